@@ -1,0 +1,25 @@
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+export default defineConfig({
+  resolve: {
+    alias: [
+      { find: /^nemo-gym$/, replacement: here("./src/index.ts") },
+      { find: /^nemo-gym\/(server|client|openai|testing)$/, replacement: here("./src/$1/index.ts") },
+    ],
+  },
+  test: {
+    include: [
+      "src/**/*.test.ts",
+      "{resources_servers,responses_api_agents,responses_api_models,benchmarks,environments}/**/*.test.ts",
+      "tests/**/*.test.ts",
+    ],
+    exclude: ["**/node_modules/**", "dist/**"],
+    testTimeout: 20_000,
+    hookTimeout: 30_000,
+    pool: "threads",
+    coverage: { provider: "v8", include: ["src/**/*.ts"], exclude: ["**/*.test.ts"] },
+  },
+});
