@@ -1,0 +1,27 @@
+/** The outcome of one golden case; without `error` it passed. */
+export interface CaseResult {
+  id: string;
+  error?: string;
+}
+
+/** Runs every case of `file`; `target` is the part of the suite name after the colon (`env:mcqa`). */
+export type Suite = (file: string, target?: string) => Promise<CaseResult[]>;
+
+const load = {
+  config: async () => (await import("./config.ts")).suite,
+  conversion: async () => (await import("./conversion.ts")).suite,
+  metrics: async () => (await import("./metrics.ts")).suite,
+  expansion: async () => (await import("./expansion.ts")).suite,
+  collate: async () => (await import("./collate.ts")).suite,
+  env: async () => (await import("./environment.ts")).suite,
+} satisfies Record<string, () => Promise<Suite>>;
+
+export const suiteNames = Object.keys(load);
+
+/** Runs the suite called `name` (`config`, `env:mcqa`, …) over one file of golden cases. */
+export async function runSuite(name: string, file: string): Promise<CaseResult[]> {
+  const [kind = "", target] = name.split(":", 2);
+  const loader = (load as Record<string, () => Promise<Suite>>)[kind];
+  if (!loader) throw new Error(`Unknown suite '${name}'. Suites: ${suiteNames.join(", ")} (env:<name>).`);
+  return (await loader())(file, target);
+}

@@ -1,0 +1,65 @@
+import type { z } from "zod";
+import type { Cookies } from "../client/cookies.ts";
+import type { Response, ResponseCreateParams } from "../openai/responses.ts";
+import type { ServerContext } from "./context.ts";
+import type { HandlerScope, Infer, JsonObject, MaybePromise } from "./definitions.ts";
+
+/** Which rollout a request belongs to, when it says so (`/ng-rollout/<id>/…` or the row's indices). */
+export interface RolloutScope {
+  rolloutId?: string;
+  /** The path in front of model and resources routes so that calls are attributed to the rollout; "" without capture. */
+  prefix: string;
+}
+
+export interface AgentReply {
+  response: Response & JsonObject;
+  /** Cookies of the resources and model servers, so that `/verify` lands in the same session. */
+  cookies: Cookies;
+}
+
+export interface AgentOptions<ConfigSchema extends z.ZodType, State> {
+  name?: string;
+  config?: ConfigSchema;
+  start?(server: ServerContext<Infer<ConfigSchema>>): MaybePromise<State>;
+  stop?(server: ServerContext<Infer<ConfigSchema>>, state: NoInfer<State>): MaybePromise<void>;
+  /** `POST /v1/responses`: the loop. */
+  responses(
+    args: HandlerScope<Infer<ConfigSchema>> & {
+      params: ResponseCreateParams;
+      cookies: Cookies;
+      rollout: RolloutScope;
+      state: NoInfer<State>;
+    },
+  ): Promise<AgentReply>;
+  /** `POST /run`; default: seed the session, respond, verify. */
+  run?(
+    args: HandlerScope<Infer<ConfigSchema>> & {
+      row: JsonObject;
+      params: ResponseCreateParams;
+      cookies: Cookies;
+      rollout: RolloutScope;
+      state: NoInfer<State>;
+      /** The agent's own `/v1/responses`, called directly. */
+      respond(params: ResponseCreateParams, cookies: Cookies): Promise<AgentReply>;
+    },
+  ): Promise<JsonObject>;
+  /** `POST /aggregate_metrics`; default: forwarded to the resources server named in the config. */
+  aggregateMetrics?(
+    args: HandlerScope<Infer<ConfigSchema>> & { body: JsonObject; state: NoInfer<State> },
+  ): Promise<JsonObject>;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the erased form of a definition accepts every instantiation
+type Erased = any;
+
+export interface AgentDefinition {
+  type: "responses_api_agents";
+  options: AgentOptions<Erased, Erased>;
+}
+
+/** Defines an agent server: the loop between model and resources servers. */
+export function defineAgent<ConfigSchema extends z.ZodType = z.ZodType<JsonObject>, State = undefined>(
+  options: AgentOptions<ConfigSchema, State>,
+): AgentDefinition {
+  return { type: "responses_api_agents", options };
+}

@@ -1,0 +1,50 @@
+import type { z } from "zod";
+import type { ChatCompletion, ChatCreateParams } from "../openai/chat.ts";
+import type { Response, ResponseCreateParams } from "../openai/responses.ts";
+import type { ServerContext } from "./context.ts";
+import type { HandlerScope, Infer, JsonObject, MaybePromise } from "./definitions.ts";
+
+export interface ModelCallScope<Config, State> extends HandlerScope<Config> {
+  state: State;
+  /** The session of the calling rollout: replicas are chosen by it. */
+  sessionId: string;
+  rolloutId?: string;
+}
+
+export interface ModelOptions<ConfigSchema extends z.ZodType, State> {
+  name?: string;
+  config?: ConfigSchema;
+  start?(server: ServerContext<Infer<ConfigSchema>>): MaybePromise<State>;
+  stop?(server: ServerContext<Infer<ConfigSchema>>, state: NoInfer<State>): MaybePromise<void>;
+  /** `POST /v1/responses`; absent: served by `chat` through conversion. */
+  responses?(
+    args: ModelCallScope<Infer<ConfigSchema>, NoInfer<State>> & { params: ResponseCreateParams },
+  ): Promise<Response>;
+  /** `POST /v1/chat/completions`; absent: served by `responses` through conversion. */
+  chat?(
+    args: ModelCallScope<Infer<ConfigSchema>, NoInfer<State>> & { params: ChatCreateParams },
+  ): Promise<ChatCompletion>;
+  /** Whether think blocks in chat answers become reasoning items when `chat` serves `/v1/responses`. */
+  usesReasoningParser?(config: Infer<ConfigSchema>): boolean;
+  /** Further `GET` routes, by path. */
+  get?: Record<
+    string,
+    (args: HandlerScope<Infer<ConfigSchema>> & { state: NoInfer<State> }) => MaybePromise<unknown>
+  >;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the erased form of a definition accepts every instantiation
+type Erased = any;
+
+export interface ModelDefinition {
+  type: "responses_api_models";
+  options: ModelOptions<Erased, Erased>;
+}
+
+/** Defines a model server: any language model behind the Responses API, Chat Completions and Anthropic Messages. */
+export function defineModel<ConfigSchema extends z.ZodType = z.ZodType<JsonObject>, State = undefined>(
+  options: ModelOptions<ConfigSchema, State>,
+): ModelDefinition {
+  if (!options.responses && !options.chat) throw new TypeError("defineModel needs `responses` or `chat`");
+  return { type: "responses_api_models", options: options as ModelDefinition["options"] };
+}
