@@ -1,0 +1,49 @@
+import { describe, expect, it } from "vitest";
+import { NumericStatistic } from "./numeric-statistic.ts";
+
+function statisticOf(...values: number[]): NumericStatistic {
+  const statistic = new NumericStatistic();
+  for (const value of values) statistic.observe(value);
+  return statistic;
+}
+
+describe("NumericStatistic", () => {
+  it("gives zeros for nothing", () => {
+    expect(statisticOf().summary()).toEqual({ total: 0, average: 0, min: 0, max: 0, standardDeviation: 0 });
+  });
+
+  it("has no deviation for one value and the sample deviation for more", () => {
+    expect(statisticOf(4).summary().standardDeviation).toBe(0);
+    expect(statisticOf(1, 2.5, 0, 4).summary()).toEqual({
+      total: 4,
+      average: 1.88,
+      min: 0,
+      max: 4,
+      standardDeviation: 1.75,
+    });
+  });
+
+  it("keeps three decimals below magnitude 1 and two from there on", () => {
+    expect(statisticOf(0.0625).summary().average).toBe(0.062);
+    expect(statisticOf(0.9996).summary().average).toBe(1);
+    expect(statisticOf(-1.0049).summary().average).toBe(-1);
+    expect(statisticOf(-0.12345).summary().average).toBe(-0.123);
+  });
+
+  it("lets NaN poison the mean but not the bounds", () => {
+    const summary = statisticOf(Number.NaN, 1.5).summary();
+    expect(summary).toMatchObject({ total: 2, min: 1.5, max: 1.5 });
+    expect(summary.average).toBeNaN();
+    expect(summary.standardDeviation).toBeNaN();
+  });
+
+  it("merges as if all values had been seen by one", () => {
+    const merged = statisticOf(3, 5, 8);
+    merged.merge(statisticOf());
+    merged.merge(statisticOf(-2, 0.5));
+    expect(merged.summary()).toEqual(statisticOf(3, 5, 8, -2, 0.5).summary());
+    const empty = statisticOf();
+    empty.merge(statisticOf(7, 9));
+    expect(empty.summary()).toEqual(statisticOf(7, 9).summary());
+  });
+});

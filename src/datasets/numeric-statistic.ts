@@ -1,0 +1,57 @@
+import { pyRound } from "../python/round.ts";
+
+/** What a metrics file says about one numeric quantity; rounded, all but `total` are floats. */
+export interface NumericSummary {
+  total: number;
+  average: number;
+  min: number;
+  max: number;
+  standardDeviation: number;
+}
+
+/** Running mean and squared deviation of a stream of numbers, in constant memory. */
+export class NumericStatistic {
+  private total = 0;
+  private mean = 0;
+  private squaredDeviation = 0;
+  private min = Number.POSITIVE_INFINITY;
+  private max = Number.NEGATIVE_INFINITY;
+
+  observe(value: number): void {
+    if (value < this.min) this.min = value;
+    if (value > this.max) this.max = value;
+    this.total++;
+    const delta = value - this.mean;
+    this.mean += delta / this.total;
+    this.squaredDeviation += delta * (value - this.mean);
+  }
+
+  /** Adds everything `other` has seen, as if its values had been observed here. */
+  merge(other: NumericStatistic): void {
+    if (other.total === 0) return;
+    const total = this.total + other.total;
+    const delta = other.mean - this.mean;
+    this.squaredDeviation += other.squaredDeviation + (delta * delta * this.total * other.total) / total;
+    this.mean += (delta * other.total) / total;
+    this.total = total;
+    this.min = Math.min(this.min, other.min);
+    this.max = Math.max(this.max, other.max);
+  }
+
+  summary(): NumericSummary {
+    if (this.total === 0) return { total: 0, average: 0, min: 0, max: 0, standardDeviation: 0 };
+    return {
+      total: this.total,
+      average: roundStatistic(this.mean),
+      min: roundStatistic(this.min),
+      max: roundStatistic(this.max),
+      standardDeviation:
+        this.total > 1 ? roundStatistic(Math.sqrt(this.squaredDeviation / (this.total - 1))) : 0,
+    };
+  }
+}
+
+/** Two decimals from magnitude 1 on, three below; decided before rounding. */
+function roundStatistic(value: number): number {
+  return pyRound(value, Math.abs(value) >= 1 ? 2 : 3);
+}

@@ -1,0 +1,86 @@
+import { describe, expect, it } from "vitest";
+import { DatasetStatistics } from "./statistics.ts";
+
+function statisticsOf(...rows: Record<string, unknown>[]): DatasetStatistics {
+  const statistics = new DatasetStatistics();
+  for (const row of rows) statistics.observe(row, { input: "x" });
+  return statistics;
+}
+
+describe("DatasetStatistics", () => {
+  it("observes tools only where given and turns only where there are any", () => {
+    const statistics = new DatasetStatistics();
+    statistics.observe({}, { input: "a b", tools: [] });
+    statistics.observe({}, { input: [{ role: "developer", content: "x" }] });
+    statistics.observe(
+      {},
+      { input: [{ role: "user" }, { role: "assistant" }, { role: "user" }], tools: [{}, {}] },
+    );
+    const summary = statistics.summary();
+    expect(summary.examples).toBe(3);
+    expect(summary.tools).toMatchObject({ total: 2, average: 1, min: 0, max: 2 });
+    expect(summary.turns).toMatchObject({ total: 2, average: 1.5 });
+  });
+
+  it("does not count an empty string input as no turn, nor a null temperature as one", () => {
+    const statistics = new DatasetStatistics();
+    statistics.observe({}, { input: "", temperature: null });
+    statistics.observe({}, { input: "", temperature: 0.7 });
+    expect(statistics.summary().turns.total).toBe(2);
+    expect(statistics.summary().temperature).toMatchObject({ total: 1, average: 0.7 });
+  });
+
+  it("reads lists as their elements and ignores what is neither number nor text", () => {
+    const summary = statisticsOf(
+      {
+        marks: [1, 2.5, false],
+        tags: ["a", "b", "a"],
+        grid: [[1]],
+        meta: { n: 1 },
+        none: null,
+        response: { n: 1 },
+      },
+      { marks: 4, tags: "c" },
+    ).summary();
+    expect([...summary.fields.keys()]).toEqual(["marks", "tags"]);
+    expect(summary.fields.get("marks")?.value).toMatchObject({ total: 4, average: 1.88 });
+    expect(summary.fields.get("tags")?.value).toEqual({ uniqueCount: 3, totalCount: 4 });
+  });
+
+  it("counts repeats as rows", () => {
+    const statistics = new DatasetStatistics();
+    statistics.observe({ n: 1 }, { input: "x" }, 3);
+    statistics.observe({ n: 2 }, { input: "x" }, 3);
+    const summary = statistics.summary();
+    expect(summary.examples).toBe(6);
+    expect(summary.fields.get("n")?.value).toMatchObject({
+      total: 6,
+      average: 1.5,
+      standardDeviation: 0.548,
+    });
+  });
+
+  it.each([
+    [{ k: 1 }, { k: "one" }],
+    [{ k: "one" }, { k: 1 }],
+    [{ k: [1, "one"] }, {}],
+  ])("refuses a field that is text and number: %j then %j", (first, second) => {
+    expect(() => statisticsOf(first, second)).toThrow("The row field 'k' holds text in some places");
+  });
+
+  it("refuses a field named like a built-in statistic", () => {
+    expect(() => statisticsOf({ temperature: 0.5 }).summary()).toThrow("The row field 'temperature'");
+    expect(() => statisticsOf({ temperature: null }).summary()).not.toThrow();
+  });
+
+  it("merges built-ins but takes the last dataset's row fields", () => {
+    const merged = statisticsOf({ level: 1, kind: "x" }, { level: 2, kind: "y" });
+    merged.merge(statisticsOf({ level: 10 }));
+    const summary = merged.summary();
+    expect(summary.examples).toBe(3);
+    expect(summary.words.total).toBe(3);
+    expect(summary.fields.get("level")?.value).toMatchObject({ total: 1, average: 10 });
+    expect(summary.fields.get("kind")?.value).toEqual({ uniqueCount: 2, totalCount: 2 });
+    expect([...summary.fields.keys()]).toEqual(["level", "kind"]);
+  });
+});
