@@ -1,0 +1,105 @@
+import { describe, expect, it } from "vitest";
+import { parseRetryAfter, RemoteError, statusError, unreachable } from "./remote-error.ts";
+import { backoff, withRetries } from "./retry.ts";
+import { hideSecrets } from "./secrets.ts";
+
+const fast = { attempts: 3, firstDelayMs: 1, maxDelayMs: 2 };
+
+describe("hideSecrets", () => {
+  it("removes keys, signed queries, user names and bearer headers", () => {
+    const text =
+      "GET https://me:pw@cdn.example/x?X-Amz-Signature=abc failed with hf_abcdefgh (Authorization: Bearer hf_abcdefgh)";
+    expect(hideSecrets(text, ["hf_abcdefgh", undefined, ""])).toBe(
+      "GET https://****@cdn.example/x failed with **** (Authorization: Bearer ****)",
+    );
+    expect(hideSecrets("see key%2Fwith%2Fslash", ["key/with/slash"])).toBe("see ****");
+    expect(hideSecrets("Bearer glpat-0123456789 refused", [])).toBe("Bearer **** refused");
+  });
+});
+
+describe("remote errors", () => {
+  it("say status, host and message and know what may be tried again", () => {
+    const error = statusError("hub.example", 401, " Invalid  credentials\n");
+    expect(error).toMatchObject({ code: "REMOTE_UNAUTHORIZED", status: 401, retryable: false });
+    expect(error.message).toBe("401 from hub.example: Invalid credentials");
+    expect(statusError("h", 503, "", "2")).toMatchObject({
+      retryable: true,
+      retryAfterMs: 2000,
+      message: "503 from h",
+    });
+    expect(statusError("h", 409, "x").retryable).toBe(false);
+  });
+
+  it("read Retry-After as seconds or as a date", () => {
+    expect(parseRetryAfter("3")).toBe(3000);
+    expect(parseRetryAfter("Thu, 01 Jan 2026 00:00:10 GMT", Date.parse("2026-01-01T00:00:00Z"))).toBe(10_000);
+    expect(parseRetryAfter("soon")).toBeUndefined();
+    expect(parseRetryAfter(undefined)).toBeUndefined();
+  });
+
+  it("name the root cause of a failed connection", () => {
+    const cause = new TypeError("fetch failed", {
+      cause: new AggregateError([new Error("connect ECONNREFUSED")]),
+    });
+    expect(unreachable("h", cause).message).toBe("h cannot be reached: connect ECONNREFUSED");
+  });
+});
+
+describe("withRetries", () => {
+  it("repeats retryable failures within its attempts", async () => {
+    let calls = 0;
+    const waits: number[] = [];
+    const result = await withRetries(
+      async () => {
+        calls++;
+        if (calls < 3) throw statusError("h", 503, "busy", calls === 1 ? "0.005" : undefined);
+        return "done";
+      },
+      { policy: fast, onRetry: (_error, delay) => waits.push(delay) },
+    );
+    expect(result).toBe("done");
+    expect(waits[0]).toBe(5);
+    expect(waits).toHaveLength(2);
+  });
+
+  it("gives up after the last attempt, at once on final failures and on absurd waits", async () => {
+    const failing = (status: number, retryAfter?: string) => {
+      let calls = 0;
+      const run = withRetries(
+        async () => {
+          calls++;
+          throw statusError("h", status, "no", retryAfter);
+        },
+        { policy: fast },
+      );
+      return run.catch((error: unknown) => ({
+        calls,
+        code: error instanceof RemoteError ? error.code : error,
+      }));
+    };
+    expect(await failing(500)).toEqual({ calls: 3, code: "REMOTE_FAILED" });
+    expect(await failing(404)).toEqual({ calls: 1, code: "REMOTE_NOT_FOUND" });
+    expect(await failing(429, "86400")).toEqual({ calls: 1, code: "REMOTE_RATE_LIMITED" });
+  });
+
+  it("stops when aborted", async () => {
+    const abort = new AbortController();
+    const run = withRetries(
+      async () => {
+        throw statusError("h", 503, "busy", "60");
+      },
+      { policy: fast, signal: abort.signal, onRetry: () => abort.abort() },
+    );
+    await expect(run).rejects.toMatchObject({ name: "AbortError" });
+  });
+
+  it("backs off between half of and the full delay, bounded", () => {
+    const policy = { attempts: 9, firstDelayMs: 100, maxDelayMs: 1000 };
+    for (let attempt = 1; attempt < 9; attempt++) {
+      const full = Math.min(1000, 100 * 2 ** (attempt - 1));
+      const delay = backoff(policy, attempt);
+      expect(delay).toBeGreaterThanOrEqual(full / 2);
+      expect(delay).toBeLessThanOrEqual(full);
+    }
+  });
+});
