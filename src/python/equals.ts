@@ -1,0 +1,30 @@
+import { PyFloat } from "./py-float.ts";
+
+/** Python's `==` between JSON values: `1 == 1.0 == True`, lists in order, dicts in any order, NaN equals nothing. */
+export function pyEquals(left: unknown, right: unknown): boolean {
+  const a = numberOf(left);
+  const b = numberOf(right);
+  // biome-ignore lint/suspicious/noDoubleEquals: an int beyond 2^53 and a float compare by value
+  if (a !== undefined || b !== undefined) return a !== undefined && b !== undefined && a == b;
+  if (typeof left === "string" || typeof right === "string") return left === right;
+  if (left === null || left === undefined) return right === null || right === undefined;
+  if (right === null || right === undefined) return false;
+  if (Array.isArray(left) || Array.isArray(right)) {
+    if (!Array.isArray(left) || !Array.isArray(right) || left.length !== right.length) return false;
+    return left.every((item, index) => pyEquals(item, right[index]));
+  }
+  if (typeof left !== "object" || typeof right !== "object") return left === right;
+  return equalObjects(left as Record<string, unknown>, right as Record<string, unknown>);
+}
+
+function equalObjects(left: Record<string, unknown>, right: Record<string, unknown>): boolean {
+  const keys = Object.keys(left);
+  if (keys.length !== Object.keys(right).length) return false;
+  return keys.every((key) => Object.hasOwn(right, key) && pyEquals(left[key], right[key]));
+}
+
+function numberOf(value: unknown): number | bigint | undefined {
+  if (typeof value === "number" || typeof value === "bigint") return value;
+  if (typeof value === "boolean") return value ? 1 : 0;
+  return value instanceof PyFloat ? value.value : undefined;
+}
