@@ -1,0 +1,45 @@
+/** A map that forgets what was used longest ago once it holds more than `maxEntries` or `maxWeight`. */
+export class LruCache<Value> {
+  readonly maxEntries: number;
+  readonly maxWeight: number;
+  #weight = 0;
+  readonly #entries = new Map<string, { value: Value; weight: number }>();
+
+  constructor(maxEntries: number, maxWeight = Number.POSITIVE_INFINITY) {
+    this.maxEntries = maxEntries;
+    this.maxWeight = maxWeight;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  get(key: string): Value | undefined {
+    const entry = this.#entries.get(key);
+    if (!entry) return undefined;
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
+    return entry.value;
+  }
+
+  /** Keeps the value; one that is heavier than the whole cache is not kept. */
+  set(key: string, value: Value, weight = 1): void {
+    this.#forget(key);
+    if (weight > this.maxWeight || this.maxEntries < 1) return;
+    this.#entries.set(key, { value, weight });
+    this.#weight += weight;
+    while (this.#entries.size > this.maxEntries || this.#weight > this.maxWeight) {
+      for (const oldest of this.#entries.keys()) {
+        this.#forget(oldest);
+        break;
+      }
+    }
+  }
+
+  #forget(key: string): void {
+    const entry = this.#entries.get(key);
+    if (!entry) return;
+    this.#entries.delete(key);
+    this.#weight -= entry.weight;
+  }
+}

@@ -1,0 +1,94 @@
+import { strip } from "../python/whitespace.ts";
+
+/** Anything with output items: a response of a model as it came over the wire. */
+export interface HasOutput {
+  readonly output: readonly unknown[];
+}
+
+interface Fields {
+  readonly [key: string]: unknown;
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The text parts of an item; a refusal has none. */
+function textsOf(item: Fields): string[] {
+  const content = item["content"];
+  if (typeof content === "string") return [content];
+  if (!Array.isArray(content)) return [];
+  return content.flatMap((part) =>
+    isObject(part) && typeof part["text"] === "string" ? [part["text"]] : [],
+  );
+}
+
+function isAssistantMessage(item: unknown): item is Fields {
+  return isObject(item) && item["type"] === "message" && item["role"] === "assistant";
+}
+
+/** All `output_text` parts of all messages, nothing between them. */
+export function outputText(response: HasOutput): string {
+  let text = "";
+  for (const item of response.output) {
+    if (!isObject(item) || item["type"] !== "message" || !Array.isArray(item["content"])) continue;
+    for (const part of item["content"] as unknown[]) {
+      if (isObject(part) && part["type"] === "output_text" && typeof part["text"] === "string")
+        text += part["text"];
+    }
+  }
+  return text;
+}
+
+/** All text parts of all assistant messages, one a line, stripped. */
+export function allAssistantText(response: HasOutput): string {
+  return strip(response.output.filter(isAssistantMessage).flatMap(textsOf).join("\n"));
+}
+
+/** The last assistant message that has a text part, parts one a line, stripped; "" without one. */
+export function lastAssistantText(response: HasOutput): string {
+  for (let index = response.output.length - 1; index >= 0; index--) {
+    const item = response.output[index];
+    if (!isAssistantMessage(item)) continue;
+    const texts = textsOf(item);
+    if (texts.length > 0) return strip(texts.join("\n"));
+  }
+  return "";
+}
+
+/** The last assistant message whatever it holds: "" when it holds no text. */
+export function finalAssistantText(response: HasOutput): string {
+  const message = response.output.findLast(isAssistantMessage);
+  return message ? strip(textsOf(message).join("\n")) : "";
+}
+
+/** The first part of the very last output item; null when it is there and has no text (a refusal). */
+export function firstPartOfLastItem(response: HasOutput): string | null {
+  const content = contentOf(response.output.at(-1));
+  return content.length === 0 ? "" : partText(content[0]);
+}
+
+/** The last part of the last output item, which must be a message with a text at its end; else null. */
+export function lastPartOfLastMessage(response: HasOutput): string | null {
+  const item = response.output.at(-1);
+  if (!isObject(item) || item["type"] !== "message") return null;
+  return partText(contentOf(item).at(-1));
+}
+
+function contentOf(item: unknown): readonly unknown[] {
+  if (!isObject(item)) return [];
+  const content = item["content"];
+  return Array.isArray(content) ? content : [];
+}
+
+function partText(part: unknown): string | null {
+  return isObject(part) && typeof part["text"] === "string" ? part["text"] : null;
+}
+
+/** The last user message of a request's input: text, or its text parts one a line, stripped; "" without one. */
+export function lastUserText(input: unknown): string {
+  if (typeof input === "string") return strip(input);
+  if (!Array.isArray(input)) return "";
+  const message = input.findLast((item) => isObject(item) && item["role"] === "user") as Fields | undefined;
+  return message ? strip(textsOf(message).join("\n")) : "";
+}

@@ -1,0 +1,50 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { Semaphore } from "./semaphore.ts";
+
+describe("Semaphore", () => {
+  it("never runs more than its limit and keeps the order", async () => {
+    const semaphore = new Semaphore(2);
+    let running = 0;
+    let peak = 0;
+    const started: number[] = [];
+    await Promise.all(
+      Array.from({ length: 10 }, (_, index) =>
+        semaphore.run(async () => {
+          started.push(index);
+          peak = Math.max(peak, ++running);
+          await sleep(1);
+          running--;
+        }),
+      ),
+    );
+    expect(peak).toBe(2);
+    expect(started).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  });
+
+  it("frees the slot of a task that throws", async () => {
+    const semaphore = new Semaphore(1);
+    await expect(semaphore.run(() => Promise.reject(new Error("no")))).rejects.toThrow("no");
+    await expect(semaphore.run(async () => 1)).resolves.toBe(1);
+  });
+
+  it("lets a waiter give up without losing a slot", async () => {
+    const semaphore = new Semaphore(1);
+    const controller = new AbortController();
+    let release = () => {};
+    const first = semaphore.run(() => new Promise<void>((resolve) => (release = resolve)));
+    const second = semaphore.run(async () => "ran", controller.signal);
+    const third = semaphore.run(async () => "third");
+    controller.abort(new Error("gone"));
+    await expect(second).rejects.toThrow("gone");
+    release();
+    await first;
+    await expect(third).resolves.toBe("third");
+  });
+
+  it("has no limit when told so", async () => {
+    const semaphore = new Semaphore(null);
+    await expect(semaphore.run(async () => 1)).resolves.toBe(1);
+    expect(() => new Semaphore(0)).toThrow(RangeError);
+  });
+});
