@@ -13,7 +13,7 @@ import type { JsonObject } from "./definitions.ts";
 import { HttpError, JudgeError } from "./errors.ts";
 import type { JudgeConfig } from "./judge-config.ts";
 import { LruCache } from "./lru-cache.ts";
-import { lastAssistantText } from "./response-text.ts";
+import { lastTextMessage } from "./response-text.ts";
 import { Semaphore } from "./semaphore.ts";
 import { truncateText } from "./truncate-text.ts";
 
@@ -167,7 +167,7 @@ export class Judge {
   #readResponse(params: JsonObject, body: JsonObject): JudgeReply {
     const { output } = body;
     if (!Array.isArray(output)) throw this.#noOutput("/v1/responses", "output");
-    return { params, response: body, output, text: lastAssistantText({ output }) };
+    return { params, response: body, output, text: lastTextMessage({ output }) };
   }
 
   #readChat(params: JsonObject, body: JsonObject): JudgeReply {

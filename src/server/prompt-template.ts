@@ -2,7 +2,8 @@ import { readFile } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import { parse } from "yaml";
 import { z } from "zod";
-import { GymError } from "../errors.ts";
+import { errorMessage, GymError } from "../errors.ts";
+import { parseTemplate, type Template } from "../python/format.ts";
 import { strip } from "../python/whitespace.ts";
 import type { ServerContext } from "./context.ts";
 
@@ -14,13 +15,10 @@ export class PromptTemplateError extends GymError {
 }
 
 /** A text with `{name}` fields; `{{` and `}}` stand for braces. Values go in verbatim. */
-export interface PromptTemplate {
-  readonly names: ReadonlySet<string>;
-  render(values: Readonly<Record<string, string>>): string;
-}
+export type PromptTemplate = Template;
 
 /**
- * Reads a template once, so that filling it is a join.
+ * Reads a template once and checks that it asks only for the given fields.
  *
  * @example
  * compilePrompt("Q: {question}").render({ question: "6*7?" }); // "Q: 6*7?"
@@ -29,59 +27,18 @@ export function compilePrompt(
   text: string,
   options: { source?: string; fields?: readonly string[] } = {},
 ): PromptTemplate {
-  const source = options.source ?? "the prompt template";
-  const { literals, names } = readPieces(text, source);
-  for (const name of names) {
-    if (options.fields && !options.fields.includes(name)) {
-      throw new PromptTemplateError(`${source} asks for {${name}}; available: ${options.fields.join(", ")}.`);
-    }
+  const { source = "The prompt template", fields } = options;
+  let template: Template;
+  try {
+    template = parseTemplate(text);
+  } catch (error) {
+    throw new PromptTemplateError(`${source}: ${errorMessage(error)}`, { cause: error });
   }
-  return {
-    names: new Set(names),
-    render(values) {
-      let result = literals[0] ?? "";
-      for (const [index, name] of names.entries()) {
-        if (!Object.hasOwn(values, name)) {
-          throw new PromptTemplateError(
-            `${source} asks for {${name}}; available: ${Object.keys(values).join(", ")}.`,
-          );
-        }
-        result += `${values[name]}${literals[index + 1]}`;
-      }
-      return result;
-    },
-  };
-}
-
-function readPieces(text: string, source: string): { literals: string[]; names: string[] } {
-  const literals: string[] = [];
-  const names: string[] = [];
-  let literal = "";
-  let from = 0;
-  const brace = /[{}]/g;
-  for (let match = brace.exec(text); match; match = brace.exec(text)) {
-    const at = match.index;
-    literal += text.slice(from, at);
-    if (text[at + 1] === match[0]) {
-      literal += match[0];
-      from = at + 2;
-    } else {
-      const end = match[0] === "{" ? text.indexOf("}", at) : -1;
-      const name = end < 0 ? "" : text.slice(at + 1, end);
-      if (!/^[A-Za-z_]\w*$/.test(name)) {
-        throw new PromptTemplateError(
-          `${source} has a stray '${match[0]}' at character ${at}; write '${match[0]}${match[0]}' for a brace, {name} for a field.`,
-        );
-      }
-      literals.push(literal);
-      literal = "";
-      names.push(name);
-      from = end + 1;
-    }
-    brace.lastIndex = from;
+  const unknown = fields && template.fields.find((name) => !fields.includes(name));
+  if (unknown !== undefined) {
+    throw new PromptTemplateError(`${source} asks for {${unknown}}; available: ${fields?.join(", ")}.`);
   }
-  literals.push(literal + text.slice(from));
-  return { literals, names };
+  return template;
 }
 
 /** Finds a prompt file: beside the server's `app.ts` first, then where config paths are found. */

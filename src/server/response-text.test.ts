@@ -1,13 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-  allAssistantText,
-  finalAssistantText,
-  firstPartOfLastItem,
-  lastAssistantText,
-  lastPartOfLastMessage,
-  lastUserText,
-  outputText,
-} from "./response-text.ts";
+import { allAssistantText, lastPartOfLastMessage, lastTextMessage, lastUserText } from "./response-text.ts";
 
 const message = (...texts: string[]) => ({
   type: "message",
@@ -18,25 +10,17 @@ const refusal = { type: "message", role: "assistant", content: [{ type: "refusal
 const reasoning = { type: "reasoning", summary: [] };
 
 describe("reading a response", () => {
-  it("concatenates or joins", () => {
-    const output = [message(" a", "b"), reasoning, message("c ")];
-    expect(outputText({ output })).toBe(" abc ");
-    expect(allAssistantText({ output })).toBe("a\nb\nc");
+  it("joins all messages", () => {
+    expect(allAssistantText({ output: [message(" a", "b"), reasoning, message("c ")] })).toBe("a\nb\nc");
   });
 
-  it("finds the last message with text, or the last message", () => {
-    const output = [message("a", "b"), refusal, reasoning];
-    expect(lastAssistantText({ output })).toBe("a\nb");
-    expect(finalAssistantText({ output })).toBe("");
-    expect(lastAssistantText({ output: [message("a"), message("")] })).toBe("");
-    expect(finalAssistantText({ output: [] })).toBe("");
+  it("finds the last message with text", () => {
+    expect(lastTextMessage({ output: [message("a", "b"), refusal, reasoning] })).toBe("a\nb");
+    expect(lastTextMessage({ output: [message("a"), message("")] })).toBe("");
+    expect(lastTextMessage({ output: [null, "x", 3] })).toBe("");
   });
 
-  it("reads parts of the last item", () => {
-    expect(firstPartOfLastItem({ output: [message("a", "b")] })).toBe("a");
-    expect(firstPartOfLastItem({ output: [message("a"), reasoning] })).toBe("");
-    expect(firstPartOfLastItem({ output: [refusal] })).toBeNull();
-    expect(firstPartOfLastItem({ output: [] })).toBe("");
+  it("reads the last part of the last message", () => {
     expect(lastPartOfLastMessage({ output: [message("a", "b")] })).toBe("b");
     expect(lastPartOfLastMessage({ output: [message("a"), reasoning] })).toBeNull();
     expect(lastPartOfLastMessage({ output: [refusal] })).toBeNull();

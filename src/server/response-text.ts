@@ -1,6 +1,6 @@
 import { strip } from "../python/whitespace.ts";
 
-/** Anything with output items: a response of a model as it came over the wire. */
+/** Anything with output items, also ones nobody has checked yet: the judge's reply as it came over the wire. */
 export interface HasOutput {
   readonly output: readonly unknown[];
 }
@@ -27,26 +27,13 @@ function isAssistantMessage(item: unknown): item is Fields {
   return isObject(item) && item["type"] === "message" && item["role"] === "assistant";
 }
 
-/** All `output_text` parts of all messages, nothing between them. */
-export function outputText(response: HasOutput): string {
-  let text = "";
-  for (const item of response.output) {
-    if (!isObject(item) || item["type"] !== "message" || !Array.isArray(item["content"])) continue;
-    for (const part of item["content"] as unknown[]) {
-      if (isObject(part) && part["type"] === "output_text" && typeof part["text"] === "string")
-        text += part["text"];
-    }
-  }
-  return text;
-}
-
 /** All text parts of all assistant messages, one a line, stripped. */
 export function allAssistantText(response: HasOutput): string {
   return strip(response.output.filter(isAssistantMessage).flatMap(textsOf).join("\n"));
 }
 
 /** The last assistant message that has a text part, parts one a line, stripped; "" without one. */
-export function lastAssistantText(response: HasOutput): string {
+export function lastTextMessage(response: HasOutput): string {
   for (let index = response.output.length - 1; index >= 0; index--) {
     const item = response.output[index];
     if (!isAssistantMessage(item)) continue;
@@ -54,18 +41,6 @@ export function lastAssistantText(response: HasOutput): string {
     if (texts.length > 0) return strip(texts.join("\n"));
   }
   return "";
-}
-
-/** The last assistant message whatever it holds: "" when it holds no text. */
-export function finalAssistantText(response: HasOutput): string {
-  const message = response.output.findLast(isAssistantMessage);
-  return message ? strip(textsOf(message).join("\n")) : "";
-}
-
-/** The first part of the very last output item; null when it is there and has no text (a refusal). */
-export function firstPartOfLastItem(response: HasOutput): string | null {
-  const content = contentOf(response.output.at(-1));
-  return content.length === 0 ? "" : partText(content[0]);
 }
 
 /** The last part of the last output item, which must be a message with a text at its end; else null. */
