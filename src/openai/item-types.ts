@@ -1,0 +1,143 @@
+/** The token ids and log-probabilities of one model call, carried by the last item the call produced. */
+export interface TokenInformation {
+  prompt_token_ids: number[];
+  generation_token_ids: number[];
+  generation_log_probs: number[];
+  routed_experts?: unknown;
+}
+
+export type ItemStatus = "in_progress" | "completed" | "incomplete";
+
+export interface InputText {
+  type: "input_text";
+  text: string;
+}
+
+export interface InputImage {
+  type: "input_image";
+  image_url?: string | { url: string } | null;
+  file_id?: string | null;
+  detail?: "low" | "high" | "auto" | "original" | null;
+}
+
+export interface InputFile {
+  type: "input_file";
+  file_id?: string | null;
+  filename?: string;
+  file_data?: string | null;
+  file_url?: string | null;
+}
+
+export interface InputVideo {
+  type: "input_video";
+  video_url?: string | { url: string };
+  video?: string | { url: string };
+}
+
+/** One part of what a user (or a tool) says to the model. */
+export type InputPart = InputText | InputImage | InputFile | InputVideo;
+
+export interface OutputText {
+  type: "output_text";
+  text: string;
+  annotations: Record<string, unknown>[];
+  logprobs?: Record<string, unknown>[] | null;
+}
+
+export interface OutputRefusal {
+  type: "refusal";
+  refusal: string;
+}
+
+/** One part of what the model says. */
+export type OutputPart = OutputText | OutputRefusal;
+
+/** A message in its short form: any role, string content or input parts. */
+export interface EasyMessage extends Partial<TokenInformation> {
+  type?: "message";
+  role: "user" | "assistant" | "system" | "developer";
+  content: string | InputPart[];
+}
+
+/** A message the model produced. */
+export interface OutputMessage extends Partial<TokenInformation> {
+  type?: "message";
+  id: string;
+  role?: "assistant";
+  status?: ItemStatus;
+  content: OutputPart[];
+}
+
+export interface FunctionCall extends Partial<TokenInformation> {
+  type: "function_call";
+  call_id: string;
+  name: string;
+  arguments: string;
+  id?: string | null;
+  status?: ItemStatus | null;
+}
+
+export interface FunctionCallOutput extends Partial<TokenInformation> {
+  type: "function_call_output";
+  call_id: string;
+  output: string | InputPart[];
+  id?: string | null;
+  status?: ItemStatus | null;
+}
+
+export interface SummaryText {
+  type: "summary_text";
+  text: string;
+}
+
+export interface Reasoning extends Partial<TokenInformation> {
+  type: "reasoning";
+  id: string;
+  summary: SummaryText[];
+  encrypted_content?: string | null;
+  content?: { type: "reasoning_text"; text: string }[] | null;
+}
+
+/** The item types a hosted tool makes or is answered with; they pass through to Responses-native backends only. */
+export const HOSTED_ITEM_TYPES = [
+  "mcp_call",
+  "mcp_list_tools",
+  "mcp_approval_request",
+  "file_search_call",
+  "web_search_call",
+  "computer_call",
+  "image_generation_call",
+  "code_interpreter_call",
+  "local_shell_call",
+  "custom_tool_call",
+  "computer_call_output",
+  "custom_tool_call_output",
+  "local_shell_call_output",
+  "mcp_approval_response",
+] as const;
+
+export type HostedItemType = (typeof HOSTED_ITEM_TYPES)[number];
+
+/** A hosted tool's item, kept with every field it came with. */
+export interface HostedItem extends Partial<TokenInformation> {
+  type: HostedItemType;
+  [key: string]: unknown;
+}
+
+/** An input item without `type` that is no message, such as a chat-shaped tool turn; kept verbatim. */
+export interface UntypedItem extends Partial<TokenInformation> {
+  type?: undefined;
+  [key: string]: unknown;
+}
+
+/** An item of a response's `output`. */
+export type ResponseOutputItem =
+  | OutputMessage
+  | EasyMessage
+  | FunctionCall
+  | FunctionCallOutput
+  | Reasoning
+  | HostedItem;
+
+/** An item of a request's `input`. */
+export type ResponseInputItem = ResponseOutputItem | UntypedItem;

@@ -1,0 +1,30 @@
+import { ValidationError } from "./validation.ts";
+
+const ROLLOUT_ID = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
+
+/** The id that captures and trajectories of a rollout are filed under; undefined when the row has no identity. */
+export function rolloutIdOf(row: Readonly<Record<string, unknown>>): string | undefined {
+  const {
+    _ng_rollout_id: given,
+    _ng_task_index: task,
+    _ng_rollout_index: rollout,
+    _ng_attempt_index: attempt,
+  } = row;
+  let id: string;
+  if (given !== undefined && given !== null) {
+    if (typeof given !== "string" || !ROLLOUT_ID.test(given)) {
+      throw new ValidationError([
+        {
+          type: "value_error",
+          loc: ["body", "_ng_rollout_id"],
+          msg: "A rollout id is made of letters, digits, '.', '_' and '-' and starts with a letter or digit",
+          input: given,
+        },
+      ]);
+    }
+    id = given;
+  } else if (task === undefined || task === null || rollout === undefined || rollout === null) {
+    return undefined;
+  } else id = `${task}-${rollout}`;
+  return typeof attempt === "number" && attempt > 0 ? `${id}-a${attempt}` : id;
+}

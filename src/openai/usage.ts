@@ -1,0 +1,76 @@
+import { coerceInt, isRefusal } from "./coerce-scalar.ts";
+import { isObject, type JsonObject, type Reader, refuse } from "./readers.ts";
+
+/** Token counts of a response; a detail nobody reported is null, never 0. */
+export interface Usage {
+  input_tokens: number;
+  input_tokens_details: { cached_tokens: number | null };
+  output_tokens: number;
+  output_tokens_details: { reasoning_tokens: number | null };
+  total_tokens: number;
+}
+
+/** A count as providers report it; negative, fractional and boolean values count as missing. */
+export function countOf(value: unknown): number | null {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
+}
+
+function firstCount(...values: unknown[]): number | null {
+  for (const value of values) {
+    const count = countOf(value);
+    if (count !== null) return count;
+  }
+  return null;
+}
+
+const detailsOf = (value: unknown): JsonObject => (isObject(value) ? value : {});
+
+/** Chat usage as Responses usage: totals are copied, not recomputed; null where the completion has none. */
+export function usageFromChat(usage: unknown): Usage | null {
+  if (!isObject(usage)) return null;
+  const input = countOf(usage["prompt_tokens"]) ?? 0;
+  const output = countOf(usage["completion_tokens"]) ?? 0;
+  return {
+    input_tokens: input,
+    input_tokens_details: {
+      cached_tokens: firstCount(
+        detailsOf(usage["prompt_tokens_details"])["cached_tokens"],
+        usage["cached_input_tokens"],
+        usage["cache_read_input_tokens"],
+      ),
+    },
+    output_tokens: output,
+    output_tokens_details: {
+      reasoning_tokens: firstCount(
+        detailsOf(usage["completion_tokens_details"])["reasoning_tokens"],
+        usage["reasoning_output_tokens"],
+      ),
+    },
+    total_tokens: countOf(usage["total_tokens"]) ?? input + output,
+  };
+}
+
+/** Reads the usage of a Response; missing details become null, other keys are kept, chat-shaped usage is converted. */
+export const readUsage: Reader<Usage> = (value, trail) => {
+  if (!isObject(value)) return refuse(trail, "dict_type", "Input should be a valid dictionary", value);
+  if (value["input_tokens"] === undefined && value["prompt_tokens"] !== undefined) {
+    return usageFromChat(value) as Usage;
+  }
+  const usage: JsonObject = { ...value };
+  for (const name of ["input_tokens", "output_tokens", "total_tokens"]) {
+    const count = coerceInt(value[name]);
+    if (!isRefusal(count)) {
+      usage[name] = count;
+      continue;
+    }
+    trail.loc.push(name);
+    if (value[name] === undefined) refuse(trail, "missing", "Field required", value);
+    else refuse(trail, count.refused, count.msg, value[name]);
+    trail.loc.pop();
+  }
+  const input = detailsOf(value["input_tokens_details"]);
+  const output = detailsOf(value["output_tokens_details"]);
+  usage["input_tokens_details"] = { ...input, cached_tokens: countOf(input["cached_tokens"]) };
+  usage["output_tokens_details"] = { ...output, reasoning_tokens: countOf(output["reasoning_tokens"]) };
+  return usage as unknown as Usage;
+};
