@@ -1,0 +1,32 @@
+import type { Environment, RowServer } from "./environment-server.ts";
+import type { FixtureRow, JsonObject } from "./rows.ts";
+import type { RecordedCall } from "./scripted-servers.ts";
+
+/** What the fixtures of one environment need beyond the general formats. */
+export interface Adapter {
+  /** Config keys the fixtures leave out. */
+  config?(row: FixtureRow): JsonObject;
+  /** Makes the definition from the module where the row injects something (cards, a sandbox's answer). */
+  definition?(module: JsonObject, row: FixtureRow): unknown;
+  /** Further servers the environment calls, besides judge, genrm and policy_model. */
+  servers?: readonly string[];
+  /** Which entry of a keyed `judge_outputs` a call gets. */
+  judgeKey?(call: RecordedCall): string;
+  /** Expected keys that are not fields of the result, computed from what happened. */
+  observe?: Record<string, (body: JsonObject, run: RowServer) => unknown>;
+  /** Compares recorded calls where `judge_calls` has a form of its own; returns the difference. */
+  judgeCalls?(calls: readonly RecordedCall[], expected: unknown): string | undefined;
+  /** Result fields that are never compared. */
+  ignore?: readonly string[];
+  /** Runs a row whose shape is the environment's own; undefined: the general formats apply. */
+  run?(row: FixtureRow, environment: Environment): Promise<{ error?: string }> | undefined;
+}
+
+/** Environments with odd fixtures, each in a file of its own. */
+const loaders: Record<string, () => Promise<Adapter>> = {
+  blackjack: async () => (await import("./adapter-blackjack.ts")).adapter,
+};
+
+export async function loadAdapter(environment: string): Promise<Adapter> {
+  return (await loaders[environment]?.()) ?? {};
+}

@@ -1,0 +1,83 @@
+import { access } from "node:fs/promises";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { createJiti } from "jiti";
+import type { ServerDefinition } from "../../../src/server/definitions.ts";
+import { createTestServer, type TestServer } from "../../../src/testing/index.ts";
+import type { Adapter } from "./adapters.ts";
+import { installConfig } from "./fixture-config.ts";
+import { type FixtureRow, isObject, type JsonObject } from "./rows.ts";
+import { ScriptedServers } from "./scripted-servers.ts";
+
+/** The environment a suite runs against: its module and what is special about its fixtures. */
+export interface Environment {
+  name: string;
+  directory: string;
+  module: JsonObject;
+  adapter: Adapter;
+}
+
+/** One server under test, made for one row. */
+export interface RowServer {
+  server: TestServer;
+  scripted: ScriptedServers;
+  close(): Promise<void>;
+}
+
+/** Loads `resources_servers/<name>/app` beside this script: the TypeScript source, or its compiled form when this is compiled. */
+export async function loadEnvironmentModule(
+  name: string,
+): Promise<{ directory: string; module: JsonObject }> {
+  if (!/^[A-Za-z0-9_]+$/.test(name)) throw new Error(`'${name}' is no environment name`);
+  const fromSource = import.meta.url.endsWith(".ts");
+  const file = fileURLToPath(
+    new URL(`../../../resources_servers/${name}/app.${fromSource ? "ts" : "js"}`, import.meta.url),
+  );
+  // Compiled code lies in dist/, data and prompts stay in the source folder.
+  const root = new URL(fromSource ? "../../../" : "../../../../", import.meta.url);
+  const directory = fileURLToPath(new URL(`resources_servers/${name}/`, root));
+  await access(file).catch(() => {
+    throw new Error(`There is no environment '${name}': ${file} does not exist.`);
+  });
+  const module: unknown = fromSource
+    ? await createJiti(import.meta.url, { tsconfigPaths: true }).import(file)
+    : await import(pathToFileURL(file).href);
+  if (!isObject(module)) throw new Error(`${file} exports nothing`);
+  return { directory, module };
+}
+
+function definitionOf(environment: Environment, row: FixtureRow): ServerDefinition {
+  const definition =
+    environment.adapter.definition?.(environment.module, row) ?? environment.module["default"];
+  if (!isObject(definition) || definition["type"] !== "resources_servers") {
+    throw new Error(`resources_servers/${environment.name}/app exports no resources server definition`);
+  }
+  return definition as unknown as ServerDefinition;
+}
+
+const scriptedNames = ["judge", "genrm", "policy_model"];
+
+/** Starts the environment as the row configures it, with scripted servers around it. */
+export async function startRowServer(environment: Environment, row: FixtureRow): Promise<RowServer> {
+  const { adapter } = environment;
+  const installed = await installConfig({ ...adapter.config?.(row), ...row.config });
+  const scripted = new ScriptedServers(row["judge_outputs"], adapter.judgeKey);
+  const names = [...scriptedNames, ...(adapter.servers ?? [])];
+  const server = await createTestServer(definitionOf(environment, row), {
+    config: installed.config,
+    directory: environment.directory,
+    servers: Object.fromEntries(names.map((name) => [name, scripted.handler(name)])),
+  });
+  return {
+    server,
+    scripted,
+    close: async () => {
+      await server.close();
+      await installed.remove();
+    },
+  };
+}
+
+/** The metrics hooks of the environment under the row's config. */
+export function definitionFor(environment: Environment, row: FixtureRow): ServerDefinition {
+  return definitionOf(environment, row);
+}

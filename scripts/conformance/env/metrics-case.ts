@@ -1,0 +1,36 @@
+import type { MetricsHooks } from "../../../src/server/define-resources.ts";
+import { difference } from "./compare.ts";
+import { definitionFor, type Environment } from "./environment-server.ts";
+import { installConfig } from "./fixture-config.ts";
+import { type FixtureRow, isObject, type JsonObject, rowsOf } from "./rows.ts";
+
+const comparison = { tolerance: 1e-9 };
+
+/** Feeds `tasks` to the environment's metrics hooks and compares what they compute and which they call key metrics. */
+export async function runMetricsCase(row: FixtureRow, environment: Environment): Promise<string | undefined> {
+  const definition = definitionFor(environment, row);
+  if (definition.type !== "resources_servers") return "the environment has no metrics";
+  const { metrics, config: schema } = definition.options;
+  const installed = await installConfig({ ...environment.adapter.config?.(row), ...row.config });
+  try {
+    const config: unknown = schema ? schema.parse(installed.config) : installed.config;
+    const hooks: MetricsHooks | undefined = typeof metrics === "function" ? metrics(config) : metrics;
+    if (!hooks?.compute) return "the environment computes no metrics of its own";
+    const tasks = Array.isArray(row["tasks"]) ? row["tasks"].map(rowsOf) : [];
+    const computed = hooks.compute(tasks);
+    const found = difference(computed, row.expected["compute_metrics"], "compute_metrics", comparison);
+    if (found !== undefined) return found;
+    const key = hooks.key ? hooks.key(computed) : means(computed);
+    return difference(key, row.expected["get_key_metrics"], "get_key_metrics", comparison);
+  } finally {
+    await installed.remove();
+  }
+}
+
+function means(metrics: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(metrics).filter(([name]) => name.startsWith("mean/")));
+}
+
+export function isMetricsRow(row: FixtureRow): boolean {
+  return Array.isArray(row["tasks"]) && isObject(row.expected["compute_metrics"]);
+}

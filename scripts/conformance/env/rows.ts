@@ -1,0 +1,32 @@
+import { readFile } from "node:fs/promises";
+
+export type JsonObject = Record<string, unknown>;
+
+/** One line of a fixture file; the shapes are described in the fixtures' own README. */
+export interface FixtureRow extends JsonObject {
+  id: string;
+  config?: JsonObject;
+  expected: JsonObject;
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Reads a fixture file; a line that is no fixture row is an error that names it. */
+export async function readRows(file: string): Promise<FixtureRow[]> {
+  const lines = (await readFile(file, "utf8")).split("\n");
+  const rows: FixtureRow[] = [];
+  for (const [index, line] of lines.entries()) {
+    if (line.trim() === "") continue;
+    const row: unknown = JSON.parse(line);
+    if (!isObject(row) || !isObject(row["expected"]))
+      throw new Error(`${file}:${index + 1}: not a fixture row`);
+    rows.push({ ...row, id: typeof row["id"] === "string" ? row["id"] : `line ${index + 1}` } as FixtureRow);
+  }
+  return rows;
+}
+
+export function rowsOf(value: unknown): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}

@@ -1,0 +1,101 @@
+import { difference, show } from "./compare.ts";
+import { type Environment, type RowServer, startRowServer } from "./environment-server.ts";
+import { judgeCallsDifference } from "./judge-calls.ts";
+import { type FixtureRow, isObject, type JsonObject } from "./rows.ts";
+
+const comparison = { tolerance: 1e-12 };
+/** Keys of `expected` that describe the exchange rather than the result. */
+const describing = new Set(["status", "http_status", "echoed_fields", "judge_calls"]);
+/** Texts of exceptions: ours read differently on purpose. */
+const freeText = new Set(["error_message", "_ng_failure_judge_error"]);
+/** Fixtures carry judge evaluations reduced to their small fields. */
+const reduced = /judge_evaluation/;
+/** Names under which fixtures repeat something that is inside a field. */
+const derived: Record<string, (body: JsonObject) => unknown> = {
+  verdict_labels: (body) =>
+    evaluations(body).map((item) => (isObject(item) ? item["verdict_label"] : undefined)),
+  n_judge_evaluations: (body) => evaluations(body).length,
+};
+
+function evaluations(body: JsonObject): unknown[] {
+  return Array.isArray(body["judge_evaluations"]) ? body["judge_evaluations"] : [];
+}
+
+/** Posts `request` to `/verify` and compares status, result fields and the calls made to a judge. */
+export async function runVerifyCase(row: FixtureRow, environment: Environment): Promise<string | undefined> {
+  const run = await startRowServer(environment, row);
+  try {
+    const reply = await run.server.post("/verify", row["request"]);
+    const { expected } = row;
+    // Some results have a field called `status`; their fixtures say `http_status` for the other one.
+    const ownStatus = expected["http_status"] !== undefined;
+    const status = ownStatus ? expected["http_status"] : expected["status"];
+    if (status === 500) return crashDifference(reply);
+    if (reply.status !== status)
+      return `status: expected ${show(status)}, got ${reply.status} ${show(reply.body)}`;
+    if (status !== 200) return undefined;
+    if (!isObject(reply.body)) return `expected a result object, got ${show(reply.body)}`;
+    return (
+      fieldsDifference(reply.body, row, run, environment, ownStatus) ??
+      (environment.adapter.judgeCalls ?? judgeCallsDifference)(run.scripted.calls, expected["judge_calls"])
+    );
+  } finally {
+    await run.close();
+  }
+}
+
+/** The original crashes here. Ours must answer with a reward of 0 (the model's fault) or refuse the row with 422 (the row's fault). */
+export function crashDifference(reply: { status: number; body: unknown }): string | undefined {
+  if (reply.status === 422) return undefined;
+  if (reply.status === 200 && isObject(reply.body) && reply.body["reward"] === 0) return undefined;
+  return `expected reward 0 or a 422, got ${reply.status} ${show(reply.body)}`;
+}
+
+function fieldsDifference(
+  body: JsonObject,
+  row: FixtureRow,
+  run: RowServer,
+  environment: Environment,
+  ownStatus: boolean,
+): string | undefined {
+  const { expected } = row;
+  const { adapter } = environment;
+  const observers = { ...derived, ...adapter.observe };
+  const echoed = Array.isArray(expected["echoed_fields"]) ? expected["echoed_fields"].map(String) : undefined;
+  const known = new Set(["responses_create_params", "response", ...(echoed ?? [])]);
+  for (const key of Object.keys(expected)) {
+    if (describing.has(key) && !(ownStatus && key === "status")) continue;
+    known.add(key);
+    const observe = Object.hasOwn(body, key) ? undefined : observers[key];
+    const actual = observe ? observe(body, run) : body[key];
+    if (adapter.ignore?.includes(key)) continue;
+    if (freeText.has(key)) {
+      if (expected[key] !== null && typeof actual !== "string")
+        return `${key}: expected a text, got ${show(actual)}`;
+      continue;
+    }
+    const found = difference(withoutErrorText(key, actual), withoutErrorText(key, expected[key]), key, {
+      ...comparison,
+      subset: reduced.test(key),
+    });
+    if (found !== undefined) return found;
+  }
+  if (echoed === undefined) return undefined;
+  for (const key of echoed) {
+    const found = difference(body[key], requestField(row, key), key, comparison);
+    if (found !== undefined) return found;
+  }
+  const extra = Object.keys(body).find((key) => !known.has(key) && body[key] !== undefined);
+  return extra === undefined ? undefined : `${extra} was not expected in the result: ${show(body[extra])}`;
+}
+
+/** `metadata.error` is the wording of a Python exception. */
+function withoutErrorText(key: string, value: unknown): unknown {
+  if (key !== "metadata" || !isObject(value) || !Object.hasOwn(value, "error")) return value;
+  const { error: _, ...rest } = value;
+  return rest;
+}
+
+function requestField(row: FixtureRow, key: string): unknown {
+  return isObject(row["request"]) ? row["request"][key] : undefined;
+}

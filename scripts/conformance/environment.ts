@@ -1,0 +1,41 @@
+/**
+ * Runs the fixtures of an environment (`env:<name>`) against its definition, without a port: verify rows, single tool calls, tool
+ * sequences, session steps and metrics. Formats of one environment only live in env/adapters.ts.
+ *
+ * @module
+ */
+import { errorMessage } from "../../src/errors.ts";
+import { loadAdapter } from "./env/adapters.ts";
+import { type Environment, loadEnvironmentModule } from "./env/environment-server.ts";
+import { isMetricsRow, runMetricsCase } from "./env/metrics-case.ts";
+import { type FixtureRow, readRows } from "./env/rows.ts";
+import { runStepsCase } from "./env/steps-case.ts";
+import { runToolCase, runToolSequence } from "./env/tool-case.ts";
+import { runVerifyCase } from "./env/verify-case.ts";
+import type { CaseResult, Suite } from "./suite.ts";
+
+async function runRow(row: FixtureRow, environment: Environment): Promise<string | undefined> {
+  const own = environment.adapter.run?.(row, environment);
+  if (own) return (await own).error;
+  if (isMetricsRow(row)) return runMetricsCase(row, environment);
+  if (row["steps"] !== undefined) return runStepsCase(row, environment);
+  if (row["calls"] !== undefined) return runToolSequence(row, environment);
+  if (row["name"] !== undefined && row["request"] === undefined) return runToolCase(row, environment);
+  if (row["request"] !== undefined) return runVerifyCase(row, environment);
+  return `no way to run a row with the keys ${Object.keys(row).join(", ")}`;
+}
+
+export const suite: Suite = async (file, target) => {
+  if (!target) throw new Error("The env suite needs the environment's name: env:<name>.");
+  const environment = {
+    name: target,
+    adapter: await loadAdapter(target),
+    ...(await loadEnvironmentModule(target)),
+  };
+  const results: CaseResult[] = [];
+  for (const row of await readRows(file)) {
+    const error = await runRow(row, environment).catch((thrown: unknown) => `threw ${errorMessage(thrown)}`);
+    results.push(error === undefined ? { id: row.id } : { id: row.id, error });
+  }
+  return results;
+};
