@@ -1,14 +1,20 @@
+import { type FailureStage, failureOf, ServerCallError } from "./call-errors.ts";
 import type { Cookies } from "./cookies.ts";
 
 export interface CallOptions {
   cookies?: Cookies;
   signal?: AbortSignal;
   headers?: Readonly<Record<string, string>>;
-  /** Milliseconds for the whole call including retries; null: no limit. */
+  /** Milliseconds for the whole call including retries; null or absent: as long as the signal allows. */
   timeoutMs?: number | null;
-  /** Whether the call may be sent again when it may already have been carried out. */
+  /** Whether the call may be sent again when it may already have been carried out; default false. */
   idempotent?: boolean;
+  /** Told what a long call is busy with. */
+  onStage?: StageListener;
 }
+
+/** Hears which part of a rollout is running. */
+export type StageListener = (stage: FailureStage, what?: string) => void;
 
 /** What another server answered. */
 export interface ServerReply {
@@ -19,6 +25,8 @@ export interface ServerReply {
   json(): unknown;
   /** The body as text, as the wire carries it. */
   text(): string;
+  /** The body in the form it is already in, to be passed on without another look. */
+  payload(): { body: unknown } | { raw: string };
 }
 
 /** Calls the servers of a run by name: directly where they are co-hosted, over pooled HTTP elsewhere. */
@@ -27,4 +35,21 @@ export interface ServerClient {
   get(server: string, path: string, options?: CallOptions): Promise<ServerReply>;
   /** `http://host:port` of a server, for programs that want an address. */
   baseUrl(server: string): string;
+}
+
+/** Posts to a server and insists on success: whatever goes wrong is thrown with its root cause and the stage. */
+export async function callServer(
+  client: ServerClient,
+  call: { server: string; path: string; body: unknown; stage: FailureStage } & CallOptions,
+): Promise<ServerReply> {
+  const { server, path, body, stage, ...options } = call;
+  let reply: ServerReply;
+  try {
+    reply = await client.post(server, path, body, options);
+  } catch (error) {
+    if (!(error instanceof ServerCallError) || error.info.stage) throw error;
+    throw new ServerCallError(server, error.status, { ...error.info, stage }, { cause: error });
+  }
+  if (!reply.ok) throw failureOf(server, path, stage, reply);
+  return reply;
 }

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { Cookies } from "../client/cookies.ts";
+import type { StageListener } from "../client/server-client.ts";
 import type { Response, ResponseCreateParams } from "../openai/responses.ts";
 import type { ServerContext } from "./context.ts";
 import type { HandlerScope, Infer, JsonObject, MaybePromise } from "./definitions.ts";
@@ -9,6 +10,8 @@ export interface RolloutScope {
   rolloutId?: string;
   /** The path in front of model and resources routes so that calls are attributed to the rollout; "" without capture. */
   prefix: string;
+  /** Tell it what the rollout is busy with; a watchdog names it when the rollout is stuck. */
+  onStage: StageListener;
 }
 
 export interface AgentReply {

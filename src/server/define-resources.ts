@@ -38,6 +38,8 @@ export interface VerifyArgs<Config, Row, Session> extends SessionScope<Config, S
   params: ResponseCreateParams;
   /** The request body as it came, unknown fields included. */
   body: JsonObject;
+  /** Whether the session had state before this call; false: `session` was made for it just now. */
+  seeded: boolean;
 }
 
 /** `reward` and whatever else the verifier wants to report; every key ends up in the result row. */
@@ -70,6 +72,8 @@ export interface ResourcesServerOptions<
     args: HandlerScope<Infer<ConfigSchema>> & {
       row: z.ZodType extends SeedSchema ? Infer<RowSchema> : Infer<SeedSchema>;
       sessionId: string;
+      /** The state this session already has when it is seeded again. */
+      previous: NoInfer<Session> | undefined;
     },
   ): MaybePromise<Session>;
   /** State for calls that were never seeded; without it such tool calls are refused with 409. */

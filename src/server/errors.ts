@@ -1,15 +1,5 @@
+import type { FailureInfo } from "../client/call-errors.ts";
 import { GymError } from "../errors.ts";
-
-/** Where in a rollout something went wrong. */
-export type FailureStage = "seed" | "model" | "tool" | "verify" | "run";
-
-/** Why a rollout did not complete; travels in error bodies under `error` so that the root cause survives every hop. */
-export interface FailureInfo {
-  class: string;
-  stage?: FailureStage;
-  retryable: boolean;
-  message: string;
-}
 
 /** Thrown by a handler to answer with a status of its own. */
 export class HttpError extends GymError {

@@ -1,0 +1,75 @@
+import { GymError } from "../errors.ts";
+
+/** Where in a rollout something went wrong. */
+export type FailureStage = "seed" | "model" | "tool" | "verify" | "run";
+
+/** Why a rollout did not complete; travels in error bodies under `error` so that the root cause survives every hop. */
+export interface FailureInfo {
+  class: string;
+  stage?: FailureStage;
+  retryable: boolean;
+  message: string;
+}
+
+/** Another server could not be reached, or answered with an error; `info` is the root cause as far as it is known. */
+export class ServerCallError extends GymError {
+  readonly server: string;
+  /** HTTP status of the answer; undefined when there was none. */
+  readonly status: number | undefined;
+  readonly info: FailureInfo;
+
+  constructor(server: string, status: number | undefined, info: FailureInfo, options?: { cause?: unknown }) {
+    super("SERVER_CALL", info.message, options);
+    this.server = server;
+    this.status = status;
+    this.info = info;
+  }
+}
+
+const MAX_QUOTED_BODY = 1_000;
+
+/** Reads the root cause out of an error answer; answers of servers we did not write are quoted. */
+export function failureOf(
+  server: string,
+  path: string,
+  stage: FailureStage,
+  reply: { status: number; text(): string },
+): ServerCallError {
+  const text = reply.text();
+  const body = parse(text);
+  const inner = (body as { error?: Partial<FailureInfo> } | undefined)?.error;
+  if (inner && typeof inner.class === "string" && typeof inner.message === "string") {
+    const info = {
+      stage,
+      ...inner,
+      class: inner.class,
+      message: inner.message,
+      retryable: inner.retryable === true,
+    };
+    return new ServerCallError(server, reply.status, info);
+  }
+  const detail = (body as { detail?: unknown } | undefined)?.detail ?? body ?? text;
+  const quoted = (typeof detail === "string" ? detail : JSON.stringify(detail)).slice(0, MAX_QUOTED_BODY);
+  return new ServerCallError(server, reply.status, {
+    class: classOf(reply.status, stage),
+    stage,
+    retryable: reply.status >= 500 || reply.status === 429 || reply.status === 408,
+    message: `${reply.status} from ${server} ${path}: ${quoted}`,
+  });
+}
+
+function classOf(status: number, stage: FailureStage): string {
+  if (status === 422) return stage === "model" ? "invalid_request" : "invalid_row";
+  if (stage === "verify") return "verifier_error";
+  if (stage === "tool") return "tool_error";
+  if (stage === "model") return "model_error";
+  return "agent_error";
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,61 @@
+/** How often and how long something is tried again. */
+export interface RetryBudget {
+  /** Attempts in all; null: no limit. */
+  attempts: number | null;
+  /** Milliseconds from the first attempt after which no new one starts; null: no limit. */
+  wallClockMs: number | null;
+  /** The first pause; later ones double up to `maxDelayMs`. Every pause is a random part of that (full jitter). */
+  baseDelayMs: number;
+  maxDelayMs: number;
+}
+
+export const SERVER_RETRY: RetryBudget = {
+  attempts: 6,
+  wallClockMs: 60_000,
+  baseDelayMs: 100,
+  maxDelayMs: 5_000,
+};
+
+/** The pause before the next attempt, or undefined when the budget is used up. */
+export function nextDelay(
+  budget: RetryBudget,
+  progress: { attempt: number; startedAt: number; retryAfterMs?: number | undefined },
+  random: () => number = Math.random,
+  now: number = Date.now(),
+): number | undefined {
+  if (budget.attempts !== null && progress.attempt >= budget.attempts) return undefined;
+  const ceiling = Math.min(budget.maxDelayMs, budget.baseDelayMs * 2 ** Math.min(progress.attempt - 1, 30));
+  // A server that says when to come back is believed; the jitter on top keeps callers from coming back together.
+  const delay = (progress.retryAfterMs ?? 0) + random() * ceiling;
+  if (budget.wallClockMs !== null && now + delay - progress.startedAt > budget.wallClockMs) return undefined;
+  return delay;
+}
+
+/** Reads a `Retry-After` header: seconds or an HTTP date. */
+export function retryAfterMs(
+  header: string | string[] | undefined,
+  now: number = Date.now(),
+): number | undefined {
+  const text = Array.isArray(header) ? header[0] : header;
+  if (!text) return undefined;
+  const seconds = Number(text);
+  if (Number.isFinite(seconds)) return Math.max(0, seconds * 1000);
+  const date = Date.parse(text);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}
+
+/** Waits, unless the signal fires first, which throws its reason. */
+export function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const onAbort = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", onAbort);
+      resolve();
+    }, milliseconds);
+    signal?.addEventListener("abort", onAbort, { once: true });
+  });
+}

@@ -1,0 +1,252 @@
+import { errorMessage, GymError } from "../errors.ts";
+import { ServerCallError } from "./call-errors.ts";
+import type { Cookies } from "./cookies.ts";
+import { NO_COOKIES } from "./cookies.ts";
+import { HttpPools, type HttpReply } from "./http-pools.ts";
+import { nextDelay, type RetryBudget, SERVER_RETRY, sleep } from "./retry.ts";
+import type { CallOptions, ServerClient, ServerReply } from "./server-client.ts";
+
+/** The part of a co-hosted server the client needs. */
+export interface LocalServer {
+  handle(call: {
+    method: string;
+    path: string;
+    body: unknown;
+    cookies: Cookies;
+    headers: Readonly<Record<string, string>>;
+    signal: AbortSignal;
+    onStage?: CallOptions["onStage"];
+  }): Promise<{
+    status: number;
+    body?: unknown;
+    raw?: string;
+    stream?: AsyncIterable<string>;
+    cookies: Cookies;
+  }>;
+}
+
+const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
+const NEVER = new AbortController().signal;
+
+/** The client of a run: knows where every server is, and which of them live in this process. */
+export class RunClient implements ServerClient {
+  readonly #addresses: ReadonlyMap<string, string>;
+  readonly #local: ReadonlyMap<string, LocalServer>;
+  readonly #pools: HttpPools;
+  readonly #retry: RetryBudget;
+
+  constructor(options: {
+    /** `http://host:port` by instance name. */
+    addresses: ReadonlyMap<string, string>;
+    local?: ReadonlyMap<string, LocalServer>;
+    pools?: HttpPools;
+    retry?: RetryBudget;
+  }) {
+    this.#addresses = options.addresses;
+    this.#local = options.local ?? new Map();
+    this.#pools = options.pools ?? new HttpPools();
+    this.#retry = options.retry ?? SERVER_RETRY;
+  }
+
+  post(server: string, path: string, body: unknown, options: CallOptions = {}): Promise<ServerReply> {
+    return this.#call("POST", server, path, body, options);
+  }
+
+  get(server: string, path: string, options: CallOptions = {}): Promise<ServerReply> {
+    return this.#call("GET", server, path, undefined, { idempotent: true, ...options });
+  }
+
+  baseUrl(server: string): string {
+    const address = this.#addresses.get(server);
+    if (address) return address;
+    const known = [...this.#addresses.keys()].sort().join(", ") || "none";
+    throw new GymError("UNKNOWN_SERVER", `There is no server '${server}' in this run. Servers: ${known}.`);
+  }
+
+  async close(): Promise<void> {
+    await this.#pools.close();
+  }
+
+  async #call(
+    method: "GET" | "POST",
+    server: string,
+    path: string,
+    body: unknown,
+    options: CallOptions,
+  ): Promise<ServerReply> {
+    const { timeoutMs } = options;
+    if (timeoutMs === undefined || timeoutMs === null)
+      return this.#route(method, server, path, body, options);
+    const deadline = AbortSignal.timeout(timeoutMs);
+    const signal = options.signal ? AbortSignal.any([options.signal, deadline]) : deadline;
+    try {
+      return await this.#route(method, server, path, body, { ...options, signal });
+    } catch (error) {
+      if (!deadline.aborted || options.signal?.aborted) throw error;
+      const message = `${server} ${path} did not answer within ${timeoutMs} ms`;
+      throw new ServerCallError(
+        server,
+        undefined,
+        { class: "timeout", retryable: true, message },
+        { cause: error },
+      );
+    }
+  }
+
+  async #route(
+    method: "GET" | "POST",
+    server: string,
+    path: string,
+    body: unknown,
+    options: CallOptions,
+  ): Promise<ServerReply> {
+    const local = this.#local.get(server);
+    if (!local) return this.#overHttp(method, server, path, body, options);
+    const signal = options.signal ?? NEVER;
+    signal.throwIfAborted();
+    const handled = local.handle({
+      method,
+      path,
+      body,
+      cookies: options.cookies ?? NO_COOKIES,
+      headers: options.headers ?? NO_HEADERS,
+      signal,
+      ...(options.onStage && { onStage: options.onStage }),
+    });
+    // A handler that ignores its signal must not hold its caller.
+    return new DirectReply(await untilAborted(handled, signal));
+  }
+
+  async #overHttp(
+    method: "GET" | "POST",
+    server: string,
+    path: string,
+    body: unknown,
+    options: CallOptions,
+  ): Promise<ServerReply> {
+    const origin = this.baseUrl(server);
+    const text = method === "POST" ? JSON.stringify(body ?? null) : undefined;
+    const { cookies, headers, signal } = options;
+    const startedAt = Date.now();
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const reply = await this.#pools.request(origin, {
+          method,
+          path,
+          ...(text !== undefined && { body: text }),
+          ...(cookies && { cookies }),
+          ...(headers && { headers }),
+          ...(signal && { signal }),
+        });
+        return new WireReply(reply);
+      } catch (error) {
+        if (signal?.aborted) throw signal.reason;
+        const unsent = neverSent(error);
+        const delay =
+          unsent || options.idempotent ? nextDelay(this.#retry, { attempt, startedAt }) : undefined;
+        if (delay === undefined) throw connectionError(server, origin, path, attempt, error);
+        await sleep(delay, signal);
+      }
+    }
+  }
+}
+
+function connectionError(
+  server: string,
+  origin: string,
+  path: string,
+  attempt: number,
+  error: unknown,
+): ServerCallError {
+  const tries = attempt === 1 ? "" : ` (${attempt} attempts)`;
+  const message = `${server} at ${origin} did not answer ${path}${tries}: ${describe(error)}`;
+  return new ServerCallError(
+    server,
+    undefined,
+    { class: "connection", retryable: true, message },
+    { cause: error },
+  );
+}
+
+function describe(error: unknown): string {
+  const code = (error as { code?: unknown } | null)?.code;
+  const text = errorMessage(error);
+  return typeof code === "string" && !text.includes(code) ? `${text || "failed"} [${code}]` : text;
+}
+
+/** Whether the request cannot have reached a handler: sending it again is always safe. */
+function neverSent(error: unknown): boolean {
+  const code = (error as { code?: unknown } | null)?.code;
+  return (
+    code === "ECONNREFUSED" ||
+    code === "UND_ERR_CONNECT_TIMEOUT" ||
+    code === "EAI_AGAIN" ||
+    code === "ENOTFOUND"
+  );
+}
+
+/** Settles like `promise`, but rejects as soon as the signal fires. */
+export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  if (signal === NEVER) return promise;
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason);
+    signal.addEventListener("abort", onAbort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+  });
+}
+
+class WireReply implements ServerReply {
+  readonly #reply: HttpReply;
+  #json: { value: unknown } | undefined;
+
+  constructor(reply: HttpReply) {
+    this.#reply = reply;
+  }
+
+  get status(): number {
+    return this.#reply.status;
+  }
+  get ok(): boolean {
+    return this.#reply.status < 400;
+  }
+  get cookies(): Cookies {
+    return this.#reply.cookies;
+  }
+  json(): unknown {
+    this.#json ??= { value: JSON.parse(this.#reply.text) };
+    return this.#json.value;
+  }
+  text(): string {
+    return this.#reply.text;
+  }
+  payload(): { raw: string } {
+    return { raw: this.#reply.text };
+  }
+}
+
+class DirectReply implements ServerReply {
+  readonly #reply: Awaited<ReturnType<LocalServer["handle"]>>;
+
+  constructor(reply: Awaited<ReturnType<LocalServer["handle"]>>) {
+    this.#reply = reply;
+  }
+
+  get status(): number {
+    return this.#reply.status;
+  }
+  get ok(): boolean {
+    return this.#reply.status < 400;
+  }
+  get cookies(): Cookies {
+    return this.#reply.cookies;
+  }
+  json(): unknown {
+    return this.#reply.raw === undefined ? this.#reply.body : JSON.parse(this.#reply.raw);
+  }
+  text(): string {
+    return this.#reply.raw ?? JSON.stringify(this.#reply.body ?? null);
+  }
+  payload(): { body: unknown } | { raw: string } {
+    return this.#reply.raw === undefined ? { body: this.#reply.body } : { raw: this.#reply.raw };
+  }
+}

@@ -1,0 +1,95 @@
+import { callServer } from "../client/server-client.ts";
+import { materializeResponse } from "../openai/materialize.ts";
+import { parseCreateParams, type ResponseCreateParams } from "../openai/responses.ts";
+import { classNameOf, type Handler, Reply, type RouteCall, ServerApp } from "./app.ts";
+import type { ServerContext } from "./context.ts";
+import type { AgentDefinition, AgentReply, RolloutScope } from "./define-agent.ts";
+import { requireObject } from "./resources-app.ts";
+import { rolloutScopeOfPath, rolloutScopeOfRow } from "./rollout-scope.ts";
+import { type StandardRunConfig, standardRun } from "./standard-run.ts";
+
+const EMPTY_METRICS = { group_level_metrics: [], agent_metrics: {}, key_metrics: {} };
+
+/** Makes a running agent server out of its definition. */
+export function createAgentApp(
+  definition: AgentDefinition,
+  server: ServerContext<unknown>,
+  host: { implementation: string; newSessionId?: () => string },
+): ServerApp {
+  const { options } = definition;
+  const context = server as ServerContext<never>;
+  const config = server.config as Partial<StandardRunConfig>;
+  let state: unknown;
+
+  const respond = (
+    params: ResponseCreateParams,
+    call: Pick<RouteCall, "signal" | "cookies">,
+    rollout: RolloutScope,
+  ): Promise<AgentReply> =>
+    options.responses({ config: context.config, server: context, params, rollout, state, ...call });
+
+  const responses: Handler = async (call) => {
+    const params = parseCreateParams(call.body, ["body"]);
+    const { signal, cookies } = call;
+    const rollout = rolloutScopeOfPath(call);
+    const { response, cookies: set } = await respond(params, { signal, cookies }, rollout);
+    return new Reply({ body: materializeResponse(response), cookies: set });
+  };
+
+  const run: Handler = (call) => {
+    const row = requireObject(call.body);
+    const params = parseCreateParams(row["responses_create_params"], ["body", "responses_create_params"]);
+    const { signal, cookies } = call;
+    const rollout = rolloutScopeOfRow(row, server, call.onStage);
+    const args = {
+      config: context.config,
+      server: context,
+      signal,
+      cookies,
+      row,
+      params,
+      rollout,
+      state,
+      respond: (own: ResponseCreateParams, ownCookies: RouteCall["cookies"]) =>
+        respond(own, { signal, cookies: ownCookies }, rollout),
+    };
+    return options.run ? options.run(args) : standardRun(args);
+  };
+
+  const aggregate: Handler = async (call) => {
+    const body = requireObject(call.body);
+    const { signal } = call;
+    if (options.aggregateMetrics) {
+      return options.aggregateMetrics({ config: context.config, server: context, signal, body, state });
+    }
+    if (config.skip_verification) {
+      server.log.warn("verification is skipped: there are no metrics to aggregate");
+      return EMPTY_METRICS;
+    }
+    const resources = config.resources_server?.name;
+    if (resources === undefined) return EMPTY_METRICS;
+    const reply = await callServer(server.client, {
+      server: resources,
+      path: "/aggregate_metrics",
+      body,
+      stage: "run",
+      signal,
+      idempotent: true,
+    });
+    return new Reply(reply.payload());
+  };
+
+  return new ServerApp({
+    name: server.name,
+    type: "responses_api_agents",
+    className: options.name ?? classNameOf(host.implementation),
+    get: {},
+    post: { "/v1/responses": responses, "/run": run, "/aggregate_metrics": aggregate },
+    log: server.log,
+    ...(host.newSessionId && { newSessionId: host.newSessionId }),
+    start: async () => {
+      state = await options.start?.(context);
+    },
+    close: () => options.stop?.(context, state as never),
+  });
+}

@@ -1,0 +1,189 @@
+import type { Cookies } from "../client/cookies.ts";
+import type { StageListener } from "../client/server-client.ts";
+import type { MaybePromise, ServerType } from "./definitions.ts";
+import { mapError } from "./error-mapper.ts";
+import type { Logger } from "./logger.ts";
+import { splitRolloutPrefix } from "./rollout-prefix.ts";
+import { newSessionId, SessionCookie } from "./session-cookie.ts";
+
+export type Method = "GET" | "POST";
+
+/** A request to a server, whichever way it came. */
+export interface AppCall {
+  method: string;
+  /** Path without query, as sent. */
+  path: string;
+  /** Parsed JSON; undefined when there was no body. */
+  body: unknown;
+  cookies: Cookies;
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+  signal: AbortSignal;
+  /** Co-hosted callers hear which stage a rollout is in. */
+  onStage?: StageListener;
+}
+
+/** An answer, before it is put on a wire or handed to a co-hosted caller. */
+export interface AppReply {
+  status: number;
+  /** A JSON value; ignored when `raw` or `stream` is there. */
+  body?: unknown;
+  /** JSON text that is passed on without having been read. */
+  raw?: string;
+  /** Frames of a server-sent event stream. */
+  stream?: AsyncIterable<string>;
+  headers?: Readonly<Record<string, string>>;
+  /** Cookies to set. */
+  cookies: Cookies;
+}
+
+/** A handler's way to answer with more than a JSON value. */
+export class Reply {
+  readonly status: number;
+  readonly body: unknown;
+  readonly raw: string | undefined;
+  readonly stream: AsyncIterable<string> | undefined;
+  readonly cookies: Cookies | undefined;
+  readonly headers: Readonly<Record<string, string>> | undefined;
+
+  constructor(parts: Partial<AppReply>) {
+    this.status = parts.status ?? 200;
+    this.body = parts.body;
+    this.raw = parts.raw;
+    this.stream = parts.stream;
+    this.cookies = parts.cookies;
+    this.headers = parts.headers;
+  }
+}
+
+/** What a route handler sees of a request. */
+export interface RouteCall {
+  /** The last part of the route for the fallback, the whole path otherwise. */
+  path: string;
+  body: unknown;
+  cookies: Cookies;
+  headers: AppCall["headers"];
+  signal: AbortSignal;
+  sessionId: string;
+  /** Set when the path carried `/ng-rollout/<id>`. */
+  rolloutId: string | undefined;
+  /** Whether the path asked for training-token capture. */
+  tokenCapture: boolean;
+  onStage: StageListener | undefined;
+}
+
+export type Handler = (call: RouteCall) => MaybePromise<unknown>;
+
+export interface AppParts {
+  name: string;
+  type: ServerType;
+  /** Class-like name in front of the instance name in the cookie. */
+  className: string;
+  get: Readonly<Record<string, Handler>>;
+  post: Readonly<Record<string, Handler>>;
+  /** Answers a `POST` to any other single-segment path. */
+  fallback?: Handler;
+  log: Logger;
+  /** New ids of sessions; a worker of several makes ids that lead back to it. */
+  newSessionId?: () => string;
+  start?(): MaybePromise<void>;
+  close?(): MaybePromise<void>;
+}
+
+/** One running server instance, independent of how it is reached. */
+export class ServerApp {
+  readonly name: string;
+  readonly type: ServerType;
+  readonly cookie: SessionCookie;
+  readonly #parts: AppParts;
+  readonly #get: Map<string, Handler>;
+  readonly #post: Map<string, Handler>;
+
+  constructor(parts: AppParts) {
+    this.#parts = parts;
+    this.name = parts.name;
+    this.type = parts.type;
+    this.cookie = new SessionCookie(`${parts.className}___${parts.name}`);
+    this.#get = new Map(Object.entries({ "/": () => ({ status: "ok" }), ...parts.get }));
+    this.#post = new Map(Object.entries(parts.post));
+  }
+
+  /** Paths answered to `POST`, without the fallback. */
+  get postPaths(): string[] {
+    return [...this.#post.keys()];
+  }
+
+  async start(): Promise<void> {
+    await this.#parts.start?.();
+  }
+
+  async close(): Promise<void> {
+    await this.#parts.close?.();
+  }
+
+  /** Answers one request; never throws: whatever goes wrong becomes a status and a body. */
+  async handle(call: AppCall): Promise<AppReply> {
+    const { path, rolloutId, tokenCapture } = splitRolloutPrefix(call.path);
+    const sessionId =
+      this.cookie.read(call.cookies[this.cookie.name]) ?? (this.#parts.newSessionId ?? newSessionId)();
+    let reply: AppReply;
+    try {
+      const handler = this.#route(call.method, path);
+      if (typeof handler === "number") {
+        reply = {
+          status: handler,
+          body: { detail: handler === 404 ? "Not Found" : "Method Not Allowed" },
+          cookies: {},
+        };
+      } else {
+        const result = await handler({
+          path,
+          body: call.body,
+          cookies: call.cookies,
+          headers: call.headers,
+          signal: call.signal,
+          sessionId,
+          rolloutId,
+          tokenCapture,
+          onStage: call.onStage,
+        });
+        reply =
+          result instanceof Reply
+            ? { ...result, cookies: result.cookies ?? {} }
+            : { status: 200, body: result ?? null, cookies: {} };
+      }
+    } catch (error) {
+      reply = {
+        ...mapError(error, { server: this.name, path, signal: call.signal, log: this.#parts.log }),
+        cookies: {},
+      };
+    }
+    // Set on every answer, also on errors: callers that replace their cookies would lose the session otherwise.
+    reply.cookies = { ...reply.cookies, [this.cookie.name]: this.cookie.sign(sessionId) };
+    return reply;
+  }
+
+  #route(method: string, path: string): Handler | 404 | 405 {
+    if (method === "POST") {
+      const handler = this.#post.get(path);
+      if (handler) return handler;
+      if (this.#get.has(path)) return 405;
+      if (this.#parts.fallback && path.length > 1 && path.indexOf("/", 1) < 0) return this.#parts.fallback;
+      return 404;
+    }
+    if (method === "GET" || method === "HEAD") {
+      const handler = this.#get.get(path);
+      if (handler) return handler;
+      return this.#post.has(path) ? 405 : 404;
+    }
+    return this.#post.has(path) || this.#get.has(path) ? 405 : 404;
+  }
+}
+
+/** `harbour_tools` → `HarbourTools`: the class-like name of an implementation folder. */
+export function classNameOf(implementation: string): string {
+  return implementation
+    .split(/[^A-Za-z0-9]+/)
+    .filter(Boolean)
+    .map((part) => part[0]?.toUpperCase() + part.slice(1))
+    .join("");
+}

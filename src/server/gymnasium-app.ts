@@ -1,0 +1,86 @@
+import { errorMessage } from "../errors.ts";
+import { parseResponse } from "../openai/responses.ts";
+import { classNameOf, type Handler, type RouteCall, ServerApp } from "./app.ts";
+import type { ServerContext } from "./context.ts";
+import type { GymnasiumServerDefinition } from "./define-resources.ts";
+import type { JsonObject } from "./definitions.ts";
+import { HttpError } from "./errors.ts";
+import { aggregateHandler, parseWith, type ResourcesAppHost, requireObject } from "./resources-app.ts";
+import { SessionStore } from "./sessions.ts";
+
+/** Makes a running multi-turn environment (`/reset`, `/step`, `/close`) out of its definition. */
+export function createGymnasiumApp(
+  definition: GymnasiumServerDefinition,
+  server: ServerContext<unknown>,
+  host: ResourcesAppHost,
+): ServerApp {
+  const { options } = definition;
+  const context = server as ServerContext<never>;
+  const sessions = new SessionStore<unknown>({
+    ...(options.closeSession && { close: options.closeSession }),
+    onCloseError: (error, id) => server.log.warn(`closing session ${id}: ${errorMessage(error)}`),
+  });
+
+  const rowOf = (body: JsonObject): unknown => {
+    const { responses_create_params: _params, response: _response, ...row } = body;
+    return parseWith(options.row, row, ["body"]);
+  };
+  const scope = ({ sessionId, signal }: RouteCall) => ({
+    sessionId,
+    signal,
+    config: context.config,
+    server: context,
+  });
+
+  const reset: Handler = async (call) => {
+    const body = requireObject(call.body);
+    const { session, observation, info } = await options.reset({ ...scope(call), row: rowOf(body), body });
+    sessions.set(call.sessionId, session);
+    return { observation: observation ?? null, info: info ?? {} };
+  };
+
+  const step: Handler = async (call) => {
+    const body = requireObject(call.body);
+    const response = parseResponse(body["response"], ["body", "response"]);
+    const row = rowOf(body);
+    let session = sessions.get(call.sessionId);
+    if (session === undefined && !sessions.has(call.sessionId)) {
+      if (!options.unseeded)
+        throw new HttpError(409, "This session has no episode: call /reset first and keep its cookie.");
+      session = await options.unseeded(scope(call));
+      sessions.set(call.sessionId, session);
+    }
+    const reply = await options.step({ ...scope(call), session, row, body, response });
+    if (reply.terminated || reply.truncated) sessions.delete(call.sessionId);
+    return {
+      observation: reply.observation ?? null,
+      reward: reply.reward ?? 0,
+      terminated: reply.terminated ?? false,
+      truncated: reply.truncated ?? false,
+      info: reply.info ?? {},
+    };
+  };
+
+  return new ServerApp({
+    name: server.name,
+    type: "resources_servers",
+    className: options.name ?? `${classNameOf(host.implementation)}ResourcesServer`,
+    get: { "/reverify_mode": () => "unsupported" },
+    post: {
+      "/reset": reset,
+      "/step": step,
+      "/close": ({ sessionId }) => {
+        sessions.delete(sessionId);
+        return {};
+      },
+      "/aggregate_metrics": aggregateHandler(options.metrics, server.config),
+    },
+    log: server.log,
+    ...(host.newSessionId && { newSessionId: host.newSessionId }),
+    start: () => options.start?.(context),
+    close: async () => {
+      await sessions.close();
+      await options.stop?.(context);
+    },
+  });
+}

@@ -1,0 +1,196 @@
+import { z } from "zod";
+import { GymError } from "../errors.ts";
+import { type AppParts, type Handler, Reply, type RouteCall } from "./app.ts";
+import type { ResourcesServerDefinition } from "./define-resources.ts";
+import type { JsonObject } from "./definitions.ts";
+import { mapError } from "./error-mapper.ts";
+import { restoreToolNames, stripToolNames } from "./mcp-names.ts";
+import { type McpToken, readMcpToken, signMcpToken } from "./mcp-token.ts";
+
+const TOKEN_HEADER = "x-nemo-gym-session-token";
+const RESERVED = new Set(["verify", "seed_session", "aggregate_metrics", "mcp"]);
+const TOOL_NAME = /^[A-Za-z0-9_-]+$/;
+const ANY_OBJECT = { type: "object", additionalProperties: true };
+
+interface McpTool {
+  name: string;
+  description?: string;
+  inputSchema: JsonObject;
+  call: Handler;
+}
+
+interface ToolResult {
+  content: { type: "text"; text: string }[];
+  structuredContent?: JsonObject;
+  isError?: boolean;
+}
+
+/** Offers the tools of a resources server to MCP clients at `/mcp`, in the session that `/seed_session` opened. */
+export class McpExposure {
+  readonly #parts: AppParts;
+  readonly #options: ResourcesServerDefinition["options"];
+  readonly #tools: Map<string, McpTool>;
+  readonly #secret: string;
+
+  constructor(parts: AppParts, options: ResourcesServerDefinition["options"], config: unknown) {
+    this.#parts = parts;
+    this.#options = options;
+    this.#secret = `${parts.className}___${parts.name}`;
+    this.#tools = this.#harvest(config);
+  }
+
+  /** Adds the route and wraps seeding (token in the reply) and verification (tool names as the model saw them). */
+  install(): void {
+    const { post } = this.#parts as { post: Record<string, Handler> };
+    const { "/seed_session": seed, "/verify": verify } = post;
+    if (!seed || !verify) throw this.#refusal("/mcp", "the server has no /seed_session or no /verify");
+    post["/seed_session"] = async (call) => {
+      const reply = (await seed(call)) as JsonObject;
+      if ("mcp" in reply) return reply;
+      return { ...reply, mcp: this.#connection(call) };
+    };
+    post["/verify"] = async (call) => {
+      const { body, restored } = stripToolNames(call.body, this.#parts.name);
+      const reply = (await verify({ ...call, body })) as JsonObject;
+      return restored.size === 0 ? reply : restoreToolNames(reply, restored);
+    };
+    post["/mcp"] = (call) => this.#serve(call);
+  }
+
+  #connection(call: RouteCall): JsonObject {
+    const allowed = this.#options.allowedTools?.(call.body as JsonObject) ?? null;
+    const token = signMcpToken(this.#secret, { sid: call.sessionId, tools: allowed && [...allowed] });
+    return {
+      server_name: this.#parts.name,
+      url_path: "/mcp",
+      transport: "http",
+      headers: { "X-NeMo-Gym-Session-Token": token },
+    };
+  }
+
+  #harvest(config: unknown): Map<string, McpTool> {
+    const tools = new Map<string, McpTool>();
+    const add = (tool: McpTool) => {
+      if (!TOOL_NAME.test(tool.name))
+        throw this.#refusal(`/${tool.name}`, "MCP tool names are letters, digits, _ and -");
+      if (RESERVED.has(tool.name)) throw this.#refusal(`/${tool.name}`, "the name is reserved");
+      if (tools.has(tool.name)) throw this.#refusal(`/${tool.name}`, "two tools have this name");
+      tools.set(tool.name, tool);
+    };
+    for (const [name, tool] of Object.entries(this.#options.tools ?? {})) {
+      const { description, input, expose } = tool as {
+        description?: string;
+        input?: z.ZodType;
+        expose?: boolean;
+      };
+      const call = this.#parts.post[`/${name}`];
+      if (expose === false || !call) continue;
+      add({
+        name,
+        ...(description && { description }),
+        inputSchema: input ? jsonSchema(input) : ANY_OBJECT,
+        call,
+      });
+    }
+    const { fallback } = this.#parts;
+    for (const tool of (fallback && this.#options.fallbackTool?.list?.(config)) || []) {
+      if (fallback) add({ ...tool, call: (call) => fallback({ ...call, path: `/${tool.name}` }) });
+    }
+    return tools;
+  }
+
+  async #serve(call: RouteCall): Promise<Reply> {
+    // Loaded on first use: most servers never speak MCP.
+    const { Server, WebStandardStreamableHTTPServerTransport } = await import("@modelcontextprotocol/server");
+    const token = this.#token(call);
+    const server = new Server({ name: this.#parts.name, version: "1.0.0" }, { capabilities: { tools: {} } });
+    server.setRequestHandler("tools/list", () => ({ tools: this.#list(token) }) as never);
+    server.setRequestHandler(
+      "tools/call",
+      async ({ params }) => (await this.#call(params.name, params.arguments ?? {}, token, call)) as never,
+    );
+    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+    await server.connect(transport);
+    try {
+      const headers = new Headers({
+        accept: "application/json, text/event-stream",
+        "content-type": "application/json",
+      });
+      for (const name of ["mcp-protocol-version", "mcp-session-id", "mcp-method", "mcp-name"]) {
+        const value = call.headers[name];
+        if (typeof value === "string") headers.set(name, value);
+      }
+      const request = new Request("http://localhost/mcp", { method: "POST", headers, body: "{}" });
+      const response = await transport.handleRequest(request, { parsedBody: call.body });
+      const raw = await response.text();
+      return new Reply({ status: response.status, raw: raw === "" ? "null" : raw });
+    } finally {
+      await server.close();
+    }
+  }
+
+  #token(call: RouteCall): McpToken | "missing" | "invalid" {
+    const header = call.headers[TOKEN_HEADER];
+    if (typeof header !== "string" || header === "") return "missing";
+    return readMcpToken(this.#secret, header) ?? "invalid";
+  }
+
+  #list(token: McpToken | "missing" | "invalid"): unknown[] {
+    const allowed = typeof token === "object" ? token.tools : null;
+    return [...this.#tools.values()]
+      .filter((tool) => !allowed || allowed.includes(tool.name))
+      .map(({ call: _call, ...tool }) => tool);
+  }
+
+  async #call(
+    name: string,
+    input: unknown,
+    token: McpToken | "missing" | "invalid",
+    call: RouteCall,
+  ): Promise<ToolResult> {
+    const tool = this.#tools.get(name);
+    if (!tool) return failed(`Unknown tool '${name}'. Tools: ${[...this.#tools.keys()].sort().join(", ")}`);
+    if (token === "missing")
+      return failed("The X-NeMo-Gym-Session-Token header is missing: take it from /seed_session.");
+    if (token === "invalid")
+      return failed("The X-NeMo-Gym-Session-Token header is not a valid token of this server.");
+    if (token.tools && !token.tools.includes(name))
+      return failed(`Tool '${name}' is not allowed in this session.`);
+    try {
+      const result = await tool.call({ ...call, path: `/${name}`, body: input, sessionId: token.sid });
+      const payload = result instanceof Reply ? result.body : result;
+      const text = typeof payload === "string" ? payload : JSON.stringify(payload ?? null);
+      const isObject = typeof payload === "object" && payload !== null && !Array.isArray(payload);
+      return {
+        content: [{ type: "text", text }],
+        ...(isObject && { structuredContent: payload as JsonObject }),
+      };
+    } catch (error) {
+      const { name: server, log } = this.#parts;
+      const { status, body } = mapError(error, { server, path: `/${name}`, signal: call.signal, log });
+      const detail = (body as { detail?: unknown } | null)?.detail ?? body;
+      return failed(
+        `HTTP ${status} from POST /${name}: ${typeof detail === "string" ? detail : JSON.stringify(detail)}`,
+      );
+    }
+  }
+
+  #refusal(route: string, reason: string): GymError {
+    return new GymError(
+      "MCP_EXPOSURE",
+      `Server '${this.#parts.name}' cannot expose ${route} over MCP: ${reason}.`,
+    );
+  }
+}
+
+function failed(text: string): ToolResult {
+  return { content: [{ type: "text", text }], isError: true };
+}
+
+function jsonSchema(schema: z.ZodType): JsonObject {
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
+    io: "input",
+    unrepresentable: "any",
+  }) as JsonObject;
+  return { type: "object", ...rest };
+}

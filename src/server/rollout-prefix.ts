@@ -1,0 +1,28 @@
+const PREFIX = "/ng-rollout/";
+const CAPTURE = "/training-token-capture";
+
+export interface PrefixedPath {
+  path: string;
+  rolloutId: string | undefined;
+  tokenCapture: boolean;
+}
+
+/** Takes `/ng-rollout/<id>[/training-token-capture]` off a path. */
+export function splitRolloutPrefix(path: string): PrefixedPath {
+  if (!path.startsWith(PREFIX)) return { path, rolloutId: undefined, tokenCapture: false };
+  const end = path.indexOf("/", PREFIX.length);
+  if (end < 0) return { path, rolloutId: undefined, tokenCapture: false };
+  const rolloutId = path.slice(PREFIX.length, end);
+  const rest = path.slice(end);
+  const tokenCapture = rest.startsWith(`${CAPTURE}/`);
+  return { path: tokenCapture ? rest.slice(CAPTURE.length) : rest, rolloutId, tokenCapture };
+}
+
+/** The prefix that attributes a call to a rollout. */
+export function rolloutPrefix(
+  rolloutId: string | undefined,
+  options: { tokenCapture?: boolean } = {},
+): string {
+  if (rolloutId === undefined) return "";
+  return `${PREFIX}${rolloutId}${options.tokenCapture ? CAPTURE : ""}`;
+}

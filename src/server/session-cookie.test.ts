@@ -1,0 +1,32 @@
+import { describe, expect, it } from "vitest";
+import { SessionCookie } from "./session-cookie.ts";
+
+const name = "DemoServer___demo_resources";
+const id = "11111111-2222-4333-8444-555555555555";
+const value =
+  "eyJzZXNzaW9uX2lkIjogIjExMTExMTExLTIyMjItNDMzMy04NDQ0LTU1NTU1NTU1NTU1NSJ9.ZVPxAA.nWZfSqdXOXyeNIzFzR1orY_xWfQ";
+
+describe("SessionCookie", () => {
+  it("signs like the original", () => {
+    expect(new SessionCookie(name).sign(id, 1_700_000_000_000)).toBe(value);
+  });
+
+  it("reads what it and others signed", () => {
+    expect(new SessionCookie(name).read(value, 1_700_000_100_000)).toBe(id);
+  });
+
+  it.each([
+    ["forged", value.replace("nWZf", "nWZg")],
+    ["another instance's", new SessionCookie("DemoServer___other").sign(id, 1_700_000_000_000)],
+    ["truncated", value.slice(0, 40)],
+    ["empty", ""],
+  ])("ignores a cookie that is %s", (_, cookie) => {
+    expect(new SessionCookie(name).read(cookie, 1_700_000_100_000)).toBeUndefined();
+  });
+
+  it("ignores an expired cookie, also when it is remembered", () => {
+    const cookie = new SessionCookie(name);
+    expect(cookie.read(value, 1_700_000_000_000)).toBe(id);
+    expect(cookie.read(value, (1_700_000_000 + 1_209_601) * 1000)).toBeUndefined();
+  });
+});

@@ -1,0 +1,94 @@
+import { createHash, createHmac, randomUUID, timingSafeEqual } from "node:crypto";
+
+const MAX_AGE_SECONDS = 1_209_600;
+const CACHE_ENTRIES = 8_192;
+
+/** Attributes every session cookie carries. */
+export const SESSION_COOKIE_ATTRIBUTES = `; path=/; Max-Age=${MAX_AGE_SECONDS}; httponly; samesite=lax`;
+
+/**
+ * The signed cookie that ties requests to a session. Its name is also its secret, as in the original, so that servers
+ * of both kinds can read each other's cookies; it keeps sessions apart, it does not protect them.
+ */
+export class SessionCookie {
+  readonly name: string;
+  readonly #key: Buffer;
+  readonly #read = new Map<string, { sessionId: string; signedAt: number }>();
+  readonly #written = new Map<string, { second: number; value: string }>();
+
+  constructor(name: string) {
+    this.name = name;
+    this.#key = createHash("sha1").update(`itsdangerous.Signersigner${name}`).digest();
+  }
+
+  sign(sessionId: string, nowMs: number = Date.now()): string {
+    const second = Math.floor(nowMs / 1000);
+    const known = this.#written.get(sessionId);
+    if (known?.second === second) return known.value;
+    const payload = Buffer.from(`{"session_id": ${JSON.stringify(sessionId)}}`).toString("base64");
+    const value = this.#signed(`${payload}.${encodeSeconds(second)}`);
+    remember(this.#written, sessionId, { second, value });
+    remember(this.#read, value, { sessionId, signedAt: second });
+    return value;
+  }
+
+  /** The session id of a cookie value; undefined when it is forged, expired or malformed. */
+  read(value: string | undefined, nowMs: number = Date.now()): string | undefined {
+    if (value === undefined) return undefined;
+    const now = Math.floor(nowMs / 1000);
+    const known = this.#read.get(value);
+    if (known) return now - known.signedAt <= MAX_AGE_SECONDS ? known.sessionId : undefined;
+    const parts = value.split(".");
+    const [payload, timestamp, signature] = parts;
+    if (parts.length !== 3 || !payload || !timestamp || !signature) return undefined;
+    if (!sameText(this.#signed(`${payload}.${timestamp}`), value)) return undefined;
+    const signedAt = decodeSeconds(timestamp);
+    if (now - signedAt > MAX_AGE_SECONDS) return undefined;
+    const sessionId = sessionIdOf(payload);
+    if (sessionId !== undefined) remember(this.#read, value, { sessionId, signedAt });
+    return sessionId;
+  }
+
+  #signed(text: string): string {
+    return `${text}.${createHmac("sha1", this.#key).update(text).digest("base64url")}`;
+  }
+}
+
+/** A new session id. */
+export function newSessionId(): string {
+  return randomUUID();
+}
+
+function sessionIdOf(payload: string): string | undefined {
+  try {
+    const data: unknown = JSON.parse(Buffer.from(payload, "base64").toString());
+    const id = (data as { session_id?: unknown } | null)?.session_id;
+    return typeof id === "string" ? id : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function encodeSeconds(seconds: number): string {
+  const bytes: number[] = [];
+  for (let rest = seconds; rest > 0; rest = Math.floor(rest / 256)) bytes.unshift(rest % 256);
+  return Buffer.from(bytes).toString("base64url");
+}
+
+function decodeSeconds(text: string): number {
+  let seconds = 0;
+  for (const byte of Buffer.from(text, "base64url")) seconds = seconds * 256 + byte;
+  return seconds;
+}
+
+function sameText(expected: string, given: string): boolean {
+  const a = Buffer.from(expected);
+  const b = Buffer.from(given);
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+/** A bounded memory of recent values; forgetting costs a signature, never correctness. */
+function remember<V>(cache: Map<string, V>, key: string, value: V): void {
+  if (cache.size >= CACHE_ENTRIES) cache.clear();
+  cache.set(key, value);
+}

@@ -1,0 +1,8 @@
+export {
+  createTestServer,
+  Jar,
+  type ScriptedServer,
+  type TestReply,
+  TestServer,
+  type TestServerOptions,
+} from "./test-server.ts";
