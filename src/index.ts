@@ -13,5 +13,35 @@ export {
 } from "./server/define-resources.ts";
 export type { JsonObject } from "./server/definitions.ts";
 export { HttpError, JudgeError } from "./server/errors.ts";
+export {
+  type AskOptions,
+  createJudge,
+  Judge,
+  type JudgeMessage,
+  type JudgeOptions,
+  type JudgeReply,
+  judgeErrorStatus,
+  requireJudgeText,
+  type VoteResult,
+} from "./server/judge.ts";
+export { type JudgeConfig, judgeConfig, ServerReference } from "./server/judge-config.ts";
+export { firstLabel, jsonVerdict, lastLabel, letterGrade } from "./server/judge-verdict.ts";
+export { perServer } from "./server/per-server.ts";
+export {
+  type ChatPrompt,
+  compilePrompt,
+  loadPromptText,
+  loadPromptYaml,
+  type PromptTemplate,
+  PromptTemplateError,
+} from "./server/prompt-template.ts";
+export {
+  allAssistantText,
+  lastPartOfLastMessage,
+  lastTextMessage,
+  lastUserText,
+} from "./server/response-text.ts";
 export { standardRun } from "./server/standard-run.ts";
+export { stripThinking, stripThinkPairs } from "./server/think-text.ts";
 export { TrajectoryRecorder } from "./server/trajectory.ts";
+export { type TruncationPolicy, truncateText } from "./server/truncate-text.ts";
