@@ -1,3 +1,4 @@
+export { functionCallItem, functionCallOutputItem, messageItem, verifyBody } from "./response-items.ts";
 export {
   createTestServer,
   Jar,
