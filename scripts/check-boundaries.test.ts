@@ -1,0 +1,73 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { afterEach, expect, it } from "vitest";
+
+const script = path.join(import.meta.dirname, "check-boundaries.mjs");
+const created: string[] = [];
+afterEach(() => {
+  for (const directory of created.splice(0)) rmSync(directory, { recursive: true });
+});
+
+function check(files: Record<string, string>) {
+  const root = mkdtempSync(path.join(os.tmpdir(), "boundaries-"));
+  created.push(root);
+  for (const [file, text] of Object.entries({ "src/cli/process.ts": "", ...files })) {
+    mkdirSync(path.join(root, path.dirname(file)), { recursive: true });
+    writeFileSync(path.join(root, file), text);
+  }
+  const { status, stderr } = spawnSync(process.execPath, [script, root], { encoding: "utf8" });
+  return { status, problems: stderr.trim().split("\n").filter(Boolean) };
+}
+
+it("accepts imports that point down or sideways", () => {
+  const files = {
+    "src/config/a.ts": 'import { x } from "../python/x.ts";\nimport type { y } from "../openai/y.ts";\n',
+    "src/cli/run.ts": 'import { resolve } from "../config/a.ts";\n',
+    "src/config/a.test.ts": 'import { z } from "../testing/z.ts";\n',
+  };
+  expect(check(files)).toEqual({ status: 0, problems: [] });
+});
+
+it("refuses imports that point up, of types and behind import() too", () => {
+  const { status, problems } = check({
+    "src/config/a.ts": 'import type { x } from "../server/x.ts";\n',
+    "src/server/b.ts": 'export const load = () => import("../rollouts/b.ts");\n',
+    "src/rollouts/c.ts": 'export {\n  d,\n} from "../cli/d.ts";\n',
+  });
+  expect(status).toBe(1);
+  expect(problems).toEqual([
+    "src/config/a.ts: imports src/server/x.ts, which points up (config <- server)",
+    "src/rollouts/c.ts: imports src/cli/d.ts, which points up (rollouts <- cli)",
+    "src/server/b.ts: imports src/rollouts/b.ts, which points up (server <- rollouts)",
+  ]);
+});
+
+it("keeps heavy modules out of the start of the command line", () => {
+  const { problems } = check({
+    "src/cli/process.ts": 'import { a } from "./a.ts";\nimport fs from "node:fs";\n',
+    "src/cli/a.ts":
+      'import type { T } from "zod";\nimport { type R, type S } from "../config/r.ts";\nimport { z } from "zod";\nimport { c } from "../config/c.ts";\n',
+  });
+  expect(problems).toEqual([
+    "src/cli/a.ts: loads zod at the start of every command; import it inside run()",
+    "src/cli/a.ts: loads src/config/c.ts at the start of every command; import it inside run()",
+  ]);
+});
+
+it("asks servers to import the package by its name", () => {
+  const { problems } = check({
+    "resources_servers/quiz/app.ts": 'import { x } from "../../src/index.ts";\n',
+  });
+  expect(problems).toEqual([
+    'resources_servers/quiz/app.ts: imports src/index.ts; import it from "nemo-gym"',
+  ]);
+});
+
+it("refuses folders it does not know", () => {
+  const { problems } = check({ "src/helpers/a.ts": 'import { b } from "../python/b.ts";\n' });
+  expect(problems).toEqual([
+    "src/helpers/a.ts: helpers has no place in the layers of scripts/check-boundaries.mjs",
+  ]);
+});
