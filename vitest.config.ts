@@ -7,19 +7,28 @@ export default defineConfig({
   resolve: {
     alias: [
       { find: /^nemo-gym$/, replacement: here("./src/index.ts") },
-      { find: /^nemo-gym\/(server|client|openai|testing)$/, replacement: here("./src/$1/index.ts") },
+      { find: /^nemo-gym\/(server|client|openai|python|testing)$/, replacement: here("./src/$1/index.ts") },
     ],
   },
   test: {
-    include: [
-      "src/**/*.test.ts",
-      "{resources_servers,responses_api_agents,responses_api_models,benchmarks,environments}/**/*.test.ts",
-      "tests/**/*.test.ts",
-    ],
     exclude: ["**/node_modules/**", "dist/**"],
     testTimeout: 20_000,
     hookTimeout: 30_000,
     pool: "threads",
     coverage: { provider: "v8", include: ["src/**/*.ts"], exclude: ["**/*.test.ts"] },
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "unit",
+          include: [
+            "{src,scripts,bench}/**/*.test.ts",
+            "{resources_servers,responses_api_agents,responses_api_models,benchmarks,environments}/**/*.test.ts",
+          ],
+        },
+      },
+      // Real processes and ports: needs `npm run build` first, which `npm test` does.
+      { extends: true, test: { name: "e2e", include: ["tests/**/*.test.ts"], testTimeout: 60_000 } },
+    ],
   },
 });
