@@ -1,0 +1,151 @@
+import { Readable } from "node:stream";
+import { type CommitParams, HubApiError } from "@huggingface/hub";
+import { type BodyInit, request, fetch as undiciFetch } from "undici";
+import { answerError, header, messageOf } from "./answer.ts";
+import { transferDispatcher } from "./dispatcher.ts";
+import { RemoteError, statusError, unreachable } from "./remote-error.ts";
+import { type RetryPolicy, withRetries } from "./retry.ts";
+import { hideSecrets } from "./secrets.ts";
+
+export const DEFAULT_HUB_URL = "https://huggingface.co";
+
+type HubFetch = NonNullable<CommitParams["fetch"]>;
+
+/** How to reach the Hugging Face hub. */
+export interface HubAccess {
+  token?: string;
+  /** Address of the hub, without a trailing slash. */
+  hubUrl?: string;
+  signal?: AbortSignal;
+  retries?: RetryPolicy;
+  onRetry?: (error: RemoteError, delayMs: number) => void;
+}
+
+export function hubUrl(access: HubAccess): string {
+  return (access.hubUrl ?? DEFAULT_HUB_URL).replace(/\/+$/, "");
+}
+
+export function hubHeaders(access: HubAccess): Record<string, string> {
+  return access.token === undefined ? {} : { authorization: `Bearer ${access.token}` };
+}
+
+/** What the calls of `@huggingface/hub` take: address, token, and a fetch that retries and honours proxies. */
+export function hubParams(access: HubAccess, onSent?: (bytes: number) => void) {
+  return {
+    hubUrl: hubUrl(access),
+    fetch: hubFetch(access, onSent),
+    ...(access.token !== undefined && { accessToken: access.token }),
+  };
+}
+
+/** Runs a call to the hub and turns what it throws into a RemoteError that says status, host and message. */
+export async function callHub<T>(access: HubAccess, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    access.signal?.throwIfAborted();
+    throw hubError(access, error);
+  }
+}
+
+/** A JSON call the library has no function for; with a body it is a POST. */
+export function hubJson(access: HubAccess, route: string, body?: unknown): Promise<unknown> {
+  const send = hubFetch(access);
+  return callHub(access, async () => {
+    const answer = await send(`${hubUrl(access)}${route}`, {
+      method: body === undefined ? "GET" : "POST",
+      headers: { ...hubHeaders(access), "content-type": "application/json" },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    if (answer.ok) return answer.json();
+    throw statusError(
+      new URL(hubUrl(access)).host,
+      answer.status,
+      hideSecrets(messageOf(await answer.text()), [access.token]),
+    );
+  });
+}
+
+function hubError(access: HubAccess, error: unknown): unknown {
+  const host = new URL(hubUrl(access)).host;
+  if (error instanceof RemoteError) return error;
+  if (error instanceof HubApiError) {
+    const message = error.data === undefined ? error.message : messageOf(JSON.stringify(error.data));
+    return statusError(host, error.statusCode, hideSecrets(message, [access.token]));
+  }
+  if (error instanceof TypeError && error.message.includes("must start with 'hf_'")) {
+    return new RemoteError("REMOTE_UNAUTHORIZED", "The Hugging Face token (hf_token) must start with 'hf_'.");
+  }
+  return error;
+}
+
+/** A `fetch` with bounded retries whose failures carry no keys. Requests that change something are repeated only when refused. */
+function hubFetch(access: HubAccess, onSent?: (bytes: number) => void): HubFetch {
+  const send = async (input: Parameters<HubFetch>[0], init: RequestInit = {}): Promise<Response> => {
+    const url = String(input instanceof Request ? input.url : input);
+    const method = (init.method ?? "GET").toUpperCase();
+    const answer = await attempt(url, method, init);
+    if (!mayRepeat(method, answer.status)) return answer;
+    const message = hideSecrets(messageOf(await answer.text()), [access.token]);
+    throw statusError(
+      new URL(url).host,
+      answer.status,
+      message,
+      answer.headers.get("retry-after") ?? undefined,
+    );
+  };
+  const attempt = async (url: string, method: string, init: RequestInit): Promise<Response> => {
+    try {
+      if (method === "PUT" && init.body instanceof Blob) return await putBlob(url, init, init.body, onSent);
+      const { signal = access.signal, headers } = init;
+      const body = init.body as BodyInit | null | undefined;
+      const plain = { method, body, headers: Object.fromEntries(new Headers(headers)), signal };
+      return (await undiciFetch(url, { ...plain, dispatcher: transferDispatcher() })) as unknown as Response;
+    } catch (error) {
+      access.signal?.throwIfAborted();
+      init.signal?.throwIfAborted();
+      const failure = unreachable(new URL(url).host, error);
+      const message = hideSecrets(failure.message, [access.token]);
+      throw new RemoteError(failure.code, message, { retryable: method !== "POST", cause: error });
+    }
+  };
+  return (input, init) =>
+    withRetries(() => send(input, init), {
+      policy: access.retries,
+      signal: init?.signal ?? access.signal,
+      onRetry: access.onRetry,
+    });
+}
+
+/** 429 and 503 were refused before anything happened; other server errors may have left their mark. */
+function mayRepeat(method: string, status: number): boolean {
+  return status === 429 || status === 503 || (method !== "POST" && status >= 500);
+}
+
+/** Uploads a file with its length, as signed addresses demand, and tells how much has gone out. */
+async function putBlob(url: string, init: RequestInit, blob: Blob, onSent?: (bytes: number) => void) {
+  async function* chunks() {
+    for await (const chunk of blob.stream()) {
+      yield chunk;
+      onSent?.(chunk.length);
+    }
+  }
+  const answer = await request(url, {
+    method: "PUT",
+    headers: { ...Object.fromEntries(new Headers(init.headers)), "content-length": String(blob.size) },
+    body: Readable.from(chunks()),
+    signal: init.signal ?? undefined,
+    dispatcher: transferDispatcher(),
+  });
+  if (answer.statusCode >= 400) {
+    const { message } = await answerError(new URL(url).host, answer, []);
+    const retryAfter = header(answer.headers, "retry-after");
+    return Response.json(
+      { error: message },
+      { status: answer.statusCode, headers: retryAfter === undefined ? {} : { "retry-after": retryAfter } },
+    );
+  }
+  await answer.body.dump();
+  const etag = header(answer.headers, "etag");
+  return new Response(null, { status: answer.statusCode, headers: etag === undefined ? {} : { etag } });
+}

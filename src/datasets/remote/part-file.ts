@@ -1,0 +1,61 @@
+import { type FileHandle, open, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+
+/**
+ * The unfinished copy of a download: `<destination>.part` with the bytes and `<destination>.part.json` with the identity
+ * of the content they belong to. Without an identity nothing can be continued.
+ */
+export class PartFile {
+  private readonly destination: string;
+
+  constructor(destination: string) {
+    this.destination = destination;
+  }
+
+  get path(): string {
+    return `${this.destination}.part`;
+  }
+
+  private get notePath(): string {
+    return `${this.destination}.part.json`;
+  }
+
+  /** What an earlier run left behind. */
+  async left(): Promise<{ identity: string | undefined; size: number }> {
+    const size = await stat(this.path).then(
+      (entry) => entry.size,
+      () => 0,
+    );
+    const identity = await this.readIdentity();
+    return identity === undefined ? { identity, size: 0 } : { identity, size };
+  }
+
+  /** Opens the bytes for writing; starts empty unless `keep` bytes of the same content are to stay. */
+  async open(keep: number, identity: string | undefined): Promise<FileHandle> {
+    const handle = await open(this.path, keep > 0 ? "r+" : "w");
+    if (keep > 0) await handle.truncate(keep);
+    else if (identity === undefined) await rm(this.notePath, { force: true });
+    else await writeFile(this.notePath, JSON.stringify({ identity }));
+    return handle;
+  }
+
+  async discard(): Promise<void> {
+    await Promise.all([rm(this.path, { force: true }), rm(this.notePath, { force: true })]);
+  }
+
+  /** Puts the finished file in its place in one step. */
+  async finish(): Promise<void> {
+    await rename(this.path, this.destination);
+    await rm(this.notePath, { force: true });
+  }
+
+  private async readIdentity(): Promise<string | undefined> {
+    try {
+      const note: unknown = JSON.parse(await readFile(this.notePath, "utf8"));
+      const identity = (note as { identity?: unknown } | null)?.identity;
+      return typeof identity === "string" ? identity : undefined;
+    } catch {
+      // No note, or a torn one: the bytes cannot be trusted and the download starts anew.
+      return undefined;
+    }
+  }
+}
