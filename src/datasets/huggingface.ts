@@ -1,0 +1,196 @@
+import { stat } from "node:fs/promises";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { type CommitOutput, commitIter, createRepo, type ListFileEntry, listFiles } from "@huggingface/hub";
+import { checksumOfFile } from "./remote/checksum.ts";
+import { type DownloadResult, downloadFile, type TransferProgress } from "./remote/download-file.ts";
+import { callHub, type HubAccess, hubHeaders, hubJson, hubParams, hubUrl } from "./remote/hub-access.ts";
+import { RemoteError } from "./remote/remote-error.ts";
+
+export interface HubUpload {
+  /** `organization/name`. */
+  repository: string;
+  /** Id of the collection the repository is put into. */
+  collection: string;
+  file: string;
+  /** Branch; `main` when absent. */
+  revision?: string;
+  createPullRequest?: boolean;
+  commitMessage?: string;
+  commitDescription?: string;
+}
+
+export type HubUploadEvent =
+  | { event: "repository-created" | "repository-found"; repository: string }
+  | { event: "repository-refused"; message: string }
+  | { event: "collection-joined" | "collection-joined-before"; collection: string }
+  | { event: "upload-start"; file: string; bytes: number; replaces: boolean }
+  | { event: "upload-progress"; file: string; done: number; total: number };
+
+export interface HubUploadResult {
+  repositoryUrl: string;
+  /** False when the hub already had exactly this file. */
+  uploaded: boolean;
+  commitUrl?: string;
+  pullRequestUrl?: string;
+}
+
+type OnUploadEvent = (event: HubUploadEvent) => void;
+
+/**
+ * Puts a file under its base name into a private dataset repository, which is made if need be, and the repository into a
+ * collection. A file that is already there with the same content is left alone.
+ */
+export async function uploadToHub(
+  access: HubAccess,
+  upload: HubUpload,
+  onEvent: OnUploadEvent = () => {},
+): Promise<HubUploadResult> {
+  const { size } = await stat(upload.file);
+  const name = path.basename(upload.file);
+  await createRepository(access, upload, onEvent);
+  await joinCollection(access, upload, onEvent);
+  const repositoryUrl = `${hubUrl(access)}/datasets/${upload.repository}`;
+  const existing = await remoteFile(access, upload, name);
+  if (existing !== undefined && (await sameContent(upload.file, size, existing))) {
+    return { repositoryUrl, uploaded: false };
+  }
+  onEvent({ event: "upload-start", file: name, bytes: size, replaces: existing !== undefined });
+  const output = await commitFile(access, upload, { name, size }, onEvent);
+  return {
+    repositoryUrl,
+    uploaded: true,
+    commitUrl: output?.commit.url,
+    pullRequestUrl: output?.pullRequestUrl,
+  };
+}
+
+async function createRepository(access: HubAccess, upload: HubUpload, onEvent: OnUploadEvent): Promise<void> {
+  const { repository } = upload;
+  const params = { ...hubParams(access), accessToken: access.token ?? "" };
+  try {
+    await callHub(access, () =>
+      createRepo({ ...params, repo: { type: "dataset", name: repository }, visibility: "private" }),
+    );
+    onEvent({ event: "repository-created", repository });
+  } catch (error) {
+    const status = error instanceof RemoteError ? error.status : undefined;
+    if (status === 409) onEvent({ event: "repository-found", repository });
+    // Who may not create a repository may still propose a change to an existing one.
+    else if (error instanceof RemoteError && status === 403 && upload.createPullRequest) {
+      onEvent({ event: "repository-refused", message: error.message });
+    } else throw error;
+  }
+}
+
+async function joinCollection(access: HubAccess, upload: HubUpload, onEvent: OnUploadEvent): Promise<void> {
+  const { collection, repository } = upload;
+  const known = (await hubJson(access, `/api/collections/${collection}`)) as { items?: { id?: string }[] };
+  const isIn = known.items?.some(({ id }) => id?.toLowerCase() === repository.toLowerCase());
+  if (!isIn) {
+    await hubJson(access, `/api/collections/${collection}/items`, {
+      item: { type: "dataset", id: repository },
+    });
+  }
+  onEvent({ event: isIn ? "collection-joined-before" : "collection-joined", collection });
+}
+
+async function remoteFile(
+  access: HubAccess,
+  upload: HubUpload,
+  name: string,
+): Promise<ListFileEntry | undefined> {
+  return callHub(access, async () => {
+    const listing = listFiles({
+      ...hubParams(access),
+      repo: { type: "dataset", name: upload.repository },
+      revision: encodeURIComponent(upload.revision ?? "main"),
+    });
+    for await (const entry of listing) if (entry.path === name) return entry;
+    return undefined;
+  });
+}
+
+async function sameContent(file: string, size: number, remote: ListFileEntry): Promise<boolean> {
+  if (remote.size !== size) return false;
+  return remote.lfs === undefined
+    ? (await checksumOfFile(file, "git-blob")) === remote.oid
+    : (await checksumOfFile(file, "sha256")) === remote.lfs.oid;
+}
+
+async function commitFile(
+  access: HubAccess,
+  upload: HubUpload,
+  { name, size }: { name: string; size: number },
+  onEvent: OnUploadEvent,
+): Promise<CommitOutput | undefined> {
+  let sent = 0;
+  const onSent = (bytes: number) => {
+    sent += bytes;
+    onEvent({ event: "upload-progress", file: name, done: Math.min(sent, size), total: size });
+  };
+  return callHub(access, async () => {
+    const steps = commitIter({
+      ...hubParams(access, onSent),
+      repo: { type: "dataset", name: upload.repository },
+      operations: [
+        { operation: "addOrUpdate", path: name, content: pathToFileURL(path.resolve(upload.file)) },
+      ],
+      title: upload.commitMessage ?? `Upload ${name}`,
+      description: upload.commitDescription,
+      branch: upload.revision,
+      isPullRequest: upload.createPullRequest,
+      abortSignal: access.signal,
+    });
+    let step = await steps.next();
+    while (!step.done) step = await steps.next();
+    onEvent({ event: "upload-progress", file: name, done: size, total: size });
+    return step.value;
+  });
+}
+
+export interface HubArtifact {
+  /** `organization/name`. */
+  repository: string;
+  /** Path of the file in the repository. */
+  path: string;
+  revision?: string;
+}
+
+/** Fetches one file of a dataset repository as it is; see `downloadFile` for breaks and checksums. */
+export function downloadHubFile(
+  access: HubAccess,
+  artifact: HubArtifact,
+  destination: string,
+  onProgress?: (progress: TransferProgress) => void,
+): Promise<DownloadResult> {
+  const revision = encodeURIComponent(artifact.revision ?? "main");
+  const file = artifact.path.split("/").map(encodeURIComponent).join("/");
+  return downloadHubUrl(
+    access,
+    `${hubUrl(access)}/datasets/${artifact.repository}/resolve/${revision}/${file}`,
+    {
+      destination,
+      onProgress,
+    },
+  );
+}
+
+/** Fetches an address of the hub; the token goes along only as far as the hub itself. */
+export function downloadHubUrl(
+  access: HubAccess,
+  url: string,
+  target: { destination: string; onProgress?: (progress: TransferProgress) => void },
+): Promise<DownloadResult> {
+  const own = new URL(url).origin === new URL(hubUrl(access)).origin;
+  return downloadFile({
+    ...target,
+    url,
+    headers: own ? hubHeaders(access) : {},
+    secrets: [access.token],
+    etagIsAddress: true,
+    signal: access.signal,
+    retries: access.retries,
+    onRetry: access.onRetry,
+  });
+}
