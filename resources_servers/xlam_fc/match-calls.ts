@@ -1,0 +1,59 @@
+import { loadsPlain, pyEquals } from "nemo-gym/python";
+
+/** A call as the row expects it: `arguments` is an object, or the JSON text of one. */
+export type ExpectedCall = Readonly<Record<string, unknown>>;
+
+export interface PredictedCall {
+  name: string;
+  /** What the arguments' JSON text holds; an empty object where it is not JSON. */
+  arguments: unknown;
+}
+
+type Arguments = Readonly<Record<string, unknown>>;
+
+/** Reads a call of the model. */
+export function predictedCall(call: { name: string; arguments: string }): PredictedCall {
+  return { name: call.name, arguments: tryLoads(call.arguments) };
+}
+
+/**
+ * How many expected calls find a predicted one of their own: same name, every expected argument present and equal.
+ * Each takes the first that fits and keeps it, so an early taker can leave a later one without.
+ */
+export function countMatches(expected: readonly ExpectedCall[], predicted: readonly PredictedCall[]): number {
+  const open = predicted.map(({ name, arguments: value }) => ({
+    name,
+    arguments: asArguments(value),
+    used: false,
+  }));
+  let matches = 0;
+  for (const wanted of expected) {
+    const needed = Object.entries(asArguments(wanted["arguments"]));
+    const taken = open.find(
+      (call) => !call.used && call.name === wanted["name"] && hasAll(call.arguments, needed),
+    );
+    if (taken === undefined) continue;
+    taken.used = true;
+    matches++;
+  }
+  return matches;
+}
+
+function hasAll(given: Arguments, needed: [string, unknown][]): boolean {
+  return needed.every(([key, value]) => Object.hasOwn(given, key) && pyEquals(given[key], value));
+}
+
+/** The arguments to compare: JSON text is read, anything that is not an object counts as none. */
+function asArguments(value: unknown): Arguments {
+  const read = typeof value === "string" ? tryLoads(value) : value;
+  const isObject = typeof read === "object" && read !== null && !Array.isArray(read);
+  return isObject ? (read as Arguments) : {};
+}
+
+function tryLoads(text: string): unknown {
+  try {
+    return loadsPlain(text, { allowNonFinite: true });
+  } catch {
+    return {};
+  }
+}
