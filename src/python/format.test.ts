@@ -75,7 +75,7 @@ describe("formatValue", () => {
 
 describe("formatTemplate", () => {
   const row = {
-    n: 2.7182,
+    n: 3.25,
     choices: ["red", "blue"],
     meta: { lang: "fr", "a.b": 1, "x!y:z": 2 },
     flag: true,
@@ -86,9 +86,9 @@ describe("formatTemplate", () => {
   };
 
   it.each([
-    ["{n:.2f} {choices[1]} {meta[lang]}", "2.72 blue fr"],
+    ["{n:.2f} {choices[1]} {meta[lang]}", "3.25 blue fr"],
     ["{flag} {nothing} {choices} {meta[lang]!r:>8}", "True None ['red', 'blue']     'fr'"],
-    ["{{{n:.1f}}} {{ok}} }}", "{2.7} {ok} }"],
+    ["{{{n:.1f}}} {{ok}} }}", "{3.2} {ok} }"],
     ["{text} {two words}", "{curly} ok"],
     ["{meta[a.b]}{meta[x!y:z]}", "12"],
     ["{choices[0][2]}", "d"],

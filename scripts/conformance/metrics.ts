@@ -1,0 +1,136 @@
+import { readFile } from "node:fs/promises";
+import { GymError } from "../../src/errors.ts";
+import { aggregateMetrics, type MetricsHooks } from "../../src/metrics/aggregate.ts";
+import {
+  averageSampleDeviations,
+  type HighestKOptions,
+  highestKMetrics,
+  type PassMajorityOptions,
+  passMajorityMetrics,
+  subsetMetrics,
+} from "../../src/metrics/pass-at-k.ts";
+import { profileRollouts } from "../../src/metrics/profile.ts";
+import type { Row } from "../../src/metrics/rollout-table.ts";
+import { dumpsCompact } from "../../src/python/json-dumps.ts";
+import { difference } from "./difference.ts";
+import type { Suite } from "./suite.ts";
+
+interface Case {
+  id: string;
+  op: string;
+  input: Row;
+  expected?: unknown;
+  expected_error?: unknown;
+}
+
+const operations: Record<string, (input: Row) => unknown> = {
+  aggregate: (input) => aggregateMetrics(rowsOf(input["verify_responses"])),
+  aggregate_with_hooks: (input) => aggregateMetrics(rowsOf(input["verify_responses"]), hooksOf(input)),
+  pass_majority: (input) => {
+    const tasks = tasksOf(input["tasks"]);
+    const { metrics, scoreNames, maxK } = passMajorityMetrics(tasks, helperOptions(input));
+    return { metrics: { ...metrics, ...deviationsOf(tasks, input) }, score_names: scoreNames, max_k: maxK };
+  },
+  subset: (input) =>
+    subsetMetrics(tasksOf(input["tasks"]), String(input["subset_key"]), helperOptions(input)),
+  highest_k: (input) => selection(input["agent_metrics"] as Row, input),
+  profile: (input) => {
+    const profile = profileRollouts(rowsOf(input["materialized_inputs"]), rowsOf(input["rollouts"]), {
+      allowPartialRollouts: input["allow_partial_rollouts"] === true,
+    });
+    // What is compared is what the files say: NaN has become null there.
+    return asWritten({
+      reward_profiling: [...profile.tasks],
+      agent_metrics: profile.agentMetrics,
+      completion_summary: profile.summary,
+    });
+  },
+};
+
+export const suite: Suite = async (file) => {
+  const { cases } = JSON.parse(await readFile(file, "utf8"), reviveFloat) as { cases: Case[] };
+  return cases.map((golden) => {
+    const error = runCase(golden);
+    return error === undefined ? { id: golden.id } : { id: golden.id, error };
+  });
+};
+
+function runCase(golden: Case): string | undefined {
+  const operation = operations[golden.op];
+  if (operation === undefined) return `unknown operation '${golden.op}'`;
+  let actual: unknown;
+  try {
+    actual = operation(golden.input);
+  } catch (error) {
+    if (!(error instanceof GymError)) return `threw ${String(error)}, not an error of ours`;
+    return golden.expected_error === undefined ? `threw ${error.message}` : undefined;
+  }
+  if (golden.expected_error !== undefined)
+    return `was accepted; expected ${JSON.stringify(golden.expected_error)}`;
+  return difference(actual, golden.expected);
+}
+
+function hooksOf(input: Row): MetricsHooks {
+  const patterns = input["key_patterns"] as Row[] | undefined;
+  return {
+    computeMetrics: (tasks) => {
+      const subsetKey = input["subset_key"];
+      const options = helperOptions(input);
+      return {
+        ...passMajorityMetrics(tasks, options).metrics,
+        ...deviationsOf(tasks, input),
+        ...(typeof subsetKey === "string" ? subsetMetrics(tasks, subsetKey, options) : {}),
+        ...(input["per_task_metrics"] === undefined ? {} : { per_task_metrics: input["per_task_metrics"] }),
+      };
+    },
+    ...(patterns && {
+      keyMetrics: (metrics) => Object.assign({}, ...patterns.map((pattern) => selection(metrics, pattern))),
+    }),
+  };
+}
+
+function selection(metrics: Row, input: Row): Row {
+  const options: HighestKOptions = {
+    ...(Array.isArray(input["score_names"]) && { scoreNames: input["score_names"] }),
+    ...(Array.isArray(input["exclude_names"]) && { excludeNames: input["exclude_names"] }),
+  };
+  return highestKMetrics(metrics, String(input["pattern"]), options);
+}
+
+function helperOptions(input: Row): PassMajorityOptions {
+  const fields = input["scores"] as Record<string, string> | null | undefined;
+  return {
+    ...(fields && { scores: (row) => scoresFrom(row, fields) }),
+    ...(typeof input["answer_key"] === "string" && { answerField: input["answer_key"] }),
+  };
+}
+
+function scoresFrom(row: Row, fields: Record<string, string>): Record<string, number | boolean> {
+  const scores: Record<string, number | boolean> = {};
+  for (const [name, field] of Object.entries(fields)) {
+    const value = row[field];
+    if (typeof value === "number" || typeof value === "boolean") scores[name] = value;
+  }
+  return scores;
+}
+
+function deviationsOf(tasks: Row[][], input: Row): Record<string, number> {
+  return input["avg_sample_std_dev"] === true ? averageSampleDeviations(tasks, helperOptions(input)) : {};
+}
+
+function rowsOf(value: unknown): Row[] {
+  return Array.isArray(value) ? (value as Row[]) : [];
+}
+
+function tasksOf(value: unknown): Row[][] {
+  return rowsOf(value).map(rowsOf);
+}
+
+function asWritten(value: unknown): unknown {
+  return JSON.parse(dumpsCompact(value));
+}
+
+function reviveFloat(_key: string, value: unknown): unknown {
+  const text = typeof value === "object" && value !== null ? (value as Row)["$float"] : undefined;
+  return typeof text === "string" ? Number(text) : value;
+}

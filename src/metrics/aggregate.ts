@@ -1,0 +1,92 @@
+import { type RecordFrame, RolloutTable, type Row, type TaskSlice } from "./rollout-table.ts";
+
+/** What `POST /aggregate_metrics` answers. */
+export interface AggregateMetrics {
+  group_level_metrics: Record<string, unknown>[];
+  agent_metrics: Record<string, unknown>;
+  key_metrics: Record<string, unknown>;
+}
+
+/** A server's own metrics. */
+export interface MetricsHooks {
+  /**
+   * Further agent metrics, merged over the statistics. `tasks` are the rows grouped by task index, ascending. The member `per_task_metrics`
+   * (rows with `_ng_task_index`) goes into the matching group rows instead.
+   */
+  computeMetrics?(tasks: Row[][]): Record<string, unknown>;
+  /** The headline among the agent metrics; without it, every `mean/…`. */
+  keyMetrics?(agentMetrics: Record<string, unknown>): Record<string, unknown>;
+}
+
+/** In this endpoint the sample names no real agent (upstream writes this literal). */
+const sample = { agent_ref: { name: "agent" } };
+
+/**
+ * Statistics of verified rollouts: per task, over all of them, and the headline.
+ * A missing index, a repeated (task, rollout) pair and an infinite value throw a MetricsError.
+ */
+export function aggregateMetrics(
+  verifyResponses: readonly Row[],
+  hooks: MetricsHooks = {},
+): AggregateMetrics {
+  if (verifyResponses.length === 0) return { group_level_metrics: [], agent_metrics: {}, key_metrics: {} };
+  const table = new RolloutTable();
+  for (const row of verifyResponses) table.add(row);
+  const groups: Record<string, unknown>[] = [];
+  const tasks: Row[][] = [];
+  for (const task of table.tasks()) {
+    groups.push(groupRecord(table, task, { sample, expected: task.rows.length }));
+    // Rows in the order of the request, which is that of their numbers in the table.
+    if (hooks.computeMetrics)
+      tasks.push([...task.rows].sort((a, b) => a - b).map((row) => verifyResponses[row] ?? {}));
+  }
+  const { per_task_metrics: perTask, ...computed } = hooks.computeMetrics?.(tasks) ?? {};
+  const agentMetrics = { ...table.statistics(table.allRows()), ...computed };
+  return {
+    group_level_metrics: withPerTaskMetrics(groups, perTask),
+    agent_metrics: agentMetrics,
+    key_metrics: hooks.keyMetrics?.(agentMetrics) ?? meanMetrics(agentMetrics),
+  };
+}
+
+/** One task's record in metrics and profiling files. */
+export function groupRecord(
+  table: RolloutTable,
+  task: TaskSlice,
+  options: { sample: unknown; expected: number },
+): Record<string, unknown> {
+  const done = task.rows.length;
+  const record = table.statistics(task.rows, TASK_FRAME);
+  record["_ng_task_index"] = task.taskIndex;
+  record["sample"] = options.sample;
+  record["num_rollouts"] = done;
+  record["expected_num_rollouts"] = options.expected;
+  record["missing_num_rollouts"] = options.expected - done;
+  record["reward_profile_completion_pct"] = (100 * done) / options.expected;
+  record["rollout_infos"] = Array.from(task.rows, (row) => table.info(row));
+  return record;
+}
+
+const TASK_FRAME: RecordFrame = {
+  name: "task",
+  before: ["_ng_task_index"],
+  after: [
+    "sample",
+    "num_rollouts",
+    "expected_num_rollouts",
+    "missing_num_rollouts",
+    "reward_profile_completion_pct",
+    "rollout_infos",
+  ],
+};
+
+function withPerTaskMetrics(groups: Record<string, unknown>[], perTask: unknown): Record<string, unknown>[] {
+  if (!Array.isArray(perTask)) return groups;
+  const extras = new Map<unknown, Row>();
+  for (const extra of perTask as Row[]) extras.set(extra["_ng_task_index"], extra);
+  return groups.map((group) => ({ ...group, ...extras.get(group["_ng_task_index"]) }));
+}
+
+function meanMetrics(agentMetrics: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(agentMetrics).filter(([key]) => key.startsWith("mean/")));
+}

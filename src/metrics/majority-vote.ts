@@ -1,0 +1,41 @@
+import { MetricsError } from "./metrics-error.ts";
+
+/** Counts equal (answer, score) pairs and averages the score over the most frequent ones. */
+export class MajorityVote {
+  private readonly counts = new Map<string, number>();
+  private most = 0;
+  private tiedPairs = 0;
+  private tiedScores = 0;
+
+  /** Counts one rollout; without an answer it has no vote. */
+  add(answer: unknown, score: number): void {
+    if (answer === null || answer === undefined) return;
+    const pair = `${score} ${answerKey(answer)}`;
+    const count = (this.counts.get(pair) ?? 0) + 1;
+    this.counts.set(pair, count);
+    if (count > this.most) {
+      this.most = count;
+      this.tiedPairs = 0;
+      this.tiedScores = 0;
+    }
+    if (count === this.most) {
+      this.tiedPairs++;
+      this.tiedScores += score;
+    }
+  }
+
+  /** The average score of the most frequent pairs; 0 without any answer. */
+  result(): number {
+    return this.tiedPairs === 0 ? 0 : this.tiedScores / this.tiedPairs;
+  }
+}
+
+/** Answers compare by value as in Python: 1, 1.0 and true are one answer, "1" is another. */
+function answerKey(answer: unknown): string {
+  if (typeof answer === "string") return `text ${answer}`;
+  if (typeof answer === "number" || typeof answer === "boolean") return `number ${Number(answer)}`;
+  throw new MetricsError(
+    "METRICS_ANSWER_NOT_SCALAR",
+    "An answer that is an array or an object cannot be voted on.",
+  );
+}

@@ -1,0 +1,278 @@
+import { byCodePoint } from "../python/code-points.ts";
+import { pyStr } from "../python/repr.ts";
+import { allInPart } from "./binomial.ts";
+import { mean, sampleDeviation } from "./descriptive.ts";
+import { MajorityVote } from "./majority-vote.ts";
+import { MetricsError } from "./metrics-error.ts";
+import type { Row } from "./rollout-table.ts";
+
+/** Named scores of one rollout; a missing score is left out. */
+export type ScoreFunction = (row: Row) => Record<string, number | boolean>;
+
+export interface PassMajorityOptions {
+  /** Default: `{ accuracy: row.reward }`. */
+  scores?: ScoreFunction;
+  /** The field with the extracted answer; enables `majority@k` and the score `no_answer`. */
+  answerField?: string;
+}
+
+export interface PassMajorityResult {
+  metrics: Record<string, unknown>;
+  scoreNames: string[];
+  maxK: number;
+}
+
+/** The scores of one name: for each task, for each of its rollouts, a number or undefined. */
+type ScoreTable = (number | undefined)[][];
+
+/**
+ * `pass@k`, `pass@1[avg-of-k]` and `majority@k` in percent, for every k up to the longest task, with the spread between runs.
+ *
+ * @example
+ * passMajorityMetrics(tasks, { answerField: "extracted_answer" }).metrics["pass@4/accuracy"];
+ */
+export function passMajorityMetrics(
+  tasks: readonly Row[][],
+  options: PassMajorityOptions = {},
+): PassMajorityResult {
+  const tables = scoreTables(tasks, options);
+  const scoreNames = [...tables.keys()].sort(byCodePoint);
+  const maxK = tasks.reduce((longest, task) => Math.max(longest, task.length), 0);
+  const columns = scoreNames.map(
+    (name) => new ScoreColumn(name, tables.get(name) ?? [], tasks, options.answerField),
+  );
+  const metrics: Record<string, unknown> = {};
+  for (let k = 1; k <= maxK; k++) for (const column of columns) column.writeAt(k, metrics);
+  if (columns.length > 0) {
+    metrics["per_sample_aggregate"] = Object.fromEntries(
+      columns.map((column) => [column.name, column.perRun]),
+    );
+  }
+  for (let k = 2; k <= maxK; k++) for (const column of columns) column.writeSpreadAt(k, metrics);
+  return { metrics, scoreNames, maxK };
+}
+
+/** `pass@1[avg-of-k]/…/avg_sample_std_dev`: the mean over tasks of the deviation of their first k scores (not in percent). */
+export function averageSampleDeviations(
+  tasks: readonly Row[][],
+  options: PassMajorityOptions = {},
+): Record<string, number> {
+  const tables = scoreTables(tasks, options);
+  const maxK = tasks.reduce((longest, task) => Math.max(longest, task.length), 0);
+  const metrics: Record<string, number> = {};
+  for (let k = 2; k <= maxK; k++) {
+    for (const name of [...tables.keys()].sort(byCodePoint)) {
+      const deviations = (tables.get(name) ?? [])
+        .map((scores) => sampleDeviation(present(scores.slice(0, k))))
+        .filter((deviation) => !Number.isNaN(deviation));
+      if (deviations.length > 0) metrics[`pass@1[avg-of-${k}]/${name}/avg_sample_std_dev`] = mean(deviations);
+    }
+  }
+  return metrics;
+}
+
+/** The helper for each value of `field` in the first rollout of the tasks, with keys `<value>/…`; tasks without a value are left out. */
+export function subsetMetrics(
+  tasks: readonly Row[][],
+  field: string,
+  options: PassMajorityOptions = {},
+): Record<string, unknown> {
+  const subsets = new Map<string, Row[][]>();
+  for (const task of tasks) {
+    const value = task[0]?.[field];
+    if (isFalsy(value)) continue;
+    const name = pyStr(value);
+    const subset = subsets.get(name);
+    if (subset) subset.push(task);
+    else subsets.set(name, [task]);
+  }
+  const metrics: Record<string, unknown> = {};
+  for (const [name, subset] of subsets) {
+    for (const [key, value] of Object.entries(passMajorityMetrics(subset, options).metrics)) {
+      if (key !== "per_sample_aggregate") metrics[`${name}/${key}`] = value;
+    }
+  }
+  return metrics;
+}
+
+const spreadSuffixes = ["std_dev_across_runs", "std_err_across_runs", "avg_sample_std_dev"];
+
+export interface HighestKOptions {
+  /** Only these score names. */
+  scoreNames?: readonly string[];
+  /** None of these score names. */
+  excludeNames?: readonly string[];
+}
+
+/** Of the metrics whose key is `pattern/score` (such as `pass@{k}`), those with the largest k; spreads are never among them. */
+export function highestKMetrics(
+  agentMetrics: Record<string, unknown>,
+  pattern: string,
+  options: HighestKOptions = {},
+): Record<string, unknown> {
+  const [before = "", after = ""] = pattern.split("{k}", 2);
+  let highest = -1;
+  let selected: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(agentMetrics)) {
+    if (!key.startsWith(before)) continue;
+    const digits = /^\d+/.exec(key.slice(before.length))?.[0];
+    if (digits === undefined || !key.startsWith(`${after}/`, before.length + digits.length)) continue;
+    const score = key.slice(before.length + digits.length + after.length + 1);
+    if (spreadSuffixes.some((suffix) => score.endsWith(suffix))) continue;
+    if (options.scoreNames && !options.scoreNames.includes(score)) continue;
+    if (options.excludeNames?.includes(score)) continue;
+    const k = Number(digits);
+    if (k > highest) {
+      highest = k;
+      selected = {};
+    }
+    if (k === highest) selected[key] = value;
+  }
+  return selected;
+}
+
+/** One score over all tasks, with what can be kept from k to k + 1. */
+class ScoreColumn {
+  readonly name: string;
+  /** 100 × mean over the tasks of their i-th rollout; runs without any score are left out. */
+  readonly perRun: number[];
+  private readonly tasks: TaskScores[];
+
+  constructor(name: string, table: ScoreTable, rows: readonly Row[][], answerField: string | undefined) {
+    this.name = name;
+    this.tasks = table.map((scores, index) => new TaskScores(scores, rows[index] ?? [], answerField));
+    const runs = table.reduce((longest, scores) => Math.max(longest, scores.length), 0);
+    this.perRun = [];
+    for (let run = 0; run < runs; run++) {
+      const scores = present(table.map((task) => task[run]));
+      if (scores.length > 0) this.perRun.push(100 * mean(scores));
+    }
+  }
+
+  /** Adds the metrics of k, which must grow by one from call to call. */
+  writeAt(k: number, metrics: Record<string, unknown>): void {
+    const passes: number[] = [];
+    const averages: number[] = [];
+    const votes: number[] = [];
+    for (const task of this.tasks) {
+      task.advance(k);
+      const pass = task.passAt(k);
+      if (pass !== undefined) passes.push(pass);
+      if (task.count > 0) averages.push(task.sum / task.count);
+      if (task.vote) votes.push(task.vote.result());
+    }
+    if (passes.length > 0) metrics[`pass@${k}/${this.name}`] = 100 * mean(passes);
+    if (averages.length > 0) metrics[`pass@1[avg-of-${k}]/${this.name}`] = 100 * mean(averages);
+    if (votes.length > 0) metrics[`majority@${k}/${this.name}`] = 100 * mean(votes);
+  }
+
+  writeSpreadAt(k: number, metrics: Record<string, unknown>): void {
+    const runs = this.perRun.slice(0, k);
+    if (runs.length < 2) return;
+    const deviation = sampleDeviation(runs);
+    metrics[`pass@1[avg-of-${k}]/${this.name}/std_dev_across_runs`] = deviation;
+    metrics[`pass@1[avg-of-${k}]/${this.name}/std_err_across_runs`] = deviation / Math.sqrt(runs.length);
+  }
+}
+
+/** The scores of one task; sums and votes cover its first k rollouts. */
+class TaskScores {
+  sum = 0;
+  count = 0;
+  readonly vote: MajorityVote | undefined;
+  private readonly scores: (number | undefined)[];
+  private readonly rows: Row[];
+  private readonly answerField: string | undefined;
+  private readonly given: number[];
+  private readonly zeros: number;
+  private readonly binary: boolean;
+  private best = Number.NEGATIVE_INFINITY;
+
+  constructor(scores: (number | undefined)[], rows: Row[], answerField: string | undefined) {
+    this.scores = scores;
+    this.rows = rows;
+    this.answerField = answerField;
+    this.vote = answerField === undefined ? undefined : new MajorityVote();
+    this.given = present(scores);
+    this.zeros = this.given.filter((score) => score === 0).length;
+    this.binary = this.given.every((score) => score === 0 || score === 1);
+  }
+
+  advance(k: number): void {
+    const score = this.scores[k - 1];
+    if (score !== undefined) {
+      this.sum += score;
+      this.count++;
+      if (this.answerField !== undefined) this.vote?.add(this.rows[k - 1]?.[this.answerField], score);
+    }
+    this.best = Math.max(this.best, this.given[k - 1] ?? Number.NEGATIVE_INFINITY);
+  }
+
+  /** The chance that k of the task's rollouts hold a success; for scores between 0 and 1, the best of the first k. */
+  passAt(k: number): number | undefined {
+    if (this.given.length < k) return undefined;
+    return this.binary ? 1 - allInPart(this.zeros, this.given.length, k) : this.best;
+  }
+}
+
+function scoreTables(tasks: readonly Row[][], options: PassMajorityOptions): Map<string, ScoreTable> {
+  const scoresOf = options.scores ?? rewardAsAccuracy;
+  const tables = new Map<string, ScoreTable>();
+  tasks.forEach((task, taskNumber) => {
+    task.forEach((row, run) => {
+      const scores = scoresOf(row);
+      for (const name in scores) addScore(tables, tasks, name, taskNumber, run, Number(scores[name]));
+      if (options.answerField !== undefined) {
+        const answer = row[options.answerField];
+        addScore(
+          tables,
+          tasks,
+          "no_answer",
+          taskNumber,
+          run,
+          answer === null || answer === undefined ? 1 : 0,
+        );
+      }
+    });
+  });
+  return tables;
+}
+
+function addScore(
+  tables: Map<string, ScoreTable>,
+  tasks: readonly Row[][],
+  name: string,
+  task: number,
+  run: number,
+  score: number,
+): void {
+  let table = tables.get(name);
+  if (table === undefined) {
+    table = tasks.map((rows) => new Array<number | undefined>(rows.length).fill(undefined));
+    tables.set(name, table);
+  }
+  const scores = table[task];
+  if (scores) scores[run] = score;
+}
+
+function rewardAsAccuracy(row: Row): Record<string, number> {
+  const reward = row["reward"];
+  if (typeof reward !== "number" && typeof reward !== "boolean") {
+    throw new MetricsError(
+      "METRICS_MISSING_REWARD",
+      "A rollout row has no numeric 'reward' to compute pass@k from.",
+    );
+  }
+  return { accuracy: Number(reward) };
+}
+
+function present(scores: (number | undefined)[]): number[] {
+  return scores.filter((score) => score !== undefined);
+}
+
+/** What Python counts as false among JSON values. */
+function isFalsy(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length === 0;
+  if (value !== null && typeof value === "object") return Object.keys(value).length === 0;
+  return !value;
+}

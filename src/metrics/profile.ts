@@ -1,0 +1,192 @@
+import { byCodePoint } from "../python/code-points.ts";
+import { groupRecord } from "./aggregate.ts";
+import { GrowableIntegers } from "./growable-array.ts";
+import { MetricsError } from "./metrics-error.ts";
+import { RolloutKeyMap } from "./rollout-key-map.ts";
+import { RolloutTable, type Row, rowIndices } from "./rollout-table.ts";
+
+/** How far the rollouts cover the materialized inputs. */
+export interface CompletionSummary {
+  expected_rollout_rows: number;
+  completed_rollout_rows: number;
+  missing_rollout_rows: number;
+  extra_rollout_rows: number;
+  reward_profile_completion_pct: number;
+  /** Input rows are tasks here. */
+  total_input_rows: number;
+  complete_input_rows: number;
+  partial_input_rows: number;
+  missing_input_rows: number;
+}
+
+export interface RewardProfile {
+  /** One record per task with rollouts, ascending; computed as they are taken. */
+  tasks: Iterable<Record<string, unknown>>;
+  /** One record per agent, by name. */
+  agentMetrics: Record<string, unknown>[];
+  summary: CompletionSummary;
+}
+
+const MAX_KEYS_IN_MESSAGE = 10;
+
+const PENDING = 0;
+const DONE = 1;
+
+interface TaskState<Sample> {
+  sample: Sample;
+  expected: number;
+  done: number;
+}
+
+/**
+ * Builds the reward profile of a run: first every materialized input, then every rollout.
+ *
+ * Of an input only what `Sample` says is kept (the row itself, or where to find it again), once per task.
+ */
+export class ProfileBuilder<Sample> {
+  private readonly table = new RolloutTable();
+  private readonly keys = new RolloutKeyMap();
+  private readonly tasks = new Map<number, TaskState<Sample>>();
+  private readonly agents = new Map<string, GrowableIntegers>();
+  private readonly extra: string[] = [];
+
+  /** Adds a materialized input; `sample` is kept if it is the first of its task. */
+  addInput(row: Row, sample: Sample): void {
+    const { taskIndex, rolloutIndex } = rowIndices(row);
+    if (this.keys.has(taskIndex, rolloutIndex))
+      throw duplicate("materialized inputs", taskIndex, rolloutIndex);
+    this.keys.set(taskIndex, rolloutIndex, PENDING);
+    const task = this.tasks.get(taskIndex);
+    if (task) task.expected++;
+    else this.tasks.set(taskIndex, { sample, expected: 1, done: 0 });
+  }
+
+  /** Adds a rollout; all inputs must have been added. */
+  addRollout(row: Row): void {
+    const { taskIndex, rolloutIndex } = rowIndices(row);
+    const state = this.keys.get(taskIndex, rolloutIndex);
+    if (state === DONE) throw duplicate("rollouts", taskIndex, rolloutIndex);
+    const task = this.tasks.get(taskIndex);
+    if (state === undefined || task === undefined) {
+      this.extra.push(`${taskIndex}:${rolloutIndex}`);
+      return;
+    }
+    const key = `${taskIndex}:${rolloutIndex}`;
+    if (row["response"] === null || typeof row["response"] !== "object") {
+      throw new MetricsError("METRICS_MISSING_RESPONSE", `Rollout ${key} has no 'response'.`);
+    }
+    this.keys.set(taskIndex, rolloutIndex, DONE);
+    task.done++;
+    this.rowsOf(agentName(row, key)).push(this.table.size);
+    this.table.add(row);
+  }
+
+  /** Checks that both sides match and gives the profile; `sampleRow` turns what was kept of an input into its row. */
+  finish(options: { allowPartialRollouts: boolean; sampleRow: (sample: Sample) => Row }): RewardProfile {
+    if (this.extra.length > 0) {
+      throw new MetricsError(
+        "METRICS_ROLLOUT_WITHOUT_INPUT",
+        `${this.extra.length} rollouts have no materialized input: ${listed(this.extra)}.`,
+      );
+    }
+    if (!options.allowPartialRollouts) this.refuseMissing();
+    return {
+      tasks: this.records(options.sampleRow),
+      agentMetrics: [...this.agents.keys()].sort(byCodePoint).map((name) => ({
+        ...this.table.statistics(this.rowsOf(name).values.slice(0, this.rowsOf(name).length)),
+        agent_ref: { name },
+      })),
+      summary: this.summary(),
+    };
+  }
+
+  private refuseMissing(): void {
+    const missing: string[] = [];
+    for (const [task, rollout, state] of this.keys.entries()) {
+      if (state === PENDING) missing.push(`${task}:${rollout}`);
+    }
+    if (missing.length === 0) return;
+    throw new MetricsError(
+      "METRICS_MISSING_ROLLOUTS",
+      `${missing.length} of ${this.keys.size} inputs have no rollout: ${listed(missing.sort())}. ` +
+        "Allow partial rollouts (+allow_partial_rollouts=true) to profile what there is.",
+    );
+  }
+
+  private *records(sampleRow: (sample: Sample) => Row): Generator<Record<string, unknown>> {
+    for (const slice of this.table.tasks()) {
+      const task = this.tasks.get(slice.taskIndex);
+      if (task === undefined) continue;
+      const { _ng_task_index, _ng_rollout_index, ...sample } = sampleRow(task.sample);
+      yield groupRecord(this.table, slice, { sample, expected: task.expected });
+    }
+  }
+
+  private rowsOf(agent: string): GrowableIntegers {
+    let rows = this.agents.get(agent);
+    if (rows === undefined) {
+      rows = new GrowableIntegers();
+      this.agents.set(agent, rows);
+    }
+    return rows;
+  }
+
+  private summary(): CompletionSummary {
+    let complete = 0;
+    let empty = 0;
+    for (const { expected, done } of this.tasks.values()) {
+      if (done === expected) complete++;
+      else if (done === 0) empty++;
+    }
+    const expected = this.keys.size;
+    const completed = this.table.size;
+    return {
+      expected_rollout_rows: expected,
+      completed_rollout_rows: completed,
+      missing_rollout_rows: expected - completed,
+      extra_rollout_rows: this.extra.length,
+      reward_profile_completion_pct: expected === 0 ? 0 : (100 * completed) / expected,
+      total_input_rows: this.tasks.size,
+      complete_input_rows: complete,
+      partial_input_rows: this.tasks.size - complete - empty,
+      missing_input_rows: empty,
+    };
+  }
+}
+
+/** The profile of rows in memory. */
+export function profileRollouts(
+  inputs: Iterable<Row>,
+  rollouts: Iterable<Row>,
+  options: { allowPartialRollouts?: boolean } = {},
+): RewardProfile {
+  const builder = new ProfileBuilder<Row>();
+  for (const input of inputs) builder.addInput(input, input);
+  for (const rollout of rollouts) builder.addRollout(rollout);
+  return builder.finish({
+    allowPartialRollouts: options.allowPartialRollouts ?? false,
+    sampleRow: (row) => row,
+  });
+}
+
+function agentName(row: Row, key: string): string {
+  const reference = row["agent_ref"];
+  const name = reference !== null && typeof reference === "object" ? (reference as Row)["name"] : undefined;
+  if (typeof name === "string") return name;
+  throw new MetricsError(
+    "METRICS_MISSING_AGENT",
+    `Rollout ${key} does not say which agent it is of ('agent_ref.name').`,
+  );
+}
+
+function duplicate(where: string, task: number, rollout: number): MetricsError {
+  return new MetricsError(
+    "METRICS_DUPLICATE_ROLLOUT",
+    `The ${where} hold rollout ${rollout} of task ${task} more than once.`,
+  );
+}
+
+function listed(keys: string[]): string {
+  const shown = keys.slice(0, MAX_KEYS_IN_MESSAGE).join(", ");
+  return keys.length > MAX_KEYS_IN_MESSAGE ? `${shown}, …` : shown;
+}

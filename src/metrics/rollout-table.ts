@@ -1,0 +1,363 @@
+import { PyFloat } from "../python/py-float.ts";
+import { medianOfSorted, sampleDeviation, sortAscending } from "./descriptive.ts";
+import { GrowableDoubles, GrowableIntegers } from "./growable-array.ts";
+import { MetricsError } from "./metrics-error.ts";
+
+export type Row = Record<string, unknown>;
+
+/** The rollouts of one task, by their numbers in the table, in ascending rollout index. */
+export interface TaskSlice {
+  taskIndex: number;
+  rows: Uint32Array;
+}
+
+/** What a metrics file says of one rollout: identity, reward as given, and its numbers. */
+export type RolloutInfo = Record<string, unknown>;
+
+/** In the order of their keys in a record. */
+const STATISTICS = ["mean", "max", "min", "median", "std"] as const;
+
+/** The keys of a record of statistics, and the places of their values among all that were computed. */
+interface Shape {
+  keys: string[];
+  places: number[];
+  example: Row;
+}
+
+/** Members of a record before and after its statistics. */
+export interface RecordFrame {
+  name: string;
+  before: readonly string[];
+  after: readonly string[];
+}
+
+const NO_FRAME: RecordFrame = { name: "", before: [], after: [] };
+
+const MAX_SHAPES = 1000;
+
+/**
+ * The numbers of many rollouts, 12 bytes a value.
+ *
+ * Rows are added in any order and forgotten; statistics are computed for any set of them. A column is a top-level field
+ * or a member of `response.usage` that is a number or a boolean somewhere; usage wins over a field of the same name.
+ */
+export class RolloutTable {
+  private readonly columns: string[] = [];
+  private readonly columnIds = new Map<string, number>();
+  private readonly taskIndices = new GrowableDoubles();
+  private readonly rolloutIndices = new GrowableDoubles();
+  /** NaN where the reward is no finite number; then `rewardsAsGiven` has it, if there is one. */
+  private readonly rewards = new GrowableDoubles();
+  private readonly rewardsAsGiven = new Map<number, unknown>();
+  /** Where the entries of each row begin; one more than there are rows. */
+  private readonly starts = new GrowableIntegers();
+  /** Column number times two, plus one when the value comes from usage. */
+  private readonly entryColumns = new GrowableIntegers();
+  private readonly entryValues = new GrowableDoubles();
+  /** Values that `rollout_infos` show differently from the statistics: the row's own beside usage, and NaN. */
+  private readonly infoOverrides = new Map<number, Map<string, number>>();
+  /** The last entry of each column, to find a clash within one row. */
+  private readonly lastEntry: number[] = [];
+  private readonly shapes = new Map<string, Shape>();
+  private counts = new Uint32Array(64);
+  private offsets = new Uint32Array(64);
+  private scratch = new Float64Array(256);
+
+  constructor() {
+    this.starts.push(0);
+  }
+
+  /** How many rollouts were added. */
+  get size(): number {
+    return this.rewards.length;
+  }
+
+  /** Adds one rollout row; it needs both indices. */
+  add(row: Row): void {
+    const { taskIndex, rolloutIndex } = rowIndices(row);
+    const number = this.size;
+    const firstEntry = this.entryValues.length;
+    for (const name in row) {
+      if (name === "_ng_task_index" || name === "_ng_rollout_index") continue;
+      const value = numberOf(row[name]);
+      if (value !== undefined) this.addEntry(number, firstEntry, name, value, 0);
+    }
+    const usage = usageOf(row);
+    if (usage !== undefined) {
+      for (const name in usage) {
+        const value = numberOf(usage[name]);
+        if (value !== undefined) this.addEntry(number, firstEntry, name, value, 1);
+      }
+    }
+    this.addReward(row, number);
+    this.taskIndices.push(taskIndex);
+    this.rolloutIndices.push(rolloutIndex);
+    this.starts.push(this.entryValues.length);
+  }
+
+  private addReward(row: Row, number: number): void {
+    const reward = row["reward"];
+    if (typeof reward === "number" && Number.isFinite(reward)) this.rewards.push(reward);
+    else {
+      this.rewards.push(Number.NaN);
+      if (reward !== undefined) this.rewardsAsGiven.set(number, reward);
+    }
+  }
+
+  private addEntry(row: number, firstEntry: number, name: string, value: number, fromUsage: 0 | 1): void {
+    if (Number.isNaN(value)) {
+      if (fromUsage === 0) this.overrideInfo(row, name, value);
+      return;
+    }
+    if (!Number.isFinite(value)) {
+      throw new MetricsError(
+        "METRICS_INFINITE_VALUE",
+        `The field '${name}' of a rollout is infinite; no statistics exist for it.`,
+      );
+    }
+    const column = this.columnId(name);
+    const clash = this.lastEntry[column] ?? -1;
+    if (clash >= firstEntry) {
+      this.overrideInfo(row, name, this.entryValues.at(clash));
+      this.entryColumns.values[clash] = column * 2 + 1;
+      this.entryValues.values[clash] = value;
+      return;
+    }
+    this.lastEntry[column] = this.entryValues.length;
+    this.entryColumns.push(column * 2 + fromUsage);
+    this.entryValues.push(value);
+  }
+
+  private overrideInfo(row: number, name: string, value: number): void {
+    let overrides = this.infoOverrides.get(row);
+    if (overrides === undefined) {
+      overrides = new Map();
+      this.infoOverrides.set(row, overrides);
+    }
+    overrides.set(name, value);
+  }
+
+  private columnId(name: string): number {
+    const known = this.columnIds.get(name);
+    if (known !== undefined) return known;
+    const id = this.columns.length;
+    this.columnIds.set(name, id);
+    this.lastEntry.push(-1);
+    this.columns.push(name);
+    return id;
+  }
+
+  /** The tasks in ascending order with their rollouts; a repeated (task, rollout) pair is an error. */
+  *tasks(): Generator<TaskSlice> {
+    const rows = this.sortedRows();
+    for (let start = 0; start < rows.length; ) {
+      const taskIndex = this.taskIndices.at(rows[start] ?? 0);
+      let end = start + 1;
+      for (; end < rows.length && this.taskIndices.at(rows[end] ?? 0) === taskIndex; end++) {
+        const rolloutIndex = this.rolloutIndices.at(rows[end] ?? 0);
+        if (rolloutIndex === this.rolloutIndices.at(rows[end - 1] ?? 0)) {
+          throw new MetricsError(
+            "METRICS_DUPLICATE_ROLLOUT",
+            `Rollout ${rolloutIndex} of task ${taskIndex} is there more than once.`,
+          );
+        }
+      }
+      yield { taskIndex, rows: rows.subarray(start, end) };
+      start = end;
+    }
+  }
+
+  private sortedRows(): Uint32Array {
+    const tasks = this.taskIndices.values;
+    const rollouts = this.rolloutIndices.values;
+    const rows = this.allRows();
+    const compare = (left: number, right: number) =>
+      (tasks[left] ?? 0) - (tasks[right] ?? 0) || (rollouts[left] ?? 0) - (rollouts[right] ?? 0);
+    return rows.every((row) => row === 0 || compare(row - 1, row) <= 0) ? rows : rows.sort(compare);
+  }
+
+  /** Every row of the table, in the order of addition. */
+  allRows(): Uint32Array {
+    return Uint32Array.from({ length: this.size }, (_, index) => index);
+  }
+
+  /** The reward of one row as a number (a boolean counts as 0 or 1); undefined if it has none. */
+  reward(row: number): number | undefined {
+    const reward = this.rewards.at(row);
+    return Number.isNaN(reward) ? finiteOrUndefined(numberOf(this.rewardsAsGiven.get(row))) : reward;
+  }
+
+  /**
+   * `mean/…`, `max/…`, `min/…`, `median/…` and `std/…` of every column that has a value in these rows. A statistic that is undefined
+   * is absent; the deviation of a single row is 0. `frame` names further members, which the caller has to fill in.
+   */
+  statistics(rows: Uint32Array, frame: RecordFrame = NO_FRAME): Record<string, unknown> {
+    const touched = this.gather(rows);
+    const width = touched.length;
+    const found = new Float64Array(width * STATISTICS.length);
+    touched.forEach((column, place) => {
+      const count = this.counts[column] ?? 0;
+      const start = this.offsets[column] ?? 0;
+      const values = this.scratch.subarray(start, start + count);
+      const average = meanOf(values);
+      sortAscending(values);
+      found[place] = average;
+      found[width + place] = values[count - 1] ?? Number.NaN;
+      found[2 * width + place] = values[0] ?? Number.NaN;
+      found[3 * width + place] = medianOfSorted(values);
+      found[4 * width + place] = rows.length === 1 ? 0 : sampleDeviation(values, average);
+      this.counts[column] = 0;
+    });
+    return this.named(touched, found, frame);
+  }
+
+  /** Gives statistics their keys; those that are NaN do not exist. */
+  private named(columns: number[], found: Float64Array, frame: RecordFrame): Record<string, unknown> {
+    let shapeKey = `${frame.name} ${columns.join()}`;
+    for (let index = 0; index < found.length; index++)
+      if (Number.isNaN(found[index])) shapeKey += ` ${index}`;
+    const shape = this.shapes.get(shapeKey) ?? this.addShape(shapeKey, columns, found, frame);
+    // A copy of an object of the same shape stays compact; adding these keys one by one would make it a dictionary.
+    const result = { ...shape.example };
+    for (let index = 0; index < shape.keys.length; index++) {
+      result[shape.keys[index] ?? ""] = found[shape.places[index] ?? 0] ?? 0;
+    }
+    return result;
+  }
+
+  private addShape(shapeKey: string, columns: number[], found: Float64Array, frame: RecordFrame): Shape {
+    const keys = STATISTICS.flatMap((statistic) => columns.map((id) => `${statistic}/${this.columns[id]}`));
+    const places = keys.map((_, place) => place).filter((place) => !Number.isNaN(found[place]));
+    const named = places.map((place) => keys[place] ?? "");
+    const members = [...frame.before, ...named, ...frame.after];
+    const example = JSON.parse(JSON.stringify(Object.fromEntries(members.map((key) => [key, 0.5])))) as Row;
+    const shape = { keys: named, places, example };
+    if (this.shapes.size < MAX_SHAPES) this.shapes.set(shapeKey, shape);
+    return shape;
+  }
+
+  /** Sorts the values of these rows by column into `scratch`; returns the columns that have any, in their order. */
+  private gather(rows: Uint32Array): number[] {
+    this.reserve(rows);
+    const touched: number[] = [];
+    const { values: starts } = this.starts;
+    const { values: entryColumns } = this.entryColumns;
+    const { values: entryValues } = this.entryValues;
+    const { counts, offsets, scratch } = this;
+    for (const row of rows) {
+      for (let entry = starts[row] ?? 0; entry < (starts[row + 1] ?? 0); entry++) {
+        const column = (entryColumns[entry] ?? 0) >>> 1;
+        if (counts[column] === 0) touched.push(column);
+        counts[column] = (counts[column] ?? 0) + 1;
+      }
+    }
+    touched.sort((left, right) => left - right);
+    let offset = 0;
+    for (const column of touched) {
+      offset += counts[column] ?? 0;
+      offsets[column] = offset;
+    }
+    for (let index = rows.length - 1; index >= 0; index--) {
+      const row = rows[index] ?? 0;
+      for (let entry = starts[row] ?? 0; entry < (starts[row + 1] ?? 0); entry++) {
+        const column = (entryColumns[entry] ?? 0) >>> 1;
+        const slot = (offsets[column] ?? 0) - 1;
+        offsets[column] = slot;
+        scratch[slot] = entryValues[entry] ?? 0;
+      }
+    }
+    return touched;
+  }
+
+  private reserve(rows: Uint32Array): void {
+    let entries = 0;
+    for (const row of rows) entries += this.starts.at(row + 1) - this.starts.at(row);
+    if (this.scratch.length < entries)
+      this.scratch = new Float64Array(Math.max(entries, this.scratch.length * 2));
+    if (this.counts.length < this.columns.length) {
+      this.counts = new Uint32Array(this.columns.length * 2);
+      this.offsets = new Uint32Array(this.columns.length * 2);
+    }
+  }
+
+  /** The `rollout_infos` entry of one row: identity, reward as given, usage members, then the row's own numbers. */
+  info(row: number): RolloutInfo {
+    const taskIndex = this.taskIndices.at(row);
+    const rolloutIndex = this.rolloutIndices.at(row);
+    const info: RolloutInfo = {
+      rollout_id: `${taskIndex}:${rolloutIndex}`,
+      _ng_task_index: taskIndex,
+      _ng_rollout_index: rolloutIndex,
+    };
+    const reward = this.rewards.at(row);
+    if (!Number.isNaN(reward)) info["reward"] = reward;
+    else if (this.rewardsAsGiven.has(row)) info["reward"] = this.rewardsAsGiven.get(row);
+    const hasReward = "reward" in info;
+    for (const fromUsage of [1, 0]) {
+      for (let entry = this.starts.at(row); entry < this.starts.at(row + 1); entry++) {
+        const code = this.entryColumns.at(entry);
+        const name = this.columns[code >>> 1] ?? "";
+        if ((code & 1) === fromUsage && !(name === "reward" && hasReward))
+          info[name] = this.entryValues.at(entry);
+      }
+    }
+    for (const [name, value] of this.infoOverrides.get(row) ?? [])
+      if (!(name === "reward" && hasReward)) info[name] = value;
+    return info;
+  }
+}
+
+/** Compensated, so that the mean of many equal values is that value as nearly as a double can say. */
+function meanOf(values: Float64Array): number {
+  let sum = 0;
+  let lost = 0;
+  for (let index = 0; index < values.length; index++) {
+    const term = (values[index] ?? 0) - lost;
+    const next = sum + term;
+    lost = next - sum - term;
+    sum = next;
+  }
+  return sum / values.length;
+}
+
+/** Both indices of a rollout row; without them it has no identity. */
+export function rowIndices(row: Row): { taskIndex: number; rolloutIndex: number } {
+  if (row === null || typeof row !== "object") {
+    throw new MetricsError("METRICS_MISSING_INDEX", "A rollout row is no object.");
+  }
+  return { taskIndex: indexOf(row, "_ng_task_index"), rolloutIndex: indexOf(row, "_ng_rollout_index") };
+}
+
+function indexOf(row: Row, key: "_ng_task_index" | "_ng_rollout_index"): number {
+  const value = row[key];
+  const index = value instanceof PyFloat ? value.value : value;
+  if (typeof index === "number" && Number.isSafeInteger(index)) return index;
+  const problem =
+    value === undefined ? `lacks '${key}'` : `has '${key}' = ${JSON.stringify(value)}, which is no index`;
+  throw new MetricsError("METRICS_MISSING_INDEX", `A rollout row ${problem}.`);
+}
+
+function numberOf(value: unknown): number | undefined {
+  switch (typeof value) {
+    case "number":
+      return value;
+    case "boolean":
+    case "bigint":
+      return Number(value);
+    case "object":
+      return value instanceof PyFloat ? value.value : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function finiteOrUndefined(value: number | undefined): number | undefined {
+  return value !== undefined && Number.isFinite(value) ? value : undefined;
+}
+
+function usageOf(row: Row): Row | undefined {
+  const response = row["response"];
+  if (response === null || typeof response !== "object") return undefined;
+  const usage = (response as Row)["usage"];
+  return usage !== null && typeof usage === "object" && !Array.isArray(usage) ? (usage as Row) : undefined;
+}
