@@ -7,8 +7,8 @@ export default defineResourcesServer({
   seed: z.object({ initial_count: laxInt() }),
   row: z.object({ expected_count: laxInt() }),
   echo: [],
-  // Seeding again does not reset what the rollout has done.
-  session: ({ row, previous }) => previous ?? { count: row.initial_count },
+  session: ({ row }) => ({ count: row.initial_count }),
+  reseed: "keep",
   unseeded: () => ({ count: 0 }),
   tools: {
     increment_counter: {

@@ -3,6 +3,7 @@
  *
  * @module
  */
+export * from "./case-fold.ts";
 export * from "./code-points.ts";
 export * from "./difflib.ts";
 export * from "./equals.ts";
@@ -14,6 +15,7 @@ export * from "./mersenne-twister.ts";
 export * from "./parse-number.ts";
 export * from "./py-float.ts";
 export * from "./random.ts";
+export * from "./re.ts";
 export * from "./repr.ts";
 export * from "./round.ts";
 export * from "./whitespace.ts";

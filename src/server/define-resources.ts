@@ -72,12 +72,12 @@ export interface ResourcesServerOptions<
     args: HandlerScope<Infer<ConfigSchema>> & {
       row: z.ZodType extends SeedSchema ? Infer<RowSchema> : Infer<SeedSchema>;
       sessionId: string;
-      /** The state this session already has when it is seeded again. */
-      previous: NoInfer<Session> | undefined;
     },
   ): MaybePromise<Session>;
+  /** `keep`: seeding a session again leaves its state as it is; default: it starts anew. */
+  reseed?: "replace" | "keep";
   /** State for calls that were never seeded; without it such tool calls are refused with 409. */
-  unseeded?(args: HandlerScope<Infer<ConfigSchema>> & { sessionId: string }): MaybePromise<NoInfer<Session>>;
+  unseeded?(args: HandlerScope<Infer<ConfigSchema>> & { sessionId: string }): MaybePromise<Session>;
   /** Runs once when a session ends: expired, evicted or the server stops. */
   closeSession?(args: { session: NoInfer<Session>; sessionId: string }): MaybePromise<void>;
   /** Extra fields of the `/seed_session` reply. */
@@ -164,8 +164,11 @@ export interface GymnasiumServerOptions<
       response: Response;
     },
   ): MaybePromise<StepReply>;
+  /** Keep the state of an episode that has ended: further steps go on with it. */
+  keepFinished?: boolean;
   /** State for a step that was never reset; without it such a step is refused with 409. */
-  unseeded?(args: HandlerScope<Infer<ConfigSchema>> & { sessionId: string }): MaybePromise<NoInfer<Session>>;
+  unseeded?(args: HandlerScope<Infer<ConfigSchema>> & { sessionId: string }): MaybePromise<Session>;
+  /** Frees what an episode holds; with it the server has a `/close` route. */
   closeSession?(args: { session: NoInfer<Session>; sessionId: string }): MaybePromise<void>;
   metrics?: MetricsHooks | ((config: Infer<ConfigSchema>) => MetricsHooks);
   start?(server: ServerContext<Infer<ConfigSchema>>): MaybePromise<void>;

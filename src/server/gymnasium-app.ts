@@ -1,5 +1,5 @@
 import { errorMessage } from "../errors.ts";
-import { parseResponse } from "../openai/responses.ts";
+import { parseCreateParams, parseResponse } from "../openai/responses.ts";
 import { classNameOf, type Handler, type RouteCall, ServerApp } from "./app.ts";
 import type { ServerContext } from "./context.ts";
 import type { GymnasiumServerDefinition } from "./define-resources.ts";
@@ -22,7 +22,8 @@ export function createGymnasiumApp(
   });
 
   const rowOf = (body: JsonObject): unknown => {
-    const { responses_create_params: _params, response: _response, ...row } = body;
+    const { responses_create_params: params, response: _response, ...row } = body;
+    parseCreateParams(params, ["body", "responses_create_params"]);
     return parseWith(options.row, row, ["body"]);
   };
   const scope = ({ sessionId, signal }: RouteCall) => ({
@@ -51,7 +52,7 @@ export function createGymnasiumApp(
       sessions.set(call.sessionId, session);
     }
     const reply = await options.step({ ...scope(call), session, row, body, response });
-    if (reply.terminated || reply.truncated) sessions.delete(call.sessionId);
+    if ((reply.terminated || reply.truncated) && !options.keepFinished) sessions.delete(call.sessionId);
     return {
       observation: reply.observation ?? null,
       reward: reply.reward ?? 0,
@@ -65,14 +66,16 @@ export function createGymnasiumApp(
     name: server.name,
     type: "resources_servers",
     className: options.name ?? `${classNameOf(host.implementation)}ResourcesServer`,
-    get: { "/reverify_mode": () => "unsupported" },
+    get: {},
     post: {
       "/reset": reset,
       "/step": step,
-      "/close": ({ sessionId }) => {
-        sessions.delete(sessionId);
-        return {};
-      },
+      ...(options.closeSession && {
+        "/close": ({ sessionId }: RouteCall) => {
+          sessions.delete(sessionId);
+          return {};
+        },
+      }),
       "/aggregate_metrics": aggregateHandler(options.metrics, server.config),
     },
     log: server.log,

@@ -89,12 +89,13 @@ class SessionState {
   }
 
   async create(body: JsonObject, { sessionId, signal }: RouteCall): Promise<unknown> {
-    const { session, seed, row } = this.#options;
+    const { session, seed, row, reseed } = this.#options;
     if (!session) return undefined;
+    const seededRow = parseWith(seed ?? row, body, ["body"]);
+    if (reseed === "keep" && this.sessions.has(sessionId)) return this.sessions.get(sessionId);
     const value = await session({
-      row: parseWith(seed ?? row, body, ["body"]),
+      row: seededRow,
       sessionId,
-      previous: this.sessions.get(sessionId),
       signal,
       config: this.#context.config,
       server: this.#context,

@@ -64,7 +64,7 @@ export class SessionStore<Session> {
     const old = this.#entries.get(sessionId);
     if (old) {
       this.#entries.delete(sessionId);
-      if (old.session !== session) this.#end(sessionId, old.session);
+      this.#end(sessionId, old.session);
     }
     this.#entries.set(sessionId, { session, expiresAt: Date.now() + this.#ttlMs });
     if (this.#entries.size > this.#max) {

@@ -1,0 +1,79 @@
+import { functionCalls, type HasOutput } from "nemo-gym/openai";
+
+export interface ExtractionTask {
+  expected_synonym_values: number[];
+  minefield_label: string;
+  minefield_label_value: number;
+}
+
+export interface ExtractionScore extends Record<string, unknown> {
+  reward: number;
+  parsed_synonym_values: number[];
+  accuracy: boolean;
+  set_overlap: number;
+  original_term_minefield_hit: boolean;
+  order_instruction_following_failure: boolean;
+}
+
+/** Scores the last `extract_synonym_values` call; a call that cannot be read is worth nothing. */
+export function scoreExtraction(task: ExtractionTask, response: HasOutput): ExtractionScore {
+  const submitted = lastSubmission(response);
+  const parsed = submitted?.map(asInteger);
+  if (
+    !submitted ||
+    !parsed?.every((value) => value !== undefined) ||
+    task.expected_synonym_values.length === 0
+  ) {
+    return score({ values: [], accuracy: false, overlap: 0, hit: false });
+  }
+  const expected = task.expected_synonym_values;
+  const numbers = submitted.map(asNumber);
+  const accuracy = numbers.length === expected.length && numbers.every((value, i) => value === expected[i]);
+  const common = new Set(expected.filter((value) => numbers.includes(value)));
+  return score({
+    values: parsed,
+    accuracy,
+    overlap: common.size / expected.length,
+    hit: submitted.includes(task.minefield_label) || numbers.includes(task.minefield_label_value),
+  });
+}
+
+function score(parts: {
+  values: number[];
+  accuracy: boolean;
+  overlap: number;
+  hit: boolean;
+}): ExtractionScore {
+  return {
+    reward: parts.accuracy ? 1 : 0,
+    parsed_synonym_values: parts.values,
+    accuracy: parts.accuracy,
+    set_overlap: parts.overlap,
+    original_term_minefield_hit: parts.hit,
+    order_instruction_following_failure: !parts.accuracy && parts.overlap === 1,
+  };
+}
+
+/** The submitted list; empty when the model submitted nothing, undefined when its call is malformed. */
+function lastSubmission(response: HasOutput): unknown[] | undefined {
+  const call = functionCalls(response).findLast(({ name }) => name === "extract_synonym_values");
+  if (!call) return [];
+  try {
+    const values: unknown = (JSON.parse(call.arguments) as { synonym_values?: unknown }).synonym_values;
+    return Array.isArray(values) ? values : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Equality as in Python: true is 1, text is never a number. */
+function asNumber(value: unknown): number | undefined {
+  if (typeof value === "boolean") return value ? 1 : 0;
+  return typeof value === "number" ? value : undefined;
+}
+
+function asInteger(value: unknown): number | undefined {
+  if (typeof value === "string") return /^\s*[+-]?\d+\s*$/.test(value) ? Number(value) : undefined;
+  const number = asNumber(value);
+  return number !== undefined && Number.isInteger(number) ? number : undefined;
+}

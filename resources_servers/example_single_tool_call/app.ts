@@ -1,0 +1,18 @@
+import { defineResourcesServer } from "nemo-gym";
+import { z } from "zod";
+
+/** One tool, no state, every rollout is worth 1: the smallest environment there is. */
+export default defineResourcesServer({
+  reverifyMode: "stateless",
+  tools: {
+    get_weather: {
+      description: "Tell the weather in a city.",
+      input: z.object({ city: z.string() }),
+      run: ({ input }) => ({
+        city: input.city,
+        weather_description: `The weather in ${input.city} is cold.`,
+      }),
+    },
+  },
+  verify: () => ({ reward: 1 }),
+});

@@ -1,0 +1,148 @@
+import { performance } from "node:perf_hooks";
+import { type LocalServer, RunClient } from "../client/run-client.ts";
+import type { AppCall, AppReply, ServerApp } from "./app.ts";
+import { createApp } from "./create-app.ts";
+import type { ServerType } from "./definitions.ts";
+import { HttpEdge } from "./http-edge.ts";
+import { loadDefinition } from "./load-definition.ts";
+import type { ServerCode } from "./locate-server.ts";
+import type { Logger } from "./logger.ts";
+import type { LoopMonitor } from "./loop-monitor.ts";
+import { VerifyPool } from "./verify-pool.ts";
+
+/** One instance with its code found. */
+export interface HostedInstance {
+  name: string;
+  type: ServerType;
+  implementation: string;
+  host: string;
+  port: number;
+  config: Record<string, unknown>;
+  code: ServerCode;
+}
+
+export interface CoHostOptions {
+  instances: readonly HostedInstance[];
+  /** `http://host:port` of every server of the run, also of those elsewhere. */
+  addresses: ReadonlyMap<string, string>;
+  globalConfig: Readonly<Record<string, unknown>>;
+  installRoot: string;
+  findFile: (path: string) => string;
+  logger: (server: string) => Logger;
+  monitor?: LoopMonitor;
+  /** Workers of one server make session ids that lead back to them. */
+  newSessionId?: () => string;
+  /** A worker looks at a request before its app does. */
+  intercept?: (app: ServerApp) => ServerApp;
+  listen?: boolean;
+}
+
+/** Several servers in this process: each on its own port, calling each other directly. */
+export class CoHost {
+  readonly apps: ReadonlyMap<string, ServerApp>;
+  readonly client: RunClient;
+  readonly #edges: HttpEdge[];
+  readonly #pool: VerifyPool;
+
+  private constructor(
+    apps: ReadonlyMap<string, ServerApp>,
+    client: RunClient,
+    edges: HttpEdge[],
+    pool: VerifyPool,
+  ) {
+    this.apps = apps;
+    this.client = client;
+    this.#edges = edges;
+    this.#pool = pool;
+  }
+
+  static async start(options: CoHostOptions): Promise<CoHost> {
+    const apps = new Map<string, ServerApp>();
+    const local = new Map<string, LocalServer>();
+    const client = new RunClient({ addresses: options.addresses, local });
+    const pool = new VerifyPool();
+    const edges: HttpEdge[] = [];
+    const host = new CoHost(apps, client, edges, pool);
+    try {
+      for (const instance of options.instances) {
+        const app = await createHostedApp(instance, options, client, pool);
+        apps.set(instance.name, app);
+        local.set(instance.name, app);
+      }
+      await Promise.all([...apps.values()].map((app) => app.start()));
+      if (options.listen !== false) {
+        for (const instance of options.instances) {
+          const app = apps.get(instance.name);
+          if (app) edges.push(await listen(app, instance));
+        }
+      }
+      return host;
+    } catch (error) {
+      await host.close();
+      throw error;
+    }
+  }
+
+  /** Stops taking requests, then ends sessions and frees what the servers hold. */
+  async close(): Promise<void> {
+    await Promise.allSettled(this.#edges.map((edge) => edge.close()));
+    await Promise.allSettled([...this.apps.values()].map((app) => app.close()));
+    await Promise.allSettled([this.client.close(), this.#pool.close()]);
+  }
+}
+
+async function createHostedApp(
+  instance: HostedInstance,
+  options: CoHostOptions,
+  client: RunClient,
+  pool: VerifyPool,
+): Promise<ServerApp> {
+  const definition = await loadDefinition(instance.code.entry, options.installRoot);
+  const log = options.logger(instance.name);
+  const app = createApp(
+    definition,
+    {
+      name: instance.name,
+      directory: instance.code.directory,
+      globalConfig: options.globalConfig,
+      client,
+      log,
+      findFile: options.findFile,
+    },
+    instance.config,
+    {
+      implementation: instance.implementation,
+      verifyInPool: (args) =>
+        pool.verify({
+          entry: instance.code.entry,
+          installRoot: options.installRoot,
+          config: instance.config,
+          args,
+        }),
+      ...(options.newSessionId && { newSessionId: options.newSessionId }),
+    },
+  );
+  const watched = options.monitor ? watchLoop(app, options.monitor) : app;
+  return options.intercept ? options.intercept(watched) : watched;
+}
+
+/** Measures how long each handler holds the event loop, so that lag has a name. */
+function watchLoop(app: ServerApp, monitor: LoopMonitor): ServerApp {
+  const handle = app.handle.bind(app);
+  app.handle = (call: AppCall): Promise<AppReply> => {
+    const started = performance.now();
+    const reply = handle(call);
+    monitor.ran(app.name, call.path, performance.now() - started);
+    return reply;
+  };
+  return app;
+}
+
+function listen(app: ServerApp, instance: HostedInstance): Promise<HttpEdge> {
+  const limit = instance.config["max_body_mb"];
+  return HttpEdge.listen(app, {
+    host: instance.host,
+    port: instance.port,
+    ...(typeof limit === "number" && { bodyLimitBytes: limit * 1024 * 1024 }),
+  });
+}

@@ -1,0 +1,110 @@
+import { connect } from "node:net";
+import { type Agent, request } from "undici";
+import { afterEach, expect, it } from "vitest";
+import { ServerApp } from "./app.ts";
+import { HttpEdge, ListenError } from "./http-edge.ts";
+import { silentLogger } from "./logger.ts";
+
+const open: HttpEdge[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((edge) => edge.close()));
+});
+
+let nextPort = 21_000 + (process.pid % 500) * 10;
+
+async function listen(options: { bodyLimitBytes?: number } = {}) {
+  const seen: AbortSignal[] = [];
+  const app = new ServerApp({
+    name: "demo",
+    type: "resources_servers",
+    className: "Demo",
+    get: {},
+    post: {
+      "/echo": ({ body }) => body ?? null,
+      "/boom": () => {
+        throw new TypeError("bad thing");
+      },
+      "/hang": ({ signal }) => {
+        seen.push(signal);
+        return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+      },
+    },
+    log: silentLogger,
+  });
+  const port = nextPort++;
+  const edge = await HttpEdge.listen(app, { host: "127.0.0.1", port, ...options });
+  open.push(edge);
+  return { url: `http://127.0.0.1:${port}`, port, edge, seen };
+}
+
+async function post(url: string, body: string | undefined, dispatcher?: Agent) {
+  const reply = await request(url, {
+    method: "POST",
+    ...(body !== undefined && { body }),
+    ...(dispatcher && { dispatcher }),
+  });
+  return { status: reply.statusCode, body: await reply.body.json(), cookies: reply.headers["set-cookie"] };
+}
+
+it("answers JSON with the session cookie on every status", async () => {
+  const { url } = await listen();
+  const ok = await post(`${url}/echo`, '{"a":[1,"ü"]}');
+  expect(ok).toMatchObject({ status: 200, body: { a: [1, "ü"] } });
+  expect(String(ok.cookies)).toMatch(/^Demo___demo=.*; path=\/; Max-Age=1209600; httponly; samesite=lax$/);
+  const boom = await post(`${url}/boom`, "{}");
+  expect(boom).toMatchObject({ status: 500, body: "TypeError('bad thing')" });
+  expect(String(boom.cookies)).toContain("Demo___demo=");
+  expect(await post(`${url}/nowhere`, "{}")).toMatchObject({ status: 404, body: { detail: "Not Found" } });
+  const wrongMethod = await request(`${url}/echo`);
+  expect(wrongMethod.statusCode).toBe(405);
+  await wrongMethod.body.dump();
+});
+
+it("refuses a body that is no JSON with 422 and one that is too large with 413", async () => {
+  const { url } = await listen({ bodyLimitBytes: 1000 });
+  const bad = await post(`${url}/echo`, '{"a":');
+  expect(bad.status).toBe(422);
+  expect(bad.body).toMatchObject({ detail: [{ type: "json_invalid" }] });
+  expect((await post(`${url}/echo`, JSON.stringify("x".repeat(2000)))).status).toBe(413);
+});
+
+it("tells the handler when the caller has gone", async () => {
+  const { url, seen } = await listen();
+  const controller = new AbortController();
+  const call = request(`${url}/hang`, { method: "POST", body: "{}", signal: controller.signal }).catch(
+    () => "gone",
+  );
+  await expect.poll(() => seen.length).toBe(1);
+  controller.abort();
+  expect(await call).toBe("gone");
+  await expect.poll(() => seen[0]?.aborted).toBe(true);
+});
+
+it("shuts down within its grace although a request hangs and a client never finishes its request", async () => {
+  const { url, port, edge, seen } = await listen();
+  const hanging = post(`${url}/hang`, "{}").catch(() => "cut off");
+  const loris = connect(port, "127.0.0.1");
+  loris.write("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Le");
+  loris.on("error", () => {});
+  await expect.poll(() => seen.length).toBe(1);
+  const started = performance.now();
+  await edge.close();
+  open.length = 0;
+  expect(performance.now() - started).toBeLessThan(3_000);
+  await hanging;
+});
+
+it("says that a port is taken", async () => {
+  const { port } = await listen();
+  const app = new ServerApp({
+    name: "second",
+    type: "resources_servers",
+    className: "Demo",
+    get: {},
+    post: {},
+    log: silentLogger,
+  });
+  const attempt = HttpEdge.listen(app, { host: "127.0.0.1", port });
+  await expect(attempt).rejects.toThrow(ListenError);
+  await expect(attempt).rejects.toThrow(`'second' cannot listen on 127.0.0.1:${port}: the port is taken`);
+});

@@ -1,0 +1,187 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import fastify, { type FastifyInstance } from "fastify";
+import { parseCookieHeader } from "../client/cookies.ts";
+import { errorMessage, GymError } from "../errors.ts";
+import type { AppReply, ServerApp } from "./app.ts";
+import { SESSION_COOKIE_ATTRIBUTES } from "./session-cookie.ts";
+
+/** Longer than the clients' 15 s, so that they never reuse a socket that is being closed. */
+const KEEP_ALIVE_MS = 30_000;
+/** A client gets this long to send its headers, and this long for the whole request: slow ones do not hold sockets for ever. */
+const HEADERS_TIMEOUT_MS = 60_000;
+const REQUEST_TIMEOUT_MS = 300_000;
+export const DEFAULT_BODY_LIMIT_BYTES = 128 * 1024 * 1024;
+/** What is still running when this time is over is cut off. */
+const SHUTDOWN_GRACE_MS = 500;
+const BACKLOG = 16_384;
+
+export interface HttpEdgeOptions {
+  host: string;
+  port: number;
+  /** Listen on a Unix socket instead. */
+  socketPath?: string;
+  bodyLimitBytes?: number;
+}
+
+/** A server reachable over HTTP. */
+export class HttpEdge {
+  readonly #fastify: FastifyInstance;
+  readonly #app: ServerApp;
+  readonly #inFlight = new Set<AbortController>();
+
+  private constructor(app: ServerApp, bodyLimit: number) {
+    this.#app = app;
+    this.#fastify = fastify({
+      bodyLimit,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      http: { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: 5_000 },
+      forceCloseConnections: true,
+      exposeHeadRoutes: false,
+      routerOptions: { maxParamLength: 10_000 },
+    });
+    this.#fastify.removeAllContentTypeParsers();
+    this.#fastify.addContentTypeParser("*", { parseAs: "string" }, (_request, body, done) =>
+      done(null, body),
+    );
+    this.#fastify.setErrorHandler((error: { statusCode?: number; message: string }, _request, reply) => {
+      void reply.code(error.statusCode ?? 500).send({ detail: error.message });
+    });
+    const answer = this.#answer.bind(this);
+    this.#fastify.route({
+      method: ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH"],
+      url: "*",
+      handler: (request, reply) => {
+        reply.hijack();
+        return answer(request.raw, reply.raw, request.body as string | undefined);
+      },
+    });
+  }
+
+  /** Listens; a port that is taken is an error that says so. */
+  static async listen(app: ServerApp, options: HttpEdgeOptions): Promise<HttpEdge> {
+    const edge = new HttpEdge(app, options.bodyLimitBytes ?? DEFAULT_BODY_LIMIT_BYTES);
+    try {
+      const { host, port, socketPath } = options;
+      await edge.#fastify.listen(socketPath ? { path: socketPath } : { host, port, backlog: BACKLOG });
+    } catch (error) {
+      throw new ListenError(app.name, options.host, options.port, error);
+    }
+    return edge;
+  }
+
+  /** Lets running requests finish for a moment, then cuts them off. */
+  async close(): Promise<void> {
+    const { server } = this.#fastify;
+    server.closeIdleConnections();
+    const deadline = setTimeout(() => {
+      for (const request of this.#inFlight) request.abort(new Error(`${this.#app.name} is shutting down`));
+      server.closeAllConnections();
+    }, SHUTDOWN_GRACE_MS);
+    try {
+      await new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        if (this.#inFlight.size === 0) server.closeAllConnections();
+      });
+    } finally {
+      clearTimeout(deadline);
+    }
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse, text: string | undefined): Promise<void> {
+    const controller = new AbortController();
+    this.#inFlight.add(controller);
+    const onClose = () => {
+      if (!response.writableEnded) controller.abort(new Error("the caller closed the connection"));
+    };
+    response.on("close", onClose);
+    try {
+      const parsed = parseBody(text);
+      const url = request.url ?? "/";
+      const query = url.indexOf("?");
+      const reply: AppReply =
+        "error" in parsed
+          ? { status: 422, body: parsed.error, cookies: {} }
+          : await this.#app.handle({
+              method: request.method ?? "GET",
+              path: query < 0 ? url : url.slice(0, query),
+              body: parsed.value,
+              cookies: parseCookieHeader(request.headers.cookie),
+              headers: request.headers,
+              signal: controller.signal,
+            });
+      await send(response, reply);
+    } catch (error) {
+      response.destroy(error instanceof Error ? error : new Error(errorMessage(error)));
+    } finally {
+      response.off("close", onClose);
+      this.#inFlight.delete(controller);
+    }
+  }
+}
+
+/** A server could not listen on its address. */
+export class ListenError extends GymError {
+  readonly port: number;
+  readonly host: string;
+  readonly systemCode: string | undefined;
+
+  constructor(server: string, host: string, port: number, cause: unknown) {
+    const systemCode = (cause as { code?: string } | null)?.code;
+    const reason = systemCode === "EADDRINUSE" ? "the port is taken" : errorMessage(cause);
+    super("SERVER_LISTEN", `Server '${server}' cannot listen on ${host}:${port}: ${reason}.`, { cause });
+    this.host = host;
+    this.port = port;
+    this.systemCode = systemCode;
+  }
+}
+
+type Parsed = { value: unknown } | { error: unknown };
+
+function parseBody(text: string | undefined): Parsed {
+  if (text === undefined || text === "") return { value: undefined };
+  try {
+    return { value: JSON.parse(text) };
+  } catch (error) {
+    const position = /position (\d+)/.exec(errorMessage(error));
+    const loc = ["body", position ? Number(position[1]) : 0];
+    const msg = `JSON decode error: ${errorMessage(error).slice(0, 200)}`;
+    return { error: { detail: [{ type: "json_invalid", loc, msg, input: {} }] } };
+  }
+}
+
+async function send(response: ServerResponse, reply: AppReply): Promise<void> {
+  const cookies: string[] = [];
+  for (const name in reply.cookies)
+    cookies.push(`${name}=${reply.cookies[name]}${SESSION_COOKIE_ATTRIBUTES}`);
+  const headers: Record<string, string | string[]> = { ...reply.headers };
+  if (cookies.length > 0) headers["set-cookie"] = cookies;
+  if (reply.stream) {
+    headers["content-type"] = "text/event-stream; charset=utf-8";
+    headers["cache-control"] = "no-cache";
+    response.writeHead(reply.status, headers);
+    for await (const frame of reply.stream) {
+      if (response.destroyed) return;
+      if (!response.write(frame)) await drained(response);
+    }
+    response.end();
+    return;
+  }
+  const body = Buffer.from(reply.raw ?? JSON.stringify(reply.body ?? null));
+  headers["content-type"] = "application/json";
+  headers["content-length"] = String(body.length);
+  response.writeHead(reply.status, headers);
+  response.end(body);
+}
+
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      response.off("drain", done);
+      response.off("close", done);
+      resolve();
+    };
+    response.on("drain", done);
+    response.on("close", done);
+  });
+}

@@ -1,0 +1,41 @@
+import { createRequire } from "node:module";
+import { extname } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { errorMessage } from "../errors.ts";
+import type { ServerDefinition } from "./definitions.ts";
+import { isServerDefinition } from "./is-definition.ts";
+import { compiledTwin, ServerCodeError } from "./locate-server.ts";
+
+/** Loads the definition a server file exports: compiled where there is a fresh build, else TypeScript as it is. */
+export async function loadDefinition(entry: string, installRoot: string): Promise<ServerDefinition> {
+  const file = compiledTwin(entry, installRoot) ?? entry;
+  let module: { default?: unknown };
+  try {
+    module = file.endsWith(".ts") ? await importTypeScript(file) : await import(pathToFileURL(file).href);
+  } catch (error) {
+    throw new ServerCodeError(`${entry} cannot be loaded: ${(error as Error).stack ?? errorMessage(error)}`);
+  }
+  const definition = module.default;
+  if (isServerDefinition(definition)) return definition;
+  throw new ServerCodeError(
+    `${entry} has no server as its default export: use \`export default defineResourcesServer({ … })\`, defineAgent or defineModel.`,
+  );
+}
+
+async function importTypeScript(file: string): Promise<{ default?: unknown }> {
+  const { createJiti } = await import("jiti");
+  const jiti = createJiti(import.meta.url, { alias: ownPackage(), interopDefault: false });
+  return jiti.import(file);
+}
+
+/** Server files import the package by name; outside an install they get the copy that is running. */
+function ownPackage(): Record<string, string> {
+  const suffix = extname(fileURLToPath(import.meta.url));
+  const at = (path: string) => fileURLToPath(new URL(`../${path}index${suffix}`, import.meta.url));
+  const alias: Record<string, string> = {};
+  for (const name of ["server", "client", "openai", "testing"]) alias[`nemo-gym/${name}`] = at(`${name}/`);
+  alias["nemo-gym"] = at("");
+  // zod schemas are looked into by the host: a server without its own copy shares ours.
+  alias["zod"] = createRequire(import.meta.url).resolve("zod");
+  return alias;
+}

@@ -1,0 +1,79 @@
+import { createServer, type Server } from "node:http";
+import { ListenError } from "../http-edge.ts";
+
+/** Header by which the servers of a run show that they belong to it. */
+export const RUN_TOKEN_HEADER = "x-nemo-gym-token";
+
+/** One server as `/server_instances` shows it. */
+export interface InstanceRecord {
+  config_path: string;
+  dir_path: string;
+  entrypoint: string;
+  host: string;
+  name: string;
+  pid: number;
+  port: number;
+  process_name: string;
+  server_type: string;
+  start_time: number;
+  status: null;
+  uptime_seconds: null;
+  url: string;
+}
+
+export interface HeadServerOptions {
+  host: string;
+  port: number;
+  /** The config with secrets masked, for anyone. */
+  publicYaml: string;
+  /** The config as it is, for callers with the token. */
+  privateYaml: string;
+  token: string;
+}
+
+/** Tells the addresses and the config of a run to whoever wants to join it. */
+export class HeadServer {
+  #instances: InstanceRecord[] = [];
+  readonly #server: Server;
+  readonly url: string;
+
+  private constructor(options: HeadServerOptions) {
+    this.url = `http://${options.host}:${options.port}`;
+    this.#server = createServer((request, response) => {
+      const path = (request.url ?? "/").split("?")[0];
+      let body: unknown;
+      if (request.method !== "GET" && request.method !== "HEAD") body = undefined;
+      else if (path === "/") body = { status: "ok" };
+      else if (path === "/global_config_dict_yaml") {
+        body = request.headers[RUN_TOKEN_HEADER] === options.token ? options.privateYaml : options.publicYaml;
+      } else if (path === "/server_instances") body = this.#instances;
+      response.writeHead(body === undefined ? 404 : 200, { "content-type": "application/json" });
+      response.end(JSON.stringify(body ?? { detail: "Not Found" }));
+    });
+    this.#server.headersTimeout = 10_000;
+    this.#server.requestTimeout = 10_000;
+  }
+
+  static async listen(options: HeadServerOptions): Promise<HeadServer> {
+    const head = new HeadServer(options);
+    await new Promise<void>((resolve, reject) => {
+      head.#server.once("error", (error) =>
+        reject(new ListenError("head_server", options.host, options.port, error)),
+      );
+      head.#server.listen(options.port, options.host, () => resolve());
+    });
+    return head;
+  }
+
+  /** Published once every server has been started. */
+  publish(instances: InstanceRecord[]): void {
+    this.#instances = instances;
+  }
+
+  async close(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#server.close(() => resolve());
+      this.#server.closeAllConnections();
+    });
+  }
+}

@@ -1,0 +1,25 @@
+import type { HostedInstance } from "../cohost.ts";
+
+/** What a server process needs to know to start; sent over IPC, so that size and secrets stay off the command line. */
+export interface StartMessage {
+  type: "start";
+  instance: HostedInstance;
+  addresses: [name: string, url: string][];
+  globalConfig: Record<string, unknown>;
+  /** The config as text, for servers that take it through the environment. */
+  configYaml: string;
+  installRoot: string;
+  roots: string[];
+  /** Set for one worker of several. */
+  worker?: { index: number; count: number; socketDirectory: string };
+}
+
+/** What a server process reports back. */
+export type ServerMessage =
+  | { type: "ready" }
+  | { type: "failed"; message: string; stack?: string }
+  | { type: "lag"; server: string | undefined; path: string | undefined; lagMs: number; heldMs: number };
+
+export function isStartMessage(value: unknown): value is StartMessage {
+  return (value as { type?: unknown } | null)?.type === "start";
+}

@@ -1,0 +1,91 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { delimiter } from "node:path";
+import { request } from "undici";
+import { sleep } from "../../client/retry.ts";
+import { GymError } from "../../errors.ts";
+import type { StartMessage } from "./messages.ts";
+import { pythonEnvironment } from "./python-environment.ts";
+
+const FIRST_PROBE_MS = 50;
+const LAST_PROBE_MS = 1_000;
+const PROBE_TIMEOUT_MS = 5_000;
+const READY_WITHIN_MS = 600_000;
+/** Linux refuses a single environment string above 128 KiB. */
+const MAX_CONFIG_BYTES = 120 * 1024;
+const STOP_GRACE_MS = 1_000;
+
+/** Runs an existing Python server as the original would: same environment variables, same readiness probe. */
+export async function runPython(message: StartMessage): Promise<() => Promise<void>> {
+  const { instance, globalConfig } = message;
+  const { directory, entry } = instance.code;
+  const config = message.configYaml;
+  if (Buffer.byteLength(config) > MAX_CONFIG_BYTES) {
+    throw new GymError(
+      "SERVER_CONFIG",
+      `Server '${instance.name}' is a Python server and takes the config through the environment, which holds 120 KiB; this config is larger. Split the run.`,
+    );
+  }
+  const python = await pythonEnvironment(instance, globalConfig);
+  const child = spawn(python, [entry], {
+    cwd: directory,
+    stdio: ["ignore", "inherit", "inherit"],
+    env: {
+      ...process.env,
+      NEMO_GYM_CONFIG_DICT: config,
+      NEMO_GYM_CONFIG_PATH: instance.name,
+      PYTHONPATH: [directory, process.env["PYTHONPATH"]].filter(Boolean).join(delimiter),
+      PYTHONUNBUFFERED: "1",
+      ...(typeof globalConfig["uv_cache_dir"] === "string" && { UV_CACHE_DIR: globalConfig["uv_cache_dir"] }),
+    },
+  });
+  let stopping = false;
+  const exited = new Promise<never>((_, reject) => {
+    child.once("error", (error) =>
+      reject(new GymError("SERVER_START", `${python} cannot be run: ${error.message}`)),
+    );
+    child.once("exit", (code, signal) => {
+      reject(
+        new GymError("SERVER_START", `${entry} ended with ${signal ? `signal ${signal}` : `code ${code}`}`),
+      );
+      if (!stopping) process.exitCode = code || 1;
+    });
+  });
+  await Promise.race([answers(instance.host, instance.port), exited]);
+  exited.catch((error: Error) => {
+    if (stopping) return;
+    console.error(error.message);
+    process.exit(1);
+  });
+  return async () => {
+    stopping = true;
+    child.kill("SIGINT");
+    const timer = setTimeout(() => child.kill("SIGKILL"), STOP_GRACE_MS);
+    if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+    clearTimeout(timer);
+  };
+}
+
+/** Any HTTP answer counts as being there. */
+async function answers(host: string, port: number): Promise<void> {
+  const started = Date.now();
+  for (
+    let pause = FIRST_PROBE_MS;
+    Date.now() - started < READY_WITHIN_MS;
+    pause = Math.min(LAST_PROBE_MS, pause * 1.5)
+  ) {
+    try {
+      const reply = await request(`http://${host}:${port}/`, {
+        signal: AbortSignal.timeout(PROBE_TIMEOUT_MS),
+      });
+      await reply.body.dump();
+      return;
+    } catch {
+      await sleep(pause);
+    }
+  }
+  throw new GymError(
+    "SERVER_START",
+    `nothing answered on ${host}:${port} within ${READY_WITHIN_MS / 1000} s`,
+  );
+}

@@ -1,0 +1,268 @@
+import { randomBytes } from "node:crypto";
+import { RunClient, untilAborted } from "../../client/run-client.ts";
+import { errorMessage, GymError } from "../../errors.ts";
+import { CoHost, type HostedInstance } from "../cohost.ts";
+import { ListenError } from "../http-edge.ts";
+import { type LoopLag, LoopMonitor } from "../loop-monitor.ts";
+import { fileFinder } from "./find-file.ts";
+import { HeadServer, type InstanceRecord } from "./head-server.ts";
+import type { StartMessage } from "./messages.ts";
+import { installNodeDependencies } from "./node-dependencies.ts";
+import { type Placement, placementOf } from "./placement.ts";
+import { portHolder } from "./port-holder.ts";
+import { type ChildExit, ServerChild } from "./server-child.ts";
+import { type LogLevel, ServerLog } from "./server-log.ts";
+
+/** What happens while servers start and run; the caller decides what to show. */
+export type RunEvent =
+  | { type: "starting"; server: string; placement: Placement; url: string; log: string | undefined }
+  | { type: "installing"; server: string }
+  | { type: "ready"; server: string; url: string; milliseconds: number }
+  | { type: "log"; server: string; line: string; level: LogLevel }
+  | { type: "lag"; lag: LoopLag }
+  | { type: "crashed"; server: string; message: string; lastLines: readonly string[] };
+
+export interface RunServersOptions {
+  instances: readonly HostedInstance[];
+  globalConfig: Record<string, unknown>;
+  /** The config as text: as it is, and with secrets masked. */
+  configYaml: string;
+  publicConfigYaml: string;
+  roots: readonly string[];
+  installRoot: string;
+  head?: { host: string; port: number };
+  logDirectory?: string;
+  onEvent?: (event: RunEvent) => void;
+  signal?: AbortSignal;
+}
+
+/** A server has stopped by itself, or could not be started. */
+export class ServerCrashError extends GymError {
+  readonly server: string;
+  readonly lastLines: readonly string[];
+
+  constructor(server: string, message: string, lastLines: readonly string[]) {
+    const log =
+      lastLines.length === 0 ? "" : `\nIts last lines:\n${lastLines.map((line) => `  ${line}`).join("\n")}`;
+    super("SERVER_CRASHED", `Server '${server}' ${message}.${log}`);
+    this.server = server;
+    this.lastLines = lastLines;
+  }
+}
+
+/** The servers of one run, wherever each of them lives. */
+export class RunningServers {
+  readonly client: RunClient;
+  readonly instances: InstanceRecord[];
+  readonly headUrl: string | undefined;
+  /** Rejects when a server stops by itself. */
+  readonly crashed: Promise<never>;
+  readonly #close: () => Promise<void>;
+  #closing: Promise<void> | undefined;
+
+  constructor(parts: {
+    client: RunClient;
+    instances: InstanceRecord[];
+    headUrl: string | undefined;
+    crashed: Promise<never>;
+    close: () => Promise<void>;
+  }) {
+    this.client = parts.client;
+    this.instances = parts.instances;
+    this.headUrl = parts.headUrl;
+    this.crashed = parts.crashed;
+    this.#close = parts.close;
+  }
+
+  /** Stops everything; nothing is left behind when it returns. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+}
+
+/** Starts the servers of a run; when it returns they all answer. */
+export async function runServers(options: RunServersOptions): Promise<RunningServers> {
+  const { instances, globalConfig, installRoot, signal } = options;
+  const emit = options.onEvent ?? (() => {});
+  const addresses = new Map(instances.map(({ name, host, port }) => [name, `http://${host}:${port}`]));
+  const logs = new Map(instances.map(({ name }) => [name, serverLog(name, options, emit)]));
+  const logOf = (name: string) => logs.get(name) ?? serverLog(name, options, emit);
+  const placements = new Map(
+    instances.map((instance) => [instance.name, placementOf(instance, globalConfig)]),
+  );
+  const children = new Map<string, ServerChild>();
+  const token = randomBytes(24).toString("base64url");
+  const startTime = Date.now() / 1000;
+  const crash = withResolvers<never>();
+  crash.promise.catch(() => {});
+  let cohost: CoHost | undefined;
+  let head: HeadServer | undefined;
+  let stopping = false;
+  const monitor = new LoopMonitor((lag) => emit({ type: "lag", lag }));
+
+  const close = async () => {
+    stopping = true;
+    monitor.stop();
+    await Promise.allSettled([cohost?.close(), ...[...children.values()].map((child) => child.stop())]);
+    await Promise.allSettled([head?.close(), client?.close()]);
+    for (const log of logs.values()) log.close();
+  };
+  let client: RunClient | undefined;
+
+  const startChild = async (instance: HostedInstance, placement: Placement): Promise<void> => {
+    const log = logOf(instance.name);
+    if (placement !== "python" && instance.code.hasOwnDependencies) {
+      emit({ type: "installing", server: instance.name });
+      await installNodeDependencies(instance.name, instance.code.directory, signal);
+    }
+    const message: StartMessage = {
+      type: "start",
+      instance,
+      addresses: [...addresses],
+      globalConfig,
+      configYaml: options.configYaml,
+      installRoot,
+      roots: [...options.roots],
+    };
+    const child = new ServerChild(message, log, ({ type: _type, ...lag }) => emit({ type: "lag", lag }));
+    children.set(instance.name, child);
+    void child.exited.then((exit) => {
+      if (!stopping) crash.reject(new ServerCrashError(instance.name, exitText(exit), log.recent));
+    });
+    try {
+      await child.ready;
+    } catch (error) {
+      throw explainStart(error, instance, log);
+    }
+  };
+
+  try {
+    signal?.throwIfAborted();
+    if (options.head) {
+      head = await HeadServer.listen({
+        ...options.head,
+        publicYaml: options.publicConfigYaml,
+        privateYaml: options.configYaml,
+        token,
+      }).catch((error: unknown) => {
+        throw explainTaken(error, options.head?.port);
+      });
+    }
+    const here = instances.filter(({ name }) => placements.get(name) === "cohosted");
+    for (const { name } of instances) {
+      const placement = placements.get(name) ?? "cohosted";
+      emit({
+        type: "starting",
+        server: name,
+        placement,
+        url: addresses.get(name) ?? "",
+        log: logOf(name).path,
+      });
+    }
+    const readySince = Date.now();
+    const ready = (name: string) =>
+      emit({
+        type: "ready",
+        server: name,
+        url: addresses.get(name) ?? "",
+        milliseconds: Date.now() - readySince,
+      });
+    const startHere = async () => {
+      cohost = await CoHost.start({
+        instances: here,
+        addresses,
+        globalConfig,
+        installRoot,
+        findFile: fileFinder(options.roots),
+        logger: (name) => logOf(name).logger,
+        monitor,
+      }).catch((error: unknown) => {
+        throw explainTaken(error, error instanceof ListenError ? error.port : undefined);
+      });
+      for (const { name } of here) ready(name);
+    };
+    const starts = instances
+      .filter(({ name }) => placements.get(name) !== "cohosted")
+      .map((instance) =>
+        startChild(instance, placements.get(instance.name) ?? "process").then(() => ready(instance.name)),
+      );
+    const started = Promise.all([startHere(), ...starts]);
+    await (signal ? untilAborted(started, signal) : started);
+    client = cohost ? cohost.client : new RunClient({ addresses });
+    const records = instances.map((instance) =>
+      recordOf(instance, children.get(instance.name)?.pid ?? process.pid, startTime),
+    );
+    head?.publish(records);
+    crash.promise.catch((error: ServerCrashError) =>
+      emit({ type: "crashed", server: error.server, message: error.message, lastLines: error.lastLines }),
+    );
+    return new RunningServers({
+      client,
+      instances: records,
+      headUrl: head?.url,
+      crashed: crash.promise,
+      close,
+    });
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function serverLog(server: string, options: RunServersOptions, emit: (event: RunEvent) => void): ServerLog {
+  return new ServerLog({
+    server,
+    ...(options.logDirectory !== undefined && { directory: options.logDirectory }),
+    verbose: options.globalConfig["verbose"] === true,
+    onLine: (line, level) => emit({ type: "log", server, line, level }),
+    onFileError: (error) =>
+      emit({ type: "log", server, line: `its log file: ${error.message}`, level: "warn" }),
+  });
+}
+
+function recordOf(instance: HostedInstance, pid: number, startTime: number): InstanceRecord {
+  return {
+    config_path: instance.name,
+    dir_path: instance.code.directory,
+    entrypoint: String(instance.config["entrypoint"] ?? ""),
+    host: instance.host,
+    name: instance.implementation,
+    pid,
+    port: instance.port,
+    process_name: instance.name,
+    server_type: instance.type,
+    start_time: startTime,
+    status: null,
+    uptime_seconds: null,
+    url: `http://${instance.host}:${instance.port}`,
+  };
+}
+
+function exitText({ code, signal }: ChildExit): string {
+  return signal ? `was killed by ${signal}` : `ended with code ${code}`;
+}
+
+function explainStart(error: unknown, instance: HostedInstance, log: ServerLog): Error {
+  const message = errorMessage(error);
+  if (message.includes("the port is taken")) return explainTaken(error, instance.port);
+  return new ServerCrashError(instance.name, `could not start: ${message}`, log.recent);
+}
+
+/** A taken port is only half a message: who has it? */
+function explainTaken(error: unknown, port: number | undefined): Error {
+  if (!(error instanceof Error)) return new Error(String(error));
+  if (port === undefined || !error.message.includes("the port is taken")) return error;
+  const holder = portHolder(port);
+  return new GymError("SERVER_LISTEN", `${error.message}${holder ? ` It is held by ${holder}.` : ""}`, {
+    cause: error,
+  });
+}
+
+function withResolvers<T>(): { promise: Promise<T>; reject: (error: unknown) => void } {
+  let reject: (error: unknown) => void = () => {};
+  const promise = new Promise<T>((_, rejectPromise) => {
+    reject = rejectPromise;
+  });
+  return { promise, reject };
+}

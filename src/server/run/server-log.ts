@@ -1,0 +1,84 @@
+import { createWriteStream, mkdirSync, type WriteStream } from "node:fs";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+import type { Logger } from "../logger.ts";
+
+const KEPT_LINES = 40;
+const MAX_LINE = 16 * 1024;
+
+export type LogLevel = "debug" | "info" | "warn" | "error";
+
+/** Everything one server says: passed on line by line, kept in a file, and the last lines in memory for a crash report. */
+export class ServerLog {
+  readonly server: string;
+  readonly path: string | undefined;
+  readonly #recent: string[] = [];
+  readonly #file: WriteStream | undefined;
+  readonly #onLine: (line: string, level: LogLevel) => void;
+  readonly #verbose: boolean;
+
+  constructor(options: {
+    server: string;
+    directory?: string;
+    verbose?: boolean;
+    onLine: (line: string, level: LogLevel) => void;
+    onFileError: (error: Error) => void;
+  }) {
+    this.server = options.server;
+    this.#onLine = options.onLine;
+    this.#verbose = options.verbose ?? false;
+    if (options.directory !== undefined) {
+      mkdirSync(options.directory, { recursive: true });
+      this.path = join(options.directory, `${options.server.replaceAll("/", "_")}.log`);
+      this.#file = createWriteStream(this.path, { flags: "a" });
+      this.#file.on("error", options.onFileError);
+    }
+  }
+
+  /** The last lines, oldest first. */
+  get recent(): readonly string[] {
+    return this.#recent;
+  }
+
+  write(line: string, level: LogLevel = "info"): void {
+    const text = line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line;
+    this.#recent.push(text);
+    if (this.#recent.length > KEPT_LINES) this.#recent.shift();
+    this.#file?.write(`${text}\n`);
+    this.#onLine(text, level);
+  }
+
+  /** Reads a child's output line by line. */
+  follow(stream: Readable, level: LogLevel): void {
+    let rest = "";
+    stream.setEncoding("utf8");
+    stream.on("data", (chunk: string) => {
+      rest += chunk;
+      const lines = rest.split("\n");
+      rest = lines.pop() ?? "";
+      if (rest.length > MAX_LINE) {
+        lines.push(rest);
+        rest = "";
+      }
+      for (const line of lines) this.write(line, level);
+    });
+    stream.on("end", () => {
+      if (rest !== "") this.write(rest, level);
+    });
+  }
+
+  get logger(): Logger {
+    return {
+      debug: (message) => {
+        if (this.#verbose) this.write(`debug: ${message}`, "debug");
+      },
+      info: (message) => this.write(message, "info"),
+      warn: (message) => this.write(`warning: ${message}`, "warn"),
+      error: (message) => this.write(`error: ${message}`, "error"),
+    };
+  }
+
+  close(): void {
+    this.#file?.end();
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * Entry of a process that holds one server. It lives exactly as long as the process that started it.
+ *
+ * @module
+ */
+import cluster from "node:cluster";
+import { errorMessage } from "../../errors.ts";
+import { CoHost, type CoHostOptions } from "../cohost.ts";
+import { LoopMonitor } from "../loop-monitor.ts";
+import { consoleLogger } from "./console-logger.ts";
+import { fileFinder } from "./find-file.ts";
+import { isStartMessage, type ServerMessage, type StartMessage } from "./messages.ts";
+import { workerCount } from "./placement.ts";
+import { runPython } from "./python-server.ts";
+import { forkWorkers, sessionAffinity } from "./workers.ts";
+
+const report = (message: ServerMessage) => process.send?.(message);
+
+async function start(message: StartMessage): Promise<() => Promise<void>> {
+  const { instance } = message;
+  if (instance.code.language === "python") return runPython(message);
+  if (!message.worker && workerCount(instance) > 1) return forkWorkers(message);
+  const monitor = new LoopMonitor((lag) => report({ type: "lag", ...lag }));
+  const affinity =
+    message.worker && instance.type === "resources_servers" ? sessionAffinity(message.worker) : undefined;
+  const options: CoHostOptions = {
+    instances: [instance],
+    addresses: new Map(message.addresses),
+    globalConfig: message.globalConfig,
+    installRoot: message.installRoot,
+    findFile: fileFinder(message.roots),
+    logger: () => consoleLogger(message.globalConfig["verbose"] === true),
+    monitor,
+    ...(affinity && { newSessionId: affinity.newSessionId, intercept: affinity.intercept }),
+  };
+  const host = await CoHost.start(options);
+  await affinity?.listen();
+  return async () => {
+    monitor.stop();
+    await affinity?.close();
+    await host.close();
+  };
+}
+
+let stop: (() => Promise<void>) | undefined;
+let stopping = false;
+
+async function shutDown(code: number): Promise<void> {
+  if (stopping) return;
+  stopping = true;
+  try {
+    await stop?.();
+  } finally {
+    process.exit(code);
+  }
+}
+
+process.on("message", (message: unknown) => {
+  if (!isStartMessage(message)) return;
+  start(message)
+    .then((stopServer) => {
+      stop = stopServer;
+      report({ type: "ready" });
+    })
+    .catch((error: unknown) => {
+      const stack = error instanceof Error ? error.stack : undefined;
+      report({ type: "failed", message: errorMessage(error), ...(stack && { stack }) });
+      process.exitCode = 1;
+      process.disconnect?.();
+    });
+});
+// The parent is gone, however it went: nothing may outlive it.
+process.on("disconnect", () => void shutDown(stopping ? 0 : ((process.exitCode as number | undefined) ?? 0)));
+process.on("SIGTERM", () => void shutDown(0));
+process.on("SIGINT", () => void shutDown(0));
+process.on("unhandledRejection", (error) => {
+  console.error("unhandled rejection:", error);
+});
+if (cluster.isWorker) process.title = "gym server worker";
