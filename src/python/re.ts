@@ -1,0 +1,129 @@
+/**
+ * Regular expressions of Python's `re` on JavaScript strings: its syntax, its Unicode classes, its `$`, its errors, and bounded
+ * time where a backtracking engine would explode. For patterns that come with data; for our own, plain `RegExp` will do.
+ *
+ * @module
+ */
+import { compileProgram } from "./re/compile.ts";
+import { Matcher } from "./re/matcher.ts";
+import { parsePattern } from "./re/parse.ts";
+import type { Program } from "./re/program.ts";
+
+export { RegexBudgetError, RegexSyntaxError } from "./re/syntax-error.ts";
+
+export interface RegexFlags {
+  ignoreCase?: boolean;
+  multiline?: boolean;
+  dotAll?: boolean;
+  verbose?: boolean;
+  ascii?: boolean;
+}
+
+/** One match; positions are UTF-16 offsets, fit for `slice`. */
+export class PyMatch {
+  readonly start: number;
+  readonly end: number;
+  private readonly text: string;
+  private readonly positions: readonly number[];
+  private readonly names: ReadonlyMap<string, number>;
+
+  constructor(text: string, positions: readonly number[], names: ReadonlyMap<string, number>) {
+    this.text = text;
+    this.positions = positions;
+    this.names = names;
+    this.start = positions[0] ?? 0;
+    this.end = positions[1] ?? 0;
+  }
+
+  /** The text of a group, by number or name; null when it took no part. Group 0 is the whole match. */
+  group(which: number | string = 0): string | null {
+    const index = typeof which === "number" ? which : this.names.get(which);
+    if (index === undefined || 2 * index >= this.positions.length) {
+      throw new RangeError(`The pattern has no group ${which}.`);
+    }
+    const end = this.positions[2 * index + 1] ?? -1;
+    return end < 0 ? null : this.text.slice(this.positions[2 * index], end);
+  }
+
+  /** All groups but the whole match. */
+  groups(): (string | null)[] {
+    return Array.from({ length: this.positions.length / 2 - 1 }, (_, index) => this.group(index + 1));
+  }
+}
+
+/** A compiled pattern. */
+export class PyRegex {
+  /** Number of capture groups. */
+  readonly groups: number;
+  private readonly program: Program;
+
+  constructor(program: Program) {
+    this.program = program;
+    this.groups = program.groups;
+  }
+
+  /** `pattern.search(text)`. */
+  search(text: string): PyMatch | null {
+    return this.wrap(text, new Matcher(this.program, text).search(0));
+  }
+
+  /** `pattern.match(text)`: at the start of the text. */
+  match(text: string): PyMatch | null {
+    return this.wrap(text, new Matcher(this.program, text).at(0));
+  }
+
+  /** `pattern.fullmatch(text)`. */
+  fullmatch(text: string): PyMatch | null {
+    return this.wrap(text, new Matcher(this.program, text).at(0, true));
+  }
+
+  /** `pattern.finditer(text)`: matches from left to right that do not overlap, empty ones included. */
+  *finditer(text: string): Generator<PyMatch, void> {
+    const matcher = new Matcher(this.program, text);
+    let from = 0;
+    let mustAdvance = false;
+    while (from <= text.length) {
+      const positions = matcher.search(from, mustAdvance);
+      if (!positions) return;
+      const match = new PyMatch(text, positions, this.program.names);
+      yield match;
+      from = match.end;
+      mustAdvance = match.end === match.start;
+    }
+  }
+
+  /** `pattern.findall(text)` for patterns with at most one group: that group's text, else the whole match. */
+  findall(text: string): string[] {
+    const group = Math.min(this.groups, 1);
+    return Array.from(this.finditer(text), (match) => match.group(group) ?? "");
+  }
+
+  /** `pattern.sub(replacement, text)` with a function; the text it gives goes in as it is. */
+  sub(text: string, replacement: (match: PyMatch) => string): string {
+    let result = "";
+    let from = 0;
+    for (const match of this.finditer(text)) {
+      result += text.slice(from, match.start) + replacement(match);
+      from = match.end;
+    }
+    return result + text.slice(from);
+  }
+
+  private wrap(text: string, positions: number[] | undefined): PyMatch | null {
+    return positions ? new PyMatch(text, positions, this.program.names) : null;
+  }
+}
+
+/**
+ * Compiles a Python pattern.
+ *
+ * @throws {RegexSyntaxError} where Python's `re.compile` raises.
+ * @example
+ * compilePyRegex(String.raw`(?i)answer\s*:\s*(\w)`).search("Answer: b")?.group(1); // "b"
+ */
+export function compilePyRegex(pattern: string, flags: RegexFlags = {}): PyRegex {
+  const { ignoreCase = false, multiline = false, dotAll = false, verbose = false, ascii = false } = flags;
+  return new PyRegex(
+    compileProgram(parsePattern(pattern, { ignoreCase, multiline, dotAll, verbose, ascii })),
+  );
+}

@@ -1,0 +1,104 @@
+/** Python's character categories (`\d`, `\w`, `\s`) and its case-insensitive comparison. */
+import { isSpaceCode } from "../whitespace.ts";
+import type { CodePointTest } from "./nodes.ts";
+
+const decimalDigit = /^\p{Nd}$/u;
+/** `str.isalnum`: letters, decimal digits and whatever else has a digit or numeric value. */
+const alphanumeric = /^[\p{L}\p{N}]$/u;
+
+export function isDigit(codePoint: number): boolean {
+  if (codePoint < 0x80) return codePoint >= 0x30 && codePoint <= 0x39;
+  return decimalDigit.test(String.fromCodePoint(codePoint));
+}
+
+export function isWord(codePoint: number): boolean {
+  if (codePoint < 0x80) return isAsciiWord(codePoint);
+  return alphanumeric.test(String.fromCodePoint(codePoint));
+}
+
+export function isSpace(codePoint: number): boolean {
+  return codePoint <= 0xffff && isSpaceCode(codePoint);
+}
+
+export const isAsciiDigit: CodePointTest = (codePoint) => codePoint >= 0x30 && codePoint <= 0x39;
+export const isAsciiSpace: CodePointTest = (codePoint) =>
+  codePoint === 0x20 || (codePoint >= 0x09 && codePoint <= 0x0d);
+
+export function isAsciiWord(codePoint: number): boolean {
+  return (
+    (codePoint >= 0x61 && codePoint <= 0x7a) ||
+    (codePoint >= 0x41 && codePoint <= 0x5a) ||
+    (codePoint >= 0x30 && codePoint <= 0x39) ||
+    codePoint === 0x5f
+  );
+}
+
+const capitalDottedI = 0x130;
+
+function simpleLower(codePoint: number): number {
+  if (codePoint === capitalDottedI) return 0x69;
+  return single(String.fromCodePoint(codePoint).toLowerCase(), codePoint);
+}
+
+function simpleUpper(codePoint: number): number {
+  return single(String.fromCodePoint(codePoint).toUpperCase(), codePoint);
+}
+
+/** Mappings to several characters (ß to SS) are none as far as `re` is concerned. */
+function single(text: string, fallback: number): number {
+  const mapped = text.codePointAt(0) ?? fallback;
+  return text.length === (mapped > 0xffff ? 2 : 1) ? mapped : fallback;
+}
+
+/** Two characters are equal to a case-insensitive pattern when this gives the same for both. */
+export function caseKey(codePoint: number): number {
+  if (codePoint < 0x80) return codePoint >= 0x61 && codePoint <= 0x7a ? codePoint - 0x20 : codePoint;
+  return simpleUpper(simpleLower(codePoint));
+}
+
+/** ASCII-only folding, under the `a` flag. */
+export function asciiCaseKey(codePoint: number): number {
+  return codePoint >= 0x61 && codePoint <= 0x7a ? codePoint - 0x20 : codePoint;
+}
+
+/** Blocks in which more than two characters share a case key (ſ and s, the Kelvin sign and k, final sigma…). */
+const crowdedBlocks: readonly (readonly [number, number])[] = [
+  [0xb5, 0x24f],
+  [0x345, 0x345],
+  [0x370, 0x4ff],
+  [0x1c80, 0x1c88],
+  [0x1e00, 0x1fff],
+  [0x2126, 0x212b],
+  [0xa64a, 0xa64b],
+];
+let crowded: Map<number, number[]> | undefined;
+
+function sharersOf(key: number): readonly number[] {
+  if (crowded === undefined) {
+    crowded = new Map();
+    for (const [first, last] of crowdedBlocks) {
+      for (let codePoint = first; codePoint <= last; codePoint++) {
+        const own = caseKey(codePoint);
+        const list = crowded.get(own);
+        if (list === undefined) crowded.set(own, [codePoint]);
+        else list.push(codePoint);
+      }
+    }
+  }
+  return crowded.get(key) ?? [];
+}
+
+/** Makes a set case-insensitive: a character belongs to it when any of its case variants does. */
+export function ignoringCase(test: CodePointTest, ascii: boolean): CodePointTest {
+  if (ascii) return (codePoint) => test(codePoint) || test(asciiSwapCase(codePoint));
+  return (codePoint) => {
+    if (test(codePoint)) return true;
+    const key = caseKey(codePoint);
+    return test(key) || test(simpleLower(codePoint)) || test(simpleLower(key)) || sharersOf(key).some(test);
+  };
+}
+
+function asciiSwapCase(codePoint: number): number {
+  if (codePoint >= 0x61 && codePoint <= 0x7a) return codePoint - 0x20;
+  return codePoint >= 0x41 && codePoint <= 0x5a ? codePoint + 0x20 : codePoint;
+}

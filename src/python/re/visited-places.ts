@@ -1,0 +1,76 @@
+import { RegexBudgetError } from "./syntax-error.ts";
+
+/** 64 MB of marks: a pattern of fifty loops over a text of ten million characters. */
+const maxWords = 16 * 1024 * 1024;
+
+/**
+ * A set of (mark, position) pairs. A pair is open while what follows from it is still being tried, and settled once all of
+ * it has failed; a match makes the open pairs worthless, the settled ones stay true for every later search in the text.
+ */
+export class VisitedPlaces {
+  private readonly words: Uint32Array;
+  private readonly stride: number;
+  /** Open pairs, three numbers each: first bit, last bit, height of the backtrack stack when they were added. */
+  private readonly open: number[] = [];
+
+  constructor(marks: number, length: number) {
+    this.stride = length + 1;
+    const size = Math.ceil((marks * this.stride) / 32);
+    if (size > maxWords) throw new RegexBudgetError(size);
+    this.words = new Uint32Array(size);
+  }
+
+  get openCount(): number {
+    return this.open.length;
+  }
+
+  /** Adds the pair; whether it was there already. */
+  visit(mark: number, position: number, height: number): boolean {
+    const bit = mark * this.stride + position;
+    if (!this.set(bit)) return true;
+    this.open.push(bit, bit, height);
+    return false;
+  }
+
+  /** Adds the pair to a run that `openRun` will open as a whole. */
+  visitInRun(mark: number, position: number): boolean {
+    return !this.set(mark * this.stride + position);
+  }
+
+  openRun(mark: number, first: number, last: number, height: number): void {
+    if (last >= first) this.open.push(mark * this.stride + first, mark * this.stride + last, height);
+  }
+
+  private set(bit: number): boolean {
+    const word = bit >>> 5;
+    const mask = 1 << (bit & 31);
+    const value = this.words[word] ?? 0;
+    if ((value & mask) !== 0) return false;
+    this.words[word] = value | mask;
+    return true;
+  }
+
+  /** The stack fell to `height`: whatever was added above it has failed for good. */
+  settleAbove(height: number): void {
+    const { open } = this;
+    while (open.length > 0 && (open[open.length - 1] as number) > height) open.length -= 3;
+  }
+
+  /** Everything opened since `count` has failed for good. */
+  settleSince(count: number): void {
+    this.open.length = count;
+  }
+
+  /** What was opened since `count` led to a match: it may do so again. */
+  forgetSince(count: number): void {
+    const { open, words } = this;
+    for (let index = count; index < open.length; index += 3) {
+      const last = open[index + 1] as number;
+      for (let bit = open[index] as number; bit <= last; bit++) {
+        const word = bit >>> 5;
+        words[word] = (words[word] as number) & ~(1 << (bit & 31));
+      }
+    }
+    open.length = count;
+  }
+}
