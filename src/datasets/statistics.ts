@@ -1,4 +1,5 @@
 import { orderedKeys } from "../python/key-order.ts";
+import { PyFloat } from "../python/py-float.ts";
 import { DistinctCounter } from "./distinct-counter.ts";
 import { DatasetError } from "./errors.ts";
 import { NumericStatistic, type NumericSummary } from "./numeric-statistic.ts";
@@ -110,7 +111,8 @@ export class DatasetStatistics {
     }
   }
 
-  private observeField(name: string, value: unknown): void {
+  private observeField(name: string, given: unknown): void {
+    const value = given instanceof PyFloat || typeof given === "bigint" ? Number(given) : given;
     if (typeof value === "string") {
       const statistic = this.fieldStatistic(name, StringStatistic);
       statistic.observe(value);

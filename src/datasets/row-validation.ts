@@ -1,0 +1,65 @@
+import { errorMessage } from "../errors.ts";
+import { isObject, type JsonObject, type Trail } from "../openai/readers.ts";
+import { readCreateParams } from "../openai/responses.ts";
+import { loads, loadsPlain } from "../python/json-loads.ts";
+import type { Line } from "./lines.ts";
+
+/** One thing wrong with a row. */
+export interface RowProblem {
+  /** Where in the row, like `responses_create_params.tools[0].strict`; empty for the row as a whole. */
+  path: string;
+  message: string;
+}
+
+export type RowVerdict =
+  | { valid: true; row: JsonObject; params: JsonObject }
+  | { valid: false; row: JsonObject | undefined; problems: RowProblem[] };
+
+const MAX_PROBLEMS = 10;
+
+/** Reads one line and judges it: an object whose `responses_create_params` are valid parameters of the Responses API. */
+export function validateLine(line: Line): RowVerdict {
+  if (line === null) return broken("the line is not UTF-8 text");
+  let row: unknown;
+  try {
+    row = readRow(line);
+  } catch (error) {
+    return broken(line.trim() === "" ? "the line is blank" : `not JSON: ${errorMessage(error)}`);
+  }
+  return isObject(row) ? validateRow(row) : broken("the row is not a JSON object");
+}
+
+/** Judges a row that is already read. */
+export function validateRow(row: JsonObject): RowVerdict {
+  if (row["responses_create_params"] === undefined) {
+    return { valid: false, row, problems: [{ path: "responses_create_params", message: "Field required" }] };
+  }
+  const trail: Trail = { loc: ["responses_create_params"], detail: [] };
+  const params = readCreateParams(row["responses_create_params"], trail);
+  if (trail.detail.length === 0) return { valid: true, row, params: params as unknown as JsonObject };
+  const problems = trail.detail
+    .slice(0, MAX_PROBLEMS)
+    .map(({ loc, msg }) => ({ path: jsonPath(loc), message: msg }));
+  return { valid: false, row, problems };
+}
+
+/** Plain values are enough for statistics; the exact reader is needed only where JavaScript would reorder the row's keys. */
+function readRow(line: string): unknown {
+  const row = loadsPlain(line, { allowNonFinite: true });
+  const first = isObject(row) ? Object.keys(row)[0] : undefined;
+  return first !== undefined && /^\d+$/.test(first) ? loads(line, { allowNonFinite: true }) : row;
+}
+
+function broken(message: string): RowVerdict {
+  return { valid: false, row: undefined, problems: [{ path: "", message }] };
+}
+
+function jsonPath(location: readonly (string | number)[]): string {
+  let path = "";
+  for (const step of location) {
+    if (typeof step === "number") path += `[${step}]`;
+    else if (/^[\w$-]+$/.test(step)) path += path === "" ? step : `.${step}`;
+    else path += `[${JSON.stringify(step)}]`;
+  }
+  return path;
+}
