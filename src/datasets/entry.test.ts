@@ -1,0 +1,81 @@
+import { describe, expect, it } from "vitest";
+import { parseDatasetEntry } from "./entry.ts";
+
+const example = { name: "e", type: "example", jsonl_fpath: "data/e.jsonl" };
+const parse = (raw: unknown) => parseDatasetEntry(raw, "agent 'a'");
+
+describe("parseDatasetEntry", () => {
+  it("fills in what an ordinary entry leaves out", () => {
+    const { entry, warnings } = parse({ ...example, start_idx: 2, end_idx: 5, note: "kept out" });
+    expect(entry).toMatchObject({ repeats: 1, lines: { start: 2, end: 5 }, gitlab: null, huggingface: null });
+    expect(Object.keys(entry.shown)).toEqual([
+      "name",
+      "type",
+      "jsonl_fpath",
+      "num_repeats",
+      "source",
+      "gitlab_identifier",
+      "huggingface_identifier",
+      "license",
+    ]);
+    expect(warnings).toEqual([]);
+  });
+
+  it("mirrors the source into the older field and back", () => {
+    const gitlab = { dataset_name: "d", version: "0.0.1", artifact_fpath: "x.jsonl" };
+    expect(parse({ ...example, source: { type: "gitlab", ...gitlab } }).entry).toMatchObject({ gitlab });
+    const older = parse({ ...example, huggingface_identifier: { repo_id: "o/d" } });
+    expect(older.entry.shown).toMatchObject({
+      source: { type: "huggingface", repo_id: "o/d", artifact_fpath: null },
+    });
+    expect(older.warnings[0]).toContain("'huggingface_identifier' of dataset 'e' is deprecated");
+  });
+
+  it("leaves the source open where both older fields are given", () => {
+    const { entry, warnings } = parse({
+      ...example,
+      gitlab_identifier: { dataset_name: "d", version: "1.0.0", artifact_fpath: "x" },
+      huggingface_identifier: { repo_id: "o/d", artifact_fpath: "x" },
+    });
+    expect(entry.shown["source"]).toBeNull();
+    expect(warnings).toEqual([]);
+  });
+
+  it("reads benchmarks, which have neither licence nor source", () => {
+    const { entry } = parse({
+      ...example,
+      type: "benchmark",
+      prepare_script: "p.py",
+      num_repeats: "3",
+      license: "??",
+    });
+    expect(entry).toMatchObject({ type: "benchmark", repeats: 3, promptConfig: null });
+    expect(Object.keys(entry.shown).at(-1)).toBe("num_repeats");
+  });
+
+  it.each([
+    [{ ...example, type: "train" }, /license: a train dataset needs one: 'Apache 2.0'/],
+    [{ ...example, license: "Beerware" }, /license: /],
+    [{ ...example, type: "exmaple" }, /type: /],
+    [{ ...example, num_repeats: 0 }, /num_repeats: must be at least 1/],
+    [{ ...example, num_repeats: 1.5 }, /num_repeats: /],
+    [{ ...example, start_idx: -1 }, /start_idx: must be at least 0/],
+    [{ ...example, jsonl_fpath: 7 }, /jsonl_fpath: /],
+    [{ ...example, source: { type: "s3", path: "x" } }, /source/],
+    [{ ...example, source: { type: "gitlab", dataset_name: "d", artifact_fpath: "x" } }, /source.version: /],
+    [
+      {
+        ...example,
+        source: { type: "huggingface", repo_id: "o/d" },
+        huggingface_identifier: { repo_id: "o/d" },
+      },
+      /source: cannot stand beside huggingface_identifier/,
+    ],
+    [{ ...example, type: "benchmark" }, /prepare_script: /],
+    ["train", /entry: /],
+    [null, /entry: /],
+  ])("refuses %j", (raw, message) => {
+    expect(() => parse(raw)).toThrow(message);
+    expect(() => parse(raw)).toThrow(/^agent 'a': the dataset /);
+  });
+});

@@ -1,0 +1,187 @@
+import { z } from "zod";
+import { laxInt } from "../openai/lax.ts";
+import { DatasetError } from "./errors.ts";
+
+export const DATASET_TYPES = ["train", "validation", "example", "benchmark"] as const;
+export type DatasetType = (typeof DATASET_TYPES)[number];
+
+export const DATASET_LICENSES = [
+  "Apache 2.0",
+  "MIT",
+  "Creative Commons Attribution 4.0 International",
+  "Creative Commons Attribution-ShareAlike 4.0 International",
+  "CC BY-SA 4.0",
+  "CC BY-NC 3.0",
+  "NVIDIA Internal Use Only, Do Not Distribute",
+  "NVIDIA Evaluation Dataset License Agreement",
+  "TBD",
+  "GNU General Public License v3.0",
+] as const;
+
+const GitlabIdentifier = z.object({
+  dataset_name: z.string(),
+  version: z.string(),
+  artifact_fpath: z.string(),
+});
+const HuggingfaceIdentifier = z.object({
+  repo_id: z.string(),
+  artifact_fpath: z
+    .string()
+    .nullish()
+    .transform((path) => path ?? null),
+});
+const Source = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("gitlab"), ...GitlabIdentifier.shape }),
+  z.object({ type: z.literal("huggingface"), ...HuggingfaceIdentifier.shape }),
+]);
+
+export type GitlabIdentifier = z.infer<typeof GitlabIdentifier>;
+export type HuggingfaceIdentifier = z.infer<typeof HuggingfaceIdentifier>;
+export type DatasetSource = z.infer<typeof Source>;
+
+const atLeast = (minimum: number) =>
+  laxInt().refine((value) => value >= minimum, { error: `must be at least ${minimum}` });
+const repeats = atLeast(1)
+  .nullish()
+  .transform((given) => given ?? 1);
+const position = atLeast(0).nullish();
+
+const Ordinary = z
+  .object({
+    name: z.string(),
+    type: z.enum(["train", "validation", "example"]),
+    jsonl_fpath: z.string(),
+    num_repeats: repeats,
+    source: Source.nullish(),
+    gitlab_identifier: GitlabIdentifier.nullish(),
+    huggingface_identifier: HuggingfaceIdentifier.nullish(),
+    license: z.enum(DATASET_LICENSES).nullish(),
+    start_idx: position,
+    end_idx: position,
+  })
+  .superRefine((entry, context) => {
+    if (entry.type !== "example" && !entry.license) {
+      const message = `a ${entry.type} dataset needs one: ${DATASET_LICENSES.map((name) => `'${name}'`).join(", ")}`;
+      context.addIssue({ code: "custom", path: ["license"], message });
+    }
+    const older = (["gitlab_identifier", "huggingface_identifier"] as const).filter((name) => entry[name]);
+    if (entry.source && older.length > 0) {
+      context.addIssue({
+        code: "custom",
+        path: ["source"],
+        message: `cannot stand beside ${older.join(" and ")}`,
+      });
+    }
+  });
+
+const Benchmark = z.object({
+  name: z.string(),
+  type: z.literal("benchmark"),
+  jsonl_fpath: z.string(),
+  prepare_script: z.string(),
+  prompt_config: z.string().nullish(),
+  num_repeats: repeats,
+  start_idx: position,
+  end_idx: position,
+});
+
+/** Which lines of the file belong to the dataset: from `start` up to but without `end`. */
+export interface LineRange {
+  start: number;
+  end: number;
+}
+
+interface CommonEntry {
+  name: string;
+  jsonlPath: string;
+  repeats: number;
+  lines: LineRange;
+  /** Fields as metrics files show them, in their order. */
+  shown: Record<string, unknown>;
+}
+
+export interface OrdinaryEntry extends CommonEntry {
+  type: "train" | "validation" | "example";
+  gitlab: GitlabIdentifier | null;
+  huggingface: HuggingfaceIdentifier | null;
+  promptConfig: null;
+}
+
+export interface BenchmarkEntry extends CommonEntry {
+  type: "benchmark";
+  promptConfig: string | null;
+}
+
+export type DatasetEntry = OrdinaryEntry | BenchmarkEntry;
+
+/** Reads one element of an agent's `datasets`; `where` says in messages whose it is. */
+export function parseDatasetEntry(raw: unknown, where: string): { entry: DatasetEntry; warnings: string[] } {
+  const type = (raw as { type?: unknown } | null)?.type;
+  if (type === "benchmark") return { entry: benchmarkEntry(check(Benchmark, raw, where)), warnings: [] };
+  return ordinaryEntry(check(Ordinary, raw, where), where);
+}
+
+function check<T>(schema: z.ZodType<T>, raw: unknown, where: string): T {
+  const result = schema.safeParse(raw);
+  if (result.success) return result.data;
+  const name = (raw as { name?: unknown } | null)?.name;
+  const problems = result.error.issues.map(({ path, message }) => `${path.join(".") || "entry"}: ${message}`);
+  throw new DatasetError(
+    "DATASET_ENTRY_INVALID",
+    `${where}: the dataset ${typeof name === "string" ? `'${name}' ` : ""}is not valid: ${problems.join("; ")}.`,
+  );
+}
+
+function ordinaryEntry(
+  raw: z.infer<typeof Ordinary>,
+  where: string,
+): { entry: OrdinaryEntry; warnings: string[] } {
+  const { name, type, jsonl_fpath, num_repeats, license = null } = raw;
+  let { source = null, gitlab_identifier: gitlab = null, huggingface_identifier: huggingface = null } = raw;
+  const warnings: string[] = [];
+  if (source?.type === "gitlab") gitlab = withoutType(source);
+  else if (source?.type === "huggingface") huggingface = withoutType(source);
+  else if (gitlab && !huggingface) source = { type: "gitlab", ...gitlab };
+  else if (huggingface && !gitlab) source = { type: "huggingface", ...huggingface };
+  if (source && !raw.source) {
+    const older = source.type === "gitlab" ? "gitlab_identifier" : "huggingface_identifier";
+    warnings.push(
+      `${where}: '${older}' of dataset '${name}' is deprecated; write 'source' with 'type: ${source.type}'.`,
+    );
+  }
+  const shown = {
+    name,
+    type,
+    jsonl_fpath,
+    num_repeats,
+    source,
+    gitlab_identifier: gitlab,
+    huggingface_identifier: huggingface,
+    license,
+  };
+  const entry = { ...common(raw, shown), type, gitlab, huggingface, promptConfig: null };
+  return { entry, warnings };
+}
+
+function withoutType<T extends { type: string }>({ type: _, ...rest }: T): Omit<T, "type"> {
+  return rest;
+}
+
+function benchmarkEntry(raw: z.infer<typeof Benchmark>): BenchmarkEntry {
+  const { name, type, jsonl_fpath, prepare_script, prompt_config = null, num_repeats } = raw;
+  const shown = { name, type, jsonl_fpath, prepare_script, prompt_config, num_repeats };
+  return { ...common(raw, shown), type, promptConfig: prompt_config };
+}
+
+function common(
+  raw: z.infer<typeof Ordinary> | z.infer<typeof Benchmark>,
+  shown: Record<string, unknown>,
+): CommonEntry {
+  return {
+    name: raw.name,
+    jsonlPath: raw.jsonl_fpath,
+    repeats: raw.num_repeats,
+    lines: { start: raw.start_idx ?? 0, end: raw.end_idx ?? Number.POSITIVE_INFINITY },
+    shown,
+  };
+}
