@@ -1,6 +1,10 @@
-export { type Cookies, mergeCookies } from "./client/cookies.ts";
+export { type Cookies, cookieHeader, mergeCookies, parseSetCookies } from "./client/cookies.ts";
+export { nextDelay, type RetryBudget, retryAfterMs, sleep } from "./client/retry.ts";
+export { untilAborted } from "./client/run-client.ts";
 export { type CallOptions, callServer, type ServerClient, type ServerReply } from "./client/server-client.ts";
 export { GymError } from "./errors.ts";
+export { agentConfig, loopAgentConfig, modelServerRef, resourcesServerRef } from "./server/agent-config.ts";
+export { callModel, inputItems } from "./server/call-model.ts";
 export type { ServerContext } from "./server/context.ts";
 export { type AgentReply, defineAgent, type RolloutScope } from "./server/define-agent.ts";
 export { defineModel } from "./server/define-model.ts";
@@ -41,7 +45,9 @@ export {
   lastTextMessage,
   lastUserText,
 } from "./server/response-text.ts";
+export { Semaphore } from "./server/semaphore.ts";
 export { standardRun } from "./server/standard-run.ts";
 export { stripThinking, stripThinkPairs } from "./server/think-text.ts";
+export { runToolCall, type ToolRun } from "./server/tool-calls.ts";
 export { TrajectoryRecorder } from "./server/trajectory.ts";
 export { type TruncationPolicy, truncateText } from "./server/truncate-text.ts";

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { ChatCompletion, ChatCreateParams } from "../openai/chat.ts";
+import type { ChatCompletion, ChatCreateParams } from "../openai/chat-types.ts";
 import type { Response, ResponseCreateParams } from "../openai/responses.ts";
 import type { ServerContext } from "./context.ts";
 import type { HandlerScope, Infer, JsonObject, MaybePromise } from "./definitions.ts";

@@ -4,6 +4,7 @@ import { classNameOf, type Handler, type RouteCall, ServerApp } from "./app.ts";
 import type { ServerContext } from "./context.ts";
 import type { ModelDefinition } from "./define-model.ts";
 import { HttpError } from "./errors.ts";
+import { ROLLOUT_HEADER } from "./rollout-prefix.ts";
 
 /** Makes a running model server out of its definition. */
 export function createModelApp(
@@ -14,14 +15,12 @@ export function createModelApp(
   const { options } = definition;
   const context = server as ServerContext<never>;
   let state: unknown;
-  const scope = ({ signal, sessionId, rolloutId }: RouteCall) => ({
-    config: context.config,
-    server: context,
-    state,
-    signal,
-    sessionId,
-    ...(rolloutId !== undefined && { rolloutId }),
-  });
+  const scope = (call: RouteCall) => {
+    const rolloutId = call.rolloutId ?? call.headers[ROLLOUT_HEADER];
+    const { signal, sessionId } = call;
+    const own = { config: context.config, server: context, state, signal, sessionId };
+    return typeof rolloutId === "string" ? { ...own, rolloutId } : own;
+  };
 
   const responses: Handler = async (call) => {
     const params = parseCreateParams(call.body, ["body"]);

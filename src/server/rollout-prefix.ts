@@ -1,3 +1,6 @@
+/** Header that tells a model server which rollout is asking, also when nothing is captured. */
+export const ROLLOUT_HEADER = "x-nemo-gym-rollout";
+
 const PREFIX = "/ng-rollout/";
 const CAPTURE = "/training-token-capture";
 

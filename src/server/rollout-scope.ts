@@ -14,11 +14,11 @@ export function rolloutScopeOfRow(
   server: ServerContext<unknown>,
   onStage: StageListener = ignoreStage,
 ): RolloutScope {
-  const observed = server.globalConfig["observability_enabled"] === true;
-  const tokenCapture = capturesTokens(server);
-  if (!observed && !tokenCapture) return { prefix: "", onStage };
   const rolloutId = rolloutIdOf(row);
   if (rolloutId === undefined) return { prefix: "", onStage };
+  const observed = server.globalConfig["observability_enabled"] === true;
+  const tokenCapture = capturesTokens(server);
+  if (!observed && !tokenCapture) return { rolloutId, prefix: "", onStage };
   return { rolloutId, prefix: rolloutPrefix(rolloutId, { tokenCapture }), onStage };
 }
 

@@ -1,0 +1,155 @@
+import {
+  agentConfig,
+  type Cookies,
+  callServer,
+  defineAgent,
+  inputItems,
+  type JsonObject,
+  mergeCookies,
+  resourcesServerRef,
+  runToolCall,
+  Semaphore,
+  untilAborted,
+} from "nemo-gym";
+import {
+  accumulateUsage,
+  type FunctionCall,
+  laxFloat,
+  laxInt,
+  materializeCreateParams,
+  materializeResponse,
+  type Response,
+  type ResponseOutputItem,
+  type Usage,
+} from "nemo-gym/openai";
+import { z } from "zod";
+import { failureRow, withoutRoutingKeys } from "./failure-row.ts";
+import { RemoteService } from "./remote-service.ts";
+
+const baseUrl = z.string().transform((text, context) => {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const plain =
+    url && /^https?:$/.test(url.protocol) && !url.search && !url.hash && !url.username && !url.password;
+  if (plain) return text.replace(/\/+$/, "");
+  context.addIssue(`'${text}' must be an absolute http(s) URL without query, fragment or credentials`);
+  return z.NEVER;
+});
+
+/** An agent that lives somewhere else, behind one `POST /v1/responses`; calls it leaves open are run here. */
+export default defineAgent({
+  name: "RemoteAgent",
+  config: agentConfig.extend({
+    agent_base_url: baseUrl,
+    resources_server: resourcesServerRef,
+    concurrency: laxInt().default(32),
+    remote_responses_timeout_secs: laxFloat().default(1800),
+    run_timeout_secs: laxFloat().default(2100),
+    max_steps: laxInt().nullish(),
+  }),
+  start: ({ config }) => ({
+    service: new RemoteService(config.agent_base_url, config.remote_responses_timeout_secs * 1000),
+    slots: new Semaphore(config.concurrency),
+    warnings: 0,
+  }),
+  stop: (_server, state) => state.service.close(),
+
+  async responses({ params, cookies, config, server, rollout, signal, state }) {
+    const { client } = server;
+    const tools = { client, resourcesServer: config.resources_server.name, rollout, signal };
+    const input = inputItems(params);
+    const produced: ResponseOutputItem[] = [];
+    let usage: Usage | null = null;
+    let resourceCookies = cookies;
+    let serviceCookies: Cookies = {};
+    let last: Response;
+    for (let step = 1; ; step++) {
+      rollout.onStage("model", "remote agent");
+      const turn = await state.service.respond(
+        { ...params, input: [...input, ...produced] },
+        serviceCookies,
+        signal,
+      );
+      last = turn.response;
+      serviceCookies = mergeCookies(serviceCookies, turn.cookies);
+      produced.push(...last.output);
+      usage = accumulateUsage(usage, last.usage);
+      if (last.incomplete_details) break;
+      const open = openCalls(last.output);
+      if (open.length === 0 && last.output.some((item) => item.type === "message")) break;
+      for (const call of open) {
+        const done = await runToolCall(call, resourceCookies, tools);
+        resourceCookies = done.cookies;
+        produced.push(done.output);
+      }
+      if (config.max_steps && step >= config.max_steps) break;
+    }
+    return { response: { ...last, output: produced, usage }, cookies: resourceCookies };
+  },
+
+  async run({ row: given, params, cookies, config, server, rollout, signal, respond, state }) {
+    const row = withoutRoutingKeys(given);
+    if (row["skills_ref"] !== undefined && warnNow(++state.warnings)) {
+      server.log.warn("skills_ref is ignored: a remote agent brings its own skills");
+    }
+    const body = { ...row, responses_create_params: materializeCreateParams(params) };
+    const resources = config.resources_server.name;
+    const attempt = async (stop: AbortSignal): Promise<JsonObject> => {
+      rollout.onStage("seed");
+      const seeded = await callServer(server.client, {
+        server: resources,
+        path: `${rollout.prefix}/seed_session`,
+        body,
+        stage: "seed",
+        cookies,
+        signal: stop,
+        idempotent: true,
+      });
+      const { response, cookies: after } = await untilAborted(respond(params, seeded.cookies), stop);
+      if (config.skip_verification) {
+        const reward = config.skip_verification_reward;
+        return { ...body, response: materializeResponse(response), reward, verification_skipped: true };
+      }
+      rollout.onStage("verify");
+      const verified = await callServer(server.client, {
+        server: resources,
+        path: `${rollout.prefix}/verify`,
+        body: { ...body, response: materializeResponse(response) },
+        stage: "verify",
+        cookies: after,
+        signal: stop,
+        idempotent: true,
+      });
+      return verified.json() as JsonObject;
+    };
+    // Waiting for a place does not count against the rollout's time.
+    return state.slots.run(async () => {
+      const deadline = AbortSignal.timeout(config.run_timeout_secs * 1000);
+      try {
+        return await attempt(AbortSignal.any([signal, deadline]));
+      } catch (error) {
+        // The caller has gone or the run is over: that is not the remote agent's failure.
+        if (signal.aborted) throw error;
+        const cause = deadline.aborted
+          ? new Error(`the run took longer than ${config.run_timeout_secs} s`)
+          : error;
+        return failureRow(body, cause);
+      }
+    }, signal);
+  },
+});
+
+/** Calls without an output in the same response; the last of several with one id stands for them. */
+function openCalls(output: readonly ResponseOutputItem[]): FunctionCall[] {
+  const answered = new Set(
+    output.flatMap((item) => (item.type === "function_call_output" ? [item.call_id] : [])),
+  );
+  const open = new Map<string, FunctionCall>();
+  for (const item of output) {
+    if (item.type !== "function_call" || answered.has(item.call_id)) continue;
+    open.delete(item.call_id);
+    open.set(item.call_id, item);
+  }
+  return [...open.values()];
+}
+
+const warnNow = (count: number): boolean => count <= 5 || count % 100 === 0;

@@ -1,0 +1,36 @@
+import type { JsonObject } from "nemo-gym";
+import { materializeResponse, ValidationError } from "nemo-gym/openai";
+
+const ROUTING_KEYS = new Set(["reward", "response", "error"]);
+
+/** The row without what an earlier result may have left in it. */
+export function withoutRoutingKeys(row: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(row).filter(
+      ([key]) => !ROUTING_KEYS.has(key) && !key.startsWith("_ng_failure") && key !== "_ng_no_persist",
+    ),
+  );
+}
+
+/** The answer for a rollout the remote agent could not finish: a typed failure, never an HTTP error. */
+export function failureRow(row: JsonObject, error: unknown): JsonObject {
+  const message = error instanceof Error ? error.message : String(error);
+  return {
+    ...row,
+    response: materializeResponse({
+      id: "remote_agent_failure",
+      created_at: Math.floor(Date.now() / 1000),
+      model: "remote_agent",
+      object: "response",
+      output: [],
+      parallel_tool_calls: true,
+      tool_choice: "auto",
+      tools: [],
+    }),
+    reward: 0,
+    error: message,
+    _ng_failure_class: "remote_agent_error",
+    // An agent that does not speak the protocol will not learn it by being asked again.
+    ...(error instanceof ValidationError && { _ng_failure_terminal: true }),
+  };
+}

@@ -1,0 +1,72 @@
+import { defineModel, HttpError } from "nemo-gym";
+import { newId, type Response, type ResponseInputItem } from "nemo-gym/openai";
+import { z } from "zod";
+import { Recordings } from "./recordings.ts";
+
+/** Plays recorded rollouts back, turn by turn; what was not recorded is a clear error. */
+export default defineModel({
+  name: "ReplayModel",
+  config: z.looseObject({
+    /** A rollouts file, as `gym eval run` writes it. */
+    rollouts_jsonl_fpath: z.string(),
+    model: z.string().default("replay_model"),
+  }),
+  start: (server) => Recordings.read(server.findFile(server.config.rollouts_jsonl_fpath)),
+  async responses({ params, config, state: recordings, rolloutId }) {
+    const input = typeof params.input === "string" ? [] : params.input;
+    const { question, turnsSoFar } = split(input);
+    const recording = recordings.find(rolloutId, typeof params.input === "string" ? params.input : question);
+    if (!recording)
+      throw miss(`${recordings.file} has no rollout for this request (rollout ${rolloutId ?? "unknown"}).`);
+    const turn = recording.turns[turnsSoFar];
+    if (!turn) {
+      const recorded = recording.turns.length;
+      throw miss(
+        `The recorded rollout ${rolloutId ?? ""} has ${recorded} turns; turn ${turnsSoFar + 1} was asked for.`,
+      );
+    }
+    const last = turnsSoFar === recording.turns.length - 1;
+    const { usage, incomplete_details, status } = recording.response as Partial<Response>;
+    return {
+      id: newId("resp"),
+      created_at: Number(recording.response["created_at"] ?? 0),
+      model: config.model,
+      object: "response",
+      output: turn,
+      parallel_tool_calls: params.parallel_tool_calls ?? true,
+      tool_choice: params.tool_choice ?? "auto",
+      tools: params.tools ?? [],
+      // The recording knows the sum of all turns: it is paid with the last one.
+      ...(last
+        ? {
+            usage: usage ?? null,
+            incomplete_details: incomplete_details ?? null,
+            status: status ?? "completed",
+          }
+        : {}),
+    };
+  },
+});
+
+/** Where the conversation stands: what was asked, and how many turns the model has had. */
+function split(input: readonly ResponseInputItem[]): { question: ResponseInputItem[]; turnsSoFar: number } {
+  const firstOfModel = input.findIndex(isOfModel);
+  if (firstOfModel < 0) return { question: [...input], turnsSoFar: 0 };
+  let turnsSoFar = 0;
+  input.forEach((item, index) => {
+    const next = input[index + 1];
+    if (isOfModel(item) && (next === undefined || !isOfModel(next))) turnsSoFar++;
+  });
+  return { question: input.slice(0, firstOfModel), turnsSoFar };
+}
+
+function isOfModel(item: ResponseInputItem): boolean {
+  if (item.type === "function_call" || item.type === "reasoning") return true;
+  return "role" in item && item.role === "assistant";
+}
+
+function miss(message: string): HttpError {
+  return new HttpError(404, message, {
+    failure: { class: "replay_miss", stage: "model", retryable: false, message },
+  });
+}

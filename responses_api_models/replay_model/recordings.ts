@@ -1,0 +1,101 @@
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { createInterface } from "node:readline";
+import { GymError, type JsonObject } from "nemo-gym";
+import type { ResponseOutputItem } from "nemo-gym/openai";
+
+/** One recorded rollout: what the model said, turn by turn. */
+export interface Recording {
+  turns: ResponseOutputItem[][];
+  response: JsonObject;
+}
+
+/** Recorded rollouts, found by task and repeat or by what was asked. */
+export class Recordings {
+  readonly #byId = new Map<string, Recording>();
+  readonly #byInput = new Map<string, Recording[]>();
+  readonly file: string;
+
+  constructor(file: string) {
+    this.file = file;
+  }
+
+  get size(): number {
+    return this.#byId.size;
+  }
+
+  /** Reads a rollouts file; a line that holds no rollout is an error that names it. */
+  static async read(file: string): Promise<Recordings> {
+    const recordings = new Recordings(file);
+    let number = 0;
+    for await (const line of createInterface({
+      input: createReadStream(file),
+      crlfDelay: Number.POSITIVE_INFINITY,
+    })) {
+      number++;
+      if (line.trim() === "") continue;
+      recordings.#add(line, number);
+    }
+    return recordings;
+  }
+
+  /** The recording for a rollout: its own when task and repeat are known, else the next one with the same question. */
+  find(rolloutId: string | undefined, question: unknown): Recording | undefined {
+    const own = rolloutId === undefined ? undefined : this.#byId.get(rolloutId.replace(/-a\d+$/, ""));
+    const asked = this.#byInput.get(questionKey(question)) ?? [];
+    if (own && (asked.length === 0 || asked.includes(own))) return own;
+    const repeat = Number(/-(\d+)(?:-a\d+)?$/.exec(rolloutId ?? "")?.[1] ?? 0);
+    return asked[repeat % Math.max(1, asked.length)];
+  }
+
+  #add(line: string, number: number): void {
+    let row: JsonObject;
+    try {
+      row = JSON.parse(line) as JsonObject;
+    } catch (error) {
+      throw new GymError("REPLAY_FILE", `${this.file}:${number} is not JSON: ${(error as Error).message}`);
+    }
+    const response = row["response"] as JsonObject | undefined;
+    const params = row["responses_create_params"] as JsonObject | undefined;
+    if (!Array.isArray(response?.["output"]) || !params) {
+      throw new GymError("REPLAY_FILE", `${this.file}:${number} is no rollout: it has no response.output.`);
+    }
+    const recording = { turns: splitTurns(response["output"] as ResponseOutputItem[]), response };
+    const { _ng_task_index: task = number - 1, _ng_rollout_index: repeat = 0 } = row;
+    this.#byId.set(`${task}-${repeat}`, recording);
+    const key = questionKey(params["input"]);
+    this.#byInput.set(key, [...(this.#byInput.get(key) ?? []), recording]);
+  }
+}
+
+/** Cuts a trajectory into the model's turns: whatever the environment said in between is where one ends. */
+export function splitTurns(output: readonly ResponseOutputItem[]): ResponseOutputItem[][] {
+  const turns: ResponseOutputItem[][] = [];
+  let turn: ResponseOutputItem[] = [];
+  for (const item of output) {
+    const fromEnvironment =
+      item.type === "function_call_output" ||
+      (item.type === "message" && (item.role as string) !== "assistant");
+    if (!fromEnvironment) {
+      turn.push(item);
+      continue;
+    }
+    if (turn.length > 0) turns.push(turn);
+    turn = [];
+  }
+  if (turn.length > 0) turns.push(turn);
+  return turns;
+}
+
+/** The same question has the same key, whichever way its defaults were filled in. */
+function questionKey(input: unknown): string {
+  const items =
+    typeof input === "string" ? [{ role: "user", content: input }] : Array.isArray(input) ? input : [];
+  const plain = (items as JsonObject[]).map(({ role, content }) => [role, textOf(content)]);
+  return createHash("sha256").update(JSON.stringify(plain)).digest("base64");
+}
+
+function textOf(content: unknown): unknown {
+  if (!Array.isArray(content)) return content ?? null;
+  return (content as JsonObject[]).map((part) => part["text"] ?? part["image_url"] ?? null).join("\n");
+}

@@ -1,0 +1,56 @@
+import { ServerCallError } from "../client/call-errors.ts";
+import type { Cookies } from "../client/cookies.ts";
+import { callServer, type ServerClient } from "../client/server-client.ts";
+import { errorMessage } from "../errors.ts";
+import {
+  parseResponse,
+  type Response,
+  type ResponseCreateParams,
+  type ResponseInputItem,
+} from "../openai/responses.ts";
+import type { RolloutScope } from "./define-agent.ts";
+import { ROLLOUT_HEADER } from "./rollout-prefix.ts";
+
+const MAX_QUOTED = 500;
+
+/** Asks a model server for one turn; an answer that is no Response is a failure that quotes it. */
+export async function callModel(
+  client: ServerClient,
+  call: {
+    modelServer: string;
+    params: ResponseCreateParams;
+    cookies?: Cookies;
+    rollout: RolloutScope;
+    signal: AbortSignal;
+  },
+): Promise<{ response: Response; cookies: Cookies }> {
+  const { modelServer, params, cookies, rollout, signal } = call;
+  rollout.onStage("model", modelServer);
+  const reply = await callServer(client, {
+    server: modelServer,
+    path: `${rollout.prefix}/v1/responses`,
+    body: params,
+    stage: "model",
+    signal,
+    idempotent: true,
+    ...(cookies && { cookies }),
+    ...(rollout.rolloutId !== undefined && { headers: { [ROLLOUT_HEADER]: rollout.rolloutId } }),
+  });
+  try {
+    return { response: parseResponse(reply.json(), []), cookies: reply.cookies };
+  } catch (error) {
+    const message = `${modelServer} answered with no valid Response (${errorMessage(error)}): ${reply.text().slice(0, MAX_QUOTED)}`;
+    throw new ServerCallError(
+      modelServer,
+      undefined,
+      { class: "invalid_response", stage: "model", retryable: true, message },
+      { cause: error },
+    );
+  }
+}
+
+/** The input as a list of items; a text is one user message. */
+export function inputItems(params: ResponseCreateParams): ResponseInputItem[] {
+  if (typeof params.input !== "string") return [...params.input];
+  return [{ role: "user", content: params.input, type: "message" }];
+}

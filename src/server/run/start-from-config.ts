@@ -1,0 +1,56 @@
+import path from "node:path";
+import { currentComponentName } from "../../config/aliases.ts";
+import type { ResolvedConfig } from "../../config/resolve.ts";
+import type { HostedInstance } from "../cohost.ts";
+import { locateServer } from "../locate-server.ts";
+import { type RunEvent, type RunningServers, runServers } from "./run-servers.ts";
+
+export interface StartOptions {
+  roots: readonly string[];
+  installRoot: string;
+  /** Whether a head server tells others about the run. */
+  head?: boolean;
+  onEvent?: (event: RunEvent) => void;
+  signal?: AbortSignal;
+  /** Used unless the config names a directory. */
+  logDirectory?: string;
+  /** Run every server in a process of its own, whatever the config says. */
+  hosting?: "process";
+}
+
+/** Finds the code of every configured server. */
+export function locateInstances(config: ResolvedConfig, roots: readonly string[]): HostedInstance[] {
+  return config.servers.map((server) => {
+    const implementation = currentComponentName(server.implementation);
+    const { name, type, entrypoint, host, port } = server;
+    const code = locateServer({ name, type, implementation, entrypoint }, roots);
+    return { name, type, implementation, host, port, config: server.config, code };
+  });
+}
+
+/** Starts everything a resolved config describes. */
+export async function startFromConfig(
+  config: ResolvedConfig,
+  options: StartOptions,
+): Promise<RunningServers> {
+  const globalConfig: Record<string, unknown> = config.toObject();
+  if (options.hosting) globalConfig["hosting"] = options.hosting;
+  const headServer = (globalConfig["head_server"] ?? {}) as { host?: unknown; port?: unknown };
+  const configuredLogs = globalConfig["nemo_gym_log_dir"];
+  const logDirectory =
+    typeof configuredLogs === "string" ? path.resolve(configuredLogs) : options.logDirectory;
+  return runServers({
+    instances: locateInstances(config, options.roots),
+    globalConfig,
+    configYaml: config.toYaml(),
+    publicConfigYaml: config.toYaml({ resolve: true, hideSecrets: true }),
+    roots: options.roots,
+    installRoot: options.installRoot,
+    ...(options.head !== false && {
+      head: { host: String(headServer.host ?? "127.0.0.1"), port: Number(headServer.port ?? 11000) },
+    }),
+    ...(logDirectory !== undefined && { logDirectory }),
+    ...(options.onEvent && { onEvent: options.onEvent }),
+    ...(options.signal && { signal: options.signal }),
+  });
+}
