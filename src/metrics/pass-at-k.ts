@@ -1,5 +1,6 @@
 import { byCodePoint } from "../python/code-points.ts";
 import { pyStr } from "../python/repr.ts";
+import { isTruthy } from "../python/truth.ts";
 import { allInPart } from "./binomial.ts";
 import { mean, sampleDeviation } from "./descriptive.ts";
 import { MajorityVote } from "./majority-vote.ts";
@@ -80,7 +81,7 @@ export function subsetMetrics(
   const subsets = new Map<string, Row[][]>();
   for (const task of tasks) {
     const value = task[0]?.[field];
-    if (isFalsy(value)) continue;
+    if (!isTruthy(value)) continue;
     const name = pyStr(value);
     const subset = subsets.get(name);
     if (subset) subset.push(task);
@@ -268,11 +269,4 @@ function rewardAsAccuracy(row: Row): Record<string, number> {
 
 function present(scores: (number | undefined)[]): number[] {
   return scores.filter((score) => score !== undefined);
-}
-
-/** What Python counts as false among JSON values. */
-function isFalsy(value: unknown): boolean {
-  if (Array.isArray(value)) return value.length === 0;
-  if (value !== null && typeof value === "object") return Object.keys(value).length === 0;
-  return !value;
 }

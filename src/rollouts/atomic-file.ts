@@ -1,0 +1,62 @@
+import { type FileHandle, mkdir, open, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import { fileError } from "./errors.ts";
+
+const CHUNK_CHARACTERS = 1024 * 1024;
+
+/**
+ * Writes a whole file or nothing: the text goes to `<path>.partial`, is synced, and takes the name when complete. Someone who reads
+ * `path` sees the old file or the new one, also after a crash.
+ */
+export async function writeFileAtomically(
+  path: string,
+  parts: Iterable<string> | AsyncIterable<string>,
+  options: { onBytes?: (bytes: Buffer) => void } = {},
+): Promise<void> {
+  const partial = `${path}.partial`;
+  let file: FileHandle | undefined;
+  let pending = "";
+  const write = async (text: string): Promise<void> => {
+    const bytes = Buffer.from(text, "utf8");
+    options.onBytes?.(bytes);
+    await file?.writeFile(bytes).catch((error: unknown) => {
+      throw fileError(error, path, "write");
+    });
+  };
+  try {
+    file = await openNew(partial, path);
+    for await (const part of parts) {
+      pending += part;
+      if (pending.length < CHUNK_CHARACTERS) continue;
+      await write(pending);
+      pending = "";
+    }
+    await write(pending);
+    await finish(file, partial, path);
+  } catch (error) {
+    await file?.close().catch(() => undefined);
+    await rm(partial, { force: true }).catch(() => undefined);
+    throw error;
+  }
+}
+
+async function openNew(partial: string, path: string): Promise<FileHandle> {
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    return await open(partial, "w");
+  } catch (error) {
+    throw fileError(error, path, "write");
+  }
+}
+
+async function finish(file: FileHandle, partial: string, path: string): Promise<void> {
+  try {
+    await file.sync();
+    await file.close();
+    await rename(partial, path);
+    const directory = await open(dirname(path), "r");
+    await directory.sync().finally(() => directory.close());
+  } catch (error) {
+    throw fileError(error, path, "write");
+  }
+}

@@ -1,0 +1,93 @@
+import { GymError } from "../errors.ts";
+
+/** Stable codes of what goes wrong around the files of a run; docs/reference/rollout-files.md explains each. */
+export type RolloutErrorCode =
+  | "ROLLOUT_FILE_MISSING"
+  | "ROLLOUT_FILE_UNREADABLE"
+  | "ROLLOUT_FILE_IS_DIRECTORY"
+  | "ROLLOUT_FILE_NOT_WRITABLE"
+  | "ROLLOUT_DISK_FULL"
+  | "ROLLOUT_DISK_ERROR"
+  | "ROLLOUT_WRITER_CLOSED"
+  | "ROLLOUT_LINE_TOO_LONG"
+  | "ROLLOUT_LINE_NOT_UTF8"
+  | "ROLLOUT_ROW_NOT_JSON"
+  | "ROLLOUT_ROW_INVALID"
+  | "ROLLOUT_ROWS_WITHOUT_AGENT"
+  | "ROLLOUT_INPUT_POPULATED"
+  | "ROLLOUT_REPEATS_INVALID"
+  | "ROLLOUT_PROMPT_CONFIG"
+  | "ROLLOUT_SKILLS"
+  | "ROLLOUT_FOREIGN_OUTPUT"
+  | "ROLLOUT_MANIFEST_INVALID"
+  | "ROLLOUT_EXPORT";
+
+/** The inputs, settings or files of a run are not as they must be. */
+export class RolloutError extends GymError {
+  declare readonly code: RolloutErrorCode;
+
+  constructor(code: RolloutErrorCode, message: string, options?: { cause?: unknown }) {
+    super(code, message, options);
+  }
+}
+
+/** A file could not be read or written; `path` is the file. */
+export class RolloutFileError extends RolloutError {
+  readonly path: string;
+
+  constructor(code: RolloutErrorCode, path: string, message: string, options?: { cause?: unknown }) {
+    super(code, message, options);
+    this.path = path;
+  }
+}
+
+/** A line of a file is not what it should be; the message begins with `file:line`. */
+export class RolloutLineError extends RolloutFileError {
+  readonly line: number;
+
+  constructor(
+    code: RolloutErrorCode,
+    path: string,
+    line: number,
+    message: string,
+    options?: { cause?: unknown },
+  ) {
+    super(code, path, `${path}:${line}: ${message}`, options);
+    this.line = line;
+  }
+}
+
+const byErrno: Record<string, [code: RolloutErrorCode, what: string]> = {
+  ENOENT: ["ROLLOUT_FILE_MISSING", "does not exist"],
+  ENOTDIR: ["ROLLOUT_FILE_MISSING", "does not exist (a part of its path is a file)"],
+  EISDIR: ["ROLLOUT_FILE_IS_DIRECTORY", "is a directory"],
+  EACCES: ["ROLLOUT_FILE_NOT_WRITABLE", "may not be opened (permission denied)"],
+  EPERM: ["ROLLOUT_FILE_NOT_WRITABLE", "may not be opened (not permitted)"],
+  EROFS: ["ROLLOUT_FILE_NOT_WRITABLE", "lies on a read-only file system"],
+  ENOSPC: ["ROLLOUT_DISK_FULL", "cannot grow: no space is left on the device"],
+  EDQUOT: ["ROLLOUT_DISK_FULL", "cannot grow: the disk quota is used up"],
+  EFBIG: ["ROLLOUT_DISK_FULL", "cannot grow: it has reached the largest size allowed"],
+  EIO: ["ROLLOUT_DISK_ERROR", "could not be read or written: the device reports an error"],
+};
+
+/** Turns an error of the file system into one that says what is wrong with which file. */
+export function fileError(error: unknown, path: string, doing: "read" | "write"): RolloutFileError {
+  if (error instanceof RolloutFileError) return error;
+  const errno = (error as NodeJS.ErrnoException).code ?? "";
+  const known = byErrno[errno];
+  if (known) {
+    const code =
+      doing === "read" && known[0] === "ROLLOUT_FILE_NOT_WRITABLE" ? "ROLLOUT_FILE_UNREADABLE" : known[0];
+    return new RolloutFileError(code, path, `'${path}' ${known[1]}.`, { cause: error });
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  const code = doing === "read" ? "ROLLOUT_FILE_UNREADABLE" : "ROLLOUT_DISK_ERROR";
+  return new RolloutFileError(
+    code,
+    path,
+    `'${path}' could not be ${doing === "read" ? "read" : "written"}: ${message}`,
+    {
+      cause: error,
+    },
+  );
+}

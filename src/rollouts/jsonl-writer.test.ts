@@ -1,0 +1,134 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { writeFileAtomically } from "./atomic-file.ts";
+import { JsonlWriter } from "./jsonl-writer.ts";
+
+let directory: string;
+let path: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), "jsonl-writer-"));
+  path = join(directory, "deep", "out.jsonl");
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+const seeded = async (content: string): Promise<void> => {
+  await mkdir(join(directory, "deep"), { recursive: true });
+  await writeFile(path, content);
+};
+
+describe("JsonlWriter", () => {
+  it("creates directories and appends in order", async () => {
+    const writer = await JsonlWriter.open(path);
+    const appended = Array.from({ length: 1000 }, (_, index) => writer.append(`{"n":${index}}`));
+    await Promise.all(appended);
+    expect((await readFile(path, "utf8")).split("\n").length).toBe(1001);
+    await writer.append('{"é":1}');
+    await writer.close();
+    const text = await readFile(path, "utf8");
+    expect(text.split("\n").slice(0, 2)).toEqual(['{"n":0}', '{"n":1}']);
+    expect(text.endsWith('{"é":1}\n')).toBe(true);
+    expect(writer.size).toBe(Buffer.byteLength(text));
+  });
+
+  it.each(["never", "interval", "always"] as const)(
+    "has the line in the file when append returns (fsync %s)",
+    async (fsync) => {
+      const writer = await JsonlWriter.open(path, { fsync, syncIntervalMs: 5 });
+      for (let index = 0; index < 20; index++) {
+        await writer.append(String(index));
+        expect((await readFile(path, "utf8")).endsWith(`${index}\n`)).toBe(true);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      await writer.close();
+    },
+  );
+
+  it("waits while the queue is full", async () => {
+    const writer = await JsonlWriter.open(path, { maxQueuedCharacters: 1000 });
+    await Promise.all(Array.from({ length: 500 }, (_, index) => writer.append(`${index}${"x".repeat(99)}`)));
+    await writer.close();
+    const numbers = (await readFile(path, "utf8"))
+      .trimEnd()
+      .split("\n")
+      .map((line) => Number.parseInt(line, 10));
+    expect(new Set(numbers).size).toBe(500);
+  });
+
+  it.each([
+    ['{"a":1}\n{"a":', '{"a":1}\n', { kind: "removed", bytes: 5 }],
+    ['{"a":1}\n{"a":2}', '{"a":1}\n{"a":2}\n', { kind: "completed", bytes: 7 }],
+    ['{"a"', "", { kind: "removed", bytes: 4 }],
+    ['{"a":1}\n\0\0\0', '{"a":1}\n', { kind: "removed", bytes: 3 }],
+    ['{"a":1}\n', '{"a":1}\n', undefined],
+    ["", "", undefined],
+  ])("repairs the end of %j", async (content, repaired, report) => {
+    await seeded(content);
+    const writer = await JsonlWriter.open(path);
+    expect(writer.repair).toEqual(report);
+    expect(await readFile(path, "utf8")).toBe(repaired);
+    await writer.append("{}");
+    await writer.close();
+    expect(await readFile(path, "utf8")).toBe(`${repaired}{}\n`);
+  });
+
+  it("repairs a torn line longer than a block", async () => {
+    await seeded(`{"a":1}\n{"b":"${"x".repeat(300_000)}`);
+    const writer = await JsonlWriter.open(path);
+    await writer.close();
+    expect(await readFile(path, "utf8")).toBe('{"a":1}\n');
+  });
+
+  it("starts anew when asked", async () => {
+    await seeded("old\n");
+    const writer = await JsonlWriter.open(path, { truncate: true });
+    await writer.append("new");
+    await writer.close();
+    expect(await readFile(path, "utf8")).toBe("new\n");
+  });
+
+  it("refuses lines after close and closes twice in peace", async () => {
+    const writer = await JsonlWriter.open(path);
+    await writer.close();
+    await writer.close();
+    await expect(writer.append("x")).rejects.toMatchObject({ code: "ROLLOUT_WRITER_CLOSED" });
+  });
+
+  it("writes what is queued before it closes", async () => {
+    const writer = await JsonlWriter.open(path);
+    const appended = [writer.append("a"), writer.append("b")];
+    await writer.close();
+    await Promise.all(appended);
+    expect(await readFile(path, "utf8")).toBe("a\nb\n");
+  });
+
+  it("says that the disk is full", async () => {
+    const writer = await JsonlWriter.open("/dev/full");
+    await expect(writer.append("x")).rejects.toMatchObject({ code: "ROLLOUT_DISK_FULL", path: "/dev/full" });
+    await expect(writer.close()).rejects.toMatchObject({ code: "ROLLOUT_DISK_FULL" });
+  });
+
+  it("says what is wrong with the path", async () => {
+    await expect(JsonlWriter.open(directory)).rejects.toMatchObject({ code: "ROLLOUT_FILE_IS_DIRECTORY" });
+    await writeFile(join(directory, "file"), "");
+    await expect(JsonlWriter.open(join(directory, "file", "out"))).rejects.toThrow(
+      /could not be written|does not exist/,
+    );
+  });
+});
+
+describe("writeFileAtomically", () => {
+  it("leaves the old file alone when the parts fail", async () => {
+    const target = join(directory, "file.json");
+    await writeFileAtomically(target, ["a", "b"]);
+    expect(await readFile(target, "utf8")).toBe("ab");
+    async function* failing() {
+      yield "c";
+      throw new Error("no more");
+    }
+    await expect(writeFileAtomically(target, failing())).rejects.toThrow("no more");
+    expect(await readFile(target, "utf8")).toBe("ab");
+    await expect(readFile(`${target}.partial`)).rejects.toThrow();
+  });
+});
