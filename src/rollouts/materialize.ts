@@ -1,0 +1,39 @@
+import { createHash } from "node:crypto";
+import { RolloutKeyMap } from "../metrics/rollout-key-map.ts";
+import { dumpsCompact } from "../python/json-dumps.ts";
+import { writeFileAtomically } from "./atomic-file.ts";
+import { type ExpandOptions, expandRows } from "./expand.ts";
+
+/** What was written. */
+export interface MaterializedInputs {
+  path: string;
+  rows: number;
+  tasks: number;
+  rowsByAgent: Map<string, number>;
+  bytes: number;
+  sha256: string;
+}
+
+/** Expands an input file into the materialized inputs file: one rollout a line, compact JSON, complete or not there at all. */
+export async function materializeInputs(options: ExpandOptions, path: string): Promise<MaterializedInputs> {
+  const rowsByAgent = new Map<string, number>();
+  const tasks = new RolloutKeyMap();
+  const hash = createHash("sha256");
+  let rows = 0;
+  let bytes = 0;
+  async function* lines(): AsyncGenerator<string> {
+    for await (const { row, agent, taskIndex } of expandRows(options)) {
+      rows++;
+      rowsByAgent.set(agent, (rowsByAgent.get(agent) ?? 0) + 1);
+      tasks.set(taskIndex, 0, 0);
+      yield `${dumpsCompact(row)}\n`;
+    }
+  }
+  await writeFileAtomically(path, lines(), {
+    onBytes: (chunk) => {
+      hash.update(chunk);
+      bytes += chunk.length;
+    },
+  });
+  return { path, rows, tasks: tasks.size, rowsByAgent, bytes, sha256: hash.digest("hex") };
+}

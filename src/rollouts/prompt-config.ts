@@ -1,0 +1,69 @@
+import { readFile } from "node:fs/promises";
+import { parse } from "yaml";
+import { errorMessage } from "../errors.ts";
+import { parseTemplate, type Template } from "../python/format.ts";
+import { copyWith } from "../python/key-order.ts";
+import { isTruthy } from "../python/truth.ts";
+import { RolloutError } from "./errors.ts";
+import type { Row } from "./jsonl-rows.ts";
+
+/** A prompt config: a template for the user message and perhaps one for the system message. */
+export interface PromptConfig {
+  path: string;
+  user: Template;
+  system?: Template;
+}
+
+/** Reads a prompt config file: a YAML mapping with the text `user` and, optionally, `system`. */
+export async function loadPromptConfig(path: string): Promise<PromptConfig> {
+  let content: unknown;
+  try {
+    content = parse(await readFile(path, "utf8"), { version: "1.1" });
+  } catch (error) {
+    const problem =
+      (error as NodeJS.ErrnoException).code === "ENOENT"
+        ? "does not exist"
+        : `cannot be read: ${errorMessage(error)}`;
+    throw invalid(path, problem, error);
+  }
+  const { user, system } = (content ?? {}) as { user?: unknown; system?: unknown };
+  if (typeof user !== "string") throw invalid(path, "needs a text under 'user'");
+  if (system !== undefined && system !== null && typeof system !== "string") {
+    throw invalid(path, "has a 'system' that is no text");
+  }
+  return {
+    path,
+    user: template(path, "user", user),
+    ...(system && { system: template(path, "system", system) }),
+  };
+}
+
+function template(path: string, key: string, text: string): Template {
+  try {
+    return parseTemplate(text);
+  } catch (error) {
+    throw invalid(path, `has a malformed template under '${key}': ${errorMessage(error)}`, error);
+  }
+}
+
+function invalid(path: string, problem: string, cause?: unknown): RolloutError {
+  return new RolloutError("ROLLOUT_PROMPT_CONFIG", `The prompt config '${path}' ${problem}.`, { cause });
+}
+
+/** Whether the row has an input already, which a prompt config would overwrite. */
+export function hasPopulatedInput(row: Row): boolean {
+  const params = row["responses_create_params"];
+  if (params === null || typeof params !== "object") return false;
+  return isTruthy((params as Row)["input"]);
+}
+
+/** The row with its input made from the templates; the row itself stays as it is. */
+export function applyPromptConfig(config: PromptConfig, row: Row): Row {
+  const input: Row[] = [];
+  if (config.system) input.push({ role: "system", content: config.system.render(row) });
+  input.push({ role: "user", content: config.user.render(row) });
+  const params = row["responses_create_params"];
+  const given =
+    params !== null && typeof params === "object" && !Array.isArray(params) ? (params as Row) : {};
+  return copyWith(row, { responses_create_params: copyWith(given, { input }) });
+}
