@@ -1,0 +1,91 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join, relative } from "node:path";
+import { GymError } from "../../src/errors.ts";
+import { artifactPaths } from "../../src/rollouts/artifact-paths.ts";
+import type { ExpandOptions } from "../../src/rollouts/expand.ts";
+import { readRows } from "../../src/rollouts/jsonl-rows.ts";
+import { materializeInputs } from "../../src/rollouts/materialize.ts";
+import { loadPromptConfig } from "../../src/rollouts/prompt-config.ts";
+import type { RepeatsSetting } from "../../src/rollouts/repeats.ts";
+import { maxAttemptsFrom, missingForResume, planResume } from "../../src/rollouts/resume.ts";
+import { loadSkills } from "../../src/rollouts/skills.ts";
+import { difference } from "./difference.ts";
+import type { Suite } from "./suite.ts";
+
+type Json = Record<string, unknown>;
+
+interface Case {
+  id: string;
+  op: "expand" | "resume";
+  input: { files: Record<string, string>; config: Json; max_attempts_env?: string };
+  expected?: Json;
+  expected_error?: unknown;
+}
+
+export const suite: Suite = async (file) => {
+  const { cases } = JSON.parse(await readFile(file, "utf8")) as { cases: Case[] };
+  const results = [];
+  for (const golden of cases) {
+    const error = await runCase(golden);
+    results.push(error === undefined ? { id: golden.id } : { id: golden.id, error });
+  }
+  return results;
+};
+
+async function runCase(golden: Case): Promise<string | undefined> {
+  const directory = await mkdtemp(join(tmpdir(), "expansion-"));
+  try {
+    for (const [name, text] of Object.entries(golden.input.files)) {
+      await mkdir(dirname(join(directory, name)), { recursive: true });
+      await writeFile(join(directory, name), text);
+    }
+    const actual = await (golden.op === "resume" ? resume(golden, directory) : expand(golden, directory));
+    if (golden.expected_error !== undefined)
+      return `was accepted; expected ${JSON.stringify(golden.expected_error)}`;
+    return difference(actual, golden.expected);
+  } catch (error) {
+    if (!(error instanceof GymError)) return `threw ${String(error)}, not an error of ours`;
+    return golden.expected_error === undefined ? `threw ${error.message}` : undefined;
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+async function expand(golden: Case, directory: string): Promise<Json> {
+  const paths = artifactPaths(join(directory, outputOf(golden.input.config)));
+  await materializeInputs(await expandOptions(golden.input.config, directory), paths.materializedInputs);
+  const rows: Json[] = [];
+  for await (const { row } of readRows(paths.materializedInputs)) rows.push(row);
+  return { rows, materialized_path: relative(directory, paths.materializedInputs) };
+}
+
+async function resume(golden: Case, directory: string): Promise<Json> {
+  const paths = artifactPaths(join(directory, outputOf(golden.input.config)));
+  if ((await missingForResume(paths)).length > 0) return expand(golden, directory);
+  const plan = await planResume(paths, { maxAttempts: maxAttemptsFrom(golden.input.max_attempts_env) });
+  const rows: Json[] = [];
+  for await (const { row } of plan.rows()) rows.push(row);
+  const done = (golden.expected?.["already_done_keys"] ?? []) as [number, number][];
+  const known = done.filter(([task, rollout]) => plan.isDone(task, rollout));
+  return { to_run: rows, already_done_keys: known.length === plan.summary.done ? known : plan.summary };
+}
+
+function outputOf(config: Json): string {
+  return String(config["output_jsonl_fpath"] ?? "res/out.jsonl");
+}
+
+async function expandOptions(config: Json, directory: string): Promise<ExpandOptions> {
+  const prompt = config["prompt_config"];
+  const skills = (config["skills"] as Json | undefined)?.["path"];
+  return {
+    inputPath: join(directory, String(config["input_jsonl_fpath"] ?? "in.jsonl")),
+    agentName: (config["agent_name"] ?? null) as string | null,
+    limit: (config["limit"] ?? null) as number | null,
+    repeats: (config["num_repeats"] === undefined ? 1 : config["num_repeats"]) as RepeatsSetting,
+    addSeed: config["num_repeats_add_seed"] === true,
+    overrides: (config["responses_create_params"] ?? {}) as Json,
+    ...(typeof prompt === "string" && { promptConfig: await loadPromptConfig(join(directory, prompt)) }),
+    ...(typeof skills === "string" && { skills: await loadSkills(join(directory, skills), skills) }),
+  };
+}
