@@ -7,7 +7,10 @@ export default defineConfig({
   resolve: {
     alias: [
       { find: /^nemo-gym$/, replacement: here("./src/index.ts") },
-      { find: /^nemo-gym\/(server|client|openai|python|testing)$/, replacement: here("./src/$1/index.ts") },
+      {
+        find: /^nemo-gym\/(server|client|openai|python|metrics|verify|testing|text)$/,
+        replacement: here("./src/$1/index.ts"),
+      },
     ],
   },
   test: {

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 
 /** A folder may import from its own row and from those above it. */
 const LAYERS = [
-  ["python", "errors.ts"],
+  ["python", "text", "errors.ts"],
   ["config", "openai", "metrics"],
   ["server", "client", "sandbox"],
   ["rollouts", "datasets"],

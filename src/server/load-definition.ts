@@ -22,6 +22,9 @@ export async function loadDefinition(entry: string, installRoot: string): Promis
   );
 }
 
+/** The `nemo-gym/<name>` of package.json. */
+const PUBLIC_ENTRIES = ["server", "client", "openai", "python", "metrics", "verify", "text", "testing"];
+
 async function importTypeScript(file: string): Promise<{ default?: unknown }> {
   const { createJiti } = await import("jiti");
   const jiti = createJiti(import.meta.url, { alias: ownPackage(), interopDefault: false });
@@ -33,7 +36,7 @@ function ownPackage(): Record<string, string> {
   const suffix = extname(fileURLToPath(import.meta.url));
   const at = (path: string) => fileURLToPath(new URL(`../${path}index${suffix}`, import.meta.url));
   const alias: Record<string, string> = {};
-  for (const name of ["server", "client", "openai", "testing"]) alias[`nemo-gym/${name}`] = at(`${name}/`);
+  for (const name of PUBLIC_ENTRIES) alias[`nemo-gym/${name}`] = at(`${name}/`);
   alias["nemo-gym"] = at("");
   // zod schemas are looked into by the host: a server without its own copy shares ours.
   alias["zod"] = createRequire(import.meta.url).resolve("zod");

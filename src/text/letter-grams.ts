@@ -1,0 +1,85 @@
+const MAX_TEXT = 10_000;
+const MAX_GRAM = 3;
+/** Enough of a long text that what is cut off cannot reach into the first `MAX_TEXT` characters. */
+const FIRST_PREFIX = 32_768;
+const PREFIX_MARGIN = 4_096;
+
+const URL = /https?:\/\/[-_.?&~;+=/#0-9A-Za-z]{1,2076}/g;
+const MAIL = /[-_.0-9A-Za-z]{1,64}@[-_0-9A-Za-z]{1,255}[-_.0-9A-Za-z]{1,255}/g;
+/** Vietnamese vowels followed by a tone mark of their own. */
+const VOWEL_AND_TONE = /[AEIOUYaeiouyÂÊÔâêôĂăƠơƯư][\u0300\u0301\u0303\u0309\u0323]/g;
+const UPPER = /^\p{Uppercase}$/u;
+
+function withoutAddresses(text: string): string {
+  for (let length = FIRST_PREFIX; ; length *= 2) {
+    const result = text.slice(0, length).replace(URL, " ").replace(MAIL, " ");
+    if (length >= text.length || result.length > MAX_TEXT + PREFIX_MARGIN) return result;
+  }
+}
+
+function isLatin(character: string): boolean {
+  return character >= "A" && character <= "z";
+}
+
+/** The characters that tell a language: no addresses, no runs of spaces, no Latin letters strewn into another script. */
+function tellingCharacters(text: string): string[] {
+  const clean = withoutAddresses(text).replace(VOWEL_AND_TONE, (pair) => pair.normalize("NFC"));
+  const characters: string[] = [];
+  let previous = "";
+  let read = 0;
+  for (const character of clean) {
+    if (read++ === MAX_TEXT) break;
+    if (character !== " " || previous !== " ") characters.push(character);
+    previous = character;
+  }
+  let latin = 0;
+  let other = 0;
+  for (const character of characters) {
+    if (isLatin(character)) latin++;
+    else if (character >= "\u0300" && !(character >= "\u1e00" && character <= "\u1eff")) other++;
+  }
+  return latin * 2 < other ? characters.filter((character) => !isLatin(character)) : characters;
+}
+
+/** Folds characters that carry the same information: all kana of a kind, all Hangul, everything that is no letter. */
+function normalize(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  if (code < 0x80) return /[A-Za-z]/.test(character) ? character : " ";
+  if (code < 0x100) return code === 0xa0 || code === 0xab || code === 0xb0 || code === 0xbb ? " " : character;
+  if (code === 0x219) return "\u015f";
+  if (code === 0x21b) return "\u0163";
+  if (code === 0x6cc) return "\u064a";
+  if (code >= 0x1ea0 && code <= 0x1eff) return "\u1ec3";
+  if (code >= 0x2000 && code <= 0x206f) return " ";
+  if (code >= 0x3040 && code <= 0x309f) return "\u3042";
+  if (code >= 0x30a0 && code <= 0x30ff) return "\u30a2";
+  if ((code >= 0x3100 && code <= 0x312f) || (code >= 0x31a0 && code <= 0x31bf)) return "\u3105";
+  if (code >= 0xac00 && code <= 0xd7af) return "\uac00";
+  return character;
+}
+
+/** The 1-, 2- and 3-grams of a text that `known` accepts; words written in capitals give none. */
+export function letterGrams(text: string, known: (gram: string) => boolean): string[] {
+  const found: string[] = [];
+  let window = [" "];
+  let capitals = false;
+  for (const raw of tellingCharacters(text)) {
+    const character = normalize(raw);
+    const last = window.at(-1) ?? " ";
+    if (last === " ") {
+      window = [" "];
+      capitals = false;
+    } else if (window.length >= MAX_GRAM) window.shift();
+    if (last !== " " || character !== " ") {
+      window.push(character);
+      if (!UPPER.test(character)) capitals = false;
+      else if (UPPER.test(last)) capitals = true;
+    }
+    if (capitals) continue;
+    for (let size = 1; size <= window.length && size <= MAX_GRAM; size++) {
+      const gram = window.slice(-size).join("");
+      if (gram !== " " && known(gram)) found.push(gram);
+    }
+  }
+  return found;
+}
