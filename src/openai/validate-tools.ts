@@ -15,6 +15,7 @@ import {
   refuse,
   str,
   stringRecord,
+  tryReading,
 } from "./readers.ts";
 import type { HOSTED_TOOL_TYPES, Tool, ToolChoice } from "./tool-types.ts";
 
@@ -108,6 +109,17 @@ const strictTools = Object.entries({ function: functionTool, ...hostedTools }).m
 
 /** Reads a tool of a request: known types only, unknown keys refused, `strict` of a function must be given. */
 export const readRequestTool: Reader<Tool> = byType(Object.fromEntries(strictTools));
+
+const looseTool = byType(
+  Object.fromEntries(
+    Object.entries({ function: functionTool, ...hostedTools }).map(
+      ([type, fields]): [string, Reader<Tool>] => [type, object<Tool>(fields, "drop")],
+    ),
+  ),
+);
+
+/** Whether a tool would be accepted once its unknown keys are gone. */
+export const isUsableTool = (tool: unknown): boolean => tryReading(looseTool, tool) !== undefined;
 
 const lenientFunction = object<Tool>(
   {

@@ -1,0 +1,174 @@
+import type { TokenInformation } from "./item-types.ts";
+import type { JsonObject } from "./readers.ts";
+
+export interface ChatTextPart {
+  type: "text";
+  text: string;
+}
+
+export interface ChatImagePart {
+  type: "image_url";
+  image_url: { url: string; detail?: "auto" | "low" | "high" };
+}
+
+export interface ChatVideoPart {
+  type: "video_url";
+  video_url: { url: string };
+}
+
+export interface ChatAudioUrlPart {
+  type: "audio_url";
+  audio_url: { url: string };
+}
+
+export interface ChatInputAudioPart {
+  type: "input_audio";
+  input_audio: { data: string; format: "wav" | "mp3" };
+}
+
+export interface ChatFilePart {
+  type: "file";
+  file: { file_data?: string; file_id?: string; filename?: string };
+}
+
+export interface ChatRefusalPart {
+  type: "refusal";
+  refusal: string;
+}
+
+/** One part of a user message; video and audio links are extensions that vLLM understands. */
+export type ChatUserPart =
+  | ChatTextPart
+  | ChatImagePart
+  | ChatVideoPart
+  | ChatAudioUrlPart
+  | ChatInputAudioPart
+  | ChatFilePart;
+
+export interface ChatFunctionCall {
+  id: string;
+  type: "function";
+  function: { name: string; arguments: string };
+}
+
+export interface ChatCustomCall {
+  id: string;
+  type: "custom";
+  custom: { name: string; input: string };
+}
+
+export type ChatToolCall = ChatFunctionCall | ChatCustomCall;
+
+export interface ChatInstructionMessage {
+  role: "system" | "developer";
+  content: string | ChatTextPart[];
+  name?: string;
+}
+
+export interface ChatUserMessage {
+  role: "user";
+  content: string | ChatUserPart[];
+  name?: string;
+}
+
+export interface ChatAssistantMessage extends Partial<TokenInformation> {
+  role: "assistant";
+  content?: string | (ChatTextPart | ChatRefusalPart)[] | null;
+  tool_calls?: ChatToolCall[];
+  refusal?: string | null;
+  name?: string;
+  /** What the model thought, where the engine reports it apart from the content; both names are in use. */
+  reasoning_content?: string | null;
+  reasoning?: string | null;
+}
+
+export interface ChatToolMessage {
+  role: "tool";
+  content: string | ChatTextPart[];
+  tool_call_id: string;
+}
+
+/** One turn of a chat conversation. */
+export type ChatMessage = ChatInstructionMessage | ChatUserMessage | ChatAssistantMessage | ChatToolMessage;
+
+export interface ChatFunctionTool {
+  type: "function";
+  function: { name: string; description?: string; parameters?: JsonObject; strict?: boolean | null };
+}
+
+export interface ChatCustomTool {
+  type: "custom";
+  custom: { name: string; description?: string; format?: JsonObject };
+}
+
+export type ChatTool = ChatFunctionTool | ChatCustomTool;
+
+export type ChatToolChoice =
+  | "none"
+  | "auto"
+  | "required"
+  | { type: "function"; function: { name: string } }
+  | { type: "custom"; custom: { name: string } };
+
+/** The body of `POST /v1/chat/completions`; a key that is absent was not set. */
+export interface ChatCreateParams {
+  messages: ChatMessage[];
+  model?: string;
+  audio?: JsonObject | null;
+  frequency_penalty?: number | null;
+  logit_bias?: Record<string, number> | null;
+  logprobs?: boolean | null;
+  max_completion_tokens?: number | null;
+  max_tokens?: number | null;
+  metadata?: Record<string, string> | null;
+  modalities?: ("text" | "audio")[] | null;
+  n?: number | null;
+  parallel_tool_calls?: boolean;
+  prediction?: JsonObject | null;
+  presence_penalty?: number | null;
+  prompt_cache_key?: string | null;
+  reasoning_effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max" | null;
+  response_format?: JsonObject | null;
+  safety_identifier?: string | null;
+  seed?: number | null;
+  service_tier?: "auto" | "default" | "flex" | "scale" | "priority" | null;
+  stop?: string | string[] | null;
+  store?: boolean | null;
+  stream?: false | null;
+  temperature?: number | null;
+  tool_choice?: ChatToolChoice;
+  tools?: ChatTool[];
+  top_logprobs?: number | null;
+  top_p?: number | null;
+  user?: string | null;
+  verbosity?: "low" | "medium" | "high" | null;
+  web_search_options?: JsonObject | null;
+}
+
+export interface ChatTokenLogprob {
+  token: string;
+  logprob: number;
+  bytes?: number[] | null;
+  top_logprobs?: unknown[];
+}
+
+export interface ChatChoice {
+  index: number;
+  finish_reason: string | null;
+  message: ChatAssistantMessage;
+  logprobs?: { content?: ChatTokenLogprob[] | null } | null;
+  /** vLLM: the generated token ids. */
+  token_ids?: number[] | null;
+}
+
+/** What a chat endpoint answered, read leniently: keys we do not know are kept. */
+export interface ChatCompletion {
+  id: string;
+  created: number;
+  model: string;
+  object?: "chat.completion";
+  choices: ChatChoice[];
+  usage?: JsonObject | null;
+  /** vLLM: the prompt's token ids. */
+  prompt_token_ids?: number[] | null;
+}

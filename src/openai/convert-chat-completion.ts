@@ -1,0 +1,31 @@
+import type { ChatCompletion } from "./chat-types.ts";
+import { badValue } from "./conversion-loss.ts";
+import { assistantMessageToItems, type ChatToItemsOptions } from "./convert-chat-to-items.ts";
+import { responseEnvelope } from "./response-envelope.ts";
+import type { Response, ResponseCreateParams } from "./responses.ts";
+import { usageFromChat } from "./usage.ts";
+
+const INCOMPLETE_REASONS: Record<string, string> = {
+  length: "max_output_tokens",
+  content_filter: "content_filter",
+};
+
+/** Turns a chat endpoint's answer into a Response; only the first choice is read, the request's settings are echoed. */
+export function convertChatCompletion(
+  completion: ChatCompletion,
+  request: ResponseCreateParams,
+  options: ChatToItemsOptions = {},
+): Response {
+  const choice = completion.choices[0] ?? badValue("the completion has no choices");
+  if (completion.choices.length > 1) {
+    options.onLoss?.({ field: "choices", reason: "only the first choice becomes a response" });
+  }
+  const reason = INCOMPLETE_REASONS[choice.finish_reason ?? ""];
+  return {
+    ...responseEnvelope(request, { createdAt: completion.created, newId: options.newId }),
+    output: assistantMessageToItems(choice.message, options),
+    incomplete_details: reason === undefined ? null : { reason },
+    status: reason === undefined ? "completed" : "incomplete",
+    usage: usageFromChat(completion.usage),
+  };
+}

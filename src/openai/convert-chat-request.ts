@@ -1,0 +1,71 @@
+import type { ChatCreateParams, ChatTool, ChatToolChoice } from "./chat-types.ts";
+import { type OnLoss, unsupported } from "./conversion-loss.ts";
+import { type ChatToItemsOptions, chatMessagesToItems } from "./convert-chat-to-items.ts";
+import type { JsonObject } from "./readers.ts";
+import { parseCreateParams, type ResponseCreateParams } from "./responses.ts";
+import type { ToolChoice } from "./tool-types.ts";
+
+const SAME_NAME = [
+  "model",
+  "metadata",
+  "service_tier",
+  "store",
+  "temperature",
+  "top_logprobs",
+  "top_p",
+  "user",
+  "stream",
+] as const satisfies (keyof ResponseCreateParams & keyof ChatCreateParams)[];
+
+const LOST = [
+  "max_tokens",
+  "audio",
+  "frequency_penalty",
+  "logit_bias",
+  "logprobs",
+  "modalities",
+  "n",
+  "prediction",
+  "presence_penalty",
+  "prompt_cache_key",
+  "response_format",
+  "safety_identifier",
+  "seed",
+  "stop",
+  "verbosity",
+  "web_search_options",
+] as const satisfies (keyof ChatCreateParams)[];
+
+/** Turns a chat request into a Responses request; every function tool must say whether it is `strict`. */
+export function convertChatRequest(
+  chat: ChatCreateParams,
+  options: ChatToItemsOptions = {},
+): ResponseCreateParams {
+  const { onLoss } = options;
+  const params: JsonObject = { input: chatMessagesToItems(chat.messages, options) };
+  for (const name of SAME_NAME) if (chat[name] != null) params[name] = chat[name];
+  if (chat.max_completion_tokens != null) params["max_output_tokens"] = chat.max_completion_tokens;
+  if (chat.reasoning_effort != null) params["reasoning"] = { effort: chat.reasoning_effort };
+  params["parallel_tool_calls"] = chat.parallel_tool_calls ?? true;
+  params["tool_choice"] = toResponsesChoice(chat.tool_choice ?? "auto");
+  params["tools"] = (chat.tools ?? []).map(toResponsesTool);
+  reportLosses(chat, onLoss);
+  return parseCreateParams(params);
+}
+
+function reportLosses(chat: ChatCreateParams, onLoss: OnLoss | undefined): void {
+  if (onLoss === undefined) return;
+  for (const field of LOST) {
+    if (chat[field] != null) onLoss({ field, reason: "Responses requests have no such setting" });
+  }
+}
+
+const toResponsesTool = (tool: ChatTool) =>
+  tool.type === "function" ? { ...tool.function, type: "function" } : { ...tool.custom, type: "custom" };
+
+function toResponsesChoice(choice: ChatToolChoice): ToolChoice {
+  if (typeof choice === "string") return choice;
+  if (choice.type === "function") return { type: "function", name: choice.function.name };
+  if (choice.type === "custom") return { type: "custom", name: choice.custom.name };
+  return unsupported("tool_choice has no form in Responses requests");
+}

@@ -1,0 +1,170 @@
+import type { ChatAssistantMessage, ChatMessage, ChatUserPart } from "./chat-types.ts";
+import { type OnLoss, unsupported } from "./conversion-loss.ts";
+import { type NewId, newId } from "./ids.ts";
+import type {
+  EasyMessage,
+  FunctionCall,
+  FunctionCallOutput,
+  InputPart,
+  OutputMessage,
+  Reasoning,
+} from "./item-types.ts";
+import { readWith } from "./readers.ts";
+import { parseThinkTags } from "./think-tags.ts";
+import { readTokens } from "./validate-items.ts";
+import { ValidationError } from "./validation.ts";
+
+export interface ChatToItemsOptions {
+  /** Take think blocks out of the content and make reasoning of them; on unless turned off. */
+  usesReasoningParser?: boolean;
+  /** Put the token lists of an assistant message on its last item; off unless asked for. */
+  returnTokenIds?: boolean;
+  /** Refuse what the Python original refuses although it could be converted: chat-shaped part lists. */
+  refuseLikeOriginal?: boolean;
+  newId?: NewId;
+  onLoss?: OnLoss;
+}
+
+export type AssistantItem = Reasoning | OutputMessage | FunctionCall;
+
+/** An assistant's chat message as items, always in the order reasoning, message, calls. */
+export function assistantMessageToItems(
+  message: ChatAssistantMessage,
+  options: ChatToItemsOptions = {},
+): AssistantItem[] {
+  const { usesReasoningParser = true, returnTokenIds = false, newId: makeId = newId, onLoss } = options;
+  const text = assistantText(message, onLoss);
+  const { reasoning, content } = usesReasoningParser
+    ? parseThinkTags(text)
+    : { reasoning: [], content: text };
+  const calls = message.tool_calls ?? [];
+  const items: AssistantItem[] = [];
+  if (reasoning.length > 0) {
+    items.push({
+      id: makeId("rs"),
+      summary: reasoning.map((block) => ({ text: block, type: "summary_text" as const })),
+      type: "reasoning",
+    });
+  }
+  if (content !== "" || (items.length === 0 && calls.length === 0)) {
+    items.push({
+      id: makeId("msg"),
+      content: [{ annotations: [], text: content, type: "output_text", logprobs: null }],
+      role: "assistant",
+      status: "completed",
+      type: "message",
+    });
+  }
+  for (const call of calls) {
+    if (call.type === "custom")
+      unsupported(`call '${call.id}' is a custom tool call, which has no function form`);
+    const { name, arguments: text } = call.function;
+    const id = call.id || makeId("call");
+    items.push({
+      arguments: text,
+      call_id: id,
+      name,
+      type: "function_call",
+      id,
+      status: "completed",
+    });
+  }
+  const tokens = returnTokenIds
+    ? readWith((value, trail) => readTokens(value as Record<string, unknown>, trail), message, ["message"])
+    : undefined;
+  const last = items.at(-1);
+  if (tokens !== undefined && last !== undefined) items[items.length - 1] = { ...tokens, ...last };
+  return items;
+}
+
+function assistantText(message: ChatAssistantMessage, onLoss?: OnLoss): string {
+  const { content } = message;
+  if (message.refusal) onLoss?.({ field: "message.refusal", reason: "items are made of the content only" });
+  const reasoning = message.reasoning_content ?? message.reasoning;
+  if (reasoning) {
+    onLoss?.({
+      field: "message.reasoning_content",
+      reason: "write it into the content as a think block first",
+    });
+  }
+  if (!Array.isArray(content)) return content ?? "";
+  let text = "";
+  for (const part of content) {
+    if (part.type === "text") text += part.text;
+    else onLoss?.({ field: "message.content", reason: `'${part.type}' parts are no text` });
+  }
+  return text;
+}
+
+export type ChatItem = AssistantItem | EasyMessage | FunctionCallOutput;
+
+/** A chat conversation as response items. */
+export function chatMessagesToItems(
+  messages: readonly ChatMessage[],
+  options: ChatToItemsOptions = {},
+): ChatItem[] {
+  const items: ChatItem[] = [];
+  for (const [index, message] of messages.entries()) {
+    switch (message.role) {
+      case "user":
+      case "system":
+      case "developer":
+        items.push({
+          content: userContent(message.content, index, options),
+          role: message.role,
+          type: "message",
+        });
+        break;
+      case "assistant":
+        items.push(...assistantMessageToItems(message, options));
+        break;
+      case "tool":
+        items.push({
+          call_id: message.tool_call_id,
+          output:
+            typeof message.content === "string"
+              ? message.content
+              : (message.content ?? []).map(({ text }) => ({ text, type: "input_text" as const })),
+          type: "function_call_output",
+          status: "completed",
+        });
+        break;
+      default:
+        unsupported(
+          `messages.${index}: no item has the role '${String((message as { role: unknown }).role)}'`,
+        );
+    }
+  }
+  return items;
+}
+
+type UserContent = string | null | undefined | readonly (ChatUserPart | InputPart)[];
+
+function userContent(content: UserContent, index: number, options: ChatToItemsOptions): string | InputPart[] {
+  if (content == null || typeof content === "string") return content ?? "";
+  return content.map((part): InputPart => {
+    if (part.type.startsWith("input_") && part.type !== "input_audio") return part as InputPart;
+    if (options.refuseLikeOriginal) {
+      const msg = `Input tag '${part.type}' found using 'type' does not match any of the expected tags`;
+      throw new ValidationError([
+        { type: "union_tag_invalid", loc: ["messages", index, "content"], msg, input: part },
+      ]);
+    }
+    switch (part.type) {
+      case "text":
+        return { text: part.text, type: "input_text" };
+      case "image_url":
+        return {
+          detail: part.image_url.detail ?? "auto",
+          type: "input_image",
+          image_url: part.image_url.url,
+        };
+      case "video_url":
+        return { type: "input_video", video_url: part.video_url.url };
+      case "file":
+        return { type: "input_file", ...part.file };
+      default:
+        return unsupported(`messages.${index}: '${part.type}' parts have no form in Responses requests`);
+    }
+  });
+}

@@ -1,0 +1,30 @@
+import type { ResponseInputItem } from "./item-types.ts";
+
+/** What the model makes; results and approvals come from outside and never start the generated part. */
+const GENERATED = new Set<string>([
+  "reasoning",
+  "function_call",
+  "mcp_call",
+  "mcp_list_tools",
+  "mcp_approval_request",
+  "file_search_call",
+  "web_search_call",
+  "computer_call",
+  "image_generation_call",
+  "code_interpreter_call",
+  "local_shell_call",
+  "custom_tool_call",
+]);
+
+/** Whether the model made this item. */
+export function isGenerated(item: ResponseInputItem): boolean {
+  if (item.type !== undefined && item.type !== "message") return GENERATED.has(item.type);
+  return "role" in item && item["role"] === "assistant";
+}
+
+/** Cuts a flat list of items into the prompt and what the model generated, at the model's first item. */
+export function splitItems<T extends ResponseInputItem>(items: readonly T[]): { input: T[]; output: T[] } {
+  const found = items.findIndex(isGenerated);
+  const cut = found === -1 ? items.length : found;
+  return { input: items.slice(0, cut), output: items.slice(cut) };
+}

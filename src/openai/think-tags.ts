@@ -1,0 +1,32 @@
+const OPEN = "<think>";
+const CLOSE = "</think>";
+
+export interface ThinkParts {
+  /** The texts of the think blocks, empty ones included. */
+  reasoning: string[];
+  /** Everything outside the blocks, untouched. */
+  content: string;
+}
+
+/** Takes every closed think block out of a text; an unclosed `<think>` and a lone `</think>` stay where they are. */
+export function parseThinkTags(text: string): ThinkParts {
+  const reasoning: string[] = [];
+  let content = "";
+  let position = 0;
+  for (;;) {
+    const open = text.indexOf(OPEN, position);
+    const close = open === -1 ? -1 : text.indexOf(CLOSE, open + OPEN.length);
+    if (close === -1) break;
+    reasoning.push(text.slice(open + OPEN.length, close));
+    content += text.slice(position, open);
+    position = close + CLOSE.length;
+  }
+  return { reasoning, content: position === 0 ? text : content + text.slice(position) };
+}
+
+/** Writes each non-empty text as a think block. */
+export function wrapInThinkTags(texts: readonly string[]): string {
+  let wrapped = "";
+  for (const text of texts) if (text !== "") wrapped += OPEN + text + CLOSE;
+  return wrapped;
+}
