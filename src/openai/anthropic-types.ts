@@ -1,0 +1,86 @@
+import type { JsonObject } from "./readers.ts";
+
+export interface AnthropicTextBlock {
+  type: "text";
+  text: string;
+}
+
+export interface AnthropicImageBlock {
+  type: "image";
+  source: { type: "base64"; media_type: AnthropicImageType; data: string };
+}
+
+/** The image types the Messages API takes. */
+export const ANTHROPIC_IMAGE_TYPES = ["image/jpeg", "image/png", "image/gif", "image/webp"] as const;
+export type AnthropicImageType = (typeof ANTHROPIC_IMAGE_TYPES)[number];
+
+export interface AnthropicToolUseBlock {
+  type: "tool_use";
+  id: string;
+  name: string;
+  input: JsonObject;
+}
+
+export interface AnthropicToolResultBlock {
+  type: "tool_result";
+  tool_use_id: string;
+  content: string | (AnthropicTextBlock | AnthropicImageBlock)[];
+}
+
+export interface AnthropicThinkingBlock {
+  type: "thinking";
+  thinking: string;
+  signature: string;
+}
+
+export type AnthropicBlock =
+  | AnthropicTextBlock
+  | AnthropicImageBlock
+  | AnthropicToolUseBlock
+  | AnthropicToolResultBlock
+  | AnthropicThinkingBlock;
+
+export interface AnthropicMessageParam {
+  role: "user" | "assistant";
+  content: AnthropicBlock[];
+}
+
+export interface AnthropicTool {
+  name: string;
+  input_schema: { type: "object"; [key: string]: unknown };
+  description?: string;
+}
+
+export type AnthropicToolChoice =
+  | { type: "auto" }
+  | { type: "any" }
+  | { type: "none" }
+  | { type: "tool"; name: string };
+
+/** A Messages request as we send it; `extra_body` settings may add keys. */
+export interface AnthropicRequest {
+  model: string;
+  max_tokens: number;
+  messages: AnthropicMessageParam[];
+  system?: AnthropicTextBlock[];
+  temperature?: number;
+  top_p?: number;
+  tools?: AnthropicTool[];
+  tool_choice?: AnthropicToolChoice;
+  thinking?: AnthropicThinking;
+}
+
+export type AnthropicThinking = { type: "enabled"; budget_tokens: number } | { type: "disabled" };
+
+export type AnthropicOutputBlock = AnthropicTextBlock | AnthropicThinkingBlock | AnthropicToolUseBlock;
+
+/** A Messages answer in the shape we give to clients; what has no value is left out. */
+export interface AnthropicMessage {
+  id: string;
+  type: "message";
+  role: "assistant";
+  model: string;
+  content: AnthropicOutputBlock[];
+  stop_reason: "end_turn" | "max_tokens" | "tool_use" | "refusal";
+  usage: { input_tokens: number; output_tokens: number };
+}

@@ -1,0 +1,90 @@
+import type {
+  AnthropicMessage,
+  AnthropicOutputBlock,
+  AnthropicThinkingBlock,
+  AnthropicToolUseBlock,
+} from "./anthropic-types.ts";
+import { badValue, type OnLoss, unsupported } from "./conversion-loss.ts";
+import { type NewId, newId } from "./ids.ts";
+import type { FunctionCall, OutputPart, Reasoning, ResponseOutputItem } from "./item-types.ts";
+import { parseArguments } from "./read-output.ts";
+import type { Response } from "./responses.ts";
+
+export interface ToAnthropicMessageOptions {
+  /** The model name the client asked for. */
+  model: string;
+  newId?: NewId;
+  onLoss?: OnLoss;
+}
+
+/** Turns a Response into a Messages answer. */
+export function convertToAnthropicMessage(
+  response: Pick<Response, "output" | "incomplete_details" | "usage">,
+  options: ToAnthropicMessageOptions,
+): AnthropicMessage {
+  const { model, newId: makeId = newId, onLoss } = options;
+  const content = response.output.flatMap((item, index) => toBlocks(item, index, onLoss));
+  if (response.usage?.input_tokens_details?.cached_tokens) {
+    onLoss?.({ field: "usage.input_tokens_details", reason: "cached tokens are not reported" });
+  }
+  return {
+    id: makeId("msg"),
+    type: "message",
+    role: "assistant",
+    model,
+    content,
+    stop_reason: stopReason(response),
+    usage: {
+      input_tokens: response.usage?.input_tokens ?? 0,
+      output_tokens: response.usage?.output_tokens ?? 0,
+    },
+  };
+}
+
+function stopReason(
+  response: Pick<Response, "output" | "incomplete_details">,
+): AnthropicMessage["stop_reason"] {
+  const reason = response.incomplete_details?.reason;
+  if (reason === "max_output_tokens") return "max_tokens";
+  if (reason === "content_filter") return "refusal";
+  return response.output.some((item) => item.type === "function_call") ? "tool_use" : "end_turn";
+}
+
+function toBlocks(item: ResponseOutputItem, index: number, onLoss?: OnLoss): AnthropicOutputBlock[] {
+  switch (item.type) {
+    case "message":
+    case undefined:
+      if (typeof item.content === "string") return [{ type: "text", text: item.content }];
+      return item.content.map((part) => textBlock(part as OutputPart, index));
+    case "reasoning":
+      if (item.summary.length === 0 && item.encrypted_content) {
+        onLoss?.({ field: `output.${index}.encrypted_content`, reason: "a thinking block needs a summary" });
+      }
+      return thinkingBlocks(item);
+    case "function_call":
+      return [toolUseBlock(item)];
+    default:
+      return unsupported(`output.${index}: '${item.type}' items have no form in Messages answers`);
+  }
+}
+
+function textBlock(part: OutputPart, index: number): AnthropicOutputBlock {
+  if (part.type === "output_text") return { type: "text", text: part.text };
+  if (part.type === "refusal") return { type: "text", text: part.refusal };
+  return unsupported(
+    `output.${index}: '${(part as { type: string }).type}' parts have no form in Messages answers`,
+  );
+}
+
+/** One thinking block per summary; engines without signatures get an empty one. */
+export function thinkingBlocks(item: Reasoning): AnthropicThinkingBlock[] {
+  const signature = item.encrypted_content ?? "";
+  return item.summary.map(({ text }) => ({ type: "thinking", thinking: text, signature }));
+}
+
+/** A function call as a tool use; its arguments must be a JSON object. */
+export function toolUseBlock(call: FunctionCall): AnthropicToolUseBlock {
+  const parsed = parseArguments(call.arguments === "" ? "{}" : call.arguments);
+  if (!parsed.ok) badValue(`the arguments of call '${call.call_id}' (${call.name}) are no JSON object`);
+  return { type: "tool_use", id: call.call_id, name: call.name, input: parsed.value };
+}
