@@ -1,0 +1,142 @@
+import { GymError } from "../errors.ts";
+import type { ChatAssistantMessage, ChatChoice, ChatCompletion } from "./chat-types.ts";
+import type { TokenInformation } from "./item-types.ts";
+import type { JsonObject } from "./readers.ts";
+
+/** An engine's answer without the token ids it was asked for, or with ids that contradict each other. */
+export class TokenInformationError extends GymError {
+  constructor(message: string) {
+    super("TOKEN_INFORMATION", message);
+  }
+}
+
+const fail = (message: string): never => {
+  throw new TokenInformationError(message);
+};
+
+export type FoundTokens =
+  | { kind: "complete"; tokens: TokenInformation }
+  /** The prompt's ids have to be asked for at `/tokenize`. */
+  | { kind: "prompt-missing"; generation_token_ids: number[]; generation_log_probs: number[] };
+
+/**
+ * Finds the token ids of an engine's answer: on the message, beside the choice, or written into the log-probabilities. Sources that
+ * are there must agree; half of one is an error; ids are never invented.
+ */
+export function findTokens(completion: ChatCompletion): FoundTokens {
+  const [choice, second] = completion.choices;
+  if (choice === undefined) return fail("the completion has no choices");
+  if (second !== undefined) return fail("token ids are defined for one choice only");
+  const onMessage = messageTokens(choice.message);
+  const beside = idsBesideChoice(completion, choice);
+  if (onMessage !== undefined) {
+    if (beside !== undefined) {
+      requireEqual(
+        onMessage.prompt_token_ids,
+        beside.prompt,
+        "the message's and the response's prompt token ids",
+      );
+      requireEqual(
+        onMessage.generation_token_ids,
+        beside.generation,
+        "the message's and the choice's token ids",
+      );
+    }
+    return { kind: "complete", tokens: onMessage };
+  }
+  const { ids, logProbs } = idsInLogprobs(choice);
+  if (beside === undefined) {
+    return { kind: "prompt-missing", generation_token_ids: ids, generation_log_probs: logProbs };
+  }
+  requireEqual(beside.generation, ids, "the choice's token ids and those of its log-probabilities");
+  return { kind: "complete", tokens: bundle(beside.prompt, ids, logProbs, choice.message) };
+}
+
+/** Puts token ids on the message and takes the fields they came in out of the answer. */
+export function attachTokens(
+  completion: ChatCompletion,
+  found: FoundTokens,
+  promptTokenIds?: readonly number[],
+): ChatCompletion {
+  const choice = completion.choices[0] ?? fail("the completion has no choices");
+  const tokens =
+    found.kind === "complete"
+      ? found.tokens
+      : bundle(
+          promptTokenIds ?? fail("the prompt's token ids are missing"),
+          found.generation_token_ids,
+          found.generation_log_probs,
+          choice.message,
+        );
+  const { prompt_token_ids: _prompt, ...rest } = completion;
+  const { logprobs: _logprobs, token_ids: _ids, ...bare } = choice;
+  return { ...rest, choices: [{ ...bare, message: { ...choice.message, ...tokens } }] };
+}
+
+function bundle(
+  prompt: readonly number[],
+  generation: readonly number[],
+  logProbs: readonly number[],
+  message: ChatAssistantMessage,
+): TokenInformation {
+  if (generation.length !== logProbs.length) {
+    fail(`${generation.length} token ids came with ${logProbs.length} log-probabilities`);
+  }
+  const tokens: TokenInformation = {
+    prompt_token_ids: [...prompt],
+    generation_token_ids: [...generation],
+    generation_log_probs: [...logProbs],
+  };
+  if (message.routed_experts != null) tokens.routed_experts = message.routed_experts;
+  return tokens;
+}
+
+const isIds = (value: unknown): value is number[] => Array.isArray(value) && value.every(Number.isInteger);
+const isNumbers = (value: unknown): value is number[] =>
+  Array.isArray(value) && value.every((entry) => typeof entry === "number");
+
+function messageTokens(message: ChatAssistantMessage): TokenInformation | undefined {
+  const {
+    prompt_token_ids: prompt,
+    generation_token_ids: generation,
+    generation_log_probs: logProbs,
+  } = message;
+  if (prompt === undefined && generation === undefined && logProbs === undefined) return undefined;
+  if (!isIds(prompt) || !isIds(generation) || !isNumbers(logProbs)) {
+    return fail("the message carries a part of the token lists only, or lists that hold no token ids");
+  }
+  return bundle(prompt, generation, logProbs, message);
+}
+
+function idsBesideChoice(completion: ChatCompletion, choice: ChatChoice) {
+  const { prompt_token_ids: prompt } = completion;
+  const { token_ids: generation } = choice;
+  if (prompt == null && generation == null) return undefined;
+  if (!isIds(prompt)) return fail("token_ids came without prompt_token_ids");
+  if (!isIds(generation)) return fail("prompt_token_ids came without the choice's token_ids");
+  return { prompt, generation };
+}
+
+const TOKEN_ID = /^token_id:(\d+)$/;
+
+function idsInLogprobs(choice: ChatChoice): { ids: number[]; logProbs: number[] } {
+  const entries: unknown = choice.logprobs?.content;
+  if (!Array.isArray(entries))
+    return fail("the engine answered without log-probabilities although they were asked for");
+  const ids: number[] = [];
+  const logProbs: number[] = [];
+  for (const [index, entry] of (entries as (JsonObject | null)[]).entries()) {
+    const match = typeof entry?.["token"] === "string" ? TOKEN_ID.exec(entry["token"]) : null;
+    const logProb = entry?.["logprob"];
+    if (match === null) return fail(`logprobs.content.${index}.token has not the form token_id:<number>`);
+    if (typeof logProb !== "number") return fail(`logprobs.content.${index}.logprob is no number`);
+    ids.push(Number(match[1]));
+    logProbs.push(logProb);
+  }
+  return { ids, logProbs };
+}
+
+function requireEqual(left: readonly number[], right: readonly number[], what: string): void {
+  const differs = left.length !== right.length || left.some((id, index) => id !== right[index]);
+  if (differs) fail(`${what} differ`);
+}
