@@ -1,0 +1,133 @@
+import { accumulateUsage, sumUsage } from "../../src/openai/accumulate-usage.ts";
+import type { AnthropicMessage, AnthropicThinking } from "../../src/openai/anthropic-types.ts";
+import type { ChatCompletion, ChatMessage } from "../../src/openai/chat-types.ts";
+import { convertAnthropicMessage } from "../../src/openai/convert-anthropic-message.ts";
+import { convertAnthropicRequest } from "../../src/openai/convert-anthropic-request.ts";
+import { convertChatCompletion } from "../../src/openai/convert-chat-completion.ts";
+import { convertChatRequest } from "../../src/openai/convert-chat-request.ts";
+import { chatMessagesToItems } from "../../src/openai/convert-chat-to-items.ts";
+import { convertResponsesToChat } from "../../src/openai/convert-responses-to-chat.ts";
+import { convertToAnthropicMessage } from "../../src/openai/convert-to-anthropic-message.ts";
+import { convertToAnthropicRequest } from "../../src/openai/convert-to-anthropic-request.ts";
+import type { ResponseInputItem } from "../../src/openai/item-types.ts";
+import { stripMcpPrefix } from "../../src/openai/mcp-tool-name.ts";
+import { normalizeUsage } from "../../src/openai/normalize-usage.ts";
+import type { JsonObject } from "../../src/openai/readers.ts";
+import { replayAnthropicMessage } from "../../src/openai/replay-anthropic.ts";
+import { replayChatCompletion } from "../../src/openai/replay-chat.ts";
+import { replayResponse, replayResponseFailure } from "../../src/openai/replay-responses.ts";
+import { parseCreateParams, parseResponse } from "../../src/openai/responses.ts";
+import { rolloutIdOf } from "../../src/openai/rollout-id.ts";
+import { sanitizeStreamingChat } from "../../src/openai/sanitize-streaming-chat.ts";
+import {
+  type NamespaceMap,
+  sanitizeStreamingResponses,
+} from "../../src/openai/sanitize-streaming-responses.ts";
+import { splitItems } from "../../src/openai/split-items.ts";
+import { decodeSse, encodeSse, type SseEvent } from "../../src/openai/sse.ts";
+import { parseThinkTags, wrapInThinkTags } from "../../src/openai/think-tags.ts";
+import type { Usage } from "../../src/openai/usage.ts";
+import { parseChatParams } from "../../src/openai/validate-chat.ts";
+import { callVllm, outboundBody, type VllmCaseInput } from "./conversion-vllm.ts";
+
+interface Options {
+  return_token_id_information?: boolean;
+  uses_reasoning_parser?: boolean;
+}
+
+/** What the inputs of the directions hold; each direction has its own few of these. */
+export interface CaseInput extends VllmCaseInput {
+  request: JsonObject;
+  options?: Options;
+  completion: ChatCompletion;
+  messages: ChatMessage[];
+  content: string;
+  texts: string[];
+  items: ResponseInputItem[];
+  usages: Usage[];
+  usage: unknown;
+  response: JsonObject;
+  model: string;
+  max_tokens: number;
+  extra_body?: JsonObject;
+  thinking?: AnthropicThinking;
+  thinking_budget_tokens?: number;
+  message: unknown;
+  namespace_map?: NamespaceMap;
+  include_usage?: boolean;
+  name: string;
+  server_name: string;
+  body: JsonObject;
+}
+
+export interface ConversionCase {
+  name: string;
+  direction: string;
+  input: CaseInput;
+  expected: unknown;
+  compare: "exact" | "drop_nulls";
+}
+
+/** The golden cases record what the original refuses, so nothing is converted beyond that here. */
+const itemOptions = (options: Options = {}) => ({
+  returnTokenIds: options.return_token_id_information ?? false,
+  usesReasoningParser: options.uses_reasoning_parser ?? true,
+  refuseLikeOriginal: true,
+});
+
+/** Events as a client reads them off the wire. */
+const overTheWire = (events: Iterable<SseEvent>) => decodeSse([...events].map(encodeSse).join(""));
+
+export const directions: Record<string, (input: CaseInput) => unknown> = {
+  responses_request_to_chat_request: ({ request, options }) =>
+    convertResponsesToChat(parseCreateParams(request), itemOptions(options)),
+  chat_completion_to_response: ({ completion, request, options }) =>
+    convertChatCompletion(completion, parseCreateParams(request), itemOptions(options)),
+  chat_messages_to_response_items: ({ messages, options }) =>
+    chatMessagesToItems(messages, itemOptions(options)),
+  chat_request_to_responses_request: ({ request, options }) =>
+    convertChatRequest(parseChatParams(request), itemOptions(options)),
+  think_parse: ({ content }) => parseThinkTags(content),
+  think_wrap: ({ texts }) => wrapInThinkTags(texts),
+  split_items: ({ items }) => {
+    const { input, output } = splitItems(items);
+    return { input_count: input.length, output_count: output.length };
+  },
+  usage_accumulate: ({ usages }) => {
+    let total: Usage | null = null;
+    for (const usage of usages) total = accumulateUsage(total, usage);
+    return total;
+  },
+  usage_sum: ({ usages }) => sumUsage(usages),
+  usage_normalize: ({ usage }) => normalizeUsage(usage),
+  anthropic_request_to_responses_request: ({ request }) => convertAnthropicRequest(request),
+  response_to_anthropic_message: ({ response, model }) =>
+    convertToAnthropicMessage(parseResponse(response), { model }),
+  responses_request_to_anthropic_request: ({ request, model, max_tokens, extra_body, thinking, ...more }) =>
+    convertToAnthropicRequest(parseCreateParams(request), {
+      model,
+      maxTokens: max_tokens,
+      extraBody: extra_body,
+      thinking,
+      thinkingBudgetTokens: more.thinking_budget_tokens,
+    }),
+  anthropic_message_to_response: ({ message, request, model }) =>
+    convertAnthropicMessage(message, parseCreateParams(request), { model }),
+  anthropic_message_to_sse: ({ message }) => overTheWire(replayAnthropicMessage(message as AnthropicMessage)),
+  response_to_sse: ({ response, namespace_map }) => overTheWire(replayResponse(response, namespace_map)),
+  response_failure_to_sse: ({ message }) => overTheWire(replayResponseFailure(String(message))),
+  chat_completion_to_sse: ({ completion, include_usage }) =>
+    overTheWire(replayChatCompletion(completion, { includeUsage: include_usage })),
+  sanitize_streaming_responses: ({ request }) => {
+    const { request: clean, namespaces } = sanitizeStreamingResponses(request);
+    return { request: clean, namespace_map: namespaces };
+  },
+  sanitize_streaming_chat: ({ request }) => {
+    const { request: clean, includeUsage } = sanitizeStreamingChat(request);
+    return { request: clean, include_usage: includeUsage };
+  },
+  vllm_outbound_chat_body: (input) => outboundBody(input),
+  vllm_inbound_chat_completion: (input) => callVllm(input),
+  mcp_tool_name: ({ name, server_name }) => stripMcpPrefix(name, server_name),
+  rollout_id: ({ body }) => rolloutIdOf(body),
+};

@@ -1,0 +1,28 @@
+import { describe, expect, it } from "vitest";
+import { parseThinkTags, wrapInThinkTags } from "./think-tags.ts";
+
+describe("parseThinkTags", () => {
+  it.each([
+    ["<think>a</think>b", ["a"], "b"],
+    ["x<think>\na\n</think>\n\ny<think></think>z", ["\na\n", ""], "x\n\nyz"],
+    ["<think>a<think>b</think>c</think>d", ["a<think>b"], "c</think>d"],
+    ["<think>open", [], "<think>open"],
+    ["a</think>b", [], "a</think>b"],
+    ["<THINK>a</THINK>", [], "<THINK>a</THINK>"],
+    ["<think>a</think>b<think>open", ["a"], "b<think>open"],
+    ["", [], ""],
+  ])("reads %j", (text, reasoning, content) => {
+    expect(parseThinkTags(text)).toEqual({ reasoning, content });
+  });
+
+  it("stays linear on many unclosed tags", () => {
+    const text = "<think>".repeat(200_000);
+    const start = performance.now();
+    expect(parseThinkTags(text).content).toBe(text);
+    expect(performance.now() - start).toBeLessThan(500);
+  });
+});
+
+it("wraps each text that says something", () => {
+  expect(wrapInThinkTags(["a", "", "b"])).toBe("<think>a</think><think>b</think>");
+});
