@@ -1,0 +1,71 @@
+import { describe, expect, it } from "vitest";
+import { NOT_A_TIME, parseTimestamp } from "./timestamp.ts";
+
+const read = (text: string) => {
+  const timestamp = parseTimestamp(text);
+  return timestamp && new Date(timestamp.time).toISOString().slice(0, 19).replace("T", " ");
+};
+
+describe("parseTimestamp", () => {
+  it.each([
+    ["2023-11-30", "2023-11-30 00:00:00"],
+    ["2023-11-30 09:05", "2023-11-30 09:05:00"],
+    ["2023-11-30T09:05:07.5", "2023-11-30 09:05:07"],
+    ["2023-11-30 10", "2023-11-30 10:00:00"],
+    ["20231130", "2023-11-30 00:00:00"],
+    ["20231130T0905", "2023-11-30 09:05:00"],
+    ["2023-11", "2023-11-01 00:00:00"],
+    ["2023", "2023-01-01 00:00:00"],
+    ["November 30, 2023", "2023-11-30 00:00:00"],
+    ["30 Nov 2023 9am", "2023-11-30 09:00:00"],
+    ["Thursday, Nov 30 2023 at 14:00", "2023-11-30 14:00:00"],
+    ["Nov 30, 2023 2:30 PM", "2023-11-30 14:30:00"],
+    ["12:15 a.m. 1st December 2023", "2023-12-01 00:15:00"],
+    ["11/30/2023", "2023-11-30 00:00:00"],
+    ["13/11/2023", "2023-11-13 00:00:00"],
+    ["30.11.2023", "2023-11-30 00:00:00"],
+    ["12/5/23", "2023-12-05 00:00:00"],
+    ["Dec 5 23", "2023-12-05 00:00:00"],
+    ["Sept 3 2023", "2023-09-03 00:00:00"],
+    ["5 Dec", "0001-12-05 00:00:00"],
+  ])("reads %j", (text, expected) => {
+    expect(read(text)).toBe(expected);
+  });
+
+  it("takes a time of day alone for today", () => {
+    expect(read("10:30")).toBe(`${new Date().toISOString().slice(0, 10)} 10:30:00`);
+  });
+
+  it("counts from the zone the text names", () => {
+    expect(parseTimestamp("2023-11-30T10:00:00+02:00")).toEqual({
+      time: Date.UTC(2023, 10, 30, 8),
+      zoned: true,
+    });
+    expect(parseTimestamp("2023-11-30 10:00Z")).toEqual({ time: Date.UTC(2023, 10, 30, 10), zoned: true });
+    expect(parseTimestamp("2023-11-30")?.zoned).toBe(false);
+  });
+
+  it.each([
+    "garbage",
+    "tomorrow",
+    "2023-13-01",
+    "2023-02-30",
+    "25:00",
+    "2023-11-30 24:00:00",
+    "13pm 2023",
+    "5",
+    "1 2 3 4",
+  ])("refuses %j", (text) => {
+    expect(parseTimestamp(text)).toBeUndefined();
+  });
+
+  it("knows text that means no time", () => {
+    for (const text of ["NaT", "nan", " "]) expect(parseTimestamp(text)).toBe(NOT_A_TIME);
+  });
+
+  it("does not spend time on long text", () => {
+    const started = performance.now();
+    expect(parseTimestamp("1:".repeat(1_000_000))).toBeUndefined();
+    expect(performance.now() - started).toBeLessThan(100);
+  });
+});

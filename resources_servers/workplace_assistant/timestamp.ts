@@ -1,0 +1,169 @@
+/** A point in time read from text, in milliseconds as if it were UTC; `zoned` when the text named a time zone. */
+export interface Timestamp {
+  time: number;
+  zoned: boolean;
+}
+
+/** Text that stands for no time at all; it is neither before nor after anything. */
+export const NOT_A_TIME: Timestamp = { time: Number.NaN, zoned: false };
+
+const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+const MONTH_NAME =
+  /^(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)$/;
+const WEEKDAY = /^(?:mon|tue|wed|thu|fri|sat|sun)(?:day|s|sday|nesday|rs|rsday|urday)?$/;
+const FILLER = new Set([
+  ",",
+  ".",
+  ";",
+  "-",
+  "/",
+  "'",
+  "at",
+  "on",
+  "and",
+  "of",
+  "t",
+  "st",
+  "nd",
+  "rd",
+  "th",
+  "the",
+]);
+const CLOCK = /(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?/;
+const ZONE = /(?:\s*(z|utc|gmt)|\s*([+-])(\d{2}):?(\d{2})?)$/;
+const COMPACT = /^(\d{4})(\d{2})(\d{2})(?:t?(\d{2})(\d{2})(\d{2})?)?$/;
+const WHOLE_HOUR = /^(\d{4}-\d{2}-\d{2}[t ]\d{2})$/;
+
+/** No timestamp anybody means is longer. */
+const MAX_LENGTH = 100;
+
+interface Parts {
+  year?: number;
+  month?: number;
+  day?: number;
+  hour: number;
+  minute: number;
+  second: number;
+  millisecond: number;
+  /** Whether the text had a time of day. */
+  clock: boolean;
+  offsetMinutes?: number;
+}
+
+/**
+ * Reads a date with an optional time, written as ISO 8601 or as people write it: `2023-11-30 09:00`, `November 30, 2023`,
+ * `30 Nov 2023 9am`, `11/30/2023` (month first unless that cannot be).
+ */
+export function parseTimestamp(text: string): Timestamp | undefined {
+  if (text.length > MAX_LENGTH) return undefined;
+  const lower = text.trim().toLowerCase();
+  if (lower === "nat" || lower === "nan" || lower === "") return NOT_A_TIME;
+  const parts: Parts = { hour: 0, minute: 0, second: 0, millisecond: 0, clock: false };
+  const compact = COMPACT.exec(lower);
+  if (compact !== null) {
+    const [, year, month, day, hour = "0", minute = "0", second = "0"] = compact;
+    Object.assign(parts, { year: Number(year), month: Number(month), day: Number(day) });
+    Object.assign(parts, { hour: Number(hour), minute: Number(minute), second: Number(second) });
+    return finish(parts);
+  }
+  const rest = takeClock(lower.replace(WHOLE_HOUR, "$1:00"), parts);
+  if (rest === undefined || !takeDate(rest, parts)) return undefined;
+  return finish(parts);
+}
+
+/** Takes time of day and zone out of the text and gives what is left; undefined where they make no sense. */
+function takeClock(text: string, parts: Parts): string | undefined {
+  let rest = text;
+  const clock = CLOCK.exec(rest);
+  parts.clock = clock !== null;
+  if (clock !== null) {
+    const [matched, hour, minute, second = "0", fraction = ""] = clock;
+    Object.assign(parts, { hour: Number(hour), minute: Number(minute), second: Number(second) });
+    parts.millisecond = Number(fraction.padEnd(3, "0").slice(0, 3));
+    const after = rest.slice(clock.index + matched.length);
+    const zone = ZONE.exec(after);
+    if (zone !== null) {
+      const [whole, , sign, hours = "0", minutes = "0"] = zone;
+      parts.offsetMinutes = (sign === "-" ? -1 : 1) * (Number(hours) * 60 + Number(minutes));
+      rest = `${rest.slice(0, clock.index)} ${after.slice(0, after.length - whole.length)}`;
+    } else rest = `${rest.slice(0, clock.index)} ${after}`;
+  }
+  const meridiem = (
+    clock === null ? /(\d{1,2})\s*([ap])\.?m\.?(?![a-z])/ : /()(?<![a-z])([ap])\.?m\.?(?![a-z])/
+  ).exec(rest);
+  if (meridiem === null) return rest;
+  const hour = clock === null ? Number(meridiem[1]) : parts.hour;
+  if (hour < 1 || hour > 12) return undefined;
+  parts.clock = true;
+  parts.hour = (hour % 12) + (meridiem[2] === "p" ? 12 : 0);
+  return `${rest.slice(0, meridiem.index)} ${rest.slice(meridiem.index + meridiem[0].length)}`;
+}
+
+function takeDate(text: string, parts: Parts): boolean {
+  const numbers: string[] = [];
+  let yearFirst = false;
+  for (const token of text.match(/\d+|[a-z]+|[^\s\da-z]/g) ?? []) {
+    if (/^\d/.test(token)) {
+      if (token.length > 4) return false;
+      if (numbers.length === 0 && token.length > 2) yearFirst = true;
+      numbers.push(token);
+    } else if (MONTH_NAME.test(token)) {
+      if (parts.month !== undefined) return false;
+      parts.month = MONTHS.indexOf(token.slice(0, 3)) + 1;
+    } else if (!FILLER.has(token) && !WEEKDAY.test(token)) return false;
+  }
+  if (numbers.length > (parts.month === undefined ? 3 : 2)) return false;
+  if (numbers.length === 0 && parts.month === undefined) return takeToday(parts);
+  if (parts.month !== undefined) return takeDayAndYear(numbers, parts);
+  const [first = "", second, third] = numbers;
+  if (yearFirst)
+    Object.assign(parts, { year: Number(first), month: Number(second ?? 1), day: Number(third ?? 1) });
+  else if (third !== undefined) {
+    const [a, b] = [Number(first), Number(second)];
+    Object.assign(parts, a > 12 ? { day: a, month: b } : { month: a, day: b }, { year: fullYear(third) });
+  } else if (second !== undefined)
+    Object.assign(parts, { month: Number(first), day: Number(second), year: 1 });
+  else return false;
+  return true;
+}
+
+/** A time of day alone means today. */
+function takeToday(parts: Parts): boolean {
+  const now = new Date();
+  Object.assign(parts, { year: now.getUTCFullYear(), month: now.getUTCMonth() + 1, day: now.getUTCDate() });
+  return parts.clock;
+}
+
+/** Beside a month's name stand the day and the year, in either order. */
+function takeDayAndYear(numbers: readonly string[], parts: Parts): boolean {
+  const year = numbers.findIndex((number) => number.length > 2 || Number(number) > 31);
+  const others = numbers.filter((_, index) => index !== year);
+  const [day = "1", lateYear] = others;
+  parts.day = Number(day);
+  if (year >= 0) parts.year = fullYear(numbers[year] ?? "");
+  else if (lateYear !== undefined) parts.year = fullYear(lateYear);
+  else parts.year = 1;
+  return year < 0 || others.length < 2;
+}
+
+/** Two digits mean the year nearest to now. */
+function fullYear(digits: string): number {
+  const year = Number(digits);
+  if (digits.length > 2) return year;
+  const now = new Date().getUTCFullYear();
+  const candidate = Math.floor(now / 100) * 100 + year;
+  if (candidate >= now + 50) return candidate - 100;
+  return candidate < now - 50 ? candidate + 100 : candidate;
+}
+
+function finish(parts: Parts): Timestamp | undefined {
+  const { year = 1, month = 1, day = 1, hour, minute, second, millisecond, offsetMinutes } = parts;
+  if (hour > 23 || minute > 59 || second > 59) return undefined;
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  // A month 13 or a day 31 of a short month rolls over into another month.
+  if (year < 1 || date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return undefined;
+  date.setUTCHours(hour, minute, second, millisecond);
+  const zoned = offsetMinutes !== undefined;
+  return { time: date.getTime() - (offsetMinutes ?? 0) * 60_000, zoned };
+}

@@ -1,0 +1,79 @@
+import { compilePyRegex, type PyRegex, RegexBudgetError, RegexSyntaxError } from "nemo-gym/python";
+import type { Cell, Row } from "../table.ts";
+import { ToolError } from "../tool-error.ts";
+
+/** A search may take this long; only patterns made to explode need more than a few milliseconds. */
+const MAX_SEARCH_MS = 250;
+
+/** A test for cells that contain a pattern: a case-insensitive regular expression of Python. */
+export function containing(pattern: unknown): (cell: string) => boolean {
+  if (typeof pattern !== "string") throw new ToolError("first argument must be string or compiled pattern");
+  let regex: PyRegex;
+  try {
+    regex = compilePyRegex(pattern, { ignoreCase: true });
+  } catch (error) {
+    if (error instanceof RegexSyntaxError || error instanceof RegexBudgetError)
+      throw new ToolError(error.message);
+    throw error;
+  }
+  const started = performance.now();
+  return (cell) => {
+    if (performance.now() - started > MAX_SEARCH_MS)
+      throw new ToolError("the pattern takes too long to search for");
+    try {
+      return regex.search(cell) !== null;
+    } catch (error) {
+      if (error instanceof RegexBudgetError) throw new ToolError(error.message);
+      throw error;
+    }
+  };
+}
+
+/** The rows whose cell contains the pattern. A cell that is no text cannot be searched. */
+export function rowsContaining(rows: readonly Row[], column: string, pattern: unknown): readonly Row[] {
+  const matches = containing(pattern);
+  const kept = rows.filter(({ cells }) => typeof cells[column] === "string" && matches(cells[column]));
+  if (rows.some(({ cells }) => typeof cells[column] !== "string")) {
+    throw new ToolError("Cannot mask with non-boolean array containing NA / NaN values");
+  }
+  return kept;
+}
+
+/** A text cell; anything else cannot be compared with text, and nothing known compares with nothing. */
+export function comparableCell(cell: Cell): string | undefined {
+  if (cell === null || cell === undefined) return undefined;
+  if (typeof cell !== "string")
+    throw new ToolError("comparison not supported between instances of different types");
+  return cell;
+}
+
+export interface Page<Item> {
+  items: Item[];
+  pagination: Record<string, number>;
+}
+
+/** One page of a list; page numbers outside are moved to the nearest page. `counted` names the total. */
+export function paginate<Item>(
+  items: readonly Item[],
+  page: unknown,
+  pageSize: unknown,
+  counted: string,
+): Page<Item> {
+  const size = wholeNumber(pageSize);
+  if (size === 0) throw new ToolError("integer division or modulo by zero");
+  const total = items.length;
+  const pages = Math.floor((total + size - 1) / size);
+  const number = pages > 0 ? Math.max(1, Math.min(wholeNumber(page), pages)) : 1;
+  const start = (number - 1) * size;
+  return {
+    items: items.slice(start, Math.min(start + size, total)),
+    pagination: { [counted]: total, page: number, page_size: size, total_pages: pages },
+  };
+}
+
+function wholeNumber(value: unknown): number {
+  if (typeof value === "boolean") return Number(value);
+  if (typeof value === "number" && Number.isInteger(value)) return value;
+  if (typeof value === "bigint") return Number(value);
+  throw new ToolError("page and page_size must be whole numbers");
+}
