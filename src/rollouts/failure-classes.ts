@@ -1,0 +1,17 @@
+/** Why a rollout did not complete. Servers may report classes of their own; these are the ones we give. */
+export const FAILURE_CLASSES = {
+  provider_auth: { retryable: false, meaning: "the model provider refused the credentials (401, 403)" },
+  provider_rate_limit: { retryable: true, meaning: "the model provider asked to slow down (429)" },
+  provider_error: { retryable: true, meaning: "the model provider failed, or refused the request" },
+  timeout: { retryable: true, meaning: "a deadline passed: of the rollout, a model call or a tool call" },
+  connection: { retryable: true, meaning: "a server could not be reached or hung up" },
+  tool_error: { retryable: true, meaning: "a tool of the environment failed (not: was called wrongly)" },
+  verifier_error: { retryable: true, meaning: "the verifier failed" },
+  judge_failed: { retryable: true, meaning: "the judge model of a verifier could not be asked" },
+  invalid_row: { retryable: false, meaning: "a server refused the row (422)" },
+  invalid_response: { retryable: true, meaning: "a server answered with something other than a JSON object" },
+  agent_error: { retryable: false, meaning: "the agent failed" },
+  cancelled: { retryable: true, meaning: "the rollout was stopped before it ended" },
+} as const satisfies Record<string, { retryable: boolean; meaning: string }>;
+
+export type KnownFailureClass = keyof typeof FAILURE_CLASSES;

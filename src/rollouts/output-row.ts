@@ -1,0 +1,50 @@
+import type { Row } from "./jsonl-rows.ts";
+import type { Failure } from "./outcome.ts";
+
+/** What a collector with captures adds to a row. */
+export interface RowAttachments {
+  ng_model_call_capture?: unknown;
+  ng_trajectory?: unknown;
+  mask_sample?: boolean;
+}
+
+/**
+ * The row of a finished rollout: the agent's reply with the identity of the input. Keys the reply already has are replaced in place,
+ * the others appended in this order.
+ */
+export function outputRow(reply: Row, input: Row, attachments: RowAttachments = {}): Row {
+  const row: Row = {
+    ...reply,
+    _ng_task_index: input["_ng_task_index"],
+    _ng_rollout_index: input["_ng_rollout_index"],
+    agent_ref: input["agent_ref"],
+  };
+  if (Object.hasOwn(input, "skills_ref")) row["skills_ref"] = input["skills_ref"];
+  if (typeof input["_ng_attempt_index"] === "number" && input["_ng_attempt_index"] > 0) {
+    row["_ng_attempt_index"] = input["_ng_attempt_index"];
+  }
+  if (Object.hasOwn(input, "_ng_rollout_id")) row["_ng_rollout_id"] = input["_ng_rollout_id"];
+  if (attachments.ng_model_call_capture !== undefined)
+    row["ng_model_call_capture"] = attachments.ng_model_call_capture;
+  if (attachments.ng_trajectory !== undefined) row["ng_trajectory"] = attachments.ng_trajectory;
+  if (attachments.mask_sample !== undefined) row["mask_sample"] = attachments.mask_sample;
+  return row;
+}
+
+/**
+ * The row of a failed attempt for the failures file: the reply if there was one, else the input, with the sentinels a resumed run
+ * reads, the failure in full, and `mask_sample` for trainers. A reward that a failed attempt carries is never one to learn from.
+ */
+export function failureRow(failure: Failure, input: Row, reply?: Row): Row {
+  const row = outputRow(reply ?? input, input);
+  row["_ng_failure_class"] = failure.class;
+  if (failure.terminal) row["_ng_failure_terminal"] = true;
+  row["_ng_failure"] = {
+    class: failure.class,
+    stage: failure.stage,
+    retryable: failure.retryable,
+    message: failure.message,
+  };
+  row["mask_sample"] = true;
+  return row;
+}
