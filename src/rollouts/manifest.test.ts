@@ -1,0 +1,126 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { compareManifest, createManifest, digestFile, readManifest, writeManifest } from "./manifest.ts";
+import { maskSecrets } from "./mask-secrets.ts";
+
+let directory: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), "manifest-"));
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+const input = { path: "in.jsonl", bytes: 10, sha256: "aa" };
+const materialized = { path: "out_materialized_inputs.jsonl", bytes: 20, sha256: "bb", rows: 4, tasks: 2 };
+const config = { agent_name: "bob", responses_create_params: { temperature: 0.5 }, policy_api_key: "sk-1" };
+const manifest = createManifest({
+  createdAt: new Date(0),
+  gymVersion: "1.2.3",
+  input,
+  materializedInputs: materialized,
+  config,
+});
+
+describe("the run manifest", () => {
+  it("survives a round trip and holds no secrets", async () => {
+    const path = join(directory, "m.json");
+    await writeManifest(path, manifest);
+    expect(await readManifest(path)).toEqual(manifest);
+    expect(await readFile(path, "utf8")).not.toContain("sk-1");
+    expect(await readManifest(join(directory, "none.json"))).toBeUndefined();
+  });
+
+  it("is not read out of anything else", async () => {
+    await writeFile(join(directory, "m.json"), '{"schema_version": 1}');
+    await expect(readManifest(join(directory, "m.json"))).rejects.toMatchObject({
+      code: "ROLLOUT_MANIFEST_INVALID",
+    });
+    await writeFile(join(directory, "m.json"), "{");
+    await expect(readManifest(join(directory, "m.json"))).rejects.toMatchObject({
+      code: "ROLLOUT_MANIFEST_INVALID",
+    });
+  });
+
+  it("finds nothing to say about the same run, whatever the key", () => {
+    const current = {
+      input,
+      materializedInputs: materialized,
+      config: { ...config, policy_api_key: "sk-2" },
+    };
+    expect(compareManifest(manifest, current)).toEqual([]);
+    expect(compareManifest(manifest, {})).toEqual([]);
+  });
+
+  it("says in words what differs", () => {
+    expect(
+      compareManifest(
+        { ...manifest, schema_version: 9 },
+        {
+          input: { ...input, sha256: "cc", bytes: 11 },
+          materializedInputs: { ...materialized, sha256: "dd" },
+          config: { agent_name: "eve", responses_create_params: { top_p: 1 }, policy_api_key: "" },
+        },
+      ),
+    ).toEqual([
+      "its files have schema version 9, this program writes 1",
+      "the input 'in.jsonl' has changed (10 bytes then, 11 now)",
+      "the materialized inputs 'out_materialized_inputs.jsonl' were changed after the run began (20 bytes then, 20 now)",
+      'agent_name was "bob", is "eve"',
+      "responses_create_params.temperature was 0.5, is not set",
+      "responses_create_params.top_p was not set, is 1",
+      'policy_api_key was "****", is ""',
+    ]);
+    expect(compareManifest(manifest, { input: null })).toEqual(["the input was in.jsonl, is none"]);
+    expect(compareManifest(manifest, { input: { path: "b", bytes: 1, sha256: "x" } })).toEqual([
+      "the input was 'in.jsonl', is 'b', and they differ",
+    ]);
+  });
+
+  it("tells long values apart that begin alike", () => {
+    const long = (end: string) => ({ config: { text: "x".repeat(500) + end } });
+    const before = createManifest({
+      createdAt: new Date(0),
+      gymVersion: "1",
+      input,
+      materializedInputs: materialized,
+      ...long("a"),
+    });
+    expect(compareManifest(before, long("a"))).toEqual([]);
+    expect(compareManifest(before, long("b"))).toHaveLength(1);
+  });
+
+  it("digests files", async () => {
+    await writeFile(join(directory, "f"), "abc");
+    expect(await digestFile(join(directory, "f"))).toEqual({
+      path: join(directory, "f"),
+      bytes: 3,
+      sha256: "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+    });
+    await expect(digestFile(join(directory, "none"))).rejects.toMatchObject({ code: "ROLLOUT_FILE_MISSING" });
+  });
+});
+
+describe("maskSecrets", () => {
+  it("masks secrets at any depth and leaves settings alone", () => {
+    expect(
+      maskSecrets({
+        policy_api_key: ["a", "b", null],
+        hf_token: "x",
+        max_output_tokens: 5,
+        tokenizer: "t",
+        headers: [{ Authorization: "Bearer x", "x-api-key": "y" }],
+        judge: { api_keys: {} },
+        password: null,
+      }),
+    ).toEqual({
+      policy_api_key: ["****", "****", null],
+      hf_token: "****",
+      max_output_tokens: 5,
+      tokenizer: "t",
+      headers: [{ Authorization: "****", "x-api-key": "****" }],
+      judge: { api_keys: "****" },
+      password: null,
+    });
+  });
+});
