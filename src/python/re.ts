@@ -114,6 +114,10 @@ export class PyRegex {
   }
 }
 
+/** Compiled patterns that are kept, as Python keeps them: data repeats its patterns row after row. */
+const maxCached = 512;
+const cache = new Map<string, PyRegex>();
+
 /**
  * Compiles a Python pattern.
  *
@@ -123,7 +127,14 @@ export class PyRegex {
  */
 export function compilePyRegex(pattern: string, flags: RegexFlags = {}): PyRegex {
   const { ignoreCase = false, multiline = false, dotAll = false, verbose = false, ascii = false } = flags;
-  return new PyRegex(
+  const key = `${[ignoreCase, multiline, dotAll, verbose, ascii].map(Number).join("")}${pattern}`;
+  const known = cache.get(key);
+  if (known) return known;
+  const regex = new PyRegex(
     compileProgram(parsePattern(pattern, { ignoreCase, multiline, dotAll, verbose, ascii })),
   );
+  const [oldest] = cache.keys();
+  if (cache.size >= maxCached && oldest !== undefined) cache.delete(oldest);
+  cache.set(key, regex);
+  return regex;
 }

@@ -27,7 +27,7 @@ const FRAME = 4;
 export class Matcher {
   private readonly program: Program;
   private readonly text: string;
-  private slots: number[];
+  private slots: number[] = [];
   private stack: number[] = [];
   private steps: number;
   /** The number of steps at which the current attempt is given up. */
@@ -40,10 +40,8 @@ export class Matcher {
   constructor(program: Program, text: string) {
     this.program = program;
     this.text = text;
-    this.slots = new Array<number>(program.slots).fill(-1);
     this.steps = 0;
     this.limit = baseSteps + stepsPerCharacter * text.length;
-    if (program.memory === "always") this.visited = new VisitedPlaces(program.marks, text.length);
   }
 
   /** The first match at or after `from`: capture positions, two a group. */
@@ -78,19 +76,21 @@ export class Matcher {
   }
 
   private attempt(start: number, whole: boolean): number {
-    const patient = this.program.memory === "late" && this.visited === undefined;
+    const { memory, marks } = this.program;
+    if (memory === "always") this.visited ??= new VisitedPlaces(marks, this.text.length);
+    const patient = memory === "late" && this.visited === undefined;
     const limit = patient ? stepsWithoutMemory : this.limit;
     try {
       return this.fresh(start, whole, limit);
     } catch (error) {
       if (!patient || !(error instanceof RegexBudgetError)) throw error;
-      this.visited = new VisitedPlaces(this.program.marks, this.text.length);
+      this.visited = new VisitedPlaces(marks, this.text.length);
       return this.fresh(start, whole, this.limit);
     }
   }
 
   private fresh(start: number, whole: boolean, limit: number): number {
-    this.slots.fill(-1);
+    this.slots = new Array<number>(this.program.slots).fill(-1);
     this.stack.length = 0;
     this.slots[0] = start;
     this.stop = limit;

@@ -1,0 +1,16 @@
+/**
+ * Metrics that environments compute over their rollouts.
+ *
+ * @module
+ */
+export {
+  averageSampleDeviations,
+  type HighestKOptions,
+  highestKMetrics,
+  type PassMajorityOptions,
+  type PassMajorityResult,
+  passMajorityMetrics,
+  type ScoreFunction,
+  subsetMetrics,
+} from "./pass-at-k.ts";
+export type { Row } from "./rollout-table.ts";
