@@ -1,0 +1,51 @@
+import { PyFloat } from "../python/py-float.ts";
+import { ConfigError } from "./errors.ts";
+import {
+  type ConfigNode,
+  dict,
+  list,
+  literalText,
+  MAX_DEPTH,
+  type Origin,
+  scalar,
+  setEntry,
+} from "./node.ts";
+
+/** Config nodes for plain JavaScript data; with `literal` no text in it is taken for an interpolation. */
+export function nodeFromPlain(value: unknown, origin: Origin, literal = false, depth = 0): ConfigNode {
+  if (depth > MAX_DEPTH) throw new ConfigError(`Config data is nested deeper than ${MAX_DEPTH} levels.`);
+  if (value === undefined || value === null) return scalar(null, origin);
+  if (typeof value === "string") return literal ? literalText(value, origin) : scalar(value, origin);
+  if (typeof value === "number" || typeof value === "boolean" || typeof value === "bigint")
+    return scalar(value, origin);
+  if (value instanceof PyFloat) return scalar(value, origin);
+  if (Array.isArray(value))
+    return list(
+      origin,
+      value.map((item) => nodeFromPlain(item, origin, literal, depth + 1)),
+    );
+  if (typeof value !== "object") throw new ConfigError(`A ${typeof value} cannot be a config value.`);
+  const result = dict(origin);
+  for (const [key, member] of value instanceof Map ? value : Object.entries(value))
+    setEntry(result.entries, key, nodeFromPlain(member, origin, literal, depth + 1));
+  return result;
+}
+
+/** Plain JavaScript data for nodes that hold no interpolations any more; keys become texts, numbers plain. */
+export function plainFromNode(node: ConfigNode): unknown {
+  if (node.kind === "list") return node.items.map(plainFromNode);
+  if (node.kind === "dict") {
+    const result: Record<string, unknown> = {};
+    for (const [key, member] of node.entries) setOwn(result, String(key), plainFromNode(member));
+    return result;
+  }
+  if (node.value instanceof PyFloat) return node.value.value;
+  return typeof node.value === "bigint" ? Number(node.value) : node.value;
+}
+
+/** Sets an own property even for `__proto__`, which assignment would turn into a prototype change. */
+function setOwn(target: Record<string, unknown>, key: string, value: unknown): void {
+  if (key === "__proto__")
+    Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
+  else target[key] = value;
+}
