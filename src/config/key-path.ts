@@ -1,0 +1,56 @@
+import type { ConfigNode, DictKey, DictNode } from "./node.ts";
+
+/** Where a value sits: texts are mapping keys, numbers are list indexes. */
+export type KeyPath = readonly (string | number)[];
+
+/** `a.b[0].c`, the form of messages and of `--explain`. */
+export function formatPath(path: KeyPath): string {
+  let text = "";
+  for (const segment of path) {
+    if (typeof segment === "number") text += `[${segment}]`;
+    else text += text === "" ? segment : `.${segment}`;
+  }
+  return text;
+}
+
+/** Splits `a.b`, `a[0]`, `a[k].c` into segments; all are texts, since only the container tells what an index is. */
+export function splitKey(text: string): string[] {
+  const head = /^[^.[]*/.exec(text)?.[0] ?? "";
+  const segments = head === "" && text.startsWith("[") ? [] : [head];
+  for (const match of text.slice(head.length).matchAll(/\.([^.[]*)|\[(.*?)\]/g))
+    segments.push(match[1] ?? match[2] ?? "");
+  return segments;
+}
+
+/** The child called `segment`, and how it is called in a path; undefined when there is none. */
+export function childOf(
+  container: ConfigNode,
+  segment: string | number,
+): { node: ConfigNode; segment: string | number } | undefined {
+  if (container.kind === "scalar") return undefined;
+  if (container.kind === "list") {
+    const index = typeof segment === "number" ? segment : /^\d+$/.test(segment) ? Number(segment) : -1;
+    const node = container.items[index];
+    return node === undefined ? undefined : { node, segment: index };
+  }
+  const key = findKey(container, String(segment));
+  const node = key === undefined ? undefined : container.entries.get(key);
+  return node === undefined ? undefined : { node, segment: String(key) };
+}
+
+/** The mapping key that reads as `text`: the text itself, else a number or boolean spelled so. */
+export function findKey(container: DictNode, text: string): DictKey | undefined {
+  if (container.entries.has(text)) return text;
+  for (const key of container.entries.keys()) if (typeof key !== "string" && String(key) === text) return key;
+  return undefined;
+}
+
+/** The raw node at `path`, without following interpolations. */
+export function rawNodeAt(root: ConfigNode, path: KeyPath): ConfigNode | undefined {
+  let node: ConfigNode | undefined = root;
+  for (const segment of path) {
+    if (node === undefined) return undefined;
+    node = childOf(node, segment)?.node;
+  }
+  return node;
+}

@@ -1,0 +1,69 @@
+import { ConfigError, ConfigInterpolationError, formatPosition } from "./errors.ts";
+import { Interpolator } from "./interpolate.ts";
+import { formatPath, type KeyPath } from "./key-path.ts";
+import {
+  type ConfigNode,
+  cloneNode,
+  type DictNode,
+  interpolationText,
+  isMissing,
+  positionOf,
+  setEntry,
+} from "./node.ts";
+
+/** What a merge needs to follow an interpolation: the config being built, and where in it we are. */
+export interface MergeContext {
+  root: DictNode;
+  path: KeyPath;
+  env: NodeJS.ProcessEnv;
+}
+
+/** Merges `source` into `target`, which is changed: later wins, mappings deeply, lists whole. */
+export function mergeDicts(target: DictNode, source: DictNode, context: MergeContext): void {
+  for (const [key, incoming] of source.entries) {
+    const path = [...context.path, String(key)];
+    const existing = target.entries.get(key);
+    if (existing === undefined) setEntry(target.entries, key, cloneNode(incoming));
+    else target.entries.set(key, mergeNodes(existing, incoming, { ...context, path }));
+  }
+}
+
+/** The merge of two values; `existing` is changed when both are mappings. */
+export function mergeNodes(existing: ConfigNode, incoming: ConfigNode, context: MergeContext): ConfigNode {
+  // A later ??? asks for a value; it does not take one away.
+  if (isMissing(incoming)) return existing;
+  if (incoming.kind === "scalar") return incoming;
+  const current = existing.kind === "scalar" ? containerBehind(existing, context) : existing;
+  if (current === undefined) return cloneNode(incoming);
+  if (current.kind !== incoming.kind) throw shapeConflict(current, incoming, context.path);
+  if (current.kind === "dict" && incoming.kind === "dict") {
+    mergeDicts(current, incoming, context);
+    return current;
+  }
+  return cloneNode(incoming);
+}
+
+/** A copy of the mapping or list that an interpolation leads to at this moment, if it leads to one. */
+function containerBehind(node: ConfigNode, { root, path, env }: MergeContext): ConfigNode | undefined {
+  if (interpolationText(node) === undefined) return undefined;
+  try {
+    const target = new Interpolator(root, env).resolve(node, path).node;
+    return target.kind === "scalar" ? undefined : cloneNode(target);
+  } catch (error) {
+    // It may lead nowhere until later sources are merged; whether it matters shows at the end.
+    if (error instanceof ConfigInterpolationError) return undefined;
+    throw error;
+  }
+}
+
+function shapeConflict(existing: ConfigNode, incoming: ConfigNode, path: KeyPath): ConfigError {
+  const describe = (node: ConfigNode) => {
+    const position = positionOf(node);
+    const shape = node.kind === "list" ? "a list" : "a mapping";
+    return position === undefined ? shape : `${shape} (${formatPosition(position)})`;
+  };
+  return new ConfigError(
+    `Cannot merge ${describe(incoming)} into ${describe(existing)} at '${formatPath(path)}'.`,
+    { code: "CONFIG_MERGE", position: positionOf(incoming) },
+  );
+}
