@@ -1,0 +1,53 @@
+/** Components that were renamed; configs and commands written with the old name keep working. */
+export const componentAliases: Readonly<Record<string, string>> = {
+  simple_weather: "example_single_tool_call",
+  example_simple_weather: "example_single_tool_call",
+  multineedle: "example_multi_step",
+  stateful_counter: "example_session_state_mgmt",
+  example_stateful_counter: "example_session_state_mgmt",
+  comp_coding: "code_gen",
+  library_judge_math: "math_with_judge",
+  multiverse_math_hard: "math_advanced_calculations",
+  workbench: "workplace_assistant",
+};
+
+/** The model instance that older configs refer to. */
+const MODEL_INSTANCE_ALIASES: Readonly<Record<string, string>> = { openai_model: "policy_model" };
+
+const COMPONENT_PATH =
+  /^(?:\.\/)*(?:resources_servers|responses_api_agents|responses_api_models|benchmarks|environments)\//;
+
+/** The name a component has today; names that were never changed are returned as they are. */
+export function currentComponentName(name: string): string {
+  return (Object.hasOwn(componentAliases, name) && componentAliases[name]) || name;
+}
+
+/** `resources_servers/<old>/configs/<old>.yaml` with today's names; undefined when nothing changes. */
+export function aliasedPath(path: string): string | undefined {
+  if (!COMPONENT_PATH.test(path)) return undefined;
+  const segments = path.split("/").map((segment) => {
+    const [stem = "", extension = ""] = segment.split(/(?=\.[^.]*$)/);
+    return currentComponentName(stem) + extension;
+  });
+  const renamed = segments.join("/");
+  return renamed === path ? undefined : renamed;
+}
+
+/**
+ * The configured instance an older name means: `simple_weather_simple_agent` is `example_single_tool_call_simple_agent`.
+ * Undefined when `name` has no newer form among `available`.
+ */
+export function aliasedInstance(name: string, available: ReadonlySet<string>): string | undefined {
+  return instanceCandidates(name).find((candidate) => available.has(candidate));
+}
+
+function instanceCandidates(name: string): string[] {
+  if (Object.hasOwn(MODEL_INSTANCE_ALIASES, name)) return [MODEL_INSTANCE_ALIASES[name] ?? name];
+  return Object.entries(componentAliases).flatMap(([old, current]) => {
+    if (name !== old && !name.startsWith(`${old}_`)) return [];
+    const rest = name.slice(old.length);
+    // Generations of configs differ in whether the instance of a resources server carries this suffix.
+    if (rest === "") return [current, `${current}_resources_server`];
+    return rest === "_resources_server" ? [current + rest, current] : [current + rest];
+  });
+}

@@ -1,0 +1,127 @@
+import path from "node:path";
+import { aliasedInstance } from "./aliases.ts";
+import { applyOverrides, type Override } from "./apply-overrides.ts";
+import { applyDirectives } from "./directives.ts";
+import { loadEnvYaml } from "./env-yaml.ts";
+import { loadFiles, readConfigPaths } from "./load-includes.ts";
+import { mergeDicts } from "./merge.ts";
+import { checkMissingValues } from "./missing-values.ts";
+import { foldDummyModels, NO_MODEL } from "./no-model.ts";
+import { type ConfigNode, type DictNode, dict, list, type Origin, type Source, scalar } from "./node.ts";
+import { installRoot, searchRoots } from "./paths.ts";
+import { nodeFromPlain } from "./plain-data.ts";
+import type { Provenance } from "./provenance.ts";
+import { checkInterpolationSyntax } from "./read-config-file.ts";
+
+export type NoticeStream = "stdout" | "stderr";
+
+export interface ComposeOptions {
+  /** Command line words and flags, in order. */
+  overrides?: readonly Override[];
+  /** Values below the command line and above everything else. */
+  initial?: Record<string, unknown>;
+  /** Starts from empty model settings and a dummy model, for commands that need none. */
+  noModel?: boolean;
+  /** An explicit `env.yaml` instead of the one found under the search roots. */
+  envYamlPath?: string;
+  skipCli?: boolean;
+  skipEnvYaml?: boolean;
+  cwd?: string;
+  env?: NodeJS.ProcessEnv;
+  installRoot?: string;
+  /** Receives warnings and notices; `stream` is where the Python original prints them. */
+  onNotice?: (text: string, stream: NoticeStream) => void;
+}
+
+/** All sources merged, directives applied, nothing missing; servers are not looked at yet. */
+export interface ComposedConfig {
+  root: DictNode;
+  env: NodeJS.ProcessEnv;
+  cwd: string;
+  installRoot: string;
+  provenance: Provenance;
+  notice: (text: string, stream: NoticeStream) => void;
+}
+
+/** Loads and merges every source of a config, in the order of precedence. */
+export function composeConfig(options: ComposeOptions): ComposedConfig {
+  const { env = process.env, onNotice = () => {} } = options;
+  const cwd = path.resolve(options.cwd ?? process.cwd());
+  const install = options.installRoot ?? installRoot();
+  const roots = searchRoots({ env, cwd, installRoot: install });
+
+  const initial = initialValues(options);
+  const commandLine = options.skipCli ? emptyDict() : applyOverrides(options.overrides ?? [], env);
+  checkInterpolationSyntax(commandLine);
+  const last = merge([initial, commandLine], env);
+  const envYaml =
+    (options.skipEnvYaml ? undefined : loadEnvYaml(roots, cwd, options.envYamlPath)) ?? emptyDict();
+
+  const given = readConfigPaths(merge([envYaml, last], env), env);
+  const { paths, files, duplicates } = loadFiles(given, roots, env);
+  if (duplicates.length > 0) onNotice(duplicatesNotice(duplicates), "stdout");
+
+  const fileLayers = files.map(({ root }) => root);
+  const known = new Set(fileLayers.flatMap((layer) => [...layer.entries.keys()].map(String)));
+  const ownLayers = [envYaml, initial, commandLine].map((layer) => withCurrentNames(layer, known, onNotice));
+  const [envLayer = envYaml, ...lastLayers] = ownLayers;
+  const root = merge([...fileLayers, envLayer, merge(lastLayers, env)], env);
+  if (files.length > 0) root.entries.set("config_paths", pathList(paths, root.entries.get("config_paths")));
+
+  const derivations = applyDirectives(root, env);
+  checkMissingValues(root);
+  foldDummyModels(root, env);
+  const provenance: Provenance = { layers: [...fileLayers, ...ownLayers], derivations, cwd };
+  return { root, env, cwd, installRoot: install, provenance, notice: onNotice };
+}
+
+function initialValues({ noModel, initial }: ComposeOptions): DictNode {
+  const source: Source = noModel
+    ? { kind: "initial", name: "values for commands that need no model" }
+    : { kind: "initial", name: "values set by the program" };
+  const values = { ...(noModel ? NO_MODEL : {}), ...initial };
+  return nodeFromPlain(values, { source, line: 0, column: 0 }) as DictNode;
+}
+
+/** Merges sources into a new config, later ones winning. */
+function merge(sources: readonly DictNode[], env: NodeJS.ProcessEnv): DictNode {
+  const root = emptyDict();
+  for (const source of sources) mergeDicts(root, source, { root, path: [], env });
+  return root;
+}
+
+function emptyDict(): DictNode {
+  const origin: Origin = { source: { kind: "default", name: "default" }, line: 0, column: 0 };
+  return dict(origin);
+}
+
+function pathList(paths: readonly string[], written: ConfigNode | undefined): ConfigNode {
+  const origin = written?.origin ?? emptyDict().origin;
+  return list(
+    origin,
+    paths.map((entry) => scalar(entry, origin)),
+  );
+}
+
+/** Blocks that change an instance under the name it used to have apply to the instance of today. */
+function withCurrentNames(
+  layer: DictNode,
+  known: ReadonlySet<string>,
+  notice: ComposedConfig["notice"],
+): DictNode {
+  const entries = [...layer.entries].map(([key, node]): [typeof key, ConfigNode] => {
+    const name = String(key);
+    const renamed = node.kind === "dict" && !known.has(name) ? aliasedInstance(name, known) : undefined;
+    if (renamed === undefined || layer.entries.has(renamed)) return [key, node];
+    notice(`'${name}' is now called '${renamed}'.`, "stderr");
+    return [renamed, node];
+  });
+  return dict(layer.origin, entries);
+}
+
+function duplicatesNotice(duplicates: readonly string[]): string {
+  return (
+    "Several configs point at the same source path; it is loaded once. To use one block under two names, see " +
+    `inherit_from.\nDuplicate config paths:\n${duplicates.map((entry) => `- ${entry}`).join("\n")}`
+  );
+}

@@ -1,0 +1,204 @@
+import { ConfigError, ConfigInterpolationError, formatPosition, InheritPathNotFoundError } from "./errors.ts";
+import { Interpolator } from "./interpolate.ts";
+import { formatPath, type KeyPath } from "./key-path.ts";
+import { mergeDicts } from "./merge.ts";
+import {
+  type ConfigNode,
+  cloneNode,
+  type DictKey,
+  type DictNode,
+  interpolationText,
+  isMissing,
+  MISSING,
+  positionOf,
+  scalar,
+} from "./node.ts";
+
+const INHERIT = "_inherit_from";
+const COPY = "_copy";
+const DELETE = "_delete_key";
+const DIRECTIVE_TEXT = /^\$\{(inherit_from|copy):([^{}]*)\}$/;
+
+/** Which block took its values from where; `--explain` follows it. */
+export interface Derivation {
+  target: KeyPath;
+  source: KeyPath;
+}
+
+interface Directive {
+  name: typeof INHERIT | typeof COPY;
+  sourcePath: string[];
+}
+
+/** Applies delete, inherit and copy to the merged config, in place. */
+export function applyDirectives(root: DictNode, env: NodeJS.ProcessEnv): Derivation[] {
+  const run = new DirectiveRun(root, env);
+  run.walk(root, []);
+  return run.derivations;
+}
+
+class DirectiveRun {
+  readonly derivations: Derivation[] = [];
+  readonly #live: DictNode;
+  /** Sources are read from here: the config as it was before any directive ran. */
+  readonly #snapshot: DictNode;
+  readonly #env: NodeJS.ProcessEnv;
+  readonly #snapshotInterpolator: Interpolator;
+
+  constructor(root: DictNode, env: NodeJS.ProcessEnv) {
+    this.#live = root;
+    this.#snapshot = cloneNode(root);
+    this.#env = env;
+    this.#snapshotInterpolator = new Interpolator(this.#snapshot, env);
+  }
+
+  walk(node: DictNode, path: KeyPath): void {
+    for (const [key, value] of [...node.entries]) {
+      const here = [...path, String(key)];
+      const undeleted = value.kind === "dict" ? deleteLocalKeys(value, here) : [];
+      this.#walkInside(value, here);
+      const directive = directiveOf(value, here);
+      if (directive !== undefined) this.#apply(node, key, value, directive, here, undeleted);
+    }
+  }
+
+  #walkInside(value: ConfigNode, path: KeyPath): void {
+    if (value.kind === "dict") this.walk(value, path);
+    if (value.kind === "list") {
+      for (const [index, item] of value.items.entries())
+        if (item.kind === "dict") this.walk(item, [...path, index]);
+    }
+  }
+
+  #apply(
+    parent: DictNode,
+    key: DictKey,
+    value: ConfigNode,
+    directive: Directive,
+    path: KeyPath,
+    undeleted: readonly string[],
+  ): void {
+    const { name, sourcePath } = directive;
+    const last = sourcePath.at(-1) ?? "";
+    const container = this.#dictAt(this.#live, sourcePath.slice(0, -1));
+    if (container === undefined) throw notFound(directive, value, path);
+    if (container !== MISSING && name === INHERIT) container.entries.delete(last);
+    const source = this.#sourceAt(sourcePath);
+    if (source === undefined) throw notFound(directive, value, path);
+    if (isMissing(source)) {
+      parent.entries.set(key, scalar(MISSING, value.origin));
+      return;
+    }
+    this.derivations.push({ target: path, source: sourcePath });
+    const result = value.kind === "dict" ? this.#mergeOver(source, value, directive, path) : source;
+    parent.entries.set(key, result);
+    for (const gone of undeleted) deleteInherited(result, gone, path);
+  }
+
+  /** The source's values with the local ones on top. */
+  #mergeOver(source: ConfigNode, local: DictNode, { name, sourcePath }: Directive, path: KeyPath): DictNode {
+    const target = behind(this.#snapshotInterpolator, source, sourcePath);
+    if (target.kind !== "dict")
+      throw directiveError(
+        `'${name}: ${sourcePath.join(".")}' at '${formatPath(path)}' needs a mapping as its source, not a ` +
+          `${target.kind === "list" ? "list" : "single value"}`,
+        local,
+      );
+    const result = cloneNode(target);
+    mergeDicts(result, local, { root: this.#snapshot, path: sourcePath, env: this.#env });
+    return result;
+  }
+
+  /** A copy of the snapshot's value; `???` when it, or a dict on the way, is not supplied yet. */
+  #sourceAt(path: readonly string[]): ConfigNode | undefined {
+    const container = this.#dictAt(this.#snapshot, path.slice(0, -1));
+    if (container === undefined) return undefined;
+    if (container === MISSING) return scalar(MISSING, this.#snapshot.origin);
+    const source = container.entries.get(path.at(-1) ?? "");
+    return source && cloneNode(source);
+  }
+
+  #dictAt(root: DictNode, path: readonly string[]): DictNode | typeof MISSING | undefined {
+    // Directives change the live config, so what is known about its interpolations does not last.
+    const interpolator =
+      root === this.#snapshot ? this.#snapshotInterpolator : new Interpolator(root, this.#env);
+    let current: DictNode = root;
+    for (const [index, segment] of path.entries()) {
+      const child = current.entries.get(segment);
+      if (child === undefined) return undefined;
+      if (isMissing(child)) return MISSING;
+      const target = behind(interpolator, child, path.slice(0, index + 1));
+      if (target.kind !== "dict") return undefined;
+      current = target;
+    }
+    return current;
+  }
+}
+
+/** What an interpolation leads to; the node itself when it leads nowhere. */
+function behind(interpolator: Interpolator, node: ConfigNode, path: KeyPath): ConfigNode {
+  if (interpolationText(node) === undefined) return node;
+  try {
+    return interpolator.resolve(node, path).node;
+  } catch (error) {
+    if (error instanceof ConfigInterpolationError) return node;
+    throw error;
+  }
+}
+
+/** The directive of a value, which is taken out of the block. */
+function directiveOf(value: ConfigNode, path: KeyPath): Directive | undefined {
+  const text = interpolationText(value);
+  if (text !== undefined) {
+    const match = DIRECTIVE_TEXT.exec(text);
+    if (match === null) return undefined;
+    return { name: match[1] === "copy" ? COPY : INHERIT, sourcePath: (match[2] ?? "").split(".") };
+  }
+  if (value.kind !== "dict") return undefined;
+  const [inherit, copy] = [value.entries.get(INHERIT), value.entries.get(COPY)];
+  if (inherit !== undefined && copy !== undefined)
+    throw directiveError(`'${formatPath(path)}' has both ${INHERIT} and ${COPY}; keep one of them`, value);
+  const source = inherit ?? copy;
+  if (source === undefined) return undefined;
+  const name = inherit === undefined ? COPY : INHERIT;
+  if (source.kind !== "scalar" || typeof source.value !== "string")
+    throw directiveError(`'${name}' at '${formatPath(path)}' must be the path of a value, as text`, source);
+  value.entries.delete(name);
+  return { name, sourcePath: source.value.split(".") };
+}
+
+/** Removes what `_delete_key` names from this block; returns the names that are not in it. */
+function deleteLocalKeys(value: DictNode, path: KeyPath): string[] {
+  const names = value.entries.get(DELETE);
+  if (names === undefined) return [];
+  if (names.kind !== "scalar" || typeof names.value !== "string")
+    throw directiveError(`'${DELETE}' at '${formatPath(path)}' must be a text with names and commas`, names);
+  value.entries.delete(DELETE);
+  return names.value
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => !value.entries.delete(name));
+}
+
+function deleteInherited(block: ConfigNode, name: string, path: KeyPath): void {
+  if (block.kind !== "dict" || !block.entries.delete(name))
+    throw directiveError(
+      `'${DELETE}' at '${formatPath(path)}' names '${name}', which is neither in the block nor in its source`,
+      block,
+    );
+}
+
+function notFound({ name, sourcePath }: Directive, value: ConfigNode, path: KeyPath) {
+  const position = positionOf(value);
+  const where = position === undefined ? "" : ` (${formatPosition(position)})`;
+  return new InheritPathNotFoundError(
+    `The path '${sourcePath.join(".")}' that '${name}' names at '${formatPath(path)}' does not exist in config${where}.`,
+    { position },
+  );
+}
+
+function directiveError(problem: string, node: ConfigNode): ConfigError {
+  const position = positionOf(node);
+  const where = position === undefined ? "" : ` (${formatPosition(position)})`;
+  return new ConfigError(`${problem}${where}.`, { code: "CONFIG_DIRECTIVE", position });
+}

@@ -1,0 +1,99 @@
+import { existsSync, realpathSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { aliasedPath } from "./aliases.ts";
+
+/** The variable that names further roots, before the working directory and the install root. */
+export const EXTRA_ROOTS_VARIABLE = "NEMO_GYM_EXTRA_ROOTS";
+
+/** Files that tell that a directory is a server and not a left-over. */
+const SERVER_MARKERS = [
+  "app.ts",
+  "app.js",
+  "app.mjs",
+  "app.py",
+  "package.json",
+  "requirements.txt",
+  "pyproject.toml",
+];
+
+export interface RootOptions {
+  env?: NodeJS.ProcessEnv;
+  cwd?: string;
+  installRoot?: string;
+}
+
+let knownInstallRoot: string | undefined;
+
+/** The directory with the built-in `benchmarks/`, `environments/`, `resources_servers/`…: that of our package.json. */
+export function installRoot(): string {
+  if (knownInstallRoot === undefined) {
+    let directory = path.dirname(fileURLToPath(import.meta.url));
+    while (!existsSync(path.join(directory, "package.json")) && path.dirname(directory) !== directory)
+      directory = path.dirname(directory);
+    knownInstallRoot = directory;
+  }
+  return knownInstallRoot;
+}
+
+/** The directories relative paths are looked up in, first hit first. */
+export function searchRoots(options: RootOptions = {}): string[] {
+  const { env = process.env, cwd = process.cwd(), installRoot: install = installRoot() } = options;
+  const extra = (env[EXTRA_ROOTS_VARIABLE] ?? "").split(path.delimiter).filter((entry) => entry !== "");
+  const roots = new Map<string, string>();
+  for (const root of [...extra.map((entry) => path.resolve(cwd, entry)), path.resolve(cwd), install]) {
+    const real = realPath(root);
+    if (!roots.has(real)) roots.set(real, root);
+  }
+  return [...roots.values()];
+}
+
+/** Every place a relative path may be found at; an absolute path is its own and only one. */
+export function candidatePaths(relative: string, roots: readonly string[]): string[] {
+  return path.isAbsolute(relative) ? [relative] : roots.map((root) => path.join(root, relative));
+}
+
+/**
+ * The first existing file or directory of that relative path, also under its newer name. When there is none, the path
+ * under the first root, so that the failure points at the user's place.
+ */
+export function findPath(relative: string, roots: readonly string[]): string {
+  return findExistingPath(relative, roots) ?? candidatePaths(relative, roots)[0] ?? path.resolve(relative);
+}
+
+/** Like findPath, but undefined when nothing exists. */
+export function findExistingPath(relative: string, roots: readonly string[]): string | undefined {
+  const found = candidatePaths(relative, roots).find((candidate) => existsSync(candidate));
+  if (found !== undefined) return found;
+  const renamed = aliasedPath(relative);
+  return renamed === undefined
+    ? undefined
+    : candidatePaths(renamed, roots).find((candidate) => existsSync(candidate));
+}
+
+/** The directory of an implementation, `resources_servers/mcqa`; undefined when no root has one with a server in it. */
+export function findServerDirectory(
+  type: string,
+  implementation: string,
+  roots: readonly string[],
+): string | undefined {
+  // The name comes from a config file: it may name a directory below the type's, nothing else.
+  if (implementation.split(/[\\/]/).some((part) => part === "" || part === "..")) return undefined;
+  const relative = `${type}/${implementation}`;
+  return [relative, aliasedPath(relative) ?? relative]
+    .flatMap((candidate) => candidatePaths(candidate, roots))
+    .find((directory) => SERVER_MARKERS.some((marker) => existsSync(path.join(directory, marker))));
+}
+
+/** Where `results/` and `cache/` go: the checkout in a source install, the working directory in a package install. */
+export function workingRoot(cwd: string, install: string): string {
+  return install.split(path.sep).includes("node_modules") ? cwd : install;
+}
+
+function realPath(directory: string): string {
+  try {
+    return realpathSync(directory);
+  } catch {
+    return directory;
+  }
+}

@@ -1,0 +1,79 @@
+import { readFileSync, statSync } from "node:fs";
+import { errorMessage } from "../errors.ts";
+import { ConfigError } from "./errors.ts";
+import { parseText } from "./interpolation-grammar.ts";
+import { LineIndex } from "./line-index.ts";
+import { type ConfigNode, type DictNode, interpolationText, positionOf, type Source } from "./node.ts";
+import { readYaml } from "./yaml-read.ts";
+
+/** Larger files are data, not configuration. */
+const MAX_BYTES = 4 * 1024 * 1024;
+
+/** Reads one config file; every mistake in it becomes a ConfigError that names the place. */
+export function readConfigFile(file: string, kind: Source["kind"] = "file"): DictNode {
+  return readConfigText(readText(file), { kind, name: file });
+}
+
+/** Reads the text of a config and checks the syntax of its interpolations. */
+export function readConfigText(text: string, source: Source): DictNode {
+  const root = readYaml(text, source);
+  checkInterpolationSyntax(root);
+  return root;
+}
+
+/** Throws at the first text whose `${…}` cannot be read. */
+export function checkInterpolationSyntax(node: ConfigNode): void {
+  if (node.kind === "list") for (const item of node.items) checkInterpolationSyntax(item);
+  else if (node.kind === "dict") for (const member of node.entries.values()) checkInterpolationSyntax(member);
+  else {
+    const text = interpolationText(node);
+    if (text !== undefined) parseText(text, positionOf(node));
+  }
+}
+
+function readText(file: string): string {
+  let bytes: Buffer;
+  try {
+    const stats = statSync(file);
+    if (stats.isDirectory()) throw unreadable(file, "it is a directory");
+    if (stats.size > MAX_BYTES) throw unreadable(file, `it is larger than ${MAX_BYTES / 1024 / 1024} MiB`);
+    bytes = readFileSync(file);
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    throw unreadable(file, errorMessage(error), error);
+  }
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (error) {
+    const valid = validPrefix(bytes);
+    const { line, column } = new LineIndex(valid).at(valid.length);
+    throw new ConfigError(
+      `Config file '${file}' is not UTF-8 text: bad byte at line ${line}, column ${column}.`,
+      {
+        code: "CONFIG_FILE_UNREADABLE",
+        position: { source: file, line, column },
+        cause: error,
+      },
+    );
+  }
+}
+
+/** The text before the first byte that is not UTF-8. */
+function validPrefix(bytes: Buffer): string {
+  const text = bytes.toString("utf8");
+  for (let at = text.indexOf("\ufffd"); at >= 0; at = text.indexOf("\ufffd", at + 1)) {
+    const before = text.slice(0, at);
+    const start = Buffer.byteLength(before);
+    // A replacement character may also be written in the file itself.
+    if (!bytes.subarray(start, start + 3).equals(Buffer.from("\ufffd"))) return before;
+  }
+  return text;
+}
+
+function unreadable(file: string, problem: string, cause?: unknown): ConfigError {
+  return new ConfigError(`Config file '${file}' cannot be read: ${problem}.`, {
+    code: "CONFIG_FILE_UNREADABLE",
+    position: { source: file, line: 1, column: 1 },
+    cause,
+  });
+}
