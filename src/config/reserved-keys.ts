@@ -1,0 +1,120 @@
+/** One top-level key with a meaning of its own. */
+export interface ReservedKey {
+  key: string;
+  /** How the default reads in the documentation; undefined when the key is absent unless somebody sets it. */
+  default?: string;
+  description: string;
+}
+
+/**
+ * Top-level keys that are never server instances, in the order their defaults are written;
+ * docs/reference/config-keys.md is made from this table.
+ */
+export const reservedKeys = [
+  { key: "config_paths", description: "Files to load. After resolution: the full list of files loaded." },
+  {
+    key: "use_absolute_ip",
+    default: "false",
+    description: "Makes the address of the machine's host name the default host; beats `default_host`.",
+  },
+  { key: "port_range_low", default: "10001", description: "Lowest port given to servers without one." },
+  {
+    key: "port_range_high",
+    default: "20000",
+    description: "Highest port given to servers without one, inclusive.",
+  },
+  {
+    key: "head_server",
+    default: "{host: <default host>, port: 11000}",
+    description: "Address of the head server. Set as a whole: a partial value is not completed.",
+  },
+  {
+    key: "disallowed_ports",
+    default: "computed",
+    description: "The head server's port, then every server's. Always overwritten.",
+  },
+  {
+    key: "allow_openai_version_skew",
+    default: "false",
+    description: "Lets Python servers use another version of the OpenAI library. Must be a boolean.",
+  },
+  {
+    key: "head_server_deps",
+    description: "Pinned dependencies for Python servers. Accepted and passed on.",
+  },
+  { key: "python_version", description: "Interpreter version for Python servers. Accepted and passed on." },
+  {
+    key: "skip_venv_if_present",
+    default: "false",
+    description: "Uses the environment a Python server already has instead of installing it again.",
+  },
+  { key: "dry_run", default: "false", description: "Prepares everything and starts nothing for long." },
+  {
+    key: "model_endpoint_readiness_timeout_seconds",
+    default: "600",
+    description: "How long to wait for the endpoints models forward to. 0 or less does not wait.",
+  },
+  {
+    key: "results_dir",
+    default: "<working root>/results",
+    description: "Where results go. Made absolute; `~` is the home directory.",
+  },
+  {
+    key: "cache_dir",
+    default: "<working root>/cache",
+    description: "Where downloads and caches go. Made absolute; `~` is the home directory.",
+  },
+  { key: "uv_cache_dir", default: "<cache_dir>/uv", description: "Download cache for Python servers." },
+  {
+    key: "uv_venv_dir",
+    default: "<working root>",
+    description: "Where environments of Python servers live.",
+  },
+  {
+    key: "default_host",
+    description:
+      "Host for servers that give none; 127.0.0.1 when absent or empty. Not written into the config.",
+  },
+  { key: "entrypoint", description: "Server directory for `env test`, `env init` and `env packages`." },
+  {
+    key: "ray_head_node_address",
+    description: "Cluster address for Python servers. Accepted and passed on.",
+  },
+  { key: "pip_install_verbose", description: "Shows the installer's output for Python servers." },
+  { key: "uv_pip_set_python", description: "Passes the interpreter to the installer of Python servers." },
+  { key: "hf_token", description: "Hugging Face token." },
+  { key: "nemo_gym_log_dir", description: "Copies each server's output to `<dir>/<instance>.log`." },
+  { key: "verbose", description: "Debug logging, in the servers too." },
+  { key: "json", description: "Carries `--json`." },
+  { key: "query", description: "Carries the text of `gym search`." },
+  { key: "component_name", description: "Carries the name that `gym list` inspects." },
+  { key: "observability_enabled", description: "Records the calls of models." },
+  { key: "model_call_capture_dir", description: "Absolute directory for recorded model calls." },
+  { key: "token_id_capture", description: "Records token ids of model calls." },
+  { key: "skip_verification", description: "Copied into every agent that does not set it." },
+  { key: "skip_verification_reward", description: "Copied into every agent that does not set it." },
+  { key: "_inherit_from", description: "A directive inside blocks; reserved and without effect at the top." },
+  { key: "_copy", description: "A directive inside blocks; reserved and without effect at the top." },
+] as const satisfies readonly ReservedKey[];
+
+/** Top-level keys that are known but could also name a server instance. */
+export const knownKeys = [
+  { key: "policy_base_url", description: "Endpoint of the model under test (`--model-url`)." },
+  { key: "policy_api_key", description: "API key of the model under test (`--model-api-key`)." },
+  { key: "policy_model_name", description: "Name of the model under test (`--model`)." },
+  { key: "policy_model", description: "The conventional instance name of the model under test." },
+  {
+    key: "error_on_almost_servers",
+    default: "true",
+    description: "Fails when a block looks like a server but does not fit the schema; `false` only warns.",
+  },
+  { key: "responses_create_params", description: "Sampling parameters for every rollout." },
+  { key: "upload_rollouts", description: "Uploads rollouts to the exporters that are configured." },
+] as const satisfies readonly ReservedKey[];
+
+const RESERVED: ReadonlySet<string> = new Set(reservedKeys.map(({ key }) => key));
+
+/** Whether a top-level key has a meaning of its own and so can never be a server instance. */
+export function isReservedKey(key: string): boolean {
+  return RESERVED.has(key);
+}

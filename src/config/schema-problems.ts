@@ -1,0 +1,74 @@
+import { type ConfigNode, type DictNode, numberOf } from "./node.ts";
+
+/** One thing wrong with a block, and where in the block. */
+export interface SchemaProblem {
+  path: (string | number)[];
+  message: string;
+}
+
+/** Collects what is wrong with the raw (not interpolated) values of one mapping. */
+export class FieldCheck {
+  readonly #block: DictNode;
+  readonly #path: (string | number)[];
+  readonly problems: SchemaProblem[] = [];
+
+  constructor(block: DictNode, path: (string | number)[]) {
+    this.#block = block;
+    this.#path = path;
+  }
+
+  get(field: string): ConfigNode | undefined {
+    return this.#block.entries.get(field);
+  }
+
+  /** Whether the field is there and not null. */
+  has(field: string): boolean {
+    const node = this.get(field);
+    return node !== undefined && !(node.kind === "scalar" && node.value === null);
+  }
+
+  text(field: string, need: "required" | "optional" | "nullable"): string | undefined {
+    const node = this.get(field);
+    if (node === undefined) {
+      if (need === "required") this.report(field, "Field required");
+      return undefined;
+    }
+    if (node.kind === "scalar" && typeof node.value === "string") return node.value;
+    if (need === "required" || this.has(field)) this.report(field, "Must be a text");
+    return undefined;
+  }
+
+  /** Integers may be written as digits in a text. */
+  integer(field: string, minimum?: number): void {
+    if (!this.has(field)) return;
+    const value = integerFrom(this.get(field));
+    if (value === undefined) this.report(field, "Must be an integer");
+    else if (minimum !== undefined && value < minimum)
+      this.report(field, `Must be greater than or equal to ${minimum}`);
+  }
+
+  oneOf(field: string, choices: readonly string[]): string | undefined {
+    if (!this.has(field)) return undefined;
+    const node = this.get(field);
+    const value = node?.kind === "scalar" ? node.value : undefined;
+    if (typeof value === "string" && choices.includes(value)) return value;
+    this.report(field, `Must be one of: ${choices.map((choice) => `'${choice}'`).join(", ")}`);
+    return undefined;
+  }
+
+  report(field: string | undefined, message: string): void {
+    this.problems.push({ path: field === undefined ? this.#path : [...this.#path, field], message });
+  }
+}
+
+/** The integer a value stands for in a lenient schema: an integer, a whole float, a boolean, or digits in a text. */
+export function integerFrom(node: ConfigNode | undefined): number | undefined {
+  if (node?.kind !== "scalar") return undefined;
+  if (typeof node.value === "boolean") return Number(node.value);
+  if (typeof node.value === "string")
+    return /^\s*[+-]?\d+(?:_\d+)*(?:\.0*)?\s*$/.test(node.value)
+      ? Number(node.value.replaceAll("_", ""))
+      : undefined;
+  const number = numberOf(node);
+  return number !== undefined && Number.isInteger(number) ? number : undefined;
+}
