@@ -1,0 +1,133 @@
+import { CommandKeysError } from "./usage-error.ts";
+
+interface KeyTypes {
+  str: string;
+  int: number;
+  float: number;
+  bool: boolean;
+  list: unknown[];
+  dict: Record<string, unknown>;
+  any: unknown;
+}
+
+export type KeyType = keyof KeyTypes;
+
+/** One config key a command reads. */
+export interface Key {
+  readonly type: KeyType;
+  readonly help: string;
+  readonly required?: boolean;
+  readonly default?: string | number | boolean;
+  /** The default is worked out by the command. */
+  readonly computed?: boolean;
+  readonly choices?: readonly string[];
+  /** Smallest number allowed. */
+  readonly minimum?: number;
+}
+
+export type KeyTable = Readonly<Record<string, Key>>;
+
+type KeyValue<K extends Key> = K extends { readonly choices: readonly (infer C)[] } ? C : KeyTypes[K["type"]];
+
+/** The values of a command's keys: `undefined` for those that are neither required nor have a default. */
+export type KeyValues<T extends KeyTable> = {
+  readonly [Name in keyof T]: T[Name] extends { readonly required: true } | { readonly default: unknown }
+    ? KeyValue<T[Name]>
+    : KeyValue<T[Name]> | undefined;
+};
+
+/** Reads and checks a command's keys; null counts as absent, as in `+limit=null`. */
+export function readKeys<const T extends KeyTable>(
+  table: T,
+  config: { get(path: string): unknown },
+): KeyValues<T> {
+  const values: Record<string, unknown> = {};
+  const missing: string[] = [];
+  const invalid: string[] = [];
+  for (const [name, key] of Object.entries<Key>(table)) {
+    const given = config.get(name);
+    if (given === undefined || given === null) {
+      if (key.required) missing.push(name);
+      values[name] = key.default;
+      continue;
+    }
+    const result = coerce(key, given);
+    if ("problem" in result) invalid.push(`${name} (${result.problem})`);
+    else values[name] = result.value;
+  }
+  if (missing.length > 0 || invalid.length > 0) throw new CommandKeysError(keysMessage(missing, invalid));
+  return values as KeyValues<T>;
+}
+
+function keysMessage(missing: readonly string[], invalid: readonly string[]): string {
+  const parts: string[] = [];
+  if (missing.length > 0) {
+    const example = missing[0];
+    parts.push(
+      `missing required configuration: ${missing.join(", ")}. ` +
+        `Provide each via its flag (see --help) or as a +${example}=<value> override.`,
+    );
+  }
+  if (invalid.length > 0) parts.push(`invalid configuration: ${invalid.join("; ")}.`);
+  return parts.join(" ");
+}
+
+type Coerced = { value: unknown } | { problem: string };
+
+const TRUE_WORDS = new Set(["true", "t", "yes", "y", "on", "1"]);
+const FALSE_WORDS = new Set(["false", "f", "no", "n", "off", "0"]);
+
+/** Numbers and booleans may be written as text, since interpolations of the environment always give text. */
+function coerce(key: Key, given: unknown): Coerced {
+  const result = coercions[key.type](given);
+  if ("problem" in result) return result;
+  const { value } = result;
+  if (key.choices !== undefined && !key.choices.includes(String(value))) {
+    return { problem: `must be one of ${key.choices.map((choice) => `'${choice}'`).join(", ")}` };
+  }
+  if (key.minimum !== undefined && typeof value === "number" && value < key.minimum) {
+    return { problem: `must be at least ${key.minimum}` };
+  }
+  return result;
+}
+
+const coercions: Record<KeyType, (given: unknown) => Coerced> = {
+  any: (value) => ({ value }),
+  str: (given) => (typeof given === "string" ? { value: given } : { problem: "must be text" }),
+  int: (given) => {
+    const value = toNumber(given);
+    return Number.isSafeInteger(value) ? { value } : { problem: "must be an integer" };
+  },
+  float: (given) => {
+    const value = toNumber(given);
+    return value === undefined || Number.isNaN(value) ? { problem: "must be a number" } : { value };
+  },
+  bool: (given) => {
+    if (typeof given === "boolean") return { value: given };
+    const word = String(given).toLowerCase();
+    if (TRUE_WORDS.has(word)) return { value: true };
+    return FALSE_WORDS.has(word) ? { value: false } : { problem: "must be true or false" };
+  },
+  list: (given) => (Array.isArray(given) ? { value: given } : { problem: "must be a list" }),
+  dict: (given) =>
+    typeof given === "object" && given !== null && !Array.isArray(given)
+      ? { value: given }
+      : { problem: "must be a mapping" },
+};
+
+function toNumber(given: unknown): number | undefined {
+  if (typeof given === "number") return given;
+  return typeof given === "string" && given.trim() !== "" ? Number(given) : undefined;
+}
+
+/** How help names a key's type. */
+export function typeName(key: Key): string {
+  return key.choices === undefined ? key.type : key.choices.map((choice) => `'${choice}'`).join(" | ");
+}
+
+/** ` [required]`, ` [default: x]` or nothing. */
+export function describeDefault(key: Key): string {
+  if (key.required) return " [required]";
+  if (key.computed) return " [default: <factory>]";
+  return key.default === undefined ? "" : ` [default: ${key.default}]`;
+}

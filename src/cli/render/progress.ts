@@ -1,0 +1,98 @@
+import type { OutputStream } from "../command.ts";
+import { createTerminal } from "./terminal.ts";
+import { textWidth } from "./text-width.ts";
+
+const REDRAW_MS = 100;
+/** Away from a terminal a line appears this often, so that logs stay short. */
+const LOG_LINE_MS = 10_000;
+const BAR_WIDTH = 24;
+
+export interface ProgressOptions {
+  readonly label: string;
+  readonly total: number;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Milliseconds; injected by tests. */
+  readonly now?: () => number;
+}
+
+export interface Progress {
+  /** Shows how many are done; `note` stands behind the numbers. */
+  update(done: number, note?: string): void;
+  /** Takes the line off the terminal so that other text can be written, until the next update. */
+  clear(): void;
+  /** Shows the last state and ends the line. */
+  end(): void;
+}
+
+/** One line on `stream` (stderr, so that stdout stays clean) that follows the work. */
+export function createProgress(stream: OutputStream, options: ProgressOptions): Progress {
+  const terminal = createTerminal(stream, options.env);
+  const now = options.now ?? Date.now;
+  const started = now();
+  const interval = terminal.isTty ? REDRAW_MS : LOG_LINE_MS;
+  let shownAt = terminal.isTty ? Number.NEGATIVE_INFINITY : started;
+  let current = "";
+  let shown = "";
+
+  const draw = () => {
+    stream.write(terminal.isTty ? `\r\u001b[K${current}` : `${current}\n`);
+    shown = current;
+    shownAt = now();
+  };
+  return {
+    update(done, note) {
+      current = progressLine(
+        options,
+        done,
+        note,
+        now() - started,
+        terminal.isTty ? terminal.width : undefined,
+      );
+      if (now() - shownAt >= interval) draw();
+    },
+    clear() {
+      if (terminal.isTty && shown !== "") stream.write("\r\u001b[K");
+      shown = "";
+    },
+    end() {
+      if (current !== shown) draw();
+      if (terminal.isTty && shown !== "") stream.write("\n");
+    },
+  };
+}
+
+function progressLine(
+  { label, total }: ProgressOptions,
+  done: number,
+  note: string | undefined,
+  elapsedMs: number,
+  width: number | undefined,
+): string {
+  const share = total > 0 ? Math.min(1, done / total) : 1;
+  const filled = Math.round(share * BAR_WIDTH);
+  const bar = "█".repeat(filled) + "░".repeat(BAR_WIDTH - filled);
+  const left = done > 0 && done < total ? `, ${duration((elapsedMs / done) * (total - done))} left` : "";
+  const percent = `${Math.floor(share * 100)}%`.padStart(4);
+  const counts = `${done}/${total} [${duration(elapsedMs)}${left}]`;
+  const line = `${label} ${bar} ${percent} ${counts}${note === undefined || note === "" ? "" : ` ${note}`}`;
+  return width === undefined ? line : truncate(line, width - 1);
+}
+
+function truncate(line: string, width: number): string {
+  if (textWidth(line) <= width) return line;
+  let result = "";
+  for (const character of line) {
+    if (textWidth(result + character) > width - 1) break;
+    result += character;
+  }
+  return `${result}…`;
+}
+
+/** `41s`, `3m 05s`, `2h 04m`. */
+export function duration(milliseconds: number): string {
+  const seconds = Math.round(milliseconds / 1000);
+  const two = (value: number) => String(value).padStart(2, "0");
+  if (seconds < 60) return `${seconds}s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}m ${two(seconds % 60)}s`;
+  return `${Math.floor(seconds / 3600)}h ${two(Math.floor((seconds % 3600) / 60))}m`;
+}

@@ -1,0 +1,134 @@
+import { describe, expect, it } from "vitest";
+import { createProgress, duration } from "./progress.ts";
+import { renderTable } from "./table.ts";
+import { createTerminal } from "./terminal.ts";
+import { textWidth, wrapText } from "./text-width.ts";
+
+const stream = (options: { isTTY?: boolean; columns?: number } = {}) => {
+  const written: string[] = [];
+  return { ...options, written, write: (text: string) => written.push(text) };
+};
+
+describe("createTerminal", () => {
+  it("paints only on a terminal", () => {
+    expect(createTerminal(stream(), {}).red("x")).toBe("x");
+    expect(createTerminal(stream({ isTTY: true }), {}).red("x")).toBe("\u001b[31mx\u001b[0m");
+  });
+
+  it("obeys NO_COLOR, FORCE_COLOR and dumb terminals", () => {
+    expect(createTerminal(stream({ isTTY: true }), { NO_COLOR: "1" }).red("x")).toBe("x");
+    expect(createTerminal(stream({ isTTY: true }), { TERM: "dumb" }).red("x")).toBe("x");
+    expect(createTerminal(stream(), { FORCE_COLOR: "1" }).red("x")).not.toBe("x");
+    expect(createTerminal(stream({ isTTY: true }), { FORCE_COLOR: "0" }).red("x")).toBe("x");
+  });
+
+  it("takes the width from COLUMNS, then the stream, then 80", () => {
+    expect(createTerminal(stream({ columns: 120 }), { COLUMNS: "50" }).width).toBe(50);
+    expect(createTerminal(stream({ columns: 120 }), {}).width).toBe(120);
+    expect(createTerminal(stream(), { COLUMNS: "wide" }).width).toBe(80);
+  });
+});
+
+describe("text", () => {
+  it("is measured in columns", () => {
+    expect(textWidth("a\u001b[31mb\u001b[0m")).toBe(2);
+    expect(textWidth("漢字")).toBe(4);
+    expect(textWidth("e\u0301")).toBe(1);
+  });
+
+  it("is wrapped at blanks and cut where it must be", () => {
+    expect(wrapText("one two three", 7)).toEqual(["one two", "three"]);
+    expect(wrapText("abcdefghij k", 4)).toEqual(["abcd", "efgh", "ij k"]);
+    expect(wrapText("a\nb", 10)).toEqual(["a", "b"]);
+  });
+});
+
+describe("renderTable", () => {
+  const table = {
+    title: "Things (2)",
+    columns: ["Name", "Description"],
+    rows: [
+      ["mcqa", "multiple choice questions with one right answer"],
+      ["漢", "—"],
+    ],
+  };
+
+  it("is never cut when nobody watches", () => {
+    expect(renderTable(table, createTerminal(stream(), { COLUMNS: "20" }))).toMatchInlineSnapshot(`
+      "Things (2)
+      ┌──────┬─────────────────────────────────────────────────┐
+      │ Name │ Description                                     │
+      ├──────┼─────────────────────────────────────────────────┤
+      │ mcqa │ multiple choice questions with one right answer │
+      │ 漢   │ —                                               │
+      └──────┴─────────────────────────────────────────────────┘"
+    `);
+  });
+
+  it("is wrapped to a terminal", () => {
+    const terminal = createTerminal(stream({ isTTY: true, columns: 32 }), { NO_COLOR: "1" });
+    expect(renderTable(table, terminal)).toMatchInlineSnapshot(`
+      "Things (2)
+      ┌──────┬───────────────────────┐
+      │ Name │ Description           │
+      ├──────┼───────────────────────┤
+      │ mcqa │ multiple choice       │
+      │      │ questions with one    │
+      │      │ right answer          │
+      │ 漢   │ —                     │
+      └──────┴───────────────────────┘"
+    `);
+  });
+});
+
+describe("createProgress", () => {
+  it("redraws one line on a terminal, at most ten times a second", () => {
+    let time = 0;
+    const target = stream({ isTTY: true, columns: 80 });
+    const progress = createProgress(target, {
+      label: "Rollouts",
+      total: 4,
+      env: { NO_COLOR: "1" },
+      now: () => time,
+    });
+    progress.update(0);
+    time = 50;
+    progress.update(1);
+    time = 2000;
+    progress.update(2, "reward 0.5");
+    progress.end();
+    expect(target.written).toEqual([
+      "\r\u001b[KRollouts ░░░░░░░░░░░░░░░░░░░░░░░░   0% 0/4 [0s]",
+      "\r\u001b[KRollouts ████████████░░░░░░░░░░░░  50% 2/4 [2s, 2s left] reward 0.5",
+      "\n",
+    ]);
+  });
+
+  it("writes a line now and then elsewhere, and the last state", () => {
+    let time = 0;
+    const target = stream();
+    const progress = createProgress(target, { label: "Rollouts", total: 3, env: {}, now: () => time });
+    progress.update(1);
+    time = 10_000;
+    progress.update(2);
+    time = 11_000;
+    progress.update(3);
+    progress.end();
+    expect(target.written).toEqual([
+      "Rollouts ████████████████░░░░░░░░  66% 2/3 [10s, 5s left]\n",
+      "Rollouts ████████████████████████ 100% 3/3 [11s]\n",
+    ]);
+  });
+
+  it("never exceeds the width", () => {
+    const target = stream({ isTTY: true, columns: 30 });
+    createProgress(target, { label: "A long label for rollouts", total: 1, env: {}, now: () => 0 }).update(1);
+    expect(textWidth((target.written[0] ?? "").slice("\r\u001b[K".length))).toBeLessThan(30);
+  });
+});
+
+describe("duration", () => {
+  it("uses two units at most", () => {
+    expect([41_000, 185_000, 7_440_000].map(duration)).toEqual(["41s", "3m 05s", "2h 04m"]);
+  });
+});
