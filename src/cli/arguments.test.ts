@@ -1,0 +1,134 @@
+import { describe, expect, it } from "vitest";
+import { parseArguments } from "./arguments.ts";
+import type { FlagTable, PositionalTable } from "./command.ts";
+import { UsageError } from "./usage-error.ts";
+
+const flags = {
+  config: { kind: "config", repeatable: true, help: "" },
+  model: { kind: "text", short: "m", help: "" },
+  "model-url": { kind: "text", help: "" },
+  "model-api-key": { kind: "text", help: "" },
+  limit: { kind: "value", help: "" },
+  json: { kind: "switch", short: "j", help: "" },
+  storage: { kind: "text", choices: ["hf", "gitlab"], help: "" },
+  range: { kind: "value", metavar: ["LOW", "HIGH"], help: "" },
+  up: { kind: "switch", exclusive: "direction", help: "" },
+  down: { kind: "switch", exclusive: "direction", help: "" },
+} as const satisfies FlagTable;
+
+const parse = (...argv: string[]) => parseArguments({ flags }, argv);
+const problem = (...argv: string[]) => {
+  try {
+    parse(...argv);
+  } catch (error) {
+    if (error instanceof UsageError) return error.message;
+  }
+  return undefined;
+};
+
+describe("flags", () => {
+  it("take values behind a blank or an equals sign", () => {
+    expect(parse("--limit", "5").flags.limit).toBe("5");
+    expect(parse("--limit=5").flags.limit).toBe("5");
+    expect(parse("--model-url=http://h/?a=b").flags["model-url"]).toBe("http://h/?a=b");
+    expect(parse("--model=").flags.model).toBe("");
+  });
+
+  it("may be shortened as long as one flag fits", () => {
+    expect(parse("--conf", "a.yaml").flags.config).toEqual(["a.yaml"]);
+    expect(parse("--model", "x").flags.model).toBe("x");
+    expect(problem("--model-", "x")).toBe(
+      "ambiguous option: --model- could match --model-url, --model-api-key",
+    );
+  });
+
+  it("have short forms that can be joined", () => {
+    expect(parse("-m", "x").flags.model).toBe("x");
+    expect(parse("-mx").flags.model).toBe("x");
+    expect(parse("-m=x").flags.model).toBe("x");
+    const joined = parse("-jvmx");
+    expect(joined.flags).toMatchObject({ json: true, model: "x" });
+    expect(joined.verbose).toBe(true);
+  });
+
+  it("gather repeated values where allowed, else the last one counts", () => {
+    expect(parse("--config", "a", "--config", "b").flags.config).toEqual(["a", "b"]);
+    expect(parse("--limit", "1", "--limit", "2").flags.limit).toBe("2");
+  });
+
+  it("may take several values, negative numbers too", () => {
+    expect(parse("--range", "-1", "-.5").flags.range).toEqual(["-1", "-.5"]);
+    expect(problem("--range", "1")).toBe("argument --range: expected 2 arguments");
+  });
+
+  it("are never mistaken for a value", () => {
+    expect(problem("--limit", "--json")).toBe("argument --limit: expected one argument");
+    expect(problem("--limit")).toBe("argument --limit: expected one argument");
+    expect(parse("--model", "-a b").flags.model).toBe("-a b");
+  });
+
+  it("are refused with a hint when unknown", () => {
+    expect(problem("--cofnig", "a.yaml")).toBe("unrecognized arguments: --cofnig Did you mean `--config`?");
+    expect(problem("--storge=hf")).toBe("unrecognized arguments: --storge=hf Did you mean `--storage`?");
+    expect(problem("-z", "--zzzzzz")).toBe("unrecognized arguments: -z --zzzzzz");
+  });
+
+  it("check their choices", () => {
+    expect(problem("--storage", "gitlap")).toBe(
+      "argument --storage: invalid choice: 'gitlap' (choose from 'hf', 'gitlab') Did you mean `gitlab`?",
+    );
+  });
+
+  it("that exclude one another cannot be combined", () => {
+    expect(problem("--up", "--down")).toBe("argument --down: not allowed with argument --up");
+    expect(problem("--json=1")).toBe("argument --json/-j: ignored explicit argument '1'");
+  });
+
+  it("stop at a double dash", () => {
+    expect(parse("--", "--limit", "5").words).toEqual(["--limit", "5"]);
+  });
+
+  it("can be required", () => {
+    const tables = { flags: { config: { kind: "config", short: "c", required: true, help: "" } } } as const;
+    expect(() => parseArguments(tables, [])).toThrow("the following arguments are required: --config/-c");
+    expect(parseArguments(tables, ["-h"]).help).toBe(true);
+  });
+});
+
+describe("overrides", () => {
+  it("mix with flags and keep their order", () => {
+    const { words, flags: values } = parse("+a=1", "--limit", "5", "~b", "++c.d=[x,y]", "plain", "-1");
+    expect(words).toEqual(["+a=1", "~b", "++c.d=[x,y]", "plain", "-1"]);
+    expect(values.limit).toBe("5");
+  });
+});
+
+describe("positionals", () => {
+  const positionals = {
+    TYPE: { optional: true, choices: ["agents", "models"], help: "" },
+    QUERY: { help: "" },
+  } as const satisfies PositionalTable;
+  const search = (...argv: string[]) => parseArguments({ flags, positionals }, argv);
+
+  it("give required ones their word before optional ones", () => {
+    expect(search("math").positionals).toEqual({ QUERY: "math" });
+    expect(search("agents", "math").positionals).toEqual({ TYPE: "agents", QUERY: "math" });
+  });
+
+  it("do not swallow overrides", () => {
+    const parsed = search("+json=true", "math");
+    expect(parsed.positionals).toEqual({ QUERY: "math" });
+    expect(parsed.words).toEqual(["+json=true"]);
+  });
+
+  it("pass further words on as overrides", () => {
+    expect(search("agents", "math", "extra").words).toEqual(["extra"]);
+  });
+
+  it("are missed and checked", () => {
+    expect(() => search()).toThrow("the following arguments are required: QUERY");
+    expect(() => search("agnets", "x")).toThrow(
+      "argument TYPE: invalid choice: 'agnets' (choose from 'agents', 'models') Did you mean `agents`?",
+    );
+  });
+});

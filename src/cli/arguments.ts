@@ -1,0 +1,230 @@
+import type { Flag, FlagTable, PositionalTable } from "./command.ts";
+import { hint } from "./hint.ts";
+import { UsageError } from "./usage-error.ts";
+
+/** What stands on the command line behind the command's name. */
+export interface ParsedArguments {
+  /** By long name: a boolean for switches, a list for repeatable flags and flags of several values. */
+  readonly flags: Record<string, string | boolean | string[] | undefined>;
+  readonly positionals: Record<string, string | undefined>;
+  /** Words for the override grammar, in order. */
+  readonly words: string[];
+  readonly help: boolean;
+  readonly verbose: boolean;
+}
+
+export interface ArgumentTables {
+  readonly flags: FlagTable;
+  readonly positionals?: PositionalTable;
+}
+
+/** Flags every command has. */
+export const commonFlags = {
+  help: { kind: "switch", short: "h", help: "show this help message and exit" },
+  verbose: { kind: "switch", short: "v", help: "log at debug level, here and in the servers" },
+} as const satisfies FlagTable;
+
+/** True for a word that can only be an override: `+key=value`, `key=value`, `~key`. */
+export function isOverrideWord(word: string): boolean {
+  return /^[+~]/.test(word) || word.includes("=");
+}
+
+/** How messages name a flag: `--input/-i`. */
+export function flagLabel(name: string, flag: Flag): string {
+  return flag.short === undefined ? `--${name}` : `--${name}/-${flag.short}`;
+}
+
+/** How usage lines name the values of a flag. */
+export function metavars(name: string, flag: Flag): readonly string[] {
+  if (flag.kind === "switch") return [];
+  if (typeof flag.metavar === "string") return [flag.metavar];
+  if (flag.metavar !== undefined) return flag.metavar;
+  return [
+    flag.choices === undefined ? name.toUpperCase().replaceAll("-", "_") : `{${flag.choices.join(",")}}`,
+  ];
+}
+
+function isNegativeNumber(word: string): boolean {
+  return /^-\d+$|^-\d*\.\d+(e[+-]?\d+)?$/i.test(word);
+}
+
+function looksLikeFlag(word: string): boolean {
+  return word.length > 1 && word.startsWith("-") && !isNegativeNumber(word) && !word.includes(" ");
+}
+
+/** Says which of the choices would have been right, or nothing when the value is one of them. */
+export function choiceProblem(label: string, value: string, choices: readonly string[]): string | undefined {
+  if (choices.includes(value)) return undefined;
+  const listed = choices.map((choice) => `'${choice}'`).join(", ");
+  return `argument ${label}: invalid choice: '${value}' (choose from ${listed})${hint(value, choices)}`;
+}
+
+/** Reads the words of one command in the manner of argparse: prefixes, `--flag=value`, clustered short flags. */
+export function parseArguments(tables: ArgumentTables, argv: readonly string[]): ParsedArguments {
+  return new ArgumentParser(tables).parse(argv);
+}
+
+class ArgumentParser {
+  private readonly flags: ReadonlyMap<string, Flag>;
+  private readonly positionals: PositionalTable;
+  private readonly given = new Map<string, string[]>();
+  private readonly plain: string[] = [];
+  private readonly overrides: string[] = [];
+  private readonly unknown: string[] = [];
+  private readonly queue: string[] = [];
+
+  constructor(tables: ArgumentTables) {
+    this.flags = new Map(Object.entries({ ...commonFlags, ...tables.flags }));
+    this.positionals = tables.positionals ?? {};
+  }
+
+  parse(argv: readonly string[]): ParsedArguments {
+    this.queue.push(...argv);
+    for (let word = this.queue.shift(); word !== undefined; word = this.queue.shift()) {
+      if (this.given.has("help")) break;
+      if (word === "--") this.plain.push(...this.queue.splice(0));
+      else if (word.startsWith("--")) this.longFlag(word);
+      else if (looksLikeFlag(word)) this.shortFlags(word);
+      else if (isOverrideWord(word)) this.overrides.push(word);
+      else this.plain.push(word);
+    }
+    const help = this.given.has("help");
+    if (!help) this.refuse();
+    const positionals = help ? {} : this.assignPositionals();
+    return {
+      flags: this.values(),
+      positionals,
+      words: [...this.overrides, ...this.plain],
+      help,
+      verbose: this.given.has("verbose"),
+    };
+  }
+
+  private longFlag(word: string): void {
+    const equals = word.indexOf("=");
+    const typed = equals < 0 ? word.slice(2) : word.slice(2, equals);
+    const name = this.find(typed);
+    if (name === undefined) this.unknown.push(word);
+    else this.take(name, equals < 0 ? undefined : word.slice(equals + 1));
+  }
+
+  private find(typed: string): string | undefined {
+    if (this.flags.has(typed)) return typed;
+    const candidates = [...this.flags.keys()].filter((name) => name.startsWith(typed));
+    if (candidates.length > 1) {
+      const listed = candidates.map((name) => `--${name}`).join(", ");
+      throw new UsageError(`ambiguous option: --${typed} could match ${listed}`);
+    }
+    return candidates[0];
+  }
+
+  private shortFlags(word: string): void {
+    for (let index = 1; index < word.length; index++) {
+      const name = this.findShort(word.charAt(index));
+      if (name === undefined) {
+        this.unknown.push(index === 1 ? word : `-${word.slice(index)}`);
+        return;
+      }
+      const rest = word.slice(index + 1);
+      if (this.flags.get(name)?.kind !== "switch") {
+        this.take(name, rest === "" ? undefined : rest.replace(/^=/, ""));
+        return;
+      }
+      this.take(name, undefined);
+    }
+  }
+
+  private findShort(letter: string): string | undefined {
+    for (const [name, flag] of this.flags) if (flag.short === letter) return name;
+    return undefined;
+  }
+
+  private take(name: string, attached: string | undefined): void {
+    const flag = this.flags.get(name);
+    if (flag === undefined) return;
+    const label = flagLabel(name, flag);
+    if (flag.kind === "switch" && attached !== undefined) {
+      throw new UsageError(`argument ${label}: ignored explicit argument '${attached}'`);
+    }
+    this.refuseTogether(name, flag);
+    const wanted = metavars(name, flag).length;
+    const values = attached === undefined ? [] : [attached];
+    while (values.length < wanted) {
+      const next = this.queue[0];
+      if (next === undefined || next === "--" || looksLikeFlag(next)) break;
+      values.push(next);
+      this.queue.shift();
+    }
+    if (values.length !== wanted) {
+      throw new UsageError(
+        `argument ${label}: expected ${wanted === 1 ? "one argument" : `${wanted} arguments`}`,
+      );
+    }
+    for (const value of flag.choices === undefined ? [] : values) {
+      const problem = choiceProblem(label, value, flag.choices ?? []);
+      if (problem !== undefined) throw new UsageError(problem);
+    }
+    this.given.set(name, flag.repeatable ? [...(this.given.get(name) ?? []), ...values] : values);
+  }
+
+  private refuseTogether(name: string, flag: Flag): void {
+    if (flag.exclusive === undefined) return;
+    for (const other of this.given.keys()) {
+      const rival = this.flags.get(other);
+      if (other === name || rival === undefined || rival.exclusive !== flag.exclusive) continue;
+      throw new UsageError(
+        `argument ${flagLabel(name, flag)}: not allowed with argument ${flagLabel(other, rival)}`,
+      );
+    }
+  }
+
+  private refuse(): void {
+    if (this.unknown.length > 0) {
+      const known = [...this.flags.keys()].map((name) => `--${name}`);
+      const hints = this.unknown.map((word) => hint(word.replace(/=.*/s, ""), known));
+      throw new UsageError(`unrecognized arguments: ${this.unknown.join(" ")}${hints.find(Boolean) ?? ""}`);
+    }
+    const missing = [...this.flags].filter(([name, flag]) => flag.required && !this.given.has(name));
+    if (missing.length > 0) {
+      const labels = missing.map(([name, flag]) => flagLabel(name, flag));
+      throw new UsageError(`the following arguments are required: ${labels.join(", ")}`);
+    }
+  }
+
+  /** Required positionals come first; optional ones share what is left, from the left. Further words are overrides. */
+  private assignPositionals(): Record<string, string | undefined> {
+    const entries = Object.entries(this.positionals);
+    let required = entries.filter(([, positional]) => !positional.optional).length;
+    const result: Record<string, string | undefined> = {};
+    const missing: string[] = [];
+    for (const [name, positional] of entries) {
+      if (positional.optional ? this.plain.length <= required : this.plain.length === 0) {
+        if (!positional.optional) missing.push(name);
+        continue;
+      }
+      const value = this.plain.shift();
+      if (!positional.optional) required--;
+      const problem =
+        value === undefined || positional.choices === undefined
+          ? undefined
+          : choiceProblem(name, value, positional.choices);
+      if (problem !== undefined) throw new UsageError(problem);
+      result[name] = value;
+    }
+    if (missing.length > 0)
+      throw new UsageError(`the following arguments are required: ${missing.join(", ")}`);
+    return result;
+  }
+
+  private values(): Record<string, string | boolean | string[] | undefined> {
+    const result: Record<string, string | boolean | string[] | undefined> = {};
+    for (const [name, flag] of this.flags) {
+      if (name in commonFlags) continue;
+      const values = this.given.get(name);
+      if (flag.kind === "switch") result[name] = values !== undefined;
+      else if (flag.repeatable || Array.isArray(flag.metavar)) result[name] = values ?? [];
+      else result[name] = values?.[0];
+    }
+    return result;
+  }
+}

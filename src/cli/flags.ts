@@ -1,0 +1,94 @@
+import type { FlagTable } from "./command.ts";
+
+/** Config files; joined with the selectors into one `config_paths`. */
+export const configFlag = {
+  config: {
+    kind: "config",
+    metavar: "PATH",
+    repeatable: true,
+    completes: "file",
+    help: "config file; several may be given, also separated by commas",
+  },
+} as const satisfies FlagTable;
+
+export const benchmarkFlag = {
+  benchmark: {
+    kind: "selector",
+    selector: "benchmark",
+    metavar: "NAME[/FLAVOR]",
+    help: "use the config of this benchmark",
+  },
+} as const satisfies FlagTable;
+
+export const environmentFlag = {
+  environment: {
+    kind: "selector",
+    selector: "environment",
+    metavar: "NAME[/FLAVOR]",
+    help: "use the config of this environment",
+  },
+} as const satisfies FlagTable;
+
+export const resourcesServerFlag = {
+  "resources-server": {
+    kind: "selector",
+    selector: "resources-server",
+    metavar: "NAME[/FLAVOR]",
+    help: "use the config of this resources server",
+  },
+} as const satisfies FlagTable;
+
+export const modelTypeFlag = {
+  "model-type": {
+    kind: "selector",
+    selector: "model-type",
+    metavar: "NAME[/FLAVOR]",
+    help: "use the config of this model server",
+  },
+} as const satisfies FlagTable;
+
+/** All selectors in the order their configs are merged, so the model's wins over the benchmark's. */
+export const selectorFlags = {
+  ...benchmarkFlag,
+  ...environmentFlag,
+  ...resourcesServerFlag,
+  ...modelTypeFlag,
+} as const satisfies FlagTable;
+
+export const searchDirFlag = {
+  "search-dir": {
+    kind: "search-dir",
+    metavar: "DIR",
+    repeatable: true,
+    completes: "directory",
+    help: "look for configs and components here first",
+  },
+} as const satisfies FlagTable;
+
+/** The model under test. */
+export const modelFlags = {
+  model: { kind: "text", short: "m", key: "policy_model_name", metavar: "NAME", help: "name of the model" },
+  "model-url": {
+    kind: "text",
+    key: "policy_base_url",
+    metavar: "URL",
+    help: "base URL of the model's endpoint",
+  },
+  "model-api-key": { kind: "text", key: "policy_api_key", metavar: "KEY", help: "API key for that endpoint" },
+} as const satisfies FlagTable;
+
+/** For listings; `+json=true` is the older spelling of the same. */
+export const jsonFlag = {
+  json: { kind: "switch", key: "json", help: "print JSON" },
+} as const satisfies FlagTable;
+
+/** `--resources-server NAME` where it names a folder instead of selecting a config. */
+export const serverFolderFlag = {
+  "resources-server": {
+    kind: "text",
+    key: "entrypoint",
+    prefix: "resources_servers/",
+    metavar: "NAME",
+    help: "the resources server (short for +entrypoint=resources_servers/NAME)",
+  },
+} as const satisfies FlagTable;

@@ -1,0 +1,8 @@
+import { getCloseMatches } from "../python/difflib.ts";
+
+/** ` Did you mean \`x\`?` for the nearest candidate, or nothing. A word is never suggested to itself. */
+export function hint(word: string, candidates: Iterable<string>): string {
+  const others = [...new Set(candidates)].filter((candidate) => candidate !== word);
+  const [nearest] = getCloseMatches(word, others, 1, 0.6);
+  return nearest === undefined ? "" : ` Did you mean \`${nearest}\`?`;
+}
