@@ -1,0 +1,129 @@
+import { describe, expect, it } from "vitest";
+import { resolveConfig } from "../config/resolve.ts";
+import { parseArguments } from "./arguments.ts";
+import { type Command, defineCommand } from "./command.ts";
+import { configFlag, modelFlags, searchDirFlag, selectorFlags, serverFolderFlag } from "./flags.ts";
+import { collectOverrides } from "./overrides.ts";
+
+const command = defineCommand({
+  group: "eval",
+  name: "run",
+  summary: "",
+  flags: {
+    ...configFlag,
+    ...selectorFlags,
+    ...searchDirFlag,
+    resume: { kind: "switch", key: "resume_from_cache", help: "" },
+    format: { kind: "switch", key: "format", sets: "json", help: "" },
+    limit: { kind: "value", key: "limit", help: "" },
+    range: { kind: "value", key: "reward_range", metavar: ["LOW", "HIGH"], help: "" },
+    revision: { kind: "text", key: ["version", "revision"], help: "" },
+    local: { kind: "text", help: "" },
+    ...modelFlags,
+  },
+  run: async () => 0,
+});
+
+const collect = (argv: string[], of: Command = command) =>
+  collectOverrides(of, parseArguments(of, argv), {
+    select: async (_kind, flag, value) => `/${flag}/${value}.yaml`,
+  });
+const literal = (path: string, value: unknown, source: string) => ({ op: "+", path, value, source });
+
+describe("collectOverrides", () => {
+  it("puts verbose and config_paths first, then flags in their defined order, then the user's words", async () => {
+    expect(
+      await collect(["+x=1", "--model", "m", "--limit", "5", "--config", "a.yaml", "-v", "y=2"]),
+    ).toEqual([
+      literal("verbose", true, "--verbose"),
+      literal("config_paths", ["a.yaml"], "--config a.yaml"),
+      "+limit=5",
+      literal("policy_model_name", "m", "--model"),
+      "+x=1",
+      "y=2",
+    ]);
+  });
+
+  it("joins config paths: --config, selectors in defined order, then the user's lists", async () => {
+    const argv = [
+      "+config_paths=[u1,u2]",
+      "--model-type",
+      "m",
+      "--benchmark",
+      "b",
+      "--config",
+      "a,b",
+      "--config",
+      "c",
+    ];
+    expect(await collect(argv)).toEqual([
+      "+config_paths=['a','b','c','/benchmark/b.yaml','/model-type/m.yaml',u1,u2]",
+    ]);
+  });
+
+  it("joins the user's own lists as they were typed", async () => {
+    expect(await collect(["+config_paths=[a,b]", "+config_paths=[]", "+config_paths=[${c},'d e']"])).toEqual([
+      "+config_paths=[a,b,${c},'d e']",
+    ]);
+  });
+
+  it("quotes paths so that the grammar gives them back", async () => {
+    const path = "it's \\ odd\\'${x}\\";
+    const [word] = await collect(["--config", path, "+config_paths=[b]"]);
+    const config = await resolveConfig({
+      overrides: [`++paths=${String(word).slice("+config_paths=".length)}`],
+      skipEnvYaml: true,
+      offline: true,
+      env: {},
+    });
+    expect(config.get("paths")).toEqual([path, "b"]);
+  });
+
+  it("does not join replacements and interpolations", async () => {
+    expect(await collect(["++config_paths=[a]", "--config", "c"])).toEqual([
+      literal("config_paths", ["c"], "--config c"),
+      "++config_paths=[a]",
+    ]);
+    const words = await collect(["+config_paths=${mine}", "--config", "c"]);
+    expect(words[1]).toBe("+config_paths=${mine}");
+  });
+
+  it("takes text flags literally", async () => {
+    const key = "sk-=,#&(~ü${x";
+    expect(await collect(["--model-api-key", key])).toEqual([
+      literal("policy_api_key", key, "--model-api-key"),
+    ]);
+  });
+
+  it("sends other values through the grammar", async () => {
+    expect(await collect(["--limit", "{a: 4, _default: 1}"])).toEqual(["+limit={a: 4, _default: 1}"]);
+    expect(await collect(["--range", "-1", "1"])).toEqual(["+reward_range=[-1,1]"]);
+  });
+
+  it("knows switches with a value, several keys and flags without a key", async () => {
+    expect(await collect(["--resume", "--format", "--revision", "v1", "--local", "x"])).toEqual([
+      literal("resume_from_cache", true, "--resume"),
+      literal("format", "json", "--format"),
+      literal("version", "v1", "--revision"),
+      literal("revision", "v1", "--revision"),
+    ]);
+  });
+
+  it("turns a server's name into its folder where asked", async () => {
+    const test = defineCommand({
+      name: "test",
+      summary: "",
+      flags: serverFolderFlag,
+      positionals: { NAME: { help: "", optional: true, key: "component_name" } },
+      run: async () => 0,
+    });
+    expect(await collect(["n", "--resources-server", "mcqa"], test)).toEqual([
+      literal("component_name", "n", "NAME"),
+      literal("entrypoint", "resources_servers/mcqa", "--resources-server"),
+    ]);
+  });
+
+  it("refuses empty config paths", async () => {
+    await expect(collect(["--config", "a,,b"])).rejects.toThrow("argument --config: empty path in 'a,,b'");
+  });
+});

@@ -1,0 +1,109 @@
+import type { Override } from "../config/resolve.ts";
+import type { ParsedArguments } from "./arguments.ts";
+import type { Command, SelectorKind } from "./command.ts";
+import { UsageError } from "./usage-error.ts";
+
+const USER_CONFIG_PATHS = /^\+config_paths=\s*\[(.*)\]\s*$/s;
+
+export interface OverrideSources {
+  /** The config file a selector stands for. */
+  select(kind: SelectorKind, flag: string, value: string): Promise<string>;
+}
+
+/**
+ * The overrides of one command line: `verbose`, one joined `config_paths`, the flags in the order of their definition,
+ * then the user's own words. A flag is only another spelling of an override, so all of them use a single `+`.
+ */
+export async function collectOverrides(
+  command: Command,
+  parsed: ParsedArguments,
+  sources: OverrideSources,
+): Promise<Override[]> {
+  const result: Override[] = parsed.verbose ? [literal("verbose", true, "--verbose")] : [];
+  const words = parsed.words.filter((word) => !USER_CONFIG_PATHS.test(word));
+  const lists = parsed.words.flatMap((word) => USER_CONFIG_PATHS.exec(word)?.[1] ?? []);
+  const { paths, flags } = await configPaths(command, parsed, sources);
+  if (lists.length > 0) result.push(`+config_paths=[${joinLists(paths, lists)}]`);
+  else if (paths.length > 0) result.push(literal("config_paths", paths, flags.join(" ")));
+  return [...result, ...positionalOverrides(command, parsed), ...flagOverrides(command, parsed), ...words];
+}
+
+/** The user's lists stay as typed, so that quotes and interpolations in them keep their meaning. */
+function joinLists(paths: readonly string[], lists: readonly string[]): string {
+  return [...paths.map(quote), ...lists.filter((list) => list.trim() !== "")].join(",");
+}
+
+/** A text as the override grammar reads it back unchanged. */
+function quote(text: string): string {
+  const escaped = text.replace(/(\\*)('|$)/g, (_, slashes: string, end: string) => {
+    return slashes + slashes + (end === "'" ? "\\'" : "");
+  });
+  return `'${escaped.replaceAll("${", "\\${")}'`;
+}
+
+function literal(path: string, value: unknown, source: string): Override {
+  return { op: "+", path, value, source };
+}
+
+async function configPaths(command: Command, parsed: ParsedArguments, { select }: OverrideSources) {
+  const paths: string[] = [];
+  const flags: string[] = [];
+  for (const [name, flag] of Object.entries(command.flags)) {
+    if (flag.kind !== "config" && flag.kind !== "selector") continue;
+    for (const given of asList(parsed.flags[name])) {
+      const values = flag.kind === "config" ? splitPaths(given) : [given];
+      for (const value of values) {
+        paths.push(flag.selector === undefined ? value : await select(flag.selector, name, value));
+      }
+      flags.push(`--${name} ${given}`);
+    }
+  }
+  return { paths, flags };
+}
+
+/** `--config a.yaml,b.yaml` is two files. */
+function splitPaths(given: string): string[] {
+  const paths = given.split(",").map((path) => path.trim());
+  if (paths.includes("")) throw new UsageError(`argument --config: empty path in '${given}'`);
+  return paths;
+}
+
+function flagOverrides(command: Command, parsed: ParsedArguments): Override[] {
+  const result: Override[] = [];
+  for (const [name, flag] of Object.entries(command.flags)) {
+    const given = parsed.flags[name];
+    if (flag.key === undefined || given === undefined || given === false) continue;
+    const values = asList(given);
+    if (values.length === 0 && given !== true) continue;
+    for (const key of asList(flag.key)) {
+      if (flag.kind === "switch") result.push(literal(key, flag.sets ?? true, `--${name}`));
+      else if (flag.kind === "value") result.push(...grammarOverrides(key, values));
+      else result.push(literal(key, textValue(given, flag.prefix ?? ""), `--${name}`));
+    }
+  }
+  return result;
+}
+
+/** Several values of one flag (`--reward-range LOW HIGH`) are one list. */
+function grammarOverrides(key: string, values: readonly string[]): Override[] {
+  return [`+${key}=${values.length === 1 ? values[0] : `[${values.join(",")}]`}`];
+}
+
+function textValue(given: string | true | readonly string[], prefix: string): unknown {
+  if (Array.isArray(given)) return given.map((value) => prefix + value);
+  return prefix + String(given);
+}
+
+function positionalOverrides(command: Command, parsed: ParsedArguments): Override[] {
+  const result: Override[] = [];
+  for (const [name, { key }] of Object.entries(command.positionals ?? {})) {
+    const value = parsed.positionals[name];
+    if (key !== undefined && value !== undefined) result.push(literal(key, value, name));
+  }
+  return result;
+}
+
+function asList(given: string | boolean | readonly string[] | undefined): readonly string[] {
+  if (typeof given === "string") return [given];
+  return Array.isArray(given) ? given : [];
+}
