@@ -1,0 +1,88 @@
+import { type CompletionNode, shellQuote, type ValueSource } from "./model.ts";
+
+/** Completion for bash 4 and newer; works without the bash-completion package. */
+export function bashScript(nodes: readonly CompletionNode[], installRoot: string): string {
+  const places = nodes.map((node) => {
+    const flags = node.flags.flatMap(({ long, short }) => (short === undefined ? [long] : [long, short]));
+    const words = node.words.map(({ word }) => word);
+    return `    ${shellQuote(node.path)}) words=${shellQuote(words.join(" "))}; flags=${shellQuote(flags.join(" "))} ;;`;
+  });
+  const values = nodes.flatMap((node) =>
+    node.flags
+      .filter(({ value }) => value.kind !== "none")
+      .map(({ long, short, value }) => {
+        const patterns = [long, short].filter((name) => name !== undefined);
+        const keys = patterns.map((name) => shellQuote(`${node.path}:${name}`)).join("|");
+        return `    ${keys}) ${valueCommand(value)} ;;`;
+      }),
+  );
+  const valueFlags = new Set(
+    nodes.flatMap((node) =>
+      node.flags
+        .filter(({ value }) => value.kind !== "none")
+        .flatMap(({ long, short }) => (short === undefined ? [long] : [long, short])),
+    ),
+  );
+  const known = nodes.map(({ path }) => path).filter((path) => path !== "");
+  return `# bash completion for gym
+_gym_components() {
+  local root entry roots=":\${NEMO_GYM_EXTRA_ROOTS:-}:$PWD:"${shellQuote(installRoot)}
+  local IFS=:
+  for root in $roots; do
+    [ -n "$root" ] || continue
+    for entry in "$root/$1"/*/; do
+      [ -d "$entry" ] && entry=\${entry%/} && printf '%s\\n' "\${entry##*/}"
+    done
+  done
+}
+
+_gym_values() {
+  case "$1" in
+${values.join("\n")}
+    *) return 1 ;;
+  esac
+}
+
+_gym_complete() {
+  local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD-1]} path='' word words flags index skip=0
+  # bash splits --flag=value at the sign
+  if [ "$cur" = = ]; then cur=''; elif [ "$prev" = = ]; then prev=\${COMP_WORDS[COMP_CWORD-2]}; fi
+  for ((index = 1; index < COMP_CWORD; index++)); do
+    word=\${COMP_WORDS[index]}
+    if [ "$skip" = 1 ] && [ "$word" != = ]; then skip=0; continue; fi
+    case "$word" in
+      ${[...valueFlags].join("|") || "''"}) skip=1 ;;
+      -*|*=*|+*|'~'*) ;;
+      *) case "\${path:+$path }$word" in
+        ${known.map(shellQuote).join("|")}) path="\${path:+$path }$word" ;;
+      esac ;;
+    esac
+  done
+  COMPREPLY=()
+  _gym_values "$path:$prev" && return
+  case "$path" in
+${places.join("\n")}
+  esac
+  case "$cur" in
+    -*) COMPREPLY=($(compgen -W "$flags" -- "$cur")) ;;
+    *) COMPREPLY=($(compgen -W "$words" -- "$cur")) ;;
+  esac
+}
+
+complete -F _gym_complete gym ng`;
+}
+
+function valueCommand(value: ValueSource): string {
+  switch (value.kind) {
+    case "choices":
+      return `COMPREPLY=($(compgen -W ${shellQuote(value.choices.join(" "))} -- "$cur"))`;
+    case "components":
+      return `COMPREPLY=($(compgen -W "$(_gym_components ${value.directory})" -- "$cur"))`;
+    case "file":
+      return `compopt -o filenames 2>/dev/null; local IFS=$'\\n'; COMPREPLY=($(compgen -f -- "$cur"))`;
+    case "directory":
+      return `compopt -o filenames 2>/dev/null; local IFS=$'\\n'; COMPREPLY=($(compgen -d -- "$cur"))`;
+    default:
+      return "COMPREPLY=()";
+  }
+}

@@ -1,0 +1,144 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { defineCommand, type Program } from "../command.ts";
+import { configFlag, searchDirFlag, selectorFlags, serverFolderFlag } from "../flags.ts";
+import { completionScript, type Shell } from "./script.ts";
+
+const run = async () => 0;
+const program: Program = {
+  groups: [
+    { name: "env", summary: "develop environments" },
+    { name: "empty", summary: "nothing works yet" },
+  ],
+  commands: [
+    defineCommand({
+      group: "env",
+      name: "start",
+      summary: "it's the start",
+      flags: {
+        ...configFlag,
+        ...selectorFlags,
+        ...searchDirFlag,
+        storage: { kind: "text", short: "s", choices: ["hf", "gitlab"], help: "where" },
+        json: { kind: "switch", help: "print JSON" },
+      },
+      run,
+    }),
+    defineCommand({ group: "env", name: "status", summary: "show", flags: serverFolderFlag, run }),
+    defineCommand({
+      name: "completion",
+      summary: "print a script",
+      flags: {},
+      positionals: { SHELL: { help: "the shell", choices: ["bash", "zsh", "fish"] } },
+      run,
+    }),
+  ],
+};
+
+let directory = "";
+beforeAll(() => {
+  directory = mkdtempSync(path.join(os.tmpdir(), "completion it's-"));
+  for (const name of [
+    "install/resources_servers/mcqa",
+    "resources_servers/maths",
+    "extra/resources_servers/mazes",
+  ]) {
+    mkdirSync(path.join(directory, name), { recursive: true });
+  }
+  mkdirSync(path.join(directory, "configs"));
+  writeFileSync(path.join(directory, "model.yaml"), "");
+  writeFileSync(path.join(directory, "my model.yaml"), "");
+});
+afterAll(() => rmSync(directory, { recursive: true }));
+
+const script = (shell: Shell) => completionScript(shell, program, path.join(directory, "install"));
+
+function shell(name: Shell, argv: string[]): string[] {
+  const env = { ...process.env, NEMO_GYM_EXTRA_ROOTS: path.join(directory, "extra"), HOME: directory };
+  const { stdout, stderr, status } = spawnSync(name, argv, { cwd: directory, env, encoding: "utf8" });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  return stdout.split("\n").filter(Boolean).sort();
+}
+
+/** Sets the words as readline would, with `--flag=value` split at the sign. */
+function bash(...words: string[]): string[] {
+  const split = words.flatMap((word) =>
+    word.split(/(=)/).filter((part, _index, all) => part !== "" || all.length === 1),
+  );
+  const quoted = split.map((word) => `'${word}'`).join(" ");
+  const test = `
+    COMP_WORDS=(gym ${quoted}); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1))
+    _gym_complete; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  return shell("bash", ["--norc", "-c", script("bash") + test]);
+}
+
+describe("completion in bash", () => {
+  it("offers groups, commands and what a command takes", () => {
+    expect(bash("")).toEqual(["completion", "env"]);
+    expect(bash("e")).toEqual(["env"]);
+    expect(bash("env", "st")).toEqual(["start", "status"]);
+    expect(bash("completion", "z")).toEqual(["zsh"]);
+    expect(bash("empty", "")).toEqual(["completion", "env"]);
+  });
+
+  it("offers the flags of the place", () => {
+    expect(bash("--v")).toEqual(["--verbose", "--version"]);
+    expect(bash("env", "-")).toEqual(["--help", "-h"]);
+    expect(bash("env", "start", "--s")).toEqual(["--search-dir", "--storage"]);
+    expect(bash("env", "start", "--json", "--config", "a.yaml", "+x=1", "--m")).toEqual(["--model-type"]);
+  });
+
+  it("offers choices, files, directories and components", () => {
+    expect(bash("env", "start", "--storage", "")).toEqual(["gitlab", "hf"]);
+    expect(bash("env", "start", "-s", "g")).toEqual(["gitlab"]);
+    expect(bash("env", "start", "--storage=")).toEqual(["gitlab", "hf"]);
+    expect(bash("env", "start", "--storage=g")).toEqual(["gitlab"]);
+    expect(bash("env", "start", "--config", "mod")).toEqual(["model.yaml"]);
+    expect(bash("env", "start", "--config", "my")).toEqual(["my model.yaml"]);
+    expect(bash("env", "start", "--search-dir", "con")).toEqual(["configs"]);
+    expect(bash("env", "start", "--resources-server", "m")).toEqual(["maths", "mazes", "mcqa"]);
+    expect(bash("env", "status", "--resources-server", "mc")).toEqual(["mcqa"]);
+  });
+
+  it("does not take a flag's value for a command", () => {
+    expect(bash("env", "start", "--config", "status", "--st")).toEqual(["--storage"]);
+  });
+});
+
+const installed = (name: Shell) => spawnSync(name, ["-c", "true"]).status === 0;
+
+describe("completion in other shells", () => {
+  it("is written for each", () => {
+    expect(script("zsh")).toMatch(/^#compdef gym ng\n/);
+    expect(script("zsh")).toContain(String.raw`'start:it'\''s the start'`);
+    expect(script("fish")).toContain(
+      "complete -c $program -n '__gym_at \"env start\"' -l storage -s s -x -a 'hf gitlab'",
+    );
+  });
+
+  if (installed("zsh")) {
+    it("is accepted by zsh", () => {
+      shell("zsh", ["-f", "-c", `autoload -U compinit; compinit -u -D; ${script("zsh")}`]);
+    });
+  }
+
+  if (installed("fish")) {
+    const fish = (line: string) =>
+      shell("fish", ["--no-config", "-c", `${script("fish")}\ncomplete -C ${JSON.stringify(line)}`]).map(
+        (offer) => offer.split("\t")[0],
+      );
+
+    it("works in fish", () => {
+      expect(fish("gym ")).toEqual(["completion", "env"]);
+      expect(fish("gym env st")).toEqual(["start", "status"]);
+      expect(fish("gym env start --st")).toEqual(["--storage"]);
+      expect(fish("gym env start --storage ")).toEqual(["gitlab", "hf"]);
+      expect(fish("gym env start --resources-server m")).toEqual(["maths", "mazes", "mcqa"]);
+      expect(fish("gym env start --search-dir con")).toEqual(["configs/"]);
+      expect(fish("gym env start --config mod")).toEqual(["model.yaml"]);
+    });
+  }
+});

@@ -1,0 +1,81 @@
+import { type CompletionNode, type FlagCompletion, shellQuote, type ValueSource } from "./model.ts";
+
+/** Completion for fish; to be sourced or saved in `~/.config/fish/completions`. */
+export function fishScript(nodes: readonly CompletionNode[], installRoot: string): string {
+  const valueFlags = new Set(
+    nodes.flatMap(({ flags }) => flags.filter(({ value }) => value.kind !== "none").flatMap(spellings)),
+  );
+  const known = nodes.map(({ path }) => path).filter((path) => path !== "");
+  const lines = nodes.flatMap((node) => {
+    const condition = shellQuote(`__gym_at ${node.path === "" ? '""' : `"${node.path}"`}`);
+    const start = `$program -n ${condition}`;
+    return [
+      ...node.words.map(
+        ({ word, help }) => `complete -c ${start} -a ${shellQuote(word)} -d ${shellQuote(help)}`,
+      ),
+      ...node.flags.map((flag) => `complete -c ${start} ${flagOptions(flag)}`),
+    ];
+  });
+  return `# fish completion for gym
+function __gym_at
+    set -l at ""
+    set -l skip 0
+    for word in (commandline -opc)[2..-1]
+        if test $skip = 1
+            set skip 0
+            continue
+        end
+        switch $word
+            case ${[...valueFlags].join(" ") || "''"}
+                set skip 1
+            case '-*' '*=*' '+*' '~*'
+            case '*'
+                set -l longer (string trim "$at $word")
+                contains -- $longer ${known.map(shellQuote).join(" ")}; and set at $longer
+        end
+    end
+    test "$at" = "$argv[1]"
+end
+
+function __gym_components
+    set -l roots (string split : -- "$NEMO_GYM_EXTRA_ROOTS") $PWD ${shellQuote(installRoot)}
+    for root in $roots
+        test -n "$root"; and test -d "$root/$argv[1]"; or continue
+        for entry in $root/$argv[1]/*/
+            basename $entry
+        end
+    end
+end
+
+for program in gym ng
+    complete -c $program -f
+${lines.map((line) => `    ${line}`).join("\n")}
+end`;
+}
+
+function spellings({ long, short }: FlagCompletion): string[] {
+  return short === undefined ? [long] : [long, short];
+}
+
+function flagOptions({ long, short, help, value }: FlagCompletion): string {
+  const parts = [`-l ${long.slice(2)}`];
+  if (short !== undefined) parts.push(`-s ${short.slice(1)}`);
+  return [...parts, valueOptions(value), `-d ${shellQuote(help)}`].filter(Boolean).join(" ");
+}
+
+function valueOptions(value: ValueSource): string {
+  switch (value.kind) {
+    case "none":
+      return "";
+    case "choices":
+      return `-x -a ${shellQuote(value.choices.join(" "))}`;
+    case "components":
+      return `-x -a ${shellQuote(`(__gym_components ${value.directory})`)}`;
+    case "file":
+      return "-r -F";
+    case "directory":
+      return "-x -a '(__fish_complete_directories)'";
+    case "text":
+      return "-x";
+  }
+}

@@ -1,0 +1,14 @@
+import type { Program } from "../command.ts";
+import { bashScript } from "./bash.ts";
+import { fishScript } from "./fish.ts";
+import { completionNodes } from "./model.ts";
+import { zshScript } from "./zsh.ts";
+
+const writers = { bash: bashScript, zsh: zshScript, fish: fishScript } as const;
+
+export type Shell = keyof typeof writers;
+
+/** The completion script of one shell, made from the tables of commands and flags. */
+export function completionScript(shell: Shell, program: Program, installRoot: string): string {
+  return writers[shell](completionNodes(program), installRoot);
+}
