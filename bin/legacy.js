@@ -1,0 +1,6 @@
+#!/usr/bin/env node
+import module from "node:module";
+
+module.enableCompileCache?.();
+const { mainLegacy } = await import("../dist/src/cli/process.js");
+await mainLegacy();

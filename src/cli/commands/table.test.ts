@@ -1,0 +1,45 @@
+import { describe, expect, it } from "vitest";
+import { commonFlags } from "../arguments.ts";
+import { captureRun } from "../captured-run.ts";
+import { commandWords } from "../command.ts";
+import { program } from "./table.ts";
+
+describe("the table of commands", () => {
+  it("names each command, short flag and older name once", () => {
+    const words = program.commands.map((command) => commandWords(command).join(" "));
+    expect(new Set(words).size).toBe(words.length);
+    const older = program.commands.flatMap((command) => (command.legacy ?? []).map(({ name }) => name));
+    expect(new Set(older).size).toBe(older.length);
+    for (const command of program.commands) {
+      const flags = Object.entries({ ...commonFlags, ...command.flags });
+      const shorts = flags.map(([, { short }]) => short).filter((short) => short !== undefined);
+      expect(new Set(shorts).size, commandWords(command).join(" ")).toBe(shorts.length);
+    }
+  });
+
+  it("puts every command into a group that exists", () => {
+    const groups = new Set([undefined, ...program.groups.map(({ name }) => name)]);
+    expect(program.commands.filter(({ group }) => !groups.has(group))).toEqual([]);
+  });
+
+  it("gives every flag that sets a key a sensible kind", () => {
+    for (const { flags } of program.commands) {
+      for (const [name, flag] of Object.entries(flags)) {
+        if (flag.kind === "selector") expect(flag.selector, name).toBeDefined();
+        if (flag.sets !== undefined) expect(flag.kind, name).toBe("switch");
+        if (flag.prefix !== undefined) expect(flag.kind, name).toBe("text");
+        expect(flag.help, name).toMatch(/^\S.*[^.]$/);
+      }
+    }
+  });
+
+  for (const command of program.commands) {
+    const words = commandWords(command);
+    it(`shows the help of ${words.join(" ")}`, async () => {
+      const { exitCode, stdout, stderr } = await captureRun([...words, "--help"]);
+      expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+      expect(stdout).toContain(`usage: gym ${words.join(" ")} [-h] [-v]`);
+      for (const name of Object.keys(command.flags)) expect(stdout).toContain(`--${name}`);
+    });
+  }
+});

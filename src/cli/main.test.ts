@@ -1,0 +1,261 @@
+import { describe, expect, it } from "vitest";
+import { GymError } from "../errors.ts";
+import { type CaptureOptions, captureRun } from "./captured-run.ts";
+import { defineCommand, type Program } from "./command.ts";
+import { UsageError } from "./usage-error.ts";
+
+const failures: Record<string, () => unknown> = {
+  gym: () => new GymError("THING_BROKEN", "the thing broke"),
+  config: () => new GymError("CONFIG_INVALID", "a key is wrong"),
+  override: () => new GymError("CONFIG_OVERRIDE", "Could not override 'a'"),
+  usage: () => new UsageError("no such thing"),
+  bug: () => new TypeError("undefined is not a function"),
+};
+
+const program: Program = {
+  groups: [
+    { name: "env", summary: "develop and run environments" },
+    { name: "eval", summary: "nothing here works yet" },
+  ],
+  commands: [
+    defineCommand({
+      group: "env",
+      name: "start",
+      summary: "start the servers",
+      flags: { limit: { kind: "value", key: "limit", metavar: "N", help: "at most this many" } },
+      keys: { limit: { type: "int", help: "at most this many", default: 3 } },
+      examples: ["gym env start --limit 5"],
+      legacy: [{ name: "run" }, { name: "run_few", arguments: ["--limit", "1"] }],
+      async run({ flags, overrides, verbose, out }) {
+        out(JSON.stringify({ flags, overrides, verbose }));
+        return 0;
+      },
+    }),
+    defineCommand({
+      group: "env",
+      name: "status",
+      summary: "show the servers",
+      flags: {},
+      run: async () => 7,
+    }),
+    defineCommand({
+      name: "fail",
+      summary: "fail in a chosen way",
+      flags: {},
+      positionals: { WAY: { help: "how" } },
+      async run({ positionals }) {
+        throw failures[positionals.WAY]?.();
+      },
+    }),
+  ],
+};
+
+const gym = (line: string, options: CaptureOptions = {}) =>
+  captureRun(line.split(" ").filter(Boolean), { program, ...options });
+
+describe("help", () => {
+  it("of the program lists the commands that exist", async () => {
+    const { exitCode, stdout, stderr } = await gym("--help");
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+    expect(stdout).toMatchInlineSnapshot(`
+      "usage: gym [-h] [--version] [--json] [-v] COMMAND ...
+
+      NeMo Gym: build environments for language-model agents, run them, score what
+      happened.
+
+      commands:
+        env                     develop and run environments
+          start                 start the servers
+          status                show the servers
+        fail                    fail in a chosen way
+
+      options:
+        -h, --help              show this help message and exit
+        --version               show the version, the main dependencies and the
+                                system, then exit
+        --json                  with --version: print JSON
+        -v, --verbose           log at debug level, here and in the servers
+
+      Run \`gym COMMAND --help\` for the flags of a command.
+      "
+    `);
+  });
+
+  it("of a group and of a command", async () => {
+    expect((await gym("env -h")).stdout).toMatchInlineSnapshot(`
+      "usage: gym env [-h] COMMAND ...
+
+      develop and run environments
+
+      commands:
+        start                   start the servers
+        status                  show the servers
+
+      options:
+        -h, --help              show this help message and exit
+      "
+    `);
+    expect((await gym("env start --he")).stdout).toMatchInlineSnapshot(`
+      "usage: gym env start [-h] [-v] [--limit N] [key=value ...]
+
+      Start the servers.
+
+      options:
+        -h, --help              show this help message and exit
+        -v, --verbose           log at debug level, here and in the servers
+        --limit N               at most this many
+
+      config keys (set with +key=value):
+        limit (int)             at most this many [default: 3]
+
+      examples:
+        gym env start --limit 5
+      "
+    `);
+  });
+
+  it("is wrapped to COLUMNS", async () => {
+    const { stdout } = await gym("env start -h", { env: { COLUMNS: "40" } });
+    expect(Math.max(...stdout.split("\n").map((line) => line.length))).toBeLessThanOrEqual(40);
+  });
+
+  it("is shown with exit code 1 when no command is given", async () => {
+    const help = await gym("--help");
+    for (const line of ["", "-v", "--json"]) expect(await gym(line)).toEqual({ ...help, exitCode: 1 });
+    expect(await gym("env")).toEqual({ ...(await gym("env -h")), exitCode: 1 });
+  });
+});
+
+describe("commands", () => {
+  it("get flags, overrides and the exit code", async () => {
+    const { stdout } = await gym("env start --limit 5 +a=1");
+    expect(JSON.parse(stdout)).toEqual({
+      flags: { limit: "5" },
+      overrides: ["+limit=5", "+a=1"],
+      verbose: false,
+    });
+    expect((await gym("env status")).exitCode).toBe(7);
+  });
+
+  it("take -v and overrides anywhere", async () => {
+    for (const line of ["-v env start", "env -v start", "env start -v"]) {
+      expect(JSON.parse((await gym(line)).stdout)).toMatchObject({ verbose: true });
+    }
+    expect(JSON.parse((await gym("+a=1 env start")).stdout)).toMatchObject({ overrides: ["+a=1"] });
+  });
+
+  it("that do not exist are answered with usage and the nearest name", async () => {
+    expect(await gym("evn start")).toEqual({
+      exitCode: 2,
+      stdout: "",
+      stderr:
+        "usage: gym [-h] [--version] [--json] [-v] COMMAND ...\n" +
+        "gym: error: argument COMMAND: invalid choice: 'evn' (choose from 'env', 'fail') Did you mean `env`?\n",
+    });
+    expect((await gym("env strat")).stderr).toBe(
+      "usage: gym env [-h] COMMAND ...\n" +
+        "gym env: error: argument COMMAND: invalid choice: 'strat' (choose from 'start', 'status') Did you mean `start`?\n",
+    );
+    expect((await gym("eval run")).exitCode).toBe(2);
+  });
+
+  it("refuse flags they do not have", async () => {
+    const { exitCode, stderr } = await gym("env start --limt 5");
+    expect(exitCode).toBe(2);
+    expect(stderr).toBe(
+      "usage: gym env start [-h] [-v] [--limit N] [key=value ...]\n" +
+        "gym env start: error: unrecognized arguments: --limt Did you mean `--limit`?\n",
+    );
+    expect((await gym("--verison")).stderr).toContain(
+      "gym: error: unrecognized arguments: --verison Did you mean `--version`?",
+    );
+    expect((await gym("--json env start")).exitCode).toBe(2);
+  });
+});
+
+describe("errors", () => {
+  it("go to the stream and exit with the code of their kind", async () => {
+    expect(await gym("fail gym")).toEqual({ exitCode: 1, stdout: "", stderr: "Error: the thing broke\n" });
+    expect(await gym("fail config")).toEqual({ exitCode: 1, stdout: "Error: a key is wrong\n", stderr: "" });
+    expect(await gym("fail override")).toEqual({
+      exitCode: 1,
+      stdout: "",
+      stderr: "Could not override 'a'\n",
+    });
+    expect(await gym("fail usage")).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining("gym fail: error: no such"),
+    });
+  });
+
+  it("show a stack only when nobody foresaw them", async () => {
+    const { exitCode, stderr } = await gym("fail bug");
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain("TypeError: undefined is not a function\n    at ");
+  });
+
+  it("after an interrupt are not blamed on the program", async () => {
+    const stopped = await gym("fail bug", { signal: AbortSignal.abort() });
+    expect(stopped).toEqual({ exitCode: 130, stdout: "", stderr: "Interrupted.\n" });
+  });
+});
+
+describe("older commands", () => {
+  it("print a notice on stderr and run the new one", async () => {
+    const { exitCode, stdout, stderr } = await gym("+a=1", { startedAs: "/usr/bin/ng_run" });
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ overrides: ["+a=1"] });
+    expect(stderr).toBe(
+      "⚠  `ng_run` is deprecated and will be removed in a future release; use `gym env start` instead.\n",
+    );
+  });
+
+  it("have a longer prefix and words of their own", async () => {
+    const { stdout, stderr } = await gym("", { startedAs: "nemo_gym_run_few" });
+    expect(stderr).toContain("use `gym env start --limit 1` instead");
+    expect(JSON.parse(stdout)).toMatchObject({ overrides: ["+limit=1"] });
+  });
+
+  it("without an equivalent say so", async () => {
+    expect(await gym("", { startedAs: "ng_nothing" })).toEqual({
+      exitCode: 1,
+      stdout: "",
+      stderr: "`ng_nothing`: no equivalent command is known; see `gym --help`.\n",
+    });
+  });
+});
+
+describe("version", () => {
+  it("names the program, Node.js, dependencies and the system", async () => {
+    const { exitCode, stdout } = await gym("--version");
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(
+      /^NeMo Gym v\d+\.\d+\.\d+\nNode\.js \d.* \(.*\)\nInstallation: .*\n\nKey Dependencies:\n {2}\S+: \S/,
+    );
+    expect(stdout).toMatch(
+      /\n\nSystem:\n {2}OS: .*\n {2}Platform: .*\n {2}Architecture: .*\n {2}Processor: .*\n {2}CPUs: \d+\n/,
+    );
+    expect(stdout).toMatch(/ {2}Memory: [\d.]+ GB\n$/);
+  });
+
+  it("is JSON in every spelling, the older ones too", async () => {
+    for (const line of ["--version --json", "--json --version", "--version +json=true"]) {
+      const report = JSON.parse((await gym(line)).stdout) as Record<string, unknown>;
+      expect(Object.keys(report)).toEqual([
+        "nemo_gym",
+        "node",
+        "node_path",
+        "python",
+        "python_path",
+        "installation_path",
+        "dependencies",
+        "system",
+      ]);
+      expect(report["system"]).toMatchObject({ cpus: expect.any(Number), memory_gb: expect.any(Number) });
+      expect(report["dependencies"]).toMatchObject({ yaml: expect.stringMatching(/^\d/) });
+    }
+    const legacy = await gym("+json=true", { startedAs: "ng_version" });
+    expect(JSON.parse(legacy.stdout)).toHaveProperty("nemo_gym");
+    expect(legacy.stderr).toContain("use `gym --version` instead");
+  });
+});

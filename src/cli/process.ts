@@ -1,0 +1,42 @@
+import type { CliIo } from "./command.ts";
+import { runCli, runLegacy } from "./main.ts";
+
+const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
+
+/** Runs `gym` for this process. */
+export async function main(): Promise<void> {
+  process.exitCode = await runCli(process.argv.slice(2), processIo());
+}
+
+/** Runs an older command for this process, by the name of the file it was started as. */
+export async function mainLegacy(): Promise<void> {
+  process.exitCode = await runLegacy(process.argv[1] ?? "", process.argv.slice(2), processIo());
+}
+
+function processIo(): CliIo {
+  const controller = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    // The first signal asks the command to wind up; whoever sends a second one wants out at once.
+    process.on(signal, () => {
+      if (controller.signal.aborted) process.exit(EXIT_CODES[signal]);
+      controller.abort(new Error(`received ${signal}`));
+    });
+  }
+  // A reader that left (`gym … | head`) is no failure.
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code === "EPIPE") process.exit(0);
+      throw error;
+    });
+  }
+  return {
+    stdout: process.stdout,
+    stderr: process.stderr,
+    get stdin() {
+      return process.stdin;
+    },
+    cwd: process.cwd(),
+    env: process.env,
+    signal: controller.signal,
+  };
+}

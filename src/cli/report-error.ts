@@ -1,0 +1,37 @@
+import { errorMessage, GymError } from "../errors.ts";
+import type { CliIo } from "./command.ts";
+import { createTerminal } from "./render/terminal.ts";
+import { CommandKeysError, UsageError } from "./usage-error.ts";
+
+export interface UsageText {
+  readonly text: string;
+  /** `gym env resolve` */
+  readonly name: string;
+}
+
+/** Exit code of a process ended by SIGINT, which is what an abort stands for. */
+const INTERRUPTED = 130;
+
+/** Prints an error in the form its kind has and gives the exit code. Only unforeseen errors show a stack. */
+export function reportError(error: unknown, io: CliIo, usage: UsageText): number {
+  if (error instanceof UsageError || error instanceof CommandKeysError) {
+    io.stderr.write(`${usage.text}\n${usage.name}: error: ${error.message}\n`);
+    return 2;
+  }
+  if (io.signal?.aborted === true) {
+    io.stderr.write("Interrupted.\n");
+    return INTERRUPTED;
+  }
+  if (!(error instanceof GymError)) {
+    io.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : errorMessage(error)}\n`);
+    return 1;
+  }
+  if (error.code === "CONFIG_OVERRIDE") {
+    io.stderr.write(`${error.message}\n`);
+    return 1;
+  }
+  // The original prints config errors to stdout, and scripts read them there.
+  const stream = error.code.startsWith("CONFIG_") ? io.stdout : io.stderr;
+  stream.write(`${createTerminal(stream, io.env).red("Error:")} ${error.message}\n`);
+  return 1;
+}

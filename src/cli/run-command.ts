@@ -1,0 +1,82 @@
+import path from "node:path";
+import type { ParsedArguments } from "./arguments.ts";
+import type { CliIo, Command, CommandContext, FlagTable, FlagValues, Program } from "./command.ts";
+import { asksForConfigHelp, configHelp } from "./config-help.ts";
+import { collectOverrides } from "./overrides.ts";
+import { createTerminal } from "./render/terminal.ts";
+
+/** Turns the flags into overrides, builds the context and runs the command, or shows the help of its config. */
+export async function runCommand(
+  command: Command,
+  parsed: ParsedArguments,
+  io: CliIo,
+  program: Program,
+): Promise<number> {
+  const context = await createContext(command, parsed, io, program);
+  if (!asksForConfigHelp(parsed.words)) return command.run(context);
+  await context.resolve();
+  context.out(configHelp(command, context.flags));
+  return 0;
+}
+
+async function createContext(
+  command: Command,
+  parsed: ParsedArguments,
+  io: CliIo,
+  program: Program,
+): Promise<CommandContext> {
+  const { installRoot, searchRoots } = await import("../config/paths.ts");
+  const env = withSearchDirs(command, parsed, io);
+  const root = io.installRoot ?? installRoot();
+  const out = (line: string) => void io.stdout.write(`${line}\n`);
+  const err = (line: string) => void io.stderr.write(`${line}\n`);
+  const overrides = await collectOverrides(command, parsed, {
+    select: async (kind, flag, value) => {
+      const { selectConfig } = await import("./selectors.ts");
+      return selectConfig(kind, flag, value, {
+        roots: searchRoots({ cwd: io.cwd, env, installRoot: root }),
+        warn: err,
+      });
+    },
+  });
+  return {
+    io,
+    env,
+    flags: parsed.flags as FlagValues<FlagTable>,
+    positionals: parsed.positionals as Record<string, string>,
+    overrides,
+    verbose: parsed.verbose,
+    signal: io.signal ?? new AbortController().signal,
+    terminal: createTerminal(io.stdout, io.env),
+    program,
+    installRoot: root,
+    out,
+    err,
+    async resolve(choices) {
+      const { resolveConfig } = await import("../config/resolve.ts");
+      return resolveConfig({
+        ...command.resolve,
+        ...choices,
+        overrides,
+        cwd: io.cwd,
+        env,
+        installRoot: root,
+        // With --json stdout holds one JSON text and nothing else.
+        onNotice: (text, stream) =>
+          stream === "stdout" && parsed.flags.json !== true ? out(text) : err(text),
+      });
+    },
+  };
+}
+
+/** `--search-dir` goes in front of the roots the environment names, so that child processes inherit it. */
+function withSearchDirs(command: Command, parsed: ParsedArguments, io: CliIo): CliIo["env"] {
+  const directories = Object.entries(command.flags)
+    .filter(([, flag]) => flag.kind === "search-dir")
+    .flatMap(([name]) => parsed.flags[name] as string[])
+    .map((directory) => path.resolve(io.cwd, directory));
+  if (directories.length === 0) return io.env;
+  const before = io.env.NEMO_GYM_EXTRA_ROOTS ?? "";
+  const roots = before === "" ? directories : [...directories, before];
+  return { ...io.env, NEMO_GYM_EXTRA_ROOTS: roots.join(path.delimiter) };
+}

@@ -1,0 +1,97 @@
+import { existsSync, readFileSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+
+/** What `gym --version` tells; the key names are those of the original. */
+export interface VersionReport {
+  nemo_gym: string;
+  node: string;
+  node_path: string;
+  python: string | null;
+  python_path: string | null;
+  installation_path: string;
+  dependencies: Record<string, string>;
+  system: {
+    os: string;
+    platform: string;
+    architecture: string;
+    processor: string;
+    cpus: number;
+    memory_gb: number;
+  };
+}
+
+interface PackageFile {
+  version?: string;
+  dependencies?: Record<string, string>;
+}
+
+/** Gathers the version of the gym, of its direct dependencies and of the machine. */
+export function versionReport(installRoot: string): VersionReport {
+  const own = readPackage(path.join(installRoot, "package.json"));
+  const processor = os.cpus()[0]?.model.trim();
+  return {
+    nemo_gym: own?.version ?? "unknown",
+    node: process.versions.node,
+    node_path: process.execPath,
+    python: null,
+    python_path: null,
+    installation_path: installRoot,
+    dependencies: installedVersions(Object.keys(own?.dependencies ?? {}), installRoot),
+    system: {
+      os: `${os.type()} ${os.release()}`,
+      platform: `${os.platform()}-${os.release()}-${os.arch()}`,
+      architecture: os.arch(),
+      processor: processor === undefined || processor === "" ? "unknown" : processor,
+      cpus: os.cpus().length,
+      memory_gb: Math.round((os.totalmem() / 1024 ** 3) * 100) / 100,
+    },
+  };
+}
+
+/** The human form. */
+export function formatVersion(report: VersionReport): string {
+  const { system } = report;
+  return [
+    `NeMo Gym v${report.nemo_gym}`,
+    `Node.js ${report.node} (${report.node_path})`,
+    `Installation: ${report.installation_path}`,
+    "",
+    "Key Dependencies:",
+    ...Object.entries(report.dependencies).map(([name, version]) => `  ${name}: ${version}`),
+    "",
+    "System:",
+    `  OS: ${system.os}`,
+    `  Platform: ${system.platform}`,
+    `  Architecture: ${system.architecture}`,
+    `  Processor: ${system.processor}`,
+    `  CPUs: ${system.cpus}`,
+    `  Memory: ${system.memory_gb} GB`,
+  ].join("\n");
+}
+
+function installedVersions(names: readonly string[], installRoot: string): Record<string, string> {
+  const versions: Record<string, string> = {};
+  for (const name of names) {
+    const file = findUpwards(installRoot, path.join("node_modules", name, "package.json"));
+    versions[name] = (file === undefined ? undefined : readPackage(file)?.version) ?? "not installed";
+  }
+  return versions;
+}
+
+/** Dependencies of an installed package lie in a `node_modules` further up. */
+function findUpwards(start: string, relative: string): string | undefined {
+  for (let directory = start; ; directory = path.dirname(directory)) {
+    const candidate = path.join(directory, relative);
+    if (existsSync(candidate)) return candidate;
+    if (path.dirname(directory) === directory) return undefined;
+  }
+}
+
+function readPackage(file: string): PackageFile | undefined {
+  try {
+    return JSON.parse(readFileSync(file, "utf8")) as PackageFile;
+  } catch {
+    return undefined;
+  }
+}
