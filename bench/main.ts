@@ -1,0 +1,45 @@
+import { readdir } from "node:fs/promises";
+import { renderTable } from "../src/cli/render/table.ts";
+import { createTerminal } from "../src/cli/render/terminal.ts";
+import { Report } from "./report.ts";
+
+/** A file `bench/<name>.bench.ts`. */
+interface Bench {
+  readonly name: string;
+  run(report: Report): Promise<void>;
+}
+
+const here = new URL(".", import.meta.url);
+const files = (await readdir(here)).filter((file) => /\.bench\.[jt]s$/.test(file)).sort();
+const benches = await Promise.all(
+  files.map(async (file) => (await import(new URL(file, here).href)) as Bench),
+);
+const wanted = process.argv.slice(2);
+const unknown = wanted.filter((name) => !benches.some((bench) => bench.name === name));
+if (unknown.length > 0) {
+  const names = benches.map(({ name }) => name).join(", ");
+  console.error(`No bench called ${unknown.join(", ")}. There are: ${names}.`);
+  process.exit(2);
+}
+
+const terminal = createTerminal(process.stdout, process.env);
+let kept = true;
+for (const bench of benches.filter(({ name }) => wanted.length === 0 || wanted.includes(name))) {
+  const report = new Report();
+  await bench.run(report);
+  const first = report.measurements[0]?.cpuMs ?? 0;
+  const rows = report.measurements.map(({ label, cpuMs, operations }) => [
+    label,
+    cpuMs.toFixed(cpuMs < 10 ? 3 : 1),
+    first > 0 ? `${(cpuMs / first).toFixed(2)}x` : "",
+    String(operations),
+  ]);
+  const columns = ["Operation", "CPU ms", "Ratio", "Runs"];
+  console.log(renderTable({ title: bench.name, columns, rows }, terminal));
+  for (const { text, ok } of report.checks) {
+    console.log(`${ok ? terminal.green("✓") : terminal.red("✗")} ${text}`);
+    kept &&= ok;
+  }
+  console.log("");
+}
+process.exitCode = kept ? 0 : 1;
