@@ -1,0 +1,35 @@
+import { readdir } from "node:fs/promises";
+import path from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import type { ErrorCodeRow } from "../../src/config/error-codes.ts";
+import { GENERATED, markdownTable } from "./markdown.ts";
+
+/** docs/reference/errors.md: the tables of every `src/<folder>/error-codes.ts`. */
+export async function errorsPage(): Promise<string> {
+  const parts = [
+    "# Error codes",
+    GENERATED,
+    "Every error the gym raises on purpose has a stable `code`. The command line prints the message; programs that " +
+      "import the package find the code on the error object.",
+  ];
+  for (const { folder, rows } of await errorTables()) {
+    const cells = rows.map((row) => [`\`${row.code}\``, `\`${row.class}\``, row.when, row.fix]);
+    parts.push(`## ${folder}`, markdownTable(["Code", "Class", "When", "What to do"], cells));
+  }
+  return `${parts.join("\n\n")}\n`;
+}
+
+/** All tables, by folder; a folder without one has no errors of its own. */
+export async function errorTables(): Promise<{ folder: string; rows: ErrorCodeRow[] }[]> {
+  const source = fileURLToPath(new URL("../../src", import.meta.url));
+  const extension = path.extname(fileURLToPath(import.meta.url));
+  const tables: { folder: string; rows: ErrorCodeRow[] }[] = [];
+  for (const folder of (await readdir(source)).sort()) {
+    const files = await readdir(path.join(source, folder)).catch((): string[] => []);
+    if (!files.includes(`error-codes${extension}`)) continue;
+    const file = path.join(source, folder, `error-codes${extension}`);
+    const module = (await import(pathToFileURL(file).href)) as Record<string, unknown>;
+    tables.push({ folder, rows: Object.values(module).filter(Array.isArray).flat() as ErrorCodeRow[] });
+  }
+  return tables;
+}
