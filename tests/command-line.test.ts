@@ -1,0 +1,307 @@
+import { execFile } from "node:child_process";
+import { mkdir, symlink } from "node:fs/promises";
+import path from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, it } from "vitest";
+import { project, repository, runGym } from "./gym-process.ts";
+
+const KILN = `kiln:
+  resources_servers:
+    oven:
+      entrypoint: app.py
+      domain: other
+      port: 7001
+      api_key: hush
+`;
+
+const run = async (files: Record<string, string | Uint8Array>, ...argv: string[]) => {
+  const cwd = await project(files);
+  return { cwd, ...(await runGym(argv, { cwd })) };
+};
+
+describe("gym env validate", () => {
+  it("accepts a good config and writes nothing", async () => {
+    const { exitCode, stdout, stderr } = await run(
+      { "a.yaml": KILN },
+      "env",
+      "validate",
+      "--config",
+      "a.yaml",
+    );
+    expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 0, stdout: "✓ Config is valid.\n", stderr: "" });
+  });
+
+  it("reports as JSON", async () => {
+    const good = await run({ "a.yaml": KILN }, "env", "validate", "--json", "--config", "a.yaml");
+    expect(JSON.parse(good.stdout)).toEqual({
+      valid: true,
+      servers: [
+        { name: "kiln", type: "resources_servers", implementation: "oven" },
+        { name: "policy_model", type: "responses_api_models", implementation: "dummy_model" },
+      ],
+    });
+    const bad = await run({}, "env", "validate", "--json", "--config", "a.yaml");
+    expect(bad.exitCode).toBe(1);
+    expect(JSON.parse(bad.stdout)).toMatchObject({
+      valid: false,
+      error: { class: "ConfigPathNotFoundError", code: "CONFIG_PATH_NOT_FOUND" },
+    });
+  });
+});
+
+/** What users get wrong: one clear message, the right code, no stack. */
+describe("bad input", () => {
+  const agent = (name: string) => `${KILN}agent:
+  responses_api_agents:
+    loop:
+      entrypoint: app.py
+      resources_server: {type: resources_servers, name: ${name}}
+`;
+  const cases: {
+    title: string;
+    files: Record<string, string | Uint8Array>;
+    words?: string[];
+    says: string[];
+    exitCode?: number;
+    stream?: "stdout" | "stderr";
+  }[] = [
+    {
+      title: "a missing file",
+      files: {},
+      says: ["Error: config_paths entry 'a.yaml' was not found", "<cwd>/a.yaml"],
+    },
+    {
+      title: "malformed YAML",
+      files: { "a.yaml": "a: [1, 2\nb: 3\n" },
+      says: ["Error: ", "a.yaml' at line 2, column 1"],
+    },
+    {
+      title: "a key given twice",
+      files: { "a.yaml": "a: 1\na: 2\n" },
+      says: ["Error: ", "a.yaml' at line 2, column 1: found duplicate key"],
+    },
+    {
+      title: "an unknown reference",
+      files: { "a.yaml": agent("kilm") },
+      says: ["'kilm'", "Did you mean: 'kiln'?"],
+    },
+    {
+      title: "an unset ???",
+      files: { "a.yaml": `${KILN}a: {b: ???}\n`.replace("{b: ???}", "\n  b: ???") },
+      says: ["a.b", "++a.b=<value>"],
+    },
+    {
+      title: "an unknown interpolation",
+      files: { "a.yaml": `${KILN}a: \${nobody}\n` },
+      says: ["'a'", "'nobody'"],
+    },
+    {
+      title: "a wrong type",
+      files: { "a.yaml": KILN.replace("7001", "seven") },
+      says: ["Almost-Server Detected: 'kiln'", "port"],
+    },
+    { title: "a list at the root", files: { "a.yaml": "- a\n" }, says: ["Error: ", "a.yaml"] },
+    {
+      title: "bytes that are not UTF-8",
+      files: { "a.yaml": new Uint8Array([0x61, 0x3a, 0x20, 0xff, 0xfe]) },
+      says: ["Error: ", "a.yaml", "UTF-8"],
+    },
+    { title: "a directory", files: { "a.yaml/x": "" }, says: ["Error: ", "a.yaml", "directory"] },
+    {
+      title: "an include loop into nothing",
+      files: { "a.yaml": "config_paths: [a.yaml, b.yaml]\n" },
+      says: ["'b.yaml' was not found"],
+    },
+    {
+      title: "config_paths that are no list",
+      files: { "a.yaml": "config_paths: {x: 1}\n" },
+      says: ["Error: ", "config_paths"],
+    },
+    {
+      title: "a bad override",
+      files: { "a.yaml": KILN },
+      words: ["colour=red"],
+      says: ["Could not override 'colour'", "+colour=red"],
+      stream: "stderr",
+    },
+    {
+      title: "an unreadable override",
+      files: { "a.yaml": KILN },
+      words: ["+a=[1"],
+      says: ["+a=[1"],
+      stream: "stderr",
+    },
+    {
+      title: "a word that is no override",
+      files: { "a.yaml": KILN },
+      words: ["nonsense"],
+      says: ["nonsense"],
+      stream: "stderr",
+    },
+    {
+      title: "a key set twice",
+      files: { "a.yaml": KILN },
+      words: ["--model", "a", "+policy_model_name=b"],
+      says: ["policy_model_name"],
+      stream: "stderr",
+    },
+    {
+      title: "an unknown flag",
+      files: {},
+      words: ["--cofnig", "x"],
+      says: ["gym env validate: error: unrecognized arguments: --cofnig Did you mean `--config`?"],
+      exitCode: 2,
+      stream: "stderr",
+    },
+    {
+      title: "an unknown component",
+      files: {},
+      words: ["--resources-server", "no_such_thing"],
+      says: ["gym env validate: error: `--resources-server no_such_thing` was specified"],
+      exitCode: 2,
+      stream: "stderr",
+    },
+  ];
+  for (const { title, files, words = [], says, exitCode = 1, stream = "stdout" } of cases) {
+    it(`${title}: one message, exit ${exitCode}`, async () => {
+      const result = await run(files, "env", "validate", "--config", "a.yaml", ...words);
+      expect(result.exitCode).toBe(exitCode);
+      for (const text of says) expect(result[stream]).toContain(text.replace("<cwd>", result.cwd));
+      expect(result[stream === "stdout" ? "stderr" : "stdout"]).toBe("");
+      expect(result[stream]).not.toMatch(/^\s+at .*[:(]/m);
+    });
+  }
+});
+
+describe("gym env resolve", () => {
+  it("prints the masked config in order, with defaults behind the user's keys", async () => {
+    const files = { "main.yaml": KILN, "env.yaml": "zeta: 1\n" };
+    const { stdout, exitCode } = await run(files, "env", "resolve", "--config", "main.yaml", "+alpha=2");
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain(
+      "api_key: '****'\n      host: 127.0.0.1\nzeta: 1\nconfig_paths:\n- main.yaml\nalpha: 2\n",
+    );
+    expect(stdout).not.toContain("hush");
+  });
+
+  it("prints JSON, the same data", async () => {
+    const { stdout } = await run({ "main.yaml": KILN }, "env", "resolve", "--config", "main.yaml", "--json");
+    expect(JSON.parse(stdout)).toMatchObject({
+      kiln: { resources_servers: { oven: { port: 7001, api_key: "****" } } },
+      config_paths: ["main.yaml"],
+    });
+  });
+
+  it("explains where a value came from", async () => {
+    const files = {
+      "base.yaml": "limit: 1\nkeys: {api_key: hush}\n",
+      "main.yaml": "config_paths: [base.yaml]\nlimit: 2\n",
+      "env.yaml": "limit: 3\n",
+    };
+    const explain = (...words: string[]) =>
+      run(files, "env", "resolve", "--config", "main.yaml", "+limit=4", "--explain", ...words);
+    const { stdout, exitCode } = await explain("limit");
+    expect(exitCode).toBe(0);
+    const lines = stdout.trimEnd().split("\n");
+    expect(lines[0]).toBe("limit = 4");
+    expect(lines.slice(1).map((line) => line.trim())).toEqual([
+      expect.stringMatching(/base\.yaml:1:\d+ +1$/),
+      expect.stringMatching(/main\.yaml:2:\d+ +2$/),
+      expect.stringMatching(/env\.yaml:1:\d+ +3$/),
+      expect.stringMatching(/^✓ command line: \+limit +4$/),
+    ]);
+    expect((await explain("keys.api_key")).stdout).not.toContain("hush");
+    expect(JSON.parse((await explain("limit", "--json")).stdout)).toMatchObject({ path: "limit", value: 4 });
+  });
+
+  it("takes text flags literally", async () => {
+    const url = "http://host:1/v1?a=b,c#d";
+    const { stdout } = await run({}, "env", "resolve", "--model-url", url, "--json");
+    expect(JSON.parse(stdout)).toMatchObject({ policy_base_url: url });
+  });
+
+  it("finds components in --search-dir", async () => {
+    const files = { "elsewhere/resources_servers/oven/configs/oven.yaml": KILN };
+    const { stdout, cwd } = await run(
+      files,
+      "env",
+      "resolve",
+      "--search-dir",
+      "elsewhere",
+      "--resources-server",
+      "oven",
+      "--json",
+    );
+    expect(JSON.parse(stdout)).toMatchObject({
+      config_paths: [`${cwd}/elsewhere/resources_servers/oven/configs/oven.yaml`],
+      kiln: {},
+    });
+  });
+
+  it("lets a reader leave early", async () => {
+    const cwd = await project({ "main.yaml": KILN });
+    const gym = path.join(repository, "bin/gym.js");
+    const line = 'node "$0" env resolve --config main.yaml | head -n 1; echo "${PIPESTATUS[0]}"';
+    const { stdout, stderr } = await promisify(execFile)("bash", ["-c", line, gym], { cwd });
+    expect({ stdout, stderr }).toEqual({ stdout: "kiln:\n0\n", stderr: "" });
+  });
+
+  it("shows the help of its config after resolving it", async () => {
+    const help = await run({ "a.yaml": KILN }, "env", "resolve", "--config", "a.yaml", "+h=true");
+    expect(help.exitCode).toBe(0);
+    expect(help.stdout).toContain("Displaying help for gym env resolve");
+    expect(help.stdout).toContain("There are no arguments to this CLI command!");
+    const broken = await run({}, "env", "resolve", "--config", "a.yaml", "+help=true");
+    expect(broken).toMatchObject({
+      exitCode: 1,
+      stdout: expect.stringContaining("Error: config_paths entry"),
+    });
+  });
+});
+
+describe("older commands", () => {
+  const legacy = async (name: string, files: Record<string, string>, ...argv: string[]) => {
+    const cwd = await project(files);
+    await mkdir(path.join(cwd, "bin"));
+    const program = path.join(cwd, "bin", name);
+    await symlink(path.join(repository, "bin/legacy.js"), program);
+    return runGym(argv, { cwd, program });
+  };
+
+  it("resolve configs", async () => {
+    const files = { "a.yaml": KILN, "b.yaml": "limit: 1\n" };
+    for (const name of ["ng_dump_config", "nemo_gym_dump_config"]) {
+      const { exitCode, stdout, stderr } = await legacy(name, files, "+config_paths=[a.yaml,b.yaml]");
+      expect(exitCode).toBe(0);
+      expect(stdout).toContain("limit: 1\n");
+      expect(stderr).toBe(
+        `⚠  \`${name}\` is deprecated and will be removed in a future release; use \`gym env resolve\` instead.\n`,
+      );
+    }
+  });
+
+  it("take a list of paths from env.yaml", async () => {
+    const files = { "a.yaml": KILN, "env.yaml": "mine:\n- a.yaml\n" };
+    expect((await legacy("ng_dump_config", files, "+config_paths=${mine}")).stdout).toContain("kiln:\n");
+  });
+
+  it("show help and version", async () => {
+    expect((await legacy("ng_help", {})).stdout).toMatch(/^usage: gym /);
+    expect(JSON.parse((await legacy("ng_version", {}, "+json=true")).stdout)).toHaveProperty("nemo_gym");
+  });
+});
+
+describe("completion", () => {
+  it("works in bash with the scripts of the real program", async () => {
+    const cwd = await project({});
+    const gym = path.join(repository, "bin/gym.js");
+    const script = `
+      source <(node "$0" completion bash)
+      complete_words() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _gym_complete; echo "\${COMPREPLY[*]}"; }
+      complete_words gym env val
+      complete_words gym env resolve --expl
+      complete_words gym completion f`;
+    const { stdout } = await promisify(execFile)("bash", ["--norc", "-c", script, gym], { cwd });
+    expect(stdout).toBe("validate\n--explain\nfish\n");
+  });
+});
