@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 /** A folder may import from its own row and from those above it. */
 const LAYERS = [
   ["python", "text", "errors.ts"],
-  ["config", "openai", "metrics"],
+  ["config", "openai", "metrics", "text", "verify"],
   ["server", "client", "sandbox"],
   ["rollouts", "datasets"],
   ["testing", "index.ts"],
@@ -47,7 +47,7 @@ for (const folder of SERVER_FOLDERS) {
 checkStart();
 
 if (problems.length > 0) {
-  console.error(problems.join("\n"));
+  console.error([...new Set(problems)].join("\n"));
   process.exitCode = 1;
 }
 
