@@ -1,0 +1,53 @@
+import { isTruthy } from "../python/truth.ts";
+import { RolloutKeyMap } from "./rollout-key-map.ts";
+import { type Row, rowIndices } from "./rollout-table.ts";
+
+/** How much of a run its metrics speak for. */
+export interface Coverage {
+  /** Rollouts asked for. */
+  expected: number;
+  /** Completed, with a reward that counts. */
+  ok: number;
+  /** Completed, but marked as not to be learned from. */
+  masked: number;
+  /** Tried and failed, never completed. */
+  failed: number;
+  /** Neither completed nor failed. */
+  missing: number;
+}
+
+const EXPECTED = 0;
+const FAILED = 1;
+const MASKED = 2;
+const OK = 3;
+
+/** Counts what became of the rollouts of a run; some twenty bytes each. */
+export class CoverageCounter {
+  private readonly states = new RolloutKeyMap();
+
+  expect(row: Row): void {
+    this.raise(row, EXPECTED);
+  }
+
+  complete(row: Row): void {
+    this.raise(row, isTruthy(row["mask_sample"]) ? MASKED : OK);
+  }
+
+  fail(row: Row): void {
+    this.raise(row, FAILED);
+  }
+
+  /** A rollout that failed and later completed is complete; one that was seen but not expected counts as expected. */
+  private raise(row: Row, state: number): void {
+    const { taskIndex, rolloutIndex } = rowIndices(row);
+    const known = this.states.get(taskIndex, rolloutIndex) ?? EXPECTED;
+    this.states.set(taskIndex, rolloutIndex, Math.max(known, state));
+  }
+
+  result(): Coverage {
+    const counts = [0, 0, 0, 0];
+    for (const [, , state] of this.states.entries()) counts[state] = (counts[state] ?? 0) + 1;
+    const [missing = 0, failed = 0, masked = 0, ok = 0] = counts;
+    return { expected: this.states.size, ok, masked, failed, missing };
+  }
+}

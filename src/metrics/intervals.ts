@@ -1,0 +1,177 @@
+import { allInPart } from "./binomial.ts";
+import { mean, sampleDeviation } from "./descriptive.ts";
+import { seededRandom } from "./seeded-random.ts";
+import { tQuantile } from "./student-t.ts";
+
+const LEVEL = 0.95;
+const MAX_RESAMPLES = 2_000;
+const MIN_RESAMPLES = 200;
+/** Draws in all; a run of a million tasks takes fewer resamples rather than minutes. */
+const MAX_DRAWS = 50_000_000;
+
+/** A value with its uncertainty; error and interval are null where there is nothing to estimate them from. */
+export interface Estimate {
+  value: number;
+  standard_error: number | null;
+  low: number | null;
+  high: number | null;
+  /** Independent units (tasks) behind it. */
+  tasks: number;
+}
+
+export interface IntervalOptions {
+  /** Coverage of the interval, default 0.95. */
+  level?: number;
+}
+
+/** The mean of independent values with a Student-t interval. */
+export function meanEstimate(values: ArrayLike<number>, options: IntervalOptions = {}): Estimate {
+  const tasks = values.length;
+  return withInterval(mean(values), sampleDeviation(values) / Math.sqrt(tasks), tasks, options);
+}
+
+/**
+ * The mean over all rollouts, with a standard error that counts tasks as the independent units: rollouts of one task are
+ * alike, and treating them as independent would promise too much. The interval is Student's with (tasks − 1) degrees of freedom.
+ */
+export function clusteredMean(tasks: readonly ArrayLike<number>[], options: IntervalOptions = {}): Estimate {
+  const { sums, counts } = totals(tasks);
+  const rollouts = total(counts);
+  const value = total(sums) / rollouts;
+  let squares = 0;
+  for (let task = 0; task < sums.length; task++)
+    squares += ((sums[task] ?? 0) - value * (counts[task] ?? 0)) ** 2;
+  const units = sums.length;
+  const error = units > 1 ? Math.sqrt((units / (units - 1)) * squares) / rollouts : Number.NaN;
+  return withInterval(value, error, units, options);
+}
+
+export interface BootstrapOptions extends IntervalOptions {
+  /** The same seed gives the same interval; default 0. */
+  seed?: number;
+  resamples?: number;
+}
+
+/** The percentile interval of the mean over all rollouts when whole tasks are drawn with replacement. */
+export function bootstrapMean(tasks: readonly ArrayLike<number>[], options: BootstrapOptions = {}): Estimate {
+  const { sums, counts } = totals(tasks);
+  const units = sums.length;
+  const value = total(sums) / total(counts);
+  if (units < 2) return withInterval(value, Number.NaN, units, options);
+  const resamples = options.resamples ?? Math.round(clamp(MAX_DRAWS / units, MIN_RESAMPLES, MAX_RESAMPLES));
+  const random = seededRandom(options.seed ?? 0);
+  const means = new Float64Array(resamples);
+  for (let sample = 0; sample < resamples; sample++) {
+    let sum = 0;
+    let count = 0;
+    for (let draw = 0; draw < units; draw++) {
+      const task = Math.floor(random() * units);
+      sum += sums[task] ?? 0;
+      count += counts[task] ?? 0;
+    }
+    means[sample] = sum / count;
+  }
+  means.sort();
+  const outside = (1 - (options.level ?? LEVEL)) / 2;
+  return {
+    value,
+    standard_error: sampleDeviation(means),
+    low: quantileOfSorted(means, outside),
+    high: quantileOfSorted(means, 1 - outside),
+    tasks: units,
+  };
+}
+
+export interface PassEstimates {
+  k: number;
+  /** The chance that at least one of k rollouts succeeds. */
+  pass_at_k: Estimate;
+  /** The chance that all of k rollouts succeed. */
+  pass_hat_k: Estimate;
+}
+
+/**
+ * pass@k and pass^k for the given k (default 1, 2, 4, … up to the longest task) over the tasks with at least k rollouts. A rollout succeeds
+ * when its reward reaches `threshold` (default 1).
+ */
+export function passEstimates(
+  tasks: readonly ArrayLike<number>[],
+  options: IntervalOptions & { ks?: readonly number[]; threshold?: number } = {},
+): PassEstimates[] {
+  const threshold = options.threshold ?? 1;
+  const longest = tasks.reduce((most, task) => Math.max(most, task.length), 0);
+  const ks = options.ks ?? powersOfTwoUpTo(longest);
+  return ks.flatMap((k) => {
+    const eligible = tasks.filter((task) => task.length >= k && k >= 1);
+    if (eligible.length === 0) return [];
+    const any: number[] = [];
+    const all: number[] = [];
+    for (const task of eligible) {
+      const passed = countAtLeast(task, threshold);
+      any.push(1 - allInPart(task.length - passed, task.length, k));
+      all.push(allInPart(passed, task.length, k));
+    }
+    return [
+      {
+        k,
+        pass_at_k: withinUnit(meanEstimate(any, options)),
+        pass_hat_k: withinUnit(meanEstimate(all, options)),
+      },
+    ];
+  });
+}
+
+function withInterval(value: number, error: number, tasks: number, options: IntervalOptions): Estimate {
+  if (!Number.isFinite(error)) return { value, standard_error: null, low: null, high: null, tasks };
+  const reach = tQuantile((1 + (options.level ?? LEVEL)) / 2, tasks - 1) * error;
+  return { value, standard_error: error, low: value - reach, high: value + reach, tasks };
+}
+
+/** A probability's interval does not leave [0, 1]. */
+function withinUnit(estimate: Estimate): Estimate {
+  return {
+    ...estimate,
+    low: estimate.low === null ? null : Math.max(0, estimate.low),
+    high: estimate.high === null ? null : Math.min(1, estimate.high),
+  };
+}
+
+function totals(tasks: readonly ArrayLike<number>[]): { sums: Float64Array; counts: Float64Array } {
+  const present = tasks.filter((task) => task.length > 0);
+  return {
+    sums: Float64Array.from(present, total),
+    counts: Float64Array.from(present, (task) => task.length),
+  };
+}
+
+function total(values: ArrayLike<number>): number {
+  let sum = 0;
+  for (let index = 0; index < values.length; index++) sum += values[index] ?? 0;
+  return sum;
+}
+
+function countAtLeast(values: ArrayLike<number>, threshold: number): number {
+  let count = 0;
+  for (let index = 0; index < values.length; index++) if ((values[index] ?? Number.NaN) >= threshold) count++;
+  return count;
+}
+
+/** Linear between the neighbours, as numpy's default. */
+function quantileOfSorted(sorted: Float64Array, probability: number): number {
+  const place = probability * (sorted.length - 1);
+  const below = Math.floor(place);
+  const low = sorted[below] ?? Number.NaN;
+  const high = sorted[Math.min(below + 1, sorted.length - 1)] ?? Number.NaN;
+  return low + (place - below) * (high - low);
+}
+
+function powersOfTwoUpTo(limit: number): number[] {
+  const powers: number[] = [];
+  for (let power = 1; power <= limit; power *= 2) powers.push(power);
+  if (limit > 0 && powers.at(-1) !== limit) powers.push(limit);
+  return powers;
+}
+
+function clamp(value: number, low: number, high: number): number {
+  return Math.min(high, Math.max(low, value));
+}
