@@ -16,6 +16,8 @@ export interface StartMessage {
 
 /** What a server process reports back. */
 export type ServerMessage =
+  /** It listens for its start message; one sent earlier could be lost. */
+  | { type: "loaded" }
   | { type: "ready" }
   | { type: "failed"; message: string; stack?: string }
   | { type: "lag"; server: string | undefined; path: string | undefined; lagMs: number; heldMs: number };

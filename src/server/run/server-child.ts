@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { GymError } from "../../errors.ts";
+import { compiledTwin } from "../locate-server.ts";
 import type { ServerMessage, StartMessage } from "./messages.ts";
 import type { ServerLog } from "./server-log.ts";
 
@@ -26,19 +27,16 @@ export class ServerChild {
     log: ServerLog,
     onLag: (message: ServerMessage & { type: "lag" }) => void,
   ) {
-    const self = fileURLToPath(import.meta.url);
-    const suffix = extname(self);
-    const entry = fileURLToPath(new URL(`./server-process${suffix}`, import.meta.url));
-    const child = spawn(
-      process.execPath,
-      [...(suffix === ".ts" ? ["--import", "jiti/register"] : []), entry],
-      {
-        // Its own group: stopping the server also stops whatever it has started.
-        detached: true,
-        stdio: ["ignore", "pipe", "pipe", "ipc"],
-        env: { ...process.env, NEMO_GYM_CONFIG_PATH: message.instance.name, TOKENIZERS_PARALLELISM: "false" },
-      },
-    );
+    const suffix = extname(fileURLToPath(import.meta.url));
+    const source = fileURLToPath(new URL(`./server-process${suffix}`, import.meta.url));
+    const entry = compiledTwin(source, message.installRoot) ?? source;
+    const loader = entry.endsWith(".ts") ? ["--import", "jiti/register"] : [];
+    const child = spawn(process.execPath, [...loader, entry], {
+      // Its own group: stopping the server also stops whatever it has started.
+      detached: true,
+      stdio: ["ignore", "pipe", "pipe", "ipc"],
+      env: { ...process.env, NEMO_GYM_CONFIG_PATH: message.instance.name, TOKENIZERS_PARALLELISM: "false" },
+    });
     this.#process = child;
     if (child.stdout) log.follow(child.stdout, "info");
     if (child.stderr) log.follow(child.stderr, "error");
@@ -48,7 +46,12 @@ export class ServerChild {
         reject(new GymError("SERVER_START", `cannot be started: ${error.message}`)),
       );
       child.on("message", (reply: ServerMessage) => {
-        if (reply.type === "ready") resolve();
+        if (reply.type === "loaded") {
+          child.send(
+            message,
+            (error) => error && log.write(`cannot be told its config: ${error.message}`, "error"),
+          );
+        } else if (reply.type === "ready") resolve();
         else if (reply.type === "failed") reject(new GymError("SERVER_START", reply.message));
         else onLag(reply);
       });
@@ -63,10 +66,6 @@ export class ServerChild {
     });
     this.ready.catch(() => {});
     this.pid = child.pid ?? -1;
-    child.send(
-      message,
-      (error) => error && log.write(`cannot be told its config: ${error.message}`, "error"),
-    );
   }
 
   /** Asks it to end, then insists; returns when nothing of its group is left, within a bounded time. */

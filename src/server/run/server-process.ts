@@ -77,3 +77,4 @@ process.on("unhandledRejection", (error) => {
   console.error("unhandled rejection:", error);
 });
 if (cluster.isWorker) process.title = "gym server worker";
+report({ type: "loaded" });

@@ -30,7 +30,8 @@ export async function forkWorkers(message: StartMessage): Promise<() => Promise<
       workers.push(worker);
       return new Promise<void>((resolve, reject) => {
         worker.on("message", (reply: ServerMessage) => {
-          if (reply.type === "ready") resolve();
+          if (reply.type === "loaded") worker.send({ ...message, worker: { index, count, socketDirectory } });
+          else if (reply.type === "ready") resolve();
           else if (reply.type === "failed") reject(new GymError("SERVER_START", reply.message));
           else process.send?.(reply);
         });
@@ -42,7 +43,6 @@ export async function forkWorkers(message: StartMessage): Promise<() => Promise<
           // State of the rollouts it held is lost: the instance has failed as a whole.
           process.exit(1);
         });
-        worker.send({ ...message, worker: { index, count, socketDirectory } });
       });
     }),
   );

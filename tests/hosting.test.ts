@@ -1,0 +1,262 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, describe, expect, it } from "vitest";
+import type { HostedInstance } from "../src/server/cohost.ts";
+import type { ServerType } from "../src/server/definitions.ts";
+import { locateServer } from "../src/server/locate-server.ts";
+import { type RunEvent, type RunningServers, runServers } from "../src/server/run/run-servers.ts";
+
+const installRoot = fileURLToPath(new URL("..", import.meta.url));
+const running: RunningServers[] = [];
+const scratch: string[] = [];
+
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((servers) => servers.close()));
+  for (const directory of scratch.splice(0)) rmSync(directory, { recursive: true, force: true });
+});
+
+function temporaryDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), "nemo-gym-test-"));
+  scratch.push(directory);
+  return directory;
+}
+
+/** A port nothing listens on, below the range the system takes for outgoing connections. */
+async function freePort(): Promise<number> {
+  for (;;) {
+    const port = 12_000 + Math.floor(Math.random() * 8_000);
+    const free = await new Promise<boolean>((resolve) => {
+      const server = createServer();
+      server.once("error", () => resolve(false));
+      server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
+    });
+    if (free) return port;
+  }
+}
+
+async function instance(
+  name: string,
+  type: ServerType,
+  implementation: string,
+  config: Record<string, unknown> = {},
+  roots: string[] = [installRoot],
+): Promise<HostedInstance> {
+  const entrypoint = String(config["entrypoint"] ?? "app.ts");
+  return {
+    name,
+    type,
+    implementation,
+    host: "127.0.0.1",
+    port: await freePort(),
+    config,
+    code: locateServer({ name, type, implementation, entrypoint }, roots),
+  };
+}
+
+async function start(
+  instances: HostedInstance[],
+  globalConfig: Record<string, unknown> = {},
+): Promise<{ servers: RunningServers; events: RunEvent[] }> {
+  const events: RunEvent[] = [];
+  const servers = await runServers({
+    instances,
+    globalConfig,
+    configYaml: "secret_key: hunter2\n",
+    publicConfigYaml: "secret_key: '****'\n",
+    roots: [installRoot],
+    installRoot,
+    head: { host: "127.0.0.1", port: await freePort() },
+    onEvent: (event) => events.push(event),
+  });
+  running.push(servers);
+  return { servers, events };
+}
+
+async function counterServers(resources: Record<string, unknown> = {}): Promise<HostedInstance[]> {
+  return [
+    await instance("counter", "resources_servers", "example_session_state_mgmt", resources),
+    await instance("model", "responses_api_models", "random_model", { tool_call_rate: 1, max_tool_turns: 3 }),
+    await instance("agent", "responses_api_agents", "simple_agent", {
+      resources_server: { type: "resources_servers", name: "counter" },
+      model_server: { type: "responses_api_models", name: "model" },
+    }),
+  ];
+}
+
+const tools = [
+  {
+    type: "function",
+    name: "increment_counter",
+    parameters: { type: "object", properties: { count: { type: "integer" } }, required: ["count"] },
+    strict: true,
+  },
+];
+
+const modes: [string, Record<string, unknown>, Record<string, unknown>][] = [
+  ["co-hosted", {}, {}],
+  ["a process per server", { hosting: "process" }, {}],
+  ["several workers", {}, { num_workers: 3 }],
+];
+
+describe.each(modes)("%s", (_mode, globalConfig, resources) => {
+  it("runs a rollout end to end", async () => {
+    const { servers } = await start(await counterServers(resources), globalConfig);
+    const reply = await servers.client.post("agent", "/run", {
+      responses_create_params: { input: "Count.", tools },
+      initial_count: 3,
+      expected_count: 3,
+      _ng_task_index: 0,
+      _ng_rollout_index: 0,
+    });
+    const body = reply.json() as {
+      reward: number;
+      response: { output: { type: string; output?: string }[] };
+    };
+    expect(reply.status).toBe(200);
+    expect(typeof body.reward).toBe("number");
+    const outputs = body.response.output.filter((item) => item.type === "function_call_output");
+    expect(outputs.map((item) => item.output)).toEqual(Array(3).fill('{"success":true}'));
+  });
+
+  it("never mixes sessions", async () => {
+    const { servers } = await start(await counterServers(resources), globalConfig);
+    const { client } = servers;
+    const sessions = globalConfig["hosting"] || resources["num_workers"] ? 1_000 : 10_000;
+    const values = await Promise.all(
+      Array.from({ length: sessions }, async (_, index) => {
+        const seeded = await client.post("counter", "/seed_session", { initial_count: index });
+        const added = await client.post(
+          "counter",
+          "/increment_counter",
+          { count: 1_000_000 },
+          { cookies: seeded.cookies },
+        );
+        const read = await client.post("counter", "/get_counter_value", {}, { cookies: added.cookies });
+        return (read.json() as { count: number }).count - 1_000_000;
+      }),
+    );
+    expect(values).toEqual(values.map((_, index) => index));
+  });
+});
+
+it("shows secrets only to servers of the run", async () => {
+  const { servers } = await start(await counterServers());
+  const text = await (await fetch(`${servers.headUrl}/global_config_dict_yaml`)).text();
+  expect(JSON.parse(text)).toBe("secret_key: '****'\n");
+  const records = (await (await fetch(`${servers.headUrl}/server_instances`)).json()) as {
+    process_name: string;
+  }[];
+  expect(records.map((record) => record.process_name)).toEqual(["counter", "model", "agent"]);
+});
+
+it("names the server that was killed, and leaves nothing behind", async () => {
+  const { servers } = await start(await counterServers({ hosting: "process" }));
+  const record = servers.instances.find((server) => server.process_name === "counter");
+  const pid = record?.pid ?? 0;
+  process.kill(pid, "SIGKILL");
+  await expect(servers.crashed).rejects.toThrow("Server 'counter' was killed by SIGKILL");
+  await servers.close();
+  expect(existsSync(`/proc/${pid}`)).toBe(false);
+});
+
+it("shows the last lines of a server that cannot start and stops the others", async () => {
+  const root = temporaryDirectory();
+  const folder = join(root, "resources_servers", "broken");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(
+    join(folder, "app.js"),
+    'console.error("about to fail"); throw new Error("no database");\nexport default {};\n',
+  );
+  const broken = await instance(
+    "broken",
+    "resources_servers",
+    "broken",
+    { hosting: "process", entrypoint: "app.js" },
+    [root],
+  );
+  await expect(start([...(await counterServers()), broken])).rejects.toThrow(
+    /Server 'broken' could not start:.*no database[\s\S]*about to fail/,
+  );
+});
+
+it("says who holds a port that is taken", async () => {
+  const instances = await counterServers();
+  const squatter = createServer();
+  await new Promise<void>((resolve) => squatter.listen(instances[0]?.port, "127.0.0.1", () => resolve()));
+  try {
+    await expect(start(instances)).rejects.toThrow(
+      new RegExp(
+        `'counter' cannot listen on 127.0.0.1:${instances[0]?.port}: the port is taken. It is held by process ${process.pid}`,
+      ),
+    );
+  } finally {
+    squatter.close();
+  }
+});
+
+const hasPython = spawnSync("python3", ["--version"]).status === 0;
+
+describe.skipIf(!hasPython)("a Python server", () => {
+  it("joins unchanged and is stopped with its children", async () => {
+    const root = temporaryDirectory();
+    const folder = join(root, "resources_servers", "python_tools");
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, "app.py"), PYTHON_SERVER);
+    const python = await instance(
+      "python_tools",
+      "resources_servers",
+      "python_tools",
+      { entrypoint: "app.py" },
+      [root],
+    );
+    const childFile = join(root, "child.pid");
+    process.env["CHILD_FILE"] = childFile;
+    process.env["SERVER_PORT"] = String(python.port);
+    const { servers } = await start([python]);
+    const reply = await servers.client.post("python_tools", "/echo", { a: 1 });
+    expect(reply.json()).toEqual({
+      instance: "python_tools",
+      config: "secret_key: hunter2\n",
+      body: { a: 1 },
+    });
+    const child = readFileSync(childFile, "utf8");
+    await servers.close();
+    await expect.poll(() => isRunning(child)).toBe(false);
+  });
+});
+
+/** A zombie that nobody has reaped yet does not run. */
+function isRunning(pid: string): boolean {
+  if (!existsSync(`/proc/${pid}/stat`)) return false;
+  return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+}
+
+const PYTHON_SERVER = `
+import json, os, subprocess
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+child = subprocess.Popen(["sleep", "600"])
+open(os.environ["CHILD_FILE"], "w").write(str(child.pid))
+
+class Handler(BaseHTTPRequestHandler):
+    def reply(self, value):
+        body = json.dumps(value).encode()
+        self.send_response(200)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+    def do_GET(self):
+        self.reply({})
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        self.reply({"instance": os.environ["NEMO_GYM_CONFIG_PATH"], "config": os.environ["NEMO_GYM_CONFIG_DICT"], "body": body})
+    def log_message(self, *args):
+        pass
+
+HTTPServer(("127.0.0.1", int(os.environ["SERVER_PORT"])), Handler).serve_forever()
+`;
