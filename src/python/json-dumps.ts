@@ -91,14 +91,28 @@ function compactFloat(value: number): string {
   return Number.isFinite(value) ? floatCompact(value) : "null";
 }
 
-const outsidePrintableAscii = /[^ -~]/g;
+/** Text that JSON writes as it is: printable ASCII without quotes and backslashes. */
+const plainText = /^[ !#-[\]-~]*$/;
+const outsidePrintableAscii = /[^ -~]/;
+const hexBytes = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 
 function asciiString(text: string): string {
+  if (plainText.test(text)) return `"${text}"`;
   const quoted = JSON.stringify(text);
-  return quoted.replace(
-    outsidePrintableAscii,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+  const first = quoted.search(outsidePrintableAscii);
+  return first === -1 ? quoted : quoted.slice(0, first) + escapeUnits(quoted, first);
+}
+
+function escapeUnits(text: string, start: number): string {
+  let result = "";
+  let copied = start;
+  for (let index = start; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    if (unit >= 0x20 && unit <= 0x7e) continue;
+    result += `${text.slice(copied, index)}\\u${hexBytes[unit >> 8]}${hexBytes[unit & 0xff]}`;
+    copied = index + 1;
+  }
+  return result + text.slice(copied);
 }
 
 function write(value: unknown, style: Style, depth: number, pad: string): string {
