@@ -10,36 +10,51 @@ const NEWLINE = 0x0a;
 /** The text of a line without its terminator; null where the bytes are not UTF-8. */
 export type Line = string | null;
 
+export interface LineBatch {
+  lines: Line[];
+  /** Bytes of the file read so far. */
+  bytes: number;
+}
+
 /**
  * The lines of a file in batches, blank ones included, with a few hundred kilobytes in memory at a time. Lines end as
  * Python's text files have it: at `\n`, `\r\n` or a lone `\r`.
  */
-export async function* readLineBatches(
+export function readLineBatches(
   file: string,
   options: { signal?: AbortSignal } = {},
-): AsyncGenerator<Line[]> {
-  const stream = createReadStream(file, { highWaterMark: CHUNK_BYTES, signal: options.signal });
+): AsyncGenerator<LineBatch> {
+  return splitIntoLines(createReadStream(file, { highWaterMark: CHUNK_BYTES, signal: options.signal }), file);
+}
+
+/** The lines of a stream of bytes; `name` is what errors call it. */
+export async function* splitIntoLines(
+  chunks: AsyncIterable<Buffer>,
+  name: string,
+): AsyncGenerator<LineBatch> {
   let rest: Buffer[] = [];
   let restBytes = 0;
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    bytes += chunk.length;
     const end = chunk.lastIndexOf(NEWLINE);
     if (end === -1) {
       rest.push(chunk);
       restBytes += chunk.length;
-      if (restBytes > MAX_LINE_BYTES) throw tooLong(file);
+      if (restBytes > MAX_LINE_BYTES) throw tooLong(name);
       continue;
     }
     const whole = chunk.subarray(0, end);
-    yield split(rest.length === 0 ? whole : Buffer.concat([...rest, whole]));
+    yield { lines: split(rest.length === 0 ? whole : Buffer.concat([...rest, whole])), bytes };
     rest = end + 1 < chunk.length ? [chunk.subarray(end + 1)] : [];
     restBytes = chunk.length - end - 1;
   }
-  if (rest.length > 0) yield split(Buffer.concat(rest));
+  if (rest.length > 0) yield { lines: split(Buffer.concat(rest)), bytes };
 }
 
 /** The lines of a file one by one; see `readLineBatches`. */
 export async function* readLines(file: string, options: { signal?: AbortSignal } = {}): AsyncGenerator<Line> {
-  for await (const batch of readLineBatches(file, options)) yield* batch;
+  for await (const { lines } of readLineBatches(file, options)) yield* lines;
 }
 
 function split(bytes: Buffer): Line[] {

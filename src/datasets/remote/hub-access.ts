@@ -49,7 +49,12 @@ export async function callHub<T>(access: HubAccess, call: () => Promise<T>): Pro
 }
 
 /** A JSON call the library has no function for; with a body it is a POST. */
-export function hubJson(access: HubAccess, route: string, body?: unknown): Promise<unknown> {
+export async function hubJson(access: HubAccess, route: string, body?: unknown): Promise<unknown> {
+  return JSON.parse(await hubText(access, route, body)) as unknown;
+}
+
+/** The text behind a path of the hub; with a body it is a POST. */
+export function hubText(access: HubAccess, route: string, body?: unknown): Promise<string> {
   const send = hubFetch(access);
   return callHub(access, async () => {
     const answer = await send(`${hubUrl(access)}${route}`, {
@@ -57,12 +62,10 @@ export function hubJson(access: HubAccess, route: string, body?: unknown): Promi
       headers: { ...hubHeaders(access), "content-type": "application/json" },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
-    if (answer.ok) return answer.json();
-    throw statusError(
-      new URL(hubUrl(access)).host,
-      answer.status,
-      hideSecrets(messageOf(await answer.text()), [access.token]),
-    );
+    const text = await answer.text();
+    if (answer.ok) return text;
+    const { host } = new URL(hubUrl(access));
+    throw statusError(host, answer.status, hideSecrets(messageOf(text), [access.token]));
   });
 }
 

@@ -1,0 +1,52 @@
+import { type FileHandle, mkdir, open, rename, rm } from "node:fs/promises";
+import path from "node:path";
+
+/** Text gathered before it goes to the disk. */
+const FLUSH_CHARACTERS = 1 << 20;
+
+/** A text file written in large pieces. With `atomic` it appears under its name only when it is complete. */
+export class OutputFile {
+  readonly path: string;
+  private readonly writtenTo: string;
+  private readonly handle: FileHandle;
+  private pending = "";
+
+  private constructor(target: string, writtenTo: string, handle: FileHandle) {
+    this.path = target;
+    this.writtenTo = writtenTo;
+    this.handle = handle;
+  }
+
+  static async create(target: string, options: { atomic?: boolean } = {}): Promise<OutputFile> {
+    await mkdir(path.dirname(target), { recursive: true });
+    const writtenTo = options.atomic ? `${target}.${process.pid}.tmp` : target;
+    return new OutputFile(target, writtenTo, await open(writtenTo, "w"));
+  }
+
+  /** Adds text; resolves at once unless a piece is full. */
+  async write(text: string): Promise<void> {
+    this.pending += text;
+    if (this.pending.length >= FLUSH_CHARACTERS) await this.flush();
+  }
+
+  /** Writes what is left and closes the file. */
+  async finish(): Promise<void> {
+    await this.flush();
+    await this.handle.close();
+    if (this.writtenTo !== this.path) await rename(this.writtenTo, this.path);
+  }
+
+  /** Closes the file after a failure: what was written so far stays, but not under the name of a complete file. */
+  async abandon(): Promise<void> {
+    await this.flush();
+    await this.handle.close();
+    if (this.writtenTo !== this.path) await rm(this.writtenTo, { force: true });
+  }
+
+  private async flush(): Promise<void> {
+    if (this.pending === "") return;
+    const text = this.pending;
+    this.pending = "";
+    await this.handle.writeFile(text);
+  }
+}
