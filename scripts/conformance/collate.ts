@@ -1,0 +1,113 @@
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { agentsOf } from "../../src/datasets/agents.ts";
+import { type CollateMode, type CollateResult, collate } from "../../src/datasets/collate.ts";
+import { errorMessage } from "../../src/errors.ts";
+import { loadsPlain } from "../../src/python/json-loads.ts";
+import type { CaseResult, Suite } from "./suite.ts";
+
+interface CollateCase {
+  id: string;
+  input: {
+    mode: CollateMode;
+    output_dirpath: string;
+    agents: { name: string; datasets?: unknown[] }[];
+    files: Record<string, string>;
+    overwrite_metrics_conflicts?: boolean;
+  };
+  expected: {
+    error?: { kind: string };
+    offending_row_indices: Record<string, number[]> | null;
+    new_or_changed_files: Record<string, string>;
+  };
+}
+
+/** Collates the files of each case in a directory of its own and compares every file. */
+export const suite: Suite = async (file) => {
+  const { cases } = JSON.parse(await readFile(file, "utf8")) as { cases: CollateCase[] };
+  const results: CaseResult[] = [];
+  for (const one of cases) {
+    const directory = await mkdtemp(path.join(tmpdir(), "gym-collate-"));
+    try {
+      const problems = await runCase(one, directory);
+      results.push(problems.length === 0 ? { id: one.id } : { id: one.id, error: problems.join("; ") });
+    } finally {
+      await rm(directory, { recursive: true, force: true });
+    }
+  }
+  return results;
+};
+
+async function runCase({ input, expected }: CollateCase, directory: string): Promise<string[]> {
+  for (const [name, text] of Object.entries(input.files)) {
+    await mkdir(path.dirname(path.join(directory, name)), { recursive: true });
+    await writeFile(path.join(directory, name), text);
+  }
+  let result: CollateResult | undefined;
+  let failure: string | undefined;
+  const offending: Record<string, number[]> = {};
+  try {
+    result = await collate({
+      mode: input.mode,
+      outputDirectory: input.output_dirpath,
+      agents: agentsOf(input.agents).agents,
+      cwd: directory,
+      roots: [directory],
+      overwriteMetricsConflicts: input.overwrite_metrics_conflicts,
+      onEvent: (event) => {
+        if (event.event !== "rows-checked") return;
+        offending[event.dataset.entry.jsonlPath] = [...event.scan.offending.positions()];
+      },
+    });
+  } catch (error) {
+    failure = errorMessage(error);
+  }
+  const problems: string[] = [];
+  if (expected.error !== undefined && result !== undefined)
+    problems.push(`expected ${expected.error.kind}, got success`);
+  if (expected.error === undefined && failure !== undefined) problems.push(`unexpected failure: ${failure}`);
+  if (
+    expected.offending_row_indices !== null &&
+    !isDeepStrictEqual(offending, expected.offending_row_indices)
+  ) {
+    problems.push(
+      `offending rows ${JSON.stringify(offending)}, expected ${JSON.stringify(expected.offending_row_indices)}`,
+    );
+  }
+  return [...problems, ...(await compareFiles(directory, input.files, expected.new_or_changed_files))];
+}
+
+async function compareFiles(
+  directory: string,
+  given: Record<string, string>,
+  expected: Record<string, string>,
+): Promise<string[]> {
+  const problems: string[] = [];
+  for (const [name, text] of Object.entries(expected)) {
+    const actual = existsSync(path.join(directory, name))
+      ? await readFile(path.join(directory, name), "utf8")
+      : undefined;
+    if (actual === undefined) problems.push(`${name} was not written`);
+    // The golden file asks for equal values; the unit tests ask for equal bytes.
+    else if (actual !== text && !sameValues(actual, text)) problems.push(`${name} differs`);
+  }
+  for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
+    const name = path.relative(directory, path.join(entry.parentPath, entry.name));
+    if (!entry.isFile() || name in expected) continue;
+    if (!(name in given)) problems.push(`${name} should not have been written`);
+    else if ((await readFile(path.join(directory, name), "utf8")) !== given[name])
+      problems.push(`${name} was changed`);
+  }
+  return problems;
+}
+
+function sameValues(actual: string, expected: string): boolean {
+  const values = (text: string) =>
+    text.startsWith("{\n")
+      ? loadsPlain(text, { allowNonFinite: true })
+      : text.split("\n").map((line) => line && loadsPlain(line, { allowNonFinite: true }));
+  return isDeepStrictEqual(values(actual), values(expected));
+}

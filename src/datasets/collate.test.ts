@@ -1,0 +1,375 @@
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { startHubServer } from "../testing/hub-server.ts";
+import { startMlflowServer } from "../testing/mlflow-server.ts";
+import { agentsOf } from "./agents.ts";
+import { type CollateEvent, type CollateOptions, collate } from "./collate.ts";
+
+const row = (input: string, rest = "") => `{"responses_create_params": {"input": "${input}"}${rest}}\n`;
+const example = { name: "example", type: "example", jsonl_fpath: "data/example.jsonl" };
+const train = { name: "train", type: "train", jsonl_fpath: "data/train.jsonl", license: "MIT" };
+
+let cwd: string;
+let events: CollateEvent[];
+
+beforeEach(async () => {
+  cwd = await mkdtemp(path.join(tmpdir(), "gym-collate-"));
+  events = [];
+});
+
+afterEach(() => rm(cwd, { recursive: true, force: true }));
+
+async function put(name: string, text: string): Promise<void> {
+  await mkdir(path.dirname(path.join(cwd, name)), { recursive: true });
+  await writeFile(path.join(cwd, name), text);
+}
+
+const read = (name: string) => readFile(path.join(cwd, name), "utf8");
+const metrics = async (name: string) => JSON.parse(await read(name)) as Record<string, unknown>;
+
+function run(datasets: unknown[], options: Partial<CollateOptions> = {}) {
+  const { agents } = agentsOf([{ name: "shop_agent", datasets }]);
+  return collate({
+    mode: "example_validation",
+    outputDirectory: "out",
+    agents,
+    cwd,
+    roots: [cwd],
+    onEvent: (event) => events.push(event),
+    ...options,
+  });
+}
+
+const forTraining = { mode: "train_preparation" } as const;
+
+describe("the shared golden cases", async () => {
+  const file = path.resolve(import.meta.dirname, "../../../shared/reference/collate-cases.json");
+  if (!existsSync(file)) {
+    it("are not here, so only our own cases run", () => {});
+    return;
+  }
+  const { cases } = JSON.parse(await readFile(file, "utf8")) as {
+    cases: {
+      id: string;
+      input: CollateOptions & {
+        files: Record<string, string>;
+        agents: { name: string; datasets?: unknown }[];
+        output_dirpath: string;
+        overwrite_metrics_conflicts?: boolean;
+      };
+      expected: { error?: unknown; new_or_changed_files: Record<string, string> };
+    }[];
+  };
+  it.each(cases.map((one) => [one.id, one] as const))(
+    "%s: the same bytes",
+    async (_id, { input, expected }) => {
+      for (const [name, text] of Object.entries(input.files)) await put(name, text);
+      const outcome = collate({
+        mode: input.mode,
+        outputDirectory: input.output_dirpath,
+        agents: agentsOf(input.agents).agents,
+        cwd,
+        roots: [cwd],
+        overwriteMetricsConflicts: input.overwrite_metrics_conflicts,
+      });
+      if (expected.error === undefined) await outcome;
+      else await expect(outcome).rejects.toThrow();
+      const written: Record<string, string> = {};
+      for (const entry of await readdir(cwd, { recursive: true, withFileTypes: true })) {
+        const name = path.relative(cwd, path.join(entry.parentPath, entry.name));
+        if (entry.isFile() && (await read(name)) !== input.files[name]) written[name] = await read(name);
+      }
+      expect(written).toEqual(expected.new_or_changed_files);
+    },
+  );
+});
+
+describe("collate", () => {
+  it("gives the files it made and their rows", async () => {
+    await put("data/train.jsonl", row("a") + row("b"));
+    await put("data/val.jsonl", row("c"));
+    const validation = {
+      ...train,
+      name: "v",
+      type: "validation",
+      jsonl_fpath: "data/val.jsonl",
+      num_repeats: 3,
+    };
+    const { files } = await run([validation, train], forTraining);
+    expect(files).toEqual([
+      {
+        type: "train",
+        rows: 2,
+        file: path.join(cwd, "out/train.jsonl"),
+        metricsFile: path.join(cwd, "out/train_metrics.json"),
+      },
+      {
+        type: "validation",
+        rows: 3,
+        file: path.join(cwd, "out/validation.jsonl"),
+        metricsFile: path.join(cwd, "out/validation_metrics.json"),
+      },
+    ]);
+  });
+
+  it("takes only the lines of a slice, before repeats", async () => {
+    await put("data/example.jsonl", ["a", "b", "c", "d"].map((input) => row(input)).join(""));
+    await run([{ ...example, start_idx: 1, end_idx: 3, num_repeats: 2 }]);
+    expect((await read("out/example.jsonl")).match(/"input": "(.)"/g)).toEqual(
+      ["b", "b", "c", "c"].map((input) => `"input": "${input}"`),
+    );
+    expect(await metrics("out/example_metrics.json")).toMatchObject({ "Number of examples": 4 });
+  });
+
+  it("keeps numbers, key order, escapes and odd spacing as Python would write them", async () => {
+    const line =
+      '{"b":1.0,"7":1e-7,"é":"\\/\\u00e9", "n" : 12345678901234567890,"responses_create_params":{"input":"x"}}';
+    await put("data/example.jsonl", `${line}\r\n`);
+    await run([example]);
+    const agent = '"agent_ref": {"type": "responses_api_agents", "name": "shop_agent"}}\n';
+    expect(await read("out/example.jsonl")).toBe(
+      '{"b": 1.0, "7": 1e-07, "\\u00e9": "/\\u00e9", "n": 12345678901234567890, ' +
+        `"responses_create_params": {"input": "x"}, ${agent}`,
+    );
+  });
+
+  it("lets the last of repeated keys win, and reads an empty object", async () => {
+    await put("data/example.jsonl", '{"k": 1, "k": 2, "responses_create_params": {"input": "x"}}\n{}\n');
+    await run([example]);
+    const agent = '"agent_ref": {"type": "responses_api_agents", "name": "shop_agent"}}\n';
+    expect(await read("out/example.jsonl")).toBe(
+      `{"k": 2, "responses_create_params": {"input": "x"}, ${agent}{${agent}`,
+    );
+  });
+
+  it("reads from any root and writes below the working directory", async () => {
+    await put("install/data/example.jsonl", row("a"));
+    await run([example], { roots: [cwd, path.join(cwd, "install")] });
+    expect(existsSync(path.join(cwd, "data/example_metrics.json"))).toBe(true);
+    expect(existsSync(path.join(cwd, "install/data/example_metrics.json"))).toBe(false);
+  });
+
+  it("writes nothing when nothing is in scope", async () => {
+    await put("data/example.jsonl", row("a"));
+    expect(await run([example], forTraining)).toEqual({ datasets: [], files: [] });
+    expect(existsSync(path.join(cwd, "out"))).toBe(false);
+  });
+});
+
+describe("bad rows", () => {
+  beforeEach(() =>
+    put(
+      "data/example.jsonl",
+      `${row("good")}{"foo": 1}\n{"responses_create_params": {"input": "x", "seed": 1}}\n`,
+    ),
+  );
+
+  it("are reported with line and place, and collated all the same", async () => {
+    await run([example]);
+    const checked = events.find((event) => event.event === "rows-checked");
+    expect(checked?.scan.reports).toEqual([
+      { line: 2, problems: [{ path: "responses_create_params", message: "Field required" }] },
+      {
+        line: 3,
+        problems: [{ path: "responses_create_params.seed", message: "Extra inputs are not permitted" }],
+      },
+    ]);
+    expect((await read("out/example.jsonl")).split("\n")).toHaveLength(4);
+  });
+
+  it("fail a strict run before anything is written", async () => {
+    await expect(run([example], { strict: true })).rejects.toMatchObject({
+      code: "DATASET_ROW_INVALID",
+      message: expect.stringContaining("data/example.jsonl: 2 of 3 rows, lines 2-3"),
+    });
+    expect(await readdir(path.join(cwd, "data"))).toEqual(["example.jsonl"]);
+    expect(existsSync(path.join(cwd, "out"))).toBe(false);
+  });
+
+  it("end the run at collation when they are not JSON, with their line", async () => {
+    await put("data/example.jsonl", `${row("good")}\n${row("more")}`);
+    await expect(run([example])).rejects.toMatchObject({
+      code: "DATASET_ROW_NOT_JSON",
+      message: expect.stringContaining("example.jsonl, line 2: the line is blank"),
+    });
+    await writeFile(path.join(cwd, "data/example.jsonl"), Buffer.from([0x7b, 0xff, 0x0a]));
+    await rm(path.join(cwd, "data/example_metrics.json"));
+    await rm(path.join(cwd, "out/example_metrics.json"));
+    await expect(run([example])).rejects.toThrow("line 1: the line is not UTF-8 text");
+  });
+
+  it("say in which file and line a field changes its type or takes a reserved name", async () => {
+    await put("data/example.jsonl", row("a", ', "k": 1') + row("b", ', "k": "one"'));
+    await expect(run([example])).rejects.toThrow(
+      /data\/example\.jsonl, line 2: The row field 'k' holds text/,
+    );
+    await put("data/example.jsonl", row("a", ', "number_of_turns": 1'));
+    await expect(run([example])).rejects.toThrow(/data\/example\.jsonl: The row field 'number_of_turns'/);
+  });
+});
+
+describe("benchmarks with a prompt config", () => {
+  const benchmark = {
+    name: "quiz",
+    type: "benchmark",
+    jsonl_fpath: "quiz.jsonl",
+    prepare_script: "prepare.py",
+    prompt_config: "p.yaml",
+  };
+
+  it("are judged by the rendered row", async () => {
+    await put("p.yaml", "user: 'Q: {question}'\n");
+    await put("quiz.jsonl", '{"question": "2+2?"}\n');
+    await run([benchmark], { ...forTraining, strict: true });
+    expect(await read("out/benchmark.jsonl")).toContain('"content": "Q: 2+2?"');
+    await put("quiz.jsonl", '{"other": 1}\n');
+    await expect(run([benchmark], { ...forTraining, strict: true })).rejects.toThrow(
+      "Invalid rows (strict mode)",
+    );
+    await expect(run([benchmark], forTraining)).rejects.toThrow(
+      "quiz.jsonl, line 1: The template needs the field 'question'; the row has: other.",
+    );
+  });
+
+  it("refuse rows that have an input already", async () => {
+    await put("p.yaml", "user: '{question}'\n");
+    await put(
+      "quiz.jsonl",
+      '{"question": "2+2?"}\n{"question": "?", "responses_create_params": {"input": "x"}}\n',
+    );
+    await expect(run([benchmark], forTraining)).rejects.toMatchObject({
+      code: "DATASET_PROMPT_CONFLICT",
+      message: expect.stringContaining("quiz.jsonl, line 2"),
+    });
+  });
+
+  it("name a prompt config that is not there", async () => {
+    await put("quiz.jsonl", "{}\n");
+    await expect(run([benchmark], forTraining)).rejects.toThrow("p.yaml' cannot be read");
+  });
+});
+
+describe("outputs", () => {
+  it("may not overwrite a source, also through a link", async () => {
+    await put("data/example.jsonl", row("a"));
+    await symlink(path.join(cwd, "data"), path.join(cwd, "linked"));
+    for (const outputDirectory of ["data", "linked", path.join(cwd, "data")]) {
+      await expect(run([example], { outputDirectory })).rejects.toMatchObject({
+        code: "DATASET_OUTPUT_OVERWRITES_SOURCE",
+      });
+    }
+    expect(await readdir(path.join(cwd, "data"))).toEqual(["example.jsonl"]);
+    await put("data/a_prepare.jsonl", row("a"));
+    await put("data/a.jsonl", row("a"));
+    const pair = [
+      { ...example, jsonl_fpath: "data/a.jsonl" },
+      { ...example, jsonl_fpath: "data/a_prepare.jsonl" },
+    ];
+    await expect(run(pair)).rejects.toMatchObject({ code: "DATASET_OUTPUT_OVERWRITES_SOURCE" });
+  });
+
+  it("conflict with metrics of other data until those are deleted or may be overwritten", async () => {
+    await put("data/example.jsonl", row("a"));
+    await run([example]);
+    await put("data/example.jsonl", row("a") + row("b"));
+    await expect(run([example])).rejects.toMatchObject({
+      code: "DATASET_METRICS_CONFLICT",
+      message: expect.stringMatching(/Number of examples: was 1, is 2[\s\S]*rm data\/example_metrics\.json/),
+    });
+    expect((await read("out/example.jsonl")).trim().split("\n")).toHaveLength(1);
+    await run([example], { overwriteMetricsConflicts: true });
+    expect(await metrics("data/example_metrics.json")).toMatchObject({ "Number of examples": 2 });
+    expect((await read("out/example.jsonl")).trim().split("\n")).toHaveLength(2);
+  });
+
+  it("say when an old metrics file is broken", async () => {
+    await put("data/example.jsonl", row("a"));
+    await put("data/example_metrics.json", "{");
+    await expect(run([example])).rejects.toMatchObject({ code: "DATASET_METRICS_UNREADABLE" });
+  });
+});
+
+describe("missing datasets", () => {
+  const gitlab = { dataset_name: "sums", version: "0.0.1", artifact_fpath: "train.jsonl" };
+  const huggingface = { repo_id: "acme/sums", artifact_fpath: "train.jsonl" };
+  const retries = { attempts: 1, firstDelayMs: 1, maxDelayMs: 1 };
+
+  it("are listed together", async () => {
+    await expect(run([example])).rejects.toThrow(
+      "Missing dataset files:\n- data/example.jsonl (example dataset 'example' of shop_agent)",
+    );
+    await expect(
+      run([train, { ...train, name: "more", jsonl_fpath: "x.jsonl" }], forTraining),
+    ).rejects.toThrow(/- data\/train\.jsonl [\s\S]*- x\.jsonl [\s\S]*--download/);
+  });
+
+  it("come from the registry or the hub", async () => {
+    const registry = await startMlflowServer({ token: "glpat-1234" });
+    const hub = await startHubServer({ token: "hf_1234" });
+    try {
+      registry.addFile("sums", "0.0.1", "train.jsonl", row("from the registry"));
+      hub.addRepository("acme/sums", { private: true }).put("train.jsonl", row("from the hub"));
+      const download = {
+        hub: { token: "hf_1234", hubUrl: hub.url, retries },
+        registry: { trackingUri: registry.trackingUri, token: "glpat-1234", retries },
+        dataSource: "huggingface" as const,
+      };
+      const collated = async (identifiers: object, access = download) => {
+        await rm(path.join(cwd, "data"), { recursive: true, force: true });
+        await run([{ ...train, ...identifiers }], {
+          ...forTraining,
+          download: access,
+          overwriteMetricsConflicts: true,
+        });
+        return read("out/train.jsonl");
+      };
+      const both = { gitlab_identifier: gitlab, huggingface_identifier: huggingface };
+      expect(await collated({ source: { type: "gitlab", ...gitlab } })).toContain("from the registry");
+      expect(await collated({ source: { type: "huggingface", ...huggingface } })).toContain("from the hub");
+      expect(await collated({ huggingface_identifier: { repo_id: "acme/sums" } })).toContain("from the hub");
+      expect(await collated(both)).toContain("from the hub");
+      expect(await collated(both, { ...download, dataSource: "gitlab" as never })).toContain(
+        "from the registry",
+      );
+      expect(events.some((event) => event.event === "download-progress")).toBe(true);
+    } finally {
+      await Promise.all([registry.close(), hub.close()]);
+    }
+  });
+
+  it.each([
+    [train, "has no 'source' to download it from"],
+    [{ ...train, source: { type: "huggingface", ...huggingface } }, "hf_token: <your Hugging Face token>"],
+    [{ ...train, source: { type: "gitlab", ...gitlab } }, "mlflow_tracking_token: <your GitLab token>"],
+    [
+      { name: "b", type: "benchmark", jsonl_fpath: "b.jsonl", prepare_script: "p.py" },
+      "run 'gym eval prepare'",
+    ],
+  ])("say what is needed to fetch them: %j", async (entry, message) => {
+    const download = { hub: {}, dataSource: "huggingface" as const };
+    await expect(run([entry], { ...forTraining, download })).rejects.toThrow(message);
+  });
+
+  it("are never fetched for examples", async () => {
+    const download = { hub: { token: "hf_1234" }, dataSource: "huggingface" as const };
+    const entry = { ...example, source: { type: "huggingface", ...huggingface } };
+    await expect(run([entry], { download })).rejects.toMatchObject({ code: "DATASET_MISSING" });
+  });
+});
+
+describe("agentsOf", () => {
+  it("leaves out an agent with a bad dataset and says why", () => {
+    const { agents, rejected, warnings } = agentsOf([
+      { name: "good", datasets: [example] },
+      { name: "bad", datasets: [example, { ...train, license: "Beerware" }] },
+      { name: "none" },
+      { name: "old", datasets: [{ ...example, huggingface_identifier: { repo_id: "o/d" } }] },
+    ]);
+    expect(agents.map(({ name }) => name)).toEqual(["good", "none", "old"]);
+    expect(rejected).toEqual([{ agent: "bad", problems: [expect.stringContaining("license")] }]);
+    expect(warnings).toHaveLength(1);
+  });
+});

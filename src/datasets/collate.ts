@@ -1,0 +1,331 @@
+import { existsSync, realpathSync } from "node:fs";
+import { stat } from "node:fs/promises";
+import path from "node:path";
+import { findPath } from "../config/paths.ts";
+import type { DatasetEntry, DatasetType } from "./entry.ts";
+import { DatasetError } from "./errors.ts";
+import { chooseSource, type DownloadAccess, downloadDataset, locateDataset } from "./locate.ts";
+import { type MetricsOutcome, metricsContent, metricsPath, settleMetrics } from "./metrics-file.ts";
+import { OutputFile } from "./output-file.ts";
+import { prepareDataset } from "./prepare-dataset.ts";
+import { loadPromptConfig, type PromptConfig } from "./prompt-config.ts";
+import type { TransferProgress } from "./remote/download-file.ts";
+import { type DatasetScan, scanDataset } from "./scan-dataset.ts";
+import { DatasetStatistics } from "./statistics.ts";
+
+export const COLLATE_MODES = ["train_preparation", "example_validation"] as const;
+export type CollateMode = (typeof COLLATE_MODES)[number];
+
+const TYPES_OF_MODE: Readonly<Record<CollateMode, readonly DatasetType[]>> = {
+  train_preparation: ["train", "validation", "benchmark"],
+  example_validation: ["example"],
+};
+
+/** An agent instance and the datasets of its config block. */
+export interface DatasetAgent {
+  name: string;
+  datasets: DatasetEntry[];
+}
+
+export interface CollateOptions {
+  mode: CollateMode;
+  /** Relative to `cwd`. */
+  outputDirectory: string;
+  /** In the order of the config. */
+  agents: readonly DatasetAgent[];
+  cwd: string;
+  /** Where files are looked up, first hit first; what is written goes below `cwd`. */
+  roots: readonly string[];
+  /** How missing datasets are fetched; without it they are an error. */
+  download?: DownloadAccess;
+  overwriteMetricsConflicts?: boolean;
+  /** Fail when any row is invalid, before anything is written. */
+  strict?: boolean;
+  signal?: AbortSignal;
+  onEvent?: (event: CollateEvent) => void;
+}
+
+/** One dataset of one agent on its way through collation. */
+export interface CollateDataset {
+  agent: string;
+  entry: DatasetEntry;
+  /** The file that is read. */
+  file: string;
+  found: boolean;
+}
+
+export type CollateStage = "load" | "validate" | "collate";
+
+export type CollateEvent =
+  | { event: "stage-start"; stage: CollateStage }
+  | { event: "scope"; mode: CollateMode; types: readonly DatasetType[]; datasets: CollateDataset[] }
+  | { event: "download-start" | "download-end"; dataset: CollateDataset }
+  | ({ event: "download-progress"; dataset: CollateDataset } & TransferProgress)
+  | { event: "rows-progress"; stage: CollateStage; dataset: CollateDataset; done: number; total: number }
+  | { event: "rows-checked"; dataset: CollateDataset; scan: DatasetScan }
+  /** Of a dataset, or of everything of one type. */
+  | {
+      event: "metrics";
+      dataset?: CollateDataset;
+      type?: DatasetType;
+      metrics: object;
+      outcome: MetricsOutcome;
+    }
+  | { event: "type-collated"; type: DatasetType; file: string; rows: number };
+
+export interface CollateResult {
+  datasets: { dataset: CollateDataset; scan: DatasetScan }[];
+  /** Collated files and their metrics, in the order they were made. */
+  files: { type: DatasetType; rows: number; file: string; metricsFile: string }[];
+}
+
+interface ValidatedDataset {
+  dataset: CollateDataset;
+  scan: DatasetScan;
+  prompt: PromptConfig | undefined;
+  metrics: object;
+}
+
+/** Validates the datasets of a mode, computes their metrics and joins them by type; see docs/guide/datasets.md. */
+export async function collate(options: CollateOptions): Promise<CollateResult> {
+  const emit = options.onEvent ?? (() => {});
+  const types = TYPES_OF_MODE[options.mode];
+  const datasets = options.agents.flatMap(({ name, datasets: entries }) =>
+    entries
+      .filter((entry) => types.includes(entry.type))
+      .map((entry) => ({ agent: name, entry, ...locateDataset(entry, options.roots, options.cwd) })),
+  );
+  emit({ event: "stage-start", stage: "load" });
+  emit({ event: "scope", mode: options.mode, types, datasets });
+  refuseOverwriting(options, datasets);
+  await fetchMissing(options, datasets);
+
+  emit({ event: "stage-start", stage: "validate" });
+  const validated = await validateAll(options, datasets);
+
+  emit({ event: "stage-start", stage: "collate" });
+  const files = await collateTypes(options, types, validated);
+  return { datasets: validated.map(({ dataset, scan }) => ({ dataset, scan })), files };
+}
+
+async function fetchMissing(options: CollateOptions, datasets: readonly CollateDataset[]): Promise<void> {
+  const missing = datasets.filter(({ found }) => !found);
+  if (missing.length === 0) return;
+  const { download, onEvent: emit } = options;
+  if (options.mode === "example_validation" || download === undefined) {
+    const list = missing.map(
+      ({ agent, entry }) => `- ${entry.jsonlPath} (${entry.type} dataset '${entry.name}' of ${agent})`,
+    );
+    const advice =
+      options.mode === "example_validation"
+        ? "Example datasets belong beside the server's code."
+        : "Turn on --download (should_download) to fetch them.";
+    throw new DatasetError("DATASET_MISSING", `Missing dataset files:\n${list.join("\n")}\n${advice}`);
+  }
+  // All sources are looked at before the first byte is fetched.
+  for (const { entry } of missing) chooseSource(entry, download);
+  for (const dataset of missing) {
+    if (existsSync(dataset.file)) continue;
+    emit?.({ event: "download-start", dataset });
+    await downloadDataset(dataset.entry, dataset.file, download, (progress) =>
+      emit?.({ event: "download-progress", dataset, ...progress }),
+    );
+    emit?.({ event: "download-end", dataset });
+  }
+}
+
+/** An output may not take the place of a file that is read. */
+function refuseOverwriting(options: CollateOptions, datasets: readonly CollateDataset[]): void {
+  const sources = new Map(datasets.map(({ file, entry }) => [realPath(file), entry]));
+  const outputs = datasets.flatMap(({ entry }) => [
+    path.resolve(options.cwd, preparedPath(entry.jsonlPath)),
+    path.resolve(options.cwd, options.outputDirectory, `${entry.type}.jsonl`),
+  ]);
+  for (const output of outputs) {
+    const entry = sources.get(realPath(output));
+    if (entry === undefined) continue;
+    throw new DatasetError(
+      "DATASET_OUTPUT_OVERWRITES_SOURCE",
+      `The output '${path.relative(options.cwd, output)}' is the source of dataset '${entry.name}'. Choose another output directory.`,
+    );
+  }
+}
+
+function realPath(file: string): string {
+  try {
+    return realpathSync(file);
+  } catch {
+    // A file that does not exist yet: its directory may still be a link.
+    const parent = path.dirname(file);
+    return existsSync(parent) ? path.join(realpathSync(parent), path.basename(file)) : path.resolve(file);
+  }
+}
+
+/** `data/train.jsonl` is prepared in `data/train_prepare.jsonl`. */
+function preparedPath(jsonlPath: string): string {
+  const { dir, name } = path.parse(jsonlPath);
+  return path.join(dir, `${name}_prepare.jsonl`);
+}
+
+async function validateAll(
+  options: CollateOptions,
+  datasets: readonly CollateDataset[],
+): Promise<ValidatedDataset[]> {
+  const prompts = new Map<string, PromptConfig>();
+  const validated: ValidatedDataset[] = [];
+  const outcomes: MetricsOutcome[] = [];
+  for (const dataset of datasets) {
+    const prompt = await promptOf(options, dataset.entry, prompts);
+    const scan = await scanDataset(dataset.file, dataset.entry, {
+      prompt,
+      signal: options.signal,
+      onProgress: await rowsProgress(options, "validate", dataset),
+    });
+    options.onEvent?.({ event: "rows-checked", dataset, scan });
+    const metrics = metricsContent(dataset.entry.shown, summarize(scan.statistics, dataset.file));
+    validated.push({ dataset, scan, prompt, metrics });
+    if (!options.strict) outcomes.push(await settleDataset(options, dataset, metrics));
+  }
+  if (options.strict) {
+    refuseBadRows(validated);
+    for (const { dataset, metrics } of validated)
+      outcomes.push(await settleDataset(options, dataset, metrics));
+  }
+  refuseConflicts(options, outcomes);
+  return validated;
+}
+
+function settleDataset(
+  options: CollateOptions,
+  dataset: CollateDataset,
+  metrics: object,
+): Promise<MetricsOutcome> {
+  const file = metricsPath(path.resolve(options.cwd, dataset.entry.jsonlPath));
+  return settle(options, { dataset, file, metrics });
+}
+
+async function promptOf(
+  options: CollateOptions,
+  { promptConfig }: DatasetEntry,
+  known: Map<string, PromptConfig>,
+): Promise<PromptConfig | undefined> {
+  if (promptConfig === null) return undefined;
+  const prompt = known.get(promptConfig) ?? (await loadPromptConfig(findPath(promptConfig, options.roots)));
+  known.set(promptConfig, prompt);
+  return prompt;
+}
+
+async function rowsProgress(options: CollateOptions, stage: CollateStage, dataset: CollateDataset) {
+  const { onEvent: emit } = options;
+  if (emit === undefined) return undefined;
+  const total = (await stat(dataset.file)).size;
+  return (done: number) => emit({ event: "rows-progress", stage, dataset, done, total });
+}
+
+function summarize(statistics: DatasetStatistics, file: string) {
+  try {
+    return statistics.summary();
+  } catch (error) {
+    if (!(error instanceof DatasetError)) throw error;
+    throw new DatasetError(error.code, `${file}: ${error.message}`, { cause: error });
+  }
+}
+
+function refuseBadRows(validated: readonly ValidatedDataset[]): void {
+  const bad = validated.filter(({ scan }) => scan.bad.count > 0);
+  if (bad.length === 0) return;
+  const list = bad.map(
+    ({ dataset, scan }) =>
+      `- ${dataset.file}: ${scan.bad.count} of ${scan.rows} rows, lines ${scan.bad.text()}`,
+  );
+  throw new DatasetError("DATASET_ROW_INVALID", `Invalid rows (strict mode):\n${list.join("\n")}`);
+}
+
+async function settle(
+  options: CollateOptions,
+  { file, ...subject }: { dataset?: CollateDataset; type?: DatasetType; file: string; metrics: object },
+): Promise<MetricsOutcome> {
+  const outcome = await settleMetrics(file, subject.metrics, {
+    overwrite: options.overwriteMetricsConflicts,
+    // Sources may lie on a read-only share; the output directory never does.
+    keepAgreeing: subject.dataset !== undefined,
+  });
+  options.onEvent?.({ event: "metrics", ...subject, outcome });
+  return outcome;
+}
+
+function refuseConflicts(options: CollateOptions, outcomes: readonly MetricsOutcome[]): void {
+  const conflicts = outcomes.filter(({ status }) => status === "conflict");
+  if (conflicts.length === 0) return;
+  const relative = (file: string | undefined) => path.relative(options.cwd, file ?? "");
+  const list = conflicts.map(
+    ({ file, conflictFile, differences }) =>
+      `- ${relative(file)} (new values: ${relative(conflictFile)})\n${differences.map((line) => `    ${line}`).join("\n")}`,
+  );
+  throw new DatasetError(
+    "DATASET_METRICS_CONFLICT",
+    `The metrics of these files do not agree with the data:\n${list.join("\n")}\n` +
+      `If the new values are right, delete the old files and run again (or set overwrite_metrics_conflicts=true):\n` +
+      `rm ${conflicts.map(({ file }) => relative(file)).join(" ")}`,
+  );
+}
+
+async function collateTypes(
+  options: CollateOptions,
+  types: readonly DatasetType[],
+  validated: readonly ValidatedDataset[],
+): Promise<CollateResult["files"]> {
+  const files: CollateResult["files"] = [];
+  const outcomes: MetricsOutcome[] = [];
+  for (const type of types) {
+    const members = validated.filter(({ dataset }) => dataset.entry.type === type);
+    const [first] = members;
+    if (first === undefined) continue;
+    const total = new DatasetStatistics();
+    for (const { scan } of members) total.merge(scan.statistics);
+    const metrics = metricsContent(first.dataset.entry.shown, total.summary());
+    const file = path.resolve(options.cwd, options.outputDirectory, `${type}.jsonl`);
+    const outcome = await settle(options, { type, file: metricsPath(file), metrics });
+    outcomes.push(outcome);
+    if (outcome.status === "conflict") continue;
+    const rows = await joinDatasets(options, members, file);
+    files.push({ type, rows, file, metricsFile: outcome.file });
+    options.onEvent?.({ event: "type-collated", type, file, rows });
+  }
+  refuseConflicts(options, outcomes);
+  return files;
+}
+
+/** Writes each dataset's prepared file and all of them, one after the other, to `file`. */
+async function joinDatasets(
+  options: CollateOptions,
+  members: readonly ValidatedDataset[],
+  file: string,
+): Promise<number> {
+  const joined = await OutputFile.create(file, { atomic: true });
+  let rows = 0;
+  try {
+    for (const { dataset, prompt } of members) {
+      const prepared = await OutputFile.create(
+        path.resolve(options.cwd, preparedPath(dataset.entry.jsonlPath)),
+      );
+      try {
+        rows += await prepareDataset(dataset.file, dataset.entry, [prepared, joined], {
+          agent: dataset.agent,
+          prompt,
+          signal: options.signal,
+          onProgress: await rowsProgress(options, "collate", dataset),
+        });
+      } catch (error) {
+        await prepared.abandon();
+        throw error;
+      }
+      await prepared.finish();
+    }
+  } catch (error) {
+    await joined.abandon();
+    throw error;
+  }
+  await joined.finish();
+  return rows;
+}

@@ -1,0 +1,121 @@
+import { errorMessage } from "../errors.ts";
+import { isObject } from "../openai/readers.ts";
+import { dumps } from "../python/json-dumps.ts";
+import { defaultMaxDepth, loads } from "../python/json-loads.ts";
+import { restyle } from "../python/json-restyle.ts";
+import type { DatasetEntry } from "./entry.ts";
+import { DatasetError } from "./errors.ts";
+import { type Line, readLineBatches } from "./lines.ts";
+import type { OutputFile } from "./output-file.ts";
+import { hasInput, type PromptConfig, renderPrompt } from "./prompt-config.ts";
+
+export interface PrepareOptions {
+  /** The agent instance every row is meant for. */
+  agent: string;
+  prompt?: PromptConfig;
+  signal?: AbortSignal;
+  onProgress?: (bytes: number, rows: number) => void;
+}
+
+/** Writes the rows of a dataset, each with its agent and repeated in place, to all `outputs`; gives their number. */
+export async function prepareDataset(
+  file: string,
+  entry: Pick<DatasetEntry, "lines" | "repeats">,
+  outputs: readonly OutputFile[],
+  options: PrepareOptions,
+): Promise<number> {
+  const agent = agentText(options.agent);
+  let index = 0;
+  let rows = 0;
+  for await (const { lines, bytes } of readLineBatches(file, { signal: options.signal })) {
+    for (const line of lines) {
+      const lineNumber = ++index;
+      if (lineNumber <= entry.lines.start || lineNumber > entry.lines.end) continue;
+      const text = `${prepareRow(line, agent, options.prompt, `${file}, line ${lineNumber}`)}\n`;
+      const repeated = entry.repeats === 1 ? text : text.repeat(entry.repeats);
+      for (const output of outputs) await output.write(repeated);
+      rows += entry.repeats;
+    }
+    options.onProgress?.(bytes, rows);
+  }
+  return rows;
+}
+
+/** The row of a line as Python writes it, with `agent_ref` in the place it had or else at the end. */
+function prepareRow(line: Line, agent: AgentText, prompt: PromptConfig | undefined, where: string): string {
+  const quick = prompt === undefined && line !== null ? appendAgent(line, agent.text) : undefined;
+  if (quick !== undefined) return quick;
+  let row = readRow(line, where);
+  if (prompt !== undefined) row = fill(row, prompt, where);
+  row["agent_ref"] = agent.reference;
+  return dumps(row);
+}
+
+interface AgentText {
+  reference: object;
+  /** `"agent_ref": {…}}`, the end of a row. */
+  text: string;
+}
+
+function agentText(name: string): AgentText {
+  const reference = { type: "responses_api_agents", name };
+  return { reference, text: dumps({ agent_ref: reference }).slice(1) };
+}
+
+/** The common case without writing the row anew: a line whose text only needs the agent behind it. */
+function appendAgent(line: string, agent: string): string | undefined {
+  let row: unknown;
+  try {
+    row = JSON.parse(line);
+  } catch {
+    // Python's dialect, or a broken line: the exact reader decides.
+    return undefined;
+  }
+  if (!isObject(row) || Object.hasOwn(row, "agent_ref")) return undefined;
+  const styled = restyle(line);
+  if (styled === undefined || styled.members !== countMembers(row)) return undefined;
+  return styled.members === 0 ? `{${agent}` : `${styled.text.slice(0, -1)}, ${agent}`;
+}
+
+/** NaN where the row is nested deeper than rows may be; the reader then says so. */
+function countMembers(value: object, depth = 1): number {
+  if (depth > defaultMaxDepth) return Number.NaN;
+  let count = Array.isArray(value) ? 0 : Object.keys(value).length;
+  for (const member of Object.values(value)) {
+    if (typeof member === "object" && member !== null) count += countMembers(member, depth + 1);
+  }
+  return count;
+}
+
+function readRow(line: Line, where: string): Record<string, unknown> {
+  if (line === null) throw notJson(where, "the line is not UTF-8 text");
+  let row: unknown;
+  try {
+    row = loads(line, { allowNonFinite: true });
+  } catch (error) {
+    throw notJson(where, line.trim() === "" ? "the line is blank" : errorMessage(error), error);
+  }
+  if (!isObject(row)) throw notJson(where, "the row is not a JSON object");
+  return row;
+}
+
+function notJson(where: string, reason: string, cause?: unknown): DatasetError {
+  return new DatasetError("DATASET_ROW_NOT_JSON", `${where}: ${reason}. Rows like this cannot be collated.`, {
+    cause,
+  });
+}
+
+function fill(row: Record<string, unknown>, prompt: PromptConfig, where: string): Record<string, unknown> {
+  if (hasInput(row)) {
+    throw new DatasetError(
+      "DATASET_PROMPT_CONFLICT",
+      `${where}: the row already has responses_create_params.input, which the prompt config '${prompt.path}' would fill. ` +
+        "Remove one of the two.",
+    );
+  }
+  try {
+    return renderPrompt(prompt, row);
+  } catch (error) {
+    throw new DatasetError("DATASET_ROW_INVALID", `${where}: ${errorMessage(error)}`, { cause: error });
+  }
+}

@@ -1,0 +1,101 @@
+import { errorMessage } from "../errors.ts";
+import type { DatasetEntry } from "./entry.ts";
+import { DatasetError } from "./errors.ts";
+import { readLineBatches } from "./lines.ts";
+import { PositionRanges } from "./position-ranges.ts";
+import { hasInput, type PromptConfig, renderPrompt } from "./prompt-config.ts";
+import { type RowProblem, type RowVerdict, validateLine, validateRow } from "./row-validation.ts";
+import { DatasetStatistics } from "./statistics.ts";
+
+/** Bad rows described in full; the others are counted and listed by position. */
+const MAX_REPORTED = 20;
+
+export interface RowReport {
+  /** 1-based line of the file. */
+  line: number;
+  problems: RowProblem[];
+}
+
+export interface DatasetScan {
+  statistics: DatasetStatistics;
+  /** Lines of the file that belong to the dataset. */
+  rows: number;
+  /** Positions in the repeated stream of the rows left out of the statistics, as upstream counts them. */
+  offending: PositionRanges;
+  /** 1-based lines of rows that no agent could run. For prompted benchmarks that is decided on the rendered row. */
+  bad: PositionRanges;
+  /** The first bad rows in detail. */
+  reports: RowReport[];
+}
+
+export interface ScanOptions {
+  /** The templates applied to the rows before they are run. */
+  prompt?: PromptConfig;
+  signal?: AbortSignal;
+  onProgress?: (bytes: number, rows: number) => void;
+}
+
+/** Reads a dataset once, checks every row and computes its statistics; memory does not grow with the file. */
+export async function scanDataset(
+  file: string,
+  entry: Pick<DatasetEntry, "lines" | "repeats">,
+  options: ScanOptions = {},
+): Promise<DatasetScan> {
+  const scan: DatasetScan = {
+    statistics: new DatasetStatistics(),
+    rows: 0,
+    offending: new PositionRanges(),
+    bad: new PositionRanges(),
+    reports: [],
+  };
+  let index = 0;
+  for await (const { lines, bytes } of readLineBatches(file, { signal: options.signal })) {
+    for (const line of lines) {
+      const lineNumber = ++index;
+      if (lineNumber <= entry.lines.start || lineNumber > entry.lines.end) continue;
+      const verdict = validateLine(line);
+      if (verdict.valid) observe(scan, verdict, { file, lineNumber, repeats: entry.repeats });
+      else scan.offending.add(scan.rows * entry.repeats, entry.repeats);
+      const judged = options.prompt === undefined ? verdict : judgeRendered(verdict, options.prompt);
+      if (!judged.valid) report(scan, lineNumber, judged.problems);
+      scan.rows++;
+    }
+    options.onProgress?.(bytes, scan.rows);
+  }
+  return scan;
+}
+
+function observe(
+  scan: DatasetScan,
+  { row, params }: { row: Record<string, unknown>; params: Record<string, unknown> },
+  { file, lineNumber, repeats }: { file: string; lineNumber: number; repeats: number },
+): void {
+  try {
+    scan.statistics.observe(row, params, repeats);
+  } catch (error) {
+    if (!(error instanceof DatasetError)) throw error;
+    throw new DatasetError(error.code, `${file}, line ${lineNumber}: ${error.message}`, { cause: error });
+  }
+}
+
+function judgeRendered(verdict: RowVerdict, prompt: PromptConfig): RowVerdict {
+  const { row } = verdict;
+  if (row === undefined) return verdict;
+  if (hasInput(row)) {
+    const problem = {
+      path: "responses_create_params.input",
+      message: "is given, but a prompt config fills it too",
+    };
+    return { valid: false, row, problems: [problem] };
+  }
+  try {
+    return validateRow(renderPrompt(prompt, row));
+  } catch (error) {
+    return { valid: false, row, problems: [{ path: "", message: errorMessage(error) }] };
+  }
+}
+
+function report(scan: DatasetScan, line: number, problems: RowProblem[]): void {
+  scan.bad.add(line, 1);
+  if (scan.reports.length < MAX_REPORTED) scan.reports.push({ line, problems });
+}
