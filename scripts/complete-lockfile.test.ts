@@ -1,0 +1,35 @@
+import { readFile } from "node:fs/promises";
+import { expect, it } from "vitest";
+// @ts-expect-error a plain script without types
+import { missingEntries } from "./complete-lockfile.mjs";
+
+it("the lock file can be installed from on every platform (else run: node scripts/complete-lockfile.mjs)", async () => {
+  const lock: unknown = JSON.parse(await readFile(new URL("../package-lock.json", import.meta.url), "utf8"));
+  expect(Object.keys(missingEntries(lock))).toEqual([]);
+});
+
+it("packages of other platforms are described by their name", () => {
+  const optionalDependencies = {
+    "@x/cli-linux-arm64-musl": "1.0.0",
+    "@x/cli-win32-x64": "1.0.0",
+    "@x/here": "1.0.0",
+  };
+  const packages = { "node_modules/@x/cli": { dev: true, optionalDependencies } };
+  expect(missingEntries({ packages })).toEqual({
+    "node_modules/@x/cli-linux-arm64-musl": {
+      version: "1.0.0",
+      cpu: ["arm64"],
+      libc: ["musl"],
+      dev: true,
+      optional: true,
+      os: ["linux"],
+    },
+    "node_modules/@x/cli-win32-x64": {
+      version: "1.0.0",
+      cpu: ["x64"],
+      dev: true,
+      optional: true,
+      os: ["win32"],
+    },
+  });
+});
