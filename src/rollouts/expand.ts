@@ -132,7 +132,8 @@ export function agentNameOf(row: Row): string | undefined {
   return typeof name === "string" && name !== "" ? name : undefined;
 }
 
-function givenTaskIndex(row: Row, path: string, line: JsonlLine): number | undefined {
+/** The task index a row brings along; undefined when it has none. */
+export function givenTaskIndex(row: Row, path: string, line: JsonlLine): number | undefined {
   const given = row["_ng_task_index"];
   if (given === undefined || given === null) return undefined;
   const index = given instanceof PyFloat ? given.value : given;

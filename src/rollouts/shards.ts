@@ -1,0 +1,80 @@
+import { isAbsolute, join } from "node:path";
+import { GrowableDoubles, GrowableIntegers } from "../metrics/growable-array.ts";
+import { dumpsCompact } from "../python/json-dumps.ts";
+import { loads } from "../python/json-loads.ts";
+import { writeFileAtomically } from "./atomic-file.ts";
+import { RolloutError } from "./errors.ts";
+import { type Row, readRows } from "./jsonl-rows.ts";
+import { LineAccess } from "./line-access.ts";
+import { requireKey } from "./row-key.ts";
+import { shellGlob } from "./shell-glob.ts";
+
+/** The files that comma-separated shell patterns name: sorted within each pattern, every file once. */
+export async function shardPaths(patterns: string, directory: string): Promise<string[]> {
+  const paths = new Set<string>();
+  for (const pattern of patterns.split(",").map((part) => part.trim())) {
+    if (pattern === "") continue;
+    for (const path of await shellGlob(pattern, directory)) paths.add(path);
+  }
+  if (paths.size === 0) throw new RolloutError("ROLLOUT_FILE_MISSING", `No file matches '${patterns}'.`);
+  return [...paths].map((path) => (isAbsolute(path) ? path : join(directory, path)));
+}
+
+/** Rows of several files in the order of (task, rollout), read again from where they lie. */
+export class ShardedRollouts {
+  private readonly paths: string[];
+  private readonly tasks = new GrowableDoubles();
+  private readonly rollouts = new GrowableDoubles();
+  private readonly offsets = new GrowableDoubles();
+  private readonly shards = new GrowableIntegers();
+
+  private constructor(paths: string[]) {
+    this.paths = paths;
+  }
+
+  /** Notes the key and place of every row; blank lines are skipped. */
+  static async index(paths: string[], options: { signal?: AbortSignal } = {}): Promise<ShardedRollouts> {
+    const sharded = new ShardedRollouts(paths);
+    for (const [shard, path] of paths.entries()) {
+      for await (const { row, line } of readRows(path, { ...options, skipBlank: true })) {
+        const { taskIndex, rolloutIndex } = requireKey(row, path, line);
+        sharded.tasks.push(taskIndex);
+        sharded.rollouts.push(rolloutIndex);
+        sharded.offsets.push(line.offset);
+        sharded.shards.push(shard);
+      }
+    }
+    return sharded;
+  }
+
+  get size(): number {
+    return this.tasks.length;
+  }
+
+  /** The rows in order; of equal keys, in the order of the files. */
+  *rows(): Generator<Row> {
+    const order = Uint32Array.from({ length: this.size }, (_, index) => index);
+    order.sort(
+      (left, right) =>
+        this.tasks.at(left) - this.tasks.at(right) || this.rollouts.at(left) - this.rollouts.at(right),
+    );
+    const files = this.paths.map((path) => new LineAccess(path));
+    try {
+      for (const index of order) {
+        const file = files[this.shards.at(index)];
+        if (file) yield loads(file.lineAt(this.offsets.at(index))) as Row;
+      }
+    } finally {
+      for (const file of files) file.close();
+    }
+  }
+
+  /** Writes all rows into one file, compact JSON. */
+  async merge(path: string): Promise<void> {
+    const rows = this.rows();
+    const lines = function* (): Generator<string> {
+      for (const row of rows) yield `${dumpsCompact(row)}\n`;
+    };
+    await writeFileAtomically(path, lines());
+  }
+}
