@@ -6,7 +6,7 @@ const parse = (raw: unknown) => parseDatasetEntry(raw, "agent 'a'");
 
 describe("parseDatasetEntry", () => {
   it("fills in what an ordinary entry leaves out", () => {
-    const { entry, warnings } = parse({ ...example, start_idx: 2, end_idx: 5, note: "kept out" });
+    const entry = parse({ ...example, start_idx: 2, end_idx: 5, note: "kept out" });
     expect(entry).toMatchObject({ repeats: 1, lines: { start: 2, end: 5 }, gitlab: null, huggingface: null });
     expect(Object.keys(entry.shown)).toEqual([
       "name",
@@ -18,31 +18,28 @@ describe("parseDatasetEntry", () => {
       "huggingface_identifier",
       "license",
     ]);
-    expect(warnings).toEqual([]);
   });
 
   it("mirrors the source into the older field and back", () => {
     const gitlab = { dataset_name: "d", version: "0.0.1", artifact_fpath: "x.jsonl" };
-    expect(parse({ ...example, source: { type: "gitlab", ...gitlab } }).entry).toMatchObject({ gitlab });
+    expect(parse({ ...example, source: { type: "gitlab", ...gitlab } })).toMatchObject({ gitlab });
     const older = parse({ ...example, huggingface_identifier: { repo_id: "o/d" } });
-    expect(older.entry.shown).toMatchObject({
+    expect(older.shown).toMatchObject({
       source: { type: "huggingface", repo_id: "o/d", artifact_fpath: null },
     });
-    expect(older.warnings[0]).toContain("'huggingface_identifier' of dataset 'e' is deprecated");
   });
 
   it("leaves the source open where both older fields are given", () => {
-    const { entry, warnings } = parse({
+    const entry = parse({
       ...example,
       gitlab_identifier: { dataset_name: "d", version: "1.0.0", artifact_fpath: "x" },
       huggingface_identifier: { repo_id: "o/d", artifact_fpath: "x" },
     });
     expect(entry.shown["source"]).toBeNull();
-    expect(warnings).toEqual([]);
   });
 
   it("reads benchmarks, which have neither licence nor source", () => {
-    const { entry } = parse({
+    const entry = parse({
       ...example,
       type: "benchmark",
       prepare_script: "p.py",

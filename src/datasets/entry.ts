@@ -1,22 +1,9 @@
 import { z } from "zod";
+import { type datasetTypes, licenses } from "../config/dataset-schema.ts";
 import { laxInt } from "../openai/lax.ts";
 import { DatasetError } from "./errors.ts";
 
-export const DATASET_TYPES = ["train", "validation", "example", "benchmark"] as const;
-export type DatasetType = (typeof DATASET_TYPES)[number];
-
-export const DATASET_LICENSES = [
-  "Apache 2.0",
-  "MIT",
-  "Creative Commons Attribution 4.0 International",
-  "Creative Commons Attribution-ShareAlike 4.0 International",
-  "CC BY-SA 4.0",
-  "CC BY-NC 3.0",
-  "NVIDIA Internal Use Only, Do Not Distribute",
-  "NVIDIA Evaluation Dataset License Agreement",
-  "TBD",
-  "GNU General Public License v3.0",
-] as const;
+export type DatasetType = (typeof datasetTypes)[number];
 
 const GitlabIdentifier = z.object({
   dataset_name: z.string(),
@@ -55,13 +42,13 @@ const Ordinary = z
     source: Source.nullish(),
     gitlab_identifier: GitlabIdentifier.nullish(),
     huggingface_identifier: HuggingfaceIdentifier.nullish(),
-    license: z.enum(DATASET_LICENSES).nullish(),
+    license: z.enum(licenses).nullish(),
     start_idx: position,
     end_idx: position,
   })
   .superRefine((entry, context) => {
     if (entry.type !== "example" && !entry.license) {
-      const message = `a ${entry.type} dataset needs one: ${DATASET_LICENSES.map((name) => `'${name}'`).join(", ")}`;
+      const message = `a ${entry.type} dataset needs one: ${licenses.map((name) => `'${name}'`).join(", ")}`;
       context.addIssue({ code: "custom", path: ["license"], message });
     }
     const older = (["gitlab_identifier", "huggingface_identifier"] as const).filter((name) => entry[name]);
@@ -115,10 +102,10 @@ export interface BenchmarkEntry extends CommonEntry {
 export type DatasetEntry = OrdinaryEntry | BenchmarkEntry;
 
 /** Reads one element of an agent's `datasets`; `where` says in messages whose it is. */
-export function parseDatasetEntry(raw: unknown, where: string): { entry: DatasetEntry; warnings: string[] } {
+export function parseDatasetEntry(raw: unknown, where: string): DatasetEntry {
   const type = (raw as { type?: unknown } | null)?.type;
-  if (type === "benchmark") return { entry: benchmarkEntry(check(Benchmark, raw, where)), warnings: [] };
-  return ordinaryEntry(check(Ordinary, raw, where), where);
+  if (type === "benchmark") return benchmarkEntry(check(Benchmark, raw, where));
+  return ordinaryEntry(check(Ordinary, raw, where));
 }
 
 function check<T>(schema: z.ZodType<T>, raw: unknown, where: string): T {
@@ -132,23 +119,14 @@ function check<T>(schema: z.ZodType<T>, raw: unknown, where: string): T {
   );
 }
 
-function ordinaryEntry(
-  raw: z.infer<typeof Ordinary>,
-  where: string,
-): { entry: OrdinaryEntry; warnings: string[] } {
+/** The older identifiers and `source` are two spellings of one thing; each fills the other. */
+function ordinaryEntry(raw: z.infer<typeof Ordinary>): OrdinaryEntry {
   const { name, type, jsonl_fpath, num_repeats, license = null } = raw;
   let { source = null, gitlab_identifier: gitlab = null, huggingface_identifier: huggingface = null } = raw;
-  const warnings: string[] = [];
   if (source?.type === "gitlab") gitlab = withoutType(source);
   else if (source?.type === "huggingface") huggingface = withoutType(source);
   else if (gitlab && !huggingface) source = { type: "gitlab", ...gitlab };
   else if (huggingface && !gitlab) source = { type: "huggingface", ...huggingface };
-  if (source && !raw.source) {
-    const older = source.type === "gitlab" ? "gitlab_identifier" : "huggingface_identifier";
-    warnings.push(
-      `${where}: '${older}' of dataset '${name}' is deprecated; write 'source' with 'type: ${source.type}'.`,
-    );
-  }
   const shown = {
     name,
     type,
@@ -159,8 +137,7 @@ function ordinaryEntry(
     huggingface_identifier: huggingface,
     license,
   };
-  const entry = { ...common(raw, shown), type, gitlab, huggingface, promptConfig: null };
-  return { entry, warnings };
+  return { ...common(raw, shown), type, gitlab, huggingface, promptConfig: null };
 }
 
 function withoutType<T extends { type: string }>({ type: _, ...rest }: T): Omit<T, "type"> {

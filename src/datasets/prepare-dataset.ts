@@ -1,13 +1,14 @@
 import { errorMessage } from "../errors.ts";
 import { isObject } from "../openai/readers.ts";
 import { dumps } from "../python/json-dumps.ts";
-import { defaultMaxDepth, loads } from "../python/json-loads.ts";
+import { defaultMaxDepth } from "../python/json-loads.ts";
 import { restyle } from "../python/json-restyle.ts";
+import { applyPromptConfig, hasPopulatedInput, type PromptConfig } from "../rollouts/prompt-config.ts";
 import type { DatasetEntry } from "./entry.ts";
 import { DatasetError } from "./errors.ts";
 import { type Line, readLineBatches } from "./lines.ts";
 import type { OutputFile } from "./output-file.ts";
-import { hasInput, type PromptConfig, renderPrompt } from "./prompt-config.ts";
+import { readRow } from "./read-row.ts";
 
 export interface PrepareOptions {
   /** The agent instance every row is meant for. */
@@ -87,26 +88,8 @@ function countMembers(value: object, depth = 1): number {
   return count;
 }
 
-function readRow(line: Line, where: string): Record<string, unknown> {
-  if (line === null) throw notJson(where, "the line is not UTF-8 text");
-  let row: unknown;
-  try {
-    row = loads(line, { allowNonFinite: true });
-  } catch (error) {
-    throw notJson(where, line.trim() === "" ? "the line is blank" : errorMessage(error), error);
-  }
-  if (!isObject(row)) throw notJson(where, "the row is not a JSON object");
-  return row;
-}
-
-function notJson(where: string, reason: string, cause?: unknown): DatasetError {
-  return new DatasetError("DATASET_ROW_NOT_JSON", `${where}: ${reason}. Rows like this cannot be collated.`, {
-    cause,
-  });
-}
-
 function fill(row: Record<string, unknown>, prompt: PromptConfig, where: string): Record<string, unknown> {
-  if (hasInput(row)) {
+  if (hasPopulatedInput(row)) {
     throw new DatasetError(
       "DATASET_PROMPT_CONFLICT",
       `${where}: the row already has responses_create_params.input, which the prompt config '${prompt.path}' would fill. ` +
@@ -114,7 +97,7 @@ function fill(row: Record<string, unknown>, prompt: PromptConfig, where: string)
     );
   }
   try {
-    return renderPrompt(prompt, row);
+    return applyPromptConfig(prompt, row);
   } catch (error) {
     throw new DatasetError("DATASET_ROW_INVALID", `${where}: ${errorMessage(error)}`, { cause: error });
   }

@@ -1,9 +1,10 @@
 import { errorMessage } from "../errors.ts";
+import type { JsonObject } from "../openai/readers.ts";
+import { applyPromptConfig, hasPopulatedInput, type PromptConfig } from "../rollouts/prompt-config.ts";
 import type { DatasetEntry } from "./entry.ts";
 import { DatasetError } from "./errors.ts";
 import { readLineBatches } from "./lines.ts";
 import { PositionRanges } from "./position-ranges.ts";
-import { hasInput, type PromptConfig, renderPrompt } from "./prompt-config.ts";
 import { type RowProblem, type RowVerdict, validateLine, validateRow } from "./row-validation.ts";
 import { DatasetStatistics } from "./statistics.ts";
 
@@ -31,6 +32,8 @@ export interface DatasetScan {
 export interface ScanOptions {
   /** The templates applied to the rows before they are run. */
   prompt?: PromptConfig;
+  /** Sees the normalized create params of every valid row. */
+  onValidRow?: (params: JsonObject) => void;
   signal?: AbortSignal;
   onProgress?: (bytes: number, rows: number) => void;
 }
@@ -54,8 +57,10 @@ export async function scanDataset(
       const lineNumber = ++index;
       if (lineNumber <= entry.lines.start || lineNumber > entry.lines.end) continue;
       const verdict = validateLine(line);
-      if (verdict.valid) observe(scan, verdict, { file, lineNumber, repeats: entry.repeats });
-      else scan.offending.add(scan.rows * entry.repeats, entry.repeats);
+      if (verdict.valid) {
+        observe(scan, verdict, { file, lineNumber, repeats: entry.repeats });
+        options.onValidRow?.(verdict.params);
+      } else scan.offending.add(scan.rows * entry.repeats, entry.repeats);
       const judged = options.prompt === undefined ? verdict : judgeRendered(verdict, options.prompt);
       if (!judged.valid) report(scan, lineNumber, judged.problems);
       scan.rows++;
@@ -81,7 +86,7 @@ function observe(
 function judgeRendered(verdict: RowVerdict, prompt: PromptConfig): RowVerdict {
   const { row } = verdict;
   if (row === undefined) return verdict;
-  if (hasInput(row)) {
+  if (hasPopulatedInput(row)) {
     const problem = {
       path: "responses_create_params.input",
       message: "is given, but a prompt config fills it too",
@@ -89,7 +94,7 @@ function judgeRendered(verdict: RowVerdict, prompt: PromptConfig): RowVerdict {
     return { valid: false, row, problems: [problem] };
   }
   try {
-    return validateRow(renderPrompt(prompt, row));
+    return validateRow(applyPromptConfig(prompt, row));
   } catch (error) {
     return { valid: false, row, problems: [{ path: "", message: errorMessage(error) }] };
   }

@@ -1,0 +1,61 @@
+import { errorMessage } from "../errors.ts";
+import { dumps } from "../python/json-dumps.ts";
+import { copyWith } from "../python/key-order.ts";
+import { applyPromptConfig, hasPopulatedInput, loadPromptConfig } from "../rollouts/prompt-config.ts";
+import { DatasetError } from "./errors.ts";
+import { readLines } from "./lines.ts";
+import { OutputFile } from "./output-file.ts";
+import { PositionRanges } from "./position-ranges.ts";
+import { readRow } from "./read-row.ts";
+
+export interface RenderOptions {
+  input: string;
+  /** The prompt config file, already looked up. */
+  promptConfig: string;
+  output: string;
+  signal?: AbortSignal;
+}
+
+/**
+ * Writes each row of `input` with the messages its prompt config makes of it, and the path of that config under
+ * `prompt_config_used`; gives the number of rows. Nothing is written when a row has an input already.
+ */
+export async function renderDataset(options: RenderOptions): Promise<number> {
+  const prompt = await loadPromptConfig(options.promptConfig);
+  await refusePopulated(options);
+  const output = await OutputFile.create(options.output, { atomic: true });
+  let rows = 0;
+  try {
+    for await (const line of readLines(options.input, { signal: options.signal })) {
+      rows++;
+      const where = `${options.input}, line ${rows}`;
+      const row = readRow(line, where);
+      try {
+        const rendered = copyWith(applyPromptConfig(prompt, row), { prompt_config_used: prompt.path });
+        await output.write(`${dumps(rendered)}\n`);
+      } catch (error) {
+        throw new DatasetError("DATASET_ROW_INVALID", `${where}: ${errorMessage(error)}`, { cause: error });
+      }
+    }
+  } catch (error) {
+    await output.abandon();
+    throw error;
+  }
+  await output.finish();
+  return rows;
+}
+
+async function refusePopulated({ input, promptConfig, signal }: RenderOptions): Promise<void> {
+  const populated = new PositionRanges();
+  let position = 0;
+  for await (const line of readLines(input, { signal })) {
+    if (hasPopulatedInput(readRow(line, `${input}, line ${position + 1}`))) populated.add(position, 1);
+    position++;
+  }
+  if (populated.count === 0) return;
+  throw new DatasetError(
+    "DATASET_PROMPT_CONFLICT",
+    `${populated.count} rows of '${input}' already have responses_create_params.input, which the prompt config ` +
+      `'${promptConfig}' would fill: rows ${populated.text()} (counted from 0).`,
+  );
+}
