@@ -19,13 +19,19 @@ export interface LoopLag {
 export class LoopMonitor {
   readonly #histogram: IntervalHistogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   readonly #timer: NodeJS.Timeout;
+  #watching = false;
   #worst: LoopLag = { lagMs: 0, server: undefined, path: undefined, heldMs: 0 };
   /** The largest lag seen since the start. */
   peakMs = 0;
 
   constructor(onLag: (lag: LoopLag) => void) {
-    this.#histogram.enable();
     this.#timer = setInterval(() => {
+      // Loading code at start-up holds the loop and hurts nobody: watching begins with the first whole second.
+      if (!this.#watching) {
+        this.#watching = this.#histogram.enable();
+        this.#worst = { lagMs: 0, server: undefined, path: undefined, heldMs: 0 };
+        return;
+      }
       const lagMs = Math.max(0, this.#histogram.max / 1e6 - RESOLUTION_MS);
       this.#histogram.reset();
       this.peakMs = Math.max(this.peakMs, lagMs);

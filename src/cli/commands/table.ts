@@ -1,6 +1,9 @@
 import type { Program } from "../command.ts";
 import { completion } from "./completion.ts";
+import { envQuery } from "./env-query.ts";
 import { envResolve } from "./env-resolve.ts";
+import { envStart } from "./env-start.ts";
+import { envStatus } from "./env-status.ts";
 import { envValidate } from "./env-validate.ts";
 
 /** Everything `gym` can do. A new command is one file beside this one and one line here. */
@@ -12,5 +15,5 @@ export const program: Program = {
     { name: "eval", summary: "run evaluations" },
     { name: "dev", summary: "contributor helpers" },
   ],
-  commands: [envResolve, envValidate, completion],
+  commands: [envQuery, envStatus, envStart, envResolve, envValidate, completion],
 };

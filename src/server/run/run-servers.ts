@@ -58,6 +58,7 @@ export class RunningServers {
   /** Rejects when a server stops by itself. */
   readonly crashed: Promise<never>;
   readonly #close: () => Promise<void>;
+  readonly #restart: (server: string) => Promise<void>;
   #closing: Promise<void> | undefined;
 
   constructor(parts: {
@@ -66,12 +67,19 @@ export class RunningServers {
     headUrl: string | undefined;
     crashed: Promise<never>;
     close: () => Promise<void>;
+    restart: (server: string) => Promise<void>;
   }) {
     this.client = parts.client;
     this.instances = parts.instances;
     this.headUrl = parts.headUrl;
     this.crashed = parts.crashed;
     this.#close = parts.close;
+    this.#restart = parts.restart;
+  }
+
+  /** Starts a server anew that has a process of its own; what it was doing is lost. */
+  restart(server: string): Promise<void> {
+    return this.#restart(server);
   }
 
   /** Stops everything; nothing is left behind when it returns. */
@@ -128,13 +136,24 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
     const child = new ServerChild(message, log, ({ type: _type, ...lag }) => emit({ type: "lag", lag }));
     children.set(instance.name, child);
     void child.exited.then((exit) => {
-      if (!stopping) crash.reject(new ServerCrashError(instance.name, exitText(exit), log.recent));
+      if (!stopping && children.get(instance.name) === child)
+        crash.reject(new ServerCrashError(instance.name, exitText(exit), log.recent));
     });
     try {
       await child.ready;
     } catch (error) {
       throw explainStart(error, instance, log);
     }
+  };
+
+  const restart = async (name: string): Promise<void> => {
+    const instance = instances.find((candidate) => candidate.name === name);
+    const old = children.get(name);
+    if (!instance || !old)
+      throw new GymError("SERVER_RESTART", `Server '${name}' has no process of its own.`);
+    children.delete(name);
+    await old.stop();
+    await startChild(instance, placements.get(name) ?? "process");
   };
 
   try {
@@ -203,6 +222,7 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
       headUrl: head?.url,
       crashed: crash.promise,
       close,
+      restart,
     });
   } catch (error) {
     await close();

@@ -1,0 +1,37 @@
+import { request } from "undici";
+import type { ResolvedConfig } from "../../config/resolve.ts";
+import { errorMessage, GymError } from "../../errors.ts";
+import type { InstanceRecord } from "../../server/run/head-server.ts";
+
+const HEAD_TIMEOUT_MS = 5_000;
+
+/** Address of the head server a config points at. */
+export function headUrl(config: ResolvedConfig): string {
+  const head = (config.get("head_server") ?? {}) as { host?: unknown; port?: unknown };
+  return `http://${head.host ?? "127.0.0.1"}:${head.port ?? 11000}`;
+}
+
+/** The head server cannot be asked. */
+export class HeadServerError extends GymError {
+  constructor(url: string, cause: unknown) {
+    super(
+      "HEAD_SERVER",
+      `There is no head server at ${url} (${errorMessage(cause)}). Start the servers with \`gym env start\`, or point at the right address with ++head_server.port=….`,
+      { cause },
+    );
+  }
+}
+
+/** The servers of the run behind a head server. */
+export async function runningServers(url: string, signal: AbortSignal): Promise<InstanceRecord[]> {
+  try {
+    const reply = await request(`${url}/server_instances`, {
+      signal: AbortSignal.any([signal, AbortSignal.timeout(HEAD_TIMEOUT_MS)]),
+    });
+    const text = await reply.body.text();
+    if (reply.statusCode !== 200) throw new Error(`status ${reply.statusCode}`);
+    return JSON.parse(text) as InstanceRecord[];
+  } catch (error) {
+    throw new HeadServerError(url, error);
+  }
+}

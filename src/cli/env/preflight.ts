@@ -1,0 +1,121 @@
+import { lookup } from "node:dns/promises";
+import { request } from "undici";
+import { sleep } from "../../client/retry.ts";
+import { ConfigError } from "../../config/errors.ts";
+import type { ResolvedConfig } from "../../config/resolve.ts";
+
+const PROBE_TIMEOUT_MS = 5_000;
+const PROBE_PAUSE_MS = 3_000;
+const DEFAULT_WAIT_SECONDS = 600;
+const MAX_QUOTED = 300;
+const CHECK_WITH_KEY = [401, 403];
+
+interface Endpoint {
+  url: string;
+  /** Where it stands in the config. */
+  key: string;
+  apiKey: string | undefined;
+}
+
+/**
+ * Waits until every model endpoint of the config answers, and shows what a provider says about the key. An endpoint
+ * that refuses or times out until the limit is an error that names it; an unknown host is only reported.
+ */
+export async function checkModelEndpoints(
+  config: ResolvedConfig,
+  options: { signal: AbortSignal; onNotice: (text: string) => void },
+): Promise<void> {
+  const limit = config.get("model_endpoint_readiness_timeout_seconds") ?? DEFAULT_WAIT_SECONDS;
+  if (typeof limit !== "number" || limit <= 0) return;
+  const deadline = Date.now() + limit * 1000;
+  const endpoints = endpointsOf(config);
+  const unreachable: string[] = [];
+  await Promise.all(
+    endpoints.map(async (endpoint) => {
+      const problem = await waitFor(endpoint, deadline, options);
+      if (problem) unreachable.push(`  - ${endpoint.url} (${endpoint.key}): ${problem}`);
+    }),
+  );
+  if (unreachable.length > 0) {
+    throw new ConfigError(
+      `These model endpoints did not answer within ${limit} s:\n${unreachable.join("\n")}\n` +
+        "Correct the URL, start the endpoint, or set model_endpoint_readiness_timeout_seconds=0 to skip this check.",
+    );
+  }
+}
+
+function endpointsOf(config: ResolvedConfig): Endpoint[] {
+  const endpoints = new Map<string, Endpoint>();
+  for (const server of config.servers) {
+    if (server.type !== "responses_api_models") continue;
+    const apiKey = Object.entries(server.config).find(
+      ([name, value]) => name.endsWith("api_key") && typeof value === "string",
+    );
+    for (const [name, value] of Object.entries(server.config)) {
+      if (!name.endsWith("base_url")) continue;
+      for (const url of Array.isArray(value) ? value : [value]) {
+        if (typeof url !== "string" || url.trim() === "") continue;
+        const plain = url.trim().replace(/\/+$/, "");
+        const key = `${server.name}.${server.type}.${server.implementation}.${name}`;
+        if (!endpoints.has(plain))
+          endpoints.set(plain, { url: plain, key, apiKey: apiKey?.[1] as string | undefined });
+      }
+    }
+  }
+  return [...endpoints.values()];
+}
+
+/** What is wrong with an endpoint in the end; undefined when it answers (whatever it answers). */
+async function waitFor(
+  { url, apiKey }: Endpoint,
+  deadline: number,
+  { signal, onNotice }: { signal: AbortSignal; onNotice: (text: string) => void },
+): Promise<string | undefined> {
+  if (!URL.canParse(url)) return "this is not a URL";
+  const { hostname } = new URL(url);
+  const known = await lookup(hostname).then(
+    () => true,
+    () => false,
+  );
+  if (!known) {
+    onNotice(`warning: the host '${hostname}' of ${url} cannot be resolved.`);
+    return undefined;
+  }
+  for (;;) {
+    try {
+      const reply = await request(url.endsWith("/v1") ? `${url}/models` : url, {
+        headers: apiKey ? { authorization: `Bearer ${apiKey}` } : {},
+        signal: AbortSignal.any([signal, AbortSignal.timeout(PROBE_TIMEOUT_MS)]),
+      });
+      const text = await reply.body.text();
+      if (CHECK_WITH_KEY.includes(reply.statusCode)) {
+        onNotice(`warning: ${reply.statusCode} from ${hostname}: ${providerMessage(text)}`);
+      }
+      return undefined;
+    } catch (error) {
+      signal.throwIfAborted();
+      const code = (error as { code?: string }).code ?? "";
+      if (/CERT|TLS|SSL/.test(code)) return undefined;
+      const problem = (error as Error).message || code;
+      if (Date.now() + PROBE_PAUSE_MS > deadline) return problem;
+      onNotice(`waiting for ${url}: ${problem}`);
+      await sleep(PROBE_PAUSE_MS, signal);
+    }
+  }
+}
+
+function providerMessage(text: string): string {
+  try {
+    const body = JSON.parse(text) as {
+      error?: { message?: unknown } | string;
+      message?: unknown;
+      detail?: unknown;
+    };
+    const message =
+      typeof body.error === "string" ? body.error : (body.error?.message ?? body.message ?? body.detail);
+    if (typeof message === "string") return message.slice(0, MAX_QUOTED);
+  } catch {
+    // Not JSON: quoted as it is.
+  }
+  return text.slice(0, MAX_QUOTED) || "(no message)";
+}

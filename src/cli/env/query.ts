@@ -1,0 +1,108 @@
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { RunClient } from "../../client/run-client.ts";
+import { callServer } from "../../client/server-client.ts";
+import { GymError } from "../../errors.ts";
+import type { InstanceRecord } from "../../server/run/head-server.ts";
+import type { CommandContext } from "../command.ts";
+import { hint } from "../hint.ts";
+import { UsageError } from "../usage-error.ts";
+import { headUrl, runningServers } from "./head.ts";
+
+interface Item {
+  type?: string;
+  role?: string;
+  name?: string;
+  arguments?: string;
+  output?: unknown;
+  content?: unknown;
+  summary?: { text?: string }[];
+}
+
+/** Runs `gym env query`: one question to an agent that runs. */
+export async function queryAgent(context: CommandContext): Promise<number> {
+  const { positionals, flags, signal, out } = context;
+  const text = positionals["TEXT"] as string | undefined;
+  const rowFlag = flags["row"] as string | undefined;
+  if ((text === undefined) === (rowFlag === undefined)) {
+    throw new UsageError("give a text to ask, or --row FILE[:LINE], and not both");
+  }
+  const config = await context.resolve();
+  const servers = await runningServers(headUrl(config), signal);
+  const agent = chooseAgent(servers, flags["agent"] as string | undefined);
+  const client = new RunClient({
+    addresses: new Map(servers.map((server) => [server.process_name, server.url])),
+  });
+  try {
+    const row = rowFlag === undefined ? undefined : await readRow(path.resolve(context.io.cwd, rowFlag));
+    const reply = await callServer(client, {
+      server: agent,
+      path: row ? "/run" : "/v1/responses",
+      body: row ?? { input: [{ role: "user", content: text }] },
+      stage: "run",
+      signal,
+    });
+    const result = reply.json() as { output?: Item[]; response?: { output?: Item[] }; reward?: number };
+    if (flags["json"]) out(JSON.stringify(result, null, 2));
+    else {
+      for (const item of (row ? result.response?.output : result.output) ?? []) out(describe(item, context));
+      if (row) out(`reward: ${result.reward}`);
+    }
+    return 0;
+  } finally {
+    await client.close();
+  }
+}
+
+function chooseAgent(servers: readonly InstanceRecord[], wanted: string | undefined): string {
+  const agents = servers
+    .filter((server) => server.server_type === "responses_api_agents")
+    .map((server) => server.process_name);
+  if (wanted !== undefined) {
+    if (agents.includes(wanted)) return wanted;
+    const advice = hint(wanted, agents) || ` Agents: ${agents.join(", ") || "none"}.`;
+    throw new GymError("UNKNOWN_AGENT", `No agent '${wanted}' runs.${advice}`);
+  }
+  const [only] = agents;
+  if (only !== undefined && agents.length === 1) return only;
+  if (agents.length === 0)
+    throw new GymError("UNKNOWN_AGENT", "No agent runs: the config that was started has none.");
+  throw new GymError("UNKNOWN_AGENT", `Several agents run; choose one with --agent: ${agents.join(", ")}.`);
+}
+
+async function readRow(spec: string): Promise<Record<string, unknown>> {
+  const [, file = spec, line = "1"] = /^(.*?)(?::(\d+))?$/.exec(spec) ?? [];
+  let text: string;
+  try {
+    text = await readFile(file, "utf8");
+  } catch (error) {
+    throw new GymError("ROW_FILE", `${file} cannot be read: ${(error as Error).message}`);
+  }
+  const row = text.split("\n")[Number(line) - 1];
+  if (row === undefined || row.trim() === "")
+    throw new GymError("ROW_FILE", `${file} has no row in line ${line}.`);
+  try {
+    return JSON.parse(row) as Record<string, unknown>;
+  } catch (error) {
+    throw new GymError("ROW_FILE", `${file}:${line} is not JSON: ${(error as Error).message}`);
+  }
+}
+
+function describe(item: Item, { terminal }: CommandContext): string {
+  switch (item.type) {
+    case "function_call":
+      return terminal.cyan(`→ ${item.name}(${item.arguments})`);
+    case "function_call_output":
+      return terminal.dim(`← ${typeof item.output === "string" ? item.output : JSON.stringify(item.output)}`);
+    case "reasoning":
+      return terminal.dim(`(thinks) ${(item.summary ?? []).map((part) => part.text ?? "").join("\n")}`);
+    default:
+      return `${item.role ?? item.type}: ${textOf(item.content)}`;
+  }
+}
+
+function textOf(content: unknown): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content.map((part: { text?: string; refusal?: string }) => part.text ?? part.refusal ?? "").join("");
+}
