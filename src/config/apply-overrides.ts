@@ -18,6 +18,9 @@ export interface LiteralOverride {
   source: string;
 }
 
+/** Where an override is that cannot be applied: the word itself. */
+const POSITION = { source: "command line", line: 1, column: 1 };
+
 const COMMAND_LINE: Source = { kind: "command line", name: "command line" };
 
 /** The words of one command line, applied in order to an empty mapping; files are merged underneath later. */
@@ -61,6 +64,7 @@ function applyOverride(root: DictNode, override: ParsedOverride, env: NodeJS.Pro
   if (override.operation === "" && (existing === undefined || addsKeys(existing, value)))
     throw new OverrideError(
       `Could not override '${override.key}': no earlier override made it. To add it to the config use +${override.text}`,
+      { position: POSITION },
     );
   setValue(root, segments, value, override, env);
 }
@@ -98,6 +102,7 @@ function put(container: ConfigNode, segment: string, value: ConfigNode, override
     const size = container.kind === "list" ? container.items.length : 0;
     throw new OverrideError(
       `Could not apply '${override.text}': '${segment}' is no index into a list of ${size}.`,
+      { position: POSITION },
     );
   }
   container.items[index] = value;
@@ -121,6 +126,7 @@ function deleteKey(
   if (existing === undefined || (existing.kind === "scalar" && existing.value === null))
     throw new OverrideError(
       `Could not delete from config. '${key}' does not exist. Only keys made by an earlier override can be deleted.`,
+      { position: POSITION },
     );
   if (value !== undefined && !(value.kind === "scalar" && value.value === null)) {
     const actual = plainFromNode(existing);
@@ -128,6 +134,7 @@ function deleteKey(
     if (JSON.stringify(actual) !== JSON.stringify(given))
       throw new OverrideError(
         `Could not delete from config. The value of '${key}' is ${pyStr(actual)} and not ${pyStr(given)}.`,
+        { position: POSITION },
       );
   }
   const parent = segments
@@ -143,5 +150,6 @@ function alreadyThere({ key, text }: ParsedOverride): OverrideError {
   return new OverrideError(
     `Could not append to config. An item is already at '${key}'.\n` +
       `Either remove the + to change it: '${bare}'\nOr add a second + to add or replace '${key}': '+${text}'`,
+    { position: POSITION },
   );
 }

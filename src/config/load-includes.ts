@@ -1,4 +1,5 @@
 import { pyRepr } from "../python/repr.ts";
+import { closestPath } from "./closest-path.ts";
 import { ConfigPathNotFoundError, formatPosition, MalformedConfigPathsError } from "./errors.ts";
 import { Interpolator } from "./interpolate.ts";
 import { type ConfigNode, type DictNode, isTruthy, positionOf } from "./node.ts";
@@ -109,9 +110,11 @@ function notFound(text: string, writtenBy: ConfigNode | undefined, roots: readon
   const position = positionOf(writtenBy);
   const fromFile = position !== undefined && writtenBy?.origin.source.kind !== "command line";
   const where = fromFile ? ` (written in ${formatPosition(position)})` : "";
+  const close = closestPath(text, roots);
+  const hint = close === undefined ? "" : `Did you mean '${close}'?\n`;
   const tried = candidatePaths(text, roots).map((candidate) => `  - ${candidate}`);
   return new ConfigPathNotFoundError(
-    `config_paths entry '${text}' was not found${where}. Looked in:\n${tried.join("\n")}\n` +
+    `config_paths entry '${text}' was not found${where}. Looked in:\n${tried.join("\n")}\n${hint}` +
       `Relative entries are looked up under ${EXTRA_ROOTS_VARIABLE} (--search-dir), the working directory and the ` +
       `install root, never relative to the including file.`,
     { position },
