@@ -1,5 +1,6 @@
 import { type FailureInfo, ServerCallError } from "../client/call-errors.ts";
 import { errorMessage } from "../errors.ts";
+import { ConversionError } from "../openai/conversion-loss.ts";
 import { ValidationError } from "../openai/validation.ts";
 import type { AppReply } from "./app.ts";
 import { HttpError } from "./errors.ts";
@@ -14,6 +15,14 @@ export function mapError(
   context: { server: string; path: string; signal: AbortSignal; log: Logger },
 ): Omit<AppReply, "cookies"> {
   if (error instanceof ValidationError) return { status: 422, body: { detail: error.detail } };
+  if (error instanceof ConversionError) {
+    return failure(422, {
+      class: "invalid_request",
+      stage: "model",
+      retryable: false,
+      message: error.message,
+    });
+  }
   if (isHttpError(error)) {
     const body: Record<string, unknown> = { detail: error.detail };
     if (error.failure) body["error"] = error.failure;

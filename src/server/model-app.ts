@@ -1,33 +1,39 @@
+import { errorMessage } from "../errors.ts";
+import type { ChatCompletion, ChatCreateParams } from "../openai/chat-types.ts";
+import type { Loss } from "../openai/conversion-loss.ts";
+import { convertAnthropicRequest } from "../openai/convert-anthropic-request.ts";
+import { convertChatCompletion } from "../openai/convert-chat-completion.ts";
+import { convertChatRequest } from "../openai/convert-chat-request.ts";
+import { convertResponsesToChat } from "../openai/convert-responses-to-chat.ts";
+import { convertToAnthropicMessage } from "../openai/convert-to-anthropic-message.ts";
+import { convertToChatCompletion } from "../openai/convert-to-chat-completion.ts";
 import { materializeResponse } from "../openai/materialize.ts";
-import { parseCreateParams } from "../openai/responses.ts";
-import { classNameOf, type Handler, type RouteCall, ServerApp } from "./app.ts";
+import { replayAnthropicMessage } from "../openai/replay-anthropic.ts";
+import { replayChatCompletion } from "../openai/replay-chat.ts";
+import { replayResponse, replayResponseFailure } from "../openai/replay-responses.ts";
+import { parseCreateParams, type Response, type ResponseCreateParams } from "../openai/responses.ts";
+import { sanitizeStreamingChat } from "../openai/sanitize-streaming-chat.ts";
+import { parseSanitizedParams, sanitizeStreamingResponses } from "../openai/sanitize-streaming-responses.ts";
+import { encodeSse, type SseEvent } from "../openai/sse.ts";
+import { parseChatParams } from "../openai/validate-chat.ts";
+import { ValidationError } from "../openai/validation.ts";
+import { classNameOf, type Handler, Reply, type RouteCall, ServerApp } from "./app.ts";
 import type { ServerContext } from "./context.ts";
 import type { ModelDefinition } from "./define-model.ts";
-import { HttpError } from "./errors.ts";
+import { LossLog } from "./loss-log.ts";
+import { modelCallCapture } from "./model-call-capture.ts";
+import { requireObject } from "./resources-app.ts";
 import { ROLLOUT_HEADER } from "./rollout-prefix.ts";
 
-/** Makes a running model server out of its definition. */
+/** Makes a running model server out of its definition: three dialects, plain and streamed, over one or two handlers. */
 export function createModelApp(
   definition: ModelDefinition,
   server: ServerContext<unknown>,
   host: { implementation: string; newSessionId?: () => string },
 ): ServerApp {
   const { options } = definition;
-  const context = server as ServerContext<never>;
-  let state: unknown;
-  const scope = (call: RouteCall) => {
-    const rolloutId = call.rolloutId ?? call.headers[ROLLOUT_HEADER];
-    const { signal, sessionId } = call;
-    const own = { config: context.config, server: context, state, signal, sessionId };
-    return typeof rolloutId === "string" ? { ...own, rolloutId } : own;
-  };
-
-  const responses: Handler = async (call) => {
-    const params = parseCreateParams(call.body, ["body"]);
-    if (!options.responses) throw new HttpError(404, "Not Found");
-    return materializeResponse(await options.responses({ ...scope(call), params }));
-  };
-
+  const backend = new ModelBackend(definition, server as ServerContext<never>);
+  const capture = modelCallCapture(server);
   return new ServerApp({
     name: server.name,
     type: "responses_api_models",
@@ -35,16 +41,145 @@ export function createModelApp(
     get: Object.fromEntries(
       Object.entries(options.get ?? {}).map(([path, handler]) => [
         path,
-        (call: RouteCall) =>
-          handler({ config: context.config, server: context, signal: call.signal, state: state as never }),
+        (call: RouteCall) => handler({ ...backend.scope(call), state: backend.state as never }),
       ]),
     ),
-    post: { "/v1/responses": responses },
+    post: {
+      "/v1/responses": capture("responses", responsesRoute(backend)),
+      "/v1/chat/completions": capture("chat", chatRoute(backend)),
+      "/v1/messages": capture("messages", messagesRoute(backend)),
+    },
     log: server.log,
     ...(host.newSessionId && { newSessionId: host.newSessionId }),
     start: async () => {
-      state = await options.start?.(context);
+      backend.state = await options.start?.(server as ServerContext<never>);
     },
-    close: () => options.stop?.(context, state as never),
+    close: () => options.stop?.(server as ServerContext<never>, backend.state as never),
   });
+}
+
+/** The definition's handlers, each reachable from the other's dialect. */
+class ModelBackend {
+  state: unknown;
+  readonly losses: LossLog;
+  readonly #definition: ModelDefinition;
+  readonly #server: ServerContext<never>;
+
+  constructor(definition: ModelDefinition, server: ServerContext<never>) {
+    this.#definition = definition;
+    this.#server = server;
+    this.losses = new LossLog(server.log);
+  }
+
+  scope(call: RouteCall) {
+    const { signal, sessionId } = call;
+    const rolloutId = call.rolloutId ?? call.headers[ROLLOUT_HEADER];
+    const own = {
+      config: this.#server.config,
+      server: this.#server,
+      state: this.state as never,
+      signal,
+      sessionId,
+    };
+    return typeof rolloutId === "string" ? { ...own, rolloutId } : own;
+  }
+
+  readonly onLoss = (loss: Loss): void => this.losses.report(loss);
+
+  async responses(params: ResponseCreateParams, call: RouteCall): Promise<Response> {
+    const { responses, chat, usesReasoningParser } = this.#definition.options;
+    if (responses) return responses({ ...this.scope(call), params });
+    const { onLoss } = this;
+    const completion = await chat?.({
+      ...this.scope(call),
+      params: convertResponsesToChat(params, { returnTokenIds: true, onLoss }),
+    });
+    return convertChatCompletion(completion as ChatCompletion, params, {
+      usesReasoningParser: usesReasoningParser?.(this.#server.config) ?? true,
+      returnTokenIds: true,
+      onLoss,
+    });
+  }
+
+  async chat(params: ChatCreateParams, call: RouteCall): Promise<ChatCompletion> {
+    const { responses, chat } = this.#definition.options;
+    if (chat) return chat({ ...this.scope(call), params });
+    const { onLoss } = this;
+    const response = await responses?.({
+      ...this.scope(call),
+      params: convertChatRequest(withStrictTools(params), { onLoss }),
+    });
+    return convertToChatCompletion(response as Response, { onLoss });
+  }
+}
+
+/** Chat tools may leave `strict` out; Responses tools may not. */
+function withStrictTools(params: ChatCreateParams): ChatCreateParams {
+  if (!params.tools) return params;
+  const tools = params.tools.map((tool) =>
+    tool.type === "function"
+      ? { ...tool, function: { strict: false, parameters: {}, ...tool.function } }
+      : tool,
+  );
+  return { ...params, tools: tools as NonNullable<ChatCreateParams["tools"]> };
+}
+
+function responsesRoute(backend: ModelBackend): Handler {
+  return async (call) => {
+    const body = requireObject(call.body);
+    if (!body["stream"]) {
+      return materializeResponse(await backend.responses(parseCreateParams(body, ["body"]), call));
+    }
+    const { request, namespaces } = sanitizeStreamingResponses(body, backend.onLoss);
+    const params = parseSanitizedParams(request, ["body"], backend.onLoss);
+    return stream(async function* () {
+      try {
+        const response = await backend.responses(params, call);
+        yield* replayResponse(materializeResponse(response), namespaces);
+      } catch (error) {
+        yield* replayResponseFailure(errorMessage(error));
+      }
+    });
+  };
+}
+
+function chatRoute(backend: ModelBackend): Handler {
+  return async (call) => {
+    const body = requireObject(call.body);
+    const { stream: wanted } = body;
+    if (wanted !== true) {
+      if (wanted !== undefined && wanted !== null && wanted !== false) throw notBoolean(wanted);
+      return backend.chat(parseChatParams(body, ["body"]), call);
+    }
+    const { request, includeUsage } = sanitizeStreamingChat(body, backend.onLoss);
+    // Answered before the stream begins: a backend that fails is an HTTP error here.
+    const completion = await backend.chat(parseChatParams(request, ["body"]), call);
+    return stream(() => replayChatCompletion(completion, { includeUsage }));
+  };
+}
+
+function messagesRoute(backend: ModelBackend): Handler {
+  return async (call) => {
+    const body = requireObject(call.body);
+    const { onLoss } = backend;
+    const response = await backend.responses(convertAnthropicRequest(body, { onLoss }), call);
+    const message = convertToAnthropicMessage(response, {
+      model: String(body["model"] ?? response.model),
+      onLoss,
+    });
+    return body["stream"] ? stream(() => replayAnthropicMessage(message)) : message;
+  };
+}
+
+function stream(events: () => Iterable<SseEvent> | AsyncIterable<SseEvent>): Reply {
+  return new Reply({ stream: frames(events()) });
+}
+
+async function* frames(events: Iterable<SseEvent> | AsyncIterable<SseEvent>): AsyncGenerator<string> {
+  for await (const event of events) yield encodeSse(event);
+}
+
+function notBoolean(input: unknown): ValidationError {
+  const msg = "Input should be true, false or null";
+  return new ValidationError([{ type: "literal_error", loc: ["body", "stream"], msg, input }]);
 }

@@ -1,0 +1,22 @@
+import type { Loss } from "../openai/conversion-loss.ts";
+import type { Logger } from "./logger.ts";
+
+const MAX_KNOWN = 1_000;
+
+/** Says once what a conversion has to leave out, not once per call. */
+export class LossLog {
+  readonly #log: Logger;
+  readonly #known = new Set<string>();
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  report({ field, reason }: Loss): void {
+    // Positions differ from call to call; what is lost does not.
+    const kind = `${field.replace(/\.\d+/g, "")}: ${reason}`;
+    if (this.#known.has(kind) || this.#known.size >= MAX_KNOWN) return;
+    this.#known.add(kind);
+    this.#log.warn(`a conversion leaves out ${kind}`);
+  }
+}
