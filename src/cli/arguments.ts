@@ -29,6 +29,11 @@ export function isOverrideWord(word: string): boolean {
   return /^[+~]/.test(word) || word.includes("=");
 }
 
+/** True for the older spelling of `--json`. */
+export function isJsonWord(word: string): boolean {
+  return /^\+{0,2}json=true$/i.test(word);
+}
+
 /** How messages name a flag: `--input/-i`. */
 export function flagLabel(name: string, flag: Flag): string {
   return flag.short === undefined ? `--${name}` : `--${name}/-${flag.short}`;

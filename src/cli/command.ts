@@ -116,6 +116,8 @@ export interface CommandContext<
   /** All overrides: those made from flags, then the user's own, `config_paths` joined. */
   readonly overrides: readonly Override[];
   readonly verbose: boolean;
+  /** Whether `--json` or `+json=true` was given. */
+  readonly json: boolean;
   readonly signal: AbortSignal;
   readonly terminal: Terminal;
   readonly program: Program;

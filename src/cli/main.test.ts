@@ -1,3 +1,4 @@
+import os from "node:os";
 import { describe, expect, it } from "vitest";
 import { GymError } from "../errors.ts";
 import { type CaptureOptions, captureRun } from "./captured-run.ts";
@@ -25,6 +26,7 @@ const program: Program = {
       flags: { limit: { kind: "value", key: "limit", metavar: "N", help: "at most this many" } },
       keys: { limit: { type: "int", help: "at most this many", default: 3 } },
       examples: ["gym env start --limit 5"],
+      resolve: { requireServers: true, offline: true },
       legacy: [{ name: "run" }, { name: "run_few", arguments: ["--limit", "1"] }],
       async run({ flags, overrides, verbose, out }) {
         out(JSON.stringify({ flags, overrides, verbose }));
@@ -197,6 +199,26 @@ describe("errors", () => {
   it("after an interrupt are not blamed on the program", async () => {
     const stopped = await gym("fail bug", { signal: AbortSignal.abort() });
     expect(stopped).toEqual({ exitCode: 130, stdout: "", stderr: "Interrupted.\n" });
+  });
+});
+
+describe("help of a command's config", () => {
+  it("lists its keys, even where servers would be required", async () => {
+    const { exitCode, stdout } = await gym("env start +h=true --limit 5", { cwd: os.tmpdir() });
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatchInlineSnapshot(`
+      "Displaying help for gym env start
+
+      Start the servers.
+
+      Parameters
+      - limit (int)   at most this many [default: 3]
+      "
+    `);
+  });
+
+  it("is not asked for by a false value", async () => {
+    expect((await gym("env status +h=false")).exitCode).toBe(7);
   });
 });
 

@@ -1,4 +1,4 @@
-import { isOverrideWord, parseArguments } from "./arguments.ts";
+import { isJsonWord, isOverrideWord, parseArguments } from "./arguments.ts";
 import type { CliIo, Command, Program } from "./command.ts";
 import { program as gymProgram } from "./commands/table.ts";
 import {
@@ -105,9 +105,7 @@ async function printVersion(frame: Frame, root: RootWords): Promise<number> {
     import("./version.ts"),
     import("../config/paths.ts"),
   ]);
-  const words = [...root.before, ...root.rest];
-  const json =
-    root.json || words.some((word) => /^(\+\+?)?json=true$/i.test(word)) || words.includes("--json");
+  const json = root.json || [...root.before, ...root.rest].some(isJsonWord);
   const report = versionReport(frame.io.installRoot ?? installRoot());
   return print(frame, json ? JSON.stringify(report) : formatVersion(report), 0);
 }

@@ -1,5 +1,5 @@
 import path from "node:path";
-import type { ParsedArguments } from "./arguments.ts";
+import { isJsonWord, type ParsedArguments } from "./arguments.ts";
 import type { CliIo, Command, CommandContext, FlagTable, FlagValues, Program } from "./command.ts";
 import { asksForConfigHelp, configHelp } from "./config-help.ts";
 import { collectOverrides } from "./overrides.ts";
@@ -14,7 +14,7 @@ export async function runCommand(
 ): Promise<number> {
   const context = await createContext(command, parsed, io, program);
   if (!asksForConfigHelp(parsed.words)) return command.run(context);
-  await context.resolve();
+  await context.resolve({ requireServers: false });
   context.out(configHelp(command, context.flags));
   return 0;
 }
@@ -30,6 +30,7 @@ async function createContext(
   const root = io.installRoot ?? installRoot();
   const out = (line: string) => void io.stdout.write(`${line}\n`);
   const err = (line: string) => void io.stderr.write(`${line}\n`);
+  const json = parsed.flags["json"] === true || parsed.words.some(isJsonWord);
   const overrides = await collectOverrides(command, parsed, {
     select: async (kind, flag, value) => {
       const { selectConfig } = await import("./selectors.ts");
@@ -46,6 +47,7 @@ async function createContext(
     positionals: parsed.positionals as Record<string, string>,
     overrides,
     verbose: parsed.verbose,
+    json,
     signal: io.signal ?? new AbortController().signal,
     terminal: createTerminal(io.stdout, io.env),
     program,
@@ -62,8 +64,7 @@ async function createContext(
         env,
         installRoot: root,
         // With --json stdout holds one JSON text and nothing else.
-        onNotice: (text, stream) =>
-          stream === "stdout" && parsed.flags.json !== true ? out(text) : err(text),
+        onNotice: (text, stream) => (stream === "stdout" && !json ? out(text) : err(text)),
       });
     },
   };
