@@ -1,16 +1,19 @@
 import type { ChatCompletion, ChatCreateParams } from "../../src/openai/chat-types.ts";
 import { convertChatCompletion } from "../../src/openai/convert-chat-completion.ts";
 import { convertResponsesToChat } from "../../src/openai/convert-responses-to-chat.ts";
-import type { JsonObject } from "../../src/openai/readers.ts";
+import { isObject, type JsonObject } from "../../src/openai/readers.ts";
 import { parseCreateParams } from "../../src/openai/responses.ts";
 import { parseChatCompletion, parseChatParams } from "../../src/openai/validate-chat.ts";
+import { insertAudio, takeAudio } from "../../src/openai/vllm-audio.ts";
 import {
+  bareReasoningCompletion,
   contextOverflowCompletion,
   isContextOverflow,
   mergeReasoning,
 } from "../../src/openai/vllm-completion.ts";
 import {
   buildVllmChatBody,
+  endsInBareReasoning,
   tokenizeBody,
   type VllmChatBody,
   type VllmSettings,
@@ -54,13 +57,22 @@ function chatRequest(input: VllmCaseInput, settings: VllmSettings): ChatCreatePa
 
 export function outboundBody(input: VllmCaseInput): VllmChatBody {
   const settings = settingsOf(input);
-  return buildVllmChatBody(chatRequest(input, settings), settings);
+  const body = buildVllmChatBody(chatRequest(input, settings), settings);
+  const { sources, metadata } = takeAudio(isObject(body["metadata"]) ? body["metadata"] : null);
+  if (sources.length === 0) return body;
+  const urls = sources.map((source) => (source.kind === "data" ? source.url : source.path));
+  const { metadata: _, ...rest } = body;
+  const heard = { ...rest, messages: insertAudio(body.messages, urls) } as VllmChatBody;
+  return metadata === undefined ? heard : { ...heard, metadata };
 }
 
 /** One call to a scripted engine, from the request to the client's answer. */
 export function callVllm(input: VllmCaseInput): { result: unknown; tokenize_request?: JsonObject } {
   const settings = settingsOf(input);
   const body = outboundBody(input);
+  if (settings.sequential_reasoning_allowed === false && endsInBareReasoning(body.messages)) {
+    return { result: toClient(bareReasoningCompletion(settings.model), input, settings) };
+  }
   const failure = input.upstream_error;
   if (failure !== undefined) {
     if (!isContextOverflow(failure.status, failure.body))

@@ -1,23 +1,26 @@
 import { readFile } from "node:fs/promises";
 import { errorMessage } from "../../src/errors.ts";
-import { type ConversionCase, directions } from "./conversion-directions.ts";
+import { loads } from "../../src/python/json-loads.ts";
+import { toPlainNumbers } from "../../src/python/py-float.ts";
+import { type CaseInput, type ConversionCase, directions } from "./conversion-directions.ts";
 import { difference, dropNulls } from "./conversion-matching.ts";
 import type { CaseResult, Suite } from "./suite.ts";
 
 /** Golden cases of the conversions between the model dialects; the conventions are written in the file itself. */
 export const suite: Suite = async (file) => {
-  const { cases } = JSON.parse(await readFile(file, "utf8")) as { cases: ConversionCase[] };
+  const { cases } = loads(await readFile(file, "utf8")) as { cases: ConversionCase[] };
   return Promise.all(cases.map(runCase));
 };
 
 async function runCase(golden: ConversionCase): Promise<CaseResult> {
-  const { name: id, direction, expected, compare } = golden;
+  const { name: id, direction, compare } = golden;
+  const expected = toPlainNumbers(golden.expected);
   const run = directions[direction];
   if (run === undefined) return { id, error: `unknown direction '${direction}'` };
   const mustFail = isFailure(expected);
   let actual: unknown;
   try {
-    actual = toPlain(await run(golden.input));
+    actual = toPlain(await run(inputOf(golden)));
   } catch (error) {
     return mustFail ? { id } : { id, error: `failed: ${errorMessage(error)}` };
   }
@@ -28,6 +31,10 @@ async function runCase(golden: ConversionCase): Promise<CaseResult> {
       : difference(expected, actual);
   return found === undefined ? { id } : { id, error: found };
 }
+
+/** Messages bodies keep the spelling of their numbers, because tool inputs become JSON text again. */
+const inputOf = ({ direction, input }: ConversionCase): CaseInput =>
+  direction.startsWith("anthropic") ? input : (toPlainNumbers(input) as CaseInput);
 
 const isFailure = (expected: unknown): boolean =>
   typeof expected === "object" &&

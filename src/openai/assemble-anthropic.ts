@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "./readers.ts";
+import { isObject, type JsonObject, wordOf } from "./readers.ts";
 import { parseData } from "./sse.ts";
 
 /** The message of a Messages stream; null when neither a message nor a block was begun. */
@@ -40,11 +40,13 @@ export function assembleAnthropic(events: readonly JsonObject[]): JsonObject | n
 const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {});
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
-const DELTAS: Record<string, { block: string; field: string }> = {
-  text_delta: { block: "text", field: "text" },
-  thinking_delta: { block: "thinking", field: "thinking" },
-  signature_delta: { block: "thinking", field: "signature" },
-};
+const DELTAS = new Map(
+  Object.entries({
+    text_delta: { block: "text", field: "text" },
+    thinking_delta: { block: "thinking", field: "thinking" },
+    signature_delta: { block: "thinking", field: "signature" },
+  }),
+);
 
 function addDelta(
   blocks: Map<number, JsonObject>,
@@ -58,7 +60,7 @@ function addDelta(
     inputs.set(index, (inputs.get(index) ?? "") + textOf(delta["partial_json"]));
     return;
   }
-  const known = DELTAS[String(delta["type"])];
+  const known = DELTAS.get(wordOf(delta["type"]));
   if (known === undefined) return;
   block["type"] ??= known.block;
   block[known.field] = textOf(block[known.field]) + textOf(delta[known.field]);

@@ -7,7 +7,7 @@ import type {
 } from "./chat-types.ts";
 import { badValue, type OnLoss, unsupported } from "./conversion-loss.ts";
 import type { FunctionCallOutput, Reasoning, ResponseInputItem, TokenInformation } from "./item-types.ts";
-import { isObject, type JsonObject } from "./readers.ts";
+import { isObject, type JsonObject, wordOf } from "./readers.ts";
 import { wrapInThinkTags } from "./think-tags.ts";
 
 export interface ChatTurnsOptions {
@@ -94,7 +94,7 @@ export class ChatTurns {
         });
         break;
       default:
-        unsupported(`input.${index}: messages of role '${String(role)}' have no form in chat requests`);
+        unsupported(`input.${index}: messages of role '${wordOf(role)}' have no form in chat requests`);
     }
   }
 
@@ -194,7 +194,7 @@ function toolContent(output: unknown, index: number): string | ChatTextPart[] {
   });
 }
 
-const typeOf = (part: unknown) => (isObject(part) ? String(part["type"]) : typeof part);
+const typeOf = (part: unknown) => (isObject(part) ? wordOf(part["type"]) : typeof part);
 
 function userContent(content: unknown, index: number): string | ChatUserPart[] {
   if (typeof content === "string") return content;

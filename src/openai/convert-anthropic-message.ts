@@ -2,7 +2,7 @@ import { dumps } from "../python/json-dumps.ts";
 import { badValue, type OnLoss, unsupported } from "./conversion-loss.ts";
 import { type NewId, newId } from "./ids.ts";
 import type { ResponseOutputItem } from "./item-types.ts";
-import { isObject, type JsonObject } from "./readers.ts";
+import { isObject, type JsonObject, wordOf } from "./readers.ts";
 import { responseEnvelope } from "./response-envelope.ts";
 import type { Response, ResponseCreateParams } from "./responses.ts";
 import { countOf, type Usage } from "./usage.ts";
@@ -15,11 +15,13 @@ export interface FromAnthropicMessageOptions {
   onLoss?: OnLoss;
 }
 
-const INCOMPLETE_REASONS: Record<string, string> = {
-  max_tokens: "max_output_tokens",
-  model_context_window_exceeded: "max_output_tokens",
-  refusal: "content_filter",
-};
+const INCOMPLETE_REASONS = new Map(
+  Object.entries({
+    max_tokens: "max_output_tokens",
+    model_context_window_exceeded: "max_output_tokens",
+    refusal: "content_filter",
+  }),
+);
 
 /** Turns a Messages backend's answer into a Response. */
 export function convertAnthropicMessage(
@@ -29,7 +31,7 @@ export function convertAnthropicMessage(
 ): Response {
   if (!isObject(message)) badValue("a Messages answer must be a JSON object");
   const { model, newId: makeId = newId, now = Math.floor(Date.now() / 1000), onLoss } = options;
-  const reason = INCOMPLETE_REASONS[String(message["stop_reason"])];
+  const reason = INCOMPLETE_REASONS.get(wordOf(message["stop_reason"]));
   if (message["stop_sequence"] != null) {
     onLoss?.({ field: "stop_sequence", reason: "responses do not say which stop sequence was met" });
   }
@@ -58,7 +60,7 @@ function toItems(content: unknown, makeId: NewId): ResponseOutputItem[] {
   };
   for (const [index, block] of content.entries()) {
     if (block["type"] === "text") {
-      texts.push(String(block["text"] ?? ""));
+      texts.push(textAt(block, "text", index));
       continue;
     }
     flush();
@@ -76,7 +78,7 @@ function toItem(block: JsonObject, index: number, makeId: NewId): ResponseOutput
     case "thinking":
       return {
         id: makeId("rs"),
-        summary: [{ text: String(block["thinking"] ?? ""), type: "summary_text" }],
+        summary: [{ text: textAt(block, "thinking", index), type: "summary_text" }],
         type: "reasoning",
         encrypted_content: typeof block["signature"] === "string" ? block["signature"] : null,
       };
@@ -88,8 +90,13 @@ function toItem(block: JsonObject, index: number, makeId: NewId): ResponseOutput
       return { arguments: text, call_id: id, name, type: "function_call", id, status: "completed" };
     }
     default:
-      return unsupported(`content.${index}: '${String(block["type"])}' blocks have no form in responses`);
+      return unsupported(`content.${index}: '${wordOf(block["type"])}' blocks have no form in responses`);
   }
+}
+
+function textAt(block: JsonObject, name: string, index: number): string {
+  const value = block[name] ?? "";
+  return typeof value === "string" ? value : badValue(`content.${index}.${name} must be text`);
 }
 
 function toUsage(usage: unknown): Usage | null {

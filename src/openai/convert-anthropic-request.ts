@@ -3,7 +3,7 @@ import { ANTHROPIC_IMAGE_TYPES } from "./anthropic-types.ts";
 import { badValue, type OnLoss, unsupported } from "./conversion-loss.ts";
 import { type NewId, newId } from "./ids.ts";
 import type { InputPart, ResponseInputItem } from "./item-types.ts";
-import { isObject, type JsonObject } from "./readers.ts";
+import { isObject, type JsonObject, wordOf } from "./readers.ts";
 import { parseCreateParams, type ResponseCreateParams } from "./responses.ts";
 import type { ToolChoice } from "./tool-types.ts";
 
@@ -55,7 +55,7 @@ function systemText(system: unknown, onLoss?: OnLoss): string {
   const texts: string[] = [];
   for (const block of blocksOf(system, "system")) {
     if (block["type"] === "text" && typeof block["text"] === "string") texts.push(block["text"]);
-    else onLoss?.({ field: "system", reason: `'${String(block["type"])}' blocks are no instructions` });
+    else onLoss?.({ field: "system", reason: `'${wordOf(block["type"])}' blocks are no instructions` });
   }
   return texts.filter((text) => text !== "").join("\n");
 }
@@ -145,7 +145,7 @@ class BlockGrouping {
           encrypted_content: typeof block["signature"] === "string" ? block["signature"] : null,
         };
       default:
-        return unsupported(`${where}: '${String(block["type"])}' blocks have no form in Responses requests`);
+        return unsupported(`${where}: '${wordOf(block["type"])}' blocks have no form in Responses requests`);
     }
   }
 
@@ -174,7 +174,7 @@ function toolResultText(content: unknown, where: string): string {
   if (typeof content === "string") return content;
   const texts = blocksOf(content, `${where}.content`).map((block) => {
     if (block["type"] === "text") return textAt(block, "text", where);
-    return unsupported(`${where}: a tool result can carry text only, not '${String(block["type"])}'`);
+    return unsupported(`${where}: a tool result can carry text only, not '${wordOf(block["type"])}'`);
   });
   return texts.join("\n");
 }
@@ -211,6 +211,6 @@ function toToolChoice(choice: unknown, onLoss?: OnLoss): ToolChoice {
     case "tool":
       return { type: "function", name: textAt(choice, "name", "tool_choice") };
     default:
-      return unsupported(`tool_choice of type '${String(choice["type"])}' has no form in Responses requests`);
+      return unsupported(`tool_choice of type '${wordOf(choice["type"])}' has no form in Responses requests`);
   }
 }

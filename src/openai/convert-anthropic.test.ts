@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { dumps } from "../python/json-dumps.ts";
 import { ConversionError, type Loss } from "./conversion-loss.ts";
 import { convertAnthropicMessage } from "./convert-anthropic-message.ts";
 import { convertAnthropicRequest } from "./convert-anthropic-request.ts";
@@ -154,6 +155,12 @@ describe("convertToAnthropicMessage", () => {
       stop_reason: "tool_use",
       usage: { input_tokens: 0, output_tokens: 0 },
     });
+  });
+
+  it("keeps the spelling of numbers", () => {
+    expect(dumps(convert([call('{"a": 1.0, "b": 12345678901234567890}')]).content)).toContain(
+      '"input": {"a": 1.0, "b": 12345678901234567890}',
+    );
   });
 
   it("says why it stopped", () => {

@@ -5,10 +5,12 @@ import { responseEnvelope } from "./response-envelope.ts";
 import type { Response, ResponseCreateParams } from "./responses.ts";
 import { usageFromChat } from "./usage.ts";
 
-const INCOMPLETE_REASONS: Record<string, string> = {
-  length: "max_output_tokens",
-  content_filter: "content_filter",
-};
+const INCOMPLETE_REASONS = new Map(
+  Object.entries({
+    length: "max_output_tokens",
+    content_filter: "content_filter",
+  }),
+);
 
 /** Turns a chat endpoint's answer into a Response; only the first choice is read, the request's settings are echoed. */
 export function convertChatCompletion(
@@ -20,7 +22,7 @@ export function convertChatCompletion(
   if (completion.choices.length > 1) {
     options.onLoss?.({ field: "choices", reason: "only the first choice becomes a response" });
   }
-  const reason = INCOMPLETE_REASONS[choice.finish_reason ?? ""];
+  const reason = INCOMPLETE_REASONS.get(choice.finish_reason ?? "");
   return {
     ...responseEnvelope(request, { createdAt: completion.created, newId: options.newId }),
     output: assistantMessageToItems(choice.message, options),

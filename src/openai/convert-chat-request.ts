@@ -47,8 +47,8 @@ export function convertChatRequest(
   if (chat.max_completion_tokens != null) params["max_output_tokens"] = chat.max_completion_tokens;
   if (chat.reasoning_effort != null) params["reasoning"] = { effort: chat.reasoning_effort };
   params["parallel_tool_calls"] = chat.parallel_tool_calls ?? true;
-  params["tool_choice"] = toResponsesChoice(chat.tool_choice ?? "auto");
-  params["tools"] = (chat.tools ?? []).map(toResponsesTool);
+  params["tool_choice"] = toResponsesChoice(chat.tool_choice ?? "auto", options);
+  params["tools"] = (chat.tools ?? []).map((tool) => toResponsesTool(tool, options));
   reportLosses(chat, onLoss);
   return parseCreateParams(params);
 }
@@ -60,12 +60,16 @@ function reportLosses(chat: ChatCreateParams, onLoss: OnLoss | undefined): void 
   }
 }
 
-const toResponsesTool = (tool: ChatTool) =>
-  tool.type === "function" ? { ...tool.function, type: "function" } : { ...tool.custom, type: "custom" };
+function toResponsesTool(tool: ChatTool, { refuseLikeOriginal }: ChatToItemsOptions): JsonObject {
+  if (tool.type === "function") return { ...tool.function, type: "function" };
+  if (refuseLikeOriginal) unsupported("custom tools have no form in Responses requests");
+  return { ...tool.custom, type: "custom" };
+}
 
-function toResponsesChoice(choice: ChatToolChoice): ToolChoice {
+function toResponsesChoice(choice: ChatToolChoice, { refuseLikeOriginal }: ChatToItemsOptions): ToolChoice {
   if (typeof choice === "string") return choice;
-  if (choice.type === "function") return { type: "function", name: choice.function.name };
-  if (choice.type === "custom") return { type: "custom", name: choice.custom.name };
-  return unsupported("tool_choice has no form in Responses requests");
+  if (refuseLikeOriginal) unsupported("a named tool choice has no form in Responses requests");
+  return choice.type === "function"
+    ? { type: "function", name: choice.function.name }
+    : { type: "custom", name: choice.custom.name };
 }

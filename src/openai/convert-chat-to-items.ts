@@ -9,7 +9,7 @@ import type {
   OutputMessage,
   Reasoning,
 } from "./item-types.ts";
-import { readWith } from "./readers.ts";
+import { readWith, wordOf } from "./readers.ts";
 import { parseThinkTags } from "./think-tags.ts";
 import { readTokens } from "./validate-items.ts";
 import { ValidationError } from "./validation.ts";
@@ -19,7 +19,7 @@ export interface ChatToItemsOptions {
   usesReasoningParser?: boolean;
   /** Put the token lists of an assistant message on its last item; off unless asked for. */
   returnTokenIds?: boolean;
-  /** Refuse what the Python original refuses although it could be converted: chat-shaped part lists. */
+  /** Refuse what the Python original refuses although it could be converted: chat-shaped part lists, named tool choices. */
   refuseLikeOriginal?: boolean;
   newId?: NewId;
   onLoss?: OnLoss;
@@ -131,7 +131,7 @@ export function chatMessagesToItems(
         break;
       default:
         unsupported(
-          `messages.${index}: no item has the role '${String((message as { role: unknown }).role)}'`,
+          `messages.${index}: no item has the role '${wordOf((message as { role: unknown }).role)}'`,
         );
     }
   }

@@ -14,7 +14,7 @@ import type { Tool, ToolChoice } from "./tool-types.ts";
 export interface ResponsesToChatOptions {
   /** Carry the token lists of assistant-side items on the assistant messages; off unless asked for. */
   returnTokenIds?: boolean;
-  /** Refuse what the Python original refuses although it could be converted: a named tool choice. */
+  /** Refuse what the Python original refuses although it could be converted: a named tool choice, null schemas. */
   refuseLikeOriginal?: boolean;
   onLoss?: OnLoss;
 }
@@ -106,18 +106,25 @@ function addTools(chat: ChatCreateParams, params: ResponseCreateParams, options:
     if (params.tool_choice === "required") badValue("tool_choice 'required' needs at least one tool");
     return;
   }
-  chat.tools = tools.map((tool, index) => toChatTool(tool, index, options.onLoss));
+  chat.tools = tools.map((tool, index) => toChatTool(tool, index, options));
   if (params.parallel_tool_calls !== undefined) chat.parallel_tool_calls = params.parallel_tool_calls;
   if (params.tool_choice !== undefined) chat.tool_choice = toChatChoice(params.tool_choice, options);
 }
 
-function toChatTool(tool: Tool, index: number, onLoss?: OnLoss): ChatTool {
+function toChatTool(
+  tool: Tool,
+  index: number,
+  { onLoss, refuseLikeOriginal }: ResponsesToChatOptions,
+): ChatTool {
   if (tool.type !== "function") {
     unsupported(`tools.${index}: a '${tool.type}' tool has no form in chat requests; only functions have`);
   }
   const { name, description, parameters, strict } = tool;
   if (strict === true)
     onLoss?.({ field: `tools.${index}.strict`, reason: "chat backends are not asked for it" });
+  if (refuseLikeOriginal && (description === null || parameters === null)) {
+    badValue(`tools.${index}: description and parameters must not be null`);
+  }
   const definition: { name: string; description?: string; parameters?: JsonObject } = { name };
   if (description != null) definition.description = description;
   if (parameters != null) definition.parameters = parameters;

@@ -1,3 +1,4 @@
+import { JsonTextError, loads } from "../python/json-loads.ts";
 import type {
   AnthropicMessage,
   AnthropicOutputBlock,
@@ -7,7 +8,7 @@ import type {
 import { badValue, type OnLoss, unsupported } from "./conversion-loss.ts";
 import { type NewId, newId } from "./ids.ts";
 import type { FunctionCall, OutputPart, Reasoning, ResponseOutputItem } from "./item-types.ts";
-import { parseArguments } from "./read-output.ts";
+import { isObject, type JsonObject } from "./readers.ts";
 import type { Response } from "./responses.ts";
 
 export interface ToAnthropicMessageOptions {
@@ -84,7 +85,18 @@ export function thinkingBlocks(item: Reasoning): AnthropicThinkingBlock[] {
 
 /** A function call as a tool use; its arguments must be a JSON object. */
 export function toolUseBlock(call: FunctionCall): AnthropicToolUseBlock {
-  const parsed = parseArguments(call.arguments === "" ? "{}" : call.arguments);
-  if (!parsed.ok) badValue(`the arguments of call '${call.call_id}' (${call.name}) are no JSON object`);
-  return { type: "tool_use", id: call.call_id, name: call.name, input: parsed.value };
+  return { type: "tool_use", id: call.call_id, name: call.name, input: inputOf(call) };
+}
+
+/** Read so that numbers such as 1.0 are written again as the model wrote them. */
+function inputOf({ arguments: text, call_id, name }: FunctionCall): JsonObject {
+  let input: unknown;
+  try {
+    input = loads(text === "" ? "{}" : text, { allowNonFinite: true });
+  } catch (error) {
+    if (!(error instanceof JsonTextError)) throw error;
+  }
+  return isObject(input)
+    ? input
+    : badValue(`the arguments of call '${call_id}' (${name}) are no JSON object`);
 }

@@ -18,7 +18,7 @@ import type {
   Reasoning,
   ResponseInputItem,
 } from "./item-types.ts";
-import { isObject, type JsonObject } from "./readers.ts";
+import { isObject, type JsonObject, wordOf } from "./readers.ts";
 import type { ResponseCreateParams } from "./responses.ts";
 import type { Tool, ToolChoice } from "./tool-types.ts";
 
@@ -119,7 +119,7 @@ function addMessage(item: JsonObject, index: number, messages: AnthropicMessageP
   } else if (role === "user" || role === "assistant") {
     append(messages, role, contentBlocks(content, role, index));
   } else {
-    unsupported(`input.${index}: messages of role '${String(role)}' have no form in Messages requests`);
+    unsupported(`input.${index}: messages of role '${wordOf(role)}' have no form in Messages requests`);
   }
 }
 
@@ -135,19 +135,24 @@ const TEXT_PARTS = new Set<unknown>(["input_text", "output_text", "text"]);
 function systemText(content: unknown, index: number): string {
   if (typeof content === "string") return content;
   return partsOf(content, index)
-    .map((part) => (TEXT_PARTS.has(part["type"]) ? String(part["text"]) : noForm(part, index)))
+    .map((part) => (TEXT_PARTS.has(part["type"]) ? textAt(part, "text", index) : noForm(part, index)))
     .join("\n");
 }
 
 function contentBlocks(content: unknown, role: "user" | "assistant", index: number): AnthropicBlock[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
   return partsOf(content, index).map((part): AnthropicBlock => {
-    if (TEXT_PARTS.has(part["type"])) return { type: "text", text: String(part["text"]) };
+    if (TEXT_PARTS.has(part["type"])) return { type: "text", text: textAt(part, "text", index) };
     if (part["type"] === "input_image" && role === "user") return imageBlock(part["image_url"], index);
     if (part["type"] === "refusal" && role === "assistant")
-      return { type: "text", text: String(part["refusal"]) };
+      return { type: "text", text: textAt(part, "refusal", index) };
     return noForm(part, index);
   });
+}
+
+function textAt(part: JsonObject, name: string, index: number): string {
+  const value = part[name];
+  return typeof value === "string" ? value : badValue(`input.${index}.content: ${name} must be text`);
 }
 
 function partsOf(content: unknown, index: number): JsonObject[] {
@@ -159,7 +164,7 @@ function partsOf(content: unknown, index: number): JsonObject[] {
 
 const noForm = (part: JsonObject, index: number): never =>
   unsupported(
-    `input.${index}: '${String(part["type"])}' parts have no form in this place of a Messages request`,
+    `input.${index}: '${wordOf(part["type"])}' parts have no form in this place of a Messages request`,
   );
 
 function resultPart(part: InputPart, index: number): AnthropicImageBlock | { type: "text"; text: string } {

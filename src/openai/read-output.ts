@@ -1,7 +1,7 @@
 import { JsonTextError, loadsPlain } from "../python/json-loads.ts";
 import { strip as stripSpace } from "../python/whitespace.ts";
 import type { FunctionCall, FunctionCallOutput, ResponseOutputItem } from "./item-types.ts";
-import { isObject } from "./readers.ts";
+import { isObject, wordOf } from "./readers.ts";
 
 /** What the readers need of a response. */
 export interface HasOutput {
@@ -28,7 +28,7 @@ export function readLastItem(response: HasOutput): LastItemText {
   if (typeof content === "string") return { kind: "text", text: content };
   const part: unknown = Array.isArray(content) ? content[0] : undefined;
   if (typeof part !== "object" || part === null) return { kind: "text", text: "" };
-  if ("refusal" in part) return { kind: "refusal", refusal: String(part.refusal) };
+  if ("refusal" in part) return { kind: "refusal", refusal: wordOf(part.refusal) };
   return { kind: "text", text: "text" in part && typeof part.text === "string" ? part.text : "" };
 }
 

@@ -65,6 +65,14 @@ export function nullable<T>(reader: Reader<T>): Reader<T | null> {
 
 export type JsonObject = Record<string, unknown>;
 
+/** A value as a word for messages and look-ups: text as it is, anything else by its kind (JSON can hide a `toString`). */
+export function wordOf(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "list";
+  return typeof value === "object" ? "object" : String(value);
+}
+
 /** Whether a value is a plain JSON object (no array, not null). */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof PyFloat);
@@ -173,7 +181,7 @@ export function byType<T>(readers: Record<string, Reader<T>>): Reader<T> {
     if (tag === undefined) {
       return refuse(trail, "union_tag_not_found", "Unable to extract tag using discriminator 'type'", value);
     }
-    const msg = `Input tag '${String(tag)}' found using 'type' does not match any of the expected tags: ${tags}`;
+    const msg = `Input tag '${wordOf(tag)}' found using 'type' does not match any of the expected tags: ${tags}`;
     return refuse(trail, "union_tag_invalid", msg, value);
   };
 }

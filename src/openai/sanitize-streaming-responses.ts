@@ -1,5 +1,5 @@
 import type { OnLoss } from "./conversion-loss.ts";
-import { isObject, type JsonObject, tryReading } from "./readers.ts";
+import { isObject, type JsonObject, tryReading, wordOf } from "./readers.ts";
 import { CREATE_PARAM_KEYS, parseCreateParams, type ResponseCreateParams } from "./responses.ts";
 import { readInputItem } from "./validate-items.ts";
 import { isUsableTool } from "./validate-tools.ts";
@@ -45,10 +45,10 @@ function flatten(tools: unknown, namespaces: Record<string, [string, string]>): 
       flat.push(tool);
       continue;
     }
-    const namespace = String(tool["name"] ?? "");
+    const namespace = wordOf(tool["name"] ?? "");
     for (const member of Array.isArray(tool["tools"]) ? tool["tools"] : []) {
       if (!isObject(member) || !member["name"]) continue;
-      const name = String(member["name"]);
+      const name = wordOf(member["name"]);
       const joined = namespace + DELIMITER + name;
       flat.push({ ...member, type: "function", name: joined });
       namespaces[joined] = [namespace, name];
@@ -63,7 +63,7 @@ function keepTool(tool: unknown, field: string, onLoss?: OnLoss): boolean {
   return usable;
 }
 
-const typeOf = (value: unknown) => (isObject(value) ? String(value["type"]) : typeof value);
+const typeOf = (value: unknown) => (isObject(value) ? wordOf(value["type"]) : typeof value);
 
 function sanitizeInput(
   request: JsonObject,
@@ -97,7 +97,7 @@ function sanitizeInput(
 function withFlatName(item: unknown): unknown {
   if (!isObject(item) || item["type"] !== "function_call" || !item["namespace"]) return item;
   const { namespace, ...call } = item;
-  return { ...call, name: String(namespace) + DELIMITER + String(item["name"]) };
+  return { ...call, name: wordOf(namespace) + DELIMITER + wordOf(item["name"]) };
 }
 
 const isInstruction = (item: JsonObject | undefined) =>

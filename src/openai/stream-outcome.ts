@@ -25,7 +25,8 @@ export function terminalOutcome(dialect: Dialect, { event, data }: SseEvent): St
     if (isObject(data) && data["error"] != null) return "error";
   }
   const type = event ?? (isObject(data) ? data["type"] : undefined);
-  return typeof type === "string" ? TERMINAL_TYPES[dialect][type] : undefined;
+  if (typeof type !== "string" || !Object.hasOwn(TERMINAL_TYPES[dialect], type)) return undefined;
+  return TERMINAL_TYPES[dialect][type];
 }
 
 /** How a whole stream ended; undefined when it broke off without saying so. */

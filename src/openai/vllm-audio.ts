@@ -1,6 +1,6 @@
 import type { ChatMessage, ChatUserPart } from "./chat-types.ts";
 import { badValue } from "./conversion-loss.ts";
-import { isObject, type JsonObject } from "./readers.ts";
+import { isObject, type JsonObject, wordOf } from "./readers.ts";
 import { parseData } from "./sse.ts";
 
 const AUDIO_KEYS = ["audio_data", "audio_path", "audio_paths"] as const;
@@ -27,7 +27,7 @@ function sourcesOf(key: (typeof AUDIO_KEYS)[number], value: unknown): AudioOfRow
     // Metadata values are strings on the wire, so a list may come as JSON text.
     const paths = typeof value === "string" ? parseData(value) : value;
     if (!Array.isArray(paths)) badValue("metadata.audio_paths must be a list of paths");
-    return paths.map((path) => ({ kind: "path", path: String(path) }));
+    return paths.map((path) => ({ kind: "path", path: wordOf(path) }));
   }
   if (typeof value !== "string") badValue(`metadata.${key} must be text`);
   return [key === "audio_data" ? { kind: "data", url: value } : { kind: "path", path: value }];

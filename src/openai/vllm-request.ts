@@ -13,6 +13,7 @@ export interface VllmSettings {
   uses_interleaved_reasoning?: boolean;
   preserve_reasoning_in_assistant_content?: boolean;
   replace_developer_role_with_system?: boolean;
+  sequential_reasoning_allowed?: boolean;
   chat_template_kwargs?: JsonObject | null;
   extra_body?: JsonObject | null;
   sampling_overrides?: JsonObject | null;
