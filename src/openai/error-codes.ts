@@ -1,0 +1,35 @@
+import type { ErrorCodeRow } from "../config/error-codes.ts";
+
+/** Every code an error of the model formats can carry. */
+export const openaiErrorCodes = [
+  {
+    code: "VALIDATION_FAILED",
+    class: "ValidationError",
+    when: "A request, response or row does not fit its schema; servers answer 422 with the list in `detail`.",
+    fix: "Correct the values at the places named; `loc` is the path from the outside in.",
+  },
+  {
+    code: "CONVERSION_UNSUPPORTED",
+    class: "ConversionError",
+    when: "An item, part or tool has no form in the dialect of the backend.",
+    fix: "Leave it out, or use a backend that speaks the Responses API itself.",
+  },
+  {
+    code: "CONVERSION_VALUE",
+    class: "ConversionError",
+    when: "A value needed for the conversion is missing or has the wrong shape.",
+    fix: "Correct the value named in the message.",
+  },
+  {
+    code: "TOKEN_INFORMATION",
+    class: "TokenInformationError",
+    when: "An engine was asked for token ids and gave none, a part of them, or ids that contradict each other.",
+    fix: "Let the engine return log-probabilities with token ids, or turn `return_token_id_information` off.",
+  },
+  {
+    code: "SSE_LIMIT",
+    class: "SseError",
+    when: "An event of a stream is longer than the limit.",
+    fix: "Check the endpoint; a stream that never ends its event is broken.",
+  },
+] as const satisfies readonly ErrorCodeRow[];
