@@ -31,7 +31,16 @@ export default defineConfig({
         },
       },
       // Real processes and ports: needs `npm run build` first, which `npm test` does.
-      { extends: true, test: { name: "e2e", include: ["tests/**/*.test.ts"], testTimeout: 60_000 } },
+      {
+        extends: true,
+        test: {
+          name: "e2e",
+          include: ["tests/**/*.test.ts"],
+          testTimeout: 60_000,
+          // What is built is loaded as it is, not through the aliases above.
+          server: { deps: { external: [/\/dist\//] } },
+        },
+      },
     ],
   },
 });

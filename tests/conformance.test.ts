@@ -1,7 +1,8 @@
 import { existsSync, readdirSync } from "node:fs";
 import path from "node:path";
+import { pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
-import { runSuite } from "../scripts/conformance/suite.ts";
+import type { runSuite as RunSuite } from "../scripts/conformance/suite.ts";
 
 /** The golden vectors lie beside the repository; without them there is nothing to compare with. */
 const root = path.resolve(import.meta.dirname, "..");
@@ -28,6 +29,10 @@ for (const name of foldersOf(path.join(root, "resources_servers"))) {
   }
 }
 const present = runs.filter(({ file }) => existsSync(file));
+
+// The built suites: environments and core then are one set of modules, as they are for users.
+const built = pathToFileURL(path.join(root, "dist/scripts/conformance/suite.js")).href;
+const { runSuite } = (await import(built)) as { runSuite: typeof RunSuite };
 
 describe("golden vectors", () => {
   if (present.length === 0) {
