@@ -12,9 +12,9 @@ import { maskSecrets } from "./mask-secrets.ts";
 /** Raised when the files of a run change in a way that an older or newer version cannot resume. */
 export const RUN_SCHEMA_VERSION = 1;
 
-const Digest = z.looseObject({ path: z.string(), bytes: z.number(), sha256: z.string() });
+const Digest = z.object({ path: z.string(), bytes: z.number(), sha256: z.string() });
 
-const Manifest = z.looseObject({
+const Manifest = z.object({
   schema_version: z.number().int(),
   created_at: z.string(),
   gym_version: z.string(),
