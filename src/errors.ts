@@ -9,6 +9,14 @@ export class GymError extends Error {
   }
 }
 
+/** One row of the error reference, docs/reference/errors.md, which is written from the `error-codes.ts` of each folder. */
+export interface ErrorCodeRow {
+  code: string;
+  class: string;
+  when: string;
+  fix: string;
+}
+
 /** The text of anything thrown, without a stack. */
 export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

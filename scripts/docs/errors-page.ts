@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import type { ErrorCodeRow } from "../../src/config/error-codes.ts";
+import type { ErrorCodeRow } from "../../src/errors.ts";
 import { GENERATED, markdownTable } from "./markdown.ts";
 
 /** docs/reference/errors.md: the tables of every `src/<folder>/error-codes.ts`. */

@@ -1,6 +1,6 @@
-import type { ErrorCodeRow } from "../config/error-codes.ts";
+import type { ErrorCodeRow } from "../errors.ts";
 
-/** Codes of the command line frame itself. */
+/** Codes of the command line itself. */
 export const cliErrorCodes = [
   {
     code: "CLI_USAGE",
@@ -13,5 +13,23 @@ export const cliErrorCodes = [
     class: "CommandKeysError",
     when: "Config keys the command itself reads are missing or have the wrong type.",
     fix: "Give each by its flag or as a `+key=value` override; `+h=true` lists them.",
+  },
+  {
+    code: "HEAD_SERVER",
+    class: "GymError",
+    when: "A command that talks to running servers finds no head server.",
+    fix: "Start the servers with `gym env start`, or give the address with `++head_server.port=`.",
+  },
+  {
+    code: "UNKNOWN_AGENT",
+    class: "GymError",
+    when: "The agent asked for does not run, or several run and none was chosen.",
+    fix: "Choose one of the agents listed with `--agent`.",
+  },
+  {
+    code: "ROW_FILE",
+    class: "GymError",
+    when: "A row of a JSONL file cannot be read.",
+    fix: "Check the file, and that the line exists and is JSON.",
   },
 ] as const satisfies readonly ErrorCodeRow[];

@@ -1,10 +1,4 @@
-/** One row of the error reference: what the code means and what a user does about it. */
-export interface ErrorCodeRow {
-  code: string;
-  class: string;
-  when: string;
-  fix: string;
-}
+import type { ErrorCodeRow } from "../errors.ts";
 
 /** Every code a configuration error can carry; docs/reference/errors.md is written from this table. */
 export const configErrorCodes = [

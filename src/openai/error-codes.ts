@@ -1,4 +1,4 @@
-import type { ErrorCodeRow } from "../config/error-codes.ts";
+import type { ErrorCodeRow } from "../errors.ts";
 
 /** Every code an error of the model formats can carry. */
 export const openaiErrorCodes = [

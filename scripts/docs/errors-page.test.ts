@@ -1,0 +1,35 @@
+import { readdir, readFile } from "node:fs/promises";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { errorTables } from "./errors-page.ts";
+import { repositoryRoot } from "./generated-files.ts";
+
+const RAISED = /(?:super|GymError|MetricsError)\(\s*"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)"/g;
+
+/** Codes that stand as literals in the code of one folder. */
+async function raisedCodes(folder: string): Promise<Set<string>> {
+  const directory = path.join(repositoryRoot, "src", folder);
+  const codes = new Set<string>();
+  for (const file of await readdir(directory, { recursive: true })) {
+    if (!file.endsWith(".ts") || file.endsWith(".test.ts")) continue;
+    const text = await readFile(path.join(directory, file), "utf8");
+    for (const [, code] of text.matchAll(RAISED)) codes.add(code ?? "");
+  }
+  return codes;
+}
+
+describe("tables of error codes", async () => {
+  const tables = await errorTables();
+
+  it("give each code once", () => {
+    const codes = tables.flatMap(({ rows }) => rows.map(({ code }) => code));
+    expect(codes.filter((code, index) => codes.indexOf(code) !== index)).toEqual([]);
+  });
+
+  for (const { folder, rows } of tables) {
+    it(`list every code of src/${folder}`, async () => {
+      const listed = new Set<string>(rows.map(({ code }) => code));
+      expect([...(await raisedCodes(folder))].filter((code) => !listed.has(code))).toEqual([]);
+    });
+  }
+});

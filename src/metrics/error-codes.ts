@@ -1,0 +1,59 @@
+import type { ErrorCodeRow } from "../errors.ts";
+
+/** Codes of rollouts no metrics can be computed from. */
+export const metricsErrorCodes = [
+  {
+    code: "METRICS_MISSING_INDEX",
+    class: "MetricsError",
+    when: "A rollout row is no object, or lacks its task or rollout index.",
+    fix: "Compute metrics from rows as `eval run` writes them.",
+  },
+  {
+    code: "METRICS_MISSING_REWARD",
+    class: "MetricsError",
+    when: "A rollout row has no numeric reward.",
+    fix: "Leave failed rollouts out; they belong in the failures file.",
+  },
+  {
+    code: "METRICS_MISSING_RESPONSE",
+    class: "MetricsError",
+    when: "A rollout row has no `response`.",
+    fix: "Profile the rollouts file, not its inputs.",
+  },
+  {
+    code: "METRICS_MISSING_AGENT",
+    class: "MetricsError",
+    when: "A row does not tell which agent it is for.",
+    fix: "Add the agent reference to the row.",
+  },
+  {
+    code: "METRICS_MISSING_ROLLOUTS",
+    class: "MetricsError",
+    when: "Inputs have no rollout.",
+    fix: "Finish the run, or allow partial rollouts.",
+  },
+  {
+    code: "METRICS_ROLLOUT_WITHOUT_INPUT",
+    class: "MetricsError",
+    when: "A rollout belongs to none of the inputs.",
+    fix: "Give the materialized inputs of the same run.",
+  },
+  {
+    code: "METRICS_DUPLICATE_ROLLOUT",
+    class: "MetricsError",
+    when: "Two rows have the same task and rollout index.",
+    fix: "Keep one of them; shards must not overlap.",
+  },
+  {
+    code: "METRICS_ANSWER_NOT_SCALAR",
+    class: "MetricsError",
+    when: "The answer majority voting compares is a list or a mapping.",
+    fix: "Vote on a text or a number.",
+  },
+  {
+    code: "METRICS_INFINITE_VALUE",
+    class: "MetricsError",
+    when: "A numeric field is infinite.",
+    fix: "Let the verifier give finite numbers.",
+  },
+] as const satisfies readonly ErrorCodeRow[];

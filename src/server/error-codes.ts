@@ -1,0 +1,77 @@
+import type { ErrorCodeRow } from "../errors.ts";
+
+/** Codes of servers: their code, their start and what they answer. */
+export const serverErrorCodes = [
+  {
+    code: "SERVER_CODE",
+    class: "ServerCodeError",
+    when: "The folder or the entry file of a server was not found, or lies outside its folder.",
+    fix: "Correct the implementation or `entrypoint`, or add the root with `--search-dir`.",
+  },
+  {
+    code: "SERVER_CONFIG",
+    class: "GymError",
+    when: "The config of a server does not fit the schema it declares.",
+    fix: "Correct the fields listed.",
+  },
+  {
+    code: "SERVER_HOSTING",
+    class: "GymError",
+    when: "`hosting` has an unknown value.",
+    fix: "Use one of the values listed.",
+  },
+  {
+    code: "SERVER_INSTALL",
+    class: "GymError",
+    when: "The libraries of a server with its own environment cannot be installed.",
+    fix: "Run the installation shown by hand and mend what it reports.",
+  },
+  {
+    code: "SERVER_LISTEN",
+    class: "ListenError",
+    when: "A server cannot listen on its address; the message tells who holds the port, if known.",
+    fix: "Free the port or give another one.",
+  },
+  {
+    code: "SERVER_START",
+    class: "GymError",
+    when: "A server ended or failed while it was starting.",
+    fix: "Read its last lines in the message or its log.",
+  },
+  {
+    code: "SERVER_CRASHED",
+    class: "ServerCrashError",
+    when: "A server ended while others depended on it.",
+    fix: "Read its last lines in the message or its log.",
+  },
+  {
+    code: "SERVER_RESTART",
+    class: "GymError",
+    when: "A server that shares a process was asked to restart alone.",
+    fix: "Give it a process of its own (`hosting: process`).",
+  },
+  {
+    code: "SERVER_HTTP",
+    class: "HttpError",
+    when: "A handler answers with a status of its own.",
+    fix: "The detail of the answer tells what to change.",
+  },
+  {
+    code: "MCP_EXPOSURE",
+    class: "GymError",
+    when: "A tool cannot be offered over MCP.",
+    fix: "Change the tool as the message says, or do not expose it.",
+  },
+  {
+    code: "PROMPT_TEMPLATE",
+    class: "PromptTemplateError",
+    when: "A judge's prompt template is malformed or asks for a field that is not there.",
+    fix: "Correct the template; the message lists the fields.",
+  },
+  {
+    code: "JUDGE_FAILED",
+    class: "JudgeError",
+    when: "A judge could not be asked. Never a score: the rollout fails.",
+    fix: "Check the judge's endpoint, key and limits.",
+  },
+] as const satisfies readonly ErrorCodeRow[];
