@@ -1,10 +1,12 @@
 import type { JsonObject } from "./readers.ts";
 
+/** Text in a message. */
 export interface AnthropicTextBlock {
   type: "text";
   text: string;
 }
 
+/** An image in a message, inline. */
 export interface AnthropicImageBlock {
   type: "image";
   source: { type: "base64"; media_type: AnthropicImageType; data: string };
@@ -12,8 +14,10 @@ export interface AnthropicImageBlock {
 
 /** The image types the Messages API takes. */
 export const ANTHROPIC_IMAGE_TYPES = ["image/jpeg", "image/png", "image/gif", "image/webp"] as const;
+/** A media type the Messages API takes for images. */
 export type AnthropicImageType = (typeof ANTHROPIC_IMAGE_TYPES)[number];
 
+/** A tool the model wants used. */
 export interface AnthropicToolUseBlock {
   type: "tool_use";
   id: string;
@@ -21,18 +25,21 @@ export interface AnthropicToolUseBlock {
   input: JsonObject;
 }
 
+/** What a used tool gave back. */
 export interface AnthropicToolResultBlock {
   type: "tool_result";
   tool_use_id: string;
   content: string | (AnthropicTextBlock | AnthropicImageBlock)[];
 }
 
+/** What the model thought, signed by its provider. */
 export interface AnthropicThinkingBlock {
   type: "thinking";
   thinking: string;
   signature: string;
 }
 
+/** One block of a request's message. */
 export type AnthropicBlock =
   | AnthropicTextBlock
   | AnthropicImageBlock
@@ -40,17 +47,20 @@ export type AnthropicBlock =
   | AnthropicToolResultBlock
   | AnthropicThinkingBlock;
 
+/** One turn of a request. */
 export interface AnthropicMessageParam {
   role: "user" | "assistant";
   content: AnthropicBlock[];
 }
 
+/** A tool offered to the model. */
 export interface AnthropicTool {
   name: string;
   input_schema: { type: "object"; [key: string]: unknown };
   description?: string;
 }
 
+/** Whether and which tool the model must use. */
 export type AnthropicToolChoice =
   | { type: "auto" }
   | { type: "any" }
@@ -70,8 +80,10 @@ export interface AnthropicRequest {
   thinking?: AnthropicThinking;
 }
 
+/** Whether the model thinks, and how much. */
 export type AnthropicThinking = { type: "enabled"; budget_tokens: number } | { type: "disabled" };
 
+/** One block of an answer. */
 export type AnthropicOutputBlock = AnthropicTextBlock | AnthropicThinkingBlock | AnthropicToolUseBlock;
 
 /** A Messages answer in the shape we give to clients; what has no value is left out. */

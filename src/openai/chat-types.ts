@@ -1,36 +1,43 @@
 import type { TokenInformation } from "./item-types.ts";
 import type { JsonObject } from "./readers.ts";
 
+/** Text in a chat message. */
 export interface ChatTextPart {
   type: "text";
   text: string;
 }
 
+/** An image in a user message, by link or data URL. */
 export interface ChatImagePart {
   type: "image_url";
   image_url: { url: string; detail?: "auto" | "low" | "high" };
 }
 
+/** A video in a user message; an extension of vLLM. */
 export interface ChatVideoPart {
   type: "video_url";
   video_url: { url: string };
 }
 
+/** A recording in a user message by link; an extension of vLLM. */
 export interface ChatAudioUrlPart {
   type: "audio_url";
   audio_url: { url: string };
 }
 
+/** A recording in a user message, inline. */
 export interface ChatInputAudioPart {
   type: "input_audio";
   input_audio: { data: string; format: "wav" | "mp3" };
 }
 
+/** A file in a user message. */
 export interface ChatFilePart {
   type: "file";
   file: { file_data?: string; file_id?: string; filename?: string };
 }
 
+/** The model declining to answer. */
 export interface ChatRefusalPart {
   type: "refusal";
   refusal: string;
@@ -45,32 +52,38 @@ export type ChatUserPart =
   | ChatInputAudioPart
   | ChatFilePart;
 
+/** A function the model wants called. */
 export interface ChatFunctionCall {
   id: string;
   type: "function";
   function: { name: string; arguments: string };
 }
 
+/** A custom tool the model wants called with free text. */
 export interface ChatCustomCall {
   id: string;
   type: "custom";
   custom: { name: string; input: string };
 }
 
+/** A tool the model wants called. */
 export type ChatToolCall = ChatFunctionCall | ChatCustomCall;
 
+/** What the system or the developer says. */
 export interface ChatInstructionMessage {
   role: "system" | "developer";
   content: string | ChatTextPart[];
   name?: string;
 }
 
+/** What the user says. */
 export interface ChatUserMessage {
   role: "user";
   content: string | ChatUserPart[];
   name?: string;
 }
 
+/** What the model said, thought and called. */
 export interface ChatAssistantMessage extends Partial<TokenInformation> {
   role: "assistant";
   content?: string | (ChatTextPart | ChatRefusalPart)[] | null;
@@ -82,6 +95,7 @@ export interface ChatAssistantMessage extends Partial<TokenInformation> {
   reasoning?: string | null;
 }
 
+/** What a called tool gave back. */
 export interface ChatToolMessage {
   role: "tool";
   content: string | ChatTextPart[];
@@ -91,18 +105,22 @@ export interface ChatToolMessage {
 /** One turn of a chat conversation. */
 export type ChatMessage = ChatInstructionMessage | ChatUserMessage | ChatAssistantMessage | ChatToolMessage;
 
+/** A function offered to the model. */
 export interface ChatFunctionTool {
   type: "function";
   function: { name: string; description?: string; parameters?: JsonObject; strict?: boolean | null };
 }
 
+/** A custom tool offered to the model. */
 export interface ChatCustomTool {
   type: "custom";
   custom: { name: string; description?: string; format?: JsonObject };
 }
 
+/** A tool offered to the model. */
 export type ChatTool = ChatFunctionTool | ChatCustomTool;
 
+/** Whether and which tool the model must call. */
 export type ChatToolChoice =
   | "none"
   | "auto"
@@ -145,6 +163,7 @@ export interface ChatCreateParams {
   web_search_options?: JsonObject | null;
 }
 
+/** One generated token and its log-probability. */
 export interface ChatTokenLogprob {
   token: string;
   logprob: number;
@@ -152,6 +171,7 @@ export interface ChatTokenLogprob {
   top_logprobs?: unknown[];
 }
 
+/** One of the answers in a completion. */
 export interface ChatChoice {
   index: number;
   finish_reason: string | null;

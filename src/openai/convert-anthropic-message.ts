@@ -7,6 +7,7 @@ import { responseEnvelope } from "./response-envelope.ts";
 import type { Response, ResponseCreateParams } from "./responses.ts";
 import { countOf, type Usage } from "./usage.ts";
 
+/** How a Messages answer is read. */
 export interface FromAnthropicMessageOptions {
   model: string;
   newId?: NewId;

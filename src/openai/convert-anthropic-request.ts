@@ -7,6 +7,7 @@ import { isObject, type JsonObject, wordOf } from "./readers.ts";
 import { parseCreateParams, type ResponseCreateParams } from "./responses.ts";
 import type { ToolChoice } from "./tool-types.ts";
 
+/** How a Messages request is read. */
 export interface FromAnthropicOptions {
   newId?: NewId;
   onLoss?: OnLoss;

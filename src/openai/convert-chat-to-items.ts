@@ -14,6 +14,7 @@ import { parseThinkTags } from "./think-tags.ts";
 import { readTokens } from "./validate-items.ts";
 import { ValidationError } from "./validation.ts";
 
+/** How chat messages become items. */
 export interface ChatToItemsOptions {
   /** Take think blocks out of the content and make reasoning of them; on unless turned off. */
   usesReasoningParser?: boolean;
@@ -25,6 +26,7 @@ export interface ChatToItemsOptions {
   onLoss?: OnLoss;
 }
 
+/** What an assistant's message is made of. */
 export type AssistantItem = Reasoning | OutputMessage | FunctionCall;
 
 /** An assistant's chat message as items, always in the order reasoning, message, calls. */
@@ -96,6 +98,7 @@ function assistantText(message: ChatAssistantMessage, onLoss?: OnLoss): string {
   return text;
 }
 
+/** What a chat conversation is made of. */
 export type ChatItem = AssistantItem | EasyMessage | FunctionCallOutput;
 
 /** A chat conversation as response items. */

@@ -11,6 +11,7 @@ import { isObject, type JsonObject } from "./readers.ts";
 import type { ResponseCreateParams } from "./responses.ts";
 import type { Tool, ToolChoice } from "./tool-types.ts";
 
+/** How a Responses request becomes a chat request. */
 export interface ResponsesToChatOptions {
   /** Carry the token lists of assistant-side items on the assistant messages; off unless asked for. */
   returnTokenIds?: boolean;

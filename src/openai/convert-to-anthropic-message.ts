@@ -11,6 +11,7 @@ import type { FunctionCall, OutputPart, Reasoning, ResponseOutputItem } from "./
 import { isObject, type JsonObject } from "./readers.ts";
 import type { Response } from "./responses.ts";
 
+/** How a Messages answer is made. */
 export interface ToAnthropicMessageOptions {
   /** The model name the client asked for. */
   model: string;

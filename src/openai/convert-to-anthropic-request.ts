@@ -22,6 +22,7 @@ import { isObject, type JsonObject, wordOf } from "./readers.ts";
 import type { ResponseCreateParams } from "./responses.ts";
 import type { Tool, ToolChoice } from "./tool-types.ts";
 
+/** How a Messages request is made. */
 export interface ToAnthropicRequestOptions {
   model: string;
   /** Used where the request sets no `max_output_tokens`; the Messages API demands a limit. */

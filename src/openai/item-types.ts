@@ -6,13 +6,16 @@ export interface TokenInformation {
   routed_experts?: unknown;
 }
 
+/** How far an item has come. */
 export type ItemStatus = "in_progress" | "completed" | "incomplete";
 
+/** Text for the model. */
 export interface InputText {
   type: "input_text";
   text: string;
 }
 
+/** An image for the model, by link, data URL or file id. */
 export interface InputImage {
   type: "input_image";
   image_url?: string | { url: string } | null;
@@ -20,6 +23,7 @@ export interface InputImage {
   detail?: "low" | "high" | "auto" | "original" | null;
 }
 
+/** A file for the model. */
 export interface InputFile {
   type: "input_file";
   file_id?: string | null;
@@ -28,6 +32,7 @@ export interface InputFile {
   file_url?: string | null;
 }
 
+/** A video for the model; exactly one of the two keys is set. */
 export interface InputVideo {
   type: "input_video";
   video_url?: string | { url: string };
@@ -37,6 +42,7 @@ export interface InputVideo {
 /** One part of what a user (or a tool) says to the model. */
 export type InputPart = InputText | InputImage | InputFile | InputVideo;
 
+/** Text the model wrote. */
 export interface OutputText {
   type: "output_text";
   text: string;
@@ -44,6 +50,7 @@ export interface OutputText {
   logprobs?: Record<string, unknown>[] | null;
 }
 
+/** The model declining to answer. */
 export interface OutputRefusal {
   type: "refusal";
   refusal: string;
@@ -68,6 +75,7 @@ export interface OutputMessage extends Partial<TokenInformation> {
   content: OutputPart[];
 }
 
+/** A function the model wants called; `arguments` is JSON text as the model wrote it. */
 export interface FunctionCall extends Partial<TokenInformation> {
   type: "function_call";
   call_id: string;
@@ -77,6 +85,7 @@ export interface FunctionCall extends Partial<TokenInformation> {
   status?: ItemStatus | null;
 }
 
+/** What a called function gave back. */
 export interface FunctionCallOutput extends Partial<TokenInformation> {
   type: "function_call_output";
   call_id: string;
@@ -85,11 +94,13 @@ export interface FunctionCallOutput extends Partial<TokenInformation> {
   status?: ItemStatus | null;
 }
 
+/** One block of thought. */
 export interface SummaryText {
   type: "summary_text";
   text: string;
 }
 
+/** What the model thought before it answered. */
 export interface Reasoning extends Partial<TokenInformation> {
   type: "reasoning";
   id: string;
@@ -116,6 +127,7 @@ export const HOSTED_ITEM_TYPES = [
   "mcp_approval_response",
 ] as const;
 
+/** The type of an item that a hosted tool makes or is answered with. */
 export type HostedItemType = (typeof HOSTED_ITEM_TYPES)[number];
 
 /** A hosted tool's item, kept with every field it came with. */

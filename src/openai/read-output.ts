@@ -38,6 +38,7 @@ export function lastItemText(response: HasOutput): string {
   return last.kind === "text" ? last.text : "";
 }
 
+/** How the parts of the message are put together. */
 export interface LastAssistantTextOptions {
   /** Goes between the parts of the message; a newline unless given. */
   joiner?: string;
@@ -73,6 +74,7 @@ export function functionCallOutputs(response: HasOutput): FunctionCallOutput[] {
   return response.output.filter((item): item is FunctionCallOutput => item.type === "function_call_output");
 }
 
+/** A call's arguments, or why they are none. */
 export type ParsedArguments =
   | { ok: true; value: Record<string, unknown> }
   | { ok: false; reason: "not_json" | "not_object" };

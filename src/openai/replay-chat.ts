@@ -2,6 +2,7 @@ import type { ChatChoice, ChatCompletion } from "./chat-types.ts";
 import type { JsonObject } from "./readers.ts";
 import { DONE, type SseEvent } from "./sse.ts";
 
+/** What a replayed chat stream holds. */
 export interface ReplayChatOptions {
   /** Send a last chunk with the usage, as `stream_options.include_usage` asks. */
   includeUsage?: boolean;

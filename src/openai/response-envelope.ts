@@ -20,6 +20,7 @@ const ECHOED = [
   "user",
 ] as const satisfies (keyof ResponseCreateParams & keyof Response)[];
 
+/** What a response does not take from its request. */
 export interface EnvelopeOptions {
   /** The name the response carries; the request's model unless given. */
   model?: string;

@@ -45,12 +45,14 @@ const INCLUDABLES = [
   "message.output_text.logprobs",
 ] as const;
 
+/** How much the model thinks and what it tells of it. */
 export interface ReasoningOptions {
   effort?: (typeof EFFORTS)[number] | null;
   generate_summary?: (typeof SUMMARIES)[number] | null;
   summary?: (typeof SUMMARIES)[number] | null;
 }
 
+/** The form the answer must have. */
 export type TextFormat =
   | { type: "text" }
   | { type: "json_object" }
@@ -62,11 +64,13 @@ export type TextFormat =
       strict?: boolean | null;
     };
 
+/** The form and length of the answer. */
 export interface TextOptions {
   format?: TextFormat;
   verbosity?: (typeof VERBOSITIES)[number] | null;
 }
 
+/** A prompt stored at the provider. */
 export interface PromptTemplate {
   id: string;
   variables?: JsonObject | null;
@@ -100,6 +104,7 @@ export interface ResponseCreateParams {
   stream?: false | null;
 }
 
+/** How far a response has come. */
 export type ResponseStatus = (typeof STATUSES)[number];
 
 /** A finished model answer, or an agent's whole trajectory, in the shape of the Responses API. */

@@ -2,6 +2,7 @@ import type { OnLoss } from "./conversion-loss.ts";
 import { isObject, type JsonObject } from "./readers.ts";
 import { CHAT_PARAM_KEYS } from "./validate-chat.ts";
 
+/** A streaming chat request made plain. */
 export interface SanitizedChatRequest {
   request: JsonObject;
   includeUsage: boolean;

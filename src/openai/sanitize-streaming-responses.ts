@@ -8,6 +8,7 @@ import { type Location, ValidationError } from "./validation.ts";
 /** From a flattened tool name to the namespace and name a client knows it by. */
 export type NamespaceMap = Readonly<Record<string, readonly [namespace: string, name: string]>>;
 
+/** A streaming request made plain. */
 export interface SanitizedRequest {
   /** The body without what the request schema does not know. */
   request: JsonObject;

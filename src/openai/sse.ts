@@ -27,11 +27,13 @@ export class SseError extends GymError {
   }
 }
 
+/** One event with its data still as text. */
 export interface RawSseEvent {
   event: string | null;
   data: string;
 }
 
+/** Limits of a decoder. */
 export interface SseDecoderOptions {
   maxEventCharacters?: number;
 }

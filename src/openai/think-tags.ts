@@ -1,6 +1,7 @@
 const OPEN = "<think>";
 const CLOSE = "</think>";
 
+/** A text taken apart by its think blocks. */
 export interface ThinkParts {
   /** The texts of the think blocks, empty ones included. */
   reasoning: string[];

@@ -33,6 +33,7 @@ function agreement(ids: readonly number[], offset: number, expected: readonly nu
   return count;
 }
 
+/** The boundaries of a rollout and how many of each kind there are. */
 export interface Continuity {
   boundaries: Boundary[];
   counts: Record<Boundary["kind"], number>;

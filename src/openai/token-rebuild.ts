@@ -18,6 +18,7 @@ export interface TokenRecord {
   created_at: number;
 }
 
+/** How much of the capture was kept and what was not. */
 export interface TokenRebuildMetrics {
   n_calls: number;
   chains: number;
@@ -30,6 +31,7 @@ export interface TokenRebuildMetrics {
   empty_generation_calls: number;
 }
 
+/** A rollout put together again, and whether a trainer may use it. */
 export interface TokenRebuild {
   /** The delivered chain's items, each generated one extending everything before it; empty where none is safe. */
   output: ResponseOutputItem[];

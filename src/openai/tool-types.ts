@@ -1,3 +1,4 @@
+/** A function offered to the model; requests must say whether it is `strict`. */
 export interface FunctionTool {
   type: "function";
   name: string;
@@ -23,6 +24,7 @@ export const HOSTED_TOOL_TYPES = [
   "apply_patch",
 ] as const;
 
+/** A tool that the provider runs itself. */
 export interface HostedTool {
   type: (typeof HOSTED_TOOL_TYPES)[number];
   [key: string]: unknown;

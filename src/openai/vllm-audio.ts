@@ -5,6 +5,7 @@ import { parseData } from "./sse.ts";
 
 const AUDIO_KEYS = ["audio_data", "audio_path", "audio_paths"] as const;
 
+/** The recordings of a row. */
 export interface AudioOfRow {
   /** Data URIs as they are, and paths that the server resolves. */
   sources: ({ kind: "data"; url: string } | { kind: "path"; path: string })[];

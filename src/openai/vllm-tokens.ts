@@ -14,6 +14,7 @@ const fail = (message: string): never => {
   throw new TokenInformationError(message);
 };
 
+/** The token ids found in an answer. */
 export type FoundTokens =
   | { kind: "complete"; tokens: TokenInformation }
   /** The prompt's ids have to be asked for at `/tokenize`. */
