@@ -20,7 +20,9 @@ export type RolloutErrorCode =
   | "ROLLOUT_SKILLS"
   | "ROLLOUT_FOREIGN_OUTPUT"
   | "ROLLOUT_MANIFEST_INVALID"
-  | "ROLLOUT_EXPORT";
+  | "ROLLOUT_EXPORT"
+  | "ROLLOUT_LOCKED"
+  | "ROLLOUT_RESUME_REFUSED";
 
 /** The inputs, settings or files of a run are not as they must be. */
 export class RolloutError extends GymError {

@@ -1,0 +1,352 @@
+import type { FailureStage } from "../client/call-errors.ts";
+import type { ServerClient } from "../client/server-client.ts";
+import { callServer } from "../client/server-client.ts";
+import { CollectionProgress, type ProgressSnapshot } from "./collection-progress.ts";
+import { ConcurrencyLimit } from "./concurrency.ts";
+import { FairQueue, type QueuedRow } from "./fair-queue.ts";
+import type { Row } from "./jsonl-rows.ts";
+import type { JsonlWriter } from "./jsonl-writer.ts";
+import {
+  DeadlineExceeded,
+  type Failure,
+  type Outcome,
+  outcomeOfError,
+  outcomeOfReply,
+  RolloutCancelled,
+} from "./outcome.ts";
+import { failureRow, outputRow } from "./output-row.ts";
+import type { PendingRow } from "./resume.ts";
+import { RetryQueue } from "./retry-queue.ts";
+
+/** With this many refused credentials and not one success the rest would fail the same way. */
+const GIVE_UP_AFTER_REFUSALS = 10;
+
+export interface CollectLimits {
+  /** Rollouts at once; null: automatic. */
+  concurrency: number | null;
+  /** Attempts per rollout in all, failed ones of earlier runs included. */
+  maxAttempts: number;
+  /** Milliseconds one rollout may take; null: no limit. */
+  rolloutTimeoutMs: number | null;
+  /** Milliseconds the whole collection may take; null: no limit. */
+  runTimeoutMs: number | null;
+}
+
+export interface CollectOptions {
+  client: ServerClient;
+  rows: AsyncIterable<PendingRow>;
+  total: number;
+  /** Rollouts that were complete before this run. */
+  alreadyDone: number;
+  output: JsonlWriter;
+  failures: JsonlWriter;
+  limits: CollectLimits;
+  /** Adds what was captured about a rollout; may mark it as not to be learned from. */
+  attach?: (row: Row, input: Row) => Promise<Row> | Row;
+  onOutcome?: (event: OutcomeEvent) => void;
+  /** The first stop: no new rollouts, those running may finish. */
+  drain?: AbortSignal;
+  /** The second stop: everything ends now. */
+  stop?: AbortSignal;
+}
+
+export interface OutcomeEvent {
+  taskIndex: number;
+  rolloutIndex: number;
+  agent: string;
+  attempt: number;
+  milliseconds: number;
+  outcome: Outcome;
+  /** Whether a failed rollout is tried again in this run. */
+  willRetry: boolean;
+}
+
+/** One rollout that is under way. */
+export interface RunningRollout {
+  id: string;
+  agent: string;
+  attempt: number;
+  startedAt: number;
+  stage: FailureStage;
+  stageSince: number;
+  what: string | undefined;
+}
+
+export interface CollectResult {
+  completed: number;
+  failed: number;
+  cancelled: number;
+  /** Why the collection ended before all rows were tried, if it did. */
+  stoppedEarly: string | undefined;
+  progress: ProgressSnapshot;
+}
+
+interface Running extends RunningRollout {
+  controller: AbortController;
+}
+
+/** Runs every pending rollout, bounded and fair, and writes each result as it comes. */
+export class Collection {
+  readonly concurrency: ConcurrencyLimit;
+  readonly progress: CollectionProgress;
+  readonly #options: CollectOptions;
+  readonly #queue: FairQueue;
+  readonly #retries = new RetryQueue<QueuedRow>();
+  readonly #running = new Map<string, Running>();
+  readonly #runningByAgent = new Map<string, number>();
+  #completed = 0;
+  #failed = 0;
+  #cancelled = 0;
+  #refusals = 0;
+  #paused = false;
+  #stoppedEarly: string | undefined;
+  #fatal: unknown;
+  /** Counts everything that may let the loop go on. */
+  #changes = 0;
+  #wakeUp: () => void = () => {};
+
+  constructor(options: CollectOptions) {
+    this.#options = options;
+    this.#queue = new FairQueue(options.rows);
+    this.concurrency = new ConcurrencyLimit(options.limits.concurrency);
+    this.progress = new CollectionProgress({ total: options.total, alreadyDone: options.alreadyDone });
+  }
+
+  /** The rollouts under way, oldest first. */
+  get running(): RunningRollout[] {
+    return [...this.#running.values()];
+  }
+
+  get paused(): boolean {
+    return this.#paused;
+  }
+
+  /** No new rollouts start until `resume`. */
+  pause(): void {
+    this.#paused = true;
+  }
+
+  resume(): void {
+    this.#paused = false;
+    this.#wake();
+  }
+
+  setConcurrency(limit: number | null): void {
+    this.concurrency.set(limit);
+    this.#wake();
+  }
+
+  /** Stops one rollout; it counts as cancelled and runs again when the collection is resumed. */
+  cancel(id: string, reason: string): boolean {
+    const rollout = this.#running.get(id);
+    rollout?.controller.abort(new RolloutCancelled(reason));
+    return rollout !== undefined;
+  }
+
+  async run(): Promise<CollectResult> {
+    const { drain, stop, limits } = this.#options;
+    const onDrain = () => {
+      this.#stopEarly("interrupted");
+    };
+    const onStop = () => {
+      this.#stopEarly("interrupted");
+      this.#abortAll("the collection was stopped");
+    };
+    drain?.addEventListener("abort", onDrain, { once: true });
+    stop?.addEventListener("abort", onStop, { once: true });
+    const timer =
+      limits.runTimeoutMs === null ? undefined : setTimeout(() => this.#outOfTime(), limits.runTimeoutMs);
+    if (drain?.aborted) onDrain();
+    if (stop?.aborted) onStop();
+    try {
+      await this.#loop();
+    } finally {
+      clearTimeout(timer);
+      drain?.removeEventListener("abort", onDrain);
+      stop?.removeEventListener("abort", onStop);
+      await this.#queue.close();
+    }
+    if (this.#fatal !== undefined) throw this.#fatal;
+    return {
+      completed: this.#completed,
+      failed: this.#failed,
+      cancelled: this.#cancelled,
+      stoppedEarly: this.#stoppedEarly,
+      progress: this.snapshot(),
+    };
+  }
+
+  snapshot(): ProgressSnapshot {
+    return this.progress.snapshot(this.running, this.concurrency.current, this.#retries.size);
+  }
+
+  async #loop(): Promise<void> {
+    for (;;) {
+      const seen = this.#changes;
+      const row = await this.#take();
+      if (row) this.#start(row);
+      else if (this.#running.size === 0 && !this.#paused && (this.#isStopping || this.#retries.size === 0))
+        return;
+      // What changed while a row was looked for is not announced again.
+      else if (seen === this.#changes) await this.#changed();
+    }
+  }
+
+  get #isStopping(): boolean {
+    return this.#stoppedEarly !== undefined || this.#fatal !== undefined;
+  }
+
+  /** A row to run now; undefined when there is no place or nothing to do at the moment. */
+  async #take(): Promise<QueuedRow | undefined> {
+    if (this.#isStopping || this.#paused || this.#running.size >= this.concurrency.current) return undefined;
+    const again = this.#retries.due();
+    if (again) return again;
+    // Rows that wait for another attempt are in memory: new ones have to wait when they pile up.
+    if (this.#retries.size >= 2 * this.concurrency.current) return undefined;
+    const next = await this.#queue.next((agent) => this.#runningByAgent.get(agent) ?? 0);
+    return this.#isStopping ? undefined : next;
+  }
+
+  /** Waits until a rollout ends, a retry is due or somebody changes the settings. */
+  #changed(): Promise<void> {
+    return new Promise((resolve) => {
+      const delay = this.#paused || this.#isStopping ? undefined : this.#retries.untilDue();
+      const timer = delay === undefined ? undefined : setTimeout(resolve, delay);
+      this.#wakeUp = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  #wake(): void {
+    this.#changes++;
+    this.#wakeUp();
+  }
+
+  #start(queued: QueuedRow): void {
+    const { taskIndex, rolloutIndex, agent, attempt } = queued;
+    const now = Date.now();
+    const running: Running = {
+      id: `${taskIndex}-${rolloutIndex}`,
+      agent,
+      attempt,
+      startedAt: now,
+      stage: "run",
+      stageSince: now,
+      what: undefined,
+      controller: new AbortController(),
+    };
+    this.#running.set(running.id, running);
+    this.#runningByAgent.set(agent, (this.#runningByAgent.get(agent) ?? 0) + 1);
+    void this.#rollout(queued, running)
+      .catch((error: unknown) => {
+        // Only writing can fail here: without a place for results there is no point in going on.
+        this.#fatal ??= error;
+        this.#abortAll("results cannot be written");
+      })
+      .finally(() => {
+        this.#running.delete(running.id);
+        this.#runningByAgent.set(agent, (this.#runningByAgent.get(agent) ?? 1) - 1);
+        this.#wake();
+      });
+  }
+
+  async #rollout(queued: QueuedRow, running: Running): Promise<void> {
+    const outcome = await this.#dispatch(queued, running);
+    const willRetry = await this.#record(queued, outcome);
+    const milliseconds = Date.now() - running.startedAt;
+    this.progress.ended(outcome, milliseconds, willRetry, queued.agent);
+    const { taskIndex, rolloutIndex, agent, attempt } = queued;
+    this.#options.onOutcome?.({ taskIndex, rolloutIndex, agent, attempt, milliseconds, outcome, willRetry });
+  }
+
+  async #dispatch(queued: QueuedRow, running: Running): Promise<Outcome> {
+    const { rolloutTimeoutMs } = this.#options.limits;
+    const { controller } = running;
+    const timer =
+      rolloutTimeoutMs === null
+        ? undefined
+        : setTimeout(() => {
+            const busy = running.what ? `${running.stage} (${running.what})` : running.stage;
+            const text = `the rollout took longer than ${rolloutTimeoutMs / 1000} s; it was in stage ${busy}`;
+            controller.abort(new DeadlineExceeded(text, running.stage));
+          }, rolloutTimeoutMs);
+    try {
+      const reply = await callServer(this.#options.client, {
+        server: queued.agent,
+        path: "/run",
+        body: queued.row,
+        stage: "run",
+        signal: controller.signal,
+        onStage: (stage, what) => {
+          running.stage = stage;
+          running.what = what;
+          running.stageSince = Date.now();
+        },
+      });
+      return outcomeOfReply(reply.json());
+    } catch (error) {
+      return outcomeOfError(error, { signal: controller.signal, stage: running.stage });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Writes what a rollout came to; says whether it is tried again in this run. */
+  async #record(queued: QueuedRow, outcome: Outcome): Promise<boolean> {
+    const { output, failures, attach } = this.#options;
+    switch (outcome.status) {
+      case "completed": {
+        const row = outputRow(outcome.row, queued.row);
+        await output.append(JSON.stringify(attach ? await attach(row, queued.row) : row));
+        this.#completed++;
+        this.#refusals = 0;
+        this.concurrency.succeeded();
+        return false;
+      }
+      case "cancelled":
+        this.#cancelled++;
+        return false;
+      case "failed": {
+        const { failure, persist } = outcome;
+        this.concurrency.failed(failure.class);
+        if (persist) await failures.append(JSON.stringify(failureRow(failure, queued.row, outcome.row)));
+        this.#noteRefusal(failure);
+        if (failure.retryable && !failure.terminal && queued.attempt + 1 < this.#options.limits.maxAttempts) {
+          const attempt = queued.attempt + 1;
+          this.#retries.add(
+            { ...queued, attempt, row: { ...queued.row, _ng_attempt_index: attempt } },
+            attempt,
+          );
+          return true;
+        }
+        this.#failed++;
+        return false;
+      }
+    }
+  }
+
+  #noteRefusal(failure: Failure): void {
+    if (failure.class !== "provider_auth" || this.#completed > 0) return;
+    if (++this.#refusals >= GIVE_UP_AFTER_REFUSALS) this.#stopEarly(failure.message);
+  }
+
+  #outOfTime(): void {
+    const seconds = (this.#options.limits.runTimeoutMs ?? 0) / 1000;
+    this.#stopEarly(`the run took longer than ${seconds} s`);
+    for (const { controller, stage } of this.#running.values()) {
+      controller.abort(new DeadlineExceeded(`the run took longer than ${seconds} s`, stage));
+    }
+  }
+
+  #stopEarly(reason: string): void {
+    this.#stoppedEarly ??= reason;
+    this.#wake();
+  }
+
+  #abortAll(reason: string): void {
+    for (const { controller } of this.#running.values()) controller.abort(new RolloutCancelled(reason));
+    this.#wake();
+  }
+}

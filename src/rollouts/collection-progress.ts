@@ -1,0 +1,175 @@
+import type { FailureStage } from "../client/call-errors.ts";
+import type { Outcome } from "./outcome.ts";
+
+const SLOWEST_SHOWN = 3;
+/** The rate is that of the last half minute, so that it follows what happens now. */
+const RATE_WINDOW_MS = 30_000;
+const NORMAL_95 = 1.96;
+
+export interface ProgressSnapshot {
+  /** Rollouts of this run and of the ones it resumes. */
+  total: number;
+  done: number;
+  completed: number;
+  failed: number;
+  cancelled: number;
+  retrying: number;
+  in_flight: number;
+  concurrency: number;
+  elapsed_seconds: number;
+  /** Rollouts per second of late. */
+  rate: number;
+  eta_seconds: number | null;
+  mean_reward: number | null;
+  /** Half the width of the 95 % interval of the mean; null while there are too few rewards. */
+  reward_interval: number | null;
+  failures_by_class: Record<string, number>;
+  input_tokens: number;
+  output_tokens: number;
+  /** What the calls cost, where prices are known. */
+  cost: number | null;
+  slowest: { id: string; agent: string; seconds: number; stage: FailureStage; what: string | undefined }[];
+  by_agent: Record<string, { done: number; mean_reward: number | null }>;
+}
+
+interface RunningLike {
+  id: string;
+  agent: string;
+  startedAt: number;
+  stage: FailureStage;
+  what: string | undefined;
+}
+
+/** Counts while a collection runs; cheap per rollout, summarised when somebody looks. */
+export class CollectionProgress {
+  readonly #total: number;
+  readonly #alreadyDone: number;
+  readonly #startedAt = Date.now();
+  readonly #rewards = new Moments();
+  readonly #byAgent = new Map<string, { done: number; rewards: Moments }>();
+  readonly #failures = new Map<string, number>();
+  readonly #recent: number[] = [];
+  #completed = 0;
+  #failed = 0;
+  #cancelled = 0;
+  #inputTokens = 0;
+  #outputTokens = 0;
+  #cost: number | null = null;
+
+  constructor(options: { total: number; alreadyDone: number }) {
+    this.#total = options.total;
+    this.#alreadyDone = options.alreadyDone;
+  }
+
+  ended(outcome: Outcome, _milliseconds: number, willRetry: boolean, agent: string): void {
+    if (outcome.status === "cancelled") {
+      this.#cancelled++;
+      return;
+    }
+    if (outcome.status === "failed") {
+      const { class: name } = outcome.failure;
+      this.#failures.set(name, (this.#failures.get(name) ?? 0) + 1);
+      if (!willRetry) this.#failed++;
+      return;
+    }
+    this.#completed++;
+    this.#note(Date.now());
+    const perAgent = this.#byAgent.get(agent) ?? { done: 0, rewards: new Moments() };
+    this.#byAgent.set(agent, perAgent);
+    perAgent.done++;
+    const { reward, response, ng_cost: cost } = outcome.row;
+    if (typeof reward === "number") {
+      this.#rewards.add(reward);
+      perAgent.rewards.add(reward);
+    }
+    if (typeof cost === "number") this.#cost = (this.#cost ?? 0) + cost;
+    const usage = (
+      response as { usage?: { input_tokens?: unknown; output_tokens?: unknown } | null } | null | undefined
+    )?.usage;
+    if (typeof usage?.input_tokens === "number") this.#inputTokens += usage.input_tokens;
+    if (typeof usage?.output_tokens === "number") this.#outputTokens += usage.output_tokens;
+  }
+
+  snapshot(running: readonly RunningLike[], concurrency: number, retrying: number): ProgressSnapshot {
+    const now = Date.now();
+    const done = this.#alreadyDone + this.#completed + this.#failed;
+    const rate = this.#rate(now);
+    const left = this.#total - done;
+    const slowest = [...running].sort((a, b) => a.startedAt - b.startedAt).slice(0, SLOWEST_SHOWN);
+    return {
+      total: this.#total,
+      done,
+      completed: this.#alreadyDone + this.#completed,
+      failed: this.#failed,
+      cancelled: this.#cancelled,
+      retrying,
+      in_flight: running.length,
+      concurrency,
+      elapsed_seconds: (now - this.#startedAt) / 1000,
+      rate,
+      eta_seconds: rate > 0 && left > 0 ? left / rate : null,
+      mean_reward: this.#rewards.mean,
+      reward_interval: this.#rewards.halfInterval,
+      failures_by_class: Object.fromEntries([...this.#failures].sort(([, a], [, b]) => b - a)),
+      input_tokens: this.#inputTokens,
+      output_tokens: this.#outputTokens,
+      cost: this.#cost,
+      slowest: slowest.map(({ id, agent, startedAt, stage, what }) => ({
+        id,
+        agent,
+        seconds: (now - startedAt) / 1000,
+        stage,
+        what,
+      })),
+      by_agent: Object.fromEntries(
+        [...this.#byAgent].map(([agent, { done: count, rewards }]) => [
+          agent,
+          { done: count, mean_reward: rewards.mean },
+        ]),
+      ),
+    };
+  }
+
+  /** Seconds-resolution ring: how many ended in which second. */
+  #note(now: number): void {
+    const second = Math.floor(now / 1000);
+    const last = this.#recent.length - 2;
+    if (last >= 0 && this.#recent[last] === second)
+      this.#recent[last + 1] = (this.#recent[last + 1] ?? 0) + 1;
+    else this.#recent.push(second, 1);
+    const oldest = Math.floor((now - RATE_WINDOW_MS) / 1000);
+    while ((this.#recent[0] ?? second) < oldest) this.#recent.splice(0, 2);
+  }
+
+  #rate(now: number): number {
+    const from = Math.max(this.#startedAt, now - RATE_WINDOW_MS);
+    let count = 0;
+    for (let i = 0; i < this.#recent.length; i += 2) {
+      if (((this.#recent[i] ?? 0) + 1) * 1000 > from) count += this.#recent[i + 1] ?? 0;
+    }
+    return count / Math.max(0.001, (now - from) / 1000);
+  }
+}
+
+/** Mean and spread of a stream of numbers (Welford). */
+class Moments {
+  #count = 0;
+  #mean = 0;
+  #squares = 0;
+
+  add(value: number): void {
+    this.#count++;
+    const delta = value - this.#mean;
+    this.#mean += delta / this.#count;
+    this.#squares += delta * (value - this.#mean);
+  }
+
+  get mean(): number | null {
+    return this.#count === 0 ? null : this.#mean;
+  }
+
+  get halfInterval(): number | null {
+    if (this.#count < 2) return null;
+    return NORMAL_95 * Math.sqrt(this.#squares / (this.#count - 1) / this.#count);
+  }
+}

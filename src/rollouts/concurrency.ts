@@ -1,0 +1,44 @@
+/** Automatic concurrency starts here, grows by one per success and never leaves these bounds. */
+const START = 64;
+const SMALLEST = 4;
+const LARGEST = 1_024;
+/** One answer to overload is enough: failures that were already on their way do not count again. */
+const COOL_DOWN_MS = 2_000;
+
+const OVERLOAD = new Set(["provider_rate_limit", "connection", "timeout"]);
+
+/** How many rollouts may run at once: a fixed number, or one that follows how the servers cope. */
+export class ConcurrencyLimit {
+  #limit: number;
+  #fixed: boolean;
+  #quietUntil = 0;
+
+  constructor(fixed: number | null) {
+    this.#fixed = fixed !== null && fixed > 0;
+    this.#limit = this.#fixed ? (fixed as number) : START;
+  }
+
+  get current(): number {
+    return Math.max(1, Math.floor(this.#limit));
+  }
+
+  get automatic(): boolean {
+    return !this.#fixed;
+  }
+
+  /** Fixes the limit from now on; null makes it automatic again. */
+  set(limit: number | null): void {
+    this.#fixed = limit !== null && limit > 0;
+    if (limit !== null && limit > 0) this.#limit = limit;
+  }
+
+  succeeded(): void {
+    if (!this.#fixed && this.#limit < LARGEST) this.#limit += 1;
+  }
+
+  failed(failureClass: string, now: number = Date.now()): void {
+    if (this.#fixed || !OVERLOAD.has(failureClass) || now < this.#quietUntil) return;
+    this.#limit = Math.max(SMALLEST, this.#limit / 2);
+    this.#quietUntil = now + COOL_DOWN_MS;
+  }
+}

@@ -1,0 +1,96 @@
+import { rm, stat } from "node:fs/promises";
+import type { ArtifactPaths } from "./artifact-paths.ts";
+import { RolloutError } from "./errors.ts";
+import type { ExpandOptions } from "./expand.ts";
+import type { Row } from "./jsonl-rows.ts";
+import { compareManifest, createManifest, digestFile, readManifest, writeManifest } from "./manifest.ts";
+import { materializeInputs } from "./materialize.ts";
+import { missingForResume, planResume, type ResumePlan } from "./resume.ts";
+
+export interface PrepareOptions {
+  paths: ArtifactPaths;
+  expand: ExpandOptions;
+  /** What decides the results: compared when a run is resumed. */
+  config: Row;
+  gymVersion: string;
+  resume: boolean;
+  /** Resume although inputs or config differ. */
+  force: boolean;
+  maxAttempts: number;
+  onNotice: (text: string) => void;
+  signal?: AbortSignal;
+}
+
+/** Lays out the files of a run, fresh or resumed, and says what is left to do. */
+export async function prepareRun(options: PrepareOptions): Promise<{ plan: ResumePlan; resumed: boolean }> {
+  const { paths, maxAttempts, onNotice } = options;
+  const limits = { maxAttempts, ...(options.signal && { signal: options.signal }) };
+  if (options.resume) {
+    const missing = await missingForResume(paths);
+    if (missing.length === 0) {
+      await refuseOtherRun(options);
+      return { plan: await planResume(paths, limits), resumed: true };
+    }
+    onNotice(`There is nothing to resume (${missing.join(", ")} not found): starting afresh.`);
+  }
+  await refuseDirectory(paths.output);
+  const inputs = await materializeInputs(options.expand, paths.materializedInputs);
+  // Results of an earlier run with this name are not results of this one.
+  await Promise.all(
+    [paths.output, paths.failures, paths.aggregateMetrics, paths.statistics].map((path) =>
+      rm(path, { force: true }),
+    ),
+  );
+  const manifest = createManifest({
+    createdAt: new Date(),
+    gymVersion: options.gymVersion,
+    input: await digestFile(options.expand.inputPath),
+    materializedInputs: {
+      path: inputs.path,
+      bytes: inputs.bytes,
+      sha256: inputs.sha256,
+      rows: inputs.rows,
+      tasks: inputs.tasks,
+    },
+    config: options.config,
+  });
+  await writeManifest(paths.manifest, manifest);
+  return { plan: await planResume({ ...paths, output: EMPTY, failures: EMPTY }, limits), resumed: false };
+}
+
+/** Reads as a file without rows. */
+const EMPTY = "/dev/null";
+
+async function refuseOtherRun(options: PrepareOptions): Promise<void> {
+  const { paths, force, onNotice } = options;
+  const manifest = await readManifest(paths.manifest);
+  if (!manifest) {
+    onNotice(`'${paths.manifest}' is missing: whether this is the same run cannot be checked.`);
+    return;
+  }
+  const input = await digestFile(options.expand.inputPath).catch(() => undefined);
+  const differences = compareManifest(manifest, {
+    ...(input && { input }),
+    materializedInputs: await digestFile(paths.materializedInputs),
+    config: options.config,
+  });
+  if (differences.length === 0) return;
+  const list = differences.map((difference) => `  - ${difference}`).join("\n");
+  if (force) {
+    onNotice(`Resuming although this is not the same run (--force):\n${list}`);
+    return;
+  }
+  throw new RolloutError(
+    "ROLLOUT_RESUME_REFUSED",
+    `'${paths.output}' belongs to another run:\n${list}\nRun with the same settings, choose another --output, or resume all the same with --force.`,
+  );
+}
+
+async function refuseDirectory(path: string): Promise<void> {
+  const found = await stat(path).catch(() => undefined);
+  if (found?.isDirectory())
+    throw new RolloutError(
+      "ROLLOUT_FILE_IS_DIRECTORY",
+      `'${path}' is a directory; --output must name a file.`,
+    );
+}
