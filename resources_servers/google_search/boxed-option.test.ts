@@ -1,0 +1,50 @@
+import { parseResponse } from "nemo-gym/openai";
+import { messageItem, verifyBody } from "nemo-gym/testing";
+import { describe, expect, it } from "vitest";
+import { boxedOption } from "./boxed-option.ts";
+
+const read = (...output: unknown[]) => boxedOption(parseResponse(verifyBody({}, ...output)["response"]));
+
+describe("boxedOption", () => {
+  it.each([
+    ["The answer is \\boxed{C}.", "C"],
+    ["\\boxed{A} or \\boxed{B}", "A"],
+    ["\\boxed{}", ""],
+    ["\\\\boxed{C}", "C"],
+    ["\\boxed{\\text{C}}", "\\\\text{C"],
+    ["\\boxed{\nC}", "\\nC"],
+    ["\\boxed{it's}", "it's"],
+    ["'\"\\boxed{it's}\"'", "it\\'s"],
+    ["\\boxed{日本😀}", "日本😀"],
+    ["\\boxed{C\u200b}", "C\\u200b"],
+    ["boxed{C}", null],
+    ["\\boxed{C", null],
+    ["", null],
+  ])("reads %j as %j", (text, option) => {
+    expect(read(messageItem(text))).toBe(option);
+  });
+
+  it("looks at the last item only, and only if it is a message", () => {
+    expect(read(messageItem("\\boxed{A}"), messageItem("\\boxed{B}"))).toBe("B");
+    expect(
+      read(messageItem("\\boxed{A}"), { type: "function_call_output", call_id: "c", output: "x" }),
+    ).toBeNull();
+    expect(read()).toBeNull();
+    expect(read(messageItem())).toBeNull();
+  });
+
+  it("reaches over parts and into refusals, as printing does", () => {
+    expect(read(messageItem("\\boxed{", "C}"))).toBe(
+      "', type='output_text', logprobs=None), NeMoGymResponseOutputText(annotations=[], text='C",
+    );
+    const refusal = { ...messageItem(), content: [{ type: "refusal", refusal: "\\boxed{C}" }] };
+    expect(read(refusal)).toBe("C");
+  });
+
+  it("takes time proportional to the text", () => {
+    const started = performance.now();
+    expect(read(messageItem("\\boxed{".repeat(200_000)))).toBeNull();
+    expect(read(messageItem(`${"'\"\\\n".repeat(500_000)}\\boxed{C}`))).toBe("C");
+    expect(performance.now() - started).toBeLessThan(2000);
+  });
+});

@@ -1,0 +1,38 @@
+import type { HasOutput } from "nemo-gym/openai";
+import { pyRepr } from "nemo-gym/python";
+
+type Part = Readonly<Record<string, unknown>>;
+
+/**
+ * What stands in the first `\boxed{…}` of the last message, up to the first closing brace; null where there is none.
+ *
+ * The original looks into the printed form of the message's parts, so that backslashes and line breaks come out escaped and a
+ * box may even reach over into the next part. Rows were filtered with that reading, so it is kept.
+ */
+export function boxedOption(response: HasOutput): string | null {
+  const last = response.output.at(-1);
+  if (last?.type !== "message" || (last.role ?? "assistant") !== "assistant") return null;
+  const { content } = last;
+  const printed = Array.isArray(content)
+    ? `[${content.map((part) => printPart({ ...part })).join(", ")}]`
+    : pyRepr(content);
+  return firstBox(printed);
+}
+
+const OPENING = "\\boxed{";
+
+function firstBox(text: string): string | null {
+  const start = text.indexOf(OPENING);
+  if (start === -1) return null;
+  const end = text.indexOf("}", start);
+  // The printed form has no line breaks that could separate the two.
+  return end === -1 ? null : text.slice(start + OPENING.length, end);
+}
+
+function printPart(part: Part): string {
+  if (part["type"] === "refusal") {
+    return `NeMoGymResponseOutputRefusal(refusal=${pyRepr(part["refusal"])}, type='refusal')`;
+  }
+  const { annotations, text, type, logprobs } = part;
+  return `NeMoGymResponseOutputText(annotations=${pyRepr(annotations)}, text=${pyRepr(text)}, type=${pyRepr(type)}, logprobs=${pyRepr(logprobs)})`;
+}

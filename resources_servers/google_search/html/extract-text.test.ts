@@ -1,0 +1,92 @@
+import { describe, expect, it } from "vitest";
+import { decodeEntities } from "./entities.ts";
+import { extractText, TextExtractor } from "./extract-text.ts";
+
+const paragraph =
+  "Lighthouses were lit with coal before oil lamps and lenses made their beams reach further out to sea. ";
+
+describe("extractText", () => {
+  it("keeps prose and leaves out what surrounds it", () => {
+    const page = `<!doctype html><html><head><title>Lights</title><style>p{color:red}</style><script>if (a<b) "<p>no</p>"</script></head>
+      <body class="has-sidebar"><nav><a href="/">Home</a><a href="/x">Other</a></nav><div class="cookie-banner">We use cookies</div>
+      <h1>On lighthouses</h1><p>${paragraph}</p><ul><li>Fresnel&nbsp;lens</li><li>Fog &amp; horn</li></ul>
+      <div class="menu"><a>One</a> <a>Two</a></div><footer>Imprint</footer></body></html>`;
+    expect(extractText(page)).toBe(`On lighthouses\n${paragraph.trim()}\n- Fresnel lens\n- Fog & horn`);
+  });
+
+  it("prefers the part a page marks as its main one", () => {
+    const page = `<div>Trending stories elsewhere on this site</div><main><p>${paragraph.repeat(3)}</p></main><div>More outside</div>`;
+    expect(extractText(page)).toBe(paragraph.repeat(3).trim());
+    expect(extractText("<div>All of it</div><article>Teaser</article>")).toBe("All of it\nTeaser");
+  });
+
+  it("leaves out lists of links but not linked prose", () => {
+    const links = "<p><a>First link</a> <a>Second link</a></p>";
+    const prose = `<p>See <a>the lens</a>. ${paragraph}</p>`;
+    expect(extractText(links + prose)).toBe(`See the lens. ${paragraph.trim()}`);
+    expect(extractText(links)).toBe("First link Second link");
+  });
+
+  it("reads tables row by row and keeps preformatted text", () => {
+    expect(extractText("<table><tr><th>Name<th>Height</tr><tr><td>Pharos<td>100 m</tr></table>")).toBe(
+      "Name | Height\nPharos | 100 m",
+    );
+    expect(extractText("<pre>\n  a  b\n    c\n</pre>")).toBe("  a  b\n    c");
+  });
+
+  it.each([
+    ["a < b and c > d", "a < b and c > d"],
+    ["<p>one<p>two<br>three", "one\ntwo three"],
+    ["<p title='a>b'>x</p>", "x"],
+    ["<!-- <p>no</p> -->yes", "yes"],
+    ["<!-- never closed <p>no", ""],
+    ["<script>never closed", ""],
+    ["x<", "x<"],
+    ["x<a href=", "x"],
+    ["x</>y", "xy"],
+    ["<p hidden>no</p><p style='display: none'>no</p><p aria-hidden=true>no</p>yes", "yes"],
+    ["<title>Only a title</title>", "Only a title"],
+    ["<b><i>crossed</b> tags</i>", "crossed tags"],
+    [
+      "&lt;p&gt; &#233; &#xe9; &copy; &unknown; &#0; &#55296; &amp;lt;",
+      "<p> é é © &unknown; \ufffd \ufffd &lt;",
+    ],
+    ["", ""],
+  ])("survives %j", (html, text) => {
+    expect(extractText(html)).toBe(text);
+  });
+
+  it("reads the same however the page is cut", () => {
+    const page = `<body><!-- note --><h1 class="a b">Tïtle</h1><script>"</scr"+"ipt>"</script><p>One &amp; two &#8212; ${paragraph}</p></body>`;
+    const whole = extractText(page);
+    for (const size of [1, 2, 3, 7, 64]) {
+      const extractor = new TextExtractor();
+      for (let at = 0; at < page.length; at += size) extractor.write(page.slice(at, at + size));
+      expect(extractor.end()).toBe(whole);
+    }
+  });
+
+  it.each([
+    ["open tags", "<div>".repeat(400_000)],
+    ["closing tags", `${"<div>".repeat(1000)}${"</span>".repeat(300_000)}`],
+    ["half tags", "<a ".repeat(700_000)],
+    ["quotes", `<a b="${"'".repeat(1_000_000)}`],
+    ["attributes", `<a ${"x=1 ".repeat(15_000)}>`.repeat(30)],
+    ["comments", "<!--".repeat(500_000)],
+    ["white space", `<pre>${" ".repeat(1_000_000)}x${" ".repeat(1_000_000)}</pre>`],
+    ["ampersands", "&".repeat(2_000_000)],
+    ["scripts", "<script></scrip".repeat(150_000)],
+    ["equals", "<a ".concat("= ".repeat(30_000), ">").repeat(30)],
+    ["angles", "<".repeat(2_000_000)],
+  ])("takes time proportional to %s", (_, page) => {
+    const started = performance.now();
+    extractText(page);
+    expect(performance.now() - started).toBeLessThan(2000);
+  });
+});
+
+describe("decodeEntities", () => {
+  it("knows the names of HTML 4", () => {
+    expect(decodeEntities("&eacute;&Omega;&sigmaf;&hellip;&rarr;&le;&euro;&yuml;&Sigma;")).toBe("éΩς…→≤€ÿΣ");
+  });
+});

@@ -1,0 +1,49 @@
+import { GymError } from "nemo-gym";
+import { dumps, loads } from "nemo-gym/python";
+import { request } from "undici";
+
+export interface SearchOptions {
+  endpoint: string;
+  apiKey: string;
+  engineId: string;
+  timeoutMs: number;
+}
+
+/** Bytes of a reply that are read; ten results take about 30 kB. */
+const MAX_REPLY = 4 * 1024 * 1024;
+const MAX_QUOTED = 300;
+
+/** The search service did not answer as it should. */
+export class SearchError extends GymError {
+  constructor(message: string, options?: { cause?: unknown }) {
+    super("GOOGLE_SEARCH_FAILED", message, options);
+  }
+}
+
+/** Asks the search service and gives its reply as JSON text in Python's style. */
+export async function search(query: string, options: SearchOptions, signal: AbortSignal): Promise<string> {
+  const url = new URL(options.endpoint);
+  url.searchParams.set("key", options.apiKey);
+  url.searchParams.set("cx", options.engineId);
+  url.searchParams.set("q", query);
+  const deadline = AbortSignal.any([signal, AbortSignal.timeout(options.timeoutMs)]);
+  const { statusCode, body } = await request(url, {
+    signal: deadline,
+    headers: { accept: "application/json" },
+  });
+  let text = "";
+  const decoder = new TextDecoder();
+  for await (const chunk of body) {
+    text += decoder.decode(chunk as Uint8Array, { stream: true });
+    if (text.length > MAX_REPLY)
+      throw new SearchError(`the reply of ${url.host} is longer than ${MAX_REPLY} bytes`);
+  }
+  text += decoder.decode();
+  if (statusCode >= 400)
+    throw new SearchError(`${statusCode} from ${url.host}: ${text.slice(0, MAX_QUOTED)}`);
+  try {
+    return dumps(loads(text, { allowNonFinite: true }));
+  } catch (error) {
+    throw new SearchError(`the reply of ${url.host} is not JSON`, { cause: error });
+  }
+}
