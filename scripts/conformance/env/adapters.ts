@@ -25,6 +25,7 @@ export interface Adapter {
 /** Environments with odd fixtures, each in a file of its own. */
 const loaders: Record<string, () => Promise<Adapter>> = {
   blackjack: async () => (await import("./adapter-blackjack.ts")).adapter,
+  google_search: async () => (await import("./adapter-google-search.ts")).adapter,
   workplace_assistant: async () => (await import("./adapter-workplace-assistant.ts")).adapter,
 };
 
