@@ -11,7 +11,7 @@ import { OutputFile } from "./output-file.ts";
 import { prepareDataset } from "./prepare-dataset.ts";
 import type { TransferProgress } from "./remote/download-file.ts";
 import { type DatasetScan, scanDataset } from "./scan-dataset.ts";
-import { DatasetStatistics } from "./statistics.ts";
+import { DatasetStatistics, type StatisticsSummary } from "./statistics.ts";
 
 export const COLLATE_MODES = ["train_preparation", "example_validation"] as const;
 export type CollateMode = (typeof COLLATE_MODES)[number];
@@ -64,14 +64,14 @@ export type CollateEvent =
   | { event: "rows-progress"; stage: CollateStage; dataset: CollateDataset; done: number; total: number }
   | { event: "rows-checked"; dataset: CollateDataset; scan: DatasetScan }
   /** Of a dataset, or of everything of one type. */
-  | {
-      event: "metrics";
-      dataset?: CollateDataset;
-      type?: DatasetType;
-      metrics: object;
-      outcome: MetricsOutcome;
-    }
+  | ({ event: "metrics"; outcome: MetricsOutcome } & MetricsSubject)
   | { event: "type-collated"; type: DatasetType; file: string; rows: number };
+
+interface MetricsSubject {
+  dataset?: CollateDataset;
+  type?: DatasetType;
+  summary: StatisticsSummary;
+}
 
 export interface CollateResult {
   datasets: { dataset: CollateDataset; scan: DatasetScan }[];
@@ -83,7 +83,7 @@ interface ValidatedDataset {
   dataset: CollateDataset;
   scan: DatasetScan;
   prompt: PromptConfig | undefined;
-  metrics: object;
+  summary: StatisticsSummary;
 }
 
 /** Validates the datasets of a mode, computes their metrics and joins them by type; see docs/guide/datasets.md. */
@@ -182,14 +182,13 @@ async function validateAll(
       onProgress: await rowsProgress(options, "validate", dataset),
     });
     options.onEvent?.({ event: "rows-checked", dataset, scan });
-    const metrics = metricsContent(dataset.entry.shown, summarize(scan.statistics, dataset.file));
-    validated.push({ dataset, scan, prompt, metrics });
-    if (!options.strict) outcomes.push(await settleDataset(options, dataset, metrics));
+    const member = { dataset, scan, prompt, summary: summarize(scan.statistics, dataset.file) };
+    validated.push(member);
+    if (!options.strict) outcomes.push(await settleDataset(options, member));
   }
   if (options.strict) {
     refuseBadRows(validated);
-    for (const { dataset, metrics } of validated)
-      outcomes.push(await settleDataset(options, dataset, metrics));
+    for (const member of validated) outcomes.push(await settleDataset(options, member));
   }
   refuseConflicts(options, outcomes);
   return validated;
@@ -197,11 +196,10 @@ async function validateAll(
 
 function settleDataset(
   options: CollateOptions,
-  dataset: CollateDataset,
-  metrics: object,
+  { dataset, summary }: ValidatedDataset,
 ): Promise<MetricsOutcome> {
   const file = metricsPath(path.resolve(options.cwd, dataset.entry.jsonlPath));
-  return settle(options, { dataset, file, metrics });
+  return settle(options, file, dataset.entry, { dataset, summary });
 }
 
 async function promptOf(
@@ -243,14 +241,16 @@ function refuseBadRows(validated: readonly ValidatedDataset[]): void {
 
 async function settle(
   options: CollateOptions,
-  { file, ...subject }: { dataset?: CollateDataset; type?: DatasetType; file: string; metrics: object },
+  file: string,
+  { shown }: DatasetEntry,
+  subject: MetricsSubject,
 ): Promise<MetricsOutcome> {
-  const outcome = await settleMetrics(file, subject.metrics, {
+  const outcome = await settleMetrics(file, metricsContent(shown, subject.summary), {
     overwrite: options.overwriteMetricsConflicts,
     // Sources may lie on a read-only share; the output directory never does.
     keepAgreeing: subject.dataset !== undefined,
   });
-  options.onEvent?.({ event: "metrics", ...subject, outcome });
+  options.onEvent?.({ event: "metrics", outcome, ...subject });
   return outcome;
 }
 
@@ -283,9 +283,9 @@ async function collateTypes(
     if (first === undefined) continue;
     const total = new DatasetStatistics();
     for (const { scan } of members) total.merge(scan.statistics);
-    const metrics = metricsContent(first.dataset.entry.shown, total.summary());
     const file = path.resolve(options.cwd, options.outputDirectory, `${type}.jsonl`);
-    const outcome = await settle(options, { type, file: metricsPath(file), metrics });
+    const subject = { type, summary: total.summary() };
+    const outcome = await settle(options, metricsPath(file), first.dataset.entry, subject);
     outcomes.push(outcome);
     if (outcome.status === "conflict") continue;
     const rows = await joinDatasets(options, members, file);

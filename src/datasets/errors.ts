@@ -4,6 +4,7 @@ import { GymError } from "../errors.ts";
 export type DatasetErrorCode =
   | "DATASET_ENTRY_INVALID"
   | "DATASET_MISSING"
+  | "DATASET_FILE"
   | "DATASET_NO_SOURCE"
   | "DATASET_CREDENTIALS_MISSING"
   | "DATASET_ROW_INVALID"

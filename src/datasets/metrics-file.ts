@@ -33,10 +33,10 @@ export interface SettleOptions {
 export function metricsContent(shown: Readonly<Record<string, unknown>>, summary: StatisticsSummary): object {
   const members = new Map<string, unknown>(Object.entries(shown));
   members.set("Number of examples", summary.examples);
-  members.set("Number of tools", numeric(summary.tools));
-  members.set("Json-dumped number of words (proxy for token count)", numeric(summary.words));
-  members.set("Number of turns", numeric(summary.turns));
-  members.set("Temperature", numeric(summary.temperature));
+  members.set("Number of tools", numericContent(summary.tools));
+  members.set("Json-dumped number of words (proxy for token count)", numericContent(summary.words));
+  members.set("Number of turns", numericContent(summary.turns));
+  members.set("Temperature", numericContent(summary.temperature));
   for (const [name, field] of summary.fields) members.set(name, fieldContent(field));
   const content = Object.fromEntries(members);
   noteKeyOrder(content, [...members.keys()]);
@@ -100,7 +100,8 @@ async function writeMetrics(file: string, content: object): Promise<void> {
   await rename(temporary, file);
 }
 
-function numeric(summary: NumericSummary): object {
+/** A numeric statistic under the names metrics files use. */
+export function numericContent(summary: NumericSummary): object {
   return {
     "Total # non-null values": summary.total,
     Average: new PyFloat(summary.average),
@@ -112,6 +113,6 @@ function numeric(summary: NumericSummary): object {
 
 function fieldContent(field: FieldSummary): object {
   return field.kind === "number"
-    ? numeric(field.value)
+    ? numericContent(field.value)
     : { unique_count: field.value.uniqueCount, total_count: field.value.totalCount };
 }

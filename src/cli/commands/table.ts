@@ -1,5 +1,13 @@
 import type { Program } from "../command.ts";
 import { completion } from "./completion.ts";
+import { datasetCollate } from "./dataset-collate.ts";
+import { datasetDownload } from "./dataset-download.ts";
+import { datasetHead } from "./dataset-head.ts";
+import { datasetMigrate } from "./dataset-migrate.ts";
+import { datasetRender } from "./dataset-render.ts";
+import { datasetRm } from "./dataset-rm.ts";
+import { datasetStats } from "./dataset-stats.ts";
+import { datasetUpload } from "./dataset-upload.ts";
 import { envQuery } from "./env-query.ts";
 import { envResolve } from "./env-resolve.ts";
 import { envStart } from "./env-start.ts";
@@ -15,5 +23,20 @@ export const program: Program = {
     { name: "eval", summary: "run evaluations" },
     { name: "dev", summary: "contributor helpers" },
   ],
-  commands: [envQuery, envStatus, envStart, envResolve, envValidate, completion],
+  commands: [
+    datasetUpload,
+    datasetDownload,
+    datasetRm,
+    datasetMigrate,
+    datasetRender,
+    datasetCollate,
+    datasetHead,
+    datasetStats,
+    envQuery,
+    envStatus,
+    envStart,
+    envResolve,
+    envValidate,
+    completion,
+  ],
 };

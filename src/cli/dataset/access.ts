@@ -1,0 +1,47 @@
+import type { RegistryAccess } from "../../datasets/gitlab.ts";
+import { missingRegistryAccess } from "../../datasets/locate.ts";
+import type { HubAccess } from "../../datasets/remote/hub-access.ts";
+import type { RemoteError } from "../../datasets/remote/remote-error.ts";
+import { duration } from "../render/progress.ts";
+import type { DatasetContext } from "./context.ts";
+
+export interface AccessValues {
+  readonly hf_token?: string;
+  readonly hf_endpoint?: string;
+  readonly mlflow_tracking_uri?: string;
+  readonly mlflow_tracking_token?: string;
+}
+
+export function hubAccess(values: AccessValues, context: DatasetContext): HubAccess {
+  return {
+    token: given(values.hf_token) ?? given(context.env.HF_TOKEN),
+    hubUrl: given(values.hf_endpoint) ?? given(context.env.HF_ENDPOINT),
+    signal: context.signal,
+    onRetry: announceRetry(context),
+  };
+}
+
+/** The registry, or undefined when its address or key is not configured. */
+export function registryAccess(values: AccessValues, context: DatasetContext): RegistryAccess | undefined {
+  const trackingUri = given(values.mlflow_tracking_uri) ?? given(context.env.MLFLOW_TRACKING_URI);
+  const token = given(values.mlflow_tracking_token) ?? given(context.env.MLFLOW_TRACKING_TOKEN);
+  if (trackingUri === undefined || token === undefined) return undefined;
+  return { trackingUri, token, signal: context.signal, onRetry: announceRetry(context) };
+}
+
+export function requireRegistry(values: AccessValues, context: DatasetContext): RegistryAccess {
+  const access = registryAccess(values, context);
+  if (access === undefined) throw missingRegistryAccess();
+  if (!/^https?:\/\//.test(access.trackingUri) || !URL.canParse(access.trackingUri))
+    throw missingRegistryAccess();
+  return access;
+}
+
+function given(value: string | undefined): string | undefined {
+  return value === "" ? undefined : value;
+}
+
+function announceRetry({ err }: DatasetContext) {
+  return (error: RemoteError, delayMs: number) =>
+    err(`${error.message} Trying again in ${duration(delayMs)}.`);
+}

@@ -1,0 +1,161 @@
+import path from "node:path";
+import { agentsOf } from "../../datasets/agents.ts";
+import { type CollateEvent, type CollateResult, collate } from "../../datasets/collate.ts";
+import { readKeys } from "../config-keys.ts";
+import { hubAccess, registryAccess } from "./access.ts";
+import type { DatasetContext } from "./context.ts";
+import { roots, withFileErrors } from "./input-file.ts";
+import { collateKeys } from "./keys.ts";
+import { formatStatistics } from "./metrics-table.ts";
+import { formatRowReports, rowReportsJson } from "./row-reports.ts";
+import { ByteProgress } from "./transfer-progress.ts";
+
+const BANNER = "#".repeat(80);
+const STAGES = {
+  load: "Load datasets",
+  validate: "Validate samples and aggregate metrics",
+  collate: "Collate samples and aggregate metrics",
+} as const;
+
+/** `gym dataset collate`. */
+export async function collateDatasets(context: DatasetContext, json: boolean): Promise<number> {
+  const config = await context.resolve();
+  const keys = readKeys(collateKeys, config);
+  const agents = config.servers.filter(({ type }) => type === "responses_api_agents");
+  const { agents: withDatasets, rejected } = agentsOf(
+    agents.map(({ name, config: block }) => ({ name, datasets: block["datasets"] })),
+  );
+  for (const { problems } of rejected) for (const problem of problems) context.err(`Warning: ${problem}`);
+  const say = json ? () => {} : context.out;
+  say(banner("Load and validate server instance configs"));
+  say(`Server instances: ${config.servers.map(({ name }) => name).join(", ") || "none"}`);
+  for (const { name, datasets } of withDatasets) {
+    const listed = datasets.map((entry) => `${entry.name} (${entry.type})`).join(", ");
+    say(`- ${name}: ${listed || "no datasets"}`);
+  }
+  const progress = new ByteProgress(context);
+  return withFileErrors(async () => {
+    try {
+      const result = await collate({
+        mode: keys.mode,
+        outputDirectory: keys.output_dirpath,
+        agents: withDatasets,
+        cwd: context.io.cwd,
+        roots: roots(context),
+        strict: keys.strict,
+        overwriteMetricsConflicts: keys.overwrite_metrics_conflicts,
+        signal: context.signal,
+        ...(keys.should_download && {
+          download: {
+            hub: hubAccess(keys, context),
+            registry: registryAccess(keys, context),
+            dataSource: keys.data_source,
+          },
+        }),
+        onEvent: (event) => show(event, context, progress, say),
+      });
+      progress.end();
+      finish(result, context, json);
+      return 0;
+    } finally {
+      progress.end();
+    }
+  });
+}
+
+function banner(title: string): string {
+  return `\n${BANNER}\n# ${title}\n${BANNER}`;
+}
+
+function show(
+  event: CollateEvent,
+  context: DatasetContext,
+  progress: ByteProgress,
+  say: (line: string) => void,
+): void {
+  const { terminal, io } = context;
+  const relative = (file: string) => path.relative(io.cwd, file) || file;
+  switch (event.event) {
+    case "rows-progress":
+      progress.update(
+        `${event.stage === "validate" ? "Reading" : "Writing"} ${event.dataset.entry.jsonlPath}`,
+        event.done,
+        event.total,
+      );
+      return;
+    case "download-progress":
+      progress.update(`Downloading ${event.dataset.entry.jsonlPath}`, event.done, event.total);
+      return;
+    default:
+      progress.clear();
+  }
+  switch (event.event) {
+    case "stage-start":
+      say(banner(STAGES[event.stage]));
+      break;
+    case "scope":
+      say(`Mode ${event.mode}: datasets of type ${event.types.join(", ")}.`);
+      for (const { agent, entry, found, file } of event.datasets) {
+        const place = found ? relative(file) : terminal.yellow("missing");
+        say(`- ${entry.jsonlPath} (${entry.type} dataset '${entry.name}' of ${agent}): ${place}`);
+      }
+      if (event.datasets.length === 0) say("No dataset of these types: nothing to do.");
+      break;
+    case "download-start":
+      say(`Downloading ${event.dataset.entry.jsonlPath}`);
+      break;
+    case "rows-checked":
+      for (const line of formatRowReports(relative(event.dataset.file), event.scan, terminal))
+        context.err(line);
+      break;
+    case "metrics":
+      showMetrics(event, context, say);
+      break;
+    default:
+      break;
+  }
+}
+
+function showMetrics(
+  { outcome, dataset, type, summary }: Extract<CollateEvent, { event: "metrics" }>,
+  context: DatasetContext,
+  say: (line: string) => void,
+): void {
+  const file = path.relative(context.io.cwd, outcome.file);
+  const subject = dataset === undefined ? `All of type ${type}` : dataset.entry.jsonlPath;
+  say(formatStatistics(`${subject}: valid examples: ${summary.examples}`, summary, context.terminal));
+  if (outcome.status === "unchanged") say(`Metrics agree with ${file}, which is left as it is.`);
+  else if (outcome.status === "written") say(`Metrics written to ${file}.`);
+  else if (outcome.status === "overwritten") {
+    context.err(`Warning: metrics in ${file} did not agree and were overwritten:`);
+    for (const difference of outcome.differences) context.err(`  ${difference}`);
+  }
+}
+
+function finish(result: CollateResult, context: DatasetContext, json: boolean): void {
+  const relative = (file: string) => path.relative(context.io.cwd, file) || file;
+  if (json) {
+    context.out(
+      JSON.stringify({
+        files: result.files.map(({ type, rows, file, metricsFile }) => ({
+          type,
+          rows,
+          file: relative(file),
+          metrics_file: relative(metricsFile),
+        })),
+        datasets: result.datasets.map(({ dataset, scan }) => ({
+          agent: dataset.agent,
+          name: dataset.entry.name,
+          type: dataset.entry.type,
+          file: relative(dataset.file),
+          ...rowReportsJson(scan),
+        })),
+      }),
+    );
+    return;
+  }
+  context.out(banner("Finished"));
+  for (const { type, rows, file, metricsFile } of result.files) {
+    context.out(`- ${type}: ${relative(file)} (${rows} rows), ${relative(metricsFile)}`);
+  }
+}

@@ -1,0 +1,51 @@
+import { readLines } from "../../datasets/lines.ts";
+import { readRow } from "../../datasets/read-row.ts";
+import { errorMessage } from "../../errors.ts";
+import { UsageError } from "../usage-error.ts";
+import type { DatasetContext } from "./context.ts";
+import { rootedFile, withFileErrors } from "./input-file.ts";
+import { formatRow } from "./row-view.ts";
+
+const DEFAULT_ROWS = 5;
+
+export interface HeadFlags {
+  readonly rows: string | undefined;
+  readonly skip: string | undefined;
+  readonly full: boolean;
+  readonly json: boolean;
+}
+
+/** `gym dataset head`. */
+export async function showRows(context: DatasetContext, name: string, flags: HeadFlags): Promise<number> {
+  const count = wholeNumber("--rows/-n", flags.rows, DEFAULT_ROWS);
+  const skip = wholeNumber("--skip", flags.skip, 0);
+  return withFileErrors(async () => {
+    const file = await rootedFile(context, name, "FILE");
+    let line = 0;
+    for await (const text of readLines(file, { signal: context.signal })) {
+      line++;
+      if (line <= skip) continue;
+      if (line > skip + count) break;
+      if (flags.json) context.out(text ?? "null");
+      else context.out(formatLine(text, line, context, flags.full));
+    }
+    if (line <= skip && !flags.json) context.out(`${name} has ${line} rows.`);
+    return 0;
+  });
+}
+
+function formatLine(text: string | null, line: number, context: DatasetContext, full: boolean): string {
+  const { terminal } = context;
+  const heading = terminal.bold(`── row ${line} ${"─".repeat(Math.max(4, 60 - String(line).length))}`);
+  try {
+    return `${heading}\n${formatRow(readRow(text, `line ${line}`), { full, terminal })}\n`;
+  } catch (error) {
+    return `${heading}\n${terminal.red(errorMessage(error))}\n`;
+  }
+}
+
+function wholeNumber(flag: string, given: string | undefined, otherwise: number): number {
+  if (given === undefined) return otherwise;
+  if (/^\d{1,15}$/.test(given)) return Number(given);
+  throw new UsageError(`argument ${flag}: '${given}' is not a whole number`);
+}

@@ -1,0 +1,35 @@
+import { stat } from "node:fs/promises";
+import path from "node:path";
+import { findExistingPath, searchRoots } from "../../config/paths.ts";
+import { DatasetError } from "../../datasets/errors.ts";
+import { fileError } from "../../datasets/file-error.ts";
+import type { DatasetContext } from "./context.ts";
+
+/** A file the user named, as an absolute path; fails with the flag it came from when it is not there. */
+export async function inputFile(context: DatasetContext, file: string, flag: string): Promise<string> {
+  const absolute = path.resolve(context.io.cwd, file);
+  const entry = await stat(absolute).catch(() => undefined);
+  if (entry === undefined)
+    throw new DatasetError("DATASET_MISSING", `Input file not found: '${file}' (${flag}).`);
+  if (!entry.isFile()) throw new DatasetError("DATASET_FILE", `'${file}' (${flag}) is not a file.`);
+  return absolute;
+}
+
+/** A file of the working directory or any other root, as configs name them. */
+export async function rootedFile(context: DatasetContext, file: string, flag: string): Promise<string> {
+  const found = findExistingPath(file, roots(context));
+  return inputFile(context, found ?? file, flag);
+}
+
+export function roots({ env, io, installRoot }: DatasetContext): string[] {
+  return searchRoots({ env, cwd: io.cwd, installRoot });
+}
+
+/** Runs the work of a command; what the file system refuses becomes one sentence instead of a stack. */
+export async function withFileErrors(run: () => Promise<number>): Promise<number> {
+  try {
+    return await run();
+  } catch (error) {
+    throw fileError(error);
+  }
+}

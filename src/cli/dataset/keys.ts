@@ -1,0 +1,112 @@
+import type { KeyTable } from "../config-keys.ts";
+
+/** Keys of env.yaml that give access to the hub. */
+export const hubKeys = {
+  hf_token: { type: "str", help: "Hugging Face token; HF_TOKEN of the environment when absent" },
+  hf_endpoint: { type: "str", help: "address of the hub; HF_ENDPOINT of the environment when absent" },
+} as const satisfies KeyTable;
+
+/** Keys of env.yaml that give access to the GitLab registry. */
+export const registryKeys = {
+  mlflow_tracking_uri: { type: "str", help: "https://<host>/api/v4/projects/<project id>/ml/mlflow" },
+  mlflow_tracking_token: { type: "str", help: "GitLab token with the scopes api and read_api" },
+} as const satisfies KeyTable;
+
+export const COLLATE_MODES = ["train_preparation", "example_validation"] as const;
+
+export const collateKeys = {
+  mode: {
+    type: "str",
+    choices: COLLATE_MODES,
+    required: true,
+    help: "what is prepared: training data, or examples",
+  },
+  output_dirpath: { type: "str", required: true, help: "where the collated files go" },
+  should_download: { type: "bool", default: false, help: "fetch datasets that are not on disk" },
+  data_source: {
+    type: "str",
+    choices: ["huggingface", "gitlab"],
+    default: "huggingface",
+    help: "where datasets with two identifiers come from",
+  },
+  overwrite_metrics_conflicts: {
+    type: "bool",
+    default: false,
+    help: "replace metrics files that do not agree with the data",
+  },
+  strict: { type: "bool", default: false, help: "fail when any row is invalid, before anything is written" },
+  ...hubKeys,
+  ...registryKeys,
+} as const satisfies KeyTable;
+
+export const renderKeys = {
+  input_jsonl_fpath: { type: "str", required: true, help: "file with the raw rows" },
+  prompt_config: { type: "str", required: true, help: "YAML file with the templates 'user' and 'system'" },
+  output_jsonl_fpath: { type: "str", required: true, help: "where the filled rows go" },
+} as const satisfies KeyTable;
+
+const inputKey = { type: "str", required: true, help: "the file to upload" } as const;
+
+export const hubUploadKeys = {
+  ...hubKeys,
+  hf_organization: { type: "str", required: true, help: "owner of repository and collection" },
+  hf_collection_name: { type: "str", required: true, help: "name of the collection" },
+  hf_collection_slug: { type: "str", required: true, help: "id of the collection, the end of its address" },
+  hf_dataset_prefix: { type: "str", help: "first part of the repository name [default: Nemotron-RL]" },
+  input_jsonl_fpath: inputKey,
+  resource_config_path: {
+    type: "str",
+    required: true,
+    help: "config of the resources server; gives its name and domain",
+  },
+  dataset_name: { type: "str", help: "name of the dataset; that of the resources server when absent" },
+  split: {
+    type: "str",
+    choices: ["train", "validation", "test"],
+    default: "train",
+    help: "what the file holds",
+  },
+  create_pr: { type: "bool", default: false, help: "propose the change as a pull request" },
+  revision: { type: "str", help: "branch" },
+  commit_message: { type: "str", help: "title of the commit" },
+  commit_description: { type: "str", help: "text of the commit" },
+  delete_from_gitlab: {
+    type: "bool",
+    default: false,
+    help: "afterwards delete the dataset from the registry",
+  },
+  ...registryKeys,
+} as const satisfies KeyTable;
+
+export const registryUploadKeys = {
+  ...registryKeys,
+  dataset_name: { type: "str", required: true, help: "name of the dataset" },
+  version: { type: "str", required: true, help: "version, x.x.x" },
+  input_jsonl_fpath: inputKey,
+  overwrite: { type: "bool", default: false, help: "replace a file the version already holds" },
+} as const satisfies KeyTable;
+
+export const hubDownloadKeys = {
+  repo_id: { type: "str", required: true, help: "repository, owner/name" },
+  artifact_fpath: { type: "str", help: "the file to fetch as it is" },
+  split: { type: "str", choices: ["train", "validation", "test"], help: "fetch this split only" },
+  output_fpath: { type: "str", help: "where the file goes" },
+  output_dirpath: { type: "str", help: "where files go under their own names" },
+  config_name: { type: "str", help: "which of several configs of the dataset" },
+  version: { type: "str", help: "branch, tag or commit [default: main]" },
+  revision: { type: "str", help: "the same under another name" },
+  ...hubKeys,
+} as const satisfies KeyTable;
+
+export const registryDownloadKeys = {
+  dataset_name: { type: "str", required: true, help: "name of the dataset" },
+  version: { type: "str", required: true, help: "version, x.x.x" },
+  artifact_fpath: { type: "str", required: true, help: "the file to fetch" },
+  output_fpath: { type: "str", required: true, help: "where the file goes" },
+  ...registryKeys,
+} as const satisfies KeyTable;
+
+export const removeKeys = {
+  dataset_name: { type: "str", required: true, help: "name of the dataset" },
+  ...registryKeys,
+} as const satisfies KeyTable;

@@ -1,0 +1,34 @@
+import type { NumericSummary } from "../../datasets/numeric-statistic.ts";
+import type { StatisticsSummary } from "../../datasets/statistics.ts";
+import { renderTable } from "../render/table.ts";
+import type { Terminal } from "../render/terminal.ts";
+
+const COLUMNS = ["Statistic", "Values", "Average", "Min", "Max", "Std. dev."];
+
+/** The statistics of a dataset as tables: numbers first, then texts. */
+export function formatStatistics(title: string, summary: StatisticsSummary, terminal: Terminal): string {
+  const numeric: [string, NumericSummary][] = [
+    ["Number of tools", summary.tools],
+    ["Words of the JSON text", summary.words],
+    ["Number of turns", summary.turns],
+    ["Temperature", summary.temperature],
+  ];
+  const texts: string[][] = [];
+  for (const [name, field] of summary.fields) {
+    if (field.kind === "number") numeric.push([name, field.value]);
+    else texts.push([name, String(field.value.totalCount), String(field.value.uniqueCount)]);
+  }
+  const tables = [
+    renderTable(
+      { title, columns: COLUMNS, rows: numeric.map(([name, value]) => numericRow(name, value)) },
+      terminal,
+    ),
+  ];
+  if (texts.length > 0)
+    tables.push(renderTable({ columns: ["Text field", "Values", "Distinct"], rows: texts }, terminal));
+  return tables.join("\n");
+}
+
+export function numericRow(name: string, value: NumericSummary): string[] {
+  return [name, value.total, value.average, value.min, value.max, value.standardDeviation].map(String);
+}

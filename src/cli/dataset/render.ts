@@ -1,0 +1,25 @@
+import path from "node:path";
+import { findPath } from "../../config/paths.ts";
+import { renderDataset } from "../../datasets/render.ts";
+import { readKeys } from "../config-keys.ts";
+import type { DatasetContext } from "./context.ts";
+import { inputFile, roots, withFileErrors } from "./input-file.ts";
+import { renderKeys } from "./keys.ts";
+
+/** `gym dataset render`. */
+export async function renderRows(context: DatasetContext, json: boolean): Promise<number> {
+  const keys = readKeys(renderKeys, await context.resolve());
+  return withFileErrors(async () => {
+    const promptConfig = findPath(keys.prompt_config, roots(context));
+    const rows = await renderDataset({
+      input: await inputFile(context, keys.input_jsonl_fpath, "--input"),
+      promptConfig,
+      output: path.resolve(context.io.cwd, keys.output_jsonl_fpath),
+      signal: context.signal,
+    });
+    const { output_jsonl_fpath: output } = keys;
+    if (json) context.out(JSON.stringify({ rows, output, prompt_config_used: promptConfig }));
+    else context.out(`Rendered ${rows} rows into ${output}.`);
+    return 0;
+  });
+}

@@ -1,0 +1,37 @@
+import { createProgress, type Progress } from "../render/progress.ts";
+import type { DatasetContext } from "./context.ts";
+
+const KILOBYTE = 1000;
+
+/** A progress line per piece of work, measured in kilobytes; a new label ends the line before. */
+export class ByteProgress {
+  private readonly context: DatasetContext;
+  private label: string | undefined;
+  private progress: Progress | undefined;
+
+  constructor(context: DatasetContext) {
+    this.context = context;
+  }
+
+  update(label: string, done: number, total: number | undefined): void {
+    if (total === undefined) return;
+    if (label !== this.label) {
+      this.end();
+      this.label = label;
+      const { io, env } = this.context;
+      this.progress = createProgress(io.stderr, { label, total: Math.ceil(total / KILOBYTE), env });
+    }
+    this.progress?.update(Math.ceil(done / KILOBYTE), "kB");
+  }
+
+  /** Takes the line away before other text is written. */
+  clear(): void {
+    this.progress?.clear();
+  }
+
+  end(): void {
+    this.progress?.clear();
+    this.progress = undefined;
+    this.label = undefined;
+  }
+}

@@ -1,0 +1,166 @@
+import path from "node:path";
+import { findPath } from "../../config/paths.ts";
+import { DatasetError } from "../../datasets/errors.ts";
+import { uploadToRegistry } from "../../datasets/gitlab.ts";
+import { collectionId, repositoryName, resourcesServerOfPath } from "../../datasets/hub-names.ts";
+import { type HubUploadEvent, type HubUploadResult, uploadToHub } from "../../datasets/huggingface.ts";
+import { domainOfConfig } from "../../datasets/resource-config.ts";
+import { checkTrainingRows } from "../../datasets/upload-check.ts";
+import { type KeyValues, readKeys } from "../config-keys.ts";
+import { CommandKeysError } from "../usage-error.ts";
+import { hubAccess, requireRegistry } from "./access.ts";
+import type { DatasetContext } from "./context.ts";
+import { inputFile, roots, withFileErrors } from "./input-file.ts";
+import { hubUploadKeys, registryUploadKeys } from "./keys.ts";
+import { deleteDataset } from "./remove.ts";
+import { ByteProgress } from "./transfer-progress.ts";
+
+type HubKeys = KeyValues<typeof hubUploadKeys>;
+
+/** `gym dataset upload`. */
+export async function uploadToHuggingFace(
+  context: DatasetContext,
+  options: { json: boolean; yes: boolean },
+): Promise<number> {
+  const keys = readKeys(hubUploadKeys, await context.resolve());
+  return withFileErrors(async () => {
+    const { datasetName } = await upload(context, keys, options.json);
+    if (keys.delete_from_gitlab)
+      await deleteDataset(context, requireRegistry(keys, context), datasetName, options);
+    return 0;
+  });
+}
+
+/** `gym dataset migrate`: to the hub, then out of the registry. */
+export async function migrate(
+  context: DatasetContext,
+  options: { json: boolean; yes: boolean },
+): Promise<number> {
+  const config = await context.resolve();
+  if (config.get("delete_from_gitlab") != null) {
+    throw new CommandKeysError(
+      "invalid configuration: delete_from_gitlab (not allowed here: migrate always deletes).",
+    );
+  }
+  const keys = readKeys(hubUploadKeys, config);
+  return withFileErrors(async () => {
+    const registry = requireRegistry(keys, context);
+    const { datasetName } = await upload(context, keys, options.json);
+    await deleteDataset(context, registry, datasetName, options);
+    return 0;
+  });
+}
+
+async function upload(
+  context: DatasetContext,
+  keys: HubKeys,
+  json: boolean,
+): Promise<{ datasetName: string }> {
+  const access = hubAccess(keys, context);
+  if (access.token === undefined) {
+    throw new CommandKeysError(
+      "missing required configuration: hf_token. Put it into env.yaml, or set HF_TOKEN in the environment.",
+    );
+  }
+  const file = await inputFile(context, keys.input_jsonl_fpath, "--input");
+  const resourcesServer = resourcesServerOfPath(keys.resource_config_path);
+  const datasetName = keys.dataset_name ?? resourcesServer;
+  if (datasetName === undefined) {
+    const message = `'${keys.resource_config_path}' does not name a resources server (resources_servers/<name>/…); give --name.`;
+    throw new DatasetError("DATASET_ARGUMENTS_INVALID", message);
+  }
+  const domain = await domainOfConfig(findPath(keys.resource_config_path, roots(context)));
+  if (keys.split === "train") await checkTrainingRows(file, context.signal);
+  const organization = keys.hf_organization;
+  const repository = repositoryName({ organization, datasetName, domain, prefix: keys.hf_dataset_prefix });
+  const collection = collectionId(organization, keys.hf_collection_name, keys.hf_collection_slug);
+  const progress = new ByteProgress(context);
+  const say = json ? () => {} : context.out;
+  try {
+    const result = await uploadToHub(
+      access,
+      {
+        repository,
+        collection,
+        file,
+        revision: keys.revision,
+        createPullRequest: keys.create_pr,
+        commitMessage: keys.commit_message,
+        commitDescription: keys.commit_description,
+      },
+      (event) => showEvent(event, progress, say),
+    );
+    progress.end();
+    if (json) context.out(JSON.stringify({ repository, collection, ...uploadJson(result) }));
+    else for (const line of summary(keys.input_jsonl_fpath, result)) say(line);
+    return { datasetName };
+  } finally {
+    progress.end();
+  }
+}
+
+function showEvent(event: HubUploadEvent, progress: ByteProgress, say: (line: string) => void): void {
+  if (event.event === "upload-progress") progress.update(`Uploading ${event.file}`, event.done, event.total);
+  else {
+    progress.clear();
+    say(eventText(event));
+  }
+}
+
+function eventText(event: Exclude<HubUploadEvent, { event: "upload-progress" }>): string {
+  switch (event.event) {
+    case "repository-created":
+      return `Created the private repository ${event.repository}.`;
+    case "repository-found":
+      return `The repository ${event.repository} exists.`;
+    case "repository-refused":
+      return `The repository could not be created (${event.message}); going on with the pull request.`;
+    case "collection-joined":
+      return `Added it to the collection ${event.collection}.`;
+    case "collection-joined-before":
+      return `It is in the collection ${event.collection} already.`;
+    case "upload-start":
+      return `Uploading ${event.file} (${event.bytes} bytes)${event.replaces ? ", replacing the file there" : ""}.`;
+  }
+}
+
+function summary(input: string, result: HubUploadResult): string[] {
+  if (!result.uploaded) return [`${input} is already there with the same content: ${result.repositoryUrl}`];
+  return [
+    `Uploaded ${input} to ${result.repositoryUrl}`,
+    ...(result.pullRequestUrl === undefined ? [] : [`Pull request: ${result.pullRequestUrl}`]),
+  ];
+}
+
+function uploadJson({ repositoryUrl, uploaded, commitUrl, pullRequestUrl }: HubUploadResult) {
+  return { repository_url: repositoryUrl, uploaded, commit_url: commitUrl, pull_request_url: pullRequestUrl };
+}
+
+/** `gym dataset upload --storage gitlab`. */
+export async function uploadToGitlab(context: DatasetContext, { json }: { json: boolean }): Promise<number> {
+  const keys = readKeys(registryUploadKeys, await context.resolve());
+  const { dataset_name: datasetName, version, input_jsonl_fpath: input } = keys;
+  return withFileErrors(async () => {
+    const access = requireRegistry(keys, context);
+    const file = await inputFile(context, input, "--input");
+    const progress = new ByteProgress(context);
+    try {
+      await uploadToRegistry(
+        access,
+        { datasetName, version, file, overwrite: keys.overwrite },
+        ({ done, total }) => progress.update(`Uploading ${input}`, done, total),
+      );
+    } finally {
+      progress.end();
+    }
+    const artifact = path.basename(file);
+    if (json) context.out(JSON.stringify({ dataset_name: datasetName, version, artifact_fpath: artifact }));
+    else {
+      context.out(`Uploaded ${input} as ${artifact} of ${datasetName} ${version}. Download it with:`);
+      context.out(
+        `gym dataset download --storage gitlab --name ${datasetName} --revision ${version} --artifact ${artifact} --output ${input}`,
+      );
+    }
+    return 0;
+  });
+}

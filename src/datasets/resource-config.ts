@@ -1,0 +1,23 @@
+import { readFile } from "node:fs/promises";
+import { parse } from "yaml";
+import { errorMessage } from "../errors.ts";
+import { isObject } from "../openai/readers.ts";
+import { DatasetError } from "./errors.ts";
+
+/** The domain of the first resources server in a config file; undefined when it has none. */
+export async function domainOfConfig(file: string): Promise<string | undefined> {
+  let config: unknown;
+  try {
+    config = parse(await readFile(file, "utf8"), { version: "1.1" });
+  } catch (error) {
+    throw new DatasetError("DATASET_FILE", `The config '${file}' cannot be read: ${errorMessage(error)}`, {
+      cause: error,
+    });
+  }
+  for (const instance of isObject(config) ? Object.values(config) : []) {
+    const servers = isObject(instance) ? instance["resources_servers"] : undefined;
+    const [block] = isObject(servers) ? Object.values(servers) : [];
+    if (isObject(block)) return typeof block["domain"] === "string" ? block["domain"] : undefined;
+  }
+  return undefined;
+}
