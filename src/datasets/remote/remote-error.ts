@@ -1,16 +1,7 @@
 import { GymError } from "../../errors.ts";
+import type { remoteErrorCodes } from "../error-codes.ts";
 
-export type RemoteErrorCode =
-  | "REMOTE_UNAUTHORIZED"
-  | "REMOTE_FORBIDDEN"
-  | "REMOTE_NOT_FOUND"
-  | "REMOTE_CONFLICT"
-  | "REMOTE_RATE_LIMITED"
-  | "REMOTE_FAILED"
-  | "REMOTE_UNREACHABLE"
-  | "REMOTE_INCOMPLETE"
-  | "REMOTE_CHECKSUM_MISMATCH"
-  | "REMOTE_UNEXPECTED_ANSWER";
+export type RemoteErrorCode = (typeof remoteErrorCodes)[number]["code"];
 
 interface RemoteErrorDetails {
   status?: number;

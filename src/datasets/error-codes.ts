@@ -1,0 +1,165 @@
+import type { ErrorCodeRow } from "../errors.ts";
+
+/** Codes of datasets, their rows and their files. */
+export const datasetErrorCodes = [
+  {
+    code: "DATASET_ENTRY_INVALID",
+    class: "DatasetError",
+    when: "An element of an agent's `datasets` lacks a field, or has a wrong type, licence or source.",
+    fix: "Correct the named fields; [datasets](datasets.md) lists them all.",
+  },
+  {
+    code: "DATASET_MISSING",
+    class: "DatasetError",
+    when: "A file, a split on the hub or a dataset of the registry does not exist.",
+    fix: "Check the name; use `--download` where the dataset has a source.",
+  },
+  {
+    code: "DATASET_FILE",
+    class: "DatasetError",
+    when: "A file cannot be read or written.",
+    fix: "Check path, permissions and free space.",
+  },
+  {
+    code: "DATASET_NO_SOURCE",
+    class: "DatasetError",
+    when: "A missing dataset has no `source`, or is a benchmark, which is prepared and not downloaded.",
+    fix: "Add a `source` to the entry, or run `gym eval prepare`.",
+  },
+  {
+    code: "DATASET_CREDENTIALS_MISSING",
+    class: "DatasetError",
+    when: "The hub's token, or the registry's address or token, is not configured.",
+    fix: "Add the lines shown to `env.yaml`.",
+  },
+  {
+    code: "DATASET_ROW_INVALID",
+    class: "DatasetError",
+    when: "A strict run found invalid rows, a template does not fit a row, or a data file cannot be read.",
+    fix: "Mend the rows named; `gym dataset stats FILE` shows every problem.",
+  },
+  {
+    code: "DATASET_ROW_NOT_JSON",
+    class: "DatasetError",
+    when: "A line that is to be written again is blank, not UTF-8, not JSON or not an object.",
+    fix: "Mend or remove the line named.",
+  },
+  {
+    code: "DATASET_LINE_TOO_LONG",
+    class: "DatasetError",
+    when: "A line has more than 256 MB.",
+    fix: "Give a file with one row per line.",
+  },
+  {
+    code: "DATASET_FIELD_MIXED_TYPES",
+    class: "DatasetError",
+    when: "A row field is text in one place and a number in another.",
+    fix: "Use one type for the field throughout the file.",
+  },
+  {
+    code: "DATASET_FIELD_RESERVED",
+    class: "DatasetError",
+    when: "A row field has the name of a built-in statistic.",
+    fix: "Rename the field.",
+  },
+  {
+    code: "DATASET_METRICS_CONFLICT",
+    class: "DatasetError",
+    when: "A metrics file on disk does not agree with the data.",
+    fix: "Look at the differences; delete the old file, or set `overwrite_metrics_conflicts`.",
+  },
+  {
+    code: "DATASET_METRICS_UNREADABLE",
+    class: "DatasetError",
+    when: "A metrics file on disk is not JSON.",
+    fix: "Mend or delete it.",
+  },
+  {
+    code: "DATASET_OUTPUT_OVERWRITES_SOURCE",
+    class: "DatasetError",
+    when: "An output of collation is the source of a dataset.",
+    fix: "Choose another output directory.",
+  },
+  {
+    code: "DATASET_PROMPT_CONFLICT",
+    class: "DatasetError",
+    when: "A prompt config would overwrite the input a row already has.",
+    fix: "Remove the input from the rows, or do without the prompt config.",
+  },
+  {
+    code: "DATASET_ARGUMENTS_INVALID",
+    class: "DatasetError",
+    when: "What was asked for does not determine one dataset.",
+    fix: "Choose one of the names the message lists.",
+  },
+  {
+    code: "DATASET_REMOTE_EXISTS",
+    class: "DatasetError",
+    when: "The version in the registry already holds a file of that name.",
+    fix: "Raise the version, or allow `--overwrite`.",
+  },
+] as const satisfies readonly ErrorCodeRow[];
+
+/** Codes of transfers to and from hubs and registries. */
+export const remoteErrorCodes = [
+  {
+    code: "REMOTE_UNAUTHORIZED",
+    class: "RemoteError",
+    when: "The other side does not know the token (401).",
+    fix: "Check the token in `env.yaml`; private repositories need one.",
+  },
+  {
+    code: "REMOTE_FORBIDDEN",
+    class: "RemoteError",
+    when: "The token may not do this (403).",
+    fix: "Ask for the right, or propose the change with `--create-pr`.",
+  },
+  {
+    code: "REMOTE_NOT_FOUND",
+    class: "RemoteError",
+    when: "Repository, branch, collection, version or file does not exist (404).",
+    fix: "Check the names; a private repository looks absent to a token without access.",
+  },
+  {
+    code: "REMOTE_CONFLICT",
+    class: "RemoteError",
+    when: "Somebody else changed the same thing (409).",
+    fix: "Try again.",
+  },
+  {
+    code: "REMOTE_RATE_LIMITED",
+    class: "RemoteError",
+    when: "Too many requests, also after waiting as long as asked (429).",
+    fix: "Wait, or use a token, which has a higher limit.",
+  },
+  {
+    code: "REMOTE_FAILED",
+    class: "RemoteError",
+    when: "Another failing status, also after several attempts.",
+    fix: "Read the message; a 5xx may pass.",
+  },
+  {
+    code: "REMOTE_UNREACHABLE",
+    class: "RemoteError",
+    when: "No connection, also after several attempts.",
+    fix: "Check address, network and proxy (`HTTPS_PROXY`, `NO_PROXY`).",
+  },
+  {
+    code: "REMOTE_INCOMPLETE",
+    class: "RemoteError",
+    when: "A transfer broke off again and again.",
+    fix: "Run the command again: it continues where it stopped.",
+  },
+  {
+    code: "REMOTE_CHECKSUM_MISMATCH",
+    class: "RemoteError",
+    when: "What arrived does not have the checksum the other side gave. The file is not kept.",
+    fix: "Try again; if it stays, the stored file is damaged.",
+  },
+  {
+    code: "REMOTE_UNEXPECTED_ANSWER",
+    class: "RemoteError",
+    when: "The answer is not one of the API: a web page, endless redirects, missing fields.",
+    fix: "Check the address (`hf_endpoint`, `mlflow_tracking_uri`).",
+  },
+] as const satisfies readonly ErrorCodeRow[];
