@@ -91,6 +91,8 @@ export interface CliIo {
   readonly installRoot?: string;
   /** Aborted on SIGINT or SIGTERM. */
   readonly signal?: AbortSignal;
+  /** Aborted by the second signal. A command that asks for it winds up by itself; others end at once. */
+  readonly stopSignal?: AbortSignal;
 }
 
 /** How a command wants its config resolved; what resolveConfig takes besides the overrides. */
@@ -131,19 +133,8 @@ export interface CommandContext<
   err(line: string): void;
 }
 
-/** A name of the older `ng_*` family that runs this command. */
-export interface LegacyName {
-  readonly name: string;
-  /** Words put in front of the user's. */
-  readonly arguments?: readonly string[];
-}
-
+/** What a command takes, tells and does; its name and summary stand in commands/table.ts. */
 export interface CommandDescription<F extends FlagTable, P extends PositionalTable> {
-  /** First word (`env`); without one the command stands at the top (`search`). */
-  readonly group?: string;
-  readonly name: string;
-  /** One line for the list of commands. */
-  readonly summary: string;
   /** Paragraphs for the command's own help; the summary when absent. */
   readonly description?: string;
   readonly flags: F;
@@ -153,18 +144,57 @@ export interface CommandDescription<F extends FlagTable, P extends PositionalTab
   /** Where the keys depend on the flags given. */
   readonly keysFor?: (flags: FlagValues<F>) => KeyTable;
   readonly examples?: readonly string[];
-  readonly legacy?: readonly LegacyName[];
   readonly resolve?: ResolveChoices;
   /** Does the work and gives the exit code. Anything heavy is imported inside. */
   readonly run: (context: CommandContext<F, P>) => Promise<number>;
 }
 
-/** A command as the frame sees it. */
-export type Command = CommandDescription<FlagTable, PositionalTable>;
+/** A description as the frame sees it. */
+export type CommandBody = CommandDescription<FlagTable, PositionalTable>;
+
+/** Describes a command; the types of its flags and positionals reach `run`. */
+export function defineCommand<
+  const F extends FlagTable,
+  const P extends PositionalTable = Record<never, never>,
+>(description: CommandDescription<F, P>): CommandBody {
+  return description as unknown as CommandBody;
+}
+
+/** A line of the table of commands: all that is known of a command before it is loaded. */
+export interface CommandEntry {
+  /** First word (`env`); without one the command stands at the top (`search`). */
+  readonly group?: string;
+  readonly name: string;
+  /** One line for the list of commands. */
+  readonly summary: string;
+  /** Older names: `run` is `ng_run` and `nemo_gym_run`; words behind the name are put in front of the user's. */
+  readonly legacy: readonly string[];
+  readonly load: () => Promise<CommandBody>;
+}
+
+/** Names a command (`"env start"`) and says where to find it and which older names it has. */
+export function command(
+  words: string,
+  summary: string,
+  load: () => Promise<CommandBody>,
+  ...legacy: readonly string[]
+): CommandEntry {
+  const [first = "", second] = words.split(" ");
+  return second === undefined
+    ? { name: first, summary, legacy, load }
+    : { group: first, name: second, summary, legacy, load };
+}
+
+/** A command with its description. */
+export type Command = CommandEntry & CommandBody;
+
+export async function loadCommand(entry: CommandEntry): Promise<Command> {
+  return { ...entry, ...(await entry.load()) };
+}
 
 /** The words a command is called by, without the program name. */
-export function commandWords(command: Command): string[] {
-  return command.group === undefined ? [command.name] : [command.group, command.name];
+export function commandWords({ group, name }: CommandEntry): string[] {
+  return group === undefined ? [name] : [group, name];
 }
 
 export interface Group {
@@ -174,13 +204,5 @@ export interface Group {
 
 export interface Program {
   readonly groups: readonly Group[];
-  readonly commands: readonly Command[];
-}
-
-/** Describes a command; the types of its flags and positionals reach `run`. */
-export function defineCommand<
-  const F extends FlagTable,
-  const P extends PositionalTable = Record<never, never>,
->(description: CommandDescription<F, P>): Command {
-  return description as unknown as Command;
+  readonly commands: readonly CommandEntry[];
 }

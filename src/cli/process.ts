@@ -15,11 +15,15 @@ export async function mainLegacy(): Promise<void> {
 
 function processIo(): CliIo {
   const controller = new AbortController();
+  const stop = new AbortController();
+  let heedsSecondSignal = false;
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     // The first signal asks the command to wind up; whoever sends a second one wants out at once.
     process.on(signal, () => {
-      if (controller.signal.aborted) process.exit(EXIT_CODES[signal]);
-      controller.abort(new Error(`received ${signal}`));
+      const reason = new Error(`received ${signal}`);
+      if (!controller.signal.aborted) controller.abort(reason);
+      else if (heedsSecondSignal && !stop.signal.aborted) stop.abort(reason);
+      else process.exit(EXIT_CODES[signal]);
     });
   }
   // A reader that left (`gym … | head`) is no failure.
@@ -38,5 +42,9 @@ function processIo(): CliIo {
     cwd: process.cwd(),
     env: process.env,
     signal: controller.signal,
+    get stopSignal() {
+      heedsSecondSignal = true;
+      return stop.signal;
+    },
   };
 }

@@ -13,6 +13,8 @@ import { envResolve } from "./env-resolve.ts";
 import { envStart } from "./env-start.ts";
 import { envStatus } from "./env-status.ts";
 import { envValidate } from "./env-validate.ts";
+import { evalCtl } from "./eval-ctl.ts";
+import { evalRun } from "./eval-run.ts";
 
 /** Everything `gym` can do. A new command is one file beside this one and one line here. */
 export const program: Program = {
@@ -37,6 +39,8 @@ export const program: Program = {
     envStart,
     envResolve,
     envValidate,
+    evalRun,
+    evalCtl,
     completion,
   ],
 };

@@ -1,0 +1,105 @@
+import { rmSync } from "node:fs";
+import { connect } from "node:net";
+import path from "node:path";
+import { GymError } from "../../errors.ts";
+import type { ProgressSnapshot } from "../../rollouts/collection-progress.ts";
+import { type ControlRequest, controlSockets } from "../../rollouts/control-server.ts";
+import type { CommandContext } from "../command.ts";
+import { UsageError } from "../usage-error.ts";
+import { progressLines, progressText } from "./progress-lines.ts";
+
+const ANSWER_LIMIT_MS = 5_000;
+
+type Answer =
+  | ({ ok: true; pid: number; output: string; paused: boolean } & ProgressSnapshot)
+  | { ok: false; error: string };
+
+/** Runs `gym eval ctl`. */
+export async function controlRun(context: CommandContext): Promise<number> {
+  const { out, terminal } = context;
+  const action = (context.positionals["ACTION"] as string | undefined) ?? "list";
+  const asJson = Boolean(context.flags["json"]);
+  const running = await runningCollections();
+  if (action === "list") {
+    if (asJson) out(JSON.stringify(running.map(({ answer }) => answer)));
+    else if (running.length === 0) out("No collections are running.");
+    for (const { answer } of asJson ? [] : running) {
+      if (answer.ok)
+        out(`${answer.pid}${answer.paused ? " (paused)" : ""} ${answer.output}\n  ${progressText(answer)}`);
+    }
+    return 0;
+  }
+  const { socket } = choose(running, context.flags["pid"] as string | undefined);
+  const answer = await ask(socket, requestOf(action, context.positionals["VALUE"] as string | undefined));
+  if (asJson) out(JSON.stringify(answer));
+  else if (answer.ok) {
+    out(`${answer.pid}${answer.paused ? " (paused)" : ""} ${answer.output}`);
+    for (const line of progressLines(answer, terminal.width, terminal)) out(line);
+  }
+  if (!answer.ok) throw new GymError("EVAL_CTL", answer.error);
+  return 0;
+}
+
+function requestOf(action: string, value: string | undefined): ControlRequest {
+  switch (action) {
+    case "cancel":
+      if (value === undefined)
+        throw new UsageError("cancel needs the id of a rollout, as `gym eval ctl show` lists them");
+      return { command: "cancel", id: value };
+    case "concurrency": {
+      const limit = value === "auto" ? null : Number(value);
+      if (limit !== null && !(Number.isInteger(limit) && limit > 0)) {
+        throw new UsageError("concurrency needs a whole number above 0, or auto");
+      }
+      return { command: "concurrency", limit };
+    }
+    default:
+      return { command: action as "show" | "pause" | "resume" };
+  }
+}
+
+async function runningCollections(): Promise<{ socket: string; answer: Answer }[]> {
+  const found = await Promise.all(
+    controlSockets().map(async (socket) => {
+      try {
+        return { socket, answer: await ask(socket, { command: "show" }) };
+      } catch {
+        // Left behind by a run that was killed.
+        rmSync(socket, { force: true });
+        return undefined;
+      }
+    }),
+  );
+  return found.filter((entry) => entry !== undefined);
+}
+
+function choose(running: { socket: string; answer: Answer }[], pid: string | undefined): { socket: string } {
+  const matching =
+    pid === undefined ? running : running.filter(({ socket }) => path.basename(socket) === `${pid}.sock`);
+  const [only] = matching;
+  if (only && matching.length === 1) return only;
+  const known = running.map(({ socket }) => path.basename(socket, ".sock")).join(", ") || "none";
+  if (matching.length === 0) throw new GymError("EVAL_CTL", `No such collection runs. Running: ${known}.`);
+  throw new GymError("EVAL_CTL", `Several collections run; choose one with --pid: ${known}.`);
+}
+
+function ask(socketPath: string, request: ControlRequest): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(socketPath);
+    let text = "";
+    socket.setEncoding("utf8");
+    socket.setTimeout(ANSWER_LIMIT_MS, () => socket.destroy(new Error("no answer")));
+    socket.on("connect", () => socket.write(`${JSON.stringify(request)}\n`));
+    socket.on("data", (chunk: string) => {
+      text += chunk;
+    });
+    socket.on("error", reject);
+    socket.on("end", () => {
+      try {
+        resolve(JSON.parse(text) as Answer);
+      } catch (error) {
+        reject(error);
+      }
+    });
+  });
+}

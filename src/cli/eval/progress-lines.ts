@@ -1,0 +1,86 @@
+import type { ProgressSnapshot } from "../../rollouts/collection-progress.ts";
+import { duration } from "../render/progress.ts";
+import type { Terminal } from "../render/terminal.ts";
+
+const BAR_WIDTH = 28;
+
+/** The live display: how far, how well, what goes wrong and what is slow. */
+export function progressLines(snapshot: ProgressSnapshot, width: number, terminal: Terminal): string[] {
+  const share = snapshot.total > 0 ? Math.min(1, snapshot.done / snapshot.total) : 1;
+  const filled = Math.round(share * BAR_WIDTH);
+  const bar = terminal.green("█".repeat(filled)) + terminal.dim("░".repeat(BAR_WIDTH - filled));
+  const lines = [
+    `Collecting rollouts ${bar} ${Math.floor(share * 100)}% ${counts(snapshot)}`,
+    `  ${rewardText(snapshot)}  in flight ${snapshot.in_flight}/${snapshot.concurrency}${retryText(snapshot)}  ${tokenText(snapshot)}`,
+  ];
+  const failures = failureText(snapshot);
+  if (failures) lines.push(`  ${terminal.yellow(failures)}`);
+  const slow = snapshot.slowest.filter(({ seconds }) => seconds >= 1).map(slowText);
+  if (slow.length > 0) lines.push(terminal.dim(`  slowest: ${slow.join(" · ")}`));
+  return lines.map((line) => cut(line, width - 1));
+}
+
+/** The same in one line, for logs. */
+export function progressText(snapshot: ProgressSnapshot): string {
+  const failures = failureText(snapshot);
+  const share = snapshot.total > 0 ? Math.floor((100 * snapshot.done) / snapshot.total) : 100;
+  const slow = snapshot.slowest.filter(({ seconds }) => seconds >= 30).map(slowText);
+  return [
+    `${share}% ${counts(snapshot)}`,
+    rewardText(snapshot),
+    `in flight ${snapshot.in_flight}`,
+    tokenText(snapshot),
+    ...(failures ? [failures] : []),
+    ...(slow.length > 0 ? [`slowest: ${slow.join(" · ")}`] : []),
+  ].join(", ");
+}
+
+function counts({ done, total, elapsed_seconds, eta_seconds, rate }: ProgressSnapshot): string {
+  const left = eta_seconds === null ? "" : `, ${duration(eta_seconds * 1000)} left`;
+  return `${done}/${total} [${duration(elapsed_seconds * 1000)}${left}, ${rate.toFixed(1)}/s]`;
+}
+
+function rewardText({ mean_reward, reward_interval }: ProgressSnapshot): string {
+  if (mean_reward === null) return "reward –";
+  const interval = reward_interval === null ? "" : ` ± ${reward_interval.toFixed(3)}`;
+  return `reward ${mean_reward.toFixed(3)}${interval}`;
+}
+
+function retryText({ retrying }: ProgressSnapshot): string {
+  return retrying > 0 ? `, ${retrying} waiting to retry` : "";
+}
+
+function tokenText({ input_tokens, output_tokens, cost }: ProgressSnapshot): string {
+  const price = cost === null ? "" : `, $${cost.toFixed(2)}`;
+  return `tokens ${short(input_tokens)} in, ${short(output_tokens)} out${price}`;
+}
+
+function failureText({ failures_by_class }: ProgressSnapshot): string {
+  const entries = Object.entries(failures_by_class);
+  if (entries.length === 0) return "";
+  return `failures: ${entries.map(([name, count]) => `${name} ${count}`).join(", ")}`;
+}
+
+function slowText({ id, seconds, stage, what }: ProgressSnapshot["slowest"][number]): string {
+  return `${id} in ${stage}${what ? ` (${what})` : ""} ${duration(seconds * 1000)}`;
+}
+
+function short(count: number): string {
+  if (count < 1_000) return String(count);
+  if (count < 1_000_000) return `${(count / 1_000).toFixed(1)}k`;
+  return `${(count / 1_000_000).toFixed(1)}M`;
+}
+
+/** Cuts a line that may hold colour codes to the visible width. */
+function cut(line: string, width: number): string {
+  let visible = 0;
+  let result = "";
+  for (const part of line.split(/(\u001b\[\d+m)/)) {
+    if (part.startsWith("\u001b[")) result += part;
+    else {
+      result += part.slice(0, Math.max(0, width - visible));
+      visible += part.length;
+    }
+  }
+  return result;
+}

@@ -1,0 +1,79 @@
+import path from "node:path";
+import type { Estimate } from "../../metrics/intervals.ts";
+import type { Evaluation } from "../../rollouts/evaluate.ts";
+import type { CommandContext } from "../command.ts";
+
+/** The end of an evaluation: what came out, how sure it is, how much of it there is, and where it lies. */
+export function printReport(
+  evaluation: Evaluation,
+  context: CommandContext,
+  options: { aggregated: boolean },
+): void {
+  if (context.flags["json"]) {
+    const { paths, result, summary } = evaluation;
+    context.out(JSON.stringify({ event: "finished", paths, ...result, coverage: summary?.coverage ?? null }));
+    return;
+  }
+  const { out, terminal, io } = context;
+  const { paths, result, summary } = evaluation;
+  if (summary) {
+    for (const { agent, metrics, statistics } of summary.agents) {
+      out("");
+      out(terminal.bold(agent));
+      for (const [name, value] of Object.entries(metrics.key_metrics))
+        out(`  ${name.padEnd(28)} ${numberText(value)}`);
+      if (statistics) {
+        out(
+          `  ${"reward, 95 % interval".padEnd(28)} ${estimateText(statistics.reward)} (${statistics.tasks} tasks, ${statistics.rollouts} rollouts)`,
+        );
+        for (const { k, pass_at_k, pass_hat_k } of passRows(statistics.pass)) {
+          out(
+            `  ${`pass@${k} / pass^${k}`.padEnd(28)} ${estimateText(pass_at_k)} / ${estimateText(pass_hat_k)}`,
+          );
+        }
+      }
+    }
+    const { expected, ok, masked, failed, missing } = summary.coverage;
+    out("");
+    const line = `Coverage: ${ok} of ${expected} rollouts count (${failed} failed, ${masked} masked, ${missing} missing)`;
+    out(ok === expected ? terminal.green(line) : terminal.yellow(line));
+  } else if (!options.aggregated) {
+    out("Metrics were not computed (disable_aggregation); join shards with `gym eval aggregate`.");
+  }
+  if (result.stoppedEarly !== undefined) {
+    out("");
+    out(terminal.yellow(`Stopped early: ${result.stoppedEarly}`));
+    out("Run the same command with --resume to go on.");
+  }
+  const show = (file: string) => path.relative(io.cwd, file) || file;
+  out("");
+  out(`Results:  ${show(paths.output)}`);
+  if (summary && summary.agents.length > 0) {
+    out(`Metrics:  ${show(paths.aggregateMetrics)}`);
+    out(`Intervals: ${show(paths.statistics)}`);
+  }
+  if ((summary?.coverage.failed ?? result.failed) > 0) out(`Failures: ${show(paths.failures)}`);
+}
+
+interface PassRow {
+  k: number;
+  pass_at_k: Estimate;
+  pass_hat_k: Estimate;
+}
+
+const MAX_PASS_ROWS = 4;
+
+/** The smallest and largest k are what people read. */
+function passRows(pass: readonly unknown[]): PassRow[] {
+  const rows = pass as PassRow[];
+  return rows.length <= MAX_PASS_ROWS ? rows : [...rows.slice(0, MAX_PASS_ROWS - 1), rows.at(-1) as PassRow];
+}
+
+function estimateText({ value, low, high }: Estimate): string {
+  if (low === null || high === null || low === undefined || high === undefined) return value.toFixed(4);
+  return `${value.toFixed(4)} [${low.toFixed(4)}, ${high.toFixed(4)}]`;
+}
+
+function numberText(value: unknown): string {
+  return typeof value === "number" ? String(Number(value.toFixed(6))) : JSON.stringify(value);
+}

@@ -1,0 +1,242 @@
+import { writeFile } from "node:fs/promises";
+import type { ArtifactPaths } from "../../rollouts/artifact-paths.ts";
+import type { Collection } from "../../rollouts/collect.ts";
+import type { ProgressSnapshot } from "../../rollouts/collection-progress.ts";
+import type { EvaluationEvent } from "../../rollouts/evaluate.ts";
+import type { RunEvent } from "../../server/run/run-servers.ts";
+import type { CommandContext } from "../command.ts";
+import { createTerminal } from "../render/terminal.ts";
+import { progressLines, progressText } from "./progress-lines.ts";
+
+const REDRAW_MS = 250;
+/** Away from a terminal a line appears this often. */
+const LINE_MS = 10_000;
+const PROGRESS_FILE_MS = 2_000;
+
+/** Shows an evaluation while it runs: a live display on a terminal, lines elsewhere, or JSON events. */
+export interface RunView {
+  status(text: string): void;
+  notice(text: string): void;
+  serverEvent(event: RunEvent): void;
+  evaluationEvent(event: EvaluationEvent): void;
+  /** Takes the display off the terminal and stops it; may be called again. */
+  close(): void;
+}
+
+export function createRunView(context: CommandContext, paths: ArtifactPaths): RunView {
+  return context.flags["json"] ? new JsonView(context, paths) : new TextView(context, paths);
+}
+
+/** Keeps `<stem>_progress.json` current, for other programs. */
+class ProgressFile {
+  readonly #path: string;
+  readonly #timer: NodeJS.Timeout;
+  #collection: Collection | undefined;
+  #writing = false;
+
+  constructor(path: string) {
+    this.#path = path;
+    this.#timer = setInterval(() => void this.write(), PROGRESS_FILE_MS);
+    this.#timer.unref();
+  }
+
+  follow(collection: Collection): void {
+    this.#collection = collection;
+    void this.write();
+  }
+
+  /** Best effort: a progress file that cannot be written must not hurt the run. */
+  async write(): Promise<void> {
+    if (!this.#collection || this.#writing) return;
+    this.#writing = true;
+    const text = `${JSON.stringify({ updated_at: new Date().toISOString(), ...this.#collection.snapshot() }, null, 2)}\n`;
+    await writeFile(this.#path, text).catch(() => {});
+    this.#writing = false;
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    void this.write();
+  }
+}
+
+class TextView implements RunView {
+  readonly #context: CommandContext;
+  readonly #tty: boolean;
+  readonly #width: number;
+  readonly #progressFile: ProgressFile;
+  #collection: Collection | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #drawn = 0;
+
+  constructor(context: CommandContext, paths: ArtifactPaths) {
+    this.#context = context;
+    const terminal = createTerminal(context.io.stderr, context.env);
+    this.#tty = terminal.isTty;
+    this.#width = terminal.width;
+    this.#progressFile = new ProgressFile(paths.progress);
+  }
+
+  status(text: string): void {
+    this.#print(text);
+  }
+
+  notice(text: string): void {
+    this.#print(this.#context.terminal.yellow(text));
+  }
+
+  serverEvent(event: RunEvent): void {
+    if (event.type === "log") {
+      const worth = event.level === "warn" || event.level === "error" || this.#context.verbose;
+      if (worth) this.#print(`(${event.server}) ${event.line}`);
+    } else if (event.type === "installing") this.#print(`installing the packages of ${event.server}`);
+    else if (event.type === "lag") {
+      const { lagMs, server, path: route, heldMs } = event.lag;
+      const blame = server ? `; ${server} ${route} held it for ${Math.round(heldMs)} ms` : "";
+      this.notice(`The event loop lagged ${Math.round(lagMs)} ms${blame}.`);
+    }
+  }
+
+  evaluationEvent(event: EvaluationEvent): void {
+    switch (event.type) {
+      case "notice":
+        this.notice(event.text);
+        break;
+      case "prepared": {
+        const { summary, resumed, paths } = event;
+        if (resumed) {
+          const {
+            materializedRows,
+            done,
+            failedAttempts,
+            rolloutsWithFailures,
+            terminal,
+            exhausted,
+            remaining,
+          } = summary;
+          this.#print(
+            `Resuming: ${materializedRows} rows, ${done} done, ${failedAttempts} failed attempts of ${rolloutsWithFailures} rollouts, ` +
+              `${terminal} never to be retried, ${exhausted} out of attempts, ${remaining} to run.`,
+          );
+          if (summary.tornOutput)
+            this.#print("A torn last line of the output was repaired; its rollout runs again.");
+        }
+        this.#print(`Collecting ${summary.remaining} rollouts into ${paths.output}`);
+        break;
+      }
+      case "started":
+        this.#collection = event.collection;
+        this.#progressFile.follow(event.collection);
+        this.#timer = setInterval(() => this.#draw(), this.#tty ? REDRAW_MS : LINE_MS);
+        this.#timer.unref();
+        this.#context.signal.addEventListener("abort", () => this.#announceDrain(), { once: true });
+        break;
+      case "outcome":
+        if (event.outcome.status === "failed" && this.#context.verbose) {
+          const { class: name, stage, message } = event.outcome.failure;
+          this.#print(`${event.taskIndex}-${event.rolloutIndex} failed in ${stage} (${name}): ${message}`);
+        }
+        break;
+      case "collected":
+        this.#stopDrawing();
+        if (!this.#tty) this.#print(progressText(event.result.progress));
+        break;
+      case "summarized":
+        break;
+    }
+  }
+
+  close(): void {
+    this.#stopDrawing();
+    this.#progressFile.close();
+  }
+
+  #announceDrain(): void {
+    const running = this.#collection?.running.length ?? 0;
+    this.notice(
+      `Stopping: waiting for ${running} rollouts under way. Press Ctrl-C again to stop at once; --resume continues later.`,
+    );
+  }
+
+  #stopDrawing(): void {
+    clearInterval(this.#timer);
+    if (this.#timer && this.#tty) this.#draw();
+    this.#timer = undefined;
+    this.#drawn = 0;
+  }
+
+  #draw(): void {
+    const snapshot = this.#collection?.snapshot();
+    if (!snapshot) return;
+    if (!this.#tty) {
+      this.#context.io.stderr.write(`${progressText(snapshot)}\n`);
+      return;
+    }
+    const lines = progressLines(snapshot, this.#width, this.#context.terminal);
+    this.#context.io.stderr.write(`${this.#erase()}${lines.join("\n")}\n`);
+    this.#drawn = lines.length;
+  }
+
+  /** Moves back over the display so that something else can take its place. */
+  #erase(): string {
+    const erase = this.#drawn > 0 ? `\u001b[${this.#drawn}A\r\u001b[J` : "";
+    this.#drawn = 0;
+    return erase;
+  }
+
+  #print(text: string): void {
+    this.#context.io.stderr.write(`${this.#erase()}${text}\n`);
+    if (this.#timer && this.#tty) this.#draw();
+  }
+}
+
+class JsonView implements RunView {
+  readonly #out: (value: object) => void;
+  readonly #progressFile: ProgressFile;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(context: CommandContext, paths: ArtifactPaths) {
+    this.#out = (value) => context.out(JSON.stringify(value));
+    this.#progressFile = new ProgressFile(paths.progress);
+  }
+
+  status(text: string): void {
+    this.#out({ event: "status", text });
+  }
+  notice(text: string): void {
+    this.#out({ event: "notice", text });
+  }
+  serverEvent(event: RunEvent): void {
+    const { type, ...rest } = event;
+    this.#out({ event: `server-${type}`, ...rest });
+  }
+  evaluationEvent(event: EvaluationEvent): void {
+    if (event.type === "started") {
+      const { collection } = event;
+      this.#progressFile.follow(collection);
+      const send = () =>
+        this.#out({ event: "progress", ...(collection.snapshot() satisfies ProgressSnapshot) });
+      send();
+      this.#timer = setInterval(send, PROGRESS_FILE_MS);
+      this.#timer.unref();
+      return;
+    }
+    if (event.type === "outcome") {
+      const { outcome, type: _type, ...rest } = event;
+      const detail =
+        outcome.status === "completed"
+          ? { status: "completed", reward: outcome.row["reward"] ?? null }
+          : outcome.status === "failed"
+            ? { status: "failed", ...outcome.failure }
+            : { status: "cancelled", message: outcome.message };
+      this.#out({ event: "rollout", ...rest, ...detail });
+      return;
+    }
+    const { type, ...rest } = event;
+    this.#out({ event: type, ...rest });
+  }
+  close(): void {
+    clearInterval(this.#timer);
+    this.#progressFile.close();
+  }
+}

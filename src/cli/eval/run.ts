@@ -1,0 +1,202 @@
+import path from "node:path";
+import { RunClient } from "../../client/run-client.ts";
+import { findPath, searchRoots } from "../../config/paths.ts";
+import type { ResolvedConfig } from "../../config/resolve.ts";
+import { artifactPaths } from "../../rollouts/artifact-paths.ts";
+import { type EvaluateOptions, evaluate } from "../../rollouts/evaluate.ts";
+import type { ExpandOptions } from "../../rollouts/expand.ts";
+import { loadPromptConfig } from "../../rollouts/prompt-config.ts";
+import type { RepeatsSetting } from "../../rollouts/repeats.ts";
+import { maxAttemptsFrom } from "../../rollouts/resume.ts";
+import { loadSkills } from "../../rollouts/skills.ts";
+import type { RunningServers } from "../../server/run/run-servers.ts";
+import { startFromConfig } from "../../server/run/start-from-config.ts";
+import type { CommandContext } from "../command.ts";
+import { readKeys } from "../config-keys.ts";
+import { headUrl, runningServers } from "../env/head.ts";
+import { gymVersion } from "../version.ts";
+import { openControl } from "./control.ts";
+import { chooseInput } from "./input.ts";
+import { collectionKeys, servingKeys } from "./keys.ts";
+import { printReport } from "./report.ts";
+import { createRunView, type RunView } from "./run-view.ts";
+
+/** Runs `gym eval run` in both forms. */
+export async function runEvaluation(context: CommandContext): Promise<number> {
+  return context.flags["no-serve"] ? againstRunningServers(context) : withOwnServers(context);
+}
+
+async function withOwnServers(context: CommandContext): Promise<number> {
+  const { io, env, installRoot, signal } = context;
+  const config = await context.resolve({ requireServers: true });
+  const keys = readKeys({ ...collectionKeys, ...servingKeys }, config);
+  const agents = config.servers.filter(({ type }) => type === "responses_api_agents").map(({ name }) => name);
+  const output = outputPath(keys.output_jsonl_fpath, keys.agent_name ?? agents[0] ?? "run", context);
+  const view = createRunView(context, artifactPaths(output));
+  let servers: RunningServers | undefined;
+  try {
+    const input = await chooseInput(context, config, { ...keys, output }, view);
+    view.status(`starting ${config.servers.length} servers`);
+    servers = await startFromConfig(config, {
+      roots: searchRoots({ cwd: io.cwd, env, installRoot }),
+      installRoot,
+      signal,
+      head: false,
+      logDirectory: path.join(path.dirname(output), "logs"),
+      onEvent: (event) => view.serverEvent(event),
+    });
+    const { checkModelEndpoints } = await import("../env/preflight.ts");
+    await checkModelEndpoints(config, { signal, onNotice: (text) => view.notice(text) });
+    const { client } = servers;
+    return await evaluateWith({
+      context,
+      config,
+      keys,
+      output,
+      input,
+      agents,
+      client,
+      crashed: servers.crashed,
+      view,
+    });
+  } finally {
+    view.close();
+    await servers?.close();
+  }
+}
+
+async function againstRunningServers(context: CommandContext): Promise<number> {
+  const config = await context.resolve({ noModel: true, offline: true });
+  const keys = readKeys(
+    {
+      ...collectionKeys,
+      input_jsonl_fpath: { ...collectionKeys.input_jsonl_fpath, required: true },
+      output_jsonl_fpath: { ...collectionKeys.output_jsonl_fpath, required: true },
+    },
+    config,
+  );
+  const servers = await runningServers(headUrl(config), context.signal);
+  const agents = servers
+    .filter((server) => server.server_type === "responses_api_agents")
+    .map((server) => server.process_name);
+  const output = path.resolve(context.io.cwd, keys.output_jsonl_fpath);
+  const view = createRunView(context, artifactPaths(output));
+  const client = new RunClient({
+    addresses: new Map(servers.map((server) => [server.process_name, server.url])),
+  });
+  try {
+    const input = {
+      inputPath: await chooseInput.existing(context, keys.input_jsonl_fpath),
+      agentName: keys.agent_name,
+    };
+    return await evaluateWith({ context, config, keys, output, input, agents, client, view });
+  } finally {
+    view.close();
+    await client.close();
+  }
+}
+
+type Keys = ReturnType<typeof readKeys<typeof collectionKeys>>;
+
+async function evaluateWith(run: {
+  context: CommandContext;
+  config: ResolvedConfig;
+  keys: Keys;
+  output: string;
+  input: { inputPath: string; agentName?: string | undefined };
+  agents: readonly string[];
+  client: RunClient;
+  crashed?: Promise<never>;
+  view: RunView;
+}): Promise<number> {
+  const { context, config, keys, output, client, view } = run;
+  const expand = await expandOptions(run);
+  const options: EvaluateOptions = {
+    client,
+    output,
+    expand,
+    limits: {
+      concurrency: keys.num_samples_in_parallel ?? null,
+      maxAttempts: maxAttemptsFrom(context.env["NEMO_GYM_MAX_ROLLOUT_ATTEMPTS"], (text) => view.notice(text)),
+      rolloutTimeoutMs:
+        config.get("rollout_timeout_seconds") === null ? null : keys.rollout_timeout_seconds * 1000,
+      runTimeoutMs: keys.run_timeout_seconds === undefined ? null : keys.run_timeout_seconds * 1000,
+    },
+    config: decidingConfig(config, expand),
+    gymVersion: gymVersion(context.installRoot),
+    resume: keys.resume_from_cache,
+    force: Boolean(context.flags["force"]),
+    aggregate: !keys.disable_aggregation,
+    fsync: keys.fsync,
+    drain: context.signal,
+    ...(context.io.stopSignal && { stop: context.io.stopSignal }),
+    onEvent: (event) => {
+      if (event.type === "started") openControl(event.collection, output, view);
+      view.evaluationEvent(event);
+    },
+  };
+
+  const done = evaluate(options);
+  const evaluation = await (run.crashed ? Promise.race([done, run.crashed]) : done);
+  view.close();
+  printReport(evaluation, context, { aggregated: !keys.disable_aggregation });
+  return evaluation.result.stoppedEarly === undefined || context.signal.aborted ? 0 : 1;
+}
+
+async function expandOptions(run: {
+  context: CommandContext;
+  keys: Keys;
+  input: { inputPath: string; agentName?: string | undefined };
+  agents: readonly string[];
+  view: RunView;
+}): Promise<ExpandOptions> {
+  const { context, keys, input, agents, view } = run;
+  const { io, env, installRoot, signal } = context;
+  const roots = searchRoots({ cwd: io.cwd, env, installRoot });
+  const skillsPath = keys.skills?.["path"];
+  return {
+    inputPath: input.inputPath,
+    // A run with one agent needs no telling which.
+    agentName: input.agentName ?? (agents.length === 1 ? agents[0] : undefined) ?? null,
+    limit: keys.limit ?? null,
+    repeats: keys.num_repeats as RepeatsSetting,
+    addSeed: keys.num_repeats_add_seed,
+    ...(keys.prompt_config !== undefined && {
+      promptConfig: await loadPromptConfig(findPath(keys.prompt_config, roots)),
+    }),
+    ...(typeof skillsPath === "string" && {
+      skills: await loadSkills(findPath(skillsPath, roots), skillsPath),
+    }),
+    ...(keys.responses_create_params && { overrides: keys.responses_create_params }),
+    onWarning: (text) => view.notice(text),
+    signal,
+  };
+}
+
+/** The part of the config that decides what comes out; addresses and logs do not. */
+function decidingConfig(config: ResolvedConfig, expand: ExpandOptions): Record<string, unknown> {
+  const servers = Object.fromEntries(
+    config.servers.map(({ name, type, implementation, config: block }) => {
+      const { host: _host, port: _port, ...rest } = block;
+      return [name, { type, implementation, ...rest }];
+    }),
+  );
+  const { agentName, limit, repeats, addSeed, overrides, promptConfig } = expand;
+  return {
+    servers,
+    collection: {
+      agent_name: agentName,
+      limit,
+      num_repeats: repeats ?? null,
+      num_repeats_add_seed: addSeed,
+      responses_create_params: overrides ?? null,
+      prompt_config: promptConfig?.path ?? null,
+    },
+  };
+}
+
+function outputPath(given: string | undefined, agent: string, { io }: CommandContext): string {
+  if (given !== undefined) return path.resolve(io.cwd, given);
+  const time = new Date().toISOString().replace(/[:.]/g, "-").slice(0, 19);
+  return path.join(io.cwd, "results", agent, time, "rollouts.jsonl");
+}

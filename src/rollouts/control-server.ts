@@ -1,0 +1,128 @@
+import { chmodSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { createServer, type Server, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Collection } from "./collect.ts";
+
+/** One request line is short; whoever sends more is not one of ours. */
+const MAX_REQUEST = 10_000;
+/** A client that connects and says nothing is let go. */
+const IDLE_MS = 5_000;
+
+export type ControlRequest =
+  | { command: "show" }
+  | { command: "pause" }
+  | { command: "resume" }
+  | { command: "cancel"; id: string }
+  | { command: "concurrency"; limit: number | null };
+
+/** Where the control sockets of this user's collections lie; only the user may enter. */
+export function controlDirectory(): string {
+  return join(process.env["XDG_RUNTIME_DIR"] ?? tmpdir(), `nemo-gym-${process.getuid?.() ?? "user"}`);
+}
+
+/** The sockets of collections that run, or were killed before they could clean up. */
+export function controlSockets(): string[] {
+  try {
+    return readdirSync(controlDirectory())
+      .filter((name) => name.endsWith(".sock"))
+      .map((name) => join(controlDirectory(), name));
+  } catch {
+    return [];
+  }
+}
+
+/** Lets another terminal look at a running collection and steer it, over a Unix socket. */
+export class ControlServer {
+  readonly path: string;
+  readonly #server: Server;
+  readonly #collection: Collection;
+  readonly #output: string;
+
+  private constructor(collection: Collection, output: string) {
+    this.#collection = collection;
+    this.#output = output;
+    this.path = join(controlDirectory(), `${process.pid}.sock`);
+    this.#server = createServer((socket) => this.#serve(socket));
+    this.#server.unref();
+  }
+
+  static async listen(collection: Collection, output: string): Promise<ControlServer> {
+    const control = new ControlServer(collection, output);
+    mkdirSync(controlDirectory(), { recursive: true, mode: 0o700 });
+    rmSync(control.path, { force: true });
+    await new Promise<void>((resolve, reject) => {
+      control.#server.once("error", reject);
+      control.#server.listen(control.path, () => resolve());
+    });
+    chmodSync(control.path, 0o600);
+    return control;
+  }
+
+  close(): void {
+    this.#server.close();
+    rmSync(this.path, { force: true });
+  }
+
+  #serve(socket: Socket): void {
+    let text = "";
+    socket.setEncoding("utf8");
+    socket.setTimeout(IDLE_MS, () => socket.destroy());
+    socket.on("error", () => socket.destroy());
+    socket.on("data", (chunk: string) => {
+      text += chunk;
+      if (text.length > MAX_REQUEST) socket.destroy();
+      const end = text.indexOf("\n");
+      if (end >= 0) socket.end(`${JSON.stringify(this.#answer(text.slice(0, end)))}\n`);
+    });
+  }
+
+  #answer(line: string): object {
+    let request: ControlRequest;
+    try {
+      request = JSON.parse(line) as ControlRequest;
+    } catch {
+      return { ok: false, error: "the request is not JSON" };
+    }
+    const collection = this.#collection;
+    switch (request.command) {
+      case "show":
+        break;
+      case "pause":
+        collection.pause();
+        break;
+      case "resume":
+        collection.resume();
+        break;
+      case "cancel":
+        if (!collection.cancel(String(request.id), "cancelled by gym eval ctl")) {
+          const running = collection.running.map(({ id }) => id);
+          return { ok: false, error: `no rollout '${request.id}' is running`, running };
+        }
+        break;
+      case "concurrency":
+        if (request.limit !== null && !(Number.isInteger(request.limit) && request.limit > 0)) {
+          return {
+            ok: false,
+            error: "the concurrency must be a whole number above 0, or null for automatic",
+          };
+        }
+        collection.setConcurrency(request.limit);
+        break;
+      default:
+        return {
+          ok: false,
+          error: `unknown command ${JSON.stringify((request as { command?: unknown }).command)}`,
+        };
+    }
+    return {
+      ok: true,
+      pid: process.pid,
+      output: this.#output,
+      paused: collection.paused,
+      automatic_concurrency: collection.concurrency.automatic,
+      ...collection.snapshot(),
+      running: collection.running,
+    };
+  }
+}
