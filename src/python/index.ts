@@ -3,6 +3,7 @@
  *
  * @module
  */
+export * from "./case.ts";
 export * from "./case-fold.ts";
 export * from "./code-points.ts";
 export * from "./difflib.ts";

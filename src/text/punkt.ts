@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { isSpaceCode, rstrip, strip } from "../python/whitespace.ts";
+import { isSpaceCode, rstrip } from "../python/whitespace.ts";
 import {
   englishParameters,
   type PunktParameters,
@@ -37,6 +37,8 @@ interface Candidate {
   nextEnd: number;
 }
 
+/** Spares most words the search for a number. */
+const MAY_BE_NUMBER = /^[^a-z]/;
 const NUMBER = /^-?[.,]?\p{Nd}[\p{Nd},.-]*\.?$/u;
 const ELLIPSIS = /^\.\.+$/;
 const INITIAL = /^[\p{L}\p{Nl}\p{No}_]\.$/u;
@@ -106,8 +108,7 @@ function* contexts(text: string): Generator<{ candidate: Candidate; context: str
 function containsBreak(context: string, parameters: PunktParameters): boolean {
   let previous: Token | undefined;
   let found = false;
-  for (const line of context.split("\n")) {
-    if (strip(line) === "") continue;
+  for (const line of context.includes("\n") ? context.split("\n") : [context]) {
     for (const word of punktWords(line)) {
       const token = firstPass(word, parameters);
       if (previous) {
@@ -124,7 +125,7 @@ function containsBreak(context: string, parameters: PunktParameters): boolean {
 /** What a word says by itself. */
 function firstPass(text: string, { abbreviations }: PunktParameters): Token {
   const lower = text.toLowerCase();
-  const type = NUMBER.test(lower) ? "##number##" : lower;
+  const type = MAY_BE_NUMBER.test(lower) && NUMBER.test(lower) ? "##number##" : lower;
   const token = { text, type, endsSentence: false, abbreviation: false, ellipsis: false };
   if (text === "." || text === "?" || text === "!") token.endsSentence = true;
   else if (ELLIPSIS.test(text)) token.ellipsis = true;
@@ -142,12 +143,14 @@ function secondPass(token: Token, next: Token, parameters: PunktParameters): voi
   if (!token.text.endsWith(".")) return;
   const type = withoutPeriod(token.type);
   const nextType = next.endsSentence ? withoutPeriod(next.type) : next.type;
-  const isInitial = INITIAL.test(token.text);
+  const isInitial = token.text.length <= 3 && INITIAL.test(token.text);
   if (parameters.collocations.has(`${type} ${nextType}`)) {
     markAbbreviation(token);
     return;
   }
 
+  const isNumber = type === "##number##";
+  if (!token.abbreviation && !token.ellipsis && !isInitial && !isNumber) return;
   const starts = startsSentence(next, nextType, parameters);
   const nextIsUpper = FIRST_UPPER.test(next.text);
   if ((token.abbreviation || token.ellipsis) && !isInitial) {
@@ -156,7 +159,7 @@ function secondPass(token: Token, next: Token, parameters: PunktParameters): voi
       return;
     }
   }
-  if (isInitial || type === "##number##") {
+  if (isInitial || isNumber) {
     const seen = parameters.orthography.get(nextType) ?? 0;
     const isName = starts === undefined && isInitial && nextIsUpper && !(seen & SEEN_LOWER);
     if (starts === false || isName) markAbbreviation(token);

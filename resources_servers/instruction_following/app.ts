@@ -1,0 +1,27 @@
+import { defineResourcesServer } from "nemo-gym";
+import { lastItemText } from "nemo-gym/openai";
+import { follows } from "./instructions/index.ts";
+import { Row } from "./row.ts";
+
+export default defineResourcesServer({
+  name: "instruction_following",
+  row: Row,
+  echo: [],
+  reverifyMode: "stateless",
+  // Language detection and sentence splitting of long answers take longer than the event loop may be held up.
+  verifyIn: "pool",
+  verify({ row, response }) {
+    const { verifier_metadata } = row;
+    const { instruction_id_list: ids, kwargs, grading_mode } = verifier_metadata;
+    const text = lastItemText(response);
+    const followed = ids.slice(0, kwargs.length).map((id, index) => follows(id, kwargs[index] ?? null, text));
+    const all = followed.every(Boolean);
+    const share = followed.length === 0 ? 0 : followed.filter(Boolean).length / followed.length;
+    return {
+      reward: grading_mode === "fraction" ? share : Number(all),
+      follow_all_instructions: all,
+      follow_instruction_list: followed,
+      verifier_metadata,
+    };
+  },
+});

@@ -1,0 +1,93 @@
+import { describe, expect, it } from "vitest";
+import { follows, instructions } from "./index.ts";
+
+/** What verifiers stumble over: runs that patterns backtrack through, and text without any structure. */
+const UNITS = ["a", " ", "[", "*", " -\n", ". ", "<<"];
+/** A quadratic check of this many characters takes ten seconds and more. */
+const SIZE = 100_000;
+const LIMIT_MS = 5_000;
+
+const values: Record<string, unknown> = {
+  keywords: ["(a+)+$", "(x ?)*y"],
+  keyword: "(a|a)*b",
+  keyword1: "(\\s*a*)*b",
+  keyword2: ".*.*=.*",
+  forbidden_words: ["(.*)*x"],
+  frequency: 3,
+  relation: "at least",
+  letter: "a",
+  let_frequency: 3,
+  let_relation: "less than",
+  language: "en",
+  num_sentences: 3,
+  num_paragraphs: 3,
+  num_words: 3,
+  nth_paragraph: 2,
+  first_word: "a",
+  last_word: "a",
+  num_placeholders: 3,
+  postscript_marker: "(a*)*b",
+  num_bullets: 3,
+  num_highlights: 3,
+  section_spliter: "(a*)*b",
+  num_sections: 3,
+  prompt_to_repeat: "a",
+  end_phrase: "a",
+  capital_frequency: 3,
+  capital_relation: "at least",
+  phrase: "a b",
+  small_n: 2,
+  n_start: 1,
+  n_end: 5,
+  N: 3,
+  n_sent: 1,
+  n_words: 1,
+  n: 1,
+  m: 1,
+};
+
+function timeOf(id: string, text: string): number {
+  const names = (instructions[id]?.kwargs ?? []).filter((name) => name in values);
+  const started = performance.now();
+  follows(id, Object.fromEntries(names.map((name) => [name, values[name]])), text);
+  return performance.now() - started;
+}
+
+describe("hostile answers", () => {
+  it.each(Object.keys(instructions))(
+    "%s takes linear time",
+    (id) => {
+      for (const unit of UNITS) {
+        expect(timeOf(id, `${unit.repeat(SIZE / unit.length)}!`), JSON.stringify(unit)).toBeLessThan(
+          LIMIT_MS,
+        );
+      }
+    },
+    60_000,
+  );
+
+  it.each([
+    ["detectable_content:number_placeholders", "["],
+    ["detectable_format:number_bullet_lists", "\n"],
+    ["detectable_format:number_highlighted_sections", "*a"],
+    ["detectable_format:title", "<<"],
+    ["detectable_format:json_format", "["],
+    ["length_constraints:number_paragraphs", " **"],
+    ["count:lowercase_counting", "aé"],
+    ["language:response_language", "a@"],
+    ["keywords:existence", "a"],
+  ])(
+    "%s takes a megabyte of %j",
+    (id, unit) => {
+      expect(timeOf(id, `${unit.repeat(1_000_000 / unit.length)}!`)).toBeLessThan(3 * LIMIT_MS);
+    },
+    30_000,
+  );
+
+  it("takes what is no proper text", () => {
+    for (const id of Object.keys(instructions)) {
+      for (const text of ["", "\ud800", "\udc00 \ud83d", "\u0000", "NaN", "9".repeat(5000), "\u2028\u0085"])
+        timeOf(id, text);
+    }
+  });
+});
