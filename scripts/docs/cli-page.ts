@@ -1,12 +1,13 @@
 import { metavars } from "../../src/cli/arguments.ts";
-import { type Command, commandWords, type Flag, type Program } from "../../src/cli/command.ts";
+import { type Command, commandWords, type Flag, loadCommand, type Program } from "../../src/cli/command.ts";
 import { describeDefault, typeName } from "../../src/cli/config-keys.ts";
 import { describe, rootFlags } from "../../src/cli/help.ts";
 import { legacyNames } from "../../src/cli/legacy.ts";
 import { GENERATED, markdownTable } from "./markdown.ts";
 
 /** docs/reference/cli.md: every command, flag, key and older name. */
-export function cliPage(program: Program): string {
+export async function cliPage(program: Program): Promise<string> {
+  const commands = await Promise.all(program.commands.map(loadCommand));
   const parts = [
     "# Command line",
     GENERATED,
@@ -16,8 +17,7 @@ export function cliPage(program: Program): string {
     flagTable(rootFlags),
   ];
   for (const group of [...program.groups, undefined]) {
-    for (const command of program.commands)
-      if (command.group === group?.name) parts.push(...commandPart(command));
+    for (const command of commands) if (command.group === group?.name) parts.push(...commandPart(command));
   }
   return `${[...parts, ...legacyPart(program)].join("\n\n")}\n`;
 }

@@ -11,9 +11,10 @@ const ROOT_NAMES: Readonly<Record<string, readonly string[]>> = { help: ["--help
 /** Every older name without its prefix, with the words of `gym` that replace it. */
 export function legacyNames(program: Program): Map<string, readonly string[]> {
   const names = new Map(Object.entries(ROOT_NAMES));
-  for (const command of program.commands) {
-    for (const legacy of command.legacy ?? []) {
-      names.set(legacy.name, [...commandWords(command), ...(legacy.arguments ?? [])]);
+  for (const entry of program.commands) {
+    for (const legacy of entry.legacy) {
+      const [name = "", ...words] = legacy.split(" ");
+      names.set(name, [...commandWords(entry), ...words]);
     }
   }
   return names;

@@ -2,7 +2,7 @@ import os from "node:os";
 import { describe, expect, it } from "vitest";
 import { GymError } from "../errors.ts";
 import { type CaptureOptions, captureRun } from "./captured-run.ts";
-import { defineCommand, type Program } from "./command.ts";
+import { command, defineCommand, type Program } from "./command.ts";
 import { UsageError } from "./usage-error.ts";
 
 const failures: Record<string, () => unknown> = {
@@ -13,42 +13,34 @@ const failures: Record<string, () => unknown> = {
   bug: () => new TypeError("undefined is not a function"),
 };
 
+const start = defineCommand({
+  flags: { limit: { kind: "value", key: "limit", metavar: "N", help: "at most this many" } },
+  keys: { limit: { type: "int", help: "at most this many", default: 3 } },
+  examples: ["gym env start --limit 5"],
+  resolve: { requireServers: true, offline: true },
+  async run({ flags, overrides, verbose, out }) {
+    out(JSON.stringify({ flags, overrides, verbose }));
+    return 0;
+  },
+});
+
+const fail = defineCommand({
+  flags: {},
+  positionals: { WAY: { help: "how" } },
+  async run({ positionals }) {
+    throw failures[positionals.WAY]?.();
+  },
+});
+
 const program: Program = {
   groups: [
     { name: "env", summary: "develop and run environments" },
     { name: "eval", summary: "nothing here works yet" },
   ],
   commands: [
-    defineCommand({
-      group: "env",
-      name: "start",
-      summary: "start the servers",
-      flags: { limit: { kind: "value", key: "limit", metavar: "N", help: "at most this many" } },
-      keys: { limit: { type: "int", help: "at most this many", default: 3 } },
-      examples: ["gym env start --limit 5"],
-      resolve: { requireServers: true, offline: true },
-      legacy: [{ name: "run" }, { name: "run_few", arguments: ["--limit", "1"] }],
-      async run({ flags, overrides, verbose, out }) {
-        out(JSON.stringify({ flags, overrides, verbose }));
-        return 0;
-      },
-    }),
-    defineCommand({
-      group: "env",
-      name: "status",
-      summary: "show the servers",
-      flags: {},
-      run: async () => 7,
-    }),
-    defineCommand({
-      name: "fail",
-      summary: "fail in a chosen way",
-      flags: {},
-      positionals: { WAY: { help: "how" } },
-      async run({ positionals }) {
-        throw failures[positionals.WAY]?.();
-      },
-    }),
+    command("env start", "start the servers", async () => start, "run", "run_few --limit 1"),
+    command("env status", "show the servers", async () => defineCommand({ flags: {}, run: async () => 7 })),
+    command("fail", "fail in a chosen way", async () => fail),
   ],
 };
 

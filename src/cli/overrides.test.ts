@@ -1,14 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { resolveConfig } from "../config/resolve.ts";
 import { parseArguments } from "./arguments.ts";
-import { type Command, defineCommand } from "./command.ts";
+import { type CommandBody, defineCommand } from "./command.ts";
 import { configFlag, modelFlags, searchDirFlag, selectorFlags, serverFolderFlag } from "./flags.ts";
 import { collectOverrides } from "./overrides.ts";
 
 const command = defineCommand({
-  group: "eval",
-  name: "run",
-  summary: "",
   flags: {
     ...configFlag,
     ...selectorFlags,
@@ -24,7 +21,7 @@ const command = defineCommand({
   run: async () => 0,
 });
 
-const collect = (argv: string[], of: Command = command) =>
+const collect = (argv: string[], of: CommandBody = command) =>
   collectOverrides(of, parseArguments(of, argv), {
     select: async (_kind, flag, value) => `/${flag}/${value}.yaml`,
   });
@@ -111,8 +108,6 @@ describe("collectOverrides", () => {
 
   it("turns a server's name into its folder where asked", async () => {
     const test = defineCommand({
-      name: "test",
-      summary: "",
       flags: serverFolderFlag,
       positionals: { NAME: { help: "", optional: true, key: "component_name" } },
       run: async () => 0,

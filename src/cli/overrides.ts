@@ -1,6 +1,6 @@
 import type { Override } from "../config/resolve.ts";
 import type { ParsedArguments } from "./arguments.ts";
-import type { Command, SelectorKind } from "./command.ts";
+import type { CommandBody, SelectorKind } from "./command.ts";
 import { UsageError } from "./usage-error.ts";
 
 const USER_CONFIG_PATHS = /^\+config_paths=\s*\[(.*)\]\s*$/s;
@@ -15,7 +15,7 @@ export interface OverrideSources {
  * then the user's own words. A flag is only another spelling of an override, so all of them use a single `+`.
  */
 export async function collectOverrides(
-  command: Command,
+  command: CommandBody,
   parsed: ParsedArguments,
   sources: OverrideSources,
 ): Promise<Override[]> {
@@ -45,7 +45,7 @@ function literal(path: string, value: unknown, source: string): Override {
   return { op: "+", path, value, source };
 }
 
-async function configPaths(command: Command, parsed: ParsedArguments, { select }: OverrideSources) {
+async function configPaths(command: CommandBody, parsed: ParsedArguments, { select }: OverrideSources) {
   const paths: string[] = [];
   const flags: string[] = [];
   for (const [name, flag] of Object.entries(command.flags)) {
@@ -68,7 +68,7 @@ function splitPaths(given: string): string[] {
   return paths;
 }
 
-function flagOverrides(command: Command, parsed: ParsedArguments): Override[] {
+function flagOverrides(command: CommandBody, parsed: ParsedArguments): Override[] {
   const result: Override[] = [];
   for (const [name, flag] of Object.entries(command.flags)) {
     const given = parsed.flags[name];
@@ -94,7 +94,7 @@ function textValue(given: string | true | readonly string[], prefix: string): un
   return prefix + String(given);
 }
 
-function positionalOverrides(command: Command, parsed: ParsedArguments): Override[] {
+function positionalOverrides(command: CommandBody, parsed: ParsedArguments): Override[] {
   const result: Override[] = [];
   for (const [name, { key }] of Object.entries(command.positionals ?? {})) {
     const value = parsed.positionals[name];

@@ -3,8 +3,6 @@ import { defineCommand } from "../command.ts";
 const shells = ["bash", "zsh", "fish"] as const;
 
 export const completion = defineCommand({
-  name: "completion",
-  summary: "print a completion script for your shell",
   description:
     "Print a script that teaches your shell to complete the commands, flags and component names of gym and ng.",
   flags: {},
@@ -16,7 +14,7 @@ export const completion = defineCommand({
   ],
   async run({ positionals, program, installRoot, out }) {
     const { completionScript } = await import("../completion/script.ts");
-    out(completionScript(positionals.SHELL, program, installRoot));
+    out(await completionScript(positionals.SHELL, program, installRoot));
     return 0;
   },
 });

@@ -3,9 +3,6 @@ import { COLLATE_MODES, collateKeys } from "../dataset/keys.ts";
 import { configFlag, jsonFlag, searchDirFlag, selectorFlags } from "../flags.ts";
 
 export const datasetCollate = defineCommand({
-  group: "dataset",
-  name: "collate",
-  summary: "validate datasets, compute their metrics and join them by type",
   description:
     "Validate the datasets of a config, compute their metrics, compare them with the metrics on disk and join the rows of each " +
     "type into one file, every row marked with its agent. No model has to be configured.",
@@ -39,7 +36,6 @@ export const datasetCollate = defineCommand({
     "gym dataset collate --resources-server mcqa --mode example_validation --output-dir data/mcqa",
     "gym dataset collate --config my_env.yaml --mode train_preparation --output-dir data/mine --download",
   ],
-  legacy: [{ name: "prepare_data" }],
   resolve: { noModel: true, offline: true },
   run: async (context) =>
     (await import("../dataset/collate.ts")).collateDatasets(context, context.flags.json),

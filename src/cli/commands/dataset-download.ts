@@ -3,9 +3,6 @@ import { hubDownloadKeys, registryDownloadKeys } from "../dataset/keys.ts";
 import { jsonFlag } from "../flags.ts";
 
 export const datasetDownload = defineCommand({
-  group: "dataset",
-  name: "download",
-  summary: "download a dataset from Hugging Face or from the GitLab registry",
   description:
     "Download one file of a repository (--artifact), one split (--split) or all splits as JSON lines. A download that broke off is " +
     "continued, and compared with the checksum the other side gives.",
@@ -40,10 +37,6 @@ export const datasetDownload = defineCommand({
   examples: [
     "gym dataset download --repo-id nvidia/Nemotron-RL-math --split train -o data/train.jsonl",
     "gym dataset download --storage gitlab --name mcqa --revision 0.0.1 --artifact train.jsonl -o data/train.jsonl",
-  ],
-  legacy: [
-    { name: "download_dataset_from_hf" },
-    { name: "download_dataset_from_gitlab", arguments: ["--storage", "gitlab"] },
   ],
   resolve: { noModel: true, offline: true },
   async run(context) {

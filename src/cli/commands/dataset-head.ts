@@ -2,9 +2,6 @@ import { defineCommand } from "../command.ts";
 import { searchDirFlag } from "../flags.ts";
 
 export const datasetHead = defineCommand({
-  group: "dataset",
-  name: "head",
-  summary: "show the first rows of a file readably",
   description:
     "Show rows of a JSON lines file readably: messages, tools, parameters, then the other fields. Also for rollouts. Long texts are cut.",
   flags: {

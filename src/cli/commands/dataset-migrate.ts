@@ -5,9 +5,6 @@ import { jsonFlag } from "../flags.ts";
 const { delete_from_gitlab: _, ...migrateKeys } = hubUploadKeys;
 
 export const datasetMigrate = defineCommand({
-  group: "dataset",
-  name: "migrate",
-  summary: "move a dataset from the GitLab registry to Hugging Face",
   description:
     "Upload a file to Hugging Face, then delete the dataset from the GitLab registry, after asking.",
   flags: {
@@ -35,7 +32,6 @@ export const datasetMigrate = defineCommand({
   examples: [
     "gym dataset migrate -i data/train.jsonl +resource_config_path=resources_servers/mcqa/configs/mcqa.yaml",
   ],
-  legacy: [{ name: "gitlab_to_hf_dataset" }],
   resolve: { noModel: true, offline: true },
   run: async (context) => (await import("../dataset/upload.ts")).migrate(context, context.flags),
 });

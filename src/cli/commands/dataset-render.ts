@@ -3,9 +3,6 @@ import { renderKeys } from "../dataset/keys.ts";
 import { jsonFlag, searchDirFlag } from "../flags.ts";
 
 export const datasetRender = defineCommand({
-  group: "dataset",
-  name: "render",
-  summary: "fill a prompt template with the fields of every row",
   description:
     "Fill the templates of a prompt config with the fields of every row. Each row gets the messages as " +
     "responses_create_params.input and the path of the config as prompt_config_used.",
@@ -37,7 +34,6 @@ export const datasetRender = defineCommand({
   },
   keys: renderKeys,
   examples: ["gym dataset render -i raw.jsonl --prompt-config prompts/quiz.yaml -o data/quiz.jsonl"],
-  legacy: [{ name: "materialize_prompts" }],
   resolve: { noModel: true, offline: true },
   run: async (context) => (await import("../dataset/render.ts")).renderRows(context, context.flags.json),
 });

@@ -2,9 +2,6 @@ import { defineCommand } from "../command.ts";
 import { removeKeys } from "../dataset/keys.ts";
 
 export const datasetRm = defineCommand({
-  group: "dataset",
-  name: "rm",
-  summary: "delete a dataset from the GitLab registry",
   description: "Delete a dataset with all its versions from the GitLab registry, after asking.",
   flags: {
     name: { kind: "text", key: "dataset_name", metavar: "NAME", help: "name of the dataset" },
@@ -12,7 +9,6 @@ export const datasetRm = defineCommand({
   },
   keys: removeKeys,
   examples: ["gym dataset rm --name mcqa", "gym dataset rm --name mcqa --yes"],
-  legacy: [{ name: "delete_dataset_from_gitlab" }],
   resolve: { noModel: true, offline: true },
   run: async (context) => (await import("../dataset/remove.ts")).removeDataset(context, context.flags),
 });

@@ -2,9 +2,6 @@ import { defineCommand } from "../command.ts";
 import { searchDirFlag } from "../flags.ts";
 
 export const datasetStats = defineCommand({
-  group: "dataset",
-  name: "stats",
-  summary: "validate a file and show its statistics",
   description:
     "Validate the rows of a JSON lines file and show the statistics of its metrics file, and beyond them: distinct parameters and user " +
     "messages, sampling parameters, input length in tokens. Nothing is written.",

@@ -3,9 +3,6 @@ import { hubUploadKeys, registryUploadKeys } from "../dataset/keys.ts";
 import { jsonFlag } from "../flags.ts";
 
 export const datasetUpload = defineCommand({
-  group: "dataset",
-  name: "upload",
-  summary: "upload a dataset to Hugging Face or to the GitLab registry",
   description:
     "Upload a file. To Hugging Face: into the private repository <organization>/<prefix>-<domain>-<name>, which is made if need be " +
     "and put into the collection. To GitLab: into a version of the model registry. Keys come from env.yaml.",
@@ -45,10 +42,6 @@ export const datasetUpload = defineCommand({
   examples: [
     "gym dataset upload -i data/train.jsonl +resource_config_path=resources_servers/mcqa/configs/mcqa.yaml",
     "gym dataset upload --storage gitlab -i data/train.jsonl --name mcqa --revision 0.0.1",
-  ],
-  legacy: [
-    { name: "upload_dataset_to_hf" },
-    { name: "upload_dataset_to_gitlab", arguments: ["--storage", "gitlab"] },
   ],
   resolve: { noModel: true, offline: true },
   async run(context) {

@@ -1,9 +1,6 @@
 import { defineCommand } from "../command.ts";
 
 export const envQuery = defineCommand({
-  group: "env",
-  name: "query",
-  summary: "ask a running agent one question",
   description:
     "Send one text to an agent that runs (gym env start) and print what it answers: its tool calls, their results and its last message.",
   flags: {

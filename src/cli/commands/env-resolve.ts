@@ -2,9 +2,6 @@ import { defineCommand } from "../command.ts";
 import { configFlag, modelFlags, searchDirFlag, selectorFlags } from "../flags.ts";
 
 export const envResolve = defineCommand({
-  group: "env",
-  name: "resolve",
-  summary: "print the config that files, env.yaml, flags and overrides add up to",
   description:
     "Resolve the configs, flags and overrides into the final merged config and print it as YAML. Secrets are hidden.",
   flags: {
@@ -23,7 +20,6 @@ export const envResolve = defineCommand({
     "gym env resolve --config my_env.yaml +limit=5",
     "gym env resolve --config my_env.yaml --explain policy_model.responses_api_models",
   ],
-  legacy: [{ name: "dump_config" }],
   resolve: { hideSecrets: true },
   async run({ flags, resolve, out, terminal }) {
     const config = await resolve();

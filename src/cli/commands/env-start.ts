@@ -2,9 +2,6 @@ import { defineCommand } from "../command.ts";
 import { configFlag, modelFlags, searchDirFlag, selectorFlags } from "../flags.ts";
 
 export const envStart = defineCommand({
-  group: "env",
-  name: "start",
-  summary: "start the servers of a config",
   description:
     "Start every server the configs describe and keep them running until Ctrl-C. " +
     "Servers share this process unless the config says otherwise (hosting: process, num_workers), each on its own address.",
@@ -20,7 +17,6 @@ export const envStart = defineCommand({
     "gym env start --resources-server example_single_tool_call --model-type random_model",
     "gym env start --environment my_env --model-type openai_model --watch",
   ],
-  legacy: [{ name: "run" }],
   resolve: { requireServers: true },
   run: async (context) => (await import("../env/start.ts")).startServers(context),
 });

@@ -2,9 +2,6 @@ import { defineCommand } from "../command.ts";
 import { configFlag, modelFlags, searchDirFlag, selectorFlags } from "../flags.ts";
 
 export const envValidate = defineCommand({
-  group: "env",
-  name: "validate",
-  summary: "check a config without starting anything",
   description:
     "Check a config without starting anything: paths, YAML, interpolations, ??? values, server schemas and references. " +
     "No model has to be configured; give one to have it checked too.",
@@ -19,7 +16,6 @@ export const envValidate = defineCommand({
     "gym env validate --config my_env.yaml",
     "gym env validate --benchmark gpqa --model-type openai_model",
   ],
-  legacy: [{ name: "validate" }],
   resolve: { noModel: true },
   async run({ flags, resolve, out, terminal }) {
     if (flags.json) {

@@ -1,16 +1,20 @@
 import { describe, expect, it } from "vitest";
 import { commonFlags } from "../arguments.ts";
 import { captureRun } from "../captured-run.ts";
-import { commandWords } from "../command.ts";
+import { commandWords, loadCommand } from "../command.ts";
+import { legacyNames } from "../legacy.ts";
 import { program } from "./table.ts";
 
-describe("the table of commands", () => {
+describe("the table of commands", async () => {
+  const commands = await Promise.all(program.commands.map(loadCommand));
+
   it("names each command, short flag and older name once", () => {
-    const words = program.commands.map((command) => commandWords(command).join(" "));
+    const words = commands.map((command) => commandWords(command).join(" "));
     expect(new Set(words).size).toBe(words.length);
-    const older = program.commands.flatMap((command) => (command.legacy ?? []).map(({ name }) => name));
+    const older = commands.flatMap(({ legacy }) => legacy.map((name) => name.split(" ")[0]));
     expect(new Set(older).size).toBe(older.length);
-    for (const command of program.commands) {
+    expect(legacyNames(program).size).toBe(older.length + 2);
+    for (const command of commands) {
       const flags = Object.entries({ ...commonFlags, ...command.flags });
       const shorts = flags.map(([, { short }]) => short).filter((short) => short !== undefined);
       expect(new Set(shorts).size, commandWords(command).join(" ")).toBe(shorts.length);
@@ -19,11 +23,11 @@ describe("the table of commands", () => {
 
   it("puts every command into a group that exists", () => {
     const groups = new Set([undefined, ...program.groups.map(({ name }) => name)]);
-    expect(program.commands.filter(({ group }) => !groups.has(group))).toEqual([]);
+    expect(commands.filter(({ group }) => !groups.has(group))).toEqual([]);
   });
 
   it("gives every flag that sets a key a sensible kind", () => {
-    for (const { flags } of program.commands) {
+    for (const { flags } of commands) {
       for (const [name, flag] of Object.entries(flags)) {
         if (flag.kind === "selector") expect(flag.selector, name).toBeDefined();
         if (flag.sets !== undefined) expect(flag.kind, name).toBe("switch");
@@ -33,7 +37,7 @@ describe("the table of commands", () => {
     }
   });
 
-  for (const command of program.commands) {
+  for (const command of commands) {
     const words = commandWords(command);
     it(`shows the help of ${words.join(" ")}`, async () => {
       const { exitCode, stdout, stderr } = await captureRun([...words, "--help"]);

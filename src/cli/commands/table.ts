@@ -1,22 +1,9 @@
-import type { Program } from "../command.ts";
-import { completion } from "./completion.ts";
-import { datasetCollate } from "./dataset-collate.ts";
-import { datasetDownload } from "./dataset-download.ts";
-import { datasetHead } from "./dataset-head.ts";
-import { datasetMigrate } from "./dataset-migrate.ts";
-import { datasetRender } from "./dataset-render.ts";
-import { datasetRm } from "./dataset-rm.ts";
-import { datasetStats } from "./dataset-stats.ts";
-import { datasetUpload } from "./dataset-upload.ts";
-import { envQuery } from "./env-query.ts";
-import { envResolve } from "./env-resolve.ts";
-import { envStart } from "./env-start.ts";
-import { envStatus } from "./env-status.ts";
-import { envValidate } from "./env-validate.ts";
-import { evalCtl } from "./eval-ctl.ts";
-import { evalRun } from "./eval-run.ts";
+import { command, type Program } from "../command.ts";
 
-/** Everything `gym` can do. A new command is one file beside this one and one line here. */
+/**
+ * Everything `gym` can do. A new command is one file beside this one and one line here: words, summary, where it is, and
+ * its older `ng_*` names, if any. Only the command that is called gets loaded.
+ */
 export const program: Program = {
   groups: [
     { name: "list", summary: "list available components" },
@@ -26,21 +13,99 @@ export const program: Program = {
     { name: "dev", summary: "contributor helpers" },
   ],
   commands: [
-    datasetUpload,
-    datasetDownload,
-    datasetRm,
-    datasetMigrate,
-    datasetRender,
-    datasetCollate,
-    datasetHead,
-    datasetStats,
-    envQuery,
-    envStatus,
-    envStart,
-    envResolve,
-    envValidate,
-    evalRun,
-    evalCtl,
-    completion,
+    command(
+      "dataset upload",
+      "upload a dataset to Hugging Face or to the GitLab registry",
+      async () => (await import("./dataset-upload.ts")).datasetUpload,
+      "upload_dataset_to_hf",
+      "upload_dataset_to_gitlab --storage gitlab",
+    ),
+    command(
+      "dataset download",
+      "download a dataset from Hugging Face or from the GitLab registry",
+      async () => (await import("./dataset-download.ts")).datasetDownload,
+      "download_dataset_from_hf",
+      "download_dataset_from_gitlab --storage gitlab",
+    ),
+    command(
+      "dataset rm",
+      "delete a dataset from the GitLab registry",
+      async () => (await import("./dataset-rm.ts")).datasetRm,
+      "delete_dataset_from_gitlab",
+    ),
+    command(
+      "dataset migrate",
+      "move a dataset from the GitLab registry to Hugging Face",
+      async () => (await import("./dataset-migrate.ts")).datasetMigrate,
+      "gitlab_to_hf_dataset",
+    ),
+    command(
+      "dataset render",
+      "fill a prompt template with the fields of every row",
+      async () => (await import("./dataset-render.ts")).datasetRender,
+      "materialize_prompts",
+    ),
+    command(
+      "dataset collate",
+      "validate datasets, compute their metrics and join them by type",
+      async () => (await import("./dataset-collate.ts")).datasetCollate,
+      "prepare_data",
+    ),
+    command(
+      "dataset head",
+      "show the first rows of a file readably",
+      async () => (await import("./dataset-head.ts")).datasetHead,
+    ),
+    command(
+      "dataset stats",
+      "validate a file and show its statistics",
+      async () => (await import("./dataset-stats.ts")).datasetStats,
+    ),
+    command(
+      "env start",
+      "start the servers of a config",
+      async () => (await import("./env-start.ts")).envStart,
+      "run",
+    ),
+    command(
+      "env status",
+      "show the running servers and their health",
+      async () => (await import("./env-status.ts")).envStatus,
+      "status",
+    ),
+    command(
+      "env query",
+      "ask a running agent one question",
+      async () => (await import("./env-query.ts")).envQuery,
+    ),
+    command(
+      "env resolve",
+      "print the config that files, env.yaml, flags and overrides add up to",
+      async () => (await import("./env-resolve.ts")).envResolve,
+      "dump_config",
+    ),
+    command(
+      "env validate",
+      "check a config without starting anything",
+      async () => (await import("./env-validate.ts")).envValidate,
+      "validate",
+    ),
+    command(
+      "eval run",
+      "run an evaluation: start the servers, collect rollouts, compute metrics",
+      async () => (await import("./eval-run.ts")).evalRun,
+      "e2e_collect_rollouts",
+      "collect_rollouts --no-serve",
+    ),
+    command(
+      "eval ctl",
+      "look at running collections and steer them",
+      async () => (await import("./eval-ctl.ts")).evalCtl,
+    ),
+    command(
+      "completion",
+      "print a completion script for your shell",
+      async () => (await import("./completion.ts")).completion,
+    ),
   ],
 };

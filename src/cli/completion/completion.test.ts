@@ -3,38 +3,31 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { defineCommand, type Program } from "../command.ts";
+import { command, defineCommand, type Program } from "../command.ts";
 import { configFlag, searchDirFlag, selectorFlags, serverFolderFlag } from "../flags.ts";
 import { completionScript, type Shell } from "./script.ts";
 
 const run = async () => 0;
+const start = defineCommand({
+  flags: {
+    ...configFlag,
+    ...selectorFlags,
+    ...searchDirFlag,
+    storage: { kind: "text", short: "s", choices: ["hf", "gitlab"], help: "where" },
+    json: { kind: "switch", help: "print JSON" },
+  },
+  run,
+});
+const positionals = { SHELL: { help: "the shell", choices: ["bash", "zsh", "fish"] } } as const;
 const program: Program = {
   groups: [
     { name: "env", summary: "develop environments" },
     { name: "empty", summary: "nothing works yet" },
   ],
   commands: [
-    defineCommand({
-      group: "env",
-      name: "start",
-      summary: "it's the start",
-      flags: {
-        ...configFlag,
-        ...selectorFlags,
-        ...searchDirFlag,
-        storage: { kind: "text", short: "s", choices: ["hf", "gitlab"], help: "where" },
-        json: { kind: "switch", help: "print JSON" },
-      },
-      run,
-    }),
-    defineCommand({ group: "env", name: "status", summary: "show", flags: serverFolderFlag, run }),
-    defineCommand({
-      name: "completion",
-      summary: "print a script",
-      flags: {},
-      positionals: { SHELL: { help: "the shell", choices: ["bash", "zsh", "fish"] } },
-      run,
-    }),
+    command("env start", "it's the start", async () => start),
+    command("env status", "show", async () => defineCommand({ flags: serverFolderFlag, run })),
+    command("completion", "print a script", async () => defineCommand({ flags: {}, positionals, run })),
   ],
 };
 
@@ -64,7 +57,7 @@ function shell(name: Shell, argv: string[]): string[] {
 }
 
 /** Sets the words as readline would, with `--flag=value` split at the sign. */
-function bash(...words: string[]): string[] {
+async function bash(...words: string[]): Promise<string[]> {
   const split = words.flatMap((word) =>
     word.split(/(=)/).filter((part, _index, all) => part !== "" || all.length === 1),
   );
@@ -72,73 +65,79 @@ function bash(...words: string[]): string[] {
   const test = `
     COMP_WORDS=(gym ${quoted}); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1))
     _gym_complete; printf '%s\\n' "\${COMPREPLY[@]}"`;
-  return shell("bash", ["--norc", "-c", script("bash") + test]);
+  return shell("bash", ["--norc", "-c", (await script("bash")) + test]);
 }
 
 describe("completion in bash", () => {
-  it("offers groups, commands and what a command takes", () => {
-    expect(bash("")).toEqual(["completion", "env"]);
-    expect(bash("e")).toEqual(["env"]);
-    expect(bash("env", "st")).toEqual(["start", "status"]);
-    expect(bash("completion", "z")).toEqual(["zsh"]);
-    expect(bash("empty", "")).toEqual(["completion", "env"]);
+  it("offers groups, commands and what a command takes", async () => {
+    expect(await bash("")).toEqual(["completion", "env"]);
+    expect(await bash("e")).toEqual(["env"]);
+    expect(await bash("env", "st")).toEqual(["start", "status"]);
+    expect(await bash("completion", "z")).toEqual(["zsh"]);
+    expect(await bash("empty", "")).toEqual(["completion", "env"]);
   });
 
-  it("offers the flags of the place", () => {
-    expect(bash("--v")).toEqual(["--verbose", "--version"]);
-    expect(bash("env", "-")).toEqual(["--help", "-h"]);
-    expect(bash("env", "start", "--s")).toEqual(["--search-dir", "--storage"]);
-    expect(bash("env", "start", "--json", "--config", "a.yaml", "+x=1", "--m")).toEqual(["--model-type"]);
+  it("offers the flags of the place", async () => {
+    expect(await bash("--v")).toEqual(["--verbose", "--version"]);
+    expect(await bash("env", "-")).toEqual(["--help", "-h"]);
+    expect(await bash("env", "start", "--s")).toEqual(["--search-dir", "--storage"]);
+    expect(await bash("env", "start", "--json", "--config", "a.yaml", "+x=1", "--m")).toEqual([
+      "--model-type",
+    ]);
   });
 
-  it("offers choices, files, directories and components", () => {
-    expect(bash("env", "start", "--storage", "")).toEqual(["gitlab", "hf"]);
-    expect(bash("env", "start", "-s", "g")).toEqual(["gitlab"]);
-    expect(bash("env", "start", "--storage=")).toEqual(["gitlab", "hf"]);
-    expect(bash("env", "start", "--storage=g")).toEqual(["gitlab"]);
-    expect(bash("env", "start", "--config", "mod")).toEqual(["model.yaml"]);
-    expect(bash("env", "start", "--config", "my")).toEqual(["my model.yaml"]);
-    expect(bash("env", "start", "--search-dir", "con")).toEqual(["configs"]);
-    expect(bash("env", "start", "--resources-server", "m")).toEqual(["maths", "mazes", "mcqa"]);
-    expect(bash("env", "status", "--resources-server", "mc")).toEqual(["mcqa"]);
+  it("offers choices, files, directories and components", async () => {
+    expect(await bash("env", "start", "--storage", "")).toEqual(["gitlab", "hf"]);
+    expect(await bash("env", "start", "-s", "g")).toEqual(["gitlab"]);
+    expect(await bash("env", "start", "--storage=")).toEqual(["gitlab", "hf"]);
+    expect(await bash("env", "start", "--storage=g")).toEqual(["gitlab"]);
+    expect(await bash("env", "start", "--config", "mod")).toEqual(["model.yaml"]);
+    expect(await bash("env", "start", "--config", "my")).toEqual(["my model.yaml"]);
+    expect(await bash("env", "start", "--search-dir", "con")).toEqual(["configs"]);
+    expect(await bash("env", "start", "--resources-server", "m")).toEqual(["maths", "mazes", "mcqa"]);
+    expect(await bash("env", "status", "--resources-server", "mc")).toEqual(["mcqa"]);
   });
 
-  it("does not take a flag's value for a command", () => {
-    expect(bash("env", "start", "--config", "status", "--st")).toEqual(["--storage"]);
+  it("does not take a flag's value for a command", async () => {
+    expect(await bash("env", "start", "--config", "status", "--st")).toEqual(["--storage"]);
   });
 });
 
 const installed = (name: Shell) => spawnSync(name, ["-c", "true"]).status === 0;
 
 describe("completion in other shells", () => {
-  it("is written for each", () => {
-    expect(script("zsh")).toMatch(/^#compdef gym ng\n/);
-    expect(script("zsh")).toContain(String.raw`'start:it'\''s the start'`);
-    expect(script("fish")).toContain(
+  it("is written for each", async () => {
+    expect(await script("zsh")).toMatch(/^#compdef gym ng\n/);
+    expect(await script("zsh")).toContain(String.raw`'start:it'\''s the start'`);
+    expect(await script("fish")).toContain(
       "complete -c $program -n '__gym_at \"env start\"' -l storage -s s -x -a 'hf gitlab'",
     );
   });
 
   if (installed("zsh")) {
-    it("is accepted by zsh", () => {
-      shell("zsh", ["-f", "-c", `autoload -U compinit; compinit -u -D; ${script("zsh")}`]);
+    it("is accepted by zsh", async () => {
+      shell("zsh", ["-f", "-c", `autoload -U compinit; compinit -u -D; ${await script("zsh")}`]);
     });
   }
 
   if (installed("fish")) {
-    const fish = (line: string) =>
-      shell("fish", ["--no-config", "-c", `${script("fish")}\ncomplete -C ${JSON.stringify(line)}`]).map(
-        (offer) => offer.split("\t")[0],
-      );
+    const fish = async (line: string) => {
+      const offers = shell("fish", [
+        "--no-config",
+        "-c",
+        `${await script("fish")}\ncomplete -C ${JSON.stringify(line)}`,
+      ]);
+      return offers.map((offer) => offer.split("\t")[0]);
+    };
 
-    it("works in fish", () => {
-      expect(fish("gym ")).toEqual(["completion", "env"]);
-      expect(fish("gym env st")).toEqual(["start", "status"]);
-      expect(fish("gym env start --st")).toEqual(["--storage"]);
-      expect(fish("gym env start --storage ")).toEqual(["gitlab", "hf"]);
-      expect(fish("gym env start --resources-server m")).toEqual(["maths", "mazes", "mcqa"]);
-      expect(fish("gym env start --search-dir con")).toEqual(["configs/"]);
-      expect(fish("gym env start --config mod")).toEqual(["model.yaml"]);
+    it("works in fish", async () => {
+      expect(await fish("gym ")).toEqual(["completion", "env"]);
+      expect(await fish("gym env st")).toEqual(["start", "status"]);
+      expect(await fish("gym env start --st")).toEqual(["--storage"]);
+      expect(await fish("gym env start --storage ")).toEqual(["gitlab", "hf"]);
+      expect(await fish("gym env start --resources-server m")).toEqual(["maths", "mazes", "mcqa"]);
+      expect(await fish("gym env start --search-dir con")).toEqual(["configs/"]);
+      expect(await fish("gym env start --config mod")).toEqual(["model.yaml"]);
     });
   }
 });

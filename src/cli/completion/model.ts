@@ -1,5 +1,12 @@
 import { commonFlags } from "../arguments.ts";
-import { type Command, commandWords, type Flag, type FlagTable, type Program } from "../command.ts";
+import {
+  type Command,
+  commandWords,
+  type Flag,
+  type FlagTable,
+  loadCommand,
+  type Program,
+} from "../command.ts";
 import { componentDirectory } from "../component-names.ts";
 import { rootFlags } from "../help.ts";
 
@@ -26,7 +33,8 @@ export interface CompletionNode {
 }
 
 /** The program as a flat list of places, each with what can be typed there. */
-export function completionNodes(program: Program): CompletionNode[] {
+export async function completionNodes(program: Program): Promise<CompletionNode[]> {
+  const commands = await Promise.all(program.commands.map(loadCommand));
   const groups = program.groups.filter(({ name }) => program.commands.some(({ group }) => group === name));
   const tops = program.commands.filter(({ group }) => group === undefined);
   return [
@@ -42,7 +50,7 @@ export function completionNodes(program: Program): CompletionNode[] {
         .map((command) => ({ word: command.name, help: command.summary })),
       flags: flagCompletions({ help: commonFlags.help }),
     })),
-    ...program.commands.map(commandNode),
+    ...commands.map(commandNode),
   ];
 }
 
