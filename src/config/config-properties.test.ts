@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { stringify, type ToStringOptions } from "yaml";
 import { applyOverrides } from "./apply-overrides.ts";
 import { ConfigError } from "./errors.ts";
 import { Interpolator } from "./interpolate.ts";
@@ -224,6 +225,61 @@ describe("YAML", () => {
         expect(plainFromNode(readYamlValue(writeYaml(node), source))).toEqual(plainFromNode(node));
       }),
       { numRuns: 200 },
+    );
+  });
+
+  it("reads what another writer of YAML 1.1 writes, in all its styles", () => {
+    // Dialects differ about texts full of punctuation; about prose they agree.
+    const words = fc.constantFrom(
+      "yes",
+      "12",
+      "it's",
+      '"so"',
+      "a,b",
+      "[x]",
+      "#1",
+      "k: v",
+      "Zoë",
+      "日本",
+      "1e3",
+      "~",
+      "-",
+      "end",
+    );
+    const prose = fc
+      .tuple(
+        fc.constantFrom("One", "no", "7"),
+        fc.array(words, { maxLength: 12 }),
+        fc.constantFrom(" ", "\n"),
+      )
+      .map(([first, rest, separator]) => [first, ...rest, "end"].join(separator));
+    const data = fc.object({
+      key: prose,
+      values: [prose, fc.integer(), fc.boolean(), fc.constant(null)],
+      maxDepth: 3,
+    });
+    const text = fc.oneof(
+      fc.record({
+        defaultStringType: fc.constantFrom("PLAIN", "QUOTE_SINGLE", "QUOTE_DOUBLE"),
+        lineWidth: fc.constantFrom(0, 80),
+      }),
+      fc.constant({ defaultStringType: "BLOCK_LITERAL", lineWidth: 0 }),
+    );
+    const layout = fc.record({
+      collectionStyle: fc.constantFrom("any", "flow"),
+      defaultKeyType: fc.constantFrom("PLAIN", "QUOTE_DOUBLE"),
+      indentSeq: fc.boolean(),
+      indent: fc.integer({ min: 1, max: 5 }),
+    });
+    const style = fc.tuple(text, layout).map((parts) => Object.assign({}, ...parts) as ToStringOptions);
+    fc.assert(
+      fc.property(data, style, (object, options) => {
+        const written = stringify(object, { version: "1.1", aliasDuplicateObjects: false, ...options });
+        expect(plainFromNode(readYamlValue(written, source))).toEqual(
+          plainFromNode(nodeFromPlain(object, origin)),
+        );
+      }),
+      { numRuns: 300 },
     );
   });
 

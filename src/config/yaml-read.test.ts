@@ -44,7 +44,7 @@ describe("readYaml", () => {
       b: 7,
       c: 3,
       d: true,
-      e: "5",
+      e: 5,
     });
   });
 
@@ -62,13 +62,13 @@ describe("readYaml", () => {
   });
 
   it.each([
-    ["unclosed list", "ok: 1\nbad: [1, 2\nnext: 3\n", 3, "end with a ]"],
+    ["unclosed list", "ok: 1\nbad: [1, 2\nnext: 3\n", 3, "expected ',' or ']', but found ':'"],
     ["duplicate key", "oak: 1\noak: 2\n", 2, "found duplicate key 'oak'"],
-    ["bare ??? in flow style", "a: {x: ???}\n", 1, "must be quoted"],
+    ["bare ??? in flow style", "a: {x: ???}\n", 1, "put text that starts with it in quotes"],
     ["stray indentation", "a: 1\n b: 2\n", 2, "mapping values are not allowed here"],
     ["two colons", "a: b: c\n", 1, "mapping values are not allowed here"],
-    ["tab", "a:\n\tb: 1\n", 2, "tabs are not allowed"],
-    ["unclosed quote", "a: 'x\nb: 1\n", 3, "missing closing"],
+    ["tab", "a:\n\tb: 1\n", 2, "found a tab"],
+    ["unclosed quote", "a: 'x\nb: 1\n", 3, "before the closing '"],
     ["second document", "---\na: 1\n---\nb: 2\n", 3, "single document"],
     ["undefined alias", "x: 1\na: *x\n", 2, "undefined alias 'x'"],
     ["anchor inside itself", "a: &x [*x]\n", 1, "contains itself"],

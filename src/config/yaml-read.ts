@@ -1,13 +1,3 @@
-import {
-  isAlias,
-  isMap,
-  isScalar,
-  isSeq,
-  type Node,
-  parseDocument,
-  type YAMLMap,
-  type YAMLParseError,
-} from "yaml";
 import { ConfigError, type Position } from "./errors.ts";
 import { LineIndex } from "./line-index.ts";
 import {
@@ -16,23 +6,23 @@ import {
   type DictNode,
   dict,
   list,
-  MAX_DEPTH,
   type Origin,
   type ScalarValue,
   type Source,
   scalar,
   setEntry,
 } from "./node.ts";
+import { parseYaml, type YamlMap, type YamlNode, type YamlScalar } from "./yaml-parser.ts";
 import { floatValue, integerValue, plainScalar } from "./yaml-scalars.ts";
+import { YamlSyntaxError } from "./yaml-tokens.ts";
 
 /** Values one file may hold after its aliases are expanded; real configs have a few thousand. */
 const MAX_VALUES = 500_000;
+/** Levels after aliases are expanded. */
+const MAX_EXPANDED_DEPTH = 400;
 
 /** What YAML 1.1 forbids in a stream: controls other than tab and line breaks, lone surrogates. */
 const FORBIDDEN = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
-
-/** More open brackets than this at one place is no config; the parser would spend seconds on it and then give up. */
-const MAX_OPEN_BRACKETS = 1000;
 
 const TAG_PREFIX = "tag:yaml.org,2002:";
 
@@ -53,15 +43,22 @@ export function readYaml(text: string, source: Source): DictNode {
 
 /** Reads one YAML document of any kind. */
 export function readYamlValue(text: string, source: Source): ConfigNode {
-  return new YamlReader(text.replace(/^\uFEFF/, ""), source).read();
+  const normalized = text.replace(/^\uFEFF/, "").replace(/\r\n?/g, "\n");
+  const reader = new YamlReader(normalized, source);
+  try {
+    return reader.read();
+  } catch (error) {
+    if (error instanceof YamlSyntaxError) throw reader.locate(error);
+    throw error;
+  }
 }
 
 class YamlReader {
   readonly #text: string;
   readonly #source: Source;
   readonly #lines: LineIndex;
-  readonly #anchors = new Map<string, Node>();
-  readonly #open = new Set<Node>();
+  readonly #anchors = new Map<string, YamlNode>();
+  readonly #open = new Set<YamlNode>();
   #values = 0;
 
   constructor(text: string, source: Source) {
@@ -74,183 +71,137 @@ class YamlReader {
     const forbidden = FORBIDDEN.exec(this.#text);
     if (forbidden !== null) {
       const code = (forbidden[0].codePointAt(0) ?? 0).toString(16).padStart(4, "0");
-      throw this.#error(`character U+${code.toUpperCase()} is not allowed`, forbidden.index);
+      throw new YamlSyntaxError(`character U+${code.toUpperCase()} is not allowed`, forbidden.index);
     }
-    const tooDeep = offsetOfTooManyBrackets(this.#text);
-    if (tooDeep !== undefined) throw this.#error("nested too deeply", tooDeep);
-    return this.#convert(this.#parse(), this.#originAt(0), 0);
+    const root = parseYaml(this.#text);
+    return root === undefined
+      ? scalar(null, this.#originAt(0))
+      : this.#convert(root, this.#originAt(root.offset));
   }
 
-  #parse(): Node | null {
-    const document = parseDocument(this.#text, {
-      version: "1.1",
-      schema: "failsafe",
-      uniqueKeys: false,
-      prettyErrors: false,
-      logLevel: "error",
-    });
-    const first = document.errors.toSorted((a, b) => a.pos[0] - b.pos[0])[0];
-    if (first !== undefined) throw this.#syntaxError(first, document.errors);
-    return document.contents;
+  locate({ message, offset }: YamlSyntaxError): ConfigError {
+    const { line, column } = this.#lines.at(offset);
+    const position: Position = { source: this.#source.name, line, column };
+    return new ConfigError(
+      `Malformed YAML in '${this.#source.name}' at line ${line}, column ${column}: ${message}`,
+      { code: "CONFIG_YAML", position },
+    );
   }
 
-  /** A stray `key: value` is reported by the parser where the text before it begins; what helps is the colon. */
-  #syntaxError(error: YAMLParseError, all: readonly YAMLParseError[]): ConfigError {
-    const [start] = error.pos;
-    const multiline = all.find((other) => other.code === "MULTILINE_IMPLICIT_KEY" && other.pos[0] === start);
-    if (multiline !== undefined)
-      return this.#error("mapping values are not allowed here", multiline.pos[1], error);
-    if (error.code === "BLOCK_AS_IMPLICIT_KEY")
-      return this.#error("mapping values are not allowed here", this.#text.indexOf(":", start), error);
-    if (error.code === "MULTIPLE_DOCS")
-      return this.#error("expected a single document, but found another one", start, error);
-    // The parser recurses, and reports its own stack overflow as a syntax error.
-    const problem = /call stack/.test(error.message) ? "nested too deeply" : lowerFirst(error.message);
-    return this.#error(problem, start, error);
-  }
-
-  #convert(node: Node | null | undefined, fallback: Origin, depth: number): ConfigNode {
-    this.#values++;
-    if (node === null || node === undefined) return scalar(null, fallback);
-    const offset = node.range?.[0] ?? 0;
-    if (this.#values > MAX_VALUES)
-      throw this.#error(`aliases expand to more than ${MAX_VALUES} values`, offset);
-    if (depth > MAX_DEPTH) throw this.#error(`nested deeper than ${MAX_DEPTH} levels`, offset);
-    if (isAlias(node)) return this.#convert(this.#resolveAlias(node.source, offset), fallback, depth);
-    if (this.#open.has(node)) throw this.#error("an anchor contains itself", offset);
-    const anchor = "anchor" in node ? node.anchor : undefined;
-    if (anchor !== undefined) this.#anchors.set(anchor, node);
-    if (isScalar(node)) return this.#convertScalar(node, offset);
+  /** `place` is where the key of the value stands: containers are found by their key. */
+  #convert(node: YamlNode, place: Origin): ConfigNode {
+    if (++this.#values > MAX_VALUES)
+      throw new YamlSyntaxError(`aliases expand to more than ${MAX_VALUES} values`, node.offset);
+    if (node.kind === "alias") return this.#convert(this.#target(node.name, node.offset), place);
+    if (this.#open.has(node)) throw new YamlSyntaxError("an anchor contains itself", node.offset);
+    if (this.#open.size >= MAX_EXPANDED_DEPTH)
+      throw new YamlSyntaxError(`nested deeper than ${MAX_EXPANDED_DEPTH} levels`, node.offset);
+    if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
+    if (node.kind === "scalar") return this.#convertScalar(node, place);
     this.#open.add(node);
     try {
-      if (isMap(node)) return this.#convertMap(node, fallback, depth);
-      if (isSeq(node)) {
-        this.#expectTag(node.tag, "seq", offset);
-        const origin = this.#originAt(offset);
-        const items = node.items.map((item) => this.#convert(item as Node | null, origin, depth + 1));
-        return list(fallback, items);
-      }
+      if (node.kind === "map") return this.#convertMap(node, place);
+      expectTag(node, "seq");
+      return list(
+        place,
+        node.items.map((item) => this.#convert(item, this.#originAt(item.offset))),
+      );
     } finally {
       this.#open.delete(node);
     }
-    throw this.#error("unexpected content", offset);
   }
 
-  #convertMap(node: YAMLMap, fallback: Origin, depth: number): DictNode {
-    this.#expectTag(node.tag, "map", node.range?.[0] ?? 0);
+  #convertMap(node: YamlMap, place: Origin): DictNode {
+    expectTag(node, "map");
     const merged: [DictKey, ConfigNode][] = [];
     const own: [DictKey, ConfigNode][] = [];
     const seen = new Set<string>();
-    for (const pair of node.items) {
-      const keyNode = pair.key as Node | null;
-      const offset = keyNode?.range?.[0] ?? node.range?.[0] ?? 0;
-      const origin = this.#originAt(offset);
-      const value = pair.value as Node | null;
+    for (const [keyNode, valueNode] of node.entries) {
+      const origin = this.#originAt(keyNode.offset);
       if (isMergeKey(keyNode)) {
-        merged.push(...this.#mergedEntries(value, origin, depth, offset));
+        merged.push(...this.#mergedEntries(valueNode, origin));
         continue;
       }
-      const key = this.#convertKey(keyNode, origin, depth, offset);
+      const key = this.#convertKey(keyNode, origin);
       if (typeof key === "string") {
-        if (seen.has(key)) throw this.#error(`found duplicate key '${key}'`, offset);
+        if (seen.has(key)) throw new YamlSyntaxError(`found duplicate key '${key}'`, keyNode.offset);
         seen.add(key);
       }
-      own.push([key, this.#convert(value, origin, depth + 1)]);
+      own.push([key, this.#convert(valueNode, origin)]);
     }
-    const result = dict(fallback);
+    const result = dict(place);
     for (const [key, value] of merged) setEntry(result.entries, key, value);
     for (const [key, value] of own) setEntry(result.entries, key, value);
     return result;
   }
 
-  #convertKey(node: Node | null, origin: Origin, depth: number, offset: number): DictKey {
-    const key = this.#convert(node, origin, depth + 1);
-    if (key.kind !== "scalar") throw this.#error("a mapping key must be a single value", offset);
-    if (key.value === null) throw this.#error("a mapping key must not be null", offset);
+  #convertKey(node: YamlNode, origin: Origin): DictKey {
+    const key = this.#convert(node, origin);
+    if (key.kind !== "scalar") throw new YamlSyntaxError("a mapping key must be a single value", node.offset);
+    if (key.value === null) throw new YamlSyntaxError("a mapping key must not be null", node.offset);
     if (typeof key.value === "object" || typeof key.value === "bigint") return Number(key.value);
     return key.value;
   }
 
   /** The entries a `<<` key brings in; the first mapping of a list wins, own keys win over all of them. */
-  #mergedEntries(value: Node | null, origin: Origin, depth: number, offset: number): [DictKey, ConfigNode][] {
-    const node = this.#convert(value, origin, depth + 1);
+  #mergedEntries(value: YamlNode, origin: Origin): [DictKey, ConfigNode][] {
+    const node = this.#convert(value, origin);
     const sources = node.kind === "list" ? node.items.toReversed() : [node];
     return sources.flatMap((source) => {
-      if (source.kind !== "dict") throw this.#error("'<<' takes a mapping or a list of mappings", offset);
+      if (source.kind !== "dict")
+        throw new YamlSyntaxError("'<<' takes a mapping or a list of mappings", value.offset);
       return [...source.entries];
     });
   }
 
-  #convertScalar(node: Node, offset: number): ConfigNode {
-    const origin = this.#originAt(offset);
-    const { value, type, tag } = node as { value: unknown; type?: string; tag?: string };
-    const text = typeof value === "string" ? value : "";
-    if (type === "PLAIN" && text.startsWith("?") && this.#insideFlow())
-      throw this.#error("text that starts with '?' must be quoted inside { } and [ ]", offset);
-    return scalar(this.#typed(text, type, tag, offset), origin);
+  #convertScalar(node: YamlScalar, place: Origin): ConfigNode {
+    const empty = node.plain && node.value === "";
+    return scalar(typedValue(node), empty ? place : this.#originAt(node.offset));
   }
 
-  #typed(text: string, type: string | undefined, tag: string | undefined, offset: number): ScalarValue {
-    const plain = type === "PLAIN" || type === undefined;
-    if (tag === undefined || tag === "!") return plain && tag === undefined ? plainScalar(text) : text;
-    const name = tag.startsWith(TAG_PREFIX) ? tag.slice(TAG_PREFIX.length) : undefined;
-    if (name === "str") return text;
-    const typed = plainScalar(text);
-    if (name === "null") return null;
-    if (name === "bool" && typeof typed === "boolean") return typed;
-    if (name === "int") {
-      const integer = integerValue(text);
-      if (text !== "" && integer !== undefined) return integer;
-    }
-    if (name === "float" && typed !== null && typeof typed !== "boolean" && typeof typed !== "string")
-      return typeof typed === "bigint" ? Number(typed) : floatValue(String(typed));
-    throw this.#error(`the tag '${tag}' is not supported for this value`, offset);
-  }
-
-  /** Whether a scalar stands inside `{ }` or `[ ]`: only there the enclosing collection in progress is a flow one. */
-  #insideFlow(): boolean {
-    const enclosing = [...this.#open].at(-1);
-    return enclosing !== undefined && "flow" in enclosing && enclosing.flow === true;
-  }
-
-  #resolveAlias(name: string, offset: number): Node {
+  #target(name: string, offset: number): YamlNode {
     const target = this.#anchors.get(name);
-    if (target === undefined) throw this.#error(`found undefined alias '${name}'`, offset);
+    if (target === undefined) throw new YamlSyntaxError(`found undefined alias '${name}'`, offset);
     return target;
-  }
-
-  #expectTag(tag: string | undefined, name: string, offset: number): void {
-    if (tag !== undefined && tag !== "!" && tag !== `${TAG_PREFIX}${name}`)
-      throw this.#error(`the tag '${tag}' is not supported for this value`, offset);
   }
 
   #originAt(offset: number): Origin {
     return { source: this.#source, ...this.#lines.at(offset) };
   }
+}
 
-  #error(problem: string, offset: number, cause?: unknown): ConfigError {
-    const { line, column } = this.#originAt(offset);
-    const position: Position = { source: this.#source.name, line, column };
-    const message = `Malformed YAML in '${this.#source.name}' at line ${line}, column ${column}: ${problem}`;
-    return new ConfigError(message, { code: "CONFIG_YAML", position, cause });
+function typedValue({ value: text, plain, tag, offset }: YamlScalar): ScalarValue {
+  if (tag === undefined) return plain ? plainScalar(text) : text;
+  // upstream (PyYAML): the non-specific tag asks for the same typing as no tag, quotes or not
+  if (tag === "!") return plainScalar(text);
+  const name = coreTag(tag);
+  if (name === "str") return text;
+  const typed = plainScalar(text);
+  if (name === "null") return null;
+  if (name === "bool" && typeof typed === "boolean") return typed;
+  if (name === "int") {
+    const integer = integerValue(text);
+    if (text !== "" && integer !== undefined) return integer;
   }
+  if (name === "float" && typed !== null && typeof typed !== "boolean" && typeof typed !== "string")
+    return typeof typed === "bigint" ? Number(typed) : floatValue(String(typed));
+  throw unsupportedTag(tag, offset);
 }
 
-function offsetOfTooManyBrackets(text: string): number | undefined {
-  let open = 0;
-  for (let offset = 0; offset < text.length; offset++) {
-    const character = text[offset];
-    if (character === "[" || character === "{") open++;
-    else if (character === "]" || character === "}") open = Math.max(open - 1, 0);
-    if (open > MAX_OPEN_BRACKETS) return offset;
-  }
-  return undefined;
+function expectTag({ tag, offset }: YamlNode, name: string): void {
+  if (tag !== undefined && tag !== "!" && coreTag(tag) !== name) throw unsupportedTag(tag, offset);
 }
 
-function isMergeKey(node: Node | null): boolean {
-  return isScalar(node) && node.type === "PLAIN" && node.value === "<<" && node.tag === undefined;
+/** `!!int` and `!<tag:yaml.org,2002:int>` are `int`. */
+function coreTag(tag: string): string | undefined {
+  if (tag.startsWith("!!")) return tag.slice(2);
+  return tag.startsWith(`!<${TAG_PREFIX}`) ? tag.slice(TAG_PREFIX.length + 2, -1) : undefined;
 }
 
-function lowerFirst(text: string): string {
-  return text.charAt(0).toLowerCase() + text.slice(1);
+function unsupportedTag(tag: string, offset: number): YamlSyntaxError {
+  return new YamlSyntaxError(`the tag '${tag}' is not supported for this value`, offset);
+}
+
+function isMergeKey(node: YamlNode): boolean {
+  return node.kind === "scalar" && node.plain && node.value === "<<" && node.tag === undefined;
 }
