@@ -63,7 +63,7 @@ export function groupRecord(
   record["expected_num_rollouts"] = options.expected;
   record["missing_num_rollouts"] = options.expected - done;
   record["reward_profile_completion_pct"] = (100 * done) / options.expected;
-  record["rollout_infos"] = Array.from(task.rows, (row) => table.info(row));
+  record["rollout_infos"] = table.infos(task.rows);
   return record;
 }
 

@@ -7,7 +7,7 @@ const LEVEL = 0.95;
 const MAX_RESAMPLES = 2_000;
 const MIN_RESAMPLES = 200;
 /** Draws in all; a run of a million tasks takes fewer resamples rather than minutes. */
-const MAX_DRAWS = 50_000_000;
+const MAX_DRAWS = 20_000_000;
 
 /** A value with its uncertainty; error and interval are null where there is nothing to estimate them from. */
 export interface Estimate {

@@ -3,7 +3,7 @@ import { groupRecord } from "./aggregate.ts";
 import { GrowableIntegers } from "./growable-array.ts";
 import { MetricsError } from "./metrics-error.ts";
 import { RolloutKeyMap } from "./rollout-key-map.ts";
-import { RolloutTable, type Row, rowIndices } from "./rollout-table.ts";
+import { type RolloutIndices, RolloutTable, type Row, rowIndices } from "./rollout-table.ts";
 
 /** How far the rollouts cover the materialized inputs. */
 export interface CompletionSummary {
@@ -51,8 +51,7 @@ export class ProfileBuilder<Sample> {
   private readonly extra: string[] = [];
 
   /** Adds a materialized input; `sample` is kept if it is the first of its task. */
-  addInput(row: Row, sample: Sample): void {
-    const { taskIndex, rolloutIndex } = rowIndices(row);
+  addInput({ taskIndex, rolloutIndex }: RolloutIndices, sample: Sample): void {
     if (this.keys.has(taskIndex, rolloutIndex))
       throw duplicate("materialized inputs", taskIndex, rolloutIndex);
     this.keys.set(taskIndex, rolloutIndex, PENDING);
@@ -71,13 +70,15 @@ export class ProfileBuilder<Sample> {
       this.extra.push(`${taskIndex}:${rolloutIndex}`);
       return;
     }
-    const key = `${taskIndex}:${rolloutIndex}`;
     if (row["response"] === null || typeof row["response"] !== "object") {
-      throw new MetricsError("METRICS_MISSING_RESPONSE", `Rollout ${key} has no 'response'.`);
+      throw new MetricsError(
+        "METRICS_MISSING_RESPONSE",
+        `Rollout ${taskIndex}:${rolloutIndex} has no 'response'.`,
+      );
     }
     this.keys.set(taskIndex, rolloutIndex, DONE);
     task.done++;
-    this.rowsOf(agentName(row, key)).push(this.table.size);
+    this.rowsOf(agentName(row)).push(this.table.size);
     this.table.add(row);
   }
 
@@ -161,7 +162,7 @@ export function profileRollouts(
   options: { allowPartialRollouts?: boolean } = {},
 ): RewardProfile {
   const builder = new ProfileBuilder<Row>();
-  for (const input of inputs) builder.addInput(input, input);
+  for (const input of inputs) builder.addInput(rowIndices(input), input);
   for (const rollout of rollouts) builder.addRollout(rollout);
   return builder.finish({
     allowPartialRollouts: options.allowPartialRollouts ?? false,
@@ -169,13 +170,14 @@ export function profileRollouts(
   });
 }
 
-function agentName(row: Row, key: string): string {
+function agentName(row: Row): string {
   const reference = row["agent_ref"];
   const name = reference !== null && typeof reference === "object" ? (reference as Row)["name"] : undefined;
   if (typeof name === "string") return name;
+  const { taskIndex, rolloutIndex } = rowIndices(row);
   throw new MetricsError(
     "METRICS_MISSING_AGENT",
-    `Rollout ${key} does not say which agent it is of ('agent_ref.name').`,
+    `Rollout ${taskIndex}:${rolloutIndex} does not say which agent it is of ('agent_ref.name').`,
   );
 }
 

@@ -178,7 +178,9 @@ export class RolloutTable {
 
   /** Every row of the table, in the order of addition. */
   allRows(): Uint32Array {
-    return Uint32Array.from({ length: this.size }, (_, index) => index);
+    const rows = new Uint32Array(this.size);
+    for (let row = 0; row < rows.length; row++) rows[row] = row;
+    return rows;
   }
 
   /** The reward of one row as a number (a boolean counts as 0 or 1); undefined if it has none. */
@@ -244,7 +246,8 @@ export class RolloutTable {
     const { values: entryColumns } = this.entryColumns;
     const { values: entryValues } = this.entryValues;
     const { counts, offsets, scratch } = this;
-    for (const row of rows) {
+    for (let index = 0; index < rows.length; index++) {
+      const row = rows[index] ?? 0;
       for (let entry = starts[row] ?? 0; entry < (starts[row + 1] ?? 0); entry++) {
         const column = (entryColumns[entry] ?? 0) >>> 1;
         if (counts[column] === 0) touched.push(column);
@@ -271,13 +274,23 @@ export class RolloutTable {
 
   private reserve(rows: Uint32Array): void {
     let entries = 0;
-    for (const row of rows) entries += this.starts.at(row + 1) - this.starts.at(row);
+    for (let index = 0; index < rows.length; index++) {
+      const row = rows[index] ?? 0;
+      entries += this.starts.at(row + 1) - this.starts.at(row);
+    }
     if (this.scratch.length < entries)
       this.scratch = new Float64Array(Math.max(entries, this.scratch.length * 2));
     if (this.counts.length < this.columns.length) {
       this.counts = new Uint32Array(this.columns.length * 2);
       this.offsets = new Uint32Array(this.columns.length * 2);
     }
+  }
+
+  /** The `rollout_infos` of these rows. */
+  infos(rows: Uint32Array): RolloutInfo[] {
+    const infos = new Array<RolloutInfo>(rows.length);
+    for (let index = 0; index < rows.length; index++) infos[index] = this.info(rows[index] ?? 0);
+    return infos;
   }
 
   /** The `rollout_infos` entry of one row: identity, reward as given, usage members, then the row's own numbers. */
@@ -320,8 +333,14 @@ function meanOf(values: Float64Array): number {
   return sum / values.length;
 }
 
+/** What identifies a rollout within a run. */
+export interface RolloutIndices {
+  taskIndex: number;
+  rolloutIndex: number;
+}
+
 /** Both indices of a rollout row; without them it has no identity. */
-export function rowIndices(row: Row): { taskIndex: number; rolloutIndex: number } {
+export function rowIndices(row: Row): RolloutIndices {
   if (row === null || typeof row !== "object") {
     throw new MetricsError("METRICS_MISSING_INDEX", "A rollout row is no object.");
   }

@@ -34,7 +34,9 @@ export function anyKeyOrderNoted(): boolean {
 
 /** A shallow copy with further members set, keeping the noted key order. */
 export function copyWith<T extends object>(object: T, members?: Record<string, unknown>): T {
-  const copy = { ...object, ...members };
+  // Many times faster than a spread on V8; but assigning this one name would set the copy's prototype.
+  const plain = !Object.hasOwn(object, "__proto__") && !(members && Object.hasOwn(members, "__proto__"));
+  const copy = plain ? Object.assign({}, object, members) : { ...object, ...members };
   const noted = anyNoted ? orders.get(object) : undefined;
   if (noted !== undefined) orders.set(copy, noted);
   return copy;

@@ -1,4 +1,4 @@
-import { isUtf8 } from "node:buffer";
+import { isAscii, isUtf8 } from "node:buffer";
 import { type FileHandle, open } from "node:fs/promises";
 import { fileError, RolloutLineError } from "./errors.ts";
 
@@ -94,7 +94,10 @@ function split(
   from: { path: string; number: number; offset: number; maxLineBytes: number },
 ): JsonlLine[] {
   // One check for all lines; which of them is bad is only asked when one is.
-  const valid = isUtf8(bytes);
+  const ascii = isAscii(bytes);
+  const valid = ascii || isUtf8(bytes);
+  // The same text for ASCII, made in half the time.
+  const encoding = ascii ? "latin1" : "utf8";
   const lines: JsonlLine[] = [];
   for (let start = 0; start < bytes.length; ) {
     const found = bytes.indexOf(NEWLINE, start);
@@ -107,7 +110,7 @@ function split(
       throw new RolloutLineError("ROLLOUT_LINE_NOT_UTF8", from.path, number, "the line is not valid UTF-8.");
     }
     lines.push({
-      text: bytes.toString("utf8", start, end),
+      text: bytes.toString(encoding, start, end),
       number,
       offset: from.offset + start,
       byteLength: next - start,

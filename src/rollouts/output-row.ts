@@ -1,3 +1,4 @@
+import { copyWith } from "../python/key-order.ts";
 import type { Row } from "./jsonl-rows.ts";
 import type { Failure } from "./outcome.ts";
 
@@ -13,12 +14,11 @@ export interface RowAttachments {
  * the others appended in this order.
  */
 export function outputRow(reply: Row, input: Row, attachments: RowAttachments = {}): Row {
-  const row: Row = {
-    ...reply,
+  const row = copyWith(reply, {
     _ng_task_index: input["_ng_task_index"],
     _ng_rollout_index: input["_ng_rollout_index"],
     agent_ref: input["agent_ref"],
-  };
+  });
   if (Object.hasOwn(input, "skills_ref")) row["skills_ref"] = input["skills_ref"];
   if (typeof input["_ng_attempt_index"] === "number" && input["_ng_attempt_index"] > 0) {
     row["_ng_attempt_index"] = input["_ng_attempt_index"];

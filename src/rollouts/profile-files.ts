@@ -10,10 +10,11 @@ import { artifactPaths } from "./artifact-paths.ts";
 import { writeFileAtomically } from "./atomic-file.ts";
 import { RolloutError, RolloutLineError } from "./errors.ts";
 import { givenTaskIndex } from "./expand.ts";
-import type { JsonlLine } from "./jsonl-reader.ts";
+import { type JsonlLine, readLineBatches } from "./jsonl-reader.ts";
 import { type Row, readRows } from "./jsonl-rows.ts";
 import { LineAccess } from "./line-access.ts";
 import { LineNumbering } from "./line-identity.ts";
+import { materializedKey } from "./row-key.ts";
 
 export interface ProfiledRun {
   rewardProfilingPath: string;
@@ -31,14 +32,18 @@ export async function profileRun(options: {
   const read = options.signal ? { signal: options.signal } : {};
   // Of each task's first input only the place in the file is kept.
   const builder = new ProfileBuilder<number>();
-  for await (const { row, line } of readRows(options.materializedInputsPath, read)) {
-    located(options.materializedInputsPath, line, () => builder.addInput(row, line.offset));
+  const { materializedInputsPath } = options;
+  for await (const batch of readLineBatches(materializedInputsPath, read)) {
+    for (const line of batch) {
+      const key = materializedKey(materializedInputsPath, line);
+      located(materializedInputsPath, line, () => builder.addInput(key, line.offset));
+    }
   }
   for await (const { row, line } of readRows(options.rolloutsPath, read)) {
     located(options.rolloutsPath, line, () => builder.addRollout(row));
   }
   const paths = artifactPaths(options.rolloutsPath);
-  const inputs = new LineAccess(options.materializedInputsPath);
+  const inputs = new LineAccess(materializedInputsPath);
   try {
     const profile = builder.finish({
       allowPartialRollouts: options.allowPartialRollouts ?? false,

@@ -1,5 +1,6 @@
 import { stat } from "node:fs/promises";
 import { RolloutKeyMap } from "../metrics/rollout-key-map.ts";
+import { copyWith } from "../python/key-order.ts";
 import { isTruthy } from "../python/truth.ts";
 import type { ArtifactPaths } from "./artifact-paths.ts";
 import { RolloutLineError } from "./errors.ts";
@@ -193,7 +194,7 @@ async function* pendingRows(
       if (state & (DONE | TERMINAL) || attempt >= maxAttempts) continue;
       const row = parseRow(path, line);
       yield {
-        row: attempt > 0 ? { ...row, _ng_attempt_index: attempt } : row,
+        row: attempt > 0 ? copyWith(row, { _ng_attempt_index: attempt }) : row,
         taskIndex,
         rolloutIndex,
         attempt,
