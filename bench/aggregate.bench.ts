@@ -1,0 +1,95 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { aggregateMetrics } from "../src/metrics/aggregate.ts";
+import { RolloutTable, type Row } from "../src/metrics/rollout-table.ts";
+import { runStatistics } from "../src/metrics/run-statistics.ts";
+import { aggregateEntry } from "../src/rollouts/aggregate-entry.ts";
+import { writeFileAtomically } from "../src/rollouts/atomic-file.ts";
+import { readRows } from "../src/rollouts/jsonl-rows.ts";
+import { profileRun } from "../src/rollouts/profile-files.ts";
+import type { Report } from "./report.ts";
+
+export const name = "aggregate";
+
+const TASKS = 20_000;
+const REPEATS = 4;
+const MAX_CPU_MS = 2_000;
+const TEXT = "The quick brown fox jumps over the lazy dog and thinks about it. ".repeat(6);
+
+/** Aggregation and profile of 80,000 rollouts, as after a run: from the rows to the metrics and files. */
+export async function run(report: Report): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), "bench-aggregate-"));
+  try {
+    const rolloutsPath = join(directory, "out.jsonl");
+    const materializedInputsPath = join(directory, "out_materialized_inputs.jsonl");
+    await writeFileAtomically(materializedInputsPath, lines(inputRow));
+    await writeFileAtomically(rolloutsPath, lines(rolloutRow));
+    const entries: Row[] = [];
+    for await (const { row } of readRows(rolloutsPath)) entries.push(aggregateEntry(row));
+    const aggregate = await report.measure("aggregate metrics of 80,000 rollouts", 2, () =>
+      aggregateMetrics(entries),
+    );
+    const statistics = await report.measure("intervals of 80,000 rollouts", 1, () => {
+      const table = new RolloutTable();
+      for (const row of entries) table.add(row);
+      return runStatistics(table);
+    });
+    entries.length = 0;
+    const profile = await report.measure("profile of 80,000 rollouts from files", 1, () =>
+      profileRun({ materializedInputsPath, rolloutsPath }),
+    );
+    const total = aggregate.cpuMs + profile.cpuMs;
+    report.check(
+      `aggregation and profile take ${Math.round(total)} ms of CPU (at most ${MAX_CPU_MS}), intervals ${Math.round(statistics.cpuMs)}`,
+      total <= MAX_CPU_MS,
+    );
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
+
+function* lines(row: (task: number, rollout: number) => Row): Generator<string> {
+  for (let task = 0; task < TASKS; task++) {
+    for (let rollout = 0; rollout < REPEATS; rollout++) yield `${JSON.stringify(row(task, rollout))}\n`;
+  }
+}
+
+function inputRow(task: number, rollout: number): Row {
+  return {
+    responses_create_params: { input: [{ role: "user", content: `${task}: ${TEXT}` }] },
+    expected_answer: String(task),
+    agent_ref: { name: "solver" },
+    _ng_task_index: task,
+    _ng_rollout_index: rollout,
+  };
+}
+
+function rolloutRow(task: number, rollout: number): Row {
+  const correct = (task * 7 + rollout * 13) % 10 < 6;
+  return {
+    responses_create_params: { input: [{ role: "user", content: `${task}: ${TEXT}` }] },
+    response: {
+      id: `resp_${task}_${rollout}`,
+      output: [
+        {
+          type: "message",
+          role: "assistant",
+          content: [{ type: "output_text", text: TEXT, annotations: [] }],
+        },
+      ],
+      usage: {
+        input_tokens: 100 + (task % 50),
+        output_tokens: 200 + rollout,
+        total_tokens: 300 + (task % 50) + rollout,
+      },
+    },
+    reward: correct ? 1 : 0,
+    extracted_answer: correct ? String(task) : "none",
+    format_ok: rollout !== 3,
+    turns: 1 + (task % 3),
+    _ng_task_index: task,
+    _ng_rollout_index: rollout,
+    agent_ref: { name: "solver" },
+  };
+}
