@@ -1,0 +1,65 @@
+import { createServer } from "node:net";
+import { fileURLToPath } from "node:url";
+import type { HostedInstance } from "../../src/server/cohost.ts";
+import type { ServerType } from "../../src/server/definitions.ts";
+import { locateServer } from "../../src/server/locate-server.ts";
+import { type RunEvent, type RunningServers, runServers } from "../../src/server/run/run-servers.ts";
+
+export const installRoot = fileURLToPath(new URL("../..", import.meta.url));
+
+/** A port nothing listens on, below the range the system takes for outgoing connections. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = 12_000 + Math.floor(Math.random() * 8_000);
+    const free = await new Promise<boolean>((resolve) => {
+      const server = createServer();
+      server.once("error", () => resolve(false));
+      server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
+    });
+    if (free) return port;
+  }
+}
+
+export async function instance(
+  name: string,
+  type: ServerType,
+  implementation: string,
+  config: Record<string, unknown> = {},
+  roots: string[] = [installRoot],
+): Promise<HostedInstance> {
+  const entrypoint = String(config["entrypoint"] ?? "app.ts");
+  return {
+    name,
+    type,
+    implementation,
+    host: "127.0.0.1",
+    port: await freePort(),
+    config,
+    code: locateServer({ name, type, implementation, entrypoint }, roots),
+  };
+}
+
+/** Starts instances with a head server; the caller closes them. */
+export async function startInstances(
+  instances: HostedInstance[],
+  globalConfig: Record<string, unknown> = {},
+): Promise<{ servers: RunningServers; events: RunEvent[] }> {
+  const events: RunEvent[] = [];
+  const addresses = instances
+    .map(
+      ({ name, type, implementation, host, port }) =>
+        `${name}:\n  ${type}:\n    ${implementation}:\n      host: ${host}\n      port: ${port}\n`,
+    )
+    .join("");
+  const servers = await runServers({
+    instances,
+    globalConfig,
+    configYaml: `${addresses}secret_key: hunter2\n`,
+    publicConfigYaml: `${addresses}secret_key: '****'\n`,
+    roots: [installRoot],
+    installRoot,
+    head: { host: "127.0.0.1", port: await freePort() },
+    onEvent: (event) => events.push(event),
+  });
+  return { servers, events };
+}
