@@ -32,4 +32,22 @@ export const cliErrorCodes = [
     when: "A row of a JSONL file cannot be read.",
     fix: "Check the file, and that the line exists and is JSON.",
   },
+  {
+    code: "EVAL_NO_INPUT",
+    class: "GymError",
+    when: "`gym eval run` was given neither rows nor a split, and the config has no example data.",
+    fix: "Give `--input FILE` or `--split NAME`.",
+  },
+  {
+    code: "EVAL_NO_SPLIT",
+    class: "GymError",
+    when: "The config has no dataset of the type asked for.",
+    fix: "Use a split of the datasets listed.",
+  },
+  {
+    code: "EVAL_CTL",
+    class: "GymError",
+    when: "The collection to steer does not run, was not chosen, or refused.",
+    fix: "Choose one of those listed with `--pid`.",
+  },
 ] as const satisfies readonly ErrorCodeRow[];
