@@ -21,14 +21,14 @@ const BASE_FREQUENCY = 10_000;
 /** The ISO code of the language ("en", "zh-cn"), "unknown" when none is likely, null when the text has no letters to go by. */
 export function detectLanguage(text: string): string | null {
   const { codes, grams } = languageProfiles();
-  const found = letterGrams(text, (gram) => grams.has(gram));
+  const found = letterGrams(text, (gram) => grams.get(gram));
   if (found.length === 0) return null;
   const random = new PyRandom(SEED);
   const gauss = gaussian(random);
   const mean = new Float64Array(codes.length);
   for (let trial = 0; trial < TRIALS; trial++) {
     const smoothing = (SMOOTHING + gauss() * SMOOTHING_SPREAD) / BASE_FREQUENCY;
-    const draw = () => grams.get(found[random.below(found.length)] ?? "") as GramWeights;
+    const draw = () => found[random.below(found.length)] as GramWeights;
     const probabilities = converge(codes.length, draw, smoothing);
     for (let index = 0; index < mean.length; index++) {
       mean[index] = (mean[index] ?? 0) + (probabilities[index] ?? 0) / TRIALS;
@@ -48,15 +48,17 @@ function converge(languages: number, draw: () => GramWeights, smoothing: number)
   }
 }
 
-function update(probabilities: Float64Array, gram: GramWeights, smoothing: number): void {
-  const { languages, weights } = gram;
-  const raised = languages.map(
-    (language, index) => (probabilities[language] ?? 0) * (smoothing + (weights[index] ?? 0)),
-  );
+function update(probabilities: Float64Array, { languages, weights }: GramWeights, smoothing: number): void {
+  const raised: number[] = [];
+  for (let index = 0; index < languages.length; index++) {
+    raised.push((probabilities[languages[index] ?? 0] ?? 0) * (smoothing + (weights[index] ?? 0)));
+  }
   for (let index = 0; index < probabilities.length; index++) {
     probabilities[index] = (probabilities[index] ?? 0) * smoothing;
   }
-  for (const [index, language] of languages.entries()) probabilities[language] = raised[index] ?? 0;
+  for (let index = 0; index < languages.length; index++) {
+    probabilities[languages[index] ?? 0] = raised[index] ?? 0;
+  }
 }
 
 /** Makes the probabilities add up to 1 and gives the largest. */

@@ -1,5 +1,4 @@
 const MAX_TEXT = 10_000;
-const MAX_GRAM = 3;
 /** Enough of a long text that what is cut off cannot reach into the first `MAX_TEXT` characters. */
 const FIRST_PREFIX = 32_768;
 const PREFIX_MARGIN = 4_096;
@@ -44,7 +43,7 @@ function tellingCharacters(text: string): string[] {
 /** Folds characters that carry the same information: all kana of a kind, all Hangul, everything that is no letter. */
 function normalize(character: string): string {
   const code = character.codePointAt(0) ?? 0;
-  if (code < 0x80) return /[A-Za-z]/.test(character) ? character : " ";
+  if (code < 0x80) return (code >= 0x41 && code <= 0x5a) || (code >= 0x61 && code <= 0x7a) ? character : " ";
   if (code < 0x100) return code === 0xa0 || code === 0xab || code === 0xb0 || code === 0xbb ? " " : character;
   if (code === 0x219) return "\u015f";
   if (code === 0x21b) return "\u0163";
@@ -58,28 +57,43 @@ function normalize(character: string): string {
   return character;
 }
 
-/** The 1-, 2- and 3-grams of a text that `known` accepts; words written in capitals give none. */
-export function letterGrams(text: string, known: (gram: string) => boolean): string[] {
-  const found: string[] = [];
-  let window = [" "];
+function isUpper(character: string): boolean {
+  return character < "\u0080" ? character >= "A" && character <= "Z" : UPPER.test(character);
+}
+
+/** What `lookup` knows of the 1-, 2- and 3-grams of a text, in order; words written in capitals have none. */
+export function letterGrams<Known>(text: string, lookup: (gram: string) => Known | undefined): Known[] {
+  const found: Known[] = [];
+  const collect = (gram: string) => {
+    const known = lookup(gram);
+    if (known !== undefined) found.push(known);
+  };
+  // The last three characters, oldest first; "" where there are fewer.
+  let first = "";
+  let second = "";
+  let last = " ";
+  let lastIsUpper = false;
   let capitals = false;
   for (const raw of tellingCharacters(text)) {
     const character = normalize(raw);
-    const last = window.at(-1) ?? " ";
     if (last === " ") {
-      window = [" "];
       capitals = false;
-    } else if (window.length >= MAX_GRAM) window.shift();
-    if (last !== " " || character !== " ") {
-      window.push(character);
-      if (!UPPER.test(character)) capitals = false;
-      else if (UPPER.test(last)) capitals = true;
+      if (character === " ") continue;
+      first = "";
+      second = " ";
+    } else {
+      first = second;
+      second = last;
     }
+    last = character;
+    const upper = isUpper(character);
+    if (!upper) capitals = false;
+    else if (lastIsUpper) capitals = true;
+    lastIsUpper = upper;
     if (capitals) continue;
-    for (let size = 1; size <= window.length && size <= MAX_GRAM; size++) {
-      const gram = window.slice(-size).join("");
-      if (gram !== " " && known(gram)) found.push(gram);
-    }
+    if (last !== " ") collect(last);
+    collect(second + last);
+    if (first !== "") collect(first + second + last);
   }
   return found;
 }
