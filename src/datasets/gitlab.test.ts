@@ -113,10 +113,11 @@ describe("downloadFromRegistry", () => {
 
   it("never saves an error page", async () => {
     registry.addFile("sums", "0.0.1", "train.jsonl", rows);
-    await expect(download("none.jsonl")).rejects.toMatchObject({ code: "REMOTE_NOT_FOUND" });
-    await expect(download("train.jsonl", "9.9.9")).rejects.toThrow(
-      "Version '9.9.9' of model 'sums' does not exist",
-    );
+    await expect(download("none.jsonl")).rejects.toThrow("Version 0.0.1 of 'sums' has no file 'none.jsonl'.");
+    await expect(download("train.jsonl", "9.9.9")).rejects.toMatchObject({
+      code: "DATASET_MISSING",
+      message: "The registry has no version '9.9.9' of a dataset 'sums'.",
+    });
     expect(existsSync(target())).toBe(false);
   });
 });

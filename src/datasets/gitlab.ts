@@ -61,14 +61,16 @@ export async function uploadToRegistry(
 /** Fetches a file of a version; see `downloadFile` for breaks and checksums. */
 export async function downloadFromRegistry(
   access: RegistryAccess,
-  artifact: RegistryArtifact,
+  { datasetName, version, artifactPath }: RegistryArtifact,
   destination: string,
   onProgress?: (progress: TransferProgress) => void,
 ): Promise<DownloadResult> {
-  const run = await findRun(access, artifact.datasetName, artifact.version);
+  const run = await unless(isAbsent, findRun(access, datasetName, version));
+  if (run === undefined)
+    throw absent(`The registry has no version '${version}' of a dataset '${datasetName}'.`);
   const base = await artifactBase(access, run);
-  return downloadFile({
-    url: `${base}/${encodePath(artifact.artifactPath.replace(/^\/+/, ""))}`,
+  const download = downloadFile({
+    url: `${base}/${encodePath(artifactPath.replace(/^\/+/, ""))}`,
     destination,
     headers: authorization(access),
     secrets: [access.token],
@@ -77,6 +79,14 @@ export async function downloadFromRegistry(
     onRetry: access.onRetry,
     onProgress,
   });
+  const result = await unless(isAbsent, download);
+  if (result === undefined)
+    throw absent(`Version ${version} of '${datasetName}' has no file '${artifactPath}'.`);
+  return result;
+}
+
+function absent(message: string): DatasetError {
+  return new DatasetError("DATASET_MISSING", message);
 }
 
 /** Whether the registry has a dataset of exactly this name. */

@@ -158,22 +158,25 @@ export interface HubArtifact {
 }
 
 /** Fetches one file of a dataset repository as it is; see `downloadFile` for breaks and checksums. */
-export function downloadHubFile(
+export async function downloadHubFile(
   access: HubAccess,
-  artifact: HubArtifact,
+  { repository, path: artifact, revision = "main" }: HubArtifact,
   destination: string,
   onProgress?: (progress: TransferProgress) => void,
 ): Promise<DownloadResult> {
-  const revision = encodeURIComponent(artifact.revision ?? "main");
-  const file = artifact.path.split("/").map(encodeURIComponent).join("/");
-  return downloadHubUrl(
-    access,
-    `${hubUrl(access)}/datasets/${artifact.repository}/resolve/${revision}/${file}`,
-    {
-      destination,
-      onProgress,
-    },
-  );
+  const file = artifact.split("/").map(encodeURIComponent).join("/");
+  const url = `${hubUrl(access)}/datasets/${repository}/resolve/${encodeURIComponent(revision)}/${file}`;
+  try {
+    return await downloadHubUrl(access, url, { destination, onProgress });
+  } catch (error) {
+    if (!(error instanceof RemoteError) || error.status === undefined) throw error;
+    // The hub's own words do not say what was asked for.
+    const { code, status, message } = error;
+    throw new RemoteError(code, `${message} ('${artifact}' of '${repository}' at '${revision}')`, {
+      status,
+      cause: error,
+    });
+  }
 }
 
 /** Fetches an address of the hub; the token goes along only as far as the hub itself. */

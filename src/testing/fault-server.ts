@@ -144,7 +144,9 @@ export function sendBytes(
   if (request.method === "HEAD") response.end();
   else if (damaged?.breakAfterBytes === undefined) response.end(body);
   else {
-    response.write(body.subarray(0, damaged.breakAfterBytes), () => setTimeout(() => response.destroy(), 20));
+    response.write(body.subarray(0, damaged.breakAfterBytes), () =>
+      setTimeout(() => response.destroy(), 150),
+    );
   }
 }
 

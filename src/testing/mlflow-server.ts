@@ -100,10 +100,7 @@ export class MlflowServer {
         const { name } = (await readJsonBody(request)) as { name?: string };
         if (!name) throw invalid("name is missing");
         if (this.models.has(name)) {
-          throw new Refusal(400, {
-            error_code: "RESOURCE_ALREADY_EXISTS",
-            message: `Model '${name}' already exists`,
-          });
+          throw new Refusal(400, { error_code: "RESOURCE_ALREADY_EXISTS" });
         }
         this.models.set(name, []);
         return { registered_model: { name } };
@@ -136,13 +133,13 @@ export class MlflowServer {
 
   private model(name: string | null | undefined): ModelVersion[] {
     const versions = this.models.get(name ?? "");
-    if (versions === undefined) throw absent(`Registered model '${name}'`);
+    if (versions === undefined) throw absent();
     return versions;
   }
 
   private version(name: string | null, version: string | null): ModelVersion {
     const found = this.model(name).find((entry) => entry.version === version);
-    if (found === undefined) throw absent(`Version '${version}' of model '${name}'`);
+    if (found === undefined) throw absent();
     return found;
   }
 
@@ -152,7 +149,7 @@ export class MlflowServer {
 
   private run(id: string | null) {
     const known = [...this.models.values()].flat().some(({ run_id }) => run_id === id);
-    if (!known) throw absent(`Run '${id}'`);
+    if (!known) throw absent();
     return { info: { run_id: id, run_uuid: id, artifact_uri: `${this.server.url}${PACKAGES}/${id}/files/` } };
   }
 
@@ -174,8 +171,8 @@ export class MlflowServer {
   }
 }
 
-function absent(what: string): Refusal {
-  return new Refusal(404, { error_code: "RESOURCE_DOES_NOT_EXIST", message: `${what} does not exist` });
+function absent(): Refusal {
+  return new Refusal(404, { error_code: "RESOURCE_DOES_NOT_EXIST" });
 }
 
 function invalid(message: string): Refusal {

@@ -348,7 +348,7 @@ describe("gym dataset download", () => {
     );
     expect(older.exitCode).toBe(0);
     const wrong = await gym(`dataset download --storage gitlab ${words.replace("0.0.1", "9.9.9")}`);
-    expect(wrong.stderr).toContain("Version '9.9.9' of model 'sums' does not exist");
+    expect(wrong.stderr).toContain("The registry has no version '9.9.9' of a dataset 'sums'.");
   });
 });
 
