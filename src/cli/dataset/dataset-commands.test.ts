@@ -486,3 +486,22 @@ describe("gym dataset head and stats", () => {
     });
   });
 });
+
+describe("the guide", () => {
+  it("shows only commands and flags that exist", async () => {
+    const guide = await readFile(
+      path.resolve(import.meta.dirname, "../../../docs/guide/datasets.md"),
+      "utf8",
+    );
+    const commands = guide.match(/^gym dataset .*$/gm) ?? [];
+    expect(commands.length).toBeGreaterThan(10);
+    for (const command of commands) {
+      const run = await captureRun([...command.split(" ").slice(1), "--help"], { cwd });
+      expect({ command, exitCode: run.exitCode, stderr: run.stderr }).toEqual({
+        command,
+        exitCode: 0,
+        stderr: "",
+      });
+    }
+  });
+});
