@@ -5,7 +5,7 @@ import { applyDirectives } from "./directives.ts";
 import { loadEnvYaml } from "./env-yaml.ts";
 import { loadFiles, readConfigPaths } from "./load-includes.ts";
 import { mergeDicts } from "./merge.ts";
-import { checkMissingValues } from "./missing-values.ts";
+import { checkMissingValues, fillUnset } from "./missing-values.ts";
 import { foldDummyModels, NO_MODEL } from "./no-model.ts";
 import { type ConfigNode, type DictNode, dict, list, type Origin, type Source, scalar } from "./node.ts";
 import { installRoot, searchRoots } from "./paths.ts";
@@ -29,6 +29,8 @@ export interface ComposeOptions {
   cwd?: string;
   env?: NodeJS.ProcessEnv;
   installRoot?: string;
+  /** Text for every `???` and every interpolation that leads nowhere, for reading configs nobody completed. */
+  standIn?: string;
   /** Receives warnings and notices; `stream` is where the Python original prints them. */
   onNotice?: (text: string, stream: NoticeStream) => void;
 }
@@ -69,7 +71,8 @@ export function composeConfig(options: ComposeOptions): ComposedConfig {
   if (files.length > 0) root.entries.set("config_paths", pathList(paths, root.entries.get("config_paths")));
 
   const derivations = applyDirectives(root, env);
-  checkMissingValues(root);
+  if (options.standIn === undefined) checkMissingValues(root);
+  else fillUnset(root, options.standIn, env);
   foldDummyModels(root, env);
   const provenance: Provenance = { layers: [...fileLayers, ...ownLayers], derivations, cwd };
   return { root, env, cwd, installRoot: install, provenance, notice: onNotice };

@@ -1,6 +1,7 @@
-import { ConfigMissingValuesError } from "./errors.ts";
+import { ConfigInterpolationError, ConfigMissingValuesError } from "./errors.ts";
+import { Interpolator } from "./interpolate.ts";
 import { formatPath, type KeyPath } from "./key-path.ts";
-import { type ConfigNode, isMissing, positionOf } from "./node.ts";
+import { type ConfigNode, type DictNode, interpolationText, isMissing, positionOf, scalar } from "./node.ts";
 
 /** How many override examples the message shows. */
 const EXAMPLES = 3;
@@ -23,13 +24,44 @@ export function checkMissingValues(root: ConfigNode): void {
 }
 
 /** Every `???` in config order. */
-export function* missingValues(
-  node: ConfigNode,
-  path: KeyPath,
-): Generator<{ path: KeyPath; node: ConfigNode }> {
+function* missingValues(node: ConfigNode, path: KeyPath): Generator<{ path: KeyPath; node: ConfigNode }> {
   if (isMissing(node)) yield { path, node };
   if (node.kind === "list")
     for (const [index, item] of node.items.entries()) yield* missingValues(item, [...path, index]);
   if (node.kind === "dict")
     for (const [key, member] of node.entries) yield* missingValues(member, [...path, String(key)]);
+}
+
+/** Puts `standIn` where a value is `???` or an interpolation cannot be resolved. */
+export function fillUnset(root: DictNode, standIn: string, env: NodeJS.ProcessEnv): void {
+  fillMembers(root, [], standIn, (node, path) => {
+    if (isMissing(node)) return true;
+    if (interpolationText(node) === undefined) return false;
+    try {
+      new Interpolator(root, env).resolveDeep(node, path);
+      return false;
+    } catch (error) {
+      if (error instanceof ConfigInterpolationError) return true;
+      throw error;
+    }
+  });
+}
+
+function fillMembers(
+  container: ConfigNode,
+  path: KeyPath,
+  standIn: string,
+  isUnset: (node: ConfigNode, path: KeyPath) => boolean,
+): void {
+  if (container.kind === "scalar") return;
+  const members = container.kind === "dict" ? container.entries : container.items.entries();
+  for (const [key, member] of members) {
+    const here = [...path, container.kind === "dict" ? String(key) : Number(key)];
+    if (member.kind !== "scalar") fillMembers(member, here, standIn, isUnset);
+    else if (isUnset(member, here)) {
+      const filled = scalar(standIn, member.origin);
+      if (container.kind === "dict") container.entries.set(key, filled);
+      else container.items[Number(key)] = filled;
+    }
+  }
 }
