@@ -1,0 +1,19 @@
+/**
+ * The configuration system for programs: resolve a config, ask it for values and servers, and read its errors.
+ *
+ * @module
+ */
+export { type ConfigMetadata, readConfigMetadata, resolveLeniently } from "./config-metadata.ts";
+export * from "./errors.ts";
+export { findPath, findServerDirectory, installRoot, searchRoots } from "./paths.ts";
+export {
+  type Explanation,
+  loadConfigFromEnv,
+  type Override,
+  type ResolvedConfig,
+  type ResolveOptions,
+  resolveConfig,
+  type ServerInstance,
+  type ServerType,
+} from "./resolve.ts";
+export { maskSecrets } from "./secrets.ts";
