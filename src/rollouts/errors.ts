@@ -1,6 +1,6 @@
 import { GymError } from "../errors.ts";
 
-/** Stable codes of what goes wrong around the files of a run; docs/reference/rollout-files.md explains each. */
+/** Stable codes of what goes wrong around the files of a run; error-codes.ts says what to do about each. */
 export type RolloutErrorCode =
   | "ROLLOUT_FILE_MISSING"
   | "ROLLOUT_FILE_UNREADABLE"
