@@ -11,7 +11,7 @@ export const name = "collate";
 
 const ROWS = 200_000;
 /** CPU seconds for all rows, and resident memory above what the process had before. */
-const BUDGET_CPU_S = 30;
+const BUDGET_CPU_S = 20;
 const BUDGET_RSS_MB = 250;
 
 /** A training file of tool-calling rows, about 1.3 kB each, through `gym dataset collate`. */
