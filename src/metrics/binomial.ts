@@ -9,17 +9,17 @@ export function binomial(n: number, k: number): bigint {
 }
 
 /** Beyond this many bits a bigint no longer fits a double. */
-const safeBits = 1000;
+const SAFE_BITS = 1000;
 
 /** The quotient of two non-negative integers of any size, as a double. */
 export function ratio(numerator: bigint, denominator: bigint): number {
-  const excess = denominator.toString(16).length * 4 - safeBits;
+  const excess = denominator.toString(16).length * 4 - SAFE_BITS;
   if (excess <= 0) return Number(numerator) / Number(denominator);
   return Number(numerator >> BigInt(excess)) / Number(denominator >> BigInt(excess));
 }
 
 const ratios = new Map<string, number>();
-const maxRatios = 100_000;
+const MAX_RATIOS = 100_000;
 
 /** C(part, k) / C(whole, k): the chance that k draws without replacement all fall into the part. */
 export function allInPart(part: number, whole: number, k: number): number {
@@ -29,7 +29,7 @@ export function allInPart(part: number, whole: number, k: number): number {
   if (known !== undefined) return known;
   const value = ratio(binomial(part, k), binomial(whole, k));
   // Few different triples occur in one run; the bound only guards a process that lives for long.
-  if (ratios.size >= maxRatios) ratios.clear();
+  if (ratios.size >= MAX_RATIOS) ratios.clear();
   ratios.set(key, value);
   return value;
 }

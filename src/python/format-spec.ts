@@ -1,7 +1,7 @@
 import { TemplateError } from "./template-error.ts";
 
 /** The largest width or precision a template may ask for. */
-const maxWidth = 10_000;
+const MAX_WIDTH = 10_000;
 
 /** A parsed format specification: `[[fill]align][sign][z][#][0][width][grouping][.precision][type]`. */
 export interface FormatSpec {
@@ -62,8 +62,8 @@ export function parseFormatSpec(text: string, typeName: string): FormatSpec {
 
 function bounded(digits: string | undefined): number {
   const value = digits === undefined ? 0 : Number(digits);
-  if (value > maxWidth)
-    throw new TemplateError(`A width or precision of ${digits} is beyond the limit of ${maxWidth}`);
+  if (value > MAX_WIDTH)
+    throw new TemplateError(`A width or precision of ${digits} is beyond the limit of ${MAX_WIDTH}`);
   return value;
 }
 

@@ -4,7 +4,7 @@ import { pyAscii, pyRepr, pyStr, pyTypeName } from "./repr.ts";
 import { TemplateError, TemplateFieldError } from "./template-error.ts";
 
 /** Fields may stand inside format specifications (`{x:{width}}`), but no deeper. */
-const maxNesting = 2;
+const MAX_NESTING = 2;
 
 type Part = string | Field;
 
@@ -37,7 +37,7 @@ export function formatTemplate(template: string, data: Record<string, unknown>):
 
 /** Parses a Python brace template once, so that a million rows need not. */
 export function parseTemplate(template: string): Template {
-  const parts = parseParts(template, maxNesting);
+  const parts = parseParts(template, MAX_NESTING);
   return { fields: [...new Set(fieldNames(parts))], render: (data) => renderParts(parts, data) };
 }
 

@@ -5,7 +5,7 @@ import { anyKeyOrderNoted, orderedKeys } from "./key-order.ts";
 import { PyFloat, pyFloatPlainWrites } from "./py-float.ts";
 
 /** As deep as Python's own writer goes before it gives up. */
-const maxDepth = 1000;
+const MAX_DEPTH = 1000;
 
 export interface DumpsOptions {
   /** Spaces per level; without it everything is on one line. */
@@ -134,8 +134,8 @@ function write(value: unknown, style: Style, depth: number, pad: string): string
   }
   if (value === null) return "null";
   if (value instanceof PyFloat) return style.float(value.value);
-  if (depth >= maxDepth)
-    throw new JsonWriteError(`The value is nested deeper than ${maxDepth} levels, or contains itself.`);
+  if (depth >= MAX_DEPTH)
+    throw new JsonWriteError(`The value is nested deeper than ${MAX_DEPTH} levels, or contains itself.`);
   return Array.isArray(value) ? writeArray(value, style, depth, pad) : writeObject(value, style, depth, pad);
 }
 

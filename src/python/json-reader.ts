@@ -2,7 +2,7 @@ import { noteKeyOrder } from "./key-order.ts";
 import { PyFloat } from "./py-float.ts";
 
 /** Python refuses longer integers too; converting them takes quadratic time. */
-const maxIntegerDigits = 4300;
+const MAX_INTEGER_DIGITS = 4300;
 
 export interface JsonReaderOptions {
   allowNonFinite: boolean;
@@ -206,7 +206,7 @@ export class JsonReader {
   }
 
   private integer(token: string): unknown {
-    if (token.length > maxIntegerDigits) this.fail(`integer of more than ${maxIntegerDigits} digits`);
+    if (token.length > MAX_INTEGER_DIGITS) this.fail(`integer of more than ${MAX_INTEGER_DIGITS} digits`);
     const value = Number(token);
     if (Number.isSafeInteger(value)) return value === 0 ? 0 : value;
     return this.options.plain ? value : BigInt(token);

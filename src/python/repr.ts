@@ -3,7 +3,7 @@ import { floatRepr } from "./float-text.ts";
 import { orderedKeys } from "./key-order.ts";
 import { PyFloat } from "./py-float.ts";
 
-const maxDepth = 1000;
+const MAX_DEPTH = 1000;
 
 /** A value whose Python text cannot be given. */
 export class ReprError extends GymError {
@@ -63,8 +63,8 @@ function reprOf(value: unknown, depth: number): string {
     default:
       throw new ReprError(`A ${typeof value} has no Python text.`);
   }
-  if (depth >= maxDepth)
-    throw new ReprError(`The value is nested deeper than ${maxDepth} levels, or contains itself.`);
+  if (depth >= MAX_DEPTH)
+    throw new ReprError(`The value is nested deeper than ${MAX_DEPTH} levels, or contains itself.`);
   if (Array.isArray(value)) return `[${value.map((item) => reprOf(item, depth + 1)).join(", ")}]`;
   const members = value as Record<string, unknown>;
   const parts = orderedKeys(members).map((key) => `${stringRepr(key)}: ${reprOf(members[key], depth + 1)}`);
