@@ -1,4 +1,4 @@
-import { AlmostServerError, formatPosition } from "./errors.ts";
+import { AlmostServerError, place } from "./errors.ts";
 import { rawNodeAt } from "./key-path.ts";
 import { positionOf } from "./node.ts";
 import type { SchemaProblem } from "./schema-problems.ts";
@@ -37,6 +37,5 @@ export function almostServersError(
 
 /** Where the value is written, or the block that lacks it. */
 function where({ node }: AlmostServer, { path }: SchemaProblem): string {
-  const position = positionOf(rawNodeAt(node, path) ?? rawNodeAt(node, path.slice(0, -1)));
-  return position === undefined ? "" : ` (${formatPosition(position)})`;
+  return place(positionOf(rawNodeAt(node, path) ?? rawNodeAt(node, path.slice(0, -1))));
 }

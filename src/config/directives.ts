@@ -1,4 +1,4 @@
-import { ConfigError, ConfigInterpolationError, formatPosition, InheritPathNotFoundError } from "./errors.ts";
+import { ConfigError, ConfigInterpolationError, InheritPathNotFoundError, place } from "./errors.ts";
 import { Interpolator } from "./interpolate.ts";
 import { formatPath, type KeyPath } from "./key-path.ts";
 import { mergeDicts } from "./merge.ts";
@@ -190,15 +190,13 @@ function deleteInherited(block: ConfigNode, name: string, path: KeyPath): void {
 
 function notFound({ name, sourcePath }: Directive, value: ConfigNode, path: KeyPath) {
   const position = positionOf(value);
-  const where = position === undefined ? "" : ` (${formatPosition(position)})`;
   return new InheritPathNotFoundError(
-    `The path '${sourcePath.join(".")}' that '${name}' names at '${formatPath(path)}' does not exist in config${where}.`,
+    `The path '${sourcePath.join(".")}' that '${name}' names at '${formatPath(path)}' does not exist in config${place(position)}.`,
     { position },
   );
 }
 
 function directiveError(problem: string, node: ConfigNode): ConfigError {
   const position = positionOf(node);
-  const where = position === undefined ? "" : ` (${formatPosition(position)})`;
-  return new ConfigError(`${problem}${where}.`, { code: "CONFIG_DIRECTIVE", position });
+  return new ConfigError(`${problem}${place(position)}.`, { code: "CONFIG_DIRECTIVE", position });
 }

@@ -20,6 +20,11 @@ export function formatPosition(position: Position): string {
   return `${position.source}:${position.line}:${position.column}`;
 }
 
+/** ` (file:line:column)` to put behind a statement; nothing when the place is unknown. */
+export function place(position: Position | undefined): string {
+  return position === undefined ? "" : ` (${formatPosition(position)})`;
+}
+
 /** A mistake in what the user configured: files, `env.yaml` or the command line. */
 export class ConfigError extends GymError {
   /** Where the mistake is written, when it is written somewhere. */

@@ -1,6 +1,6 @@
 import { getCloseMatches } from "../python/difflib.ts";
 import { pyStr } from "../python/repr.ts";
-import { ConfigInterpolationError, formatPosition } from "./errors.ts";
+import { ConfigInterpolationError, place } from "./errors.ts";
 import {
   type Element,
   type Interpolation,
@@ -35,7 +35,7 @@ export interface Located {
 /** Longest chain of interpolations that lead to interpolations. */
 const MAX_CHAIN = 100;
 /** Values and characters one config may grow to when interpolations copy each other. */
-const MAX_VALUES = 1_000_000;
+const MAX_VALUES = 200_000;
 const MAX_TEXT = 10_000_000;
 /** Levels of mappings and lists that interpolations may nest into each other. */
 const MAX_NESTING = 1000;
@@ -157,9 +157,8 @@ export class Interpolator {
 
   fail(node: ConfigNode, path: KeyPath, problem: string, cause?: unknown): ConfigInterpolationError {
     const position = positionOf(node);
-    const where = position === undefined ? "" : ` (${formatPosition(position)})`;
     return new ConfigInterpolationError(
-      `Config value '${formatPath(path)}' cannot be resolved: ${problem}${where}.`,
+      `Config value '${formatPath(path)}' cannot be resolved: ${problem}${place(position)}.`,
       { position, cause },
     );
   }
@@ -224,9 +223,8 @@ export class Interpolator {
   #undefinedKey(holder: Located, base: Located | undefined, segments: readonly string[]) {
     const key = formatPath([...(base?.path ?? []), ...segments]);
     const position = positionOf(holder.node);
-    const where = position === undefined ? "" : ` (${formatPosition(position)})`;
     return new ConfigInterpolationError(
-      `Config value '${formatPath(holder.path)}' references '${key}', which is not defined${where}.` +
+      `Config value '${formatPath(holder.path)}' references '${key}', which is not defined${place(position)}.` +
         `${this.#hint(base, segments)}\nSet it in a config file or env.yaml, or pass an override: ++${key}=<value>`,
       { position },
     );

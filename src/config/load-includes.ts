@@ -1,6 +1,6 @@
 import { pyRepr } from "../python/repr.ts";
 import { closestPath } from "./closest-path.ts";
-import { ConfigPathNotFoundError, formatPosition, MalformedConfigPathsError } from "./errors.ts";
+import { ConfigPathNotFoundError, formatPosition, MalformedConfigPathsError, place } from "./errors.ts";
 import { Interpolator } from "./interpolate.ts";
 import { type ConfigNode, type DictNode, isTruthy, positionOf } from "./node.ts";
 import { candidatePaths, EXTRA_ROOTS_VARIABLE, findExistingPath } from "./paths.ts";
@@ -123,9 +123,8 @@ function notFound(text: string, writtenBy: ConfigNode | undefined, roots: readon
 
 function malformed(value: ConfigNode, node: ConfigNode): MalformedConfigPathsError {
   const position = positionOf(node);
-  const where = position === undefined ? "" : ` (${formatPosition(position)})`;
   return new MalformedConfigPathsError(
-    `'config_paths' must be a list of paths, but it is ${pyRepr(plainFromNode(value))}${where}. ` +
+    `'config_paths' must be a list of paths, but it is ${pyRepr(plainFromNode(value))}${place(position)}. ` +
       `Pass each file with --config PATH, or write +config_paths=[a.yaml,b.yaml].`,
     { position },
   );

@@ -1,4 +1,4 @@
-import { ConfigError, ConfigInterpolationError, formatPosition } from "./errors.ts";
+import { ConfigError, ConfigInterpolationError, place } from "./errors.ts";
 import { Interpolator } from "./interpolate.ts";
 import { formatPath, type KeyPath } from "./key-path.ts";
 import {
@@ -57,11 +57,8 @@ function containerBehind(node: ConfigNode, { root, path, env }: MergeContext): C
 }
 
 function shapeConflict(existing: ConfigNode, incoming: ConfigNode, path: KeyPath): ConfigError {
-  const describe = (node: ConfigNode) => {
-    const position = positionOf(node);
-    const shape = node.kind === "list" ? "a list" : "a mapping";
-    return position === undefined ? shape : `${shape} (${formatPosition(position)})`;
-  };
+  const describe = (node: ConfigNode) =>
+    `${node.kind === "list" ? "a list" : "a mapping"}${place(positionOf(node))}`;
   return new ConfigError(
     `Cannot merge ${describe(incoming)} into ${describe(existing)} at '${formatPath(path)}'.`,
     { code: "CONFIG_MERGE", position: positionOf(incoming) },

@@ -82,6 +82,10 @@ describe("parseOverride", () => {
     ["str([1,true])", ["1", "true"]],
     ["float(2)", 2],
     ["bool('False')", false],
+    ["bool(0)", false],
+    ["float('-1_0.5e1')", -105],
+    ["float(inf)", Number.POSITIVE_INFINITY],
+    ["int({a: '1', b: true})", { a: 1, b: 1 }],
   ])("reads %s", (text, expected) => {
     expect(value(text)).toEqual(expected);
   });
@@ -103,6 +107,9 @@ describe("parseOverride", () => {
     ["+a=choice(1,2)", "makes a sweep", 1],
     ["+a=foo(1)", "unknown function 'foo'", 1],
     ["+a=int(x)", "cannot be read as int", undefined],
+    ["+a=str(null)", "cannot be read as str", undefined],
+    ["+a=int(1,2)", "takes one value", undefined],
+    ["+a=int()", "needs a value", undefined],
   ])("refuses %s and says where", (text, problem, column) => {
     let caught: unknown;
     try {

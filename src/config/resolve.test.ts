@@ -297,6 +297,66 @@ describe("resolveConfig", () => {
     expect(await failure(files, { envYamlPath: "nope.yaml" })).toBeInstanceOf(ConfigPathNotFoundError);
   });
 
+  it("folds the dummy model into a real one and keeps it where there is none", async () => {
+    const agent =
+      "a:\n  responses_api_agents:\n    w:\n      entrypoint: app.py\n      model_server: {type: responses_api_models, name: policy_model}\n";
+    const dummy = await resolve({ "main.yaml": agent }, { noModel: true });
+    expect(dummy.servers.map(({ implementation }) => implementation)).toEqual(["w", "dummy_model"]);
+    const real = await resolve(
+      {
+        "main.yaml": `${agent}policy_model:\n  responses_api_models:\n    furnace: {url: '\${policy_base_url}'}\n`,
+      },
+      { noModel: true },
+    );
+    expect(real.get("policy_model.responses_api_models")).toEqual({
+      furnace: { entrypoint: "app.py", url: "", host: "127.0.0.1", port: -1 },
+    });
+  });
+
+  it("folds it into whatever else the instance is", async () => {
+    const config = await resolve(
+      { "main.yaml": "policy_model:\n  responses_api_agents:\n    w: {n: 1}\n" },
+      { noModel: true },
+    );
+    expect(config.get("policy_model")).toEqual({
+      responses_api_agents: { w: { entrypoint: "app.py", n: 1, host: "127.0.0.1", port: -1 } },
+    });
+  });
+
+  it("lists what nobody supplied, with examples for the first three", async () => {
+    const error = await failure({ "main.yaml": "a: ???\nb:\n- ok\n- ???\nc:\n  d: ???\n  e: ???\n" });
+    expect(error.name).toBe("ConfigMissingValuesError");
+    expect(error.message).toContain("4 required config value(s)");
+    expect(error.message).toMatch(/ {2}- a\n {2}- b\[1\]\n {2}- c\.d\n {2}- c\.e\n/);
+    expect(error.message.match(/<value>/g)).toHaveLength(3);
+    expect(error.position).toMatchObject({ line: 1, column: 4 });
+  });
+
+  it("gives agents the settings for skipping verification that they do not have", async () => {
+    const config = await resolve({
+      "main.yaml":
+        "skip_verification: true\nskip_verification_reward: null\na:\n  responses_api_agents:\n    w: {entrypoint: app.py}\nb:\n  responses_api_agents:\n    w: {entrypoint: app.py, skip_verification: false}\n",
+    });
+    expect(config.servers.map((server) => server.config.skip_verification)).toEqual([true, false]);
+    expect(config.servers[0]?.config).not.toHaveProperty("skip_verification_reward");
+  });
+
+  it("masks lists and what interpolations bring under a secret key", async () => {
+    const config = await resolve(
+      {
+        "main.yaml":
+          "names: [a, b]\nbox: {n: 1}\nmy_keys: ${names}\nkey_box: ${box}\nrows: [[{a_token: t}]]\n",
+      },
+      { hideSecrets: true },
+    );
+    expect(config.toObject()).toMatchObject({
+      names: ["a", "b"],
+      my_keys: ["****", "****"],
+      key_box: { n: 1 },
+      rows: [[{ a_token: "****" }]],
+    });
+  });
+
   it("ends cycles of includes", async () => {
     const config = await resolve({
       "main.yaml": "config_paths: [b.yaml]\na: 1\n",

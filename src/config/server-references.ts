@@ -1,6 +1,6 @@
 import { getCloseMatches } from "../python/difflib.ts";
 import { aliasedInstance } from "./aliases.ts";
-import { formatPosition, ServerRefNotFoundError } from "./errors.ts";
+import { place, ServerRefNotFoundError } from "./errors.ts";
 import type { Interpolator, Located } from "./interpolate.ts";
 import { childOf } from "./key-path.ts";
 import { positionOf, scalar } from "./node.ts";
@@ -68,9 +68,8 @@ function notFound(
   const quote = (list: readonly string[]) => list.map((item) => `'${item}'`).join(", ");
   const available = names.length === 0 ? "(none)" : quote(names.toSorted());
   const hint = close.length > 0 ? `Did you mean: ${quote(close)}?` : `Available ${type}: ${available}`;
-  const where = position === undefined ? "" : ` (${formatPosition(position)})`;
   return new ServerRefNotFoundError(
-    `In server instance '${server.name}', field '${field}' refers to ${type}/'${name}', which is not configured${where}. ${hint}`,
+    `In server instance '${server.name}', field '${field}' refers to ${type}/'${name}', which is not configured${place(position)}. ${hint}`,
     { position },
   );
 }

@@ -17,7 +17,7 @@ import { floatValue, integerValue, plainScalar } from "./yaml-scalars.ts";
 import { YamlSyntaxError } from "./yaml-tokens.ts";
 
 /** Values one file may hold after its aliases are expanded; real configs have a few thousand. */
-const MAX_VALUES = 500_000;
+const MAX_VALUES = 200_000;
 /** Levels after aliases are expanded. */
 const MAX_EXPANDED_DEPTH = 400;
 

@@ -1,0 +1,40 @@
+import { describe, expect, it } from "vitest";
+import { aliasedInstance, aliasedPath, currentComponentName } from "./aliases.ts";
+
+describe("aliases of renamed components", () => {
+  it.each([
+    ["simple_weather", "example_single_tool_call"],
+    ["example_simple_weather", "example_single_tool_call"],
+    ["multineedle", "example_multi_step"],
+    ["stateful_counter", "example_session_state_mgmt"],
+    ["comp_coding", "code_gen"],
+    ["library_judge_math", "math_with_judge"],
+    ["multiverse_math_hard", "math_advanced_calculations"],
+    ["workbench", "workplace_assistant"],
+    ["mcqa", "mcqa"],
+    ["constructor", "constructor"],
+  ])("%s is %s", (old, current) => {
+    expect(currentComponentName(old)).toBe(current);
+  });
+
+  it("changes whole names inside component directories only", () => {
+    expect(aliasedPath("resources_servers/example_simple_weather/configs/simple_weather.yaml")).toBe(
+      "resources_servers/example_single_tool_call/configs/example_single_tool_call.yaml",
+    );
+    expect(aliasedPath("./resources_servers/multineedle/data/example.jsonl")).toBe(
+      "./resources_servers/example_multi_step/data/example.jsonl",
+    );
+    expect(aliasedPath("resources_servers/workbench2/configs/a.yaml")).toBeUndefined();
+    expect(aliasedPath("data/workbench/rows.jsonl")).toBeUndefined();
+  });
+
+  it("finds the instance an older name means, if it is configured", () => {
+    const configured = new Set(["example_multi_step", "example_multi_step_simple_agent", "policy_model"]);
+    expect(aliasedInstance("multineedle_simple_agent", configured)).toBe("example_multi_step_simple_agent");
+    expect(aliasedInstance("multineedle_resources_server", configured)).toBe("example_multi_step");
+    expect(aliasedInstance("multineedle", configured)).toBe("example_multi_step");
+    expect(aliasedInstance("openai_model", configured)).toBe("policy_model");
+    expect(aliasedInstance("multineedles", configured)).toBeUndefined();
+    expect(aliasedInstance("workbench", configured)).toBeUndefined();
+  });
+});
