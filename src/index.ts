@@ -1,9 +1,11 @@
+export { connectToRun } from "./client/connect.ts";
 export { type Cookies, cookieHeader, mergeCookies, parseSetCookies } from "./client/cookies.ts";
 export { nextDelay, type RetryBudget, retryAfterMs, sleep } from "./client/retry.ts";
 export { untilAborted } from "./client/run-client.ts";
 export { type CallOptions, callServer, type ServerClient, type ServerReply } from "./client/server-client.ts";
 export { GymError } from "./errors.ts";
 export { agentConfig, loopAgentConfig, modelServerRef, resourcesServerRef } from "./server/agent-config.ts";
+export { type CallLimits, callLimits } from "./server/call-limits.ts";
 export { callModel, inputItems } from "./server/call-model.ts";
 export type { ServerContext } from "./server/context.ts";
 export { type AgentReply, defineAgent, type RolloutScope } from "./server/define-agent.ts";

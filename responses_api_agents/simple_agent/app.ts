@@ -1,4 +1,5 @@
 import {
+  callLimits,
   callModel,
   defineAgent,
   inputItems,
@@ -23,7 +24,15 @@ export default defineAgent({
     const { client, globalConfig } = server;
     const recorder = globalConfig["observability_enabled"] === true ? new TrajectoryRecorder() : undefined;
     const modelServer = config.model_server.name;
-    const tools = { client, resourcesServer: config.resources_server.name, rollout, signal, recorder };
+    const limits = callLimits(globalConfig);
+    const tools = {
+      client,
+      resourcesServer: config.resources_server.name,
+      rollout,
+      signal,
+      timeoutMs: limits.toolCallMs,
+      recorder,
+    };
     const input = inputItems(params);
     const produced: ResponseOutputItem[] = [];
     let usage: Usage | null = null;
@@ -36,6 +45,7 @@ export default defineAgent({
         params: { ...params, input: [...input, ...produced] },
         rollout,
         signal,
+        timeoutMs: limits.modelCallMs,
         // Replaying the model server's cookie keeps a conversation on one replica.
         ...(modelCookies && { cookies: modelCookies }),
       });

@@ -43,13 +43,17 @@ export async function callServer(
   call: { server: string; path: string; body: unknown; stage: FailureStage } & CallOptions,
 ): Promise<ServerReply> {
   const { server, path, body, stage, ...options } = call;
-  let reply: ServerReply;
-  try {
-    reply = await client.post(server, path, body, options);
-  } catch (error) {
-    if (!(error instanceof ServerCallError) || error.info.stage) throw error;
-    throw new ServerCallError(server, error.status, { ...error.info, stage }, { cause: error });
-  }
+  const reply = await inStage(stage, () => client.post(server, path, body, options));
   if (!reply.ok) throw failureOf(server, path, stage, reply);
   return reply;
+}
+
+/** Runs a call; a failure that does not say where it happened happened in `stage`. */
+export async function inStage<T>(stage: FailureStage, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    if (!(error instanceof ServerCallError) || error.info.stage) throw error;
+    throw new ServerCallError(error.server, error.status, { ...error.info, stage }, { cause: error });
+  }
 }

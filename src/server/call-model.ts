@@ -22,9 +22,10 @@ export async function callModel(
     cookies?: Cookies;
     rollout: RolloutScope;
     signal: AbortSignal;
+    timeoutMs?: number | null;
   },
 ): Promise<{ response: Response; cookies: Cookies }> {
-  const { modelServer, params, cookies, rollout, signal } = call;
+  const { modelServer, params, cookies, rollout, signal, timeoutMs } = call;
   rollout.onStage("model", modelServer);
   const reply = await callServer(client, {
     server: modelServer,
@@ -33,6 +34,7 @@ export async function callModel(
     stage: "model",
     signal,
     idempotent: true,
+    ...(timeoutMs !== undefined && { timeoutMs }),
     ...(cookies && { cookies }),
     ...(rollout.rolloutId !== undefined && { headers: { [ROLLOUT_HEADER]: rollout.rolloutId } }),
   });

@@ -1,9 +1,8 @@
-import { type FailureInfo, ServerCallError } from "../client/call-errors.ts";
+import type { FailureInfo, ServerCallError } from "../client/call-errors.ts";
 import { errorMessage } from "../errors.ts";
-import { ConversionError } from "../openai/conversion-loss.ts";
-import { ValidationError } from "../openai/validation.ts";
+import type { ValidationError } from "../openai/validation.ts";
 import type { AppReply } from "./app.ts";
-import { HttpError } from "./errors.ts";
+import type { HttpError } from "./errors.ts";
 import type { Logger } from "./logger.ts";
 
 /** Error texts are read by models and people: the first part says it. */
@@ -14,23 +13,20 @@ export function mapError(
   error: unknown,
   context: { server: string; path: string; signal: AbortSignal; log: Logger },
 ): Omit<AppReply, "cookies"> {
-  if (error instanceof ValidationError) return { status: 422, body: { detail: error.detail } };
-  if (error instanceof ConversionError) {
+  // A server file may bring its own copy of the package: errors are told apart by code, not by class.
+  const code = error instanceof Error ? (error as { code?: unknown }).code : undefined;
+  if (code === "VALIDATION_FAILED")
+    return { status: 422, body: { detail: (error as ValidationError).detail } };
+  if (code === "CONVERSION_UNSUPPORTED" || code === "CONVERSION_VALUE") {
     return failure(422, {
       class: "invalid_request",
       stage: "model",
       retryable: false,
-      message: error.message,
+      message: errorMessage(error),
     });
   }
-  if (isHttpError(error)) {
-    const body: Record<string, unknown> = { detail: error.detail };
-    if (error.failure) body["error"] = error.failure;
-    const headers =
-      error.retryAfterSeconds === undefined ? undefined : { "retry-after": String(error.retryAfterSeconds) };
-    return headers ? { status: error.status, body, headers } : { status: error.status, body };
-  }
-  if (error instanceof ServerCallError) return mapCallError(error);
+  if (code === "SERVER_HTTP") return mapHttpError(error as HttpError);
+  if (code === "SERVER_CALL") return mapCallError(error as ServerCallError);
   if (context.signal.aborted) {
     const reason = errorMessage(context.signal.reason);
     return failure(504, {
@@ -43,6 +39,21 @@ export function mapError(
     `${context.path}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
   );
   return { status: 500, body: describe(error) };
+}
+
+function mapHttpError(error: HttpError): Omit<AppReply, "cookies"> {
+  const body: Record<string, unknown> = { detail: error.detail };
+  if (error.failure) body["error"] = error.failure;
+  const { status, retryAfterSeconds } = error;
+  if (retryAfterSeconds === undefined) return { status, body };
+  return { status, body, headers: { "retry-after": String(retryAfterSeconds) } };
+}
+
+/** A model server has tried again as often as its budget allows: client libraries that ask must not do so once more. */
+function mapProviderError(error: ProviderError): Omit<AppReply, "cookies"> {
+  const headers: Record<string, string> = { "x-should-retry": "false" };
+  if (error.retryAfterMs !== undefined) headers["retry-after"] = String(Math.ceil(error.retryAfterMs / 1000));
+  return { ...failure(error.status, error.failure), headers };
 }
 
 /** An error of another server keeps its status and root cause; a wrapper would hide what the user has to know. */
@@ -60,12 +71,4 @@ function failure(status: number, info: FailureInfo): Omit<AppReply, "cookies"> {
 function describe(error: unknown): string {
   const name = error instanceof Error ? error.name : typeof error;
   return `${name}('${errorMessage(error).slice(0, MAX_ERROR_TEXT)}')`;
-}
-
-// A server file may bring its own copy of the package: compare by code, not by class.
-function isHttpError(error: unknown): error is HttpError {
-  return (
-    error instanceof HttpError ||
-    (error instanceof Error && (error as { code?: unknown }).code === "SERVER_HTTP")
-  );
 }

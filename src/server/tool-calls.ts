@@ -1,5 +1,5 @@
 import { type Cookies, mergeCookies } from "../client/cookies.ts";
-import type { ServerClient } from "../client/server-client.ts";
+import { inStage, type ServerClient } from "../client/server-client.ts";
 import type { FunctionCall, FunctionCallOutput } from "../openai/responses.ts";
 import type { RolloutScope } from "./define-agent.ts";
 import type { TrajectoryRecorder } from "./trajectory.ts";
@@ -22,6 +22,7 @@ export interface ToolRun {
   resourcesServer: string;
   rollout: RolloutScope;
   signal: AbortSignal;
+  timeoutMs?: number | null;
   recorder?: TrajectoryRecorder | undefined;
 }
 
@@ -49,7 +50,7 @@ export async function runToolCall(
 async function answerOf(
   call: FunctionCall,
   cookies: Cookies,
-  { client, resourcesServer, rollout, signal }: ToolRun,
+  { client, resourcesServer, rollout, signal, timeoutMs }: ToolRun,
 ): Promise<{ status: number; text: string; cookies: Cookies }> {
   let input: unknown;
   try {
@@ -64,10 +65,10 @@ async function answerOf(
   }
   if (!isToolName(call.name)) return { status: 404, text: NOT_FOUND, cookies: {} };
   rollout.onStage("tool", call.name);
-  const reply = await client.post(resourcesServer, `${rollout.prefix}/${call.name}`, input, {
-    cookies,
-    signal,
-  });
+  const path = `${rollout.prefix}/${call.name}`;
+  const options = { cookies, signal, ...(timeoutMs !== undefined && { timeoutMs }) };
+  // The answer of a tool is the model's to read, whatever its status; only a tool nobody answers for is a failure.
+  const reply = await inStage("tool", () => client.post(resourcesServer, path, input, options));
   return { status: reply.status, text: reply.text(), cookies: reply.cookies };
 }
 

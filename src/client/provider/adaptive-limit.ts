@@ -1,0 +1,152 @@
+import { LatencyWindow } from "./latency-window.ts";
+import { Waiters } from "./waiters.ts";
+
+/** Sockets one address may be given; what is above waits here. */
+export const MOST_CONCURRENT = 4_096;
+const SMALLEST = 1;
+/** Latency alone never takes the limit below this. */
+const SMALLEST_BY_LATENCY = 4;
+const RATE_LIMIT_FACTOR = 0.5;
+const LATENCY_FACTOR = 0.8;
+/** How much a limit grows while as many calls succeed as it lets through: by one, or by this part. */
+const GROWTH = 0.05;
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 30_000;
+
+/** One place among the calls that run. */
+export interface Slot {
+  readonly startedAt: number;
+  /** Calls under way when this one started, itself included. */
+  readonly among: number;
+}
+
+/** How a call went, as far as the limit is concerned. */
+export type SlotResult =
+  | { kind: "success"; outputTokens: number | null }
+  | { kind: "rate-limited"; pauseMs: number | undefined }
+  | { kind: "other" };
+
+/**
+ * How many calls may run at once against one (endpoint, model, key). It starts open, halves when the endpoint asks to
+ * slow down, gives way when answers become slow without becoming more, and grows back while calls succeed. After a
+ * refusal nobody starts before the pause the endpoint asked for; while refusals are all that comes, one call at a time
+ * asks whether it is over.
+ */
+export class AdaptiveLimit {
+  readonly #waiters = new Waiters();
+  readonly #latency = new LatencyWindow();
+  readonly #random: () => number;
+  readonly #now: () => number;
+  #limit = MOST_CONCURRENT;
+  #running = 0;
+  #decreasedAt = Number.NEGATIVE_INFINITY;
+  #pausedUntil = 0;
+  #refusalsInARow = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(random: () => number = Math.random, now: () => number = Date.now) {
+    this.#random = random;
+    this.#now = now;
+  }
+
+  get limit(): number {
+    return Math.floor(this.#limit);
+  }
+  get running(): number {
+    return this.#running;
+  }
+  get waiting(): number {
+    return this.#waiters.size;
+  }
+
+  /** Waits for a place; those who came first are served first. Undefined when `giveUpAt` came first. */
+  async enter(signal: AbortSignal | undefined, giveUpAt: number): Promise<Slot | undefined> {
+    if (this.#waiters.size > 0 || !this.#hasRoom()) {
+      this.#wakeLater();
+      // The place is taken before the waiter is woken, so nobody slips in between.
+      if (!(await this.#waiters.wait(signal, giveUpAt - this.#now()))) return undefined;
+    } else this.#running++;
+    return { startedAt: this.#now(), among: this.#running };
+  }
+
+  leave(slot: Slot, result: SlotResult): void {
+    this.#running--;
+    switch (result.kind) {
+      case "success":
+        this.#succeeded(slot, result.outputTokens);
+        break;
+      case "rate-limited":
+        this.#refused(slot, result.pauseMs);
+        break;
+      case "other":
+        break;
+    }
+    this.#fill();
+  }
+
+  #succeeded(slot: Slot, outputTokens: number | null): void {
+    this.#refusalsInARow = 0;
+    const now = this.#now();
+    const slow = this.#latency.add(slot, now, outputTokens);
+    if (slow !== undefined && this.#isNews(slot)) {
+      const reached = Math.min(this.#limit, slow.concurrency);
+      const lower = Math.max(SMALLEST_BY_LATENCY, reached * LATENCY_FACTOR);
+      if (lower < this.#limit) {
+        this.#limit = lower;
+        this.#decreasedAt = now;
+        return;
+      }
+    }
+    // Only a limit that is felt says something about what the endpoint can take.
+    if (slot.among < this.#limit * 0.9 && this.#waiters.size === 0) return;
+    const step = Math.max(1, this.#limit * GROWTH) / Math.max(1, this.#limit);
+    this.#limit = Math.min(MOST_CONCURRENT, this.#limit + step);
+  }
+
+  #refused(slot: Slot, asked: number | undefined): void {
+    const now = this.#now();
+    const ceiling = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(this.#refusalsInARow, 30));
+    const pause = (asked ?? 0) + ceiling / 2 + (this.#random() * ceiling) / 2;
+    if (this.#isNews(slot)) {
+      this.#refusalsInARow++;
+      // A single call that is refused says that it is too early, not that there were too many.
+      if (slot.among > 1)
+        this.#limit = Math.max(SMALLEST, Math.min(this.#limit, slot.among) * RATE_LIMIT_FACTOR);
+      this.#decreasedAt = now;
+      this.#pausedUntil = Math.max(this.#pausedUntil, now + pause);
+    } else if (asked !== undefined) this.#pausedUntil = Math.max(this.#pausedUntil, now + asked);
+    this.#wakeLater();
+  }
+
+  /** Calls that were already on their way when the limit went down do not lower it again. */
+  #isNews(slot: Slot): boolean {
+    return slot.startedAt > this.#decreasedAt;
+  }
+
+  #hasRoom(): boolean {
+    if (this.#now() < this.#pausedUntil) return false;
+    const allowed = this.#refusalsInARow > 0 ? 1 : Math.max(SMALLEST, Math.floor(this.#limit));
+    return this.#running < allowed;
+  }
+
+  #fill(): void {
+    while (this.#waiters.size > 0 && this.#hasRoom()) {
+      this.#running++;
+      this.#waiters.wakeFirst();
+    }
+  }
+
+  /** One timer for all who wait for the end of the pause. */
+  #wakeLater(): void {
+    const delay = this.#pausedUntil - this.#now();
+    if (delay <= 0 || this.#timer !== undefined) return;
+    this.#timer = setTimeout(
+      () => {
+        this.#timer = undefined;
+        this.#fill();
+        this.#wakeLater();
+      },
+      Math.min(delay, LONGEST_PAUSE_MS),
+    );
+  }
+}

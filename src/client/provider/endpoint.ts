@@ -1,0 +1,72 @@
+import { createHash } from "node:crypto";
+import { AdaptiveLimit } from "./adaptive-limit.ts";
+import { CircuitBreaker } from "./circuit-breaker.ts";
+import type { EndpointUrl } from "./endpoint-url.ts";
+import { processWide } from "./process-wide.ts";
+
+interface LogLike {
+  warn(message: string): void;
+  info(message: string): void;
+}
+
+/** One address with what all servers of the process know about it. */
+export interface Endpoint {
+  readonly url: EndpointUrl;
+  readonly breaker: CircuitBreaker;
+  readonly limit: AdaptiveLimit;
+}
+
+const breakers = processWide("breakers", () => new Map<string, CircuitBreaker>());
+const limits = processWide("limits", () => new Map<string, AdaptiveLimit>());
+
+/** The endpoint for a model and key; breaker and limit are those of every other server that calls the same one. */
+export function sharedEndpoint(url: EndpointUrl, model: string, apiKey: string, log: LogLike): Endpoint {
+  let breaker = breakers.get(url.text);
+  if (!breaker) {
+    breaker = new CircuitBreaker({
+      opened: (failure) => log.warn(`${failure.message}; calls wait until it answers again`),
+      closed: (downMs) => log.info(`${url.host} answers again after ${(downMs / 1000).toFixed(1)} s`),
+    });
+    breakers.set(url.text, breaker);
+  }
+  const account = createHash("sha256").update(apiKey).digest("hex").slice(0, 16);
+  const key = `${url.text} ${model} ${account}`;
+  let limit = limits.get(key);
+  if (!limit) {
+    limit = new AdaptiveLimit();
+    limits.set(key, limit);
+  }
+  return { url, breaker, limit };
+}
+
+/** Forgets what is known about every endpoint; for tests. */
+export function forgetEndpoints(): void {
+  breakers.clear();
+  limits.clear();
+}
+
+/** Which replica a session belongs to: the first eight bytes of the SHA-256 of its id, modulo their number. */
+export function replicaOf(sessionId: string, replicas: number): number {
+  if (replicas <= 1) return 0;
+  const head = createHash("sha256").update(sessionId).digest().readBigUInt64BE(0);
+  return Number(head % BigInt(replicas));
+}
+
+/**
+ * The endpoint for the next attempt: the session's own, or the next one in the circle that is up and has not failed this
+ * call. When all are down it is the one that is tried again first.
+ */
+export function chooseEndpoint(
+  endpoints: readonly Endpoint[],
+  first: number,
+  failed: ReadonlySet<Endpoint>,
+): Endpoint {
+  const circle = endpoints.map((_, offset) => endpoints[(first + offset) % endpoints.length] as Endpoint);
+  const untried = circle.find((endpoint) => !endpoint.breaker.isOpen && !failed.has(endpoint));
+  if (untried) return untried;
+  const up = circle.find((endpoint) => !endpoint.breaker.isOpen);
+  if (up) return up;
+  return circle.reduce((best, endpoint) =>
+    endpoint.breaker.probeAt < best.breaker.probeAt ? endpoint : best,
+  );
+}

@@ -1,0 +1,364 @@
+import { errorMessage } from "../../errors.ts";
+import { normalizeUsage } from "../../openai/normalize-usage.ts";
+import { isObject } from "../../openai/readers.ts";
+import { ValidationError } from "../../openai/validation.ts";
+import type { Logger } from "../../server/logger.ts";
+import { Semaphore } from "../../server/semaphore.ts";
+import { nextDelay, type RetryBudget, sleep } from "../retry.ts";
+import type { Slot } from "./adaptive-limit.ts";
+import type { ApiKey } from "./api-key.ts";
+import type { Pass } from "./circuit-breaker.ts";
+import { type CostMeter, costOf } from "./cost.ts";
+import { chooseEndpoint, type Endpoint, replicaOf } from "./endpoint.ts";
+import { requestPath } from "./endpoint-url.ts";
+import { ProviderError, type ProviderFailureClass } from "./provider-error.ts";
+import { failureOfError, failureOfReply, hiddenError, invalidResponse } from "./read-failure.ts";
+import { redactor } from "./redact.ts";
+import { type CacheKeyParts, ResponseCache } from "./response-cache.ts";
+import type { Price, ProviderSettings } from "./settings.ts";
+import { type AttemptReply, sendAttempt } from "./transport.ts";
+
+const NOTHING_TRIED: ReadonlySet<Endpoint> = new Set();
+/** At most one warning about refusals in this time. */
+const WARN_EVERY_MS = 10_000;
+
+export interface ProviderParts {
+  endpoints: readonly Endpoint[];
+  apiKey: ApiKey;
+  /** The headers that carry the key. */
+  authorize: (apiKey: string) => Record<string, string>;
+  headers: Readonly<Record<string, string>>;
+  query: Readonly<Record<string, string>>;
+  settings: ProviderSettings;
+  /** Calls of this server at once; null: as many as the endpoint takes. */
+  maxConcurrent: number | null;
+  price: Price | undefined;
+  meters: readonly CostMeter[];
+  cache: ResponseCache | undefined;
+  log: Logger;
+}
+
+export interface ProviderCall<T> {
+  /** Below the base URL, such as `/chat/completions`. */
+  path: string;
+  method?: "GET" | "POST";
+  body?: Readonly<Record<string, unknown>>;
+  signal: AbortSignal;
+  /** Makes the result out of the parsed body; what it throws means that the answer is unusable. */
+  read(body: unknown): T;
+  headers?: Readonly<Record<string, string>>;
+  /** Sessions stay with their replica. */
+  sessionId?: string;
+  rolloutId?: string | undefined;
+  /** Whether the path is below the host instead of the base URL's last `/v1`. */
+  besideBase?: boolean;
+  /** The replica to ask, where a call belongs to an earlier one. */
+  replica?: number;
+}
+
+export interface ProviderReply<T> {
+  value: T;
+  /** Dollars; 0 for an answer from the cache, null when the price is not known. */
+  cost: number | null;
+  cached: boolean;
+  /** Which of the base URLs answered. */
+  replica: number;
+}
+
+interface Answer<T> {
+  value: T;
+  reply: AttemptReply;
+  usage: unknown;
+  replica: number;
+}
+
+interface Progress {
+  /** When the first attempt failed; when the call began, until then. */
+  since: number;
+  last?: ProviderError;
+}
+
+/** No attempt can be made any more within the budget; `last` is why. */
+class Exhausted extends Error {
+  readonly last: ProviderError;
+
+  constructor(last: ProviderError) {
+    super(last.message);
+    this.last = last;
+  }
+}
+
+/**
+ * The client of an outside model endpoint: one budget for all retries, a breaker and a shared limit per endpoint, and errors
+ * that say what the endpoint said. A server keeps one for its lifetime.
+ */
+export class Provider {
+  readonly #parts: ProviderParts;
+  readonly #budget: RetryBudget;
+  readonly #own: Semaphore;
+  #redact: (text: string) => string;
+  #headers: Readonly<Record<string, string>>;
+  #warnedAt = 0;
+
+  constructor(parts: ProviderParts) {
+    const { settings } = parts;
+    this.#parts = parts;
+    this.#own = new Semaphore(parts.maxConcurrent);
+    this.#budget = {
+      attempts: settings.retry_attempts,
+      wallClockMs: settings.retry_seconds === null ? null : settings.retry_seconds * 1000,
+      baseDelayMs: settings.retry_first_pause_seconds * 1000,
+      maxDelayMs: settings.retry_longest_pause_seconds * 1000,
+    };
+    this.#headers = {};
+    this.#redact = (text) => text;
+    this.#useKey();
+  }
+
+  get hosts(): string[] {
+    return this.#parts.endpoints.map(({ url }) => url.host);
+  }
+
+  /** Takes the API key out of a text. */
+  redact(text: string): string {
+    return this.#redact(text);
+  }
+
+  /** Makes one call, as often as the budget allows, and returns what `read` made of the answer. */
+  async call<T>(call: ProviderCall<T>): Promise<ProviderReply<T>> {
+    const { meters, price } = this.#parts;
+    const body = call.body === undefined ? undefined : JSON.stringify(call.body);
+    const key = this.#cacheKey(call, body);
+    const kept = key && (await this.#fromCache(key, call));
+    if (kept) return kept;
+    for (const meter of meters) meter.check();
+    const { value, reply, usage, replica } = await this.#withRetries(call, body);
+    if (key) void this.#parts.cache?.keep(ResponseCache.key(key), key, reply.text);
+    const cost = costOf(usage, price, reply.headers);
+    if (cost !== null) for (const meter of meters) meter.add(cost);
+    return { value, cost, cached: false, replica };
+  }
+
+  #useKey(): void {
+    const { apiKey, authorize, headers } = this.#parts;
+    this.#headers = { "content-type": "application/json", ...lowerCase(headers), ...authorize(apiKey.value) };
+    this.#redact = redactor([apiKey.value, ...secretHeaders(headers)]);
+  }
+
+  #cacheKey(call: ProviderCall<unknown>, body: string | undefined): CacheKeyParts | undefined {
+    const { cache, endpoints } = this.#parts;
+    if (!cache || body === undefined) return undefined;
+    const repeat = /-(\d+)(?:-a\d+)?$/.exec(call.rolloutId ?? "")?.[1] ?? "";
+    return { url: `${endpoints[0]?.url.text}${call.path}`, body, repeat };
+  }
+
+  async #fromCache<T>(key: CacheKeyParts, call: ProviderCall<T>): Promise<ProviderReply<T> | undefined> {
+    const reply = await this.#parts.cache?.find(ResponseCache.key(key));
+    if (!reply) return undefined;
+    try {
+      return { value: call.read(JSON.parse(reply.text)), cost: 0, cached: true, replica: 0 };
+    } catch (error) {
+      this.#parts.log.warn(`an answer in the cache cannot be used: ${errorMessage(error)}`);
+      return undefined;
+    }
+  }
+
+  async #withRetries<T>(call: ProviderCall<T>, body: string | undefined): Promise<Answer<T>> {
+    const { endpoints } = this.#parts;
+    const first =
+      call.replica ?? (endpoints.length > 1 ? replicaOf(call.sessionId ?? "", endpoints.length) : 0);
+    let failed = NOTHING_TRIED;
+    let progress: Progress = { since: Date.now() };
+    for (let attempt = 1; ; attempt++) {
+      const endpoint = chooseEndpoint(endpoints, first, failed);
+      try {
+        return await this.#own.run(() => this.#attempt(endpoint, call, body, progress), call.signal);
+      } catch (error) {
+        if (error instanceof Exhausted) throw gaveUp(error.last, attempt - 1, progress.since);
+        if (!(error instanceof ProviderError)) throw error;
+        // The clock starts with the first failure: neither waiting in line nor a slow answer uses the budget up.
+        progress = { since: progress.last ? progress.since : Date.now(), last: error };
+        if (await this.#keyRenewed(error)) continue;
+        const delay = error.failure.retryable
+          ? nextDelay(this.#budget, { attempt, startedAt: progress.since, retryAfterMs: error.retryAfterMs })
+          : undefined;
+        if (delay === undefined) throw gaveUp(error, attempt, progress.since);
+        this.#report(call, endpoint, error, attempt);
+        failed = new Set([...failed, endpoint]);
+        const next = chooseEndpoint(endpoints, first, failed);
+        if (failed.has(next) || next.breaker.isOpen) await sleep(delay, call.signal);
+      }
+    }
+  }
+
+  async #attempt<T>(
+    endpoint: Endpoint,
+    call: ProviderCall<T>,
+    body: string | undefined,
+    progress: Progress,
+  ): Promise<Answer<T>> {
+    const { breaker } = endpoint;
+    const { signal } = call;
+    const limit = this.#parts.settings.adaptive_concurrency ? endpoint.limit : undefined;
+    const longestOutageMs = this.#budget.wallClockMs ?? Number.POSITIVE_INFINITY;
+    const giveUpAt = progress.since + longestOutageMs;
+    for (;;) {
+      const pass = await breaker.pass({ signal, giveUpAt, longestOutageMs });
+      if (!pass) throw new Exhausted(outage(breaker.lastFailure, breaker.downMs));
+      let slot: Slot | undefined;
+      try {
+        slot = await limit?.enter(signal, progress.last ? giveUpAt : Number.POSITIVE_INFINITY);
+      } catch (error) {
+        breaker.ended(pass);
+        throw error;
+      }
+      if (limit && !slot) {
+        breaker.ended(pass);
+        throw new Exhausted(progress.last ?? outage(breaker.lastFailure, breaker.downMs));
+      }
+      if (breaker.isOpen && !pass.probe) {
+        // It went down while this call stood in line.
+        if (slot) limit?.leave(slot, { kind: "other" });
+        continue;
+      }
+      try {
+        const answer = await this.#send(endpoint, call, body);
+        breaker.succeeded();
+        if (slot)
+          limit?.leave(slot, { kind: "success", outputTokens: normalizeUsage(answer.usage).tokens_out });
+        return answer;
+      } catch (error) {
+        if (slot) limit?.leave(slot, slotResult(error));
+        tellBreaker(endpoint, pass, error);
+        throw error;
+      }
+    }
+  }
+
+  async #send<T>(endpoint: Endpoint, call: ProviderCall<T>, body: string | undefined): Promise<Answer<T>> {
+    const { settings, query } = this.#parts;
+    const { url } = endpoint;
+    const base = call.besideBase ? { ...url, basePath: url.basePath.replace(/\/v1$/, "") } : url;
+    let reply: AttemptReply;
+    try {
+      reply = await sendAttempt({
+        origin: url.origin,
+        path: requestPath(base, call.path, query),
+        method: call.method ?? "POST",
+        headers: call.headers ? { ...this.#headers, ...call.headers } : this.#headers,
+        body,
+        signal: call.signal,
+        timeoutMs: settings.request_timeout_seconds === null ? null : settings.request_timeout_seconds * 1000,
+        connectTimeoutMs: settings.connect_timeout_seconds * 1000,
+        maxResponseBytes: settings.max_response_mb * 1024 * 1024,
+      });
+    } catch (error) {
+      if (call.signal.aborted) throw call.signal.reason;
+      throw failureOfError(error, url.host, this.#redact);
+    }
+    return this.#read(reply, endpoint, call);
+  }
+
+  #read<T>(reply: AttemptReply, endpoint: Endpoint, call: ProviderCall<T>): Answer<T> {
+    const { host } = endpoint.url;
+    if (reply.status >= 400) throw failureOfReply(reply, host, this.#redact);
+    const problem = (text: string) => invalidResponse(reply, host, text, this.#redact);
+    if (reply.status >= 300) throw problem("redirects are not followed; configure the address it leads to");
+    let parsed: unknown;
+    try {
+      parsed = JSON.parse(reply.text);
+    } catch {
+      throw problem("the body is not JSON");
+    }
+    const hidden = hiddenError(reply, parsed);
+    if (hidden) throw failureOfReply(hidden, host, this.#redact);
+    try {
+      const usage = isObject(parsed) ? parsed["usage"] : undefined;
+      return { value: call.read(parsed), reply, usage, replica: this.#parts.endpoints.indexOf(endpoint) };
+    } catch (error) {
+      if (error instanceof ValidationError) throw problem(`the body does not fit (${error.message})`);
+      throw error;
+    }
+  }
+
+  /** A refused key may have been replaced in its file meanwhile. */
+  async #keyRenewed({ providerStatus }: ProviderError): Promise<boolean> {
+    if (providerStatus !== 401 && providerStatus !== 403) return false;
+    try {
+      if (!(await this.#parts.apiKey.renew())) return false;
+    } catch (error) {
+      this.#parts.log.warn(errorMessage(error));
+      return false;
+    }
+    this.#useKey();
+    return true;
+  }
+
+  #report(call: ProviderCall<unknown>, endpoint: Endpoint, error: ProviderError, attempt: number): void {
+    const { log, settings } = this.#parts;
+    const { url, limit } = endpoint;
+    const status = error.providerStatus ?? "none";
+    const tries = settings.retry_attempts ?? "unlimited";
+    log.debug(
+      `[model_retry url=${url.text}${call.path} status=${status} kind=${error.failure.class} try=${attempt} max_tries=${tries} error_msg=${error.message}]`,
+    );
+    const now = Date.now();
+    if (error.failure.class !== "provider_rate_limit" || now - this.#warnedAt < WARN_EVERY_MS) return;
+    this.#warnedAt = now;
+    log.warn(`${error.message}; at most ${limit.limit} calls at once from now on`);
+  }
+}
+
+function slotResult(error: unknown) {
+  if (!(error instanceof ProviderError)) return { kind: "other" } as const;
+  const { providerStatus: status, retryAfterMs } = error;
+  const overloaded = error.failure.class === "provider_rate_limit" || status === 503 || status === 529;
+  return overloaded
+    ? ({ kind: "rate-limited", pauseMs: retryAfterMs } as const)
+    : ({ kind: "other" } as const);
+}
+
+function tellBreaker({ breaker }: Endpoint, pass: Pass, error: unknown): void {
+  if (!(error instanceof ProviderError) || error.failure.class === "invalid_response") breaker.ended(pass);
+  else if (error.providerStatus === undefined || error.providerStatus >= 500) breaker.failed(pass, error);
+  // Whatever else it answered, it is there.
+  else breaker.succeeded();
+}
+
+function gaveUp(error: ProviderError, attempts: number, since: number): ProviderError {
+  if (attempts <= 1) return error;
+  const seconds = ((Date.now() - since) / 1000).toFixed(1);
+  return restated(error, `${error.message} (gave up after ${attempts} attempts in ${seconds} s)`);
+}
+
+function outage(last: ProviderError | undefined, downMs: number): ProviderError {
+  const cause = last ?? new ProviderError({ class: "connection", retryable: true, message: "no answer" });
+  return restated(cause, `${cause.message} (down for ${(downMs / 1000).toFixed(0)} s)`);
+}
+
+function restated(error: ProviderError, message: string): ProviderError {
+  const { failure, providerStatus, body, retryAfterMs } = error;
+  const { class: name, retryable } = failure;
+  const kind = name as ProviderFailureClass;
+  return new ProviderError({
+    class: kind,
+    providerStatus,
+    body,
+    retryable,
+    retryAfterMs,
+    message,
+    cause: error,
+  });
+}
+
+const SECRET_HEADER = /key|token|secret|authorization|cookie|password/i;
+
+function secretHeaders(headers: Readonly<Record<string, string>>): string[] {
+  return Object.keys(headers)
+    .filter((name) => SECRET_HEADER.test(name))
+    .map((name) => (headers[name] ?? "").replace(/^(?:bearer|basic)\s+/i, ""));
+}
+
+function lowerCase(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}

@@ -1,0 +1,157 @@
+import { errorMessage } from "../../errors.ts";
+import { isObject, type JsonObject } from "../../openai/readers.ts";
+import { ProviderError, type ProviderFailureClass } from "./provider-error.ts";
+import { requestedPause } from "./reset-headers.ts";
+import { type AttemptReply, AttemptTimeout } from "./transport.ts";
+
+const MAX_QUOTED = 1_000;
+/** Statuses below 500 that pass by themselves. */
+const PASSING = new Set([408, 409, 425, 429]);
+/** Codes of providers that say 429 although waiting does not help. */
+const OUT_OF_CREDIT =
+  /insufficient_quota|billing_hard_limit|credit balance is too low|exceeded your current quota/i;
+
+/** What an answer with an error status means; `redact` keeps keys out of the message. */
+export function failureOfReply(
+  reply: AttemptReply,
+  host: string,
+  redact: (text: string) => string,
+): ProviderError {
+  const { status, headers } = reply;
+  const said = redact(providerMessage(reply.text)).slice(0, MAX_QUOTED);
+  const outOfCredit = status === 402 || (status === 429 && OUT_OF_CREDIT.test(reply.text));
+  return new ProviderError({
+    class: classOfStatus(status, outOfCredit),
+    providerStatus: status,
+    body: redact(reply.text),
+    retryable: !outOfCredit && isRetryable(status, headers["x-should-retry"]),
+    retryAfterMs: requestedPause(headers),
+    message: `${status} from ${host}: ${said || "no message"}`,
+  });
+}
+
+function classOfStatus(status: number, outOfCredit: boolean): ProviderFailureClass {
+  if (status === 401 || status === 403 || outOfCredit) return "provider_auth";
+  if (status === 429) return "provider_rate_limit";
+  if (status === 408 || status === 504) return "timeout";
+  return "provider_error";
+}
+
+function isRetryable(status: number, advice: string | string[] | undefined): boolean {
+  if (advice === "true") return true;
+  if (advice === "false") return false;
+  return PASSING.has(status) || (status >= 500 && status !== 501 && status !== 505);
+}
+
+/** What a request without an answer means. */
+export function failureOfError(
+  error: unknown,
+  host: string,
+  redact: (text: string) => string,
+): ProviderError {
+  const code = (error as { code?: unknown } | null)?.code;
+  const text = redact(errorMessage(error));
+  if (error instanceof AttemptTimeout) return noAnswer("timeout", `${host}: ${text}`, error);
+  if (code === "UND_ERR_RES_EXCEEDED_MAX_SIZE") {
+    const message = `the answer from ${host} is larger than allowed (max_response_mb)`;
+    return new ProviderError({ class: "invalid_response", retryable: false, message, cause: error });
+  }
+  const kind = code === "UND_ERR_CONNECT_TIMEOUT" || code === "ETIMEDOUT" ? "timeout" : "connection";
+  const named = typeof code === "string" && !text.includes(code) ? `${text || "failed"} [${code}]` : text;
+  return noAnswer(kind, `no connection to ${host}: ${named}`, error);
+}
+
+function noAnswer(kind: "timeout" | "connection", message: string, cause: unknown): ProviderError {
+  return new ProviderError({ class: kind, retryable: true, message, cause });
+}
+
+/** A success whose body is not what was asked for. */
+export function invalidResponse(
+  reply: AttemptReply,
+  host: string,
+  problem: string,
+  redact: (text: string) => string,
+): ProviderError {
+  const quoted = redact(reply.text.slice(0, MAX_QUOTED).replace(/\s+/g, " ").trim());
+  const shown = quoted === "" ? "the body is empty" : `it says: ${quoted}`;
+  return new ProviderError({
+    class: "invalid_response",
+    body: redact(reply.text),
+    retryable: true,
+    message: `${reply.status} from ${host}, but ${redact(problem)}; ${shown}`,
+  });
+}
+
+/**
+ * Some endpoints answer 200 and put the error into the body: beside an answer that is missing, into the choice, or as a failed
+ * response. Returns the reply with the status it should have had; undefined when the body is an answer.
+ */
+export function hiddenError(reply: AttemptReply, body: unknown): AttemptReply | undefined {
+  if (!isObject(body)) return undefined;
+  const error = errorIn(body);
+  return error && { ...reply, status: statusOf(error), text: JSON.stringify({ error }) };
+}
+
+function errorIn(body: JsonObject): JsonObject | undefined {
+  const { choices, error } = body;
+  if (Array.isArray(choices)) {
+    const first: unknown = choices[0];
+    return isObject(first) && isObject(first["error"]) ? first["error"] : undefined;
+  }
+  if (!isObject(error)) return undefined;
+  return Array.isArray(body["output"]) && body["status"] !== "failed" ? undefined : error;
+}
+
+const STATUS_BY_CODE: Readonly<Record<string, number>> = {
+  rate_limit_exceeded: 429,
+  server_error: 500,
+  invalid_prompt: 400,
+};
+
+function statusOf({ code }: JsonObject): number {
+  const number = Number(code);
+  if (Number.isInteger(number) && number >= 400 && number < 600) return number;
+  return (typeof code === "string" && Object.hasOwn(STATUS_BY_CODE, code) && STATUS_BY_CODE[code]) || 502;
+}
+
+/** The sentence in an error body, whichever provider wrote it. */
+export function providerMessage(text: string): string {
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    return plainText(text);
+  }
+  return messageIn(body, 0) ?? plainText(text);
+}
+
+const DEEPEST = 4;
+
+function messageIn(body: unknown, depth: number): string | undefined {
+  if (typeof body === "string" && body !== "") return body;
+  if (depth > DEEPEST) return undefined;
+  if (Array.isArray(body)) return body.length > 0 ? messageIn(body[0], depth + 1) : undefined;
+  if (!isObject(body)) return undefined;
+  for (const key of ["error", "message", "detail", "msg", "errors", "title", "error_description"]) {
+    const found = messageIn(body[key], depth + 1);
+    if (found !== undefined) return withDetail(found, body["metadata"]);
+  }
+  return undefined;
+}
+
+/** Routers say "provider returned error" and put what it was into the metadata. */
+function withDetail(message: string, metadata: unknown): string {
+  if (!isObject(metadata) || typeof metadata["raw"] !== "string") return message;
+  const raw = providerMessage(metadata["raw"].slice(0, MAX_QUOTED));
+  return raw === "" || message.includes(raw) ? message : `${message}: ${raw}`;
+}
+
+const MAX_SCANNED = 20_000;
+
+/** Error pages are mostly markup: the title says it. */
+function plainText(text: string): string {
+  const start = text.slice(0, MAX_SCANNED);
+  const title = /<title>([^<]*)<\/title>/i.exec(start)?.[1];
+  const words = title ?? (start.includes("<html") ? start.replace(/<[^<>]*>/g, " ") : start);
+  return words.replace(/\s+/g, " ").trim();
+}

@@ -1,0 +1,55 @@
+/** Timers cannot be longer; whoever waits that long may look again. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** Callers that wait in line for something to change; each gives up by its signal or its deadline. */
+export class Waiters {
+  readonly #waiting = new Set<() => void>();
+
+  get size(): number {
+    return this.#waiting.size;
+  }
+
+  /** Resolves true when woken, false when the time is over; throws the signal's reason. */
+  wait(signal: AbortSignal | undefined, milliseconds = Number.POSITIVE_INFINITY): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason);
+      const end = () => {
+        this.#waiting.delete(wake);
+        signal?.removeEventListener("abort", giveUp);
+        clearTimeout(timer);
+      };
+      const wake = () => {
+        end();
+        resolve(true);
+      };
+      const giveUp = () => {
+        end();
+        reject(signal?.reason);
+      };
+      const timer = Number.isFinite(milliseconds)
+        ? setTimeout(
+            () => {
+              end();
+              resolve(false);
+            },
+            Math.min(Math.max(0, milliseconds), LONGEST_TIMER_MS),
+          )
+        : undefined;
+      this.#waiting.add(wake);
+      signal?.addEventListener("abort", giveUp, { once: true });
+    });
+  }
+
+  /** Wakes the one who has waited longest; false when nobody waits. */
+  wakeFirst(): boolean {
+    for (const wake of this.#waiting) {
+      wake();
+      return true;
+    }
+    return false;
+  }
+
+  wakeAll(): void {
+    for (const wake of [...this.#waiting]) wake();
+  }
+}
