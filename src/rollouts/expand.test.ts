@@ -9,6 +9,7 @@ import { materializeInputs } from "./materialize.ts";
 import { rangesOf } from "./position-ranges.ts";
 import { loadPromptConfig } from "./prompt-config.ts";
 import { loadSkills } from "./skills.ts";
+import { TaskCounters } from "./task-counters.ts";
 
 let directory: string;
 beforeEach(async () => {
@@ -206,6 +207,20 @@ describe("expandRows", () => {
       /in\.jsonl:2: .* no object/,
     );
     await expect(readFile(target)).rejects.toThrow();
+  });
+});
+
+describe("TaskCounters", () => {
+  it("counts tasks of any index", () => {
+    const counters = new TaskCounters();
+    expect(counters.add(5000, 2)).toBe(0);
+    for (let task = 0; task < 6000; task++) expect(counters.add(task, 1)).toBe(task === 5000 ? 2 : 0);
+    expect(counters.add(5000, 1)).toBe(3);
+    expect(counters.add(5999, 1)).toBe(1);
+    expect(counters.add(-7, 3)).toBe(0);
+    expect(counters.add(-7, 1)).toBe(3);
+    expect(counters.add(2 ** 50, 1)).toBe(0);
+    expect(counters.add(2 ** 50, 1)).toBe(1);
   });
 });
 

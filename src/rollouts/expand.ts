@@ -1,5 +1,4 @@
 import { errorMessage } from "../errors.ts";
-import { RolloutKeyMap } from "../metrics/rollout-key-map.ts";
 import { copyWith } from "../python/key-order.ts";
 import { PyFloat } from "../python/py-float.ts";
 import { RolloutError, RolloutLineError } from "./errors.ts";
@@ -11,6 +10,7 @@ import { applyPromptConfig, hasPopulatedInput, type PromptConfig } from "./promp
 import { Repeats, type RepeatsSetting } from "./repeats.ts";
 import { withSeed } from "./rollout-seed.ts";
 import type { SkillsReference } from "./skills.ts";
+import { TaskCounters } from "./task-counters.ts";
 
 export interface ExpandOptions {
   inputPath: string;
@@ -49,7 +49,7 @@ export async function* expandRows(options: ExpandOptions): AsyncGenerator<Expand
   const repeats = new Repeats(options.repeats);
   await refusePopulatedInputs(options);
   const numbering = new LineNumbering();
-  const rolloutCounts = new RolloutKeyMap();
+  const rolloutCounts = new TaskCounters();
   const withoutAgent: number[] = [];
   for await (const { row: given, line } of inputRows(options)) {
     const row = prepareRow(given, line, options);
@@ -60,8 +60,7 @@ export async function* expandRows(options: ExpandOptions): AsyncGenerator<Expand
     }
     const count = repeats.of(agent);
     const taskIndex = givenTaskIndex(row, options.inputPath, line) ?? numbering.numberOf(line);
-    const first = rolloutCounts.get(taskIndex, 0) ?? 0;
-    rolloutCounts.set(taskIndex, 0, first + count);
+    const first = rolloutCounts.add(taskIndex, count);
     for (let rolloutIndex = first; rolloutIndex < first + count; rolloutIndex++) {
       const emitted = copyWith(row, { _ng_task_index: taskIndex, _ng_rollout_index: rolloutIndex });
       yield {

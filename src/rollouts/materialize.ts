@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { RolloutKeyMap } from "../metrics/rollout-key-map.ts";
 import { dumpsCompact } from "../python/json-dumps.ts";
 import { writeFileAtomically } from "./atomic-file.ts";
 import { type ExpandOptions, expandRows } from "./expand.ts";
@@ -17,15 +16,16 @@ export interface MaterializedInputs {
 /** Expands an input file into the materialized inputs file: one rollout a line, compact JSON, complete or not there at all. */
 export async function materializeInputs(options: ExpandOptions, path: string): Promise<MaterializedInputs> {
   const rowsByAgent = new Map<string, number>();
-  const tasks = new RolloutKeyMap();
   const hash = createHash("sha256");
   let rows = 0;
+  let tasks = 0;
   let bytes = 0;
   async function* lines(): AsyncGenerator<string> {
-    for await (const { row, agent, taskIndex } of expandRows(options)) {
+    for await (const { row, agent, rolloutIndex } of expandRows(options)) {
       rows++;
       rowsByAgent.set(agent, (rowsByAgent.get(agent) ?? 0) + 1);
-      tasks.set(taskIndex, 0, 0);
+      // Rollouts are counted per task: each has exactly one that is the first.
+      if (rolloutIndex === 0) tasks++;
       yield `${dumpsCompact(row)}\n`;
     }
   }
@@ -35,5 +35,5 @@ export async function materializeInputs(options: ExpandOptions, path: string): P
       bytes += chunk.length;
     },
   });
-  return { path, rows, tasks: tasks.size, rowsByAgent, bytes, sha256: hash.digest("hex") };
+  return { path, rows, tasks, rowsByAgent, bytes, sha256: hash.digest("hex") };
 }
