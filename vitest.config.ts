@@ -25,7 +25,7 @@ export default defineConfig({
         test: {
           name: "unit",
           include: [
-            "{src,scripts,bench}/**/*.test.ts",
+            "{src,scripts,bench,examples}/**/*.test.ts",
             "{resources_servers,responses_api_agents,responses_api_models,benchmarks,environments}/**/*.test.ts",
           ],
         },
