@@ -66,6 +66,22 @@ describe("applyOverrides", () => {
     expect(apply(flag("a"), "++policy_model_name=b")).toEqual({ policy_model_name: "b" });
   });
 
+  it("shows no secrets in messages", () => {
+    const flag: Override = { op: "+", path: "policy_api_key", value: "s3cret", source: "--model-api-key" };
+    for (const words of [
+      ["+policy_api_key=x", flag],
+      [flag, "+policy_api_key=s3cret"],
+      ["+policy_api_key=s3cret=1"],
+      ["+a_token=s3cret,2"],
+      [flag, "~policy_api_key=other"],
+    ])
+      expect(failure(...words)).not.toContain("s3cret");
+  });
+
+  it("bounds the depth of keys", () => {
+    expect(failure(`+${Array(5000).fill("a").join(".")}=1`)).toContain("segments");
+  });
+
   it("creates no prototypes", () => {
     const root = applyOverrides(["+__proto__.polluted=1"], {});
     expect([...root.entries.keys()]).toEqual(["__proto__"]);

@@ -2,9 +2,18 @@ import { pyStr } from "../python/repr.ts";
 import { OverrideError } from "./errors.ts";
 import { childOf, findKey } from "./key-path.ts";
 import { mergeNodes } from "./merge.ts";
-import { type ConfigNode, type DictNode, dict, type Origin, type Source, setEntry } from "./node.ts";
+import {
+  type ConfigNode,
+  type DictNode,
+  dict,
+  MAX_DEPTH,
+  type Origin,
+  type Source,
+  setEntry,
+} from "./node.ts";
 import { type OverrideOperation, type ParsedOverride, parseOverride } from "./override-grammar.ts";
 import { nodeFromPlain, plainFromNode } from "./plain-data.ts";
+import { isSecretKey, MASK, maskWord } from "./secrets.ts";
 
 /** A Hydra word as typed (`+a.b=1`), or the value of a flag, taken literally. */
 export type Override = string | LiteralOverride;
@@ -42,12 +51,16 @@ function literal({ op, path, value, source }: LiteralOverride): ParsedOverride {
     operation: op,
     key: path,
     value: deletes ? undefined : nodeFromPlain(value, origin, true),
-    text: deletes ? `~${path}` : `${op}${path}=${pyStr(value)}`,
+    text: deletes ? `~${path}` : maskWord(`${op}${path}=${pyStr(value)}`),
   };
 }
 
 function applyOverride(root: DictNode, override: ParsedOverride, env: NodeJS.ProcessEnv): void {
   const segments = override.key.includes("/") ? [override.key] : override.key.split(".");
+  if (segments.length > MAX_DEPTH)
+    throw new OverrideError(`The key of an override has more than ${MAX_DEPTH} segments.`, {
+      position: POSITION,
+    });
   const existing = segments.reduce<ConfigNode | undefined>(
     (node, segment) => (node === undefined ? undefined : childOf(node, segment)?.node),
     root,
@@ -133,7 +146,7 @@ function deleteKey(
     const given = plainFromNode(value);
     if (JSON.stringify(actual) !== JSON.stringify(given))
       throw new OverrideError(
-        `Could not delete from config. The value of '${key}' is ${pyStr(actual)} and not ${pyStr(given)}.`,
+        `Could not delete from config. The value of '${key}' is ${shown(key, actual)} and not ${shown(key, given)}.`,
         { position: POSITION },
       );
   }
@@ -143,6 +156,10 @@ function deleteKey(
   const last = segments.at(-1) ?? "";
   if (parent?.kind === "dict") parent.entries.delete(findKey(parent, last) ?? last);
   if (parent?.kind === "list") parent.items.splice(Number(last), 1);
+}
+
+function shown(key: string, value: unknown): string {
+  return isSecretKey(key) ? MASK : pyStr(value);
 }
 
 function alreadyThere({ key, text }: ParsedOverride): OverrideError {

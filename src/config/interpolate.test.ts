@@ -128,6 +128,8 @@ describe("failures", () => {
 
   it.each([
     ["a: ${oc.env:NOPE}\n", "environment variable 'NOPE' is not set"],
+    ["a: ${oc.env:__proto__}\n", "environment variable '__proto__' is not set"],
+    ["a: ${__proto__.x}\n", "'__proto__.x', which is not defined"],
     ["a: ${oc.envv:X}\n", "unsupported interpolation type 'oc.envv'; did you mean 'oc.env'?"],
     ["a: ${constructor:X}\n", "unsupported interpolation type 'constructor'"],
     ["a: ${b}\nb: ${a}\n", "recursive"],

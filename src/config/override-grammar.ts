@@ -11,6 +11,7 @@ import {
   setEntry,
 } from "./node.ts";
 import { CASTS, castValue, SWEEPS } from "./override-functions.ts";
+import { maskWord } from "./secrets.ts";
 import { primitiveValue, unescapePairs, type WordToken, wordAt } from "./value-tokens.ts";
 
 export type OverrideOperation = "+" | "++" | "" | "~";
@@ -22,7 +23,7 @@ export interface ParsedOverride {
   key: string;
   /** Absent for `~key`. */
   value: ConfigNode | undefined;
-  /** The word as typed, for messages. */
+  /** The word as typed, for messages; the value of a secret key is hidden. */
   text: string;
 }
 
@@ -61,7 +62,7 @@ class OverrideParser {
     if (this.#at === this.#text.length && operation === "~")
       return { operation, key, value: undefined, text: this.#text };
     if (this.#match(/=[ \t]*/y) === undefined) throw this.#error("expected '='");
-    return { operation, key, value: this.#value(), text: this.#text };
+    return { operation, key, value: this.#value(), text: maskWord(this.#text) };
   }
 
   #value(): ConfigNode {
@@ -72,7 +73,7 @@ class OverrideParser {
       while (this.#match(/[ \t]*,[ \t]*/y) !== undefined);
       this.#expectEnd();
       throw new OverrideError(
-        `Ambiguous value for argument '${this.#text}'. For a list use [a,b]; for a text with a comma put it in quotes.`,
+        `Ambiguous value for argument '${maskWord(this.#text)}'. For a list use [a,b]; for a text with a comma put it in quotes.`,
         { position: this.#position() },
       );
     }
@@ -205,7 +206,7 @@ class OverrideParser {
 
   #error(problem: string, offset = this.#at): OverrideError {
     return new OverrideError(
-      `Could not read the override '${this.#text}': ${problem} at position ${offset + 1}.`,
+      `Could not read the override '${maskWord(this.#text)}': ${problem} at position ${offset + 1}.`,
       { position: this.#position(offset) },
     );
   }

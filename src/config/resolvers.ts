@@ -45,7 +45,7 @@ export function callResolver(
 function environmentVariable(context: CallContext): Located {
   const { interpolator, holder, args } = context;
   const name = textArgument(context, 0);
-  const value = interpolator.env[name];
+  const value = Object.hasOwn(interpolator.env, name) ? interpolator.env[name] : undefined;
   if (value !== undefined) return at(holder, literalText(value, holder.node.origin));
   const fallback = args[1];
   if (fallback === undefined)

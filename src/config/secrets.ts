@@ -10,6 +10,12 @@ export function isSecretKey(key: unknown): boolean {
   return typeof key === "string" && (key.includes("token") || key.includes("key"));
 }
 
+/** A command line word for a message: the value of a secret key is hidden. */
+export function maskWord(word: string): string {
+  const value = word.indexOf("=") + 1;
+  return value > 0 && isSecretKey(word.slice(0, value)) ? word.slice(0, value) + MASK : word;
+}
+
 /**
  * A copy of plain data with the values of secret keys replaced: scalars and null by `****`, lists by as many.
  *
