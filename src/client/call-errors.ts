@@ -26,6 +26,11 @@ export class ServerCallError extends GymError {
   }
 }
 
+/** Whether this is a failed call, also one thrown by another copy of the package (a server folder may bring its own). */
+export function isServerCallError(error: unknown): error is ServerCallError {
+  return error instanceof Error && (error as { code?: unknown }).code === "SERVER_CALL";
+}
+
 const MAX_QUOTED_BODY = 1_000;
 
 /** Reads the root cause out of an error answer; answers of servers we did not write are quoted. */
@@ -40,11 +45,10 @@ export function failureOf(
   const inner = (body as { error?: Partial<FailureInfo> } | undefined)?.error;
   if (inner && typeof inner.class === "string" && typeof inner.message === "string") {
     const info = {
-      stage,
-      ...inner,
       class: inner.class,
-      message: inner.message,
+      stage: inner.stage ?? stage,
       retryable: inner.retryable === true,
+      message: inner.message,
     };
     return new ServerCallError(server, reply.status, info);
   }

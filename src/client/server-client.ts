@@ -1,4 +1,4 @@
-import { type FailureStage, failureOf, ServerCallError } from "./call-errors.ts";
+import { type FailureStage, failureOf, isServerCallError, ServerCallError } from "./call-errors.ts";
 import type { Cookies } from "./cookies.ts";
 
 export interface CallOptions {
@@ -53,7 +53,7 @@ export async function inStage<T>(stage: FailureStage, call: () => Promise<T>): P
   try {
     return await call();
   } catch (error) {
-    if (!(error instanceof ServerCallError) || error.info.stage) throw error;
+    if (!isServerCallError(error) || error.info.stage) throw error;
     throw new ServerCallError(error.server, error.status, { ...error.info, stage }, { cause: error });
   }
 }

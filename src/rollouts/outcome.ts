@@ -1,4 +1,4 @@
-import { type FailureStage, ServerCallError } from "../client/call-errors.ts";
+import { type FailureStage, isServerCallError, type ServerCallError } from "../client/call-errors.ts";
 import { errorMessage, GymError } from "../errors.ts";
 import { isTruthy } from "../python/truth.ts";
 import { FAILURE_CLASSES, type KnownFailureClass } from "./failure-classes.ts";
@@ -101,7 +101,7 @@ export function outcomeOfError(
   if (reason instanceof DeadlineExceeded) {
     return failed({ class: "timeout", stage: reason.stage ?? stage, message: reason.message });
   }
-  if (error instanceof ServerCallError) return failed(failureOfCall(error, stage));
+  if (isServerCallError(error)) return failed(failureOfCall(error, stage));
   const code = codeOf(error);
   if (isTimeout(error, code)) return failed({ class: "timeout", stage, message: errorMessage(error) });
   if (CONNECTION_CODES.has(code)) return failed({ class: "connection", stage, message: errorMessage(error) });
