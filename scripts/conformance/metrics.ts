@@ -10,7 +10,7 @@ import {
   subsetMetrics,
 } from "../../src/metrics/pass-at-k.ts";
 import { profileRollouts } from "../../src/metrics/profile.ts";
-import type { Row } from "../../src/metrics/rollout-table.ts";
+import type { Row } from "../../src/metrics/rollout-row.ts";
 import { dumpsCompact } from "../../src/python/json-dumps.ts";
 import { difference } from "./difference.ts";
 import type { Suite } from "./suite.ts";

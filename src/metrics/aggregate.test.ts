@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { loads } from "../python/json-loads.ts";
 import { aggregateMetrics } from "./aggregate.ts";
-import type { Row } from "./rollout-table.ts";
+import type { Row } from "./rollout-row.ts";
 
 const row = (task: number, rollout: number, fields: Row): Row => ({
   _ng_task_index: task,

@@ -1,4 +1,5 @@
-import { type RecordFrame, RolloutTable, type Row, type TaskSlice } from "./rollout-table.ts";
+import type { Row } from "./rollout-row.ts";
+import { type RecordFrame, RolloutTable, type TaskSlice } from "./rollout-table.ts";
 
 /** What `POST /aggregate_metrics` answers. */
 export interface AggregateMetrics {

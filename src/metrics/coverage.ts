@@ -1,6 +1,6 @@
 import { isTruthy } from "../python/truth.ts";
 import { RolloutKeyMap } from "./rollout-key-map.ts";
-import { type Row, rowIndices } from "./rollout-table.ts";
+import { type Row, rowIndices } from "./rollout-row.ts";
 
 /** How much of a run its metrics speak for. */
 export interface Coverage {

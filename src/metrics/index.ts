@@ -13,4 +13,4 @@ export {
   type ScoreFunction,
   subsetMetrics,
 } from "./pass-at-k.ts";
-export type { Row } from "./rollout-table.ts";
+export type { Row } from "./rollout-row.ts";

@@ -5,7 +5,7 @@ import { allInPart } from "./binomial.ts";
 import { mean, sampleDeviation } from "./descriptive.ts";
 import { MajorityVote } from "./majority-vote.ts";
 import { MetricsError } from "./metrics-error.ts";
-import type { Row } from "./rollout-table.ts";
+import type { Row } from "./rollout-row.ts";
 
 /** Named scores of one rollout; a missing score is left out. */
 export type ScoreFunction = (row: Row) => Record<string, number | boolean>;

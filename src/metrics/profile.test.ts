@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { profileRollouts } from "./profile.ts";
 import { RolloutKeyMap } from "./rollout-key-map.ts";
-import type { Row } from "./rollout-table.ts";
+import type { Row } from "./rollout-row.ts";
 
 const input = (task: number, rollout: number): Row => ({
   question: `q${task}`,

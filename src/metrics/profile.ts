@@ -3,7 +3,8 @@ import { groupRecord } from "./aggregate.ts";
 import { GrowableIntegers } from "./growable-array.ts";
 import { MetricsError } from "./metrics-error.ts";
 import { RolloutKeyMap } from "./rollout-key-map.ts";
-import { type RolloutIndices, RolloutTable, type Row, rowIndices } from "./rollout-table.ts";
+import { type RolloutIndices, type Row, rowIndices } from "./rollout-row.ts";
+import { RolloutTable } from "./rollout-table.ts";
 
 /** How far the rollouts cover the materialized inputs. */
 export interface CompletionSummary {
