@@ -14,21 +14,30 @@ export function closestPath(relative: string, roots: readonly string[]): string 
 }
 
 function correctedPath(root: string, wanted: readonly string[]): string | undefined {
-  const corrected: string[] = [];
-  let changed = false;
+  let corrected = "";
   for (const [index, name] of wanted.entries()) {
-    const names: string[] = namesIn(path.join(root, ...corrected));
+    const names = namesIn(path.join(root, corrected));
     const isLast = index === wanted.length - 1;
-    const [close] = names.includes(name) ? [name] : getCloseMatches(name, names, 1);
-    // Below a corrected directory the file may be called after the directory.
-    const sibling: string | undefined =
-      isLast && changed ? names.find((candidate) => candidate.endsWith(path.extname(name))) : undefined;
-    const next: string | undefined = close ?? sibling;
+    const renamedAbove = corrected !== wanted.slice(0, index).join("/");
+    const next = names.includes(name) ? name : closestName(name, names, isLast && renamedAbove);
     if (next === undefined) return undefined;
-    changed ||= next !== name;
-    corrected.push(next);
+    corrected = corrected === "" ? next : `${corrected}/${next}`;
   }
-  return changed ? corrected.join("/") : undefined;
+  return corrected;
+}
+
+/** Below a corrected directory (`anyOfKind`) the file is often called after the directory, so the first will do. */
+function closestName(name: string, names: readonly string[], anyOfKind: boolean): string | undefined {
+  const extension = path.extname(name);
+  const stems = names
+    .filter((candidate) => path.extname(candidate) === extension)
+    .map((candidate) => path.basename(candidate, extension));
+  const [close = anyOfKind ? stems[0] : undefined] = getCloseMatches(
+    path.basename(name, extension),
+    stems,
+    1,
+  );
+  return close === undefined ? undefined : close + extension;
 }
 
 function namesIn(directory: string): string[] {

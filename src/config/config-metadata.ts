@@ -31,10 +31,9 @@ const TYPE_ORDER: readonly ServerType[] = [
 export function readConfigMetadata(file: string, options: RootOptions = {}): ConfigMetadata {
   let metadata: ConfigMetadata = {};
   try {
-    const raw = readConfigFile(file).entries;
-    metadata = scan(raw);
+    metadata = metadataOf(readConfigFile(file));
     if (metadata.domain !== undefined && metadata.description !== undefined) return metadata;
-    const included = scan(composeLeniently(file, options).entries);
+    const included = metadataOf(composeLeniently(file, options));
     metadata.domain ??= included.domain;
     metadata.description ??= included.description;
     return metadata;
@@ -62,10 +61,10 @@ function composeLeniently(file: string, options: RootOptions): DictNode {
     .root;
 }
 
-/** The first non-empty value of each field over all instances, resources servers first. */
-function scan(entries: DictNode["entries"]): ConfigMetadata {
+/** The first non-empty value of each field over all instances as they are written, resources servers first. */
+export function metadataOf(root: DictNode): ConfigMetadata {
   const metadata: ConfigMetadata = {};
-  for (const [type, block] of serverBlocks(entries)) {
+  for (const { type, block } of serverBlocks(root)) {
     metadata.domain ??= textField(block, "domain");
     metadata.description ??= textField(block, "description");
     if (type === "resources_servers") metadata.value ??= textField(block, "value");
@@ -73,13 +72,24 @@ function scan(entries: DictNode["entries"]): ConfigMetadata {
   return metadata;
 }
 
-function* serverBlocks(entries: DictNode["entries"]): Generator<[ServerType, DictNode]> {
-  for (const instance of entries.values()) {
+/** A block that stands where a server's does, valid or not. */
+export interface ServerBlockEntry {
+  name: string;
+  type: ServerType;
+  implementation: string;
+  block: DictNode;
+}
+
+/** The server blocks of a config as it is written, instance by instance. */
+export function* serverBlocks(root: DictNode): Generator<ServerBlockEntry> {
+  for (const [name, instance] of root.entries) {
     if (instance.kind !== "dict") continue;
     for (const type of TYPE_ORDER) {
       const implementations = instance.entries.get(type);
       if (implementations?.kind !== "dict") continue;
-      for (const block of implementations.entries.values()) if (block.kind === "dict") yield [type, block];
+      for (const [implementation, block] of implementations.entries)
+        if (block.kind === "dict")
+          yield { name: String(name), type, implementation: String(implementation), block };
     }
   }
 }

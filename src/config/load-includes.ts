@@ -59,13 +59,14 @@ export function loadFiles(
   given: readonly { text: string; node: ConfigNode }[],
   roots: readonly string[],
   env: NodeJS.ProcessEnv,
+  read: (file: string) => DictNode = readConfigFile,
 ): LoadedFiles {
   const entries: Entry[] = given.map(({ text, node }) => ({ text, writtenBy: node, children: [] }));
   const known = new Set(entries.map(({ text }) => text));
   const loaded: DictNode[] = [];
   const duplicates: string[] = [];
   for (const entry of entries) {
-    const root = loadEntry(entry, roots);
+    const root = loadEntry(entry, roots, read);
     loaded.push(root);
     for (const { text, node } of readConfigPaths(root, env)) {
       if (known.has(text)) duplicates.push(text);
@@ -100,10 +101,14 @@ function mergeOrder(entries: readonly Entry[], given: number): number[] {
   return reversed.reverse();
 }
 
-function loadEntry({ text, writtenBy }: Entry, roots: readonly string[]): DictNode {
+function loadEntry(
+  { text, writtenBy }: Entry,
+  roots: readonly string[],
+  read: (file: string) => DictNode,
+): DictNode {
   const file = findExistingPath(text, roots);
   if (file === undefined) throw notFound(text, writtenBy, roots);
-  return readConfigFile(file);
+  return read(file);
 }
 
 function notFound(text: string, writtenBy: ConfigNode | undefined, roots: readonly string[]) {
