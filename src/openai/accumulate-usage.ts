@@ -1,4 +1,4 @@
-import type { Usage } from "./usage.ts";
+import { ownUsage, type Usage } from "./usage.ts";
 
 /** A detail that was unknown in one turn stays unknown in the sum. */
 const addKnown = (left: number | null | undefined, right: number | null | undefined): number | null =>
@@ -14,6 +14,7 @@ export function accumulateUsage(total: Usage | null, turn: Usage | null | undefi
       output_tokens: turn.output_tokens,
       output_tokens_details: { reasoning_tokens: turn.output_tokens_details?.reasoning_tokens ?? null },
       total_tokens: turn.total_tokens,
+      ...ownUsage(turn),
     };
   }
   return {
@@ -32,6 +33,7 @@ export function accumulateUsage(total: Usage | null, turn: Usage | null | undefi
       ),
     },
     total_tokens: total.total_tokens + turn.total_tokens,
+    ...ownUsage(total, turn),
   };
 }
 

@@ -3,6 +3,7 @@ import type { OnLoss } from "./conversion-loss.ts";
 import { type NewId, newId } from "./ids.ts";
 import type { JsonObject } from "./readers.ts";
 import type { Response } from "./responses.ts";
+import { ownUsage } from "./usage.ts";
 
 export interface ToChatCompletionOptions {
   newId?: NewId;
@@ -78,6 +79,7 @@ export function convertToChatCompletion(
         total_tokens: response.usage.total_tokens,
         prompt_tokens_details: response.usage.input_tokens_details,
         completion_tokens_details: response.usage.output_tokens_details,
+        ...ownUsage(response.usage),
       },
     }),
   } as unknown as ChatCompletion;

@@ -88,7 +88,7 @@ export {
   type TokenRebuildMetrics,
   type TokenRecord,
 } from "./token-rebuild.ts";
-export { usageFromChat } from "./usage.ts";
+export { ownUsage, usageFromChat } from "./usage.ts";
 export { parseChatCompletion, parseChatParams } from "./validate-chat.ts";
 export { type ErrorDetail, type Location, ValidationError, zodDetail } from "./validation.ts";
 export { type AudioOfRow, insertAudio, takeAudio } from "./vllm-audio.ts";

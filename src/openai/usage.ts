@@ -8,6 +8,25 @@ export interface Usage {
   output_tokens: number;
   output_tokens_details: { reasoning_tokens: number | null };
   total_tokens: number;
+  /** Ours: what the calls cost in dollars, where the price is known. */
+  ng_cost?: number;
+  /** Ours: how many of the calls were answered from the response cache. */
+  ng_cache_hits?: number;
+}
+
+const OWN_KEYS = ["ng_cost", "ng_cache_hits"] as const;
+
+/** The keys we add to a usage, of one or of two together; an unknown cost does not hide a known one. */
+export function ownUsage(...usages: readonly unknown[]): Pick<Usage, (typeof OWN_KEYS)[number]> {
+  const own: Pick<Usage, (typeof OWN_KEYS)[number]> = {};
+  for (const usage of usages) {
+    if (!isObject(usage)) continue;
+    for (const key of OWN_KEYS) {
+      const value = usage[key];
+      if (typeof value === "number") own[key] = (own[key] ?? 0) + value;
+    }
+  }
+  return own;
 }
 
 /** A count as providers report it; negative, fractional and boolean values count as missing. */
@@ -47,6 +66,7 @@ export function usageFromChat(usage: unknown): Usage | null {
       ),
     },
     total_tokens: countOf(usage["total_tokens"]) ?? input + output,
+    ...ownUsage(usage),
   };
 }
 

@@ -153,7 +153,13 @@ export class ServerApp {
       }
     } catch (error) {
       reply = {
-        ...mapError(error, { server: this.name, path, signal: call.signal, log: this.#parts.log }),
+        ...mapError(error, {
+          server: this.name,
+          type: this.type,
+          path,
+          signal: call.signal,
+          log: this.#parts.log,
+        }),
         cookies: {},
       };
     }

@@ -1,18 +1,30 @@
 import type { FailureInfo, ServerCallError } from "../client/call-errors.ts";
+import { isProviderError, type ProviderError } from "../client/provider/provider-error.ts";
 import { errorMessage } from "../errors.ts";
 import type { ValidationError } from "../openai/validation.ts";
 import type { AppReply } from "./app.ts";
+import type { ServerType } from "./definitions.ts";
 import type { HttpError } from "./errors.ts";
 import type { Logger } from "./logger.ts";
 
 /** Error texts are read by models and people: the first part says it. */
 const MAX_ERROR_TEXT = 2_000;
 
+interface ErrorContext {
+  server: string;
+  type?: ServerType;
+  path: string;
+  signal: AbortSignal;
+  log: Logger;
+}
+
 /** Turns whatever a handler threw into a status and a body; the only place where error answers are made. */
-export function mapError(
-  error: unknown,
-  context: { server: string; path: string; signal: AbortSignal; log: Logger },
-): Omit<AppReply, "cookies"> {
+export function mapError(error: unknown, context: ErrorContext): Omit<AppReply, "cookies"> {
+  const reply = replyTo(error, context);
+  return context.type === "responses_api_models" ? withLibraryError(reply, error) : reply;
+}
+
+function replyTo(error: unknown, context: ErrorContext): Omit<AppReply, "cookies"> {
   // A server file may bring its own copy of the package: errors are told apart by code, not by class.
   const code = error instanceof Error ? (error as { code?: unknown }).code : undefined;
   if (code === "VALIDATION_FAILED")
@@ -26,6 +38,7 @@ export function mapError(
     });
   }
   if (code === "SERVER_HTTP") return mapHttpError(error as HttpError);
+  if (isProviderError(error)) return mapProviderError(error);
   if (code === "SERVER_CALL") return mapCallError(error as ServerCallError);
   if (context.signal.aborted) {
     const reason = errorMessage(context.signal.reason);
@@ -48,6 +61,28 @@ function mapHttpError(error: HttpError): Omit<AppReply, "cookies"> {
   if (retryAfterSeconds === undefined) return { status, body };
   return { status, body, headers: { "retry-after": String(retryAfterSeconds) } };
 }
+
+/** The client libraries of the model APIs look for type and message under `error`, and for a type beside it. */
+function withLibraryError(reply: Omit<AppReply, "cookies">, error: unknown): Omit<AppReply, "cookies"> {
+  if (typeof reply.body !== "object" || reply.body === null) return reply;
+  const body = reply.body as Record<string, unknown>;
+  const type = LIBRARY_TYPES[reply.status] ?? "api_error";
+  const told = { type, message: errorMessage(error), ...(body["error"] as object | undefined) };
+  return { ...reply, body: { ...body, type: "error", error: told } };
+}
+
+const LIBRARY_TYPES: Readonly<Record<number, string>> = {
+  400: "invalid_request_error",
+  401: "authentication_error",
+  402: "billing_error",
+  403: "permission_error",
+  404: "not_found_error",
+  413: "request_too_large",
+  422: "invalid_request_error",
+  429: "rate_limit_error",
+  504: "timeout_error",
+  529: "overloaded_error",
+};
 
 /** A model server has tried again as often as its budget allows: client libraries that ask must not do so once more. */
 function mapProviderError(error: ProviderError): Omit<AppReply, "cookies"> {
