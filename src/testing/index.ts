@@ -1,3 +1,13 @@
+export {
+  type EndpointFault,
+  type EndpointHandler,
+  type EndpointOptions,
+  type EndpointReply,
+  type EndpointRequest,
+  EndpointServer,
+  faults,
+} from "./endpoint-server.ts";
+export { type MockAnswer, MockModelEndpoint, type MockModelOptions } from "./mock-model-endpoint.ts";
 export { functionCallItem, functionCallOutputItem, messageItem, verifyBody } from "./response-items.ts";
 export {
   createTestServer,
