@@ -1,0 +1,130 @@
+import { createTestServer, functionCallItem, messageItem } from "nemo-gym/testing";
+import { describe, expect, it } from "vitest";
+import definition from "./app.ts";
+
+const answer = (output: unknown[]) => ({
+  id: "r",
+  created_at: 1,
+  model: "m",
+  object: "response",
+  output,
+  parallel_tool_calls: true,
+  tool_choice: "auto",
+  tools: [],
+  usage: {
+    input_tokens: 2,
+    input_tokens_details: { cached_tokens: 0 },
+    output_tokens: 1,
+    output_tokens_details: { reasoning_tokens: 0 },
+    total_tokens: 3,
+  },
+});
+
+async function run(options: {
+  reset?: object;
+  steps: object[];
+  turns?: unknown[][];
+  config?: object;
+  close?: () => unknown;
+}) {
+  const bodies: [string, Record<string, unknown>][] = [];
+  const asked: { input: unknown[] }[] = [];
+  let step = 0;
+  const server = await createTestServer(definition, {
+    config: {
+      resources_server: { type: "resources_servers", name: "world" },
+      model_server: { type: "responses_api_models", name: "model" },
+      ...options.config,
+    },
+    servers: {
+      model: (_path, body) => {
+        asked.push(body as { input: unknown[] });
+        return answer(options.turns?.[asked.length - 1] ?? [messageItem(`turn ${asked.length}`)]);
+      },
+      world: (path, body) => {
+        bodies.push([path, body as Record<string, unknown>]);
+        if (path === "/reset") return options.reset ?? { observation: null, info: {} };
+        if (path === "/close") return options.close?.() ?? {};
+        return options.steps[step++];
+      },
+    },
+  });
+  const reply = await server.post("/run", { responses_create_params: { input: "Go." }, level: 3 });
+  await server.close();
+  return { reply, body: reply.body, bodies, asked };
+}
+
+describe("an episode", () => {
+  it("appends what the environment says and sums its rewards", async () => {
+    const { body, asked, bodies } = await run({
+      reset: { observation: "You stand in a hall.", info: {} },
+      steps: [
+        { observation: "A door.", reward: 0.25, terminated: false, truncated: false, info: {} },
+        { observation: null, reward: 1, terminated: true, truncated: false, info: { won: true } },
+      ],
+    });
+    expect(body).toMatchObject({ reward: 1.25, terminated: true, truncated: false, info: { won: true } });
+    expect(asked[0]?.input).toHaveLength(2);
+    expect(asked[1]?.input).toHaveLength(4);
+    expect(body.responses_create_params.input.at(-1).content).toBe("You stand in a hall.");
+    expect(body.response.output.map((item: { role?: string }) => item.role)).toEqual([
+      "assistant",
+      "user",
+      "assistant",
+    ]);
+    expect(body.response.usage.total_tokens).toBe(6);
+    expect(bodies.map(([path, sent]) => [path, sent["level"]])).toEqual([
+      ["/reset", 3],
+      ["/step", 3],
+      ["/step", 3],
+    ]);
+    expect(body.level).toBeUndefined();
+  });
+
+  it("answers tool calls through the environment and ignores an empty observation", async () => {
+    const { asked } = await run({
+      steps: [
+        { observation: "", reward: 0, info: { tool_outputs: [{ call_id: "c1", output: "42" }] } },
+        { reward: 0, terminated: true },
+      ],
+      turns: [[functionCallItem("dig", {}, "c1")]],
+    });
+    expect(asked[1]?.input.at(-1)).toMatchObject({
+      type: "function_call_output",
+      call_id: "c1",
+      output: "42",
+    });
+  });
+
+  it("is truncated when it runs out of steps", async () => {
+    const { body, asked } = await run({
+      steps: Array.from({ length: 9 }, () => ({ observation: "more", reward: 1 })),
+      config: { max_steps: 3 },
+    });
+    expect(asked).toHaveLength(3);
+    expect(body).toMatchObject({ reward: 3, terminated: false, truncated: true });
+  });
+});
+
+describe("clean-up", () => {
+  const info = { supports_explicit_close: true, supports_step_idempotency: true };
+
+  it("closes the environment and marks each step", async () => {
+    const { bodies } = await run({ reset: { info }, steps: [{ reward: 0, terminated: true }] });
+    expect(bodies.map(([path]) => path)).toEqual(["/reset", "/step", "/close"]);
+    expect(bodies[1]?.[1]["_ng_step_request_id"]).toMatch(/^[0-9a-f]{32}$/);
+  });
+
+  it("closes after a failure too, and only warns when closing fails", async () => {
+    const failing = await run({ reset: { info }, steps: [{ status: 500, body: { detail: "broken" } }] });
+    expect(failing.reply.status).toBe(500);
+    expect(failing.bodies.at(-1)?.[0]).toBe("/close");
+    const { body } = await run({
+      reset: { info },
+      steps: [{ reward: 1, terminated: true }],
+      close: () => ({ status: 500, body: { detail: "stuck" } }),
+    });
+    expect(body.reward).toBe(1);
+    expect(body.info.cleanup_warning).toMatchObject({ operation: "close", error_type: "ServerCallError" });
+  });
+});

@@ -1,0 +1,135 @@
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createTestServer, functionCallItem, functionCallOutputItem, messageItem } from "nemo-gym/testing";
+import { afterEach, expect, it } from "vitest";
+import definition from "./app.ts";
+
+const services: Server[] = [];
+afterEach(() => {
+  for (const service of services.splice(0)) service.closeAllConnections();
+});
+
+type Script = (
+  body: { input: unknown[] },
+  call: number,
+  request: IncomingMessage,
+) => { status?: number; body?: unknown } | undefined;
+
+async function service(script: Script): Promise<{ url: string; calls: () => number }> {
+  let calls = 0;
+  const server = createServer((request, response) => {
+    let text = "";
+    request.on("data", (chunk) => {
+      text += chunk;
+    });
+    request.on("end", () => {
+      const answer = script(JSON.parse(text), calls++, request);
+      if (!answer) return;
+      response.writeHead(answer.status ?? 200, {
+        "content-type": "application/json",
+        "set-cookie": `turn=${calls}; path=/`,
+      });
+      response.end(JSON.stringify(answer.body ?? {}));
+    });
+  });
+  services.push(server);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/agent/`, calls: () => calls };
+}
+
+const answer = (output: unknown[]) => ({
+  body: {
+    id: "r",
+    created_at: 1,
+    model: "m",
+    object: "response",
+    output,
+    parallel_tool_calls: true,
+    tool_choice: "auto",
+    tools: [],
+  },
+});
+
+async function run(url: string, config: object = {}) {
+  const tools: string[] = [];
+  const server = await createTestServer(definition, {
+    config: {
+      agent_base_url: url,
+      resources_server: { type: "resources_servers", name: "tools" },
+      ...config,
+    },
+    servers: {
+      tools: (path, body) => {
+        if (path === "/seed_session") return {};
+        if (path === "/verify") return { ...(body as object), reward: 1 };
+        tools.push(path);
+        return { ok: true };
+      },
+    },
+  });
+  const { body, status } = await server.post("/run", {
+    responses_create_params: { input: "Hi." },
+    reward: 9,
+    _ng_failure_class: "old",
+  });
+  await server.close();
+  return { body, status, tools };
+}
+
+it("runs the calls the service leaves open, and replays its cookies to it alone", async () => {
+  const cookies: (string | undefined)[] = [];
+  const remote = await service((_body, call, request) => {
+    cookies.push(request.headers.cookie);
+    if (call > 0) return answer([messageItem("done")]);
+    return answer([
+      functionCallItem("own", {}, "c1"),
+      functionCallOutputItem("mine", "c1"),
+      functionCallItem("gym", { a: 1 }, "c2"),
+      functionCallItem("gym", { a: 2 }, "c2"),
+    ]);
+  });
+  const { body, tools } = await run(remote.url);
+  expect(tools).toEqual(["/gym"]);
+  expect(cookies).toEqual([undefined, "turn=1"]);
+  expect(body.reward).toBe(1);
+  expect(body._ng_failure_class).toBeUndefined();
+});
+
+it.each([
+  ["an error status", () => ({ status: 503, body: { error: "busy" } }), /503 from http/, undefined],
+  ["a redirect", () => ({ status: 302 }), /302 from http/, undefined],
+  ["something that is no Response", () => ({ body: { hello: 1 } }), /Field required/, true],
+] as const)("turns %s into a typed failure", async (_, script, message, terminal) => {
+  const remote = await service(script as Script);
+  const { body, status } = await run(remote.url);
+  expect(status).toBe(200);
+  expect(body).toMatchObject({
+    reward: 0,
+    _ng_failure_class: "remote_agent_error",
+    response: { id: "remote_agent_failure", output: [] },
+  });
+  expect(body.error).toMatch(message);
+  expect(body._ng_failure_terminal).toBe(terminal);
+  expect(remote.calls()).toBe(1);
+});
+
+it("gives up on a service that does not answer, and on one that is not there", async () => {
+  const silent = await service(() => undefined);
+  const { body } = await run(silent.url, { remote_responses_timeout_secs: 0.1 });
+  expect(body.error).toContain("did not answer within 0.1 s");
+  const whole = await run(silent.url, { run_timeout_secs: 0.1 });
+  expect(whole.body.error).toContain("the run took longer than 0.1 s");
+  const gone = await run("http://127.0.0.1:9");
+  expect(gone.body.error).toContain("cannot be reached");
+});
+
+it.each(["ftp://x", "http://user:pw@host", "http://host/?q=1", "not a url"])(
+  "refuses the address %s",
+  async (url) => {
+    await expect(
+      createTestServer(definition, {
+        config: { agent_base_url: url, resources_server: { type: "resources_servers", name: "t" } },
+      }),
+    ).rejects.toThrow(/must be an absolute http/);
+  },
+);
