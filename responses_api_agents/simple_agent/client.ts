@@ -1,7 +1,7 @@
 /**
  * Asks a running agent one question and then has a row scored, as a trainer would.
  * Start the servers first: gym env start --resources-server example_single_tool_call --model-type random_model
- * Then: node --import jiti/register examples/client.ts
+ * Then: node --import jiti/register responses_api_agents/simple_agent/client.ts
  */
 import { connectToRun } from "nemo-gym";
 
