@@ -23,15 +23,17 @@ export interface RunStatisticsOptions {
   passThreshold?: number;
   seed?: number;
   level?: number;
+  /** Rows of the table whose reward does not count (`mask_sample`). */
+  except?: ReadonlySet<number>;
 }
 
-/** The rewards of every task that has any. */
-export function rewardsByTask(table: RolloutTable): Map<number, number[]> {
+/** The rewards of every task that has any; `except` are rows of the table whose reward does not count. */
+export function rewardsByTask(table: RolloutTable, except?: ReadonlySet<number>): Map<number, number[]> {
   const tasks = new Map<number, number[]>();
   for (const { taskIndex, rows } of table.tasks()) {
     const rewards: number[] = [];
     for (const row of rows) {
-      const reward = table.reward(row);
+      const reward = except?.has(row) ? undefined : table.reward(row);
       if (reward !== undefined) rewards.push(reward);
     }
     if (rewards.length > 0) tasks.set(taskIndex, rewards);
@@ -44,7 +46,7 @@ export function runStatistics(
   table: RolloutTable,
   options: RunStatisticsOptions = {},
 ): RunStatistics | undefined {
-  const tasks = [...rewardsByTask(table).values()];
+  const tasks = [...rewardsByTask(table, options.except).values()];
   if (tasks.length === 0) return undefined;
   const threshold = options.passThreshold ?? 1;
   const level = options.level === undefined ? {} : { level: options.level };

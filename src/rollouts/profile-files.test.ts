@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { aggregateEntry } from "./aggregate-entry.ts";
 import { profileRun, profileTasks } from "./profile-files.ts";
-import { ShardedRollouts, shardPaths } from "./shards.ts";
 
 let directory: string;
 beforeEach(async () => {
@@ -108,45 +107,6 @@ describe("profileTasks", () => {
     await expect(profileTasks({ inputPath, rolloutsPath, outputPath: join(directory, "o") })).rejects.toThrow(
       /such as task 3/,
     );
-  });
-});
-
-describe("shards", () => {
-  it("finds files by shell patterns, each once", async () => {
-    for (const name of ["s1.jsonl", "s10.jsonl", "s2.jsonl", ".s3.jsonl", "d/s1.jsonl", "s[x].jsonl"])
-      await file(name, []);
-    const found = async (patterns: string) =>
-      (await shardPaths(patterns, directory)).map((path) => path.slice(directory.length + 1));
-    expect(await found(" s?.jsonl , s*.jsonl,,")).toEqual([
-      "s1.jsonl",
-      "s2.jsonl",
-      "s10.jsonl",
-      "s[x].jsonl",
-    ]);
-    expect(await found("*/s1.jsonl")).toEqual(["d/s1.jsonl"]);
-    expect(await found("**/s1.jsonl")).toEqual(["d/s1.jsonl"]);
-    expect(await found("s[12].jsonl")).toEqual(["s1.jsonl", "s2.jsonl"]);
-    expect(await found("s[!1].jsonl")).toEqual(["s2.jsonl"]);
-    expect(await found("s[[]x].jsonl")).toEqual(["s[x].jsonl"]);
-    expect(await found(".s*")).toEqual([".s3.jsonl"]);
-    expect(await found(join(directory, "s1.jsonl"))).toEqual(["s1.jsonl"]);
-    await expect(found("none*")).rejects.toThrow(/No file matches 'none\*'/);
-  });
-
-  it("merges rows in the order of their keys", async () => {
-    const paths = [
-      await file("a.jsonl", [rollout(1, 0, 1), "", rollout(0, 1, 1)]),
-      await file("b.jsonl", [
-        '{"reward": 1.0, "_ng_task_index": 0, "_ng_rollout_index": 0}',
-        rollout(10, 0, 1),
-      ]),
-    ];
-    const sharded = await ShardedRollouts.index(paths);
-    expect(sharded.size).toBe(4);
-    await sharded.merge(join(directory, "all.jsonl"));
-    const lines = (await read("all.jsonl")).trimEnd().split("\n");
-    expect(lines[0]).toBe('{"reward":1.0,"_ng_task_index":0,"_ng_rollout_index":0}');
-    expect(lines.map((line) => JSON.parse(line)._ng_task_index)).toEqual([0, 0, 1, 10]);
   });
 });
 

@@ -1,23 +1,46 @@
-import { isAbsolute, join } from "node:path";
+import { resolve } from "node:path";
 import { GrowableDoubles, GrowableIntegers } from "../metrics/growable-array.ts";
+import { RolloutKeyMap } from "../metrics/rollout-key-map.ts";
 import { dumpsCompact } from "../python/json-dumps.ts";
 import { loads } from "../python/json-loads.ts";
+import { artifactPaths } from "./artifact-paths.ts";
 import { writeFileAtomically } from "./atomic-file.ts";
-import { RolloutError } from "./errors.ts";
+import { RolloutError, RolloutLineError } from "./errors.ts";
+import { agentNameOf } from "./expand.ts";
 import { type Row, readRows } from "./jsonl-rows.ts";
 import { LineAccess } from "./line-access.ts";
 import { requireKey } from "./row-key.ts";
 import { shellGlob } from "./shell-glob.ts";
 
-/** The files that comma-separated shell patterns name: sorted within each pattern, every file once. */
-export async function shardPaths(patterns: string, directory: string): Promise<string[]> {
-  const paths = new Set<string>();
+export interface Shards {
+  paths: string[];
+  /** Matches that are no shards: sidecars of a shard, and the file the shards are to be merged into. */
+  leftOut: string[];
+}
+
+/** The rollout files that comma-separated shell patterns name: sorted within each pattern, every file once. */
+export async function findShards(
+  patterns: string,
+  directory: string,
+  output: string | undefined,
+): Promise<Shards> {
+  const matches = new Set<string>();
   for (const pattern of patterns.split(",").map((part) => part.trim())) {
     if (pattern === "") continue;
-    for (const path of await shellGlob(pattern, directory)) paths.add(path);
+    for (const path of await shellGlob(pattern, directory)) matches.add(resolve(directory, path));
   }
-  if (paths.size === 0) throw new RolloutError("ROLLOUT_FILE_MISSING", `No file matches '${patterns}'.`);
-  return [...paths].map((path) => (isAbsolute(path) ? path : join(directory, path)));
+  const sidecars = new Set(
+    [...matches].flatMap((path) => Object.values(artifactPaths(path)).filter((sidecar) => sidecar !== path)),
+  );
+  const shards: Shards = { paths: [], leftOut: [] };
+  for (const path of matches) {
+    if (path === output || sidecars.has(path)) shards.leftOut.push(path);
+    else shards.paths.push(path);
+  }
+  if (shards.paths.length === 0) {
+    throw new RolloutError("ROLLOUT_FILE_MISSING", `No shards matched input_glob='${patterns}'.`);
+  }
+  return shards;
 }
 
 /** Rows of several files in the order of (task, rollout), read again from where they lie. */
@@ -27,17 +50,32 @@ export class ShardedRollouts {
   private readonly rollouts = new GrowableDoubles();
   private readonly offsets = new GrowableDoubles();
   private readonly shards = new GrowableIntegers();
+  /** The agents the rows name, in order of appearance. */
+  readonly agents = new Set<string>();
 
   private constructor(paths: string[]) {
     this.paths = paths;
   }
 
-  /** Notes the key and place of every row; blank lines are skipped. */
+  /** Notes the key and place of every row; blank lines are skipped, a rollout that is there twice is an error. */
   static async index(paths: string[], options: { signal?: AbortSignal } = {}): Promise<ShardedRollouts> {
     const sharded = new ShardedRollouts(paths);
+    const known = new RolloutKeyMap();
     for (const [shard, path] of paths.entries()) {
       for await (const { row, line } of readRows(path, { ...options, skipBlank: true })) {
         const { taskIndex, rolloutIndex } = requireKey(row, path, line);
+        const first = known.get(taskIndex, rolloutIndex);
+        if (first !== undefined) {
+          throw new RolloutLineError(
+            "ROLLOUT_ROW_INVALID",
+            path,
+            line.number,
+            `rollout ${rolloutIndex} of task ${taskIndex} is also in '${paths[first]}'.`,
+          );
+        }
+        known.set(taskIndex, rolloutIndex, shard);
+        const agent = agentNameOf(row);
+        if (agent !== undefined) sharded.agents.add(agent);
         sharded.tasks.push(taskIndex);
         sharded.rollouts.push(rolloutIndex);
         sharded.offsets.push(line.offset);
