@@ -109,6 +109,10 @@ export const knownKeys = [
     description: "Fails when a block looks like a server but does not fit the schema; `false` only warns.",
   },
   { key: "responses_create_params", description: "Sampling parameters for every rollout." },
+  {
+    key: "max_cost",
+    description: "Dollars the model calls of a run may cost; then it stops and can be resumed.",
+  },
   { key: "upload_rollouts", description: "Uploads rollouts to the exporters that are configured." },
 ] as const satisfies readonly ReservedKey[];
 

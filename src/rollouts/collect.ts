@@ -328,6 +328,7 @@ export class Collection {
   }
 
   #noteRefusal(failure: Failure): void {
+    if (failure.class === "budget_exhausted") this.#stopEarly(failure.message);
     if (failure.class !== "provider_auth" || this.#completed > 0) return;
     if (++this.#refusals >= GIVE_UP_AFTER_REFUSALS) this.#stopEarly(failure.message);
   }

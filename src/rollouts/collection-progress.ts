@@ -77,17 +77,15 @@ export class CollectionProgress {
     const perAgent = this.#byAgent.get(agent) ?? { done: 0, rewards: new Moments() };
     this.#byAgent.set(agent, perAgent);
     perAgent.done++;
-    const { reward, response, ng_cost: cost } = outcome.row;
+    const { reward, response } = outcome.row;
     if (typeof reward === "number") {
       this.#rewards.add(reward);
       perAgent.rewards.add(reward);
     }
-    if (typeof cost === "number") this.#cost = (this.#cost ?? 0) + cost;
-    const usage = (
-      response as { usage?: { input_tokens?: unknown; output_tokens?: unknown } | null } | null | undefined
-    )?.usage;
-    if (typeof usage?.input_tokens === "number") this.#inputTokens += usage.input_tokens;
-    if (typeof usage?.output_tokens === "number") this.#outputTokens += usage.output_tokens;
+    const usage = (response as { usage?: Record<string, unknown> | null } | null | undefined)?.usage;
+    if (typeof usage?.["ng_cost"] === "number") this.#cost = (this.#cost ?? 0) + usage["ng_cost"];
+    if (typeof usage?.["input_tokens"] === "number") this.#inputTokens += usage["input_tokens"];
+    if (typeof usage?.["output_tokens"] === "number") this.#outputTokens += usage["output_tokens"];
   }
 
   snapshot(running: readonly RunningLike[], concurrency: number, retrying: number): ProgressSnapshot {

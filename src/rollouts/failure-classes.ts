@@ -3,6 +3,7 @@ export const FAILURE_CLASSES = {
   provider_auth: { retryable: false, meaning: "the model provider refused the credentials (401, 403)" },
   provider_rate_limit: { retryable: true, meaning: "the model provider asked to slow down (429)" },
   provider_error: { retryable: true, meaning: "the model provider failed, or refused the request" },
+  budget_exhausted: { retryable: false, meaning: "the money for model calls is spent (`max_cost`)" },
   timeout: { retryable: true, meaning: "a deadline passed: of the rollout, a model call or a tool call" },
   connection: { retryable: true, meaning: "a server could not be reached or hung up" },
   tool_error: { retryable: true, meaning: "a tool of the environment failed (not: was called wrongly)" },
