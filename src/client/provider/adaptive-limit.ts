@@ -69,7 +69,9 @@ export class AdaptiveLimit {
     return { startedAt: this.#now(), among: this.#running };
   }
 
-  leave(slot: Slot, result: SlotResult): void {
+  leave({ startedAt, among }: Slot, result: SlotResult): void {
+    // What a call had to share the endpoint with: the first of many is not alone for long.
+    const slot = { startedAt, among: Math.max(among, this.#running) };
     this.#running--;
     switch (result.kind) {
       case "success":

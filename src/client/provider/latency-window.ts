@@ -3,8 +3,8 @@ const SMALLEST_WINDOW = 32;
 const LARGEST_WINDOW = 512;
 /** Slower than the best times this is slow … */
 const TOLERANCE = 3;
-/** … unless more comes through than ever. */
-const WORTH_IT = 1.05;
+/** … when also less comes through than this part of the best: batches that are slow and full are well used. */
+const WORTH_IT = 0.8;
 /** Answers that take no longer than this on average are not worth a thought. */
 const QUICK_MS = 1_000;
 /** What was best is forgotten by this much per window: models and prompts change. */
@@ -16,8 +16,7 @@ interface CallTimes {
 }
 
 /**
- * Tells when answers have become much slower without more of them coming through: then fewer calls at once lose nothing. Time is
- * counted per generated token where tokens are known, because long answers take long.
+ * Tells when answers have become much slower and fewer: then there are too many calls at once. Time is counted per generated token where tokens are known, because long answers take long.
  */
 export class LatencyWindow {
   #costs: number[] = [];

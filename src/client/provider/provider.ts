@@ -249,8 +249,8 @@ export class Provider {
         body,
         signal: call.signal,
         timeoutMs: settings.request_timeout_seconds === null ? null : settings.request_timeout_seconds * 1000,
-        connectTimeoutMs: settings.connect_timeout_seconds * 1000,
-        maxResponseBytes: settings.max_response_mb * 1024 * 1024,
+        connectTimeoutMs: Math.ceil(settings.connect_timeout_seconds * 1000),
+        maxResponseBytes: Math.ceil(settings.max_response_mb * 1024 * 1024),
       });
     } catch (error) {
       if (call.signal.aborted) throw call.signal.reason;

@@ -56,6 +56,10 @@ export function failureOfError(
     const message = `the answer from ${host} is larger than allowed (max_response_mb)`;
     return new ProviderError({ class: "invalid_response", retryable: false, message, cause: error });
   }
+  if (code === "UND_ERR_INVALID_ARG" || code === "ERR_INVALID_CHAR") {
+    const message = `no request can be made to ${host}: ${text} (look at its headers and key)`;
+    return new ProviderError({ class: "provider_error", retryable: false, message, cause: error });
+  }
   const kind = code === "UND_ERR_CONNECT_TIMEOUT" || code === "ETIMEDOUT" ? "timeout" : "connection";
   const named = typeof code === "string" && !text.includes(code) ? `${text || "failed"} [${code}]` : text;
   return noAnswer(kind, `no connection to ${host}: ${named}`, error);

@@ -1,0 +1,139 @@
+import { expect, it, vi } from "vitest";
+import { AdaptiveLimit, MOST_CONCURRENT, type Slot } from "./adaptive-limit.ts";
+
+const never = Number.POSITIVE_INFINITY;
+
+function limit() {
+  const clock = { now: 1_000_000 };
+  return {
+    clock,
+    limit: new AdaptiveLimit(
+      () => 1,
+      () => clock.now,
+    ),
+  };
+}
+
+async function enterMany(made: AdaptiveLimit, count: number): Promise<Slot[]> {
+  const slots = await Promise.all(Array.from({ length: count }, () => made.enter(undefined, never)));
+  return slots.filter((slot) => slot !== undefined);
+}
+
+it("starts open: a thousand calls begin at once", async () => {
+  const { limit: made } = limit();
+  expect(await enterMany(made, 1_000)).toHaveLength(1_000);
+  expect(made.running).toBe(1_000);
+});
+
+it("halves once for refusals of the same moment, and asks one at a time until somebody gets through", async () => {
+  vi.useFakeTimers();
+  try {
+    const { limit: made, clock } = limit();
+    const slots = await enterMany(made, 64);
+    clock.now += 100;
+    for (const slot of slots) made.leave(slot, { kind: "rate-limited", pauseMs: undefined });
+    expect(made.limit).toBe(32);
+    const started: Slot[] = [];
+    const waiting = Array.from({ length: 64 }, () =>
+      made.enter(undefined, never).then((slot) => slot && started.push(slot)),
+    );
+    await vi.advanceTimersByTimeAsync(10);
+    expect(started).toHaveLength(0);
+    const round = async () => {
+      clock.now += 30_000;
+      await vi.advanceTimersByTimeAsync(30_000);
+    };
+    for (let probes = 1; probes <= 5; probes++) {
+      await round();
+      expect(started).toHaveLength(probes);
+      made.leave(started[probes - 1] as Slot, { kind: "rate-limited", pauseMs: undefined });
+    }
+    expect(made.limit).toBe(32);
+    await round();
+    made.leave(started[5] as Slot, { kind: "success", outputTokens: null });
+    await vi.advanceTimersByTimeAsync(0);
+    expect(started.length).toBe(6 + made.limit);
+    for (let index = 6; index < 64; index++) {
+      made.leave(started[index] as Slot, { kind: "success", outputTokens: null });
+      await vi.advanceTimersByTimeAsync(0);
+    }
+    await Promise.all(waiting);
+    expect(made.running).toBe(0);
+    expect(made.limit).toBeGreaterThan(32);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+it("waits as long as the endpoint asks", async () => {
+  vi.useFakeTimers();
+  try {
+    const { limit: made, clock } = limit();
+    const [slot] = await enterMany(made, 1);
+    made.leave(slot as Slot, { kind: "rate-limited", pauseMs: 20_000 });
+    let entered = false;
+    void made.enter(undefined, never).then(() => {
+      entered = true;
+    });
+    clock.now += 19_000;
+    await vi.advanceTimersByTimeAsync(19_000);
+    expect(entered).toBe(false);
+    clock.now += 2_000;
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(entered).toBe(true);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+it("gives way when answers become slow and no more of them come", async () => {
+  const { limit: made, clock } = limit();
+  const window = async (milliseconds: number) => {
+    const slots = await enterMany(made, Math.min(64, made.limit));
+    clock.now += milliseconds;
+    for (const slot of slots) made.leave(slot, { kind: "success", outputTokens: 100 });
+  };
+  for (let index = 0; index < 4; index++) await window(2_000);
+  expect(made.limit).toBe(MOST_CONCURRENT);
+  await window(20_000);
+  await window(20_000);
+  expect(made.limit).toBeLessThan(64);
+  expect(made.limit).toBeGreaterThanOrEqual(4);
+});
+
+it("lets slow answers be when more of them come", async () => {
+  const { limit: made, clock } = limit();
+  for (const [calls, milliseconds] of [
+    [32, 2_000],
+    [512, 8_000],
+    [512, 8_000],
+  ] as const) {
+    const slots = await enterMany(made, calls);
+    clock.now += milliseconds;
+    for (const slot of slots) made.leave(slot, { kind: "success", outputTokens: 100 });
+  }
+  expect(made.limit).toBe(MOST_CONCURRENT);
+});
+
+it("serves who came first, and forgets who gave up", async () => {
+  const { limit: made, clock } = limit();
+  const slots = await enterMany(made, 4);
+  clock.now += 1;
+  for (const slot of slots.slice(0, 3)) made.leave(slot, { kind: "other" });
+  const [a, b] = await enterMany(made, 2);
+  clock.now += 1;
+  made.leave(a as Slot, { kind: "rate-limited", pauseMs: undefined });
+  const controller = new AbortController();
+  const order: number[] = [];
+  const gone = made.enter(controller.signal, never).catch(() => order.push(-1));
+  const first = made.enter(undefined, never).then(() => order.push(1));
+  controller.abort(new Error("gone"));
+  await gone;
+  clock.now += 60_000;
+  made.leave(b as Slot, { kind: "success", outputTokens: null });
+  made.leave(slots[3] as Slot, { kind: "success", outputTokens: null });
+  await first;
+  expect(order).toEqual([-1, 1]);
+  while (made.running < made.limit) await made.enter(undefined, never);
+  expect(await made.enter(undefined, clock.now - 1)).toBeUndefined();
+});

@@ -1,0 +1,242 @@
+import { setMaxListeners } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { z } from "zod";
+import type { ServerContext } from "../../server/context.ts";
+import { faults } from "../../testing/endpoint-server.ts";
+import { MockModelEndpoint, type MockModelOptions } from "../../testing/mock-model-endpoint.ts";
+import { forgetEndpoints, replicaOf } from "./endpoint.ts";
+import { type OpenProviderOptions, openProvider } from "./open-provider.ts";
+import type { Provider } from "./provider.ts";
+import { type ProviderSettings, providerConfig } from "./settings.ts";
+
+const endpoints: MockModelEndpoint[] = [];
+const directories: string[] = [];
+const logged: string[] = [];
+
+afterEach(async () => {
+  await Promise.all(endpoints.splice(0).map((endpoint) => endpoint.close()));
+  await Promise.all(directories.splice(0).map((directory) => rm(directory, { recursive: true })));
+  logged.length = 0;
+  forgetEndpoints();
+});
+
+async function endpoint(options: MockModelOptions = {}): Promise<MockModelEndpoint> {
+  const started = await new MockModelEndpoint(options).start();
+  endpoints.push(started);
+  return started;
+}
+
+function provider(
+  baseUrl: string | string[],
+  settings: Partial<Record<keyof ProviderSettings, unknown>> = {},
+  options: Partial<OpenProviderOptions> = {},
+  globalConfig = {},
+): Promise<Provider> {
+  const note = (message: string) => {
+    logged.push(message);
+  };
+  const config = z.object(providerConfig()).parse({ retry_first_pause_seconds: 0.01, ...settings });
+  const server = {
+    name: "model",
+    config,
+    globalConfig,
+    log: { debug: note, info: note, warn: note, error: note },
+    findFile: (path: string) => path,
+  } as unknown as ServerContext<ProviderSettings>;
+  return openProvider(server, { baseUrl, baseUrlKey: "base_url", apiKey: "k", model: "m", ...options });
+}
+
+const signal = new AbortController().signal;
+setMaxListeners(0, signal);
+const call = { path: "/responses", body: { input: "hi" }, signal, read: (body: unknown) => body };
+
+/** An address nothing listens on. */
+async function deadUrl(): Promise<string> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return `http://127.0.0.1:${port}/v1`;
+}
+
+describe("replicas", () => {
+  it.each([
+    ["11111111-2222-4333-8444-555555555555", 0, 1, 2],
+    ["demo-session-b", 1, 2, 1],
+  ])("places session %s", (session, two, three, four) => {
+    expect([replicaOf(session, 2), replicaOf(session, 3), replicaOf(session, 4)]).toEqual([two, three, four]);
+  });
+
+  it("keeps a session with its replica and leaves a dead one at once", async () => {
+    const [a, b] = [await endpoint(), await endpoint()];
+    const made = await provider([a.baseUrl, b.baseUrl]);
+    for (let index = 0; index < 5; index++) await made.call({ ...call, sessionId: "demo-session-b" });
+    expect([a.count, b.count]).toEqual([0, 5]);
+    await b.close();
+    const started = Date.now();
+    const replies = await Promise.all(
+      Array.from({ length: 5 }, () => made.call({ ...call, sessionId: "demo-session-b" })),
+    );
+    expect(replies.map(({ replica }) => replica)).toEqual([0, 0, 0, 0, 0]);
+    expect(Date.now() - started).toBeLessThan(1_000);
+  });
+});
+
+describe("limits", () => {
+  it("ends by the clock when nothing answers, and waits only once for all", async () => {
+    const made = await provider(await deadUrl(), { retry_seconds: 1.5, retry_attempts: null });
+    const started = Date.now();
+    const results = await Promise.allSettled(Array.from({ length: 30 }, () => made.call(call)));
+    const took = Date.now() - started;
+    expect(results.every(({ status }) => status === "rejected")).toBe(true);
+    const [first] = results as PromiseRejectedResult[];
+    expect(first?.reason.failure).toMatchObject({ class: "connection", stage: "model", retryable: true });
+    expect(first?.reason.message).toMatch(/^no connection to 127\.0\.0\.1:\d+: .*ECONNREFUSED/);
+    expect(took).toBeLessThan(4_000);
+    const again = Date.now();
+    await expect(made.call(call)).rejects.toThrow("down for");
+    expect(Date.now() - again).toBeLessThan(1_600);
+    expect(logged.filter((line) => line.includes("calls wait until it answers again"))).toHaveLength(1);
+  });
+
+  it("cuts an attempt off and tries again", async () => {
+    const slow = await endpoint();
+    slow.fail(faults.silence());
+    const made = await provider(slow.baseUrl, { request_timeout_seconds: 0.1 });
+    expect((await made.call(call)).cached).toBe(false);
+    expect(slow.count).toBe(2);
+  });
+
+  it("waits through a pause that is within the time limit", async () => {
+    const paused = await endpoint();
+    paused.pause();
+    const made = await provider(paused.baseUrl);
+    const calls = Promise.all(Array.from({ length: 20 }, () => made.call(call)));
+    setTimeout(() => paused.resume(), 500);
+    await calls;
+    expect(paused.count).toBe(20);
+  });
+
+  it("stops at once when the caller gives up, in flight and in line", async () => {
+    const silent = await endpoint({ faultFor: () => faults.silence() });
+    const made = await provider(silent.baseUrl, {}, { maxConcurrent: 1 });
+    const controller = new AbortController();
+    const calls = [1, 2, 3].map(() => made.call({ ...call, signal: controller.signal }));
+    setTimeout(() => controller.abort(new Error("enough")), 50);
+    const results = await Promise.allSettled(calls);
+    expect(results.map((result) => (result as PromiseRejectedResult).reason.message)).toEqual([
+      "enough",
+      "enough",
+      "enough",
+    ]);
+    expect(silent.count).toBe(1);
+  });
+
+  it("refuses answers that are too large, without trying again", async () => {
+    const large = await endpoint({ answer: () => ({ text: "x".repeat(300_000) }) });
+    const made = await provider(large.baseUrl, { max_response_mb: 0.1 });
+    await expect(made.call(call)).rejects.toMatchObject({
+      failure: { class: "invalid_response", retryable: false },
+    });
+    expect(large.count).toBe(1);
+  });
+
+  it("does not follow redirects, so keys stay with their host", async () => {
+    const other = await endpoint({
+      other: () => ({ status: 302, headers: { location: "http://example.com" }, body: "" }),
+    });
+    const made = await provider(other.baseUrl, { retry_attempts: 1 });
+    await expect(made.call({ ...call, path: "/elsewhere" })).rejects.toThrow("redirects are not followed");
+  });
+
+  it("keeps within the server's own limit", async () => {
+    const busy = await endpoint({ latencyMs: 20 });
+    const made = await provider(busy.baseUrl, {}, { maxConcurrent: 3 });
+    await Promise.all(Array.from({ length: 12 }, () => made.call(call)));
+    expect(busy.peak).toBe(3);
+  });
+});
+
+describe("keys", () => {
+  it("reads a key file again when the key is refused", async () => {
+    const directory = await mkdtemp(join(tmpdir(), "gym-key-"));
+    directories.push(directory);
+    const file = join(directory, "key");
+    await writeFile(file, "first-key-000\n");
+    const guarded = await endpoint({ apiKey: "second-key-111" });
+    const made = await provider(guarded.baseUrl, { api_key_file: file });
+    await expect(made.call(call)).rejects.toMatchObject({ failure: { class: "provider_auth" } });
+    await writeFile(file, "second-key-111\n");
+    expect((await made.call(call)).cost).toBeNull();
+    expect(JSON.stringify(made)).not.toContain("key-111");
+    await writeFile(file, "two words");
+    await expect(provider(guarded.baseUrl, { api_key_file: file })).rejects.toThrow("must hold one key");
+  });
+
+  it("keeps secrets of headers out of messages too", async () => {
+    const rude = await endpoint({
+      faultFor: ({ headers }) => ({
+        kind: "status",
+        status: 400,
+        message: `you sent ${JSON.stringify(headers)}`,
+      }),
+    });
+    const made = await provider(
+      rude.baseUrl,
+      {},
+      {
+        apiKey: "topsecret-key-1",
+        headers: { "X-Gateway-Token": "topsecret-token-2" },
+      },
+    );
+    await expect(made.call(call)).rejects.toSatisfy((error: Error & { body: string }) => {
+      expect(error.message).toContain("you sent");
+      return !/topsecret/.test(error.message + error.body);
+    });
+  });
+});
+
+describe("money", () => {
+  it("refuses to start when max_cost cannot be kept", async () => {
+    await expect(provider("https://api.example.com/v1", { max_cost: 1 })).rejects.toThrow(
+      "price of 'm' is not known",
+    );
+    await expect(provider("https://api.example.com/v1", {}, {}, { max_cost: 1 })).rejects.toThrow("max_cost");
+    await provider("https://api.example.com/v1", { max_cost: 1 }, { model: "gpt-4.1" });
+    await provider("https://api.example.com/v1", { max_cost: 1 }, { statesCost: true });
+    await provider("http://localhost:8000/v1", { max_cost: 1 });
+  });
+});
+
+describe("cache", () => {
+  it("answers equal requests once, marked and unbilled, but keeps repeats apart", async () => {
+    const directory = await mkdtemp(join(tmpdir(), "gym-cache-"));
+    directories.push(directory);
+    const counted = await endpoint();
+    const settings = { response_cache_dir: directory, prices: { input: 1, output: 1 } };
+    const made = await provider(counted.baseUrl, settings);
+    const first = await made.call({ ...call, rolloutId: "0-0" });
+    expect(first.cost).toBeGreaterThan(0);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const again = await (await provider(counted.baseUrl, settings)).call({ ...call, rolloutId: "0-0-a1" });
+    expect(again).toMatchObject({ cached: true, cost: 0, value: first.value });
+    expect((await made.call({ ...call, rolloutId: "0-1" })).cached).toBe(false);
+    expect(counted.count).toBe(2);
+  });
+});
+
+it.each([
+  ["nonsense", "is no URL"],
+  ["ftp://host/v1", "http: or https:"],
+  ["https://user:pw@host/v1", "carries a user"],
+  ["https://host/v1?key=1", "query"],
+])("refuses %s as an address without showing it", async (url, problem) => {
+  await expect(provider(url)).rejects.toSatisfy((error: Error) => {
+    expect(error.message).toContain(problem);
+    return error.message.startsWith("model.base_url ") && !error.message.includes("pw");
+  });
+});
