@@ -1,19 +1,21 @@
-type Numbers = Float64Array | Uint32Array;
+const INITIAL_LENGTH = 64;
 
-/** A typed array that grows by doubling: 8 or 4 bytes a value, whatever the number of rollouts. */
-class GrowableArray<Kind extends Numbers> {
+/**
+ * Doubles in a row: a typed array that grows by doubling, 8 bytes a value whatever the number of rollouts.
+ *
+ * The two classes repeat each other on purpose: code that sees both kinds of array runs several times slower.
+ */
+export class GrowableDoubles {
   length = 0;
   /** The storage; only the first `length` values mean anything. */
-  values: Kind;
-  private readonly allocate: (length: number) => Kind;
-
-  constructor(allocate: (length: number) => Kind) {
-    this.allocate = allocate;
-    this.values = allocate(64);
-  }
+  values = new Float64Array(INITIAL_LENGTH);
 
   push(value: number): void {
-    if (this.length === this.values.length) this.grow();
+    if (this.length === this.values.length) {
+      const larger = new Float64Array(this.values.length * 2);
+      larger.set(this.values);
+      this.values = larger;
+    }
     this.values[this.length++] = value;
   }
 
@@ -21,24 +23,23 @@ class GrowableArray<Kind extends Numbers> {
   at(index: number): number {
     return this.values[index] ?? Number.NaN;
   }
-
-  private grow(): void {
-    const larger = this.allocate(this.values.length * 2);
-    larger.set(this.values);
-    this.values = larger;
-  }
 }
 
-/** Doubles in a row. */
-export class GrowableDoubles extends GrowableArray<Float64Array> {
-  constructor() {
-    super((length) => new Float64Array(length));
-  }
-}
+/** Whole numbers below 2^32 in a row, 4 bytes each. */
+export class GrowableIntegers {
+  length = 0;
+  values = new Uint32Array(INITIAL_LENGTH);
 
-/** Whole numbers below 2^32 in a row. */
-export class GrowableIntegers extends GrowableArray<Uint32Array> {
-  constructor() {
-    super((length) => new Uint32Array(length));
+  push(value: number): void {
+    if (this.length === this.values.length) {
+      const larger = new Uint32Array(this.values.length * 2);
+      larger.set(this.values);
+      this.values = larger;
+    }
+    this.values[this.length++] = value;
+  }
+
+  at(index: number): number {
+    return this.values[index] ?? Number.NaN;
   }
 }

@@ -83,8 +83,8 @@ export class ProfileBuilder<Sample> {
     this.table.add(row);
   }
 
-  /** Checks that both sides match and gives the profile; `sampleRow` turns what was kept of an input into its row. */
-  finish(options: { allowPartialRollouts: boolean; sampleRow: (sample: Sample) => Row }): RewardProfile {
+  /** Checks that both sides match and gives the profile; `sampleOf` turns what was kept of an input into its row without the indices. */
+  finish(options: { allowPartialRollouts: boolean; sampleOf: (kept: Sample) => Row }): RewardProfile {
     if (this.extra.length > 0) {
       throw new MetricsError(
         "METRICS_ROLLOUT_WITHOUT_INPUT",
@@ -93,7 +93,7 @@ export class ProfileBuilder<Sample> {
     }
     if (!options.allowPartialRollouts) this.refuseMissing();
     return {
-      tasks: this.records(options.sampleRow),
+      tasks: this.records(options.sampleOf),
       agentMetrics: [...this.agents.keys()].sort(byCodePoint).map((name) => ({
         ...this.table.statistics(this.rowsOf(name).values.slice(0, this.rowsOf(name).length)),
         agent_ref: { name },
@@ -115,12 +115,11 @@ export class ProfileBuilder<Sample> {
     );
   }
 
-  private *records(sampleRow: (sample: Sample) => Row): Generator<Record<string, unknown>> {
+  private *records(sampleOf: (kept: Sample) => Row): Generator<Record<string, unknown>> {
     for (const slice of this.table.tasks()) {
       const task = this.tasks.get(slice.taskIndex);
       if (task === undefined) continue;
-      const { _ng_task_index, _ng_rollout_index, ...sample } = sampleRow(task.sample);
-      yield groupRecord(this.table, slice, { sample, expected: task.expected });
+      yield groupRecord(this.table, slice, { sample: sampleOf(task.sample), expected: task.expected });
     }
   }
 
@@ -167,7 +166,7 @@ export function profileRollouts(
   for (const rollout of rollouts) builder.addRollout(rollout);
   return builder.finish({
     allowPartialRollouts: options.allowPartialRollouts ?? false,
-    sampleRow: (row) => row,
+    sampleOf: ({ _ng_task_index, _ng_rollout_index, ...sample }) => sample,
   });
 }
 

@@ -14,13 +14,15 @@ export function rowIndices(row: Row): RolloutIndices {
   if (row === null || typeof row !== "object") {
     throw new MetricsError("METRICS_MISSING_INDEX", "A rollout row is no object.");
   }
-  return { taskIndex: indexOf(row, "_ng_task_index"), rolloutIndex: indexOf(row, "_ng_rollout_index") };
+  return {
+    taskIndex: wholeNumber(row["_ng_task_index"], "_ng_task_index"),
+    rolloutIndex: wholeNumber(row["_ng_rollout_index"], "_ng_rollout_index"),
+  };
 }
 
-function indexOf(row: Row, key: "_ng_task_index" | "_ng_rollout_index"): number {
-  const value = row[key];
-  const index = value instanceof PyFloat ? value.value : value;
-  if (typeof index === "number" && Number.isSafeInteger(index)) return index;
+function wholeNumber(value: unknown, key: string): number {
+  if (typeof value === "number" && Number.isSafeInteger(value)) return value;
+  if (value instanceof PyFloat && Number.isSafeInteger(value.value)) return value.value;
   const problem =
     value === undefined ? `lacks '${key}'` : `has '${key}' = ${JSON.stringify(value)}, which is no index`;
   throw new MetricsError("METRICS_MISSING_INDEX", `A rollout row ${problem}.`);
@@ -28,17 +30,9 @@ function indexOf(row: Row, key: "_ng_task_index" | "_ng_rollout_index"): number 
 
 /** A number or a boolean as a number; undefined for anything else. */
 export function numberOf(value: unknown): number | undefined {
-  switch (typeof value) {
-    case "number":
-      return value;
-    case "boolean":
-    case "bigint":
-      return Number(value);
-    case "object":
-      return value instanceof PyFloat ? value.value : undefined;
-    default:
-      return undefined;
-  }
+  if (typeof value === "number") return value;
+  if (typeof value === "boolean" || typeof value === "bigint") return Number(value);
+  return value instanceof PyFloat ? value.value : undefined;
 }
 
 /** The token usage of the row's response, if it has any. */

@@ -15,7 +15,6 @@ export async function writeFileAtomically(
 ): Promise<void> {
   const partial = `${path}.partial`;
   let file: FileHandle | undefined;
-  let pending = "";
   const write = async (text: string): Promise<void> => {
     const bytes = Buffer.from(text, "utf8");
     options.onBytes?.(bytes);
@@ -25,19 +24,34 @@ export async function writeFileAtomically(
   };
   try {
     file = await openNew(partial, path);
-    for await (const part of parts) {
-      pending += part;
-      if (pending.length < CHUNK_CHARACTERS) continue;
-      await write(pending);
-      pending = "";
-    }
-    await write(pending);
+    for await (const chunk of chunked(parts)) await write(chunk);
     await finish(file, partial, path);
   } catch (error) {
     await file?.close().catch(() => undefined);
     await rm(partial, { force: true }).catch(() => undefined);
     throw error;
   }
+}
+
+/** Joins small parts, so that neither writes nor waits happen for each of them. */
+async function* chunked(parts: Iterable<string> | AsyncIterable<string>): AsyncGenerator<string> {
+  let pending = "";
+  if (Symbol.iterator in parts) {
+    for (const part of parts) {
+      pending += part;
+      if (pending.length < CHUNK_CHARACTERS) continue;
+      yield pending;
+      pending = "";
+    }
+  } else {
+    for await (const part of parts) {
+      pending += part;
+      if (pending.length < CHUNK_CHARACTERS) continue;
+      yield pending;
+      pending = "";
+    }
+  }
+  yield pending;
 }
 
 async function openNew(partial: string, path: string): Promise<FileHandle> {

@@ -11,10 +11,10 @@ import { writeFileAtomically } from "./atomic-file.ts";
 import { RolloutError, RolloutLineError } from "./errors.ts";
 import { givenTaskIndex } from "./expand.ts";
 import { type JsonlLine, readLineBatches } from "./jsonl-reader.ts";
-import { type Row, readRows } from "./jsonl-rows.ts";
+import { parseRow, type Row, readRows } from "./jsonl-rows.ts";
 import { LineAccess } from "./line-access.ts";
 import { LineNumbering } from "./line-identity.ts";
-import { materializedKey } from "./row-key.ts";
+import { materializedKey, textWithoutIndices } from "./row-key.ts";
 
 export interface ProfiledRun {
   rewardProfilingPath: string;
@@ -39,15 +39,20 @@ export async function profileRun(options: {
       located(materializedInputsPath, line, () => builder.addInput(key, line.offset));
     }
   }
-  for await (const { row, line } of readRows(options.rolloutsPath, read)) {
-    located(options.rolloutsPath, line, () => builder.addRollout(row));
+  const { rolloutsPath } = options;
+  // Batch by batch: a step of an async generator per row would cost as much as the statistics.
+  for await (const batch of readLineBatches(rolloutsPath, read)) {
+    for (const line of batch) {
+      const row = parseRow(rolloutsPath, line);
+      located(rolloutsPath, line, () => builder.addRollout(row));
+    }
   }
-  const paths = artifactPaths(options.rolloutsPath);
+  const paths = artifactPaths(rolloutsPath);
   const inputs = new LineAccess(materializedInputsPath);
   try {
     const profile = builder.finish({
       allowPartialRollouts: options.allowPartialRollouts ?? false,
-      sampleRow: (offset) => loads(inputs.lineAt(offset)) as Row,
+      sampleOf: (offset) => withoutIndices(inputs.lineAt(offset)),
     });
     await writeFileAtomically(paths.rewardProfiling, jsonLines(profile.tasks));
     await writeFileAtomically(paths.agentMetrics, [dumpsCompact(profile.agentMetrics)]);
@@ -59,6 +64,13 @@ export async function profileRun(options: {
   } finally {
     inputs.close();
   }
+}
+
+function withoutIndices(text: string): Row {
+  const shortened = textWithoutIndices(text);
+  if (shortened !== undefined) return loads(shortened) as Row;
+  const { _ng_task_index, _ng_rollout_index, ...sample } = loads(text) as Row;
+  return sample;
 }
 
 export interface ProfiledTasks {

@@ -39,3 +39,12 @@ export function materializedKey(path: string, line: JsonlLine): RolloutKey {
   if (match) return { taskIndex: Number(match[1]), rolloutIndex: Number(match[2]) };
   return requireKey(parseRow(path, line), path, line);
 }
+
+/** The text of a materialized input without its indices, where they stand at its end; undefined where they do not. */
+export function textWithoutIndices(text: string): string | undefined {
+  const tail = text.slice(-80);
+  const match = indicesAtEnd.exec(tail);
+  if (match === null) return undefined;
+  const kept = text.slice(0, text.length - tail.length + match.index);
+  return kept === "" ? "{}" : `${kept}}`;
+}
