@@ -3,7 +3,7 @@ import { type Cookies, cookieHeader, parseSetCookies } from "./cookies.ts";
 
 /** Shorter than the servers' own keep-alive, so that a reused socket is never one they are closing. */
 const KEEP_ALIVE_MS = 15_000;
-const CONNECTIONS_PER_ORIGIN = 1_024;
+const CONNECTIONS_PER_ORIGIN = 16_384;
 /** What one answer may weigh. */
 const MAX_RESPONSE_BYTES = 256 * 1024 * 1024;
 

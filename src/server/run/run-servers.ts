@@ -135,12 +135,15 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
     };
     const child = new ServerChild(message, log, ({ type: _type, ...lag }) => emit({ type: "lag", lag }));
     children.set(instance.name, child);
+    let isReady = false;
     void child.exited.then((exit) => {
-      if (!stopping && children.get(instance.name) === child)
+      // A child that never got ready fails its start, or its restart, and nothing else.
+      if (isReady && !stopping && children.get(instance.name) === child)
         crash.reject(new ServerCrashError(instance.name, exitText(exit), log.recent));
     });
     try {
       await child.ready;
+      isReady = true;
     } catch (error) {
       throw explainStart(error, instance, log);
     }
@@ -148,11 +151,11 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
 
   const restart = async (name: string): Promise<void> => {
     const instance = instances.find((candidate) => candidate.name === name);
-    const old = children.get(name);
-    if (!instance || !old)
+    if (!instance || placements.get(name) === "cohosted")
       throw new GymError("SERVER_RESTART", `Server '${name}' has no process of its own.`);
+    const old = children.get(name);
     children.delete(name);
-    await old.stop();
+    await old?.stop();
     await startChild(instance, placements.get(name) ?? "process");
   };
 

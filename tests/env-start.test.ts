@@ -1,0 +1,132 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { repository, runGym } from "./gym-process.ts";
+import { freePort } from "./support/run-instances.ts";
+
+let folder: string;
+const started: ChildProcess[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "nemo-gym-start-"));
+});
+
+afterEach(() => {
+  for (const child of started.splice(0)) child.kill("SIGKILL");
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function startGym(words: string[]) {
+  const port = await freePort();
+  const head = `++head_server={host: 127.0.0.1, port: ${port}}`;
+  const child = spawn(process.execPath, [join(repository, "bin/gym.js"), "env", "start", ...words, head], {
+    cwd: folder,
+  });
+  started.push(child);
+  let output = "";
+  const collect = (chunk: Buffer) => {
+    output += chunk;
+  };
+  child.stdout?.on("data", collect);
+  child.stderr?.on("data", collect);
+  const ended = new Promise<number | null>((resolve) => child.once("exit", (code) => resolve(code)));
+  return { child, head, ended, output: () => output };
+}
+
+const example = ["--resources-server", "example_single_tool_call", "--model-type", "random_model"];
+const ready = { timeout: 60_000, interval: 100 };
+
+/** A zombie that nobody has reaped yet does not run. */
+function isRunning(pid: number): boolean {
+  if (!existsSync(`/proc/${pid}/stat`)) return false;
+  return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+}
+
+async function pids(head: string): Promise<number[]> {
+  const { stdout } = await runGym(["env", "status", "--json", head], { cwd: folder });
+  return (JSON.parse(stdout) as { pid: number }[]).map(({ pid }) => pid);
+}
+
+it("starts, answers and stops on Ctrl-C with exit code 0", async () => {
+  const gym = await startGym(example);
+  await expect.poll(gym.output, ready).toContain("All 3 / 3 servers ready");
+  const status = await runGym(["env", "status", gym.head], { cwd: folder });
+  expect(status.stdout).toContain("3 servers found (3 healthy, 0 unhealthy)");
+  expect(status.stdout).toContain(
+    "✓ example_single_tool_call_simple_agent (responses_api_agents/simple_agent)",
+  );
+  const query = await runGym(["env", "query", "--json", "How is Oslo?", gym.head], { cwd: folder });
+  expect(JSON.parse(query.stdout)).toMatchObject({ object: "response", model: "random_model" });
+  const wrong = await runGym(
+    ["env", "query", "--agent", "example_single_tool_call_simple_agnt", "x", gym.head],
+    { cwd: folder },
+  );
+  expect(wrong.exitCode).toBe(1);
+  expect(wrong.stderr).toContain("Did you mean `example_single_tool_call_simple_agent`?");
+  gym.child.kill("SIGINT");
+  expect(await gym.ended).toBe(0);
+  expect(gym.output()).toContain("NeMo Gym finished!");
+});
+
+it.each(["SIGINT", "SIGKILL"] as const)("leaves no server process behind after %s", async (signal) => {
+  const gym = await startGym([...example, "++hosting=process"]);
+  await expect.poll(gym.output, ready).toContain("All 3 / 3 servers ready");
+  const servers = await pids(gym.head);
+  expect(new Set(servers).size).toBe(3);
+  expect(servers.every(isRunning)).toBe(true);
+  gym.child.kill(signal);
+  await gym.ended;
+  await expect.poll(() => servers.filter(isRunning), { timeout: 10_000 }).toEqual([]);
+});
+
+it("names a server that dies, shows its last lines and stops the rest", async () => {
+  const gym = await startGym([...example, "++hosting=process"]);
+  await expect.poll(gym.output, ready).toContain("All 3 / 3 servers ready");
+  const servers = await pids(gym.head);
+  process.kill(servers[2] ?? 0, "SIGKILL");
+  expect(await gym.ended).toBe(1);
+  expect(gym.output()).toContain("Server 'policy_model' was killed by SIGKILL");
+  await expect.poll(() => servers.filter(isRunning), { timeout: 10_000 }).toEqual([]);
+});
+
+it("restarts a server when its file changes", { timeout: 180_000 }, async () => {
+  const server = join(folder, "resources_servers", "greeter");
+  mkdirSync(join(server, "configs"), { recursive: true });
+  const code = (word: string) => `
+import { defineResourcesServer } from "nemo-gym";
+export default defineResourcesServer({
+  tools: { greet: { run: () => ({ word: "${word}" }) } },
+  verify: () => ({ reward: 1 }),
+});
+`;
+  writeFileSync(join(server, "app.ts"), code("hello"));
+  const port = await freePort();
+  writeFileSync(
+    join(server, "configs", "greeter.yaml"),
+    `greeter:\n  resources_servers:\n    greeter:\n      entrypoint: app.ts\n      domain: other\n      port: ${port}\n`,
+  );
+  const gym = await startGym(["--resources-server", "greeter", "--watch"]);
+  await expect.poll(gym.output, ready).toContain("watching 1 server folders");
+  const greet = async () => {
+    const reply = await fetch(`http://127.0.0.1:${port}/greet`, { method: "POST", body: "{}" });
+    return ((await reply.json()) as { word: string }).word;
+  };
+  expect(await greet()).toBe("hello");
+  writeFileSync(join(server, "app.ts"), code("good evening"));
+  await expect.poll(gym.output, ready).toContain("greeter restarted");
+  expect(await greet()).toBe("good evening");
+  writeFileSync(join(server, "app.ts"), "export default ;");
+  await expect.poll(gym.output, ready).toContain("greeter could not be restarted");
+  writeFileSync(join(server, "app.ts"), code("back"));
+  await expect.poll(async () => greet().catch(() => "down"), ready).toBe("back");
+  gym.child.kill("SIGINT");
+  expect(await gym.ended).toBe(0);
+});
+
+it("says what to run when there is nothing to start", async () => {
+  const { exitCode, stdout } = await runGym(["env", "start"], { cwd: folder });
+  expect(exitCode).toBe(1);
+  expect(stdout).toContain("Error:");
+});
