@@ -1,3 +1,4 @@
+import { GymError } from "../errors.ts";
 import { byCodePoint } from "./code-points.ts";
 
 /** From this length on Python ignores characters of the second text that make up more than 1 % of it. */
@@ -9,26 +10,32 @@ interface Match {
   size: number;
 }
 
-/** Python's `difflib.SequenceMatcher(None, a, b).ratio()`: 2·M / (len a + len b), M the characters matched. */
-export function similarityRatio(a: string, b: string): number {
-  const left = Array.from(a);
-  const right = Array.from(b);
-  const total = left.length + right.length;
-  if (total === 0) return 1;
-  const positions = indexPositions(right);
-  let matched = 0;
-  const queue: [number, number, number, number][] = [[0, left.length, 0, right.length]];
-  for (let range = queue.pop(); range !== undefined; range = queue.pop()) {
-    const [aLow, aHigh, bLow, bHigh] = range;
-    const match = longestMatch(left, right, positions, range);
-    if (match.size === 0) continue;
-    matched += match.size;
-    if (aLow < match.a && bLow < match.b) queue.push([aLow, match.a, bLow, match.b]);
-    const aNext = match.a + match.size;
-    const bNext = match.b + match.size;
-    if (aNext < aHigh && bNext < bHigh) queue.push([aNext, aHigh, bNext, bHigh]);
+/** Two texts whose comparison would take more than the steps it was given. */
+export class SimilarityBudgetError extends GymError {
+  constructor(steps: number) {
+    super("SIMILARITY_BUDGET", `The comparison was given up after ${steps} steps.`);
   }
-  return (2 * matched) / total;
+}
+
+/**
+ * Python's `difflib.SequenceMatcher(None, a, b).ratio()`: 2·M / (len a + len b), M the characters matched. Its time can grow with the
+ * product of the lengths; with `maxSteps` it throws `SimilarityBudgetError` instead.
+ */
+export function similarityRatio(a: string, b: string, options: { maxSteps?: number } = {}): number {
+  const matcher = new Matcher(codePointsOf(a), codePointsOf(b), options.maxSteps ?? Number.POSITIVE_INFINITY);
+  const total = matcher.left.length + matcher.right.length;
+  return total === 0 ? 1 : (2 * matcher.matchedCharacters()) / total;
+}
+
+function codePointsOf(text: string): Int32Array {
+  const codePoints = new Int32Array(text.length);
+  let length = 0;
+  for (let index = 0; index < text.length; length++) {
+    const codePoint = text.codePointAt(index) ?? 0;
+    codePoints[length] = codePoint;
+    index += codePoint > 0xffff ? 2 : 1;
+  }
+  return codePoints.subarray(0, length);
 }
 
 /** Python's `difflib.get_close_matches`: the best `count` candidates with at least `cutoff` similarity, best first. */
@@ -47,55 +54,100 @@ export function getCloseMatches(
   return scored.slice(0, count).map(({ candidate }) => candidate);
 }
 
-function indexPositions(text: readonly string[]): Map<string, number[]> {
-  const positions = new Map<string, number[]>();
-  for (const [index, character] of text.entries()) {
-    const list = positions.get(character);
-    if (list === undefined) positions.set(character, [index]);
+class Matcher {
+  readonly left: Int32Array;
+  readonly right: Int32Array;
+  private readonly positions: ReadonlyMap<number, readonly number[]>;
+  private stepsLeft: number;
+  private readonly maxSteps: number;
+  /** Lengths of the matches that end at each place of the second text, for the last and the current character of the first. */
+  private previous: Int32Array;
+  private current: Int32Array;
+
+  constructor(left: Int32Array, right: Int32Array, maxSteps: number) {
+    this.left = left;
+    this.right = right;
+    this.positions = indexPositions(right);
+    this.maxSteps = maxSteps;
+    this.stepsLeft = maxSteps;
+    this.previous = new Int32Array(right.length + 1);
+    this.current = new Int32Array(right.length + 1);
+  }
+
+  matchedCharacters(): number {
+    let matched = 0;
+    const queue: [number, number, number, number][] = [[0, this.left.length, 0, this.right.length]];
+    for (let range = queue.pop(); range !== undefined; range = queue.pop()) {
+      const [aLow, aHigh, bLow, bHigh] = range;
+      const match = this.longestMatch(aLow, aHigh, bLow, bHigh);
+      if (match.size === 0) continue;
+      matched += match.size;
+      if (aLow < match.a && bLow < match.b) queue.push([aLow, match.a, bLow, match.b]);
+      const aNext = match.a + match.size;
+      const bNext = match.b + match.size;
+      if (aNext < aHigh && bNext < bHigh) queue.push([aNext, aHigh, bNext, bHigh]);
+    }
+    return matched;
+  }
+
+  /** The longest common block in the given ranges; of equal ones the leftmost in `a`, then in `b`. */
+  private longestMatch(aLow: number, aHigh: number, bLow: number, bHigh: number): Match {
+    const { left, right } = this;
+    const best: Match = { a: aLow, b: bLow, size: 0 };
+    let filled: readonly number[] = [];
+    for (let i = aLow; i < aHigh; i++) {
+      const places = this.positions.get(left[i] ?? 0) ?? [];
+      this.spend(places.length + 1);
+      const { previous, current } = this;
+      for (const j of places) {
+        if (j < bLow) continue;
+        if (j >= bHigh) break;
+        // Index j + 1 holds what ends at j, so that index 0 stands for the place before the first.
+        const size = (previous[j] ?? 0) + 1;
+        current[j + 1] = size;
+        if (size > best.size) {
+          best.a = i - size + 1;
+          best.b = j - size + 1;
+          best.size = size;
+        }
+      }
+      for (const j of filled) previous[j + 1] = 0;
+      filled = places;
+      this.previous = current;
+      this.current = previous;
+    }
+    for (const j of filled) this.previous[j + 1] = 0;
+    while (best.a > aLow && best.b > bLow && left[best.a - 1] === right[best.b - 1]) {
+      best.a--;
+      best.b--;
+      best.size++;
+    }
+    while (
+      best.a + best.size < aHigh &&
+      best.b + best.size < bHigh &&
+      left[best.a + best.size] === right[best.b + best.size]
+    ) {
+      best.size++;
+    }
+    return best;
+  }
+
+  private spend(steps: number): void {
+    this.stepsLeft -= steps;
+    if (this.stepsLeft < 0) throw new SimilarityBudgetError(this.maxSteps);
+  }
+}
+
+function indexPositions(text: Int32Array): Map<number, number[]> {
+  const positions = new Map<number, number[]>();
+  for (const [index, codePoint] of text.entries()) {
+    const list = positions.get(codePoint);
+    if (list === undefined) positions.set(codePoint, [index]);
     else list.push(index);
   }
   if (text.length >= AUTOJUNK_LENGTH) {
     const limit = Math.floor(text.length / 100) + 1;
-    for (const [character, list] of positions) if (list.length > limit) positions.delete(character);
+    for (const [codePoint, list] of positions) if (list.length > limit) positions.delete(codePoint);
   }
   return positions;
-}
-
-/** The longest common block in the given ranges; of equal ones the leftmost in `a`, then in `b`. */
-function longestMatch(
-  a: readonly string[],
-  b: readonly string[],
-  positions: ReadonlyMap<string, readonly number[]>,
-  [aLow, aHigh, bLow, bHigh]: [number, number, number, number],
-): Match {
-  const best: Match = { a: aLow, b: bLow, size: 0 };
-  let lengths = new Map<number, number>();
-  for (let i = aLow; i < aHigh; i++) {
-    const next = new Map<number, number>();
-    for (const j of positions.get(a[i] ?? "") ?? []) {
-      if (j < bLow) continue;
-      if (j >= bHigh) break;
-      const size = (lengths.get(j - 1) ?? 0) + 1;
-      next.set(j, size);
-      if (size > best.size) {
-        best.a = i - size + 1;
-        best.b = j - size + 1;
-        best.size = size;
-      }
-    }
-    lengths = next;
-  }
-  while (best.a > aLow && best.b > bLow && a[best.a - 1] === b[best.b - 1]) {
-    best.a--;
-    best.b--;
-    best.size++;
-  }
-  while (
-    best.a + best.size < aHigh &&
-    best.b + best.size < bHigh &&
-    a[best.a + best.size] === b[best.b + best.size]
-  ) {
-    best.size++;
-  }
-  return best;
 }
