@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from "node:fs";
+import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { errorMessage } from "../errors.ts";
 import { ConfigError } from "./errors.ts";
 import { parseText } from "./interpolation-grammar.ts";
@@ -8,6 +8,7 @@ import { readYaml } from "./yaml-read.ts";
 
 /** Larger files are data, not configuration. */
 const MAX_BYTES = 4 * 1024 * 1024;
+const CHUNK_BYTES = 64 * 1024;
 
 /** Reads one config file; every mistake in it becomes a ConfigError that names the place. */
 export function readConfigFile(file: string, kind: Source["kind"] = "file"): DictNode {
@@ -34,10 +35,8 @@ export function checkInterpolationSyntax(node: ConfigNode): void {
 function readText(file: string): string {
   let bytes: Buffer;
   try {
-    const stats = statSync(file);
-    if (stats.isDirectory()) throw unreadable(file, "it is a directory");
-    if (stats.size > MAX_BYTES) throw unreadable(file, `it is larger than ${MAX_BYTES / 1024 / 1024} MiB`);
-    bytes = readFileSync(file);
+    if (statSync(file).isDirectory()) throw unreadable(file, "it is a directory");
+    bytes = readBytes(file);
   } catch (error) {
     if (error instanceof ConfigError) throw error;
     throw unreadable(file, errorMessage(error), error);
@@ -55,6 +54,24 @@ function readText(file: string): string {
         cause: error,
       },
     );
+  }
+}
+
+/** Reads at most the limit: pipes and devices do not tell their size, and some never end. */
+function readBytes(file: string): Buffer {
+  const descriptor = openSync(file, "r");
+  try {
+    const chunks: Buffer[] = [];
+    for (let total = 0; ; ) {
+      const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+      const read = readSync(descriptor, chunk);
+      if (read === 0) return Buffer.concat(chunks);
+      total += read;
+      if (total > MAX_BYTES) throw unreadable(file, `it is larger than ${MAX_BYTES / 1024 / 1024} MiB`);
+      chunks.push(chunk.subarray(0, read));
+    }
+  } finally {
+    closeSync(descriptor);
   }
 }
 
