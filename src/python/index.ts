@@ -10,6 +10,7 @@ export * from "./difflib.ts";
 export * from "./equals.ts";
 export * from "./exact-math.ts";
 export * from "./float-text.ts";
+export * from "./format-value.ts";
 export * from "./json-dumps.ts";
 export * from "./json-loads.ts";
 export * from "./mersenne-twister.ts";
