@@ -14,6 +14,33 @@ export const program: Program = {
   ],
   commands: [
     command(
+      "list benchmarks",
+      "list the benchmarks, or show one",
+      async () => (await import("./list-benchmarks.ts")).listBenchmarks,
+      "list_benchmarks",
+    ),
+    command(
+      "list environments",
+      "list environments and benchmarks, or show one",
+      async () => (await import("./list-environments.ts")).listEnvironments,
+    ),
+    command(
+      "list agents",
+      "list the agents, or show one",
+      async () => (await import("./list-agents.ts")).listAgents,
+    ),
+    command(
+      "list models",
+      "list the model servers, or show one",
+      async () => (await import("./list-models.ts")).listModels,
+    ),
+    command(
+      "list resources-servers",
+      "list the resources servers, or show one",
+      async () => (await import("./list-resources-servers.ts")).listResourcesServers,
+    ),
+    command("search", "find components", async () => (await import("./search.ts")).search),
+    command(
       "dataset upload",
       "upload a dataset to Hugging Face or to the GitLab registry",
       async () => (await import("./dataset-upload.ts")).datasetUpload,

@@ -1,0 +1,232 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { captureRun } from "../captured-run.ts";
+
+let base: string;
+beforeEach(() => {
+  base = realpathSync(mkdtempSync(path.join(tmpdir(), "gym-list-")));
+  for (const [name, text] of Object.entries(FILES)) {
+    mkdirSync(path.dirname(path.join(base, name)), { recursive: true });
+    writeFileSync(path.join(base, name), text);
+  }
+});
+afterEach(() => rmSync(base, { recursive: true, force: true }));
+
+const FILES = {
+  "resources_servers/quiz/configs/quiz.yaml": `quiz:
+  resources_servers:
+    quiz: {entrypoint: app.ts, domain: knowledge, description: Questions, value: Knowing things}
+quiz_agent:
+  responses_api_agents:
+    simple_agent:
+      entrypoint: app.ts
+      datasets:
+      - {name: example, type: example, jsonl_fpath: x.jsonl}
+`,
+  "resources_servers/tool/configs/tool.yaml": "tool:\n  resources_servers:\n    tool: {entrypoint: app.ts}\n",
+  "benchmarks/trivia/config.yaml": `config_paths: [resources_servers/quiz/configs/quiz.yaml]
+trivia_agent:
+  _inherit_from: quiz_agent
+  responses_api_agents:
+    simple_agent:
+      datasets:
+      - {name: night_rows, type: benchmark, jsonl_fpath: x, prepare_script: y, num_repeats: 4}
+`,
+  "benchmarks/lost/config.yaml": "config_paths: [gone.yaml]\na: {type: benchmark}\n",
+  "environments/garden/config.yaml":
+    "garden:\n  resources_servers:\n    g: {entrypoint: app.ts, domain: games}\n",
+  "responses_api_agents/loop/configs/loop.yaml":
+    "a:\n  responses_api_agents:\n    loop: {entrypoint: app.ts, resources_server: {name: x}, description: Loops}\n",
+  "responses_api_models/gpt/configs/gpt.yaml": "m: 1\n",
+  "responses_api_models/gpt/configs/small.yaml": "m: 1\n",
+};
+
+const run = (...argv: string[]) => captureRun(argv, { cwd: base, installRoot: base });
+const json = async (...argv: string[]) => JSON.parse((await run(...argv, "--json")).stdout);
+
+const row = (name: string, kind: string, domain: string | null, description: string | null) => ({
+  name,
+  kind,
+  status: "no-manifest",
+  domain,
+  description,
+  version: null,
+  integration_profile: null,
+  modality: null,
+  licensing: null,
+  lifecycle: null,
+});
+
+describe("gym list environments", () => {
+  const garden = row("garden", "environment", "games", null);
+  const lost = row("lost", "benchmark", null, null);
+  const quiz = row("resources_servers/quiz", "environment", "knowledge", "Questions");
+  const trivia = row("trivia", "benchmark", "knowledge", "Questions");
+
+  it("shows environments and benchmarks", async () => {
+    expect(await json("list", "environments")).toEqual([garden, lost, quiz, trivia]);
+    const { stdout, stderr, exitCode } = await run("list", "environments");
+    expect({ stderr, exitCode }).toEqual({ stderr: "", exitCode: 0 });
+    expect(stdout).toContain("Available environments and benchmarks (4; manifests 0/4)");
+    expect(stdout).toMatch(/│ Name +│ Kind +│ Status +│ Lifecycle │ Domain +│ Description │/);
+  });
+
+  it("filters, and says how many entries could not be matched", async () => {
+    expect(await json("list", "environments", "--kind", "environment")).toEqual([garden, quiz]);
+    expect(await json("list", "environments", "+catalog_kind=benchmark")).toEqual([lost, trivia]);
+    const { stdout, stderr } = await run("list", "environments", "--domain", "games", "--json");
+    expect(JSON.parse(stdout)).toEqual([garden]);
+    expect(stderr).toBe("Warning: 1 catalog entry has no domain metadata and could not be matched.\n");
+    const none = await run("list", "environments", "--lifecycle", "active");
+    expect(none.stdout).toBe("No environments found.\n");
+    expect((await run("list", "environments", "--kind", "thing")).exitCode).toBe(2);
+  });
+
+  it("inspects one", async () => {
+    const { stdout, exitCode } = await run("list", "environments", "resources_servers/quiz");
+    expect(exitCode).toBe(0);
+    expect(stdout).toBe(`The resources_servers/quiz environment (domain: knowledge)
+
+Questions
+Value: Knowing things
+
+Details:
+config: ${base}/resources_servers/quiz/configs/quiz.yaml
+status: no-manifest
+resources servers: quiz
+agent: simple_agent
+datasets: example
+
+Usage example:
+gym env start --resources-server quiz --model-type vllm_model
+`);
+    expect((await run("list", "environments", "quiz")).stdout).toBe(stdout);
+  });
+
+  it("says what is unknown, or of the other kind", async () => {
+    const unknown = await run("list", "environments", "gardn");
+    expect(unknown).toEqual({
+      exitCode: 1,
+      stdout: "Unknown environment 'gardn'. Did you mean `garden`?\n",
+      stderr: "",
+    });
+    const other = await run("list", "benchmarks", "garden");
+    expect(other).toEqual({
+      exitCode: 1,
+      stdout: "'garden' is an environment, not a benchmark. Try `gym list environments garden`.\n",
+      stderr: "",
+    });
+  });
+});
+
+describe("gym list benchmarks", () => {
+  it("adds agent and repeats, and keeps benchmarks that do not resolve", async () => {
+    const { stdout, stderr, exitCode } = await run("list", "benchmarks", "+json=true");
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toEqual([
+      { ...row("lost", "benchmark", null, null), agent_name: null, num_repeats: null },
+      { ...row("trivia", "benchmark", "knowledge", "Questions"), agent_name: "trivia_agent", num_repeats: 4 },
+    ]);
+    expect(stderr).toContain(
+      "Warning: lost cannot be resolved: config_paths entry 'gone.yaml' was not found",
+    );
+    const table = await run("list", "benchmarks");
+    expect(table.stdout).toContain("Available benchmarks in NeMo Gym (2)");
+    expect(table.stdout).toMatch(/│ trivia │ knowledge │ Questions +│ trivia_agent │ 4 +│/);
+  });
+
+  it("answers under its older name", async () => {
+    const result = await captureRun(["+json=true"], {
+      startedAs: "ng_list_benchmarks",
+      cwd: base,
+      installRoot: base,
+    });
+    expect(JSON.parse(result.stdout)).toHaveLength(2);
+    expect(result.stderr).toContain("use `gym list benchmarks` instead");
+  });
+
+  it("inspects one", async () => {
+    expect(await json("list", "benchmarks", "trivia")).toEqual({
+      name: "trivia",
+      type: "benchmark",
+      domain: "knowledge",
+      description: "Questions\nValue: Knowing things",
+      details: {
+        config: `${base}/benchmarks/trivia/config.yaml`,
+        status: "no-manifest",
+        "resources servers": "quiz",
+        agent: "simple_agent",
+        datasets: "night_rows",
+      },
+      usage_example: "gym env start --benchmark trivia --model-type vllm_model",
+    });
+  });
+});
+
+describe("gym list of parts", () => {
+  it("lists agents, models and resources servers", async () => {
+    expect(await json("list", "agents")).toEqual([
+      {
+        name: "loop",
+        pattern: "A (composable)",
+        self_contained: false,
+        variants: ["loop"],
+        description: "Loops",
+      },
+    ]);
+    expect(await json("list", "models")).toEqual([
+      { name: "gpt", model: "gpt", model_group: "gpt" },
+      { name: "gpt/small", model: "gpt/small", model_group: "gpt" },
+    ]);
+    expect(await json("list", "resources-servers")).toEqual([
+      { name: "quiz", domain: "knowledge", description: "Questions" },
+      { name: "tool", domain: null, description: null },
+    ]);
+  });
+
+  it("inspects them", async () => {
+    expect(await json("list", "agents", "loop")).toMatchObject({
+      details: { path: `${base}/responses_api_agents/loop`, composition: "composable (A)", variants: "loop" },
+      usage_example: null,
+    });
+    expect(await json("list", "models", "gpt/small")).toMatchObject({
+      usage_example: "gym env start --resources-server example_single_tool_call --model-type gpt/small",
+    });
+    expect((await run("list", "models", "gtp")).stdout).toBe("Unknown model 'gtp'. Did you mean `gpt`?\n");
+    expect((await run("list", "resources-servers", "quiz")).stdout).toContain("Value: Knowing things");
+  });
+
+  it("searches further roots first", async () => {
+    const extra = path.join(base, "extra");
+    mkdirSync(path.join(extra, "resources_servers/quiz/configs"), { recursive: true });
+    writeFileSync(
+      path.join(extra, "resources_servers/quiz/configs/quiz.yaml"),
+      "quiz:\n  resources_servers:\n    quiz: {entrypoint: app.ts, description: Mine}\n",
+    );
+    const listed = await json("list", "resources-servers", "--search-dir", "extra");
+    expect(listed[0]).toEqual({ name: "quiz", domain: null, description: "Mine" });
+  });
+});
+
+describe("gym search", () => {
+  it("looks through the catalog, by name, domain, description and parts", async () => {
+    const names = async (...words: string[]) =>
+      (await json("search", ...words)).map(({ name }: { name: string }) => name);
+    expect(await names("trivai")).toEqual(["trivia"]);
+    expect(await names("night_rows")).toEqual(["trivia"]);
+    expect(await names("benchmarks", "knowledge")).toEqual(["trivia"]);
+    expect(await names("agents", "loops")).toEqual(["loop"]);
+    expect(await names("models", "smal")).toEqual(["gpt/small"]);
+    expect(await names("resources-servers", "nothing like it")).toEqual([]);
+  });
+
+  it("says when there is nothing, and what a type can be", async () => {
+    expect((await run("search", "models", "zzz")).stdout).toBe("No models match 'zzz'.\n");
+    const wrong = await run("search", "modles", "zzz");
+    expect(wrong.exitCode).toBe(2);
+    expect(wrong.stderr).toContain("Did you mean `models`?");
+    expect((await run("search")).exitCode).toBe(2);
+  });
+});

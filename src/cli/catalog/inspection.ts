@@ -1,0 +1,60 @@
+import type { CommandContext } from "../command.ts";
+import { hint } from "../hint.ts";
+
+/** One component, as `gym list <type> NAME` shows it. */
+export interface Inspection {
+  readonly name: string;
+  readonly type: string;
+  readonly domain?: string;
+  readonly description?: string;
+  readonly details: Readonly<Record<string, string | undefined>>;
+  readonly usage?: string;
+}
+
+export function printInspection({ json, out, terminal }: CommandContext, inspection: Inspection): number {
+  const { name, type, domain, description, usage } = inspection;
+  const details = Object.entries(inspection.details).filter(
+    ([, value]) => value !== undefined && value !== "",
+  );
+  if (json) {
+    const shown = { domain: domain ?? null, description: description ?? null };
+    out(
+      JSON.stringify({
+        name,
+        type,
+        ...shown,
+        details: Object.fromEntries(details),
+        usage_example: usage ?? null,
+      }),
+    );
+    return 0;
+  }
+  const sections = [
+    `The ${terminal.bold(name)} ${type}${domain === undefined ? "" : ` (domain: ${domain})`}`,
+  ];
+  if (description !== undefined) sections.push(description);
+  if (details.length > 0) {
+    const lines = details.map(([label, value]) => `${label}: ${value}`);
+    sections.push([terminal.bold("Details:"), ...lines].join("\n"));
+  }
+  if (usage !== undefined) sections.push(`${terminal.bold("Usage example:")}\n${usage}`);
+  out(sections.join("\n\n"));
+  return 0;
+}
+
+/** Says that there is no such component, and which one may have been meant. */
+export function printUnknown(
+  { out, terminal }: CommandContext,
+  type: string,
+  name: string,
+  known: Iterable<string>,
+): number {
+  out(`${terminal.red(`Unknown ${type} '${name}'.`)}${hint(name, known)}`);
+  return 1;
+}
+
+/** A component's description with what it is good for as a last line. */
+export function withValue(description: string | undefined, value: string | undefined): string | undefined {
+  const line = value === undefined ? undefined : `Value: ${value}`;
+  return [description, line].filter((part) => part !== undefined).join("\n") || undefined;
+}

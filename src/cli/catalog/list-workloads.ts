@@ -1,0 +1,201 @@
+import { realpathSync } from "node:fs";
+import type { ConfigFiles } from "../../catalog/config-files.ts";
+import type { Workload } from "../../catalog/entry.ts";
+import { lifecycles, type ManifestKind, manifestKinds } from "../../catalog/manifest.ts";
+import { matchesQuery } from "../../catalog/matches.ts";
+import { readParts, type WorkloadParts } from "../../catalog/workload-parts.ts";
+import { discoverWorkloads } from "../../catalog/workloads.ts";
+import type { CommandContext } from "../command.ts";
+import { printInspection, printUnknown, withValue } from "./inspection.ts";
+import { commonKeys, listingKeys } from "./keys.ts";
+import { printListing } from "./listing.ts";
+import { openCatalog } from "./open-catalog.ts";
+
+const keys = {
+  ...commonKeys,
+  domain: { type: "str", help: "only this domain" },
+  catalog_kind: { type: "str", choices: manifestKinds, help: "only this kind" },
+  modality: { type: "str", help: "only this modality" },
+  licensing: { type: "str", help: "only this licence" },
+  status: { type: "str", choices: ["experimental", "no-manifest"], help: "with or without a manifest" },
+  lifecycle: { type: "str", choices: lifecycles, help: "active or deprecated" },
+} as const;
+
+/** The order in which filters are applied, with the key that sets each. */
+const FILTERS = [
+  ["domain", "domain"],
+  ["kind", "catalog_kind"],
+  ["modality", "modality"],
+  ["licensing", "licensing"],
+  ["status", "status"],
+  ["lifecycle", "lifecycle"],
+] as const satisfies readonly (readonly [keyof Workload, keyof typeof keys])[];
+
+/** Runs `gym list environments`, and the search over the whole catalog. */
+export function listEnvironments(context: CommandContext): number {
+  const values = listingKeys(context, keys);
+  const files = openCatalog(context);
+  const { entries, warnings } = discoverWorkloads(files);
+  if (values.component_name !== undefined) {
+    return inspect(context, values.component_name, values.catalog_kind, entries, files);
+  }
+  for (const warning of warnings) context.err(warning);
+  let shown: readonly Workload[] = search(entries, values.query, files, context);
+  for (const [field, key] of FILTERS) {
+    const wanted = values[key];
+    if (wanted === undefined) continue;
+    warnWithout(context, field, shown);
+    shown = shown.filter((entry) => entry[field] === wanted);
+  }
+  const manifests = entries.filter(({ manifestFile }) => manifestFile !== undefined).length;
+  const count = `(${shown.length}; manifests ${manifests}/${entries.length})`;
+  return printListing(context, {
+    plural: "environments",
+    query: values.query,
+    rows: shown.map(catalogRow),
+    table: {
+      title:
+        values.query === undefined
+          ? `Available environments and benchmarks ${count}`
+          : `Catalog entries matching '${values.query}' ${count}`,
+      columns: ["Name", "Kind", "Status", "Lifecycle", "Domain", "Description"],
+      rows: shown.map(({ name, kind, status, lifecycle = "", domain = "", description = "" }) => {
+        return [name, kind, status, lifecycle, domain, description];
+      }),
+    },
+  });
+}
+
+/** Runs `gym list benchmarks`. */
+export function listBenchmarks(context: CommandContext): number {
+  const values = listingKeys(context, commonKeys);
+  const files = openCatalog(context);
+  const { entries, warnings } = discoverWorkloads(files);
+  if (values.component_name !== undefined) {
+    return inspect(context, values.component_name, "benchmark", entries, files);
+  }
+  for (const warning of warnings) context.err(warning);
+  const benchmarks = entries.filter(({ kind }) => kind === "benchmark");
+  const shown = search(benchmarks, values.query, files, context).map((entry) => {
+    const parts = readParts(entry, files);
+    if (parts.problem !== undefined)
+      context.err(`Warning: ${entry.name} cannot be resolved: ${parts.problem}`);
+    return { entry, benchmark: parts.benchmark };
+  });
+  return printListing(context, {
+    plural: "benchmarks",
+    query: values.query,
+    rows: shown.map(({ entry, benchmark }) => ({
+      ...catalogRow(entry),
+      agent_name: benchmark?.agentName ?? null,
+      num_repeats: benchmark?.numRepeats ?? null,
+    })),
+    table: {
+      title:
+        values.query === undefined
+          ? `Available benchmarks in NeMo Gym (${shown.length})`
+          : `Benchmarks matching '${values.query}' (${shown.length})`,
+      columns: ["Name", "Domain", "Description", "Agent name", "Num repeats"],
+      rows: shown.map(({ entry: { name, domain = "", description = "" }, benchmark }) => {
+        return [name, domain, description, benchmark?.agentName ?? "", String(benchmark?.numRepeats ?? "")];
+      }),
+    },
+  });
+}
+
+function catalogRow(entry: Workload) {
+  return {
+    name: entry.name,
+    kind: entry.kind,
+    status: entry.status,
+    domain: entry.domain ?? null,
+    description: entry.description ?? null,
+    version: entry.version ?? null,
+    integration_profile: entry.integrationProfile ?? null,
+    modality: entry.modality ?? null,
+    licensing: entry.licensing ?? null,
+    lifecycle: entry.lifecycle ?? null,
+  };
+}
+
+function search(
+  entries: readonly Workload[],
+  query: string | undefined,
+  files: ConfigFiles,
+  context: CommandContext,
+): readonly Workload[] {
+  if (query === undefined) return entries;
+  return entries.filter((entry) => {
+    if (matchesQuery(query, [entry.name, entry.domain, entry.description])) return true;
+    const parts: WorkloadParts = readParts(entry, files);
+    if (parts.problem !== undefined && context.verbose)
+      context.err(`Warning: ${entry.name}: ${parts.problem}`);
+    return matchesQuery(query, [
+      parts.agent,
+      parts.benchmark?.agentName,
+      ...parts.resourcesServers,
+      ...parts.datasets,
+    ]);
+  });
+}
+
+function warnWithout({ err }: CommandContext, field: keyof Workload, entries: readonly Workload[]): void {
+  const missing = entries.filter((entry) => entry[field] === undefined).length;
+  if (missing === 0) return;
+  const [noun, verb] = missing === 1 ? ["entry", "has"] : ["entries", "have"];
+  err(`Warning: ${missing} catalog ${noun} ${verb} no ${field} metadata and could not be matched.`);
+}
+
+function inspect(
+  context: CommandContext,
+  name: string,
+  kind: ManifestKind | undefined,
+  entries: readonly Workload[],
+  files: ConfigFiles,
+): number {
+  const called = entries.filter((entry) => entry.name === name);
+  // What lives in a resources server may be called by that server's name alone.
+  const named = called.length > 0 ? called : entries.filter((entry) => entry.resourcesServer === name);
+  const entry = named.find((candidate) => kind === undefined || candidate.kind === kind);
+  if (entry === undefined) {
+    const [other] = named;
+    if (other === undefined) {
+      const known = entries.filter((candidate) => kind === undefined || candidate.kind === kind);
+      const names = known.map((candidate) => candidate.name);
+      return printUnknown(context, kind ?? "environment", name, names);
+    }
+    const line = `'${name}' is ${withArticle(other.kind)}, not ${withArticle(kind ?? "environment")}.`;
+    context.out(`${context.terminal.red(line)} Try \`gym list ${other.kind}s ${name}\`.`);
+    return 1;
+  }
+  const parts = readParts(entry, files);
+  if (parts.problem !== undefined) context.err(`Warning: ${name} cannot be resolved: ${parts.problem}`);
+  const selector =
+    entry.resourcesServer === undefined
+      ? `--${entry.kind} ${name}`
+      : `--resources-server ${entry.resourcesServer}`;
+  return printInspection(context, {
+    name: entry.name,
+    type: entry.kind,
+    domain: entry.domain,
+    description: withValue(entry.description, parts.value),
+    details: {
+      config: realpathSync(entry.configFile),
+      status: entry.status,
+      manifest: entry.manifestFile && realpathSync(entry.manifestFile),
+      version: entry.version,
+      profile: entry.integrationProfile,
+      modality: entry.modality,
+      licensing: entry.licensing,
+      lifecycle: entry.lifecycle,
+      "resources servers": parts.resourcesServers.join(", "),
+      agent: parts.agent,
+      datasets: parts.datasets.join(", "),
+    },
+    usage: `gym env start ${selector} --model-type vllm_model`,
+  });
+}
+
+function withArticle(noun: string): string {
+  return `${/^[aeiou]/.test(noun) ? "an" : "a"} ${noun}`;
+}

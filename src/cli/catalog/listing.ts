@@ -1,0 +1,20 @@
+import type { CommandContext } from "../command.ts";
+import { renderTable, type Table } from "../render/table.ts";
+
+export interface Listing {
+  /** What is listed, for the line that says there is none. */
+  readonly plural: string;
+  readonly query?: string;
+  readonly table: Table;
+  readonly rows: readonly object[];
+}
+
+/** Prints a listing as a table, as JSON, or says that it is empty. */
+export function printListing({ json, out, terminal }: CommandContext, listing: Listing): number {
+  if (json) out(JSON.stringify(listing.rows));
+  else if (listing.rows.length === 0) {
+    const { plural, query } = listing;
+    out(terminal.yellow(query === undefined ? `No ${plural} found.` : `No ${plural} match '${query}'.`));
+  } else out(renderTable(listing.table, terminal));
+  return 0;
+}
