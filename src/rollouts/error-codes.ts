@@ -129,6 +129,12 @@ export const rolloutErrorCodes = [
     fix: "Correct the value named.",
   },
   {
+    code: "ROLLOUT_NOTHING_IN_COMMON",
+    class: "RolloutError",
+    when: "Two runs that are to be compared share no task.",
+    fix: "Compare runs over the same inputs, or match their tasks the other way with `--match`.",
+  },
+  {
     code: "ROLLOUT_CANCELLED",
     class: "RolloutCancelled",
     when: "A rollout was stopped on purpose.",

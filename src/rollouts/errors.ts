@@ -21,6 +21,7 @@ export type RolloutErrorCode =
   | "ROLLOUT_FOREIGN_OUTPUT"
   | "ROLLOUT_MANIFEST_INVALID"
   | "ROLLOUT_EXPORT"
+  | "ROLLOUT_NOTHING_IN_COMMON"
   | "ROLLOUT_LOCKED"
   | "ROLLOUT_RESUME_REFUSED";
 
@@ -77,6 +78,10 @@ export function fileError(error: unknown, path: string, doing: "read" | "write")
   if (error instanceof RolloutFileError) return error;
   const errno = (error as NodeJS.ErrnoException).code ?? "";
   const known = byErrno[errno];
+  if (errno === "ENOENT" && doing === "write") {
+    const message = `'${path}' cannot be created: its directory does not exist.`;
+    return new RolloutFileError("ROLLOUT_FILE_MISSING", path, message, { cause: error });
+  }
   if (known) {
     const code =
       doing === "read" && known[0] === "ROLLOUT_FILE_NOT_WRITABLE" ? "ROLLOUT_FILE_UNREADABLE" : known[0];
