@@ -2,6 +2,7 @@ import { errorMessage, GymError } from "../errors.ts";
 import { ServerCallError } from "./call-errors.ts";
 import type { Cookies } from "./cookies.ts";
 import { NO_COOKIES } from "./cookies.ts";
+import { Deadline } from "./deadline.ts";
 import { HttpPools, type HttpReply } from "./http-pools.ts";
 import { nextDelay, type RetryBudget, SERVER_RETRY, sleep } from "./retry.ts";
 import type { CallOptions, ServerClient, ServerReply } from "./server-client.ts";
@@ -77,12 +78,11 @@ export class RunClient implements ServerClient {
     const { timeoutMs } = options;
     if (timeoutMs === undefined || timeoutMs === null)
       return this.#route(method, server, path, body, options);
-    const deadline = AbortSignal.timeout(timeoutMs);
-    const signal = options.signal ? AbortSignal.any([options.signal, deadline]) : deadline;
+    const deadline = new Deadline(timeoutMs, options.signal);
     try {
-      return await this.#route(method, server, path, body, { ...options, signal });
+      return await this.#route(method, server, path, body, { ...options, signal: deadline.signal });
     } catch (error) {
-      if (!deadline.aborted || options.signal?.aborted) throw error;
+      if (!deadline.passed) throw error;
       const message = `${server} ${path} did not answer within ${timeoutMs} ms`;
       throw new ServerCallError(
         server,
@@ -90,6 +90,8 @@ export class RunClient implements ServerClient {
         { class: "timeout", retryable: true, message },
         { cause: error },
       );
+    } finally {
+      deadline.clear();
     }
   }
 
