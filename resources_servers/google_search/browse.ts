@@ -14,7 +14,7 @@ const KEPT_CHARACTERS = 5000;
 /** Bytes looked at for a page that names its own character set. */
 const SNIFFED_BYTES = 2048;
 /** Characters read before others get a turn. */
-const SLICE = 64 * 1024;
+const SLICE = 16 * 1024;
 
 const HTML_TYPES = new Set(["", "text/html", "application/xhtml+xml", "application/xml", "text/xml"]);
 const META_CHARSET = /<meta[^>]{0,200}?charset\s{0,5}=\s{0,5}["']?([\w:-]{1,40})/i;
