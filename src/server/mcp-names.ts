@@ -1,3 +1,4 @@
+import { stripMcpPrefix } from "../openai/mcp-tool-name.ts";
 import type { JsonObject } from "./definitions.ts";
 
 interface Item extends JsonObject {
@@ -18,12 +19,12 @@ export function stripToolNames(
   const response = (body as { response?: JsonObject } | null)?.response;
   const output = response?.["output"];
   if (!Array.isArray(output)) return { body, restored };
-  const prefix = `mcp__${instance}__`;
   const stripped = (output as Item[]).map((item) => {
-    if (item?.type !== "function_call" || typeof item.name !== "string" || !item.name.startsWith(prefix))
-      return item;
+    if (item?.type !== "function_call" || typeof item.name !== "string") return item;
+    const name = stripMcpPrefix(item.name, instance);
+    if (name === item.name) return item;
     restored.set(item.call_id, item.name);
-    return { ...item, name: item.name.slice(prefix.length) };
+    return { ...item, name };
   });
   if (restored.size === 0) return { body, restored };
   return { body: { ...(body as JsonObject), response: { ...response, output: stripped } }, restored };
