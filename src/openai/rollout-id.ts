@@ -2,6 +2,11 @@ import { ValidationError } from "./validation.ts";
 
 const ROLLOUT_ID = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 
+/** Whether a text can be a rollout's id; such ids are safe in paths and file names. */
+export function isRolloutId(text: string): boolean {
+  return ROLLOUT_ID.test(text);
+}
+
 /** The id that captures and trajectories of a rollout are filed under; undefined when the row has no identity. */
 export function rolloutIdOf(row: Readonly<Record<string, unknown>>): string | undefined {
   const {
@@ -12,7 +17,7 @@ export function rolloutIdOf(row: Readonly<Record<string, unknown>>): string | un
   } = row;
   let id: string;
   if (given !== undefined && given !== null) {
-    if (typeof given !== "string" || !ROLLOUT_ID.test(given)) {
+    if (typeof given !== "string" || !isRolloutId(given)) {
       throw new ValidationError([
         {
           type: "value_error",

@@ -5,7 +5,7 @@ import { classNameOf, type Handler, Reply, type RouteCall, ServerApp } from "./a
 import type { ServerContext } from "./context.ts";
 import type { AgentDefinition, AgentReply, RolloutScope } from "./define-agent.ts";
 import { requireObject } from "./resources-app.ts";
-import { rolloutScopeOfPath, rolloutScopeOfRow } from "./rollout-scope.ts";
+import { attributionOf, rolloutScopeOfPath, rolloutScopeOfRow } from "./rollout-scope.ts";
 import { type StandardRunConfig, standardRun } from "./standard-run.ts";
 
 const EMPTY_METRICS = { group_level_metrics: [], agent_metrics: {}, key_metrics: {} };
@@ -19,6 +19,7 @@ export function createAgentApp(
   const { options } = definition;
   const context = server as ServerContext<never>;
   const config = server.config as Partial<StandardRunConfig>;
+  const attribution = attributionOf(server);
   let state: unknown;
 
   const respond = (
@@ -40,7 +41,7 @@ export function createAgentApp(
     const row = requireObject(call.body);
     const params = parseCreateParams(row["responses_create_params"], ["body", "responses_create_params"]);
     const { signal, cookies } = call;
-    const rollout = rolloutScopeOfRow(row, server, call.onStage);
+    const rollout = rolloutScopeOfRow(row, attribution, call.onStage);
     const args = {
       config: context.config,
       server: context,

@@ -1,8 +1,10 @@
 import type { Cookies } from "../client/cookies.ts";
 import type { StageListener } from "../client/server-client.ts";
+import { type ErrorDetail, ValidationError } from "../openai/validation.ts";
 import type { MaybePromise, ServerType } from "./definitions.ts";
 import { mapError } from "./error-mapper.ts";
 import type { Logger } from "./logger.ts";
+import type { RolloutContext } from "./rollout-context.ts";
 import { splitRolloutPrefix } from "./rollout-prefix.ts";
 import { newSessionId, SessionCookie } from "./session-cookie.ts";
 
@@ -13,13 +15,24 @@ export interface AppCall {
   method: string;
   /** Path without query, as sent. */
   path: string;
-  /** Parsed JSON; undefined when there was no body. */
+  /** Parsed JSON; undefined when there was no body, a `MalformedBody` when it was no JSON. */
   body: unknown;
   cookies: Cookies;
   headers: Readonly<Record<string, string | string[] | undefined>>;
   signal: AbortSignal;
   /** Co-hosted callers hear which stage a rollout is in. */
   onStage?: StageListener;
+}
+
+/** A body that is no JSON, and what the caller is told about it. */
+export class MalformedBody {
+  readonly text: string;
+  readonly detail: ErrorDetail;
+
+  constructor(text: string, detail: ErrorDetail) {
+    this.text = text;
+    this.detail = detail;
+  }
 }
 
 /** An answer, before it is put on a wire or handed to a co-hosted caller. */
@@ -68,6 +81,8 @@ export interface RouteCall {
   rolloutId: string | undefined;
   /** Whether the path asked for training-token capture. */
   tokenCapture: boolean;
+  /** Names the call in what is recorded of it; set by model servers that record. */
+  modelCallId?: string;
   onStage: StageListener | undefined;
 }
 
@@ -83,6 +98,8 @@ export interface AppParts {
   /** Answers a `POST` to any other single-segment path. */
   fallback?: Handler;
   log: Logger;
+  /** Whether handlers look at bodies that are no JSON themselves. */
+  takesMalformed?: boolean;
   /** New ids of sessions; a worker of several makes ids that lead back to it. */
   newSessionId?: () => string;
   start?(): MaybePromise<void>;
@@ -97,6 +114,7 @@ export class ServerApp {
   readonly #parts: AppParts;
   readonly #get: Map<string, Handler>;
   readonly #post: Map<string, Handler>;
+  #rollouts: RolloutContext | undefined;
 
   constructor(parts: AppParts) {
     this.#parts = parts;
@@ -110,6 +128,11 @@ export class ServerApp {
   /** Paths answered to `POST`, without the fallback. */
   get postPaths(): string[] {
     return [...this.#post.keys()];
+  }
+
+  /** Lets the handlers' calls to other servers be attributed to the rollout they work for. */
+  attribute(rollouts: RolloutContext): void {
+    this.#rollouts = rollouts;
   }
 
   async start(): Promise<void> {
@@ -135,7 +158,9 @@ export class ServerApp {
           cookies: {},
         };
       } else {
-        const result = await handler({
+        if (call.body instanceof MalformedBody && !this.#parts.takesMalformed)
+          throw new ValidationError([call.body.detail]);
+        const routed: RouteCall = {
           path,
           body: call.body,
           cookies: call.cookies,
@@ -145,7 +170,8 @@ export class ServerApp {
           rolloutId,
           tokenCapture,
           onStage: call.onStage,
-        });
+        };
+        const result = await (this.#rollouts ? this.#rollouts.serve(handler, routed) : handler(routed));
         reply =
           result instanceof Reply
             ? { ...result, cookies: result.cookies ?? {} }

@@ -29,7 +29,7 @@ export async function callModel(
   rollout.onStage("model", modelServer);
   const reply = await callServer(client, {
     server: modelServer,
-    path: `${rollout.prefix}/v1/responses`,
+    path: `${rollout.modelPrefix}/v1/responses`,
     body: params,
     stage: "model",
     signal,

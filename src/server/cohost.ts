@@ -119,6 +119,7 @@ async function createHostedApp(
           config: instance.config,
           args,
         }),
+      serverTypes: new Map(options.instances.map(({ name, type }) => [name, type])),
       ...(options.newSessionId && { newSessionId: options.newSessionId }),
     },
   );

@@ -8,8 +8,10 @@ import type { HandlerScope, Infer, JsonObject, MaybePromise } from "./definition
 /** Which rollout a request belongs to, when it says so (`/ng-rollout/<id>/…` or the row's indices). */
 export interface RolloutScope {
   rolloutId?: string;
-  /** The path in front of model and resources routes so that calls are attributed to the rollout; "" without capture. */
+  /** The path in front of routes of resources servers so that calls are attributed to the rollout; "" without capture. */
   prefix: string;
+  /** The same for routes of model servers, which may also have to record tokens. */
+  modelPrefix: string;
   /** Tell it what the rollout is busy with; a watchdog names it when the rollout is stuck. */
   onStage: StageListener;
 }

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { ChatCompletion, ChatCreateParams } from "../openai/chat-types.ts";
+import type { OnLoss } from "../openai/conversion-loss.ts";
 import type { Response, ResponseCreateParams } from "../openai/responses.ts";
 import type { ServerContext } from "./context.ts";
 import type { HandlerScope, Infer, JsonObject, MaybePromise } from "./definitions.ts";
@@ -9,6 +10,10 @@ export interface ModelCallScope<Config, State> extends HandlerScope<Config> {
   /** The session of the calling rollout: replicas are chosen by it. */
   sessionId: string;
   rolloutId?: string;
+  /** Of the request, in lower case. */
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Hears what a conversion inside the handler has to leave out. */
+  onLoss: OnLoss;
 }
 
 export interface ModelOptions<ConfigSchema extends z.ZodType, State> {
@@ -24,6 +29,8 @@ export interface ModelOptions<ConfigSchema extends z.ZodType, State> {
   chat?(
     args: ModelCallScope<Infer<ConfigSchema>, NoInfer<State>> & { params: ChatCreateParams },
   ): Promise<ChatCompletion>;
+  /** The name a backend knows the model by; it takes the place of the request's `model` when `chat` serves `/v1/responses`. */
+  modelName?(config: Infer<ConfigSchema>): string;
   /** Whether think blocks in chat answers become reasoning items when `chat` serves `/v1/responses`. */
   usesReasoningParser?(config: Infer<ConfigSchema>): boolean;
   /** Further `GET` routes, by path. */

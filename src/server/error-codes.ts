@@ -15,6 +15,12 @@ export const serverErrorCodes = [
     fix: "Correct the fields listed.",
   },
   {
+    code: "CAPTURE_CONFIG",
+    class: "CaptureConfigError",
+    when: "A run is to be recorded, but `model_call_capture_dir` or the block `token_id_capture` is not usable.",
+    fix: "Give an absolute directory that all servers and the collector share; correct the keys listed.",
+  },
+  {
     code: "SERVER_HOSTING",
     class: "GymError",
     when: "`hosting` has an unknown value.",

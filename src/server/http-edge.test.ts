@@ -65,6 +65,7 @@ it("refuses a body that is no JSON with 422 and one that is too large with 413",
   const bad = await post(`${url}/echo`, '{"a":');
   expect(bad.status).toBe(422);
   expect(bad.body).toMatchObject({ detail: [{ type: "json_invalid" }] });
+  expect(String(bad.cookies)).toContain("Demo___demo=");
   expect((await post(`${url}/echo`, JSON.stringify("x".repeat(2000)))).status).toBe(413);
 });
 

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import fastify, { type FastifyInstance } from "fastify";
 import { parseCookieHeader } from "../client/cookies.ts";
 import { errorMessage, GymError } from "../errors.ts";
-import type { AppReply, ServerApp } from "./app.ts";
+import { type AppReply, MalformedBody, type ServerApp } from "./app.ts";
 import { SESSION_COOKIE_ATTRIBUTES } from "./session-cookie.ts";
 
 /** Longer than the clients' 15 s, so that they never reuse a socket that is being closed. */
@@ -96,20 +96,16 @@ export class HttpEdge {
     };
     response.on("close", onClose);
     try {
-      const parsed = parseBody(text);
       const url = request.url ?? "/";
       const query = url.indexOf("?");
-      const reply: AppReply =
-        "error" in parsed
-          ? { status: 422, body: parsed.error, cookies: {} }
-          : await this.#app.handle({
-              method: request.method ?? "GET",
-              path: query < 0 ? url : url.slice(0, query),
-              body: parsed.value,
-              cookies: parseCookieHeader(request.headers.cookie),
-              headers: request.headers,
-              signal: controller.signal,
-            });
+      const reply = await this.#app.handle({
+        method: request.method ?? "GET",
+        path: query < 0 ? url : url.slice(0, query),
+        body: parseBody(text),
+        cookies: parseCookieHeader(request.headers.cookie),
+        headers: request.headers,
+        signal: controller.signal,
+      });
       await send(response, reply);
     } catch (error) {
       response.destroy(error instanceof Error ? error : new Error(errorMessage(error)));
@@ -136,17 +132,15 @@ export class ListenError extends GymError {
   }
 }
 
-type Parsed = { value: unknown } | { error: unknown };
-
-function parseBody(text: string | undefined): Parsed {
-  if (text === undefined || text === "") return { value: undefined };
+function parseBody(text: string | undefined): unknown {
+  if (text === undefined || text === "") return undefined;
   try {
-    return { value: JSON.parse(text) };
+    return JSON.parse(text);
   } catch (error) {
     const position = /position (\d+)/.exec(errorMessage(error));
     const loc = ["body", position ? Number(position[1]) : 0];
     const msg = `JSON decode error: ${errorMessage(error).slice(0, 200)}`;
-    return { error: { detail: [{ type: "json_invalid", loc, msg, input: {} }] } };
+    return new MalformedBody(text, { type: "json_invalid", loc, msg, input: {} });
   }
 }
 

@@ -25,7 +25,10 @@ export async function loadDefinition(entry: string, installRoot: string): Promis
 /** The `nemo-gym/<name>` of package.json. */
 const PUBLIC_ENTRIES = ["server", "client", "openai", "python", "metrics", "verify", "text", "testing"];
 
-async function importTypeScript(file: string): Promise<{ default?: unknown }> {
+/** Imports a file of TypeScript as it is; what it takes from this package is the copy that is running. */
+export async function importTypeScript(
+  file: string,
+): Promise<{ default?: unknown } & Record<string, unknown>> {
   const { createJiti } = await import("jiti");
   const jiti = createJiti(import.meta.url, { alias: ownPackage(), interopDefault: false });
   return jiti.import(file);

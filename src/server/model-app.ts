@@ -15,13 +15,15 @@ import { parseCreateParams, type Response, type ResponseCreateParams } from "../
 import { sanitizeStreamingChat } from "../openai/sanitize-streaming-chat.ts";
 import { parseSanitizedParams, sanitizeStreamingResponses } from "../openai/sanitize-streaming-responses.ts";
 import { encodeSse, type SseEvent } from "../openai/sse.ts";
+import type { Dialect } from "../openai/stream-outcome.ts";
 import { parseChatParams } from "../openai/validate-chat.ts";
 import { ValidationError } from "../openai/validation.ts";
-import { classNameOf, type Handler, Reply, type RouteCall, ServerApp } from "./app.ts";
+import { mergeReasoning } from "../openai/vllm-completion.ts";
+import { classNameOf, type Handler, MalformedBody, Reply, type RouteCall, ServerApp } from "./app.ts";
+import { ModelCapture } from "./capture/model-capture.ts";
 import type { ServerContext } from "./context.ts";
 import type { ModelDefinition } from "./define-model.ts";
 import { LossLog } from "./loss-log.ts";
-import { modelCallCapture } from "./model-call-capture.ts";
 import { requireObject } from "./resources-app.ts";
 import { ROLLOUT_HEADER } from "./rollout-prefix.ts";
 
@@ -32,8 +34,13 @@ export function createModelApp(
   host: { implementation: string; newSessionId?: () => string },
 ): ServerApp {
   const { options } = definition;
-  const backend = new ModelBackend(definition, server as ServerContext<never>);
-  const capture = modelCallCapture(server);
+  const context = server as ServerContext<never>;
+  const capture = ModelCapture.of(server);
+  const backend = capture
+    ? new RecordedBackend(definition, context, capture)
+    : new ModelBackend(definition, context);
+  const route = (dialect: Dialect, handler: Handler): Handler =>
+    capture ? capture.route(dialect, refusingMalformed(handler)) : handler;
   return new ServerApp({
     name: server.name,
     type: "responses_api_models",
@@ -45,16 +52,21 @@ export function createModelApp(
       ]),
     ),
     post: {
-      "/v1/responses": capture("responses", responsesRoute(backend)),
-      "/v1/chat/completions": capture("chat", chatRoute(backend)),
-      "/v1/messages": capture("messages", messagesRoute(backend)),
+      "/v1/responses": route("responses", responsesRoute(backend)),
+      "/v1/chat/completions": route("chat", chatRoute(backend)),
+      "/v1/messages": route("messages", messagesRoute(backend)),
     },
     log: server.log,
     ...(host.newSessionId && { newSessionId: host.newSessionId }),
+    takesMalformed: capture !== undefined,
     start: async () => {
-      backend.state = await options.start?.(server as ServerContext<never>);
+      await capture?.open();
+      backend.state = await options.start?.(context);
     },
-    close: () => options.stop?.(server as ServerContext<never>, backend.state as never),
+    close: async () => {
+      await options.stop?.(context, backend.state as never);
+      await capture?.close();
+    },
   });
 }
 
@@ -72,7 +84,7 @@ class ModelBackend {
   }
 
   scope(call: RouteCall) {
-    const { signal, sessionId } = call;
+    const { signal, sessionId, headers } = call;
     const rolloutId = call.rolloutId ?? call.headers[ROLLOUT_HEADER];
     const own = {
       config: this.#server.config,
@@ -80,6 +92,8 @@ class ModelBackend {
       state: this.state as never,
       signal,
       sessionId,
+      headers,
+      onLoss: this.onLoss,
     };
     return typeof rolloutId === "string" ? { ...own, rolloutId } : own;
   }
@@ -87,18 +101,23 @@ class ModelBackend {
   readonly onLoss = (loss: Loss): void => this.losses.report(loss);
 
   async responses(params: ResponseCreateParams, call: RouteCall): Promise<Response> {
-    const { responses, chat, usesReasoningParser } = this.#definition.options;
+    const { responses, chat, usesReasoningParser, modelName } = this.#definition.options;
     if (responses) return responses({ ...this.scope(call), params });
     const { onLoss } = this;
+    const { config } = this.#server;
+    const named = modelName ? { ...params, model: modelName(config) } : params;
     const completion = await chat?.({
       ...this.scope(call),
-      params: convertResponsesToChat(params, { returnTokenIds: true, onLoss }),
+      params: convertResponsesToChat(named, { returnTokenIds: true, onLoss }),
     });
-    return convertChatCompletion(completion as ChatCompletion, params, {
-      usesReasoningParser: usesReasoningParser?.(this.#server.config) ?? true,
+    const response = convertChatCompletion(completion as ChatCompletion, named, {
+      usesReasoningParser: usesReasoningParser?.(config) ?? true,
       returnTokenIds: true,
       onLoss,
     });
+    return completion && "ng_cache_hit" in completion
+      ? ({ ...response, ng_cache_hit: true } as Response)
+      : response;
   }
 
   async chat(params: ChatCreateParams, call: RouteCall): Promise<ChatCompletion> {
@@ -111,6 +130,42 @@ class ModelBackend {
     });
     return convertToChatCompletion(response as Response, { onLoss });
   }
+}
+
+/** A backend whose answers leave their tokens behind for training. */
+class RecordedBackend extends ModelBackend {
+  readonly #capture: ModelCapture;
+
+  constructor(definition: ModelDefinition, server: ServerContext<never>, capture: ModelCapture) {
+    super(definition, server);
+    this.#capture = capture;
+  }
+
+  override responses(params: ResponseCreateParams, call: RouteCall): Promise<Response> {
+    return this.#capture.ask(
+      call,
+      () => super.responses(params, call),
+      (response) => response,
+    );
+  }
+
+  override chat(params: ChatCreateParams, call: RouteCall): Promise<ChatCompletion> {
+    return this.#capture.ask(call, () => super.chat(params, call), asResponse);
+  }
+}
+
+/** The items of a chat answer, with its tokens on the last of them. */
+function asResponse(completion: ChatCompletion): Response {
+  const merged = mergeReasoning(completion, {});
+  return convertChatCompletion(merged, { input: [], model: completion.model }, { returnTokenIds: true });
+}
+
+/** A route that records also sees requests that are no JSON; whoever serves them does not. */
+function refusingMalformed(handler: Handler): Handler {
+  return (call) => {
+    if (call.body instanceof MalformedBody) throw new ValidationError([call.body.detail]);
+    return handler(call);
+  };
 }
 
 /** Chat tools may leave `strict` out; Responses tools may not. */

@@ -21,6 +21,11 @@ export function splitRolloutPrefix(path: string): PrefixedPath {
   return { path: tokenCapture ? rest.slice(CAPTURE.length) : rest, rolloutId, tokenCapture };
 }
 
+/** Whether a path already says which rollout it belongs to. */
+export function isPrefixed(path: string): boolean {
+  return path.startsWith(PREFIX);
+}
+
 /** The prefix that attributes a call to a rollout. */
 export function rolloutPrefix(
   rolloutId: string | undefined,

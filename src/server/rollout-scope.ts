@@ -1,6 +1,7 @@
 import type { StageListener } from "../client/server-client.ts";
 import { rolloutIdOf } from "../openai/rollout-id.ts";
 import type { RouteCall } from "./app.ts";
+import { capturesTokens, isObserved, tokenCaptureSettings } from "./capture/settings.ts";
 import type { ServerContext } from "./context.ts";
 import type { RolloutScope } from "./define-agent.ts";
 import type { JsonObject } from "./definitions.ts";
@@ -8,18 +9,29 @@ import { rolloutPrefix } from "./rollout-prefix.ts";
 
 const ignoreStage: StageListener = () => {};
 
+/** How the calls of an agent are attributed to rollouts; read from the config once. */
+export interface Attribution {
+  observed: boolean;
+  tokenCapture: boolean;
+}
+
+export function attributionOf(server: ServerContext<unknown>): Attribution {
+  const tokens = tokenCaptureSettings(server.globalConfig);
+  return {
+    observed: isObserved(server.globalConfig),
+    tokenCapture: capturesTokens(tokens, server.config as JsonObject),
+  };
+}
+
 /** The rollout a `/run` row belongs to; its calls carry a prefix only when something listens for it. */
 export function rolloutScopeOfRow(
   row: JsonObject,
-  server: ServerContext<unknown>,
+  { observed, tokenCapture }: Attribution,
   onStage: StageListener = ignoreStage,
 ): RolloutScope {
   const rolloutId = rolloutIdOf(row);
-  if (rolloutId === undefined) return { prefix: "", onStage };
-  const observed = server.globalConfig["observability_enabled"] === true;
-  const tokenCapture = capturesTokens(server);
-  if (!observed && !tokenCapture) return { rolloutId, prefix: "", onStage };
-  return { rolloutId, prefix: rolloutPrefix(rolloutId, { tokenCapture }), onStage };
+  if (rolloutId === undefined || (!observed && !tokenCapture)) return unattributed(rolloutId, onStage);
+  return attributed(rolloutId, tokenCapture, onStage);
 }
 
 /** The rollout a prefixed `/v1/responses` path names; the prefix goes on to the servers it calls. */
@@ -27,12 +39,16 @@ export function rolloutScopeOfPath(
   call: Pick<RouteCall, "rolloutId" | "tokenCapture" | "onStage">,
 ): RolloutScope {
   const { rolloutId, tokenCapture, onStage = ignoreStage } = call;
-  if (rolloutId === undefined) return { prefix: "", onStage };
-  return { rolloutId, prefix: rolloutPrefix(rolloutId, { tokenCapture }), onStage };
+  if (rolloutId === undefined) return unattributed(undefined, onStage);
+  return attributed(rolloutId, tokenCapture, onStage);
 }
 
-function capturesTokens(server: ServerContext<unknown>): boolean {
-  const block = server.globalConfig["token_id_capture"] as JsonObject | undefined;
-  if (block?.["enabled"] !== true) return false;
-  return block["all_agents"] === true || (server.config as JsonObject)["token_id_capture"] === true;
+function unattributed(rolloutId: string | undefined, onStage: StageListener): RolloutScope {
+  const scope = { prefix: "", modelPrefix: "", onStage };
+  return rolloutId === undefined ? scope : { rolloutId, ...scope };
+}
+
+function attributed(rolloutId: string, tokenCapture: boolean, onStage: StageListener): RolloutScope {
+  const prefix = rolloutPrefix(rolloutId);
+  return { rolloutId, prefix, modelPrefix: rolloutPrefix(rolloutId, { tokenCapture }), onStage };
 }

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { Pool } from "undici";
 import { cookieHeader, parseSetCookies } from "../../client/cookies.ts";
 import { GymError } from "../../errors.ts";
-import type { AppCall, AppReply, ServerApp } from "../app.ts";
+import { type AppCall, type AppReply, MalformedBody, type ServerApp } from "../app.ts";
 import { HttpEdge } from "../http-edge.ts";
 import type { ServerMessage, StartMessage } from "./messages.ts";
 import { workerCount } from "./placement.ts";
@@ -122,11 +122,12 @@ async function forward(pool: Pool, call: AppCall): Promise<AppReply> {
   const headers: Record<string, string> = { "content-type": "application/json" };
   const cookie = cookieHeader(call.cookies);
   if (cookie) headers["cookie"] = cookie;
+  const { body } = call;
   const reply = await pool.request({
     method: call.method as "GET" | "POST",
     path: call.path,
     headers,
-    ...(call.body !== undefined && { body: JSON.stringify(call.body) }),
+    ...(body !== undefined && { body: body instanceof MalformedBody ? body.text : JSON.stringify(body) }),
     signal: call.signal,
   });
   return {

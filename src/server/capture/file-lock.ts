@@ -1,0 +1,72 @@
+import { open, readFile, rm, stat } from "node:fs/promises";
+import { hostname } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** What is locked takes milliseconds; who waits longer waits for something that hangs. */
+const WAIT_LIMIT_MS = 10_000;
+const RETRY_MS = 5;
+/** A lock nobody can be asked about (another machine, no name in it yet) is given up after this. */
+const UNKNOWN_HOLDER_LIMIT_MS = 60_000;
+
+const queues = new Map<string, Promise<unknown>>();
+
+/** Runs one task at a time per lock file, in this process and in others. */
+export function withFileLock<T>(path: string, task: () => Promise<T>): Promise<T> {
+  const before = queues.get(path) ?? Promise.resolve();
+  const run = before.then(async () => {
+    await take(path);
+    try {
+      return await task();
+    } finally {
+      await rm(path, { force: true });
+    }
+  });
+  const settled = run
+    .catch(() => undefined)
+    .then(() => {
+      if (queues.get(path) === settled) queues.delete(path);
+    });
+  queues.set(path, settled);
+  return run;
+}
+
+async function take(path: string): Promise<void> {
+  const deadline = Date.now() + WAIT_LIMIT_MS;
+  for (;;) {
+    try {
+      const file = await open(path, "wx");
+      try {
+        await file.writeFile(JSON.stringify({ pid: process.pid, host: hostname() }));
+      } finally {
+        await file.close();
+      }
+      return;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    }
+    if (await isAbandoned(path)) await rm(path, { force: true });
+    else if (Date.now() > deadline)
+      throw new Error(`'${path}' has been locked for ${WAIT_LIMIT_MS / 1000} s`);
+    else await sleep(RETRY_MS);
+  }
+}
+
+async function isAbandoned(path: string): Promise<boolean> {
+  try {
+    const { pid, host } = JSON.parse(await readFile(path, "utf8")) as { pid: number; host: string };
+    if (host === hostname()) return !isAlive(pid);
+  } catch {
+    // Written half, or gone by now: its age decides.
+  }
+  const found = await stat(path).catch(() => undefined);
+  return found !== undefined && Date.now() - found.mtimeMs > UNKNOWN_HOLDER_LIMIT_MS;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
