@@ -14,7 +14,7 @@ export { type CallLimits, callLimits } from "./server/call-limits.ts";
 export { callModel, inputItems } from "./server/call-model.ts";
 export type { ServerContext } from "./server/context.ts";
 export { type AgentReply, defineAgent, type RolloutScope } from "./server/define-agent.ts";
-export { defineModel } from "./server/define-model.ts";
+export { defineModel, type ModelCallScope } from "./server/define-model.ts";
 export {
   defineGymnasiumServer,
   defineResourcesServer,

@@ -17,3 +17,5 @@ export {
   TestServer,
   type TestServerOptions,
 } from "./test-server.ts";
+export { ToyTokenizer } from "./toy-tokenizer.ts";
+export { type Drift, type VllmCall, VllmDouble, type VllmDoubleOptions } from "./vllm-double.ts";

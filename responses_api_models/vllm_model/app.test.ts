@@ -1,0 +1,331 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  createTestServer,
+  faults,
+  type TestServer,
+  VllmDouble,
+  type VllmDoubleOptions,
+} from "nemo-gym/testing";
+import { afterEach, describe, expect, it } from "vitest";
+import definition from "./app.ts";
+
+const open: { close(): Promise<unknown> }[] = [];
+const folders: string[] = [];
+
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((one) => one.close()));
+  await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true })));
+});
+
+async function engine(options: VllmDoubleOptions = {}): Promise<VllmDouble> {
+  const double = await new VllmDouble({ apiKey: "key-of-the-engine", ...options }).start();
+  open.push(double);
+  return double;
+}
+
+async function model(
+  double: VllmDouble | VllmDouble[],
+  config: Record<string, unknown> = {},
+): Promise<TestServer> {
+  const doubles = [double].flat();
+  const server = await createTestServer(definition, {
+    config: {
+      base_url: doubles.length === 1 ? doubles[0]?.baseUrl : doubles.map(({ baseUrl }) => baseUrl),
+      api_key: "key-of-the-engine",
+      model: "toy/toy-1b",
+      return_token_id_information: false,
+      uses_reasoning_parser: true,
+      retry_first_pause_seconds: 0.01,
+      ...config,
+    },
+  });
+  open.push(server);
+  return server;
+}
+
+const ask = { model: "ignored", input: [{ role: "user", content: "What time does the ferry leave?" }] };
+
+describe("answers", () => {
+  it("become items: reasoning, message, calls", async () => {
+    const double = await engine({
+      answer: () => ({
+        reasoning: "Look it up.",
+        text: "One moment.",
+        toolCalls: [{ name: "find", arguments: { a: 1 } }],
+      }),
+    });
+    const { status, body } = await (await model(double)).post("/v1/responses", ask);
+    expect(status).toBe(200);
+    expect(body.model).toBe("toy/toy-1b");
+    expect(body.output.map((item: { type: string }) => item.type)).toEqual([
+      "reasoning",
+      "message",
+      "function_call",
+    ]);
+    expect(body.output[0].summary[0].text).toBe("Look it up.");
+    expect(body.output[2].arguments).toBe('{"a":1}');
+    expect(body.usage.input_tokens).toBe(double.calls[0]?.promptIds.length);
+    expect(body.output[2]).not.toHaveProperty("prompt_token_ids");
+  });
+
+  it("carry the engine's ids and log-probabilities on their last item", async () => {
+    for (const [asks, knows] of [
+      [true, true],
+      [true, false],
+      [false, true],
+    ] as const) {
+      const double = await engine({
+        returnsTokenIds: knows,
+        answer: () => ({ reasoning: "hm", text: "At noon." }),
+      });
+      const server = await model(double, {
+        return_token_id_information: true,
+        request_prompt_and_generation_token_ids: asks,
+      });
+      const { body } = await server.post("/v1/responses", ask);
+      const [call] = double.calls;
+      expect(body.output[0]).not.toHaveProperty("prompt_token_ids");
+      expect(body.output[1].prompt_token_ids).toEqual(call?.promptIds);
+      expect(body.output[1].generation_token_ids).toEqual(call?.generationIds);
+      expect(body.output[1].generation_log_probs).toHaveLength(call?.generationIds.length ?? -1);
+      const tokenized = double.requests.filter(({ path }) => path === "/tokenize");
+      expect(tokenized).toHaveLength(asks && knows ? 0 : 1);
+    }
+  });
+
+  it("without ids that were asked for are an error, not an invention", async () => {
+    const double = await engine();
+    const server = await model(double, {
+      return_token_id_information: true,
+      sampling_overrides: { logprobs: false },
+    });
+    const { status, body } = await server.post("/v1/responses", ask);
+    expect(status).toBe(502);
+    expect(body.error).toMatchObject({ class: "invalid_response", retryable: false });
+    expect(body.detail).toContain("without log-probabilities");
+  });
+
+  it("to what does not fit are incomplete, other refusals are errors", async () => {
+    const double = await engine({ maxModelLen: 8 });
+    const server = await model(double);
+    const { status, body } = await server.post("/v1/responses", ask);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      status: "incomplete",
+      incomplete_details: { reason: "max_output_tokens" },
+      usage: null,
+    });
+    expect(body.output[0].content[0].text).toBe("");
+    const other = await (await model(double, { model: "unknown" })).post("/v1/responses", ask);
+    expect(other.status).toBe(404);
+    expect(other.body.detail).toMatch(/^404 from 127.0.0.1:\d+: The model `unknown` does not exist\.$/);
+  });
+});
+
+describe("requests", () => {
+  it("merge settings by rank: extra_body, request, overrides", async () => {
+    const double = await engine();
+    const server = await model(double, {
+      extra_body: { top_k: 5, temperature: 0.1 },
+      sampling_overrides: { top_p: 0.5 },
+      chat_template_kwargs: { thinking: true, depth: 1 },
+      replace_developer_role_with_system: true,
+    });
+    await server.post("/v1/responses", {
+      ...ask,
+      input: [{ role: "developer", content: "Be brief." }, ...ask.input],
+      temperature: 0.7,
+      top_p: 1,
+      metadata: { chat_template_kwargs: '{"depth": 2}', extra_body: '{"min_p": 0.2}' },
+    });
+    expect(double.requests[0]?.body).toMatchObject({
+      model: "toy/toy-1b",
+      top_k: 5,
+      min_p: 0.2,
+      temperature: 0.7,
+      top_p: 0.5,
+      chat_template_kwargs: { thinking: true, depth: 2 },
+      messages: [{ role: "system", content: "Be brief." }, { role: "user" }],
+    });
+  });
+
+  it("that end in thoughts only are answered here when the engine may not think on", async () => {
+    const double = await engine();
+    const server = await model(double, { sequential_reasoning_allowed: false });
+    const input = [
+      ...ask.input,
+      { type: "reasoning", id: "rs_1", summary: [{ type: "summary_text", text: "hm" }] },
+    ];
+    const { body } = await server.post("/v1/responses", { input });
+    expect(body.incomplete_details).toEqual({ reason: "content_filter" });
+    expect(double.count).toBe(0);
+  });
+
+  it("go to the engine's own Responses API when it has one", async () => {
+    const double = await engine();
+    const server = await model(double, {
+      is_responses_native: true,
+      extra_body: { reasoning: { effort: "high" } },
+    });
+    const { status } = await server.post("/v1/responses", ask);
+    expect(status).toBe(404);
+    expect(double.requests[0]).toMatchObject({
+      path: "/v1/responses",
+      body: { reasoning: { effort: "high" } },
+    });
+    await expect(
+      model(double, { is_responses_native: true, return_token_id_information: true }),
+    ).rejects.toThrow("cannot be combined");
+  });
+
+  it("carry recordings before the last question", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "gym-audio-"));
+    folders.push(folder);
+    await writeFile(join(folder, "a.mp3"), "sound");
+    await writeFile(join(folder, "a.txt"), "text");
+    const double = await engine();
+    const server = await model(double, { audio_root: folder });
+    const post = (audio_path: string) =>
+      server.post("/v1/responses", { ...ask, metadata: { audio_path, keep: "x" } });
+    await post("a.mp3");
+    expect(double.requests[0]?.body).toMatchObject({
+      metadata: { keep: "x" },
+      messages: [
+        {
+          content: [
+            { type: "audio_url", audio_url: { url: "data:audio/mpeg;base64,c291bmQ=" } },
+            { type: "text" },
+          ],
+        },
+      ],
+    });
+    for (const bad of ["a.txt", "missing.wav", "../outside.wav"]) {
+      const { status, body } = await post(bad);
+      expect([status, body.error.class]).toEqual([422, "invalid_row"]);
+    }
+  });
+});
+
+describe("replicas", () => {
+  it("keep their sessions, and stand in for each other", async () => {
+    const doubles = [await engine(), await engine(), await engine()];
+    const server = await model(doubles);
+    const jar = server.newJar();
+    for (let turn = 0; turn < 4; turn++) await server.post("/v1/responses", ask, jar);
+    const counts = doubles.map(({ count }) => count);
+    expect(counts.toSorted()).toEqual([0, 0, 4]);
+    const own = doubles[counts.indexOf(4)] as VllmDouble;
+    await own.close();
+    expect((await server.post("/v1/responses", ask, jar)).status).toBe(200);
+  });
+
+  it("spread sessions evenly", async () => {
+    const doubles = [await engine(), await engine()];
+    const server = await model(doubles);
+    await Promise.all(Array.from({ length: 60 }, () => server.post("/v1/responses", ask, server.newJar())));
+    for (const { count } of doubles) expect(count).toBeGreaterThan(15);
+  });
+});
+
+describe("a training pause", () => {
+  it("is waited through", async () => {
+    const double = await engine();
+    const server = await model(double);
+    double.pause();
+    const answers = Promise.all(Array.from({ length: 8 }, () => server.post("/v1/responses", ask)));
+    setTimeout(() => double.resume(), 300);
+    expect((await answers).map(({ status }) => status)).toEqual(Array(8).fill(200));
+    double.fail(faults.hangUp(), faults.serverError(503));
+    expect((await server.post("/v1/responses", ask)).status).toBe(200);
+  });
+});
+
+describe("completions", () => {
+  const base = { use_completions_api: true, uses_reasoning_parser: false };
+
+  it("send the text as it is", async () => {
+    const double = await engine({ answer: () => ({ text: " four o'clock." }) });
+    const server = await model(double, { ...base, extra_body: { top_k: 3 } });
+    const input = [
+      { role: "system", content: "Timetable." },
+      { role: "user", content: "The ferry leaves at" },
+    ];
+    const { body } = await server.post("/v1/responses", { input, max_output_tokens: 9, temperature: 0 });
+    expect(body.output[0].content[0].text).toBe(" four o'clock.");
+    expect(double.requests[0]).toMatchObject({
+      path: "/v1/completions",
+      body: { prompt: "Timetable.\n\nThe ferry leaves at", max_tokens: 9, temperature: 0, top_k: 3 },
+    });
+    expect(double.requests[0]?.body).not.toHaveProperty("messages");
+    const turns = [...input, { role: "assistant", content: "four" }];
+    expect((await server.post("/v1/responses", { input: turns })).status).toBe(422);
+  });
+
+  it("carry token ids, with or without the engine's help", async () => {
+    for (const returnsTokenIds of [true, false]) {
+      const double = await engine({ returnsTokenIds });
+      const server = await model(double, { ...base, return_token_id_information: true });
+      const { body } = await server.post("/v1/responses", { input: "The ferry" });
+      expect(body.output[0].prompt_token_ids).toEqual(double.calls[0]?.promptIds);
+      expect(body.output[0].generation_token_ids).toEqual(double.calls[0]?.generationIds);
+    }
+  });
+
+  it("apply the engine's template, or that of a tokenizer", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "gym-tokenizer-"));
+    folders.push(folder);
+    const chat_template =
+      "{{ bos_token }}{% for m in messages %}[{{ m.role }}] {{ m.content }}\n{% endfor %}{% if shout %}!{% endif %}[assistant]";
+    await writeFile(
+      join(folder, "tokenizer_config.json"),
+      JSON.stringify({ chat_template, bos_token: "<s>" }),
+    );
+    const double = await engine();
+    const own = await model(double, { ...base, render_chat_template: true, tokenizer: folder });
+    await own.post("/v1/responses", { input: "Hi", metadata: { chat_template_kwargs: '{"shout": true}' } });
+    expect(double.requests[0]?.body["prompt"]).toBe("<s>[user] Hi\n![assistant]");
+    const engines = await model(double, { ...base, render_chat_template: true });
+    await engines.post("/v1/responses", {
+      input: [
+        { role: "user", content: "Hi" },
+        { role: "assistant", content: "Ho" },
+      ],
+    });
+    const prompt = double.requests.at(-1)?.body["prompt"] as number[];
+    expect(double.tokenizer.decode(prompt)).toBe(
+      "<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\nHo<|im_end|>\n<|im_start|>assistant\n",
+    );
+  });
+});
+
+it("writes a transport log when the environment asks, without keys", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "gym-transport-"));
+  folders.push(folder);
+  const file = join(folder, "deep", "log.jsonl");
+  process.env["NEMO_GYM_VLLM_TRANSPORT_LOG"] = file;
+  try {
+    const double = await engine();
+    const server = await model(double);
+    await server.post("/v1/responses", ask);
+    double.fail({ kind: "status", status: 400, message: "no" });
+    await server.post("/v1/responses", ask);
+    const text = await readFile(file, "utf8");
+    const events = text
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(
+      events.map(({ event, call_index, schema_version }) => [event, call_index, schema_version]),
+    ).toEqual([
+      ["transport_request", 1, 2],
+      ["transport_response", 1, 2],
+      ["transport_request", 2, 2],
+      ["transport_error_response", 2, 2],
+    ]);
+    expect(text).not.toContain("key-of-the-engine");
+  } finally {
+    delete process.env["NEMO_GYM_VLLM_TRANSPORT_LOG"];
+  }
+});

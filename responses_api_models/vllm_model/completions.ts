@@ -1,0 +1,161 @@
+import type { JsonObject } from "nemo-gym";
+import {
+  type ChatCompletion,
+  type ChatCreateParams,
+  type ChatMessage,
+  ConversionError,
+  TokenInformationError,
+} from "nemo-gym/openai";
+import { loadsPlain } from "nemo-gym/python";
+import type { VllmConfig } from "./config.ts";
+
+/** Sampling keys that chat and text completions share. */
+const SHARED = [
+  "max_tokens",
+  "temperature",
+  "top_p",
+  "n",
+  "seed",
+  "stop",
+  "frequency_penalty",
+  "presence_penalty",
+  "logit_bias",
+  "response_format",
+  "user",
+] as const satisfies (keyof ChatCreateParams)[];
+
+function refuse(message: string): never {
+  throw new ConversionError("unsupported", `use_completions_api: ${message}`);
+}
+
+/** The prompt of a request as it is: one user message, with at most one system message before it. */
+export function rawPrompt(params: ChatCreateParams): string {
+  if (params.tools?.length) refuse("tools need render_chat_template: true");
+  refuseAudio(params);
+  const roles = params.messages.map(({ role }) => role);
+  if (roles.join() !== "user" && roles.join() !== "system,user") {
+    refuse(`takes one user message, or a system and a user message, not ${roles.join(", ") || "none"}`);
+  }
+  return params.messages.map(textOf).join("\n\n");
+}
+
+/** Refuses messages that hold something other than text. */
+export function requireText(params: ChatCreateParams): void {
+  refuseAudio(params);
+  for (const message of params.messages) if (message.content != null) textOf(message);
+}
+
+function refuseAudio({ metadata }: ChatCreateParams): void {
+  const given = ["audio_data", "audio_path", "audio_paths"].find((key) => metadata?.[key]);
+  if (given) refuse(`metadata.${given} cannot be sent as text`);
+}
+
+function textOf({ role, content }: ChatMessage): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return refuse(`the ${role} message has no text`);
+  return content
+    .map((part) =>
+      part.type === "text" ? part.text : refuse(`the ${role} message holds a '${part.type}' part`),
+    )
+    .join("");
+}
+
+/** The template settings of the config and, above them, of the row. */
+export function templateSettings(params: ChatCreateParams, config: VllmConfig): JsonObject {
+  return { ...config.chat_template_kwargs, ...objectIn(params, "chat_template_kwargs") };
+}
+
+function objectIn({ metadata }: ChatCreateParams, name: string): JsonObject {
+  const text = metadata?.[name];
+  return text ? (loadsPlain(text, { allowNonFinite: true }) as JsonObject) : {};
+}
+
+/** The body for `/completions`. */
+export function completionBody(
+  params: ChatCreateParams,
+  config: VllmConfig,
+  prompt: string | number[],
+): JsonObject {
+  const body: JsonObject = {
+    ...config.extra_body,
+    ...objectIn(params, "extra_body"),
+    model: config.model,
+    prompt,
+  };
+  for (const key of SHARED) if (params[key] !== undefined) body[key] = params[key];
+  if (params.max_tokens === undefined && params.max_completion_tokens !== undefined) {
+    body["max_tokens"] = params.max_completion_tokens;
+  }
+  // Here `logprobs` is a number; 0 asks for that of the chosen token alone.
+  if (params.top_logprobs != null) body["logprobs"] = params.top_logprobs;
+  else if (params.logprobs === true || config.return_token_id_information) body["logprobs"] = 0;
+  if (config.return_token_id_information) {
+    body["return_token_ids"] = true;
+    body["return_tokens_as_token_ids"] = true;
+  }
+  Object.assign(body, config.sampling_overrides);
+  if (config.return_token_id_information && body["n"] != null && body["n"] !== 1) {
+    refuse("n must be 1 when token ids are returned");
+  }
+  return body;
+}
+
+interface TextChoice {
+  index?: number;
+  text?: string | null;
+  finish_reason?: string | null;
+  prompt_token_ids?: number[] | null;
+  token_ids?: number[] | null;
+  logprobs?: { tokens?: string[] | null; token_logprobs?: number[] | null } | null;
+}
+
+/** A text completion as a chat completion; `promptIds` asks for the prompt's ids where the engine left them out. */
+export async function completionToChat(
+  answer: unknown,
+  config: VllmConfig,
+  promptIds: (() => Promise<number[]>) | undefined,
+): Promise<ChatCompletion> {
+  const { choices, id, created, usage } = (answer ?? {}) as JsonObject & { choices?: TextChoice[] };
+  const choice = Array.isArray(choices) ? choices[0] : undefined;
+  if (!choice) throw new ConversionError("value", "the completion has no choices");
+  const tokens = promptIds && {
+    prompt_token_ids: choice.prompt_token_ids ?? (await promptIds()),
+    ...generationTokens(choice),
+  };
+  return {
+    id: typeof id === "string" ? id : "chatcmpl-completions",
+    object: "chat.completion",
+    created: typeof created === "number" ? created : Math.floor(Date.now() / 1000),
+    model: config.model,
+    choices: [
+      {
+        index: choice.index ?? 0,
+        finish_reason: choice.finish_reason || "stop",
+        message: { role: "assistant", content: choice.text ?? "", ...tokens },
+      },
+    ],
+    ...(usage != null && { usage: usage as JsonObject }),
+  };
+}
+
+function generationTokens({ token_ids, logprobs }: TextChoice) {
+  const logProbs = logprobs?.token_logprobs;
+  if (!logProbs)
+    throw new TokenInformationError(
+      "the engine answered without log-probabilities although they were asked for",
+    );
+  const ids = token_ids ?? logprobs?.tokens?.map(idOf);
+  if (!ids)
+    throw new TokenInformationError("the engine answered without token ids although they were asked for");
+  if (ids.length !== logProbs.length) {
+    throw new TokenInformationError(`${ids.length} token ids came with ${logProbs.length} log-probabilities`);
+  }
+  return { generation_token_ids: ids, generation_log_probs: logProbs };
+}
+
+function idOf(token: string): number {
+  const match = /^token_id:(\d+)$/.exec(token);
+  if (!match)
+    throw new TokenInformationError("logprobs.tokens has entries of another form than token_id:<number>");
+  return Number(match[1]);
+}

@@ -1,0 +1,57 @@
+import { providerConfig, TRAINING } from "nemo-gym";
+import { laxBool } from "nemo-gym/openai";
+import { z } from "zod";
+
+const settings = () => z.record(z.string(), z.unknown()).nullish();
+
+/** The keys of every server in front of a vLLM engine. */
+export const vllmFields = {
+  /** Address of the engine, or the addresses of replicas. */
+  base_url: z.union([z.string(), z.array(z.string())]),
+  api_key: z.string().nullish(),
+  model: z.string(),
+  /** Whether answers carry token ids and log-probabilities, for training. */
+  return_token_id_information: laxBool(),
+  /** Also asks the engine for `prompt_token_ids` and `token_ids`, which spares a call to `/tokenize`. */
+  request_prompt_and_generation_token_ids: laxBool().default(false),
+  /** Whether the engine reports reasoning apart from the content. */
+  uses_reasoning_parser: laxBool(),
+  /** Sends the reasoning of earlier turns back to the engine. */
+  uses_interleaved_reasoning: laxBool().default(true),
+  /** Leaves think tags in the history as they are. */
+  preserve_reasoning_in_assistant_content: laxBool().default(false),
+  replace_developer_role_with_system: laxBool().default(false),
+  /** False: a history that ends in thoughts only is answered here, as filtered, instead of being continued. */
+  sequential_reasoning_allowed: laxBool().default(true),
+  /** The engine speaks the Responses API itself. */
+  is_responses_native: laxBool().default(false),
+  chat_template_kwargs: settings(),
+  /** Keys added to every request; those of the request win. */
+  extra_body: settings(),
+  /** Keys set on every request; they win over everything. */
+  sampling_overrides: settings(),
+  default_headers: z.record(z.string(), z.string()).nullish(),
+  /** Folder that relative `audio_path`s of rows start from. */
+  audio_root: z.string().nullish(),
+  /** Uses `/v1/completions`, for base models. */
+  use_completions_api: laxBool().default(false),
+  /** In that mode: applies a chat template instead of taking the messages' text as it is. */
+  render_chat_template: laxBool().default(false),
+  /** Folder or hub name of the tokenizer whose template is applied; the engine's own unless given. */
+  tokenizer: z.string().nullish(),
+  ...providerConfig(TRAINING),
+};
+
+const schema = z.looseObject(vllmFields);
+export type VllmConfig = z.output<typeof schema>;
+
+/** What cannot be combined, as a sentence per problem. */
+export function vllmProblems(config: VllmConfig): string[] {
+  const problems: string[] = [];
+  if (config.is_responses_native) {
+    if (config.return_token_id_information) problems.push("return_token_id_information: true");
+    if (config.replace_developer_role_with_system) problems.push("replace_developer_role_with_system: true");
+    if (!config.sequential_reasoning_allowed) problems.push("sequential_reasoning_allowed: false");
+  }
+  return problems.map((setting) => `is_responses_native: true cannot be combined with ${setting}`);
+}

@@ -1,0 +1,79 @@
+import {
+  type Boundary,
+  type CallTokens,
+  type ChatCompletion,
+  type ChatMessage,
+  classifyBoundary,
+} from "nemo-gym/openai";
+
+interface LogLike {
+  warn(message: string): void;
+  info(message: string): void;
+}
+
+const EXAMPLES_KEPT = 20;
+
+/** One turn whose prompt did not continue the turn before. */
+export interface Discontinuity {
+  rollout: string | null;
+  kind: "fork" | "lost";
+  /** Tokens that still agreed. */
+  agreeing?: number;
+  departs_in?: "prompt" | "generation";
+}
+
+/**
+ * Watches that every prompt continues, token by token, what came before it in the conversation: only then are the log-probabilities of
+ * earlier turns those of the text that is trained on.
+ */
+export class ContinuityCounter {
+  readonly #log: LogLike;
+  readonly #counts: Record<Boundary["kind"], number> = { extend: 0, fork: 0, lost: 0 };
+  readonly #examples: Discontinuity[] = [];
+
+  constructor(log: LogLike) {
+    this.#log = log;
+  }
+
+  /** Compares an answer with the last assistant turn of the history it was given. */
+  count(history: readonly ChatMessage[], completion: ChatCompletion, rolloutId: string | undefined): void {
+    const last = history.findLast((message) => message.role === "assistant");
+    if (last === undefined) return;
+    const boundary = classifyBoundary(tokensOf(last), tokensOf(completion.choices[0]?.message));
+    this.#counts[boundary.kind]++;
+    if (boundary.kind === "extend") return;
+    const found: Discontinuity = {
+      rollout: rolloutId ?? null,
+      kind: boundary.kind,
+      ...(boundary.kind === "fork" && { agreeing: boundary.agreeing, departs_in: boundary.departsIn }),
+    };
+    if (this.#examples.length < EXAMPLES_KEPT) this.#examples.push(found);
+    if (this.#counts.fork + this.#counts.lost === 1) this.#log.warn(describe(found));
+  }
+
+  /** The counts so far and the first exceptions. */
+  report(): { boundaries: Record<Boundary["kind"], number>; examples: Discontinuity[] } {
+    return { boundaries: { ...this.#counts }, examples: [...this.#examples] };
+  }
+
+  /** Says at the end what was counted. */
+  summarize(): void {
+    const { extend, fork, lost } = this.#counts;
+    if (extend + fork + lost === 0) return;
+    const text = `turn boundaries: ${extend} extended exactly, ${fork} forked, ${lost} lost`;
+    if (fork + lost > 0) this.#log.warn(text);
+    else this.#log.info(text);
+  }
+}
+
+function describe({ rollout, kind, agreeing, departs_in }: Discontinuity): string {
+  const where = rollout === null ? "a conversation" : `rollout ${rollout}`;
+  return kind === "lost"
+    ? `${where}: the token ids of the turn before are not known, so it cannot be told whether the prompt continues them`
+    : `${where}: the prompt departs from the turn before after ${agreeing} tokens, in its ${departs_in}; further cases are only counted (GET /token_continuity)`;
+}
+
+function tokensOf(message: object | undefined): CallTokens | undefined {
+  const { prompt_token_ids, generation_token_ids } = (message ?? {}) as Partial<CallTokens>;
+  return prompt_token_ids && generation_token_ids ? { prompt_token_ids, generation_token_ids } : undefined;
+}

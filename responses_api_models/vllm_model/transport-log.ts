@@ -1,0 +1,142 @@
+import { createHash } from "node:crypto";
+import { closeSync, fsyncSync, mkdirSync, openSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
+import { isProviderError, type JsonObject } from "nemo-gym";
+import { dumps } from "nemo-gym/python";
+
+const VARIABLE = "NEMO_GYM_VLLM_TRANSPORT_LOG";
+const SCHEMA_VERSION = 2;
+
+/** Fields that callers may give with their requests, by header. */
+const CONTEXT: readonly [field: string, header: string, number: boolean][] = [
+  ["run_id", "x-nemo-gym-log-run-id", false],
+  ["adapter", "x-nemo-gym-log-adapter", false],
+  ["task_id", "x-nemo-gym-log-task-id", false],
+  ["domain", "x-nemo-gym-log-domain", false],
+  ["task_attempt", "x-nemo-gym-log-task-attempt", true],
+  ["step", "x-nemo-gym-log-step", true],
+  ["parse_attempt", "x-nemo-gym-log-parse-attempt", true],
+];
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/** A debugging aid: what went to the engine and came back, word by word, as JSON lines. Headers, and so keys, are left out. */
+export class TransportLog {
+  readonly #file: string;
+  #calls = 0;
+
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  /** The log the environment asks for, if it does. */
+  static fromEnvironment(env: NodeJS.ProcessEnv): TransportLog | undefined {
+    const file = env[VARIABLE]?.trim();
+    return file ? new TransportLog(file) : undefined;
+  }
+
+  begin(body: JsonObject, baseUrl: string | string[], headers: Headers): TransportRecord {
+    const startedNs = nowNs();
+    const common = {
+      ...contextOf(headers),
+      schema_version: SCHEMA_VERSION,
+      call_index: ++this.#calls,
+      pid: process.pid,
+    };
+    const compact = dumps(body, { ensureAscii: false, sortKeys: true, separators: [",", ":"] });
+    this.#append({
+      ...common,
+      event: "transport_request",
+      timestamp_unix_ns: startedNs,
+      configured_base_urls: [baseUrl].flat(),
+      request_payload: body,
+      request_payload_sha256: sha256(compact),
+      embedded_images: imagesIn(body["messages"]),
+    });
+    const end = (event: JsonObject) => {
+      const finishedNs = nowNs();
+      this.#append({
+        ...common,
+        ...event,
+        timestamp_unix_ns: finishedNs,
+        elapsed_ns: finishedNs - startedNs,
+      });
+    };
+    return {
+      answered: (answer) => end({ event: "transport_response", raw_response: answer }),
+      failed: (error) => end(failureEvent(error)),
+    };
+  }
+
+  #append(event: JsonObject): void {
+    mkdirSync(dirname(this.#file), { recursive: true });
+    const file = openSync(this.#file, "a");
+    try {
+      writeSync(file, `${dumps(event, { ensureAscii: false, sortKeys: true })}\n`);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+  }
+}
+
+export interface TransportRecord {
+  answered(answer: unknown): void;
+  failed(error: unknown): void;
+}
+
+function failureEvent(error: unknown): JsonObject {
+  if (isProviderError(error) && error.providerStatus !== undefined) {
+    return {
+      event: "transport_error_response",
+      http_status: error.providerStatus,
+      raw_response_body: error.body,
+      error: error.message,
+    };
+  }
+  const { name, message } = error instanceof Error ? error : new Error(String(error));
+  return { event: "transport_error", error_type: name, error: message };
+}
+
+/** Nanoseconds do not fit a double exactly: microseconds and three zeros do well enough. */
+function nowNs(): number {
+  return Math.round((performance.timeOrigin + performance.now()) * 1000) * 1000;
+}
+
+function contextOf(headers: Headers): JsonObject {
+  const context: JsonObject = {};
+  for (const [field, header, isNumber] of CONTEXT) {
+    const value = headers[header];
+    if (typeof value !== "string" || value === "") continue;
+    if (!isNumber) context[field] = value;
+    else if (/^[+-]?\d+$/.test(value.trim())) context[field] = Number(value);
+  }
+  return context;
+}
+
+function imagesIn(messages: unknown): JsonObject[] {
+  const images: JsonObject[] = [];
+  for (const [messageIndex, message] of (Array.isArray(messages) ? messages : []).entries()) {
+    const { content } = message as { content?: unknown };
+    for (const [partIndex, part] of (Array.isArray(content) ? content : []).entries()) {
+      const { type, image_url: image } = part as { type?: unknown; image_url?: { url?: unknown } | string };
+      const url = typeof image === "object" ? image?.url : image;
+      if (type !== "image_url" || typeof url !== "string") continue;
+      const encoded = url.startsWith("data:") && url.includes(",") ? url.slice(url.indexOf(",") + 1) : "";
+      const decoded = Buffer.from(encoded, "base64");
+      images.push({
+        message_index: messageIndex,
+        part_index: partIndex,
+        data_url_chars: url.length,
+        encoded_sha256: sha256(encoded),
+        decoded_bytes: decoded.length,
+        decoded_sha256: sha256(decoded),
+      });
+    }
+  }
+  return images;
+}
+
+function sha256(content: string | Buffer): string {
+  return createHash("sha256").update(content).digest("hex");
+}

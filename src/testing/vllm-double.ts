@@ -1,0 +1,316 @@
+import {
+  type EndpointOptions,
+  type EndpointReply,
+  type EndpointRequest,
+  EndpointServer,
+} from "./endpoint-server.ts";
+import type { MockAnswer } from "./mock-model-endpoint.ts";
+import { ToyTokenizer } from "./toy-tokenizer.ts";
+
+/** Ways in which the tokens of a conversation stop being a continuation of what came before. */
+export type Drift =
+  /** What was generated is spelled in other tokens than its text has when it is read again. */
+  | "odd-spelling"
+  /** Something at the beginning of the prompt changes, such as a date. */
+  | "changing-prompt";
+
+/** One generation, as the engine saw it. */
+export interface VllmCall {
+  /** Assistant messages in the history. */
+  turn: number;
+  promptIds: number[];
+  generationIds: number[];
+  /** Whether the prompt continues one of the turn before with its generation; undefined for a first turn. */
+  continues: boolean | undefined;
+}
+
+export interface VllmDoubleOptions extends Omit<EndpointOptions, "handler"> {
+  model?: string;
+  apiKey?: string;
+  /** What is generated; `turn` counts the assistant messages in the history. */
+  answer?: (request: EndpointRequest, turn: number) => MockAnswer;
+  /** Reports reasoning apart, as with `--reasoning-parser`. */
+  reasoningParser?: boolean;
+  /** Renders the thoughts of earlier turns into the prompt; many templates cut them. */
+  keepsReasoning?: boolean;
+  /** Continues from the token ids that assistant messages, or `required_prefix_token_ids`, carry, as training engines do. */
+  splicesPrefix?: boolean;
+  /** Knows `return_token_ids`; engines before 0.10.2 do not. */
+  returnsTokenIds?: boolean;
+  maxModelLen?: number;
+  drift?: (turn: number) => Drift | undefined;
+}
+
+type Body = Record<string, unknown>;
+interface Message {
+  role: string;
+  content?: unknown;
+  reasoning_content?: string;
+  tool_calls?: { function: { name: string; arguments: string } }[];
+  prompt_token_ids?: number[];
+  generation_token_ids?: number[];
+}
+
+const END = "<|im_end|>";
+const CREATED = 1_700_000_000;
+
+/**
+ * A double of a vLLM server that is true to how it handles tokens: a chat template, token ids beside answers, log-probabilities
+ * with `token_id:<n>`, `/tokenize`, `/v1/models`, context overflow, and prompts that continue earlier ones or do not.
+ */
+export class VllmDouble extends EndpointServer {
+  readonly tokenizer = new ToyTokenizer();
+  readonly calls: VllmCall[] = [];
+  readonly #options: VllmDoubleOptions;
+  #serial = 0;
+
+  constructor(options: VllmDoubleOptions = {}) {
+    super({ ...options, handler: (request) => this.#handle(request) });
+    this.#options = options;
+  }
+
+  get baseUrl(): string {
+    return `${this.origin}/v1`;
+  }
+  get model(): string {
+    return this.#options.model ?? "toy/toy-1b";
+  }
+
+  #handle(request: EndpointRequest): EndpointReply {
+    const { apiKey } = this.#options;
+    const path = request.path.replace(/\?.*$/, "");
+    if (path === "/health") return { body: "" };
+    if (
+      apiKey !== undefined &&
+      path.startsWith("/v1") &&
+      request.headers.authorization !== `Bearer ${apiKey}`
+    ) {
+      return { status: 401, body: { error: "Unauthorized" } };
+    }
+    if (path === "/v1/models") {
+      const entry = { id: this.model, object: "model", created: CREATED, owned_by: "vllm" };
+      return {
+        body: { object: "list", data: [{ ...entry, max_model_len: this.#options.maxModelLen ?? 32_768 }] },
+      };
+    }
+    const { body } = request;
+    if (path === "/tokenize") return this.#tokenize(body);
+    if (path === "/detokenize")
+      return { body: { prompt: this.tokenizer.decode((body["tokens"] ?? []) as number[]) } };
+    if (body["model"] !== this.model)
+      return failure(404, "NotFoundError", `The model \`${body["model"]}\` does not exist.`);
+    if (path === "/v1/chat/completions") return this.#chat(request);
+    if (path === "/v1/completions") return this.#complete(request);
+    return { status: 404, body: { detail: "Not Found" } };
+  }
+
+  #tokenize(body: Body): EndpointReply {
+    const tokens =
+      typeof body["prompt"] === "string"
+        ? this.tokenizer.encode(body["prompt"])
+        : this.#prompt(body, this.#turn(body));
+    return { body: { count: tokens.length, max_model_len: this.#options.maxModelLen ?? 32_768, tokens } };
+  }
+
+  #turn(body: Body): number {
+    return ((body["messages"] ?? []) as Message[]).filter(({ role }) => role === "assistant").length;
+  }
+
+  /** The prompt's ids by the template, with what earlier answers really consisted of in front where that is asked for. */
+  #prompt(body: Body, turn: number): number[] {
+    const messages = (body["messages"] ?? []) as Message[];
+    const changing = this.#options.drift?.(turn) === "changing-prompt";
+    const head = `${changing ? `<|im_start|>system\nCall ${turn}${END}\n` : ""}${toolsText(body["tools"])}`;
+    const last = messages.findLastIndex(({ role }) => role === "assistant");
+    const given = prefixOf(body, messages[last]);
+    const text = (from: number) =>
+      messages
+        .slice(from)
+        .map((message) => this.#message(message))
+        .join("");
+    const start = "<|im_start|>assistant\n";
+    if (this.#options.splicesPrefix && given && !changing) {
+      // The generation holds the end mark; the template goes on behind it.
+      return [...given, ...this.tokenizer.encode(`\n${text(last + 1)}${start}`)];
+    }
+    return this.tokenizer.encode(`${head}${text(0)}${start}`);
+  }
+
+  #message(message: Message): string {
+    const { role } = message;
+    const thought =
+      this.#options.keepsReasoning !== false && message.reasoning_content
+        ? `<think>${message.reasoning_content}</think>`
+        : "";
+    const calls = (message.tool_calls ?? []).map(({ function: call }) => callText(call.name, call.arguments));
+    return `<|im_start|>${role}\n${thought}${textOf(message.content)}${calls.join("")}${END}\n`;
+  }
+
+  #chat(request: EndpointRequest): EndpointReply {
+    const { body } = request;
+    const turn = this.#turn(body);
+    const promptIds = this.#prompt(body, turn);
+    const refused = this.#overflow(promptIds, body["max_tokens"] ?? body["max_completion_tokens"]);
+    if (refused) return refused;
+    const answer = this.#options.answer?.(request, turn) ?? { text: `Answer ${turn}.` };
+    const calls = (answer.toolCalls ?? []).map((call) => ({
+      id: call.id ?? `chatcmpl-tool-${++this.#serial}`,
+      name: call.name,
+      arguments: typeof call.arguments === "string" ? call.arguments : JSON.stringify(call.arguments ?? {}),
+    }));
+    const thought = answer.reasoning === undefined ? "" : `<think>${answer.reasoning}</think>`;
+    const text = answer.text ?? "";
+    const written = `${thought}${text}${calls.map((call) => callText(call.name, call.arguments)).join("")}${END}`;
+    const generationIds = this.#generate(promptIds, written, turn);
+    const apart = this.#options.reasoningParser !== false;
+    const content = apart ? text : thought + text;
+    const message = {
+      role: "assistant",
+      content: content === "" && calls.length > 0 ? null : content,
+      ...(apart && { reasoning_content: answer.reasoning ?? null }),
+      tool_calls: calls.map(({ id, ...call }) => ({ id, type: "function", function: call })),
+    };
+    const finish = answer.finishReason ?? (calls.length > 0 ? "tool_calls" : "stop");
+    return {
+      body: {
+        ...this.#envelope("chat.completion", promptIds, generationIds),
+        ...(this.#sendsIds(body) && { prompt_token_ids: promptIds }),
+        choices: [
+          {
+            index: 0,
+            message,
+            logprobs: body["logprobs"] === true ? { content: this.#chatLogprobs(body, generationIds) } : null,
+            finish_reason: finish,
+            stop_reason: null,
+            ...(this.#sendsIds(body) && { token_ids: generationIds }),
+          },
+        ],
+      },
+    };
+  }
+
+  #complete(request: EndpointRequest): EndpointReply {
+    const { body } = request;
+    const { prompt } = body;
+    const promptIds =
+      typeof prompt === "string" ? this.tokenizer.encode(prompt) : ((prompt ?? []) as number[]);
+    const refused = this.#overflow(promptIds, body["max_tokens"]);
+    if (refused) return refused;
+    const { text = "", finishReason = "stop" } = this.#options.answer?.(request, 0) ?? {
+      text: " and so on.",
+    };
+    const generationIds = this.#generate(promptIds, text, 0);
+    const wantsLogprobs = typeof body["logprobs"] === "number";
+    return {
+      body: {
+        ...this.#envelope("text_completion", promptIds, generationIds),
+        choices: [
+          {
+            index: 0,
+            text,
+            finish_reason: finishReason,
+            logprobs: wantsLogprobs
+              ? {
+                  tokens: generationIds.map((id) => this.#tokenText(body, id)),
+                  token_logprobs: generationIds.map(logprobOf),
+                  top_logprobs: null,
+                  text_offset: [],
+                }
+              : null,
+            ...(this.#sendsIds(body) && { prompt_token_ids: promptIds, token_ids: generationIds }),
+          },
+        ],
+      },
+    };
+  }
+
+  #generate(promptIds: number[], text: string, turn: number): number[] {
+    const odd = this.#options.drift?.(turn) === "odd-spelling";
+    const generationIds = odd ? this.tokenizer.encodeOddly(text) : this.tokenizer.encode(text);
+    const isPrefix = (ids: readonly number[]) =>
+      ids.length <= promptIds.length && ids.every((id, at) => id === promptIds[at]);
+    const continues =
+      turn === 0
+        ? undefined
+        : this.calls.some(
+            (call) => call.turn === turn - 1 && isPrefix(call.promptIds.concat(call.generationIds)),
+          );
+    this.calls.push({ turn, promptIds, generationIds, continues });
+    return generationIds;
+  }
+
+  #overflow(promptIds: readonly number[], asked: unknown): EndpointReply | undefined {
+    const { maxModelLen = 32_768 } = this.#options;
+    const total = promptIds.length + (typeof asked === "number" ? asked : 1);
+    if (total <= maxModelLen) return undefined;
+    return failure(
+      400,
+      "BadRequestError",
+      `This model's maximum context length is ${maxModelLen} tokens. However, you requested ${total} tokens.`,
+    );
+  }
+
+  #sendsIds(body: Body): boolean {
+    return body["return_token_ids"] === true && this.#options.returnsTokenIds !== false;
+  }
+
+  #tokenText(body: Body, id: number): string {
+    return body["return_tokens_as_token_ids"] === true ? `token_id:${id}` : this.tokenizer.decode([id]);
+  }
+
+  #chatLogprobs(body: Body, ids: readonly number[]) {
+    return ids.map((id) => ({
+      token: this.#tokenText(body, id),
+      logprob: logprobOf(id),
+      bytes: null,
+      top_logprobs: [],
+    }));
+  }
+
+  #envelope(object: string, promptIds: readonly number[], generationIds: readonly number[]) {
+    return {
+      id: `${object === "text_completion" ? "cmpl" : "chatcmpl"}-${++this.#serial}`,
+      object,
+      created: CREATED,
+      model: this.model,
+      usage: {
+        prompt_tokens: promptIds.length,
+        completion_tokens: generationIds.length,
+        total_tokens: promptIds.length + generationIds.length,
+        prompt_tokens_details: null,
+      },
+    };
+  }
+}
+
+function prefixOf(body: Body, last: Message | undefined): number[] | undefined {
+  if (Array.isArray(body["required_prefix_token_ids"])) return body["required_prefix_token_ids"] as number[];
+  if (!last?.prompt_token_ids || !last.generation_token_ids) return undefined;
+  return [...last.prompt_token_ids, ...last.generation_token_ids];
+}
+
+function textOf(content: unknown): string {
+  if (!Array.isArray(content)) return typeof content === "string" ? content : "";
+  return (content as { type?: string; text?: string }[])
+    .map((part) => part.text ?? `<|${part.type}|>`)
+    .join("");
+}
+
+function toolsText(tools: unknown): string {
+  return Array.isArray(tools) && tools.length > 0
+    ? `<|im_start|>tools\n${JSON.stringify(tools)}${END}\n`
+    : "";
+}
+
+function callText(name: string, args: string): string {
+  return `<tool_call>{"name": "${name}", "arguments": ${args}}</tool_call>`;
+}
+
+/** Any number does, as long as it is always the same. */
+function logprobOf(id: number): number {
+  return -((id % 97) + 1) / 100;
+}
+
+function failure(status: number, type: string, message: string): EndpointReply {
+  return { status, body: { object: "error", message, type, param: null, code: status } };
+}
