@@ -102,3 +102,10 @@ function asciiSwapCase(codePoint: number): number {
   if (codePoint >= 0x61 && codePoint <= 0x7a) return codePoint - 0x20;
   return codePoint >= 0x41 && codePoint <= 0x5a ? codePoint + 0x20 : codePoint;
 }
+
+/** The same set, answering for ASCII from a table. */
+export function tabulated(test: CodePointTest): CodePointTest {
+  const table = new Uint8Array(0x80);
+  for (let codePoint = 0; codePoint < 0x80; codePoint++) table[codePoint] = test(codePoint) ? 1 : 0;
+  return (codePoint) => (codePoint < 0x80 ? table[codePoint] === 1 : test(codePoint));
+}

@@ -1,4 +1,4 @@
-import { caseKey } from "./characters.ts";
+import { caseKey, tabulated } from "./characters.ts";
 import { firstOf, prefixOf } from "./first.ts";
 import { type CodePointTest, type Node, type ParsedPattern, widthOf } from "./nodes.ts";
 import type { Instruction, Program } from "./program.ts";
@@ -20,7 +20,7 @@ export function compileProgram(pattern: ParsedPattern): Program {
     names: pattern.names,
     memory: compiler.memory,
     prefix: prefixOf(pattern.root),
-    first: first.nullable ? undefined : first.test,
+    first: first.nullable || !first.test ? undefined : tabulated(first.test),
   };
 }
 

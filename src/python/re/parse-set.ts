@@ -1,4 +1,4 @@
-import { ignoringCase } from "./characters.ts";
+import { ignoringCase, tabulated } from "./characters.ts";
 import { categoryOf, readEscapedCodePoint } from "./escapes.ts";
 import type { CodePointTest } from "./nodes.ts";
 import type { PatternSource } from "./pattern-source.ts";
@@ -62,11 +62,4 @@ function readMember(source: PatternSource, ascii: boolean, start: number): Membe
   const category = categoryOf(letter, ascii);
   if (category) return { test: category };
   return { codePoint: readEscapedCodePoint(source, letter, at, true) };
-}
-
-/** Answers for ASCII from a table. */
-function tabulated(test: CodePointTest): CodePointTest {
-  const table = new Uint8Array(0x80);
-  for (let codePoint = 0; codePoint < 0x80; codePoint++) table[codePoint] = test(codePoint) ? 1 : 0;
-  return (codePoint) => (codePoint < 0x80 ? table[codePoint] === 1 : test(codePoint));
 }
