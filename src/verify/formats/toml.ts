@@ -6,6 +6,9 @@ import { TomlStrings } from "./toml-strings.ts";
 /** Nesting of arrays and inline tables; Python's reader gives up at about the same depth. */
 const maxDepth = 400;
 
+/** Parts of a dotted key: defining one costs the square of their number. */
+const maxKeyParts = 1000;
+
 const time = "(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\\.[0-9]+)?";
 const dateTime = new RegExp(
   `([0-9]{4})-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])(?:[Tt ]${time}(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])?)?`,
@@ -84,6 +87,7 @@ class TomlReader extends TomlStrings {
       this.skip(" \t");
       parts.push(this.keyPart());
       this.skip(" \t");
+      if (parts.length > maxKeyParts) this.fail(`a key of more than ${maxKeyParts} parts`);
     } while (this.take("."));
     return parts;
   }
