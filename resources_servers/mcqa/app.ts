@@ -1,0 +1,19 @@
+import { defineResourcesServer } from "nemo-gym";
+import { outputText } from "nemo-gym/openai";
+import { findAnswer } from "./find-answer.ts";
+import { gradeChoice } from "./grade.ts";
+import { choiceMetrics } from "./metrics.ts";
+import { Config, Row } from "./row.ts";
+
+/** Multiple-choice questions: the letter the model settles on against the expected one. */
+export default defineResourcesServer({
+  config: Config,
+  row: Row,
+  echo: [],
+  reverifyMode: "stateless",
+  metrics: choiceMetrics,
+  verify: ({ config, row, response }) =>
+    gradeChoice(outputText(response), row, (text) =>
+      findAnswer(text, config.grading_mode ?? row.grading_mode, row.options),
+    ),
+});
