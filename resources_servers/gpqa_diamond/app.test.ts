@@ -1,0 +1,68 @@
+import { createTestServer, messageItem, verifyBody } from "nemo-gym/testing";
+import { describe, expect, it } from "vitest";
+import definition from "./app.ts";
+import { findLetter } from "./find-letter.ts";
+
+const raw = String.raw;
+
+describe("findLetter", () => {
+  it.each([
+    [raw`\boxed{B}`, "B"],
+    [raw`\boxed{\text{B}}`, "B"],
+    [raw`\boxed{A} \boxed{the answer is C or D}`, "D"],
+    [raw`\boxed{É}`, "É"],
+    [raw`\boxed{AB} Answer: c`, "C"],
+    [raw`\boxed{b}`, undefined],
+    [raw`\boxed{B`, undefined],
+    ["**Answer**: *b*", "B"],
+    ["Answer: B1", undefined],
+    ["Answer: A ... answer:  c)", "C"],
+    ["nothing", undefined],
+  ])("%s", (text, letter) => {
+    expect(findLetter(text)).toBe(letter);
+  });
+
+  it("is linear", () => {
+    for (const text of [
+      raw`\boxed{`.repeat(150_000),
+      "*_".repeat(500_000),
+      `Answer${" ".repeat(1_000_000)}`,
+    ]) {
+      const started = performance.now();
+      expect(findLetter(text)).toBeUndefined();
+      expect(performance.now() - started).toBeLessThan(5000);
+    }
+  });
+});
+
+describe("gpqa_diamond", () => {
+  const row = { options: [{ A: "x" }, { B: "y" }], expected_answer: "b", grading_mode: "lenient_boxed" };
+
+  async function verify(text: string, extra: Record<string, unknown> = {}) {
+    const server = await createTestServer(definition);
+    return server.verify(verifyBody({ ...row, ...extra }, messageItem(text)));
+  }
+
+  it("grades the letter whatever the grading mode", async () => {
+    expect((await verify("Answer: B")).body).toMatchObject({
+      reward: 1,
+      extracted_answer: "B",
+      expected_answer: "B",
+    });
+  });
+
+  it("does not look further when the boxed letter is not offered", async () => {
+    expect((await verify(raw`\boxed{Z} Answer: B`)).body).toMatchObject({
+      reward: 0,
+      extracted_answer: null,
+    });
+    expect((await verify(raw`\boxed{Z}`, { options: null, expected_answer: "Z" })).body.reward).toBe(1);
+  });
+
+  it("takes one pattern from the row, not several", async () => {
+    expect(
+      (await verify("((a)) ((b))", { template_metadata: { output_regex: raw`\(\((.)\)\)` } })).body.reward,
+    ).toBe(1);
+    expect((await verify("b", { template_metadata: { output_regex: ["(b)"] } })).status).toBe(422);
+  });
+});

@@ -1,0 +1,27 @@
+import { defineResourcesServer } from "nemo-gym";
+import { outputText } from "nemo-gym/openai";
+import { offeredLetters } from "nemo-gym/verify";
+import { z } from "zod";
+import { gradeChoice } from "../mcqa/grade.ts";
+import { choiceMetrics } from "../mcqa/metrics.ts";
+import { Row as ChoiceRow, Config } from "../mcqa/row.ts";
+import { findLetter } from "./find-letter.ts";
+
+/** As in `mcqa`, but with one answer pattern at most. */
+const Row = ChoiceRow.extend({
+  template_metadata: z.looseObject({ output_regex: z.string().optional() }).nullish(),
+});
+
+/** GPQA Diamond: questions of `mcqa` with a way of its own to find the answer; the grading mode has no effect. */
+export default defineResourcesServer({
+  config: Config,
+  row: Row,
+  echo: [],
+  metrics: choiceMetrics,
+  verify: ({ row, response }) =>
+    gradeChoice(outputText(response), row, (text) => {
+      const letter = findLetter(text);
+      const letters = offeredLetters(row.options);
+      return letter === undefined || letters.size === 0 || letters.has(letter) ? letter : undefined;
+    }),
+});
