@@ -1,0 +1,18 @@
+import { strip } from "nemo-gym/python";
+
+export const verdicts = { A: "correct", B: "incorrect", C: "not_attempted" } as const;
+export type Grade = keyof typeof verdicts;
+
+const grades: readonly Grade[] = ["A", "B", "C"];
+
+/** The grade of a judge's reply: its first letter, that of its last line, or the first of A, B, C it contains; else C. */
+export function readGrade(reply: string): Grade {
+  const text = strip(reply);
+  const lastLine = strip(text.slice(text.lastIndexOf("\n") + 1));
+  return (
+    grades.find((grade) => text.startsWith(grade)) ??
+    grades.find((grade) => lastLine.startsWith(grade)) ??
+    grades.find((grade) => text.includes(grade)) ??
+    "C"
+  );
+}
