@@ -1,0 +1,120 @@
+import { PyFloat, pyEquals, pyStr } from "nemo-gym/python";
+import { minutesOf } from "./clock.ts";
+import { findJsonList } from "./find-list.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const constraintKinds = ["before ", "after ", "between ", "at "] as const;
+/** More different events than this are no calendar. */
+const maxEvents = 2000;
+
+/** Why a reply earns nothing. */
+export type Fault =
+  | "empty"
+  | "think_found"
+  | "no_json_list"
+  | "bad_event"
+  | "different_number_of_events"
+  | "conflicting_events"
+  | "constraint_violated";
+
+/** What is wrong with a reply, given the calendar it should have led to; undefined: nothing. */
+export function findFault(reply: string, expected: Fields): Fault | undefined {
+  if (reply === "") return "empty";
+  if (reply.includes("<think>")) return "think_found";
+  const ids = Object.keys(expected);
+  if (ids.length === 0) return undefined;
+  const list = findJsonList(reply);
+  if (list === undefined || list.length === 0) return "no_json_list";
+  if (!list.every(hasId)) return "bad_event";
+  const byId = new Map(list.map((event) => [pyStr(event["event_id"]), event]));
+  if (byId.size !== ids.length) return "different_number_of_events";
+  const events = distinct(list);
+  const spans = events.map(spanOf).filter((span) => span !== undefined);
+  if (spans.length > maxEvents || spans.length < events.length) return "bad_event";
+  if (anyOverlap(spans)) return "conflicting_events";
+  return ids.every((id) => fits(byId.get(id), expected[id])) ? undefined : "constraint_violated";
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof PyFloat);
+}
+
+function hasId(value: unknown): value is Fields {
+  return isObject(value) && Object.hasOwn(value, "event_id");
+}
+
+interface Span {
+  start: number;
+  end: number;
+}
+
+/** When an event takes place; undefined when it does not say so properly. */
+function spanOf(event: Fields): Span | undefined {
+  const start = minutesOf(event["start_time"]);
+  const duration = numberOf(event["duration"]);
+  return start === undefined || duration === undefined ? undefined : { start, end: start + duration };
+}
+
+function numberOf(value: unknown): number | undefined {
+  if (value instanceof PyFloat) return value.value;
+  return typeof value === "number" || typeof value === "bigint" || typeof value === "boolean"
+    ? Number(value)
+    : undefined;
+}
+
+function anyOverlap(spans: readonly Span[]): boolean {
+  return spans.some((left, index) =>
+    spans.slice(index + 1).some((right) => !(left.end <= right.start || left.start >= right.end)),
+  );
+}
+
+/** Events that are the same in every field count once: they do not conflict with each other. */
+function distinct(events: readonly Fields[]): Fields[] {
+  return [...new Map(events.map((event) => [identity(event), event])).values()];
+}
+
+/** Equal for values that Python's `==` finds equal. */
+function identity(value: unknown): string {
+  const number = numberOf(value);
+  if (number !== undefined) return String(typeof value === "bigint" ? value : number);
+  if (Array.isArray(value)) return `[${value.map(identity).join()}]`;
+  if (!isObject(value)) return JSON.stringify(value);
+  const members = Object.keys(value)
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${identity(value[key])}`);
+  return `{${members.join()}}`;
+}
+
+function fits(event: Fields | undefined, wanted: unknown): boolean {
+  const span = event && spanOf(event);
+  if (span === undefined || !isObject(wanted)) return false;
+  const earliest = minutesOf(wanted["min_time"]);
+  const latest = minutesOf(wanted["max_time"]);
+  if (earliest === undefined || latest === undefined) return false;
+  if (!pyEquals(event?.["duration"], wanted["duration"])) return false;
+  if (span.start < earliest || span.end > latest) return false;
+  return Object.hasOwn(wanted, "constraint") && keeps(span, wanted["constraint"]);
+}
+
+/** Whether an event keeps a constraint; an unknown kind of constraint is kept by all, one with a bad time by none. */
+function keeps({ start, end }: Span, constraint: unknown): boolean {
+  if (constraint === null) return true;
+  if (typeof constraint !== "string") return false;
+  const kind = constraintKinds.find((prefix) => constraint.startsWith(prefix));
+  if (kind === undefined) return true;
+  const rest = constraint.replaceAll(kind, "");
+  const times = (kind === "between " ? rest.split(" and ") : [rest]).map(minutesOf);
+  const [first, second] = times;
+  if (first === undefined) return false;
+  switch (kind) {
+    case "before ":
+      return end <= first;
+    case "after ":
+      return start >= first;
+    case "at ":
+      return start === first;
+    case "between ":
+      return times.length === 2 && second !== undefined && start >= first && end <= second;
+  }
+}
