@@ -1,0 +1,26 @@
+import { entriesOf, isMapping } from "nemo-gym/verify";
+
+/** A schema that cannot be made strict: its `properties` name nothing. */
+export class UnusableSchemaError extends Error {}
+
+/**
+ * Requires every declared property and forbids all others, in every object that is reached through objects (lists such as `anyOf` are
+ * not entered). Changes the schema.
+ */
+export function strictify(schema: unknown): void {
+  if (!isMapping(schema) || schema instanceof Map) return;
+  const fields = schema as Record<string, unknown>;
+  if (Object.hasOwn(fields, "properties")) {
+    fields["required"] = namesIn(fields["properties"]);
+    fields["additionalProperties"] = false;
+  }
+  for (const [, value] of entriesOf(fields)) strictify(value);
+}
+
+/** What Python's `list()` makes of the value. */
+function namesIn(properties: unknown): unknown[] {
+  if (isMapping(properties)) return entriesOf(properties).map(([name]) => name);
+  if (Array.isArray(properties)) return [...properties];
+  if (typeof properties === "string") return Array.from(properties);
+  throw new UnusableSchemaError("'properties' is no object");
+}
