@@ -1,6 +1,8 @@
 import type { FailureStage } from "../client/call-errors.ts";
 import type { ServerClient } from "../client/server-client.ts";
 import { callServer } from "../client/server-client.ts";
+import { errorMessage } from "../errors.ts";
+import { type AttachedRow, type RolloutCaptures, withTrajectory } from "./capture/captures.ts";
 import { CollectionProgress, type ProgressSnapshot } from "./collection-progress.ts";
 import { ConcurrencyLimit } from "./concurrency.ts";
 import { FairQueue, type QueuedRow } from "./fair-queue.ts";
@@ -41,13 +43,24 @@ export interface CollectOptions {
   output: JsonlWriter;
   failures: JsonlWriter;
   limits: CollectLimits;
-  /** Adds what was captured about a rollout; may mark it as not to be learned from. */
-  attach?: (row: Row, input: Row) => Promise<Row> | Row;
+  /** Whom a row is sent to; its agent's `/run` unless told. */
+  target?: (row: QueuedRow) => CallTarget;
+  /** Whether another attempt says in its row the how manieth it is (default true). */
+  countAttempts?: boolean;
+  /** What servers record about the rollouts. */
+  captures?: RolloutCaptures;
   onOutcome?: (event: OutcomeEvent) => void;
   /** The first stop: no new rollouts, those running may finish. */
   drain?: AbortSignal;
   /** The second stop: everything ends now. */
   stop?: AbortSignal;
+}
+
+/** A route of a server, and the stage of a rollout that it does. */
+export interface CallTarget {
+  server: string;
+  path: string;
+  stage: FailureStage;
 }
 
 export interface OutcomeEvent {
@@ -66,6 +79,7 @@ export interface RunningRollout {
   id: string;
   agent: string;
   attempt: number;
+  /** Of a clock that only goes forward (`performance.now`), as all times here: the system's may be set. */
   startedAt: number;
   stage: FailureStage;
   stageSince: number;
@@ -226,13 +240,13 @@ export class Collection {
 
   #start(queued: QueuedRow): void {
     const { taskIndex, rolloutIndex, agent, attempt } = queued;
-    const now = Date.now();
+    const now = performance.now();
     const running: Running = {
       id: `${taskIndex}-${rolloutIndex}`,
       agent,
       attempt,
       startedAt: now,
-      stage: "run",
+      stage: this.#target(queued).stage,
       stageSince: now,
       what: undefined,
       controller: new AbortController(),
@@ -241,9 +255,9 @@ export class Collection {
     this.#runningByAgent.set(agent, (this.#runningByAgent.get(agent) ?? 0) + 1);
     void this.#rollout(queued, running)
       .catch((error: unknown) => {
-        // Only writing can fail here: without a place for results there is no point in going on.
+        // Results that cannot be written, or that nobody wants any more: there is no point in going on.
         this.#fatal ??= error;
-        this.#abortAll("results cannot be written");
+        this.#abortAll(errorMessage(error));
       })
       .finally(() => {
         this.#running.delete(running.id);
@@ -253,9 +267,10 @@ export class Collection {
   }
 
   async #rollout(queued: QueuedRow, running: Running): Promise<void> {
+    await this.#options.captures?.prepare(queued.row);
     const outcome = await this.#dispatch(queued, running);
     const willRetry = await this.#record(queued, outcome);
-    const milliseconds = Date.now() - running.startedAt;
+    const milliseconds = Math.round(performance.now() - running.startedAt);
     this.progress.ended(outcome, milliseconds, willRetry, queued.agent);
     const { taskIndex, rolloutIndex, agent, attempt } = queued;
     this.#options.onOutcome?.({ taskIndex, rolloutIndex, agent, attempt, milliseconds, outcome, willRetry });
@@ -274,15 +289,13 @@ export class Collection {
           }, rolloutTimeoutMs);
     try {
       const reply = await callServer(this.#options.client, {
-        server: queued.agent,
-        path: "/run",
+        ...this.#target(queued),
         body: queued.row,
-        stage: "run",
         signal: controller.signal,
         onStage: (stage, what) => {
           running.stage = stage;
           running.what = what;
-          running.stageSince = Date.now();
+          running.stageSince = performance.now();
         },
       });
       return outcomeOfReply(reply.json());
@@ -293,13 +306,23 @@ export class Collection {
     }
   }
 
+  #target(queued: QueuedRow): CallTarget {
+    return this.#options.target?.(queued) ?? { server: queued.agent, path: "/run", stage: "run" };
+  }
+
+  #attach(row: Row, input: Row, outcome: "completed" | "failed"): Promise<AttachedRow> | AttachedRow {
+    return this.#options.captures?.attach(row, input, outcome) ?? { row: withTrajectory(row, input) };
+  }
+
   /** Writes what a rollout came to; says whether it is tried again in this run. */
   async #record(queued: QueuedRow, outcome: Outcome): Promise<boolean> {
-    const { output, failures, attach } = this.#options;
+    const { output, failures } = this.#options;
     switch (outcome.status) {
       case "completed": {
-        const row = outputRow(outcome.row, queued.row);
-        await output.append(JSON.stringify(attach ? await attach(row, queued.row) : row));
+        const { row, settle } = await this.#attach(outputRow(outcome.row, queued.row), queued.row, "completed");
+        await output.append(JSON.stringify(row));
+        this.progress.written(row);
+        await settle?.(() => output.sync());
         this.#completed++;
         this.#refusals = 0;
         this.concurrency.succeeded();
@@ -311,14 +334,20 @@ export class Collection {
       case "failed": {
         const { failure, persist } = outcome;
         this.concurrency.failed(failure.class);
-        if (persist) await failures.append(JSON.stringify(failureRow(failure, queued.row, outcome.row)));
+        if (persist) {
+          const { row } = await this.#attach(
+            failureRow(failure, queued.row, outcome.row),
+            queued.row,
+            "failed",
+          );
+          await failures.append(JSON.stringify(row));
+        }
         this.#noteRefusal(failure);
         if (failure.retryable && !failure.terminal && queued.attempt + 1 < this.#options.limits.maxAttempts) {
           const attempt = queued.attempt + 1;
-          this.#retries.add(
-            { ...queued, attempt, row: { ...queued.row, _ng_attempt_index: attempt } },
-            attempt,
-          );
+          const counted = this.#options.countAttempts !== false;
+          const row = counted ? { ...queued.row, _ng_attempt_index: attempt } : queued.row;
+          this.#retries.add({ ...queued, attempt, row }, attempt);
           return true;
         }
         this.#failed++;

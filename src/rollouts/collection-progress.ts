@@ -1,5 +1,7 @@
 import type { FailureStage } from "../client/call-errors.ts";
+import type { Row } from "./jsonl-rows.ts";
 import type { Outcome } from "./outcome.ts";
+import { TurnBoundaryCounter, type TurnBoundaries } from "./turn-boundaries.ts";
 
 const SLOWEST_SHOWN = 3;
 /** The rate is that of the last half minute, so that it follows what happens now. */
@@ -28,6 +30,8 @@ export interface ProgressSnapshot {
   output_tokens: number;
   /** What the calls cost, where prices are known. */
   cost: number | null;
+  /** How turns continue the tokens before them; null while no rollout has token ids. */
+  turn_boundaries: TurnBoundaries | null;
   slowest: { id: string; agent: string; seconds: number; stage: FailureStage; what: string | undefined }[];
   by_agent: Record<string, { done: number; mean_reward: number | null }>;
 }
@@ -44,10 +48,12 @@ interface RunningLike {
 export class CollectionProgress {
   readonly #total: number;
   readonly #alreadyDone: number;
-  readonly #startedAt = Date.now();
+  /** The clock only goes forward: a system whose time is set must not show a rate of nothing. */
+  readonly #startedAt = performance.now();
   readonly #rewards = new Moments();
   readonly #byAgent = new Map<string, { done: number; rewards: Moments }>();
   readonly #failures = new Map<string, number>();
+  readonly #boundaries = new TurnBoundaryCounter();
   readonly #recent: number[] = [];
   #completed = 0;
   #failed = 0;
@@ -73,7 +79,7 @@ export class CollectionProgress {
       return;
     }
     this.#completed++;
-    this.#note(Date.now());
+    this.#note(performance.now());
     const perAgent = this.#byAgent.get(agent) ?? { done: 0, rewards: new Moments() };
     this.#byAgent.set(agent, perAgent);
     perAgent.done++;
@@ -88,8 +94,13 @@ export class CollectionProgress {
     if (typeof usage?.["output_tokens"] === "number") this.#outputTokens += usage["output_tokens"];
   }
 
+  /** The row of a completed rollout, with all that was captured about it. */
+  written(row: Row): void {
+    this.#boundaries.add(row);
+  }
+
   snapshot(running: readonly RunningLike[], concurrency: number, retrying: number): ProgressSnapshot {
-    const now = Date.now();
+    const now = performance.now();
     const done = this.#alreadyDone + this.#completed + this.#failed;
     const rate = this.#rate(now);
     const left = this.#total - done;
@@ -112,6 +123,7 @@ export class CollectionProgress {
       input_tokens: this.#inputTokens,
       output_tokens: this.#outputTokens,
       cost: this.#cost,
+      turn_boundaries: this.#boundaries.counts,
       slowest: slowest.map(({ id, agent, startedAt, stage, what }) => ({
         id,
         agent,

@@ -36,7 +36,7 @@ export class ConcurrencyLimit {
     if (!this.#fixed && this.#limit < LARGEST) this.#limit += 1;
   }
 
-  failed(failureClass: string, now: number = Date.now()): void {
+  failed(failureClass: string, now: number = performance.now()): void {
     if (this.#fixed || !OVERLOAD.has(failureClass) || now < this.#quietUntil) return;
     this.#limit = Math.max(SMALLEST, this.#limit / 2);
     this.#quietUntil = now + COOL_DOWN_MS;

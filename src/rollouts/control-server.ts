@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Collection } from "./collect.ts";
+import type { Collection, RunningRollout } from "./collect.ts";
 
 /** One request line is short; whoever sends more is not one of ours. */
 const MAX_REQUEST = 10_000;
@@ -122,7 +122,20 @@ export class ControlServer {
       paused: collection.paused,
       automatic_concurrency: collection.concurrency.automatic,
       ...collection.snapshot(),
-      running: collection.running,
+      running: collection.running.map(shown),
     };
   }
+}
+
+function shown({ id, agent, attempt, stage, what, startedAt, stageSince }: RunningRollout): object {
+  const now = performance.now();
+  return {
+    id,
+    agent,
+    attempt,
+    stage,
+    what,
+    seconds: (now - startedAt) / 1000,
+    stage_seconds: (now - stageSince) / 1000,
+  };
 }

@@ -129,10 +129,40 @@ export const rolloutErrorCodes = [
     fix: "Correct the value named.",
   },
   {
+    code: "ROLLOUT_OUTPUT_EXISTS",
+    class: "RolloutError",
+    when: "Results of an earlier reverification are where the new ones are to go.",
+    fix: "Go on with `--resume`, replace them with `--overwrite`, or choose another `--output`.",
+  },
+  {
+    code: "ROLLOUT_OUTPUT_IS_INPUT",
+    class: "RolloutError",
+    when: "The output is one of the files that are read.",
+    fix: "Choose another `--output`.",
+  },
+  {
+    code: "ROLLOUT_REVERIFY_UNSAFE",
+    class: "RolloutError",
+    when: "A resources server does not declare that stored rollouts can be scored again without their session.",
+    fix: "Run the rollouts again, or insist with `--force`.",
+  },
+  {
+    code: "ROLLOUT_REVERIFY_ROUTE",
+    class: "RolloutError",
+    when: "The config does not say which resources server scores the rollouts of an agent.",
+    fix: "Give the config the rollouts were made with.",
+  },
+  {
     code: "ROLLOUT_NOTHING_IN_COMMON",
     class: "RolloutError",
     when: "Two runs that are to be compared share no task.",
     fix: "Compare runs over the same inputs, or match their tasks the other way with `--match`.",
+  },
+  {
+    code: "ROLLOUT_MASK_FRACTION",
+    class: "RolloutError",
+    when: "More rollouts were masked than `token_id_capture.max_mask_fraction` allows.",
+    fix: "Read the reasons in the message and the kept token records, mend the cause, then resume.",
   },
   {
     code: "ROLLOUT_CANCELLED",

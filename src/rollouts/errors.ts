@@ -22,7 +22,12 @@ export type RolloutErrorCode =
   | "ROLLOUT_MANIFEST_INVALID"
   | "ROLLOUT_EXPORT"
   | "ROLLOUT_NOTHING_IN_COMMON"
+  | "ROLLOUT_OUTPUT_EXISTS"
+  | "ROLLOUT_OUTPUT_IS_INPUT"
+  | "ROLLOUT_REVERIFY_UNSAFE"
+  | "ROLLOUT_REVERIFY_ROUTE"
   | "ROLLOUT_LOCKED"
+  | "ROLLOUT_MASK_FRACTION"
   | "ROLLOUT_RESUME_REFUSED";
 
 /** The inputs, settings or files of a run are not as they must be. */

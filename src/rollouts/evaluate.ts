@@ -2,6 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { ServerClient } from "../client/server-client.ts";
 import { type ArtifactPaths, artifactPaths } from "./artifact-paths.ts";
+import type { RolloutCaptures } from "./capture/captures.ts";
 import { Collection, type CollectLimits, type CollectResult, type OutcomeEvent } from "./collect.ts";
 import { fileError } from "./errors.ts";
 import type { ExpandOptions } from "./expand.ts";
@@ -11,6 +12,7 @@ import { prepareRun } from "./prepare-run.ts";
 import type { ResumeSummary } from "./resume.ts";
 import { RunLock } from "./run-lock.ts";
 import { type RunSummary, summarizeRun } from "./summarize.ts";
+import { turnBoundaryText } from "./turn-boundaries.ts";
 
 /** What happens during an evaluation; the caller decides what to show. */
 export type EvaluationEvent =
@@ -33,7 +35,8 @@ export interface EvaluateOptions {
   force?: boolean;
   aggregate?: boolean;
   fsync?: FsyncPolicy;
-  attach?: (row: Row, input: Row) => Promise<Row> | Row;
+  /** What servers record about the rollouts (`openCaptures`). */
+  captures?: RolloutCaptures | undefined;
   onEvent?: (event: EvaluationEvent) => void;
   /** The first stop: no new rollouts, those running may finish. */
   drain?: AbortSignal;
@@ -73,6 +76,9 @@ export async function evaluate(options: EvaluateOptions): Promise<Evaluation> {
     emit({ type: "prepared", paths, resumed, summary: plan.summary });
     const result = await collect(options, paths, plan, emit);
     emit({ type: "collected", result });
+    for (const text of options.captures?.summary() ?? []) onNotice(text);
+    const boundaries = turnBoundaryText(result.progress.turn_boundaries);
+    if (boundaries !== undefined) onNotice(boundaries);
     if (options.aggregate === false || options.stop?.aborted) return { paths, result, summary: undefined };
     const summary = await summarizeRun({
       paths,
@@ -106,7 +112,7 @@ async function collect(
     failures,
     limits: options.limits,
     onOutcome: (event) => emit({ type: "outcome", ...event }),
-    ...(options.attach && { attach: options.attach }),
+    ...(options.captures && { captures: options.captures }),
     ...(options.drain && { drain: options.drain }),
     ...(options.stop && { stop: options.stop }),
   });

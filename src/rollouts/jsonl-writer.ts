@@ -53,6 +53,7 @@ export class JsonlWriter {
   #dirty = false;
   #syncTimer: NodeJS.Timeout | undefined;
   #syncing: Promise<void> | undefined;
+  #nextSync: Promise<void> | undefined;
   /** Set once the file can no longer be trusted. */
   #broken: unknown;
   #closed = false;
@@ -119,6 +120,21 @@ export class JsonlWriter {
   /** Waits until everything appended so far is in the file. */
   async flush(): Promise<void> {
     while (this.#writing !== undefined) await this.#writing;
+  }
+
+  /** Forces everything appended so far onto the device, whatever the policy. Who asks during a sync shares the next one. */
+  async sync(): Promise<void> {
+    await this.flush();
+    this.#nextSync ??= this.#syncAgain();
+    await this.#nextSync;
+  }
+
+  async #syncAgain(): Promise<void> {
+    await this.#syncing;
+    this.#nextSync = undefined;
+    const syncing = this.#sync();
+    this.#syncing = syncing.catch(() => undefined);
+    await syncing;
   }
 
   /** Writes what is queued, syncs unless the policy is `never`, and closes the file. */

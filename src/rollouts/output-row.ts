@@ -6,14 +6,13 @@ import type { Failure } from "./outcome.ts";
 export interface RowAttachments {
   ng_model_call_capture?: unknown;
   ng_trajectory?: unknown;
-  mask_sample?: boolean;
 }
 
 /**
  * The row of a finished rollout: the agent's reply with the identity of the input. Keys the reply already has are replaced in place,
  * the others appended in this order.
  */
-export function outputRow(reply: Row, input: Row, attachments: RowAttachments = {}): Row {
+export function outputRow(reply: Row, input: Row): Row {
   const row = copyWith(reply, {
     _ng_task_index: input["_ng_task_index"],
     _ng_rollout_index: input["_ng_rollout_index"],
@@ -24,11 +23,12 @@ export function outputRow(reply: Row, input: Row, attachments: RowAttachments = 
     row["_ng_attempt_index"] = input["_ng_attempt_index"];
   }
   if (Object.hasOwn(input, "_ng_rollout_id")) row["_ng_rollout_id"] = input["_ng_rollout_id"];
-  if (attachments.ng_model_call_capture !== undefined)
-    row["ng_model_call_capture"] = attachments.ng_model_call_capture;
-  if (attachments.ng_trajectory !== undefined) row["ng_trajectory"] = attachments.ng_trajectory;
-  if (attachments.mask_sample !== undefined) row["mask_sample"] = attachments.mask_sample;
   return row;
+}
+
+/** The row with attachments, in the place of those it has or at its end. */
+export function attachTo(row: Row, attachments: RowAttachments): Row {
+  return copyWith(row, { ...attachments });
 }
 
 /**

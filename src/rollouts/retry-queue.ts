@@ -14,7 +14,7 @@ export class RetryQueue<T> {
 
   constructor(options: { random?: () => number; now?: () => number } = {}) {
     this.#random = options.random ?? Math.random;
-    this.#now = options.now ?? Date.now;
+    this.#now = options.now ?? (() => performance.now());
   }
 
   get size(): number {

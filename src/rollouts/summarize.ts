@@ -35,6 +35,8 @@ export interface SummarizeOptions {
   /** Sidecars that say how much of the run there is; those that do not exist are passed over. */
   failures: readonly string[];
   materializedInputs: readonly string[];
+  /** Rollouts that were asked for, where no file says so. */
+  expected?: Iterable<readonly [taskIndex: number, rolloutIndex: number]>;
   /** Where the metrics go. */
   targets: Pick<ArtifactPaths, "aggregateMetrics" | "statistics">;
   /** Who is asked for the metrics of an agent; without it the default ones are computed here. */
@@ -97,9 +99,11 @@ export async function summarize(options: SummarizeOptions): Promise<RunSummary> 
 
 /** What was asked for and what failed, before the rollouts themselves are counted. */
 export async function coverageOf(
-  options: Pick<SummarizeOptions, "failures" | "materializedInputs" | "signal">,
+  options: Pick<SummarizeOptions, "failures" | "materializedInputs" | "expected" | "signal">,
 ): Promise<CoverageCounter> {
   const coverage = new CoverageCounter();
+  for (const [taskIndex, rolloutIndex] of options.expected ?? [])
+    coverage.expect(keyRow({ taskIndex, rolloutIndex }));
   for (const path of options.materializedInputs.filter((file) => existsSync(file))) {
     for await (const batch of readLineBatches(path, reading(options))) {
       for (const line of batch) coverage.expect(keyRow(materializedKey(path, line)));

@@ -1,0 +1,147 @@
+import { errorMessage } from "../../errors.ts";
+import { clearModelCalls } from "../../server/capture/rollout-files.ts";
+import type { TokenSource } from "../../server/capture/token-sink.ts";
+import { idInRow } from "../../server/rollout-context.ts";
+import { fileError } from "../errors.ts";
+import { agentNameOf } from "../expand.ts";
+import type { Row } from "../jsonl-rows.ts";
+import { attachTo } from "../output-row.ts";
+import { callMetrics, withoutPayload } from "./call-record.ts";
+import { MaskWatch } from "./mask-watch.ts";
+import { joinObservations, readObservations } from "./observations.ts";
+import { readModelCalls } from "./read-model-calls.ts";
+import { deliverTokens } from "./token-delivery.ts";
+import { standardTrajectory } from "./trajectory.ts";
+
+/** A row with everything that is known about its rollout. */
+export interface AttachedRow {
+  row: Row;
+  /** To be called when the row is in the output; `sync` forces it onto the device. */
+  settle?: (sync: () => Promise<void>) => Promise<void>;
+}
+
+/** What is recorded beside the rows of a run, from before a rollout starts until its row is safe. */
+export interface RolloutCaptures {
+  /** Forgets what an earlier run recorded under the id of a row that is about to run. */
+  prepare(input: Row): Promise<void>;
+  attach(row: Row, input: Row, outcome: "completed" | "failed"): Promise<AttachedRow>;
+  /** What to tell at the end of a run. */
+  summary(): string[];
+}
+
+export interface CaptureOptions {
+  /** Where model servers record calls. */
+  modelCallDirectory?: string | undefined;
+  tokens?:
+    | {
+        source: TokenSource;
+        /** Whether an agent's rollouts are rebuilt from recorded tokens. */
+        appliesTo: (agent: string) => boolean;
+        maxMaskFraction: number | undefined;
+        maskFractionMinSamples: number;
+      }
+    | undefined;
+  onNotice: (text: string) => void;
+}
+
+/** Reads what servers recorded about each rollout and puts it into its row. */
+export class Captures implements RolloutCaptures {
+  readonly #options: CaptureOptions;
+  readonly #masks: MaskWatch;
+
+  constructor(options: CaptureOptions) {
+    this.#options = options;
+    this.#masks = new MaskWatch({
+      maxFraction: options.tokens?.maxMaskFraction,
+      minSamples: options.tokens?.maskFractionMinSamples ?? 1,
+    });
+  }
+
+  async prepare(input: Row): Promise<void> {
+    const id = idInRow(input);
+    if (id === undefined) return;
+    const { modelCallDirectory, tokens } = this.#options;
+    try {
+      if (modelCallDirectory !== undefined) await clearModelCalls(modelCallDirectory, id);
+      await tokens?.source.clear?.(id);
+    } catch (error) {
+      throw fileError(error, modelCallDirectory ?? "the token capture directory", "write");
+    }
+  }
+
+  async attach(row: Row, input: Row, outcome: "completed" | "failed"): Promise<AttachedRow> {
+    const id = idInRow(input);
+    const { modelCallDirectory, tokens } = this.#options;
+    const captured =
+      modelCallDirectory !== undefined && id !== undefined
+        ? await withModelCalls(row, input, id, modelCallDirectory)
+        : withTrajectory(row, input);
+    const agent = agentNameOf(input);
+    // The records of a failed attempt stay as evidence; nothing of it is trained on.
+    if (!tokens || outcome === "failed" || agent === undefined || !tokens.appliesTo(agent))
+      return { row: captured };
+    const delivery = await deliverTokens(captured, id, tokens.source);
+    this.#masks.add(delivery.reason);
+    const { used } = delivery;
+    return {
+      row: delivery.row,
+      settle: async (sync) => {
+        if (used && id !== undefined) {
+          await sync();
+          await tokens.source
+            .drop(id, used)
+            .catch((error: unknown) =>
+              this.#options.onNotice(`The token records of ${id} stay: ${errorMessage(error)}`),
+            );
+        }
+        this.#masks.check();
+      },
+    };
+  }
+
+  summary(): string[] {
+    const masked = this.#masks.summary;
+    return masked === undefined ? [] : [masked];
+  }
+}
+
+async function withModelCalls(row: Row, input: Row, rolloutId: string, directory: string): Promise<Row> {
+  const { calls, gaps } = await readModelCalls(directory, rolloutId);
+  const { bundle, gaps: malformed } = readObservations(row["ng_agent_observations"]);
+  const observations = bundle && joinObservations(bundle, calls);
+  const captureGaps = [...gaps, ...malformed];
+  const capture = {
+    rollout_id: rolloutId,
+    metrics: callMetrics(calls),
+    calls: calls.map(withoutPayload),
+    ...(captureGaps.length > 0 && { gaps: captureGaps }),
+  };
+  const joined = observations ? { ...row, ng_agent_observations: observations } : row;
+  return attachTo(joined, {
+    ng_model_call_capture: capture,
+    ng_trajectory: standardTrajectory({
+      input,
+      rolloutId,
+      reported: row["ng_trajectory"],
+      observations,
+      calls,
+      gaps: captureGaps,
+    }),
+  });
+}
+
+/** Brings what an agent told about its rollout into the standard form; rows without it stay as they are. */
+export function withTrajectory(row: Row, input: Row): Row {
+  const { ng_trajectory: reported, ng_agent_observations: observed } = row;
+  if (reported === undefined && observed === undefined) return row;
+  const { bundle, gaps } = readObservations(observed);
+  const trajectory = standardTrajectory({
+    input,
+    rolloutId: idInRow(input),
+    reported,
+    observations: bundle,
+    calls: undefined,
+    gaps,
+  });
+  return attachTo(row, { ng_trajectory: trajectory });
+}

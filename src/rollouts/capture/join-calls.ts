@@ -1,0 +1,103 @@
+import type { CallRecord } from "./call-record.ts";
+import type { Gap } from "./gaps.ts";
+import type { CallRef } from "./trajectory-parts.ts";
+
+/**
+ * How an invocation refers to a call: as one of its own, named once; as one of its own, perhaps named before; as part of what it
+ * named as its own; or in passing.
+ */
+type Claim = "own" | "share" | "part" | "mention";
+
+/**
+ * Finds the recorded calls that agents refer to. A reference is resolved when exactly one call fits it and no other invocation
+ * has it; everything else becomes a gap and the reference stays as it was.
+ */
+export class CallJoin {
+  readonly gaps: Gap[] = [];
+  readonly #calls: readonly CallRecord[];
+  readonly #byId = new Map<string, CallRecord[]>();
+  readonly #byResponse = new Map<string, CallRecord[]>();
+  readonly #owners = new Map<CallRecord, string | null>();
+
+  constructor(calls: readonly CallRecord[]) {
+    this.#calls = calls;
+    for (const call of calls) {
+      add(this.#byId, call.model_call_id, call);
+      if (call.response_id !== null && call.model_ref)
+        add(this.#byResponse, responseKey(call.model_ref, call.response_id), call);
+    }
+  }
+
+  /** `where` goes in front of the detail of a gap. */
+  resolve(
+    refs: readonly CallRef[],
+    invocationId: string | null,
+    claim: Claim,
+    where = "",
+  ): CallRef[] {
+    return refs.map((ref) => {
+      const call = this.#find(ref, invocationId, where);
+      if (!call) return ref;
+      const problem = this.#refuse(call, invocationId, claim);
+      if (problem) {
+        this.#gap(problem, invocationId, `${where}${call.model_call_id}`);
+        return ref;
+      }
+      if (claim === "own" || claim === "share") this.#owners.set(call, invocationId);
+      return nameOf(call);
+    });
+  }
+
+  /** Calls that nobody claims: a judge's, or those of an agent that does not tell. */
+  noteUnowned(): void {
+    for (const call of this.#calls) {
+      if (this.#owners.has(call)) continue;
+      const detail = `capture:${call.model_call_id}:call_index=${call.call_index}`;
+      this.gaps.push({ code: "model_call_ownership_unavailable", detail });
+    }
+  }
+
+  #refuse(call: CallRecord, invocationId: string | null, claim: Claim): string | undefined {
+    const owner = this.#owners.get(call);
+    if (owner === undefined) return claim === "part" ? "model_call_ownership_unavailable" : undefined;
+    return claim === "own" || owner !== invocationId ? "model_call_reference_conflict" : undefined;
+  }
+
+  #find(ref: CallRef, invocationId: string | null, where: string): CallRecord | undefined {
+    const found = this.#candidates(ref);
+    if (found.length === 1) return found[0];
+    const code = found.length > 1 ? "model_call_reference_ambiguous" : "model_call_reference_unmatched";
+    this.#gap(code, invocationId, `${where}${ref.model_call_id || ref.response_id}`);
+    return undefined;
+  }
+
+  #candidates({ model_call_id, model_ref, response_id }: CallRef): CallRecord[] {
+    if (!model_call_id) {
+      return model_ref && response_id ? (this.#byResponse.get(responseKey(model_ref, response_id)) ?? []) : [];
+    }
+    return (this.#byId.get(model_call_id) ?? []).filter(
+      (call) =>
+        (!response_id || call.response_id === response_id) &&
+        (!model_ref || (call.model_ref.name === model_ref.name && call.model_ref.type === model_ref.type)),
+    );
+  }
+
+  #gap(code: string, invocationId: string | null, detail: string): void {
+    this.gaps.push({ code, ...(invocationId !== null && { invocation_id: invocationId }), detail });
+  }
+}
+
+const responseKey = ({ type, name }: { type: string; name: string }, responseId: string): string =>
+  JSON.stringify([type, name, responseId]);
+
+const nameOf = ({ model_call_id, model_ref, response_id }: CallRecord): CallRef => ({
+  model_call_id,
+  model_ref,
+  response_id,
+});
+
+function add(index: Map<string, CallRecord[]>, key: string, call: CallRecord): void {
+  const known = index.get(key);
+  if (known) known.push(call);
+  else index.set(key, [call]);
+}

@@ -1,0 +1,55 @@
+import type { CallRecord } from "./call-record.ts";
+import { distinctGaps, type Gap } from "./gaps.ts";
+import { CallJoin } from "./join-calls.ts";
+import { CallRef, ObservationBundle } from "./trajectory-parts.ts";
+
+/** Observations as they came (`ng_agent_observations`); malformed ones are a gap. */
+export function readObservations(value: unknown): { bundle: ObservationBundle | undefined; gaps: Gap[] } {
+  if (value === undefined || value === null) return { bundle: undefined, gaps: [] };
+  const parsed = ObservationBundle.safeParse(value);
+  if (parsed.success) return { bundle: parsed.data, gaps: [] };
+  return { bundle: undefined, gaps: [{ code: "agent_observation_join_failed" }] };
+}
+
+/** The observations with their references to model calls resolved, as far as they can be. */
+export function joinObservations(
+  bundle: ObservationBundle,
+  calls: readonly CallRecord[],
+): ObservationBundle {
+  const join = new CallJoin(calls);
+  const invocations = bundle.records.map((record) => {
+    if (record.kind !== "agent_invocation") return record;
+    return { ...record, model_calls: join.resolve(refsIn(record["model_calls"]), idOf(record), "own") };
+  });
+  const records = invocations.map((record) =>
+    record.kind === "context_compaction" ? joinCompaction(record, join) : record,
+  );
+  join.noteUnowned();
+  return { ...bundle, records, gaps: distinctGaps([...bundle.gaps, ...join.gaps]) };
+}
+
+type ObservedRecord = ObservationBundle["records"][number];
+
+/** A compaction lies between two calls and may take some of its own, all of the invocation it happened in. */
+function joinCompaction(record: ObservedRecord, join: CallJoin): ObservedRecord {
+  const owner = idOf(record);
+  const joined: ObservedRecord = {
+    ...record,
+    model_calls: join.resolve(refsIn(record["model_calls"]), owner, "part", "model_calls:"),
+  };
+  for (const name of ["before_model_call", "after_model_call"]) {
+    const [ref] = refsIn([record[name]]);
+    if (ref) joined[name] = join.resolve([ref], owner, "mention", `${name}:`)[0];
+  }
+  return joined;
+}
+
+const idOf = ({ invocation_id: id }: ObservedRecord): string | null => (typeof id === "string" ? id : null);
+
+function refsIn(value: unknown): CallRef[] {
+  if (!Array.isArray(value)) return [];
+  return value.flatMap((item) => {
+    const parsed = CallRef.safeParse(item);
+    return parsed.success ? [parsed.data] : [];
+  });
+}

@@ -1,0 +1,48 @@
+import { loadTokenSink } from "../../server/capture/load-sink.ts";
+import {
+  capturesTokens,
+  modelCallDirectory,
+  type TokenCaptureSettings,
+  tokenCaptureSettings,
+} from "../../server/capture/settings.ts";
+import { TokenFileStore } from "../../server/capture/token-file-store.ts";
+import { isTokenSource, type TokenSource } from "../../server/capture/token-sink.ts";
+import type { Row } from "../jsonl-rows.ts";
+import { Captures, type RolloutCaptures } from "./captures.ts";
+
+/** What the config of a run asks the collector to gather; undefined when nothing is recorded. */
+export async function openCaptures(options: {
+  config: Row;
+  /** The config block of an agent, where the collector knows it. */
+  agentConfig: (agent: string) => Row | undefined;
+  findFile: (path: string) => string;
+  onNotice: (text: string) => void;
+}): Promise<RolloutCaptures | undefined> {
+  const { config, agentConfig, findFile, onNotice } = options;
+  const directory = modelCallDirectory(config);
+  const settings = tokenCaptureSettings(config);
+  const source = settings && (await tokenSource(settings, findFile));
+  if (directory === undefined && source === undefined) return undefined;
+  return new Captures({
+    modelCallDirectory: directory,
+    tokens: source && {
+      source,
+      appliesTo: (agent) => capturesTokens(settings, agentConfig(agent) ?? {}),
+      maxMaskFraction: settings.maxMaskFraction,
+      maskFractionMinSamples: settings.maskFractionMinSamples,
+    },
+    onNotice,
+  });
+}
+
+/** Where responses are rebuilt from; undefined when somebody else does it. */
+async function tokenSource(
+  settings: TokenCaptureSettings,
+  findFile: (path: string) => string,
+): Promise<TokenSource | undefined> {
+  if (!settings.rebuildResponse) return undefined;
+  if (settings.sink === undefined)
+    return settings.directory === undefined ? undefined : new TokenFileStore(settings.directory);
+  const sink = await loadTokenSink(settings.sink, settings.sinkOptions, findFile);
+  return isTokenSource(sink) ? sink : undefined;
+}

@@ -1,0 +1,101 @@
+import { z } from "zod";
+
+/**
+ * The parts of `ng_trajectory` and `ng_agent_observations`. What others send may hold more; what is made of it holds exactly these
+ * fields, with null for what is not known.
+ *
+ * @module
+ */
+const text = z.string().nullish().transform((value) => value ?? null);
+const number = z.number().nullish().transform((value) => value ?? null);
+const json = z.unknown().transform((value) => value ?? null);
+
+export const ModelRef = z.object({ type: z.string(), name: z.string() });
+
+/** Names a model call by its id, or by its server and the id of its response. */
+export const CallRef = z
+  .object({
+    model_call_id: z.string().nullish(),
+    model_ref: ModelRef.nullish(),
+    response_id: z.string().nullish(),
+  })
+  .refine((ref) => ref.model_call_id || (ref.model_ref && ref.response_id), {
+    message: "a model call is named by model_call_id, or by model_ref and response_id",
+  });
+export type CallRef = z.output<typeof CallRef>;
+
+const refs = z.array(CallRef).nullish().transform((value) => value ?? []);
+
+export const Invocation = z.object({
+  kind: z.literal("agent_invocation").default("agent_invocation"),
+  invocation_id: z.string().min(1),
+  parent_invocation_id: text,
+  spawned_by_tool_call_id: text,
+  status: z.enum(["completed", "failed", "incomplete", "unknown"]).catch("unknown"),
+  duration_ms: number,
+  error_type: text,
+  model_calls: refs,
+  conversation: z
+    .array(z.unknown())
+    .nullish()
+    .transform((value) => value ?? []),
+});
+export type Invocation = z.output<typeof Invocation>;
+
+export const Turn = z.object({
+  invocation_id: z.string().min(1),
+  task_id: text,
+  rollout_id: text,
+  turn_no: z.number().int().min(1),
+  timestamp: z.union([z.number(), z.string()]).nullish().transform((value) => value ?? null),
+  question: json,
+  answer: json,
+  reasoning_content: json,
+  resolved: z.boolean().nullish().transform((value) => value ?? null),
+  step_count: number,
+  model_calls: refs,
+});
+export type Turn = z.output<typeof Turn>;
+
+export const ToolCall = z.object({
+  kind: z.literal("tool_call").default("tool_call"),
+  invocation_id: text,
+  tool_call_id: text,
+  sandbox_id: text,
+  tool_name: text,
+  started_at: number,
+  completed_at: number,
+  duration_ms: number,
+  timing_source: z.enum(["executor", "artifact", "harness"]).nullish().catch(null).transform((value) => value ?? null),
+  status: z.enum(["completed", "failed", "timeout", "cancelled", "incomplete", "unknown"]).catch("unknown"),
+  error_type: text,
+  output: json,
+});
+export type ToolCall = z.output<typeof ToolCall>;
+
+export const GapShape = z
+  .object({ code: z.string(), invocation_id: z.string().nullish(), detail: z.string().nullish() })
+  .transform(({ code, invocation_id, detail }) => ({
+    code,
+    ...(invocation_id != null && { invocation_id }),
+    ...(detail != null && { detail }),
+  }));
+
+/** What an agent tells about its own rollout. */
+export const ReportedTrajectory = z.object({
+  invocations: z.array(Invocation).default([]),
+  turns: z.array(Turn).default([]),
+  /** Only there when somebody joined it with recorded calls before. */
+  model_calls: z.array(z.unknown()).default([]),
+  tool_calls: z.array(ToolCall).default([]),
+  gaps: z.array(GapShape).default([]),
+});
+export type ReportedTrajectory = z.output<typeof ReportedTrajectory>;
+
+/** What was observed from outside an agent; kinds of records we do not know are passed on. */
+export const ObservationBundle = z.looseObject({
+  source: z.unknown(),
+  records: z.array(z.looseObject({ kind: z.string() })).default([]),
+  gaps: z.array(GapShape).default([]),
+});
+export type ObservationBundle = z.output<typeof ObservationBundle>;
