@@ -125,6 +125,34 @@ export const program: Program = {
       "collect_rollouts --no-serve",
     ),
     command(
+      "eval aggregate",
+      "join the rollouts of several runs and compute the metrics of the whole",
+      async () => (await import("./eval-aggregate.ts")).evalAggregate,
+      "aggregate_rollouts",
+    ),
+    command(
+      "eval profile",
+      "statistics of the rewards of every task",
+      async () => (await import("./eval-profile.ts")).evalProfile,
+      "reward_profile",
+      "profile",
+    ),
+    command(
+      "eval reverify",
+      "score stored rollouts again without asking the model",
+      async () => (await import("./eval-reverify.ts")).evalReverify,
+    ),
+    command(
+      "eval compare",
+      "compare two runs task by task",
+      async () => (await import("./eval-compare.ts")).evalCompare,
+    ),
+    command(
+      "eval export",
+      "turn rollouts into training data or tables",
+      async () => (await import("./eval-export.ts")).evalExport,
+    ),
+    command(
       "eval ctl",
       "look at running collections and steer them",
       async () => (await import("./eval-ctl.ts")).evalCtl,

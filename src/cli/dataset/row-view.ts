@@ -57,7 +57,7 @@ function shorten(text: string, limit: number): string {
 }
 
 /** Control characters of untrusted data must not reach the terminal. */
-function printable(text: string): string {
+export function printable(text: string): string {
   return text.replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/g, (character) => {
     return character === "\r" ? "" : `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`;
   });

@@ -46,3 +46,107 @@ export const servingKeys = {
     help: "module:function that collects instead of the built-in loop",
   },
 } as const satisfies KeyTable;
+
+/** Keys of `eval aggregate`. */
+export const aggregateKeys = {
+  input_glob: {
+    type: "str",
+    required: true,
+    help: "shell patterns of the rollout files, separated by commas",
+  },
+  output_jsonl_fpath: { type: "str", required: true, help: "where the merged rollouts go" },
+  merge_shards: { type: "bool", default: true, help: "write the merged rollouts; metrics come in any case" },
+} as const satisfies KeyTable;
+
+/** Keys of `eval profile`. */
+export const profileKeys = {
+  materialized_inputs_jsonl_fpath: { type: "str", required: true, help: "materialized inputs of the run" },
+  rollouts_jsonl_fpath: { type: "str", required: true, help: "rollouts of the run" },
+  allow_partial_rollouts: {
+    type: "bool",
+    default: false,
+    help: "profile what there is although some inputs have no rollout",
+  },
+} as const satisfies KeyTable;
+
+/** Keys of its older form, `ng_profile`. */
+export const taskProfileKeys = {
+  input_jsonl_fpath: { type: "str", required: true, help: "the task rows that were rolled out" },
+  rollouts_jsonl_fpath: { type: "str", required: true, help: "rollouts of these tasks" },
+  output_jsonl_fpath: { type: "str", required: true, help: "where the task rows with their profile go" },
+  pass_threshold: { type: "float", help: "reward from which a rollout passes; without it no pass rates" },
+} as const satisfies KeyTable;
+
+/** Keys of `eval export`. */
+export const exportKeys = {
+  rollouts_jsonl_fpath: { type: "str", required: true, help: "rollouts to export" },
+  materialized_inputs_jsonl_fpath: {
+    type: "str",
+    computed: true,
+    help: "task rows for verl and nemo-rl; the file beside the rollouts when absent",
+  },
+  output_jsonl_fpath: {
+    type: "str",
+    computed: true,
+    help: "where the export goes; <rollouts>_<format> when absent",
+  },
+  format: {
+    type: "str",
+    required: true,
+    choices: ["sft", "dpo", "chat", "trl", "verl", "nemo-rl", "csv", "parquet"],
+    help: "what to write",
+  },
+  reward_min: { type: "float", help: "only rollouts with at least this reward" },
+  reward_max: { type: "float", help: "only rollouts with at most this reward" },
+  pass_rate_min: { type: "float", help: "only tasks of which at least this share passes" },
+  pass_rate_max: { type: "float", help: "only tasks of which at most this share passes" },
+  pass_threshold: { type: "float", default: 1, help: "reward from which a rollout passes" },
+  best_of: { type: "int", minimum: 1, help: "only so many best rollouts of each task" },
+  include_masked: { type: "bool", default: false, help: "take rows marked mask_sample too" },
+  pairs: {
+    type: "str",
+    choices: ["best-worst", "all"],
+    default: "best-worst",
+    help: "dpo: which rollouts of a task become pairs",
+  },
+  min_margin: { type: "float", help: "dpo: least difference of the rewards of a pair" },
+  max_pairs_per_task: { type: "int", minimum: 1, default: 8, help: "dpo: most pairs of one task" },
+  reasoning: {
+    type: "str",
+    choices: ["think", "drop"],
+    default: "think",
+    help: "reasoning as <think> blocks, or left out",
+  },
+} as const satisfies KeyTable;
+
+/** Keys of `eval compare`. */
+export const compareKeys = {
+  match: {
+    type: "str",
+    choices: ["auto", "index", "content"],
+    default: "auto",
+    help: "what makes two tasks the same",
+  },
+  pass_threshold: { type: "float", default: 0.5, help: "mean reward from which a task passes" },
+  show: { type: "int", minimum: 0, default: 20, help: "flipped tasks to list" },
+} as const satisfies KeyTable;
+
+/** Keys of `eval reverify`. */
+export const reverifyKeys = {
+  materialized_inputs_jsonl_fpath: { type: "str", required: true, help: "materialized inputs of the run" },
+  rollouts_jsonl_fpath: { type: "str", required: true, help: "stored rollouts" },
+  output_jsonl_fpath: { type: "str", required: true, help: "where the rollouts with new scores go" },
+  force: { type: "bool", default: false, help: "also with servers that are not declared safe" },
+  overwrite: { type: "bool", default: false, help: "delete results that are already there" },
+  resume_from_cache: { type: "bool", default: false, help: "go on with an interrupted run" },
+  judge_failed_only: {
+    type: "bool",
+    default: false,
+    help: "recover the rollouts whose judge could not be asked; take over the others",
+  },
+  append: { type: "bool", default: false, help: "with judge_failed_only: add to an existing output" },
+  num_samples_in_parallel: { type: "int", minimum: 1, help: "rollouts at once; automatic when absent" },
+  limit: { type: "int", minimum: 1, help: "at most so many rollouts" },
+  disable_aggregation: { type: "bool", default: false, help: "compute no metrics" },
+  rollout_timeout_seconds: { type: "float", default: 7200, help: "time limit of one verification" },
+} as const satisfies KeyTable;

@@ -5,12 +5,17 @@ import type { Terminal } from "../render/terminal.ts";
 const BAR_WIDTH = 28;
 
 /** The live display: how far, how well, what goes wrong and what is slow. */
-export function progressLines(snapshot: ProgressSnapshot, width: number, terminal: Terminal): string[] {
+export function progressLines(
+  snapshot: ProgressSnapshot,
+  width: number,
+  terminal: Terminal,
+  label = "Collecting rollouts",
+): string[] {
   const share = snapshot.total > 0 ? Math.min(1, snapshot.done / snapshot.total) : 1;
   const filled = Math.round(share * BAR_WIDTH);
   const bar = terminal.green("█".repeat(filled)) + terminal.dim("░".repeat(BAR_WIDTH - filled));
   const lines = [
-    `Collecting rollouts ${bar} ${Math.floor(share * 100)}% ${counts(snapshot)}`,
+    `${label} ${bar} ${Math.floor(share * 100)}% ${counts(snapshot)}`,
     `  ${rewardText(snapshot)}  in flight ${snapshot.in_flight}/${snapshot.concurrency}${retryText(snapshot)}  ${tokenText(snapshot)}`,
   ];
   const failures = failureText(snapshot);

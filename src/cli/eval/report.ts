@@ -1,6 +1,7 @@
 import path from "node:path";
 import type { Estimate } from "../../metrics/intervals.ts";
 import type { Evaluation } from "../../rollouts/evaluate.ts";
+import type { RunSummary } from "../../rollouts/summarize.ts";
 import type { CommandContext } from "../command.ts";
 
 /** The end of an evaluation: what came out, how sure it is, how much of it there is, and where it lies. */
@@ -17,26 +18,7 @@ export function printReport(
   const { out, terminal, io } = context;
   const { paths, result, summary } = evaluation;
   if (summary) {
-    for (const { agent, metrics, statistics } of summary.agents) {
-      out("");
-      out(terminal.bold(agent));
-      for (const [name, value] of Object.entries(metrics.key_metrics))
-        out(`  ${name.padEnd(28)} ${numberText(value)}`);
-      if (statistics) {
-        out(
-          `  ${"reward, 95 % interval".padEnd(28)} ${estimateText(statistics.reward)} (${statistics.tasks} tasks, ${statistics.rollouts} rollouts)`,
-        );
-        for (const { k, pass_at_k, pass_hat_k } of passRows(statistics.pass)) {
-          out(
-            `  ${`pass@${k} / pass^${k}`.padEnd(28)} ${estimateText(pass_at_k)} / ${estimateText(pass_hat_k)}`,
-          );
-        }
-      }
-    }
-    const { expected, ok, masked, failed, missing } = summary.coverage;
-    out("");
-    const line = `Coverage: ${ok} of ${expected} rollouts count (${failed} failed, ${masked} masked, ${missing} missing)`;
-    out(ok === expected ? terminal.green(line) : terminal.yellow(line));
+    printSummary(summary, context);
   } else if (!options.aggregated) {
     out("Metrics were not computed (disable_aggregation); join shards with `gym eval aggregate`.");
   }
@@ -55,6 +37,27 @@ export function printReport(
   if ((summary?.coverage.failed ?? result.failed) > 0) out(`Failures: ${show(paths.failures)}`);
 }
 
+/** Metrics with their intervals, agent by agent, and how much of the run they speak for. */
+export function printSummary({ agents, coverage }: RunSummary, { out, terminal }: CommandContext): void {
+  for (const { agent, metrics, statistics } of agents) {
+    out("");
+    out(terminal.bold(agent || "(no agent)"));
+    for (const [name, value] of Object.entries(metrics.key_metrics))
+      out(`  ${name.padEnd(28)} ${numberText(value)}`);
+    if (!statistics) continue;
+    out(
+      `  ${"reward, 95 % interval".padEnd(28)} ${estimateText(statistics.reward)} (${statistics.tasks} tasks, ${statistics.rollouts} rollouts)`,
+    );
+    for (const { k, pass_at_k, pass_hat_k } of passRows(statistics.pass)) {
+      out(`  ${`pass@${k} / pass^${k}`.padEnd(28)} ${estimateText(pass_at_k)} / ${estimateText(pass_hat_k)}`);
+    }
+  }
+  const { expected, ok, masked, failed, missing } = coverage;
+  out("");
+  const line = `Coverage: ${ok} of ${expected} rollouts count (${failed} failed, ${masked} masked, ${missing} missing)`;
+  out(ok === expected ? terminal.green(line) : terminal.yellow(line));
+}
+
 interface PassRow {
   k: number;
   pass_at_k: Estimate;
@@ -69,7 +72,8 @@ function passRows(pass: readonly unknown[]): PassRow[] {
   return rows.length <= MAX_PASS_ROWS ? rows : [...rows.slice(0, MAX_PASS_ROWS - 1), rows.at(-1) as PassRow];
 }
 
-function estimateText({ value, low, high }: Estimate): string {
+/** A value and, where there is one, its interval. */
+export function estimateText({ value, low, high }: Estimate): string {
   if (low === null || high === null || low === undefined || high === undefined) return value.toFixed(4);
   return `${value.toFixed(4)} [${low.toFixed(4)}, ${high.toFixed(4)}]`;
 }

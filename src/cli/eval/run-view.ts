@@ -23,8 +23,14 @@ export interface RunView {
   close(): void;
 }
 
-export function createRunView(context: CommandContext, paths: ArtifactPaths): RunView {
-  return context.flags["json"] ? new JsonView(context, paths) : new TextView(context, paths);
+export function createRunView(
+  context: CommandContext,
+  paths: ArtifactPaths,
+  options: { label?: string } = {},
+): RunView {
+  return context.flags["json"]
+    ? new JsonView(context, paths)
+    : new TextView(context, paths, options.label ?? "Collecting rollouts");
 }
 
 /** Keeps `<stem>_progress.json` current, for other programs. */
@@ -62,6 +68,7 @@ class ProgressFile {
 
 class TextView implements RunView {
   readonly #context: CommandContext;
+  readonly #label: string;
   readonly #tty: boolean;
   readonly #width: number;
   readonly #progressFile: ProgressFile;
@@ -69,8 +76,9 @@ class TextView implements RunView {
   #timer: NodeJS.Timeout | undefined;
   #drawn = 0;
 
-  constructor(context: CommandContext, paths: ArtifactPaths) {
+  constructor(context: CommandContext, paths: ArtifactPaths, label: string) {
     this.#context = context;
+    this.#label = label;
     const terminal = createTerminal(context.io.stderr, context.env);
     this.#tty = terminal.isTty;
     this.#width = terminal.width;
@@ -172,7 +180,7 @@ class TextView implements RunView {
       this.#context.io.stderr.write(`${progressText(snapshot)}\n`);
       return;
     }
-    const lines = progressLines(snapshot, this.#width, this.#context.terminal);
+    const lines = progressLines(snapshot, this.#width, this.#context.terminal, this.#label);
     this.#context.io.stderr.write(`${this.#erase()}${lines.join("\n")}\n`);
     this.#drawn = lines.length;
   }

@@ -1,0 +1,78 @@
+import { defineCommand } from "../command.ts";
+import { exportKeys } from "../eval/keys.ts";
+import { jsonFlag } from "../flags.ts";
+
+const number = (key: string, help: string) => ({ kind: "value", key, metavar: "X", help }) as const;
+
+export const evalExport = defineCommand({
+  description:
+    "Turn rollouts into training data: conversations (sft, chat, trl), pairs (dpo), tasks to be rolled out again (verl, nemo-rl) or a flat " +
+    "table (csv, parquet). Rows that cannot be exported are reported with their line, never dropped silently.",
+  flags: {
+    rollouts: {
+      kind: "text",
+      key: "rollouts_jsonl_fpath",
+      metavar: "FILE",
+      completes: "file",
+      help: "rollouts to export",
+    },
+    inputs: {
+      kind: "text",
+      key: "materialized_inputs_jsonl_fpath",
+      metavar: "FILE",
+      completes: "file",
+      help: "task rows for verl and nemo-rl (default: the file beside the rollouts)",
+    },
+    output: {
+      kind: "text",
+      short: "o",
+      key: "output_jsonl_fpath",
+      metavar: "FILE",
+      completes: "file",
+      help: "where the export goes (default: <rollouts>_<format>)",
+    },
+    format: {
+      kind: "text",
+      short: "f",
+      key: "format",
+      choices: exportKeys.format.choices,
+      help: "what to write",
+    },
+    "reward-min": number("reward_min", "only rollouts with at least this reward"),
+    "reward-max": number("reward_max", "only rollouts with at most this reward"),
+    "pass-rate-min": number("pass_rate_min", "only tasks of which at least this share passes"),
+    "pass-rate-max": number("pass_rate_max", "only tasks of which at most this share passes"),
+    "pass-threshold": number("pass_threshold", "reward from which a rollout passes (default 1)"),
+    "best-of": {
+      kind: "value",
+      key: "best_of",
+      metavar: "N",
+      help: "only so many best rollouts of each task",
+    },
+    "include-masked": { kind: "switch", key: "include_masked", help: "take rows marked mask_sample too" },
+    pairs: { kind: "text", key: "pairs", choices: exportKeys.pairs.choices, help: "dpo: which pairs" },
+    "min-margin": number("min_margin", "dpo: least difference of the rewards of a pair"),
+    "max-pairs": {
+      kind: "value",
+      key: "max_pairs_per_task",
+      metavar: "N",
+      help: "dpo: most pairs of one task (default 8)",
+    },
+    reasoning: {
+      kind: "text",
+      key: "reasoning",
+      choices: exportKeys.reasoning.choices,
+      help: "reasoning as <think> blocks (default), or left out",
+    },
+    strict: { kind: "switch", help: "exit with 1 when any row is invalid" },
+    ...jsonFlag,
+  },
+  keys: exportKeys,
+  examples: [
+    "gym eval export --rollouts out.jsonl --format sft --reward-min 1 --best-of 1",
+    "gym eval export --rollouts out.jsonl --format dpo --pairs all --min-margin 0.5 -o pairs.jsonl",
+    "gym eval export --rollouts out.jsonl --format nemo-rl --pass-rate-min 0.1 --pass-rate-max 0.9",
+  ],
+  resolve: { noModel: true, offline: true },
+  run: async (context) => (await import("../eval/export.ts")).exportRun(context),
+});

@@ -1,0 +1,87 @@
+import path from "node:path";
+import { artifactPaths, sidecarPath } from "../../rollouts/artifact-paths.ts";
+import { type ExportReport, exportRollouts } from "../../rollouts/export.ts";
+import type { CommandContext } from "../command.ts";
+import { readKeys } from "../config-keys.ts";
+import { UsageError } from "../usage-error.ts";
+import { exportKeys } from "./keys.ts";
+import { rolloutFile, shownPath } from "./rollout-file.ts";
+
+/** Rows named one by one; `--json` has up to a thousand. */
+const MAX_SHOWN = 20;
+
+/** Runs `gym eval export`. */
+export async function exportRun(context: CommandContext): Promise<number> {
+  const keys = readKeys(exportKeys, await context.resolve());
+  const rolloutsPath = await rolloutFile(context, keys.rollouts_jsonl_fpath, "--rollouts");
+  const outputPath = outputOf(context, keys, rolloutsPath);
+  const given = keys.materialized_inputs_jsonl_fpath;
+  const report = await exportRollouts({
+    rolloutsPath,
+    outputPath,
+    format: keys.format,
+    reasoning: keys.reasoning,
+    ...(given !== undefined && { materializedInputsPath: await rolloutFile(context, given, "--inputs") }),
+    filters: {
+      ...(keys.reward_min !== undefined && { rewardMin: keys.reward_min }),
+      ...(keys.reward_max !== undefined && { rewardMax: keys.reward_max }),
+      ...(keys.pass_rate_min !== undefined && { passRateMin: keys.pass_rate_min }),
+      ...(keys.pass_rate_max !== undefined && { passRateMax: keys.pass_rate_max }),
+      ...(keys.best_of !== undefined && { bestOf: keys.best_of }),
+      ...(keys.min_margin !== undefined && { minMargin: keys.min_margin }),
+      passThreshold: keys.pass_threshold,
+      includeMasked: keys.include_masked,
+      pairs: keys.pairs,
+      maxPairsPerTask: keys.max_pairs_per_task,
+    },
+    signal: context.signal,
+  });
+  printReport(context, report, { format: keys.format, rolloutsPath, outputPath });
+  return context.flags["strict"] && report.invalid > 0 ? 1 : 0;
+}
+
+function outputOf(
+  { io }: CommandContext,
+  keys: { output_jsonl_fpath: string | undefined; format: string },
+  rolloutsPath: string,
+): string {
+  const suffix = { csv: ".csv", parquet: ".parquet" }[keys.format] ?? ".jsonl";
+  const given = keys.output_jsonl_fpath;
+  const output =
+    given === undefined
+      ? sidecarPath(rolloutsPath, `_${keys.format.replace("-", "_")}`, suffix)
+      : path.resolve(io.cwd, given);
+  if (Object.values(artifactPaths(rolloutsPath)).includes(output)) {
+    throw new UsageError(`argument --output: '${output}' is a file of the run itself`);
+  }
+  return output;
+}
+
+function printReport(
+  context: CommandContext,
+  report: ExportReport,
+  { format, rolloutsPath, outputPath }: { format: string; rolloutsPath: string; outputPath: string },
+): void {
+  const { out, err, json, terminal } = context;
+  if (json) {
+    const { invalidRows, tasksWithoutPair, ...counts } = report;
+    const pairs = format === "dpo" ? { tasks_without_pair: tasksWithoutPair } : {};
+    out(JSON.stringify({ format, output: outputPath, ...counts, ...pairs, invalid_rows: invalidRows }));
+    return;
+  }
+  for (const { line, problem } of report.invalidRows.slice(0, MAX_SHOWN))
+    err(terminal.yellow(`${shownPath(context, rolloutsPath)}:${line}: ${problem}`));
+  if (report.invalid > MAX_SHOWN)
+    err(terminal.yellow(`… and ${report.invalid - MAX_SHOWN} more invalid rows`));
+  out(`${report.written} ${format} records from ${report.read} rollouts: ${shownPath(context, outputPath)}`);
+  const { masked, pass_rate, reward, best_of } = report.filtered;
+  const filtered = [
+    [masked, "masked"],
+    [pass_rate, "outside the pass rates"],
+    [reward, "outside the rewards"],
+    [best_of, "not among the best"],
+  ].flatMap(([count, what]) => (count === 0 ? [] : [`${count} ${what}`]));
+  if (filtered.length > 0) out(`Filtered out: ${filtered.join(", ")}`);
+  if (report.tasksWithoutPair > 0) out(`Tasks without a pair: ${report.tasksWithoutPair}`);
+  if (report.invalid > 0) out(terminal.yellow(`Invalid rows: ${report.invalid}`));
+}

@@ -1,0 +1,80 @@
+import path from "node:path";
+import { profileRun, profileTasks } from "../../rollouts/profile-files.ts";
+import type { CommandContext } from "../command.ts";
+import { readKeys } from "../config-keys.ts";
+import { profileKeys, taskProfileKeys } from "./keys.ts";
+import { rolloutFile, shownPath } from "./rollout-file.ts";
+
+/** Runs `gym eval profile`; an output or a threshold asks for the older form, which writes the task rows. */
+export async function profileRollouts(context: CommandContext): Promise<number> {
+  const config = await context.resolve();
+  const older = ["output_jsonl_fpath", "pass_threshold", "input_jsonl_fpath"].some(
+    (key) => (config.get(key) ?? null) !== null,
+  );
+  return older
+    ? profileByTask(context, readKeys(taskProfileKeys, config))
+    : profileFiles(context, readKeys(profileKeys, config));
+}
+
+async function profileFiles(
+  context: CommandContext,
+  keys: ReturnType<typeof readKeys<typeof profileKeys>>,
+): Promise<number> {
+  const { out, json, signal } = context;
+  const { summary, rewardProfilingPath, agentMetricsPath } = await profileRun({
+    materializedInputsPath: await rolloutFile(context, keys.materialized_inputs_jsonl_fpath, "--inputs"),
+    rolloutsPath: await rolloutFile(context, keys.rollouts_jsonl_fpath, "--rollouts"),
+    allowPartialRollouts: keys.allow_partial_rollouts,
+    signal,
+  });
+  if (json) {
+    out(
+      JSON.stringify({ ...summary, reward_profiling: rewardProfilingPath, agent_metrics: agentMetricsPath }),
+    );
+    return 0;
+  }
+  const { completed_rollout_rows: completed, expected_rollout_rows: expected } = summary;
+  out(
+    `Rollouts: ${completed} of ${expected} completed (${summary.reward_profile_completion_pct.toFixed(2)} %)`,
+  );
+  out(
+    `Input rows: ${summary.total_input_rows} in all, ${summary.complete_input_rows} complete, ` +
+      `${summary.partial_input_rows} partial, ${summary.missing_input_rows} without rollouts`,
+  );
+  out(`Profile:       ${shownPath(context, rewardProfilingPath)}`);
+  out(`Agent metrics: ${shownPath(context, agentMetricsPath)}`);
+  return 0;
+}
+
+async function profileByTask(
+  context: CommandContext,
+  keys: ReturnType<typeof readKeys<typeof taskProfileKeys>>,
+): Promise<number> {
+  const { out, json, signal, io } = context;
+  const outputPath = path.resolve(io.cwd, keys.output_jsonl_fpath);
+  const result = await profileTasks({
+    inputPath: await rolloutFile(context, keys.input_jsonl_fpath, "input_jsonl_fpath"),
+    rolloutsPath: await rolloutFile(context, keys.rollouts_jsonl_fpath, "rollouts_jsonl_fpath"),
+    outputPath,
+    ...(keys.pass_threshold !== undefined && { passThreshold: keys.pass_threshold }),
+    signal,
+  });
+  if (json) {
+    out(
+      JSON.stringify({
+        tasks: result.tasks,
+        rollouts: result.rollouts,
+        tasks_without_rollouts: result.tasksWithoutRollouts,
+        rollouts_without_reward: result.rolloutsWithoutReward,
+        output: outputPath,
+      }),
+    );
+    return 0;
+  }
+  out(`Tasks: ${result.tasks} profiled from ${result.rollouts} rollouts`);
+  if (result.tasksWithoutRollouts > 0) out(`Left out: ${result.tasksWithoutRollouts} tasks without rollouts`);
+  if (result.rolloutsWithoutReward > 0)
+    out(`Left out: ${result.rolloutsWithoutReward} rollouts whose reward is no number`);
+  out(`Profile: ${shownPath(context, outputPath)}`);
+  return 0;
+}

@@ -1,0 +1,31 @@
+import { stat } from "node:fs/promises";
+import path from "node:path";
+import { RolloutFileError } from "../../rollouts/errors.ts";
+import type { CommandContext } from "../command.ts";
+
+/** A file the user named, as an absolute path; one that is missing is reported with the flag it came from. */
+export async function rolloutFile(
+  { io }: Pick<CommandContext, "io">,
+  given: string,
+  flag: string,
+): Promise<string> {
+  const absolute = path.resolve(io.cwd, given);
+  const entry = await stat(absolute).catch(() => undefined);
+  if (entry === undefined) {
+    throw new RolloutFileError(
+      "ROLLOUT_FILE_MISSING",
+      absolute,
+      `Input file not found: '${given}' (${flag}).`,
+    );
+  }
+  if (entry.isDirectory()) {
+    throw new RolloutFileError("ROLLOUT_FILE_IS_DIRECTORY", absolute, `'${given}' (${flag}) is a directory.`);
+  }
+  return absolute;
+}
+
+/** A path as the user would write it. */
+export function shownPath({ io }: Pick<CommandContext, "io">, file: string): string {
+  const relative = path.relative(io.cwd, file);
+  return relative === "" || relative.startsWith(`..${path.sep}..`) ? file : relative;
+}
