@@ -1,5 +1,6 @@
 export { connectToRun } from "./client/connect.ts";
 export { type Cookies, cookieHeader, mergeCookies, parseSetCookies } from "./client/cookies.ts";
+export { Deadline } from "./client/deadline.ts";
 export { billedCompletion, billedResponse } from "./client/provider/billed.ts";
 export { type OpenProviderOptions, openProvider } from "./client/provider/open-provider.ts";
 export type { Provider, ProviderCall, ProviderReply } from "./client/provider/provider.ts";
@@ -8,7 +9,7 @@ export { HOSTED, type ProviderSettings, providerConfig, TRAINING } from "./clien
 export { nextDelay, type RetryBudget, retryAfterMs, sleep } from "./client/retry.ts";
 export { untilAborted } from "./client/run-client.ts";
 export { type CallOptions, callServer, type ServerClient, type ServerReply } from "./client/server-client.ts";
-export { GymError } from "./errors.ts";
+export { errorMessage, GymError } from "./errors.ts";
 export { agentConfig, loopAgentConfig, modelServerRef, resourcesServerRef } from "./server/agent-config.ts";
 export { type CallLimits, callLimits } from "./server/call-limits.ts";
 export { callModel, inputItems } from "./server/call-model.ts";

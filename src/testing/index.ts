@@ -1,3 +1,4 @@
+export { AnthropicDouble, type AnthropicDoubleOptions } from "./anthropic-double.ts";
 export {
   type EndpointFault,
   type EndpointHandler,

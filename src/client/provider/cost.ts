@@ -27,12 +27,12 @@ export function costOf(
   return total / TOKENS_PER_PRICE;
 }
 
-/** Routers tell what they charge: OpenRouter in the usage, LiteLLM in a header. */
+/** Some tell what they charge: OpenRouter and DeepInfra in the usage, LiteLLM in a header. */
 function statedCost(
   usage: unknown,
   headers: Readonly<Record<string, string | string[] | undefined>>,
 ): number | null {
-  const inUsage = isObject(usage) ? usage["cost"] : undefined;
+  const inUsage = isObject(usage) ? (usage["cost"] ?? usage["estimated_cost"]) : undefined;
   if (typeof inUsage === "number" && inUsage >= 0) return inUsage;
   const inHeader = headers["x-litellm-response-cost"];
   const amount = typeof inHeader === "string" && inHeader !== "" ? Number(inHeader) : Number.NaN;

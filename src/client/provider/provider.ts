@@ -141,8 +141,10 @@ export class Provider {
 
   #useKey(): void {
     const { apiKey, authorize, headers } = this.#parts;
-    this.#headers = { "content-type": "application/json", ...lowerCase(headers), ...authorize(apiKey.value) };
-    this.#redact = redactor([apiKey.value, ...secretHeaders(headers)]);
+    const credentials = authorize(apiKey.value);
+    this.#headers = { "content-type": "application/json", ...lowerCase(headers), ...credentials };
+    const bare = Object.values(credentials).map(withoutScheme);
+    this.#redact = redactor([apiKey.value, ...bare, ...secretHeaders(headers)]);
   }
 
   #cacheKey(call: ProviderCall<unknown>, body: string | undefined): CacheKeyParts | undefined {
@@ -356,7 +358,11 @@ const SECRET_HEADER = /key|token|secret|authorization|cookie|password/i;
 function secretHeaders(headers: Readonly<Record<string, string>>): string[] {
   return Object.keys(headers)
     .filter((name) => SECRET_HEADER.test(name))
-    .map((name) => (headers[name] ?? "").replace(/^(?:bearer|basic)\s+/i, ""));
+    .map((name) => withoutScheme(headers[name] ?? ""));
+}
+
+function withoutScheme(credentials: string): string {
+  return credentials.replace(/^(?:bearer|basic)\s+/i, "");
 }
 
 function lowerCase(headers: Readonly<Record<string, string>>): Record<string, string> {

@@ -1,0 +1,58 @@
+import { billedResponse, defineModel, openProvider, providerConfig } from "nemo-gym";
+import { convertAnthropicMessage, convertToAnthropicRequest, laxInt } from "nemo-gym/openai";
+import { z } from "zod";
+
+/** Any endpoint that speaks the Messages API of Anthropic. */
+export default defineModel({
+  name: "AnthropicModel",
+  config: z.looseObject({
+    base_url: z.string().default("https://api.anthropic.com"),
+    api_key: z.string().nullish(),
+    model: z.string(),
+    /** Where a request sets no limit; the API demands one. */
+    max_tokens: laxInt().pipe(z.number().int().min(1)).default(8192),
+    /** `{type: enabled, budget_tokens: …}`; set it here, by the budget, or in `extra_body`, in one of them only. */
+    thinking: z.looseObject({ type: z.string() }).nullish(),
+    thinking_budget_tokens: laxInt().pipe(z.number().int().min(1)).nullish(),
+    /** Keys added to every request; those the conversion sets win. */
+    extra_body: z.record(z.string(), z.unknown()).nullish(),
+    anthropic_version: z.string().default("2023-06-01"),
+    default_headers: z.record(z.string(), z.string()).nullish(),
+    max_concurrent_requests: laxInt().pipe(z.number().int().min(1)).nullish(),
+    ...providerConfig(),
+  }),
+  start: (server) => {
+    const { config } = server;
+    return openProvider(server, {
+      // Both `https://api.anthropic.com` and `…/v1` are in use.
+      baseUrl: config.base_url.replace(/(?:\/v1)?\/*$/, "/v1"),
+      baseUrlKey: "base_url",
+      apiKey: config.api_key,
+      authorize: (key): Record<string, string> => (key === "" ? {} : { "x-api-key": key }),
+      headers: { "anthropic-version": config.anthropic_version, ...config.default_headers },
+      model: config.model,
+      maxConcurrent: config.max_concurrent_requests ?? null,
+    });
+  },
+  async responses({ params, config, state: provider, signal, sessionId, rolloutId, onLoss }) {
+    const { model, thinking, thinking_budget_tokens: budget } = config;
+    const body = convertToAnthropicRequest(params, {
+      model,
+      maxTokens: config.max_tokens,
+      extraBody: config.extra_body ?? {},
+      ...(thinking && { thinking: thinking as never }),
+      ...(budget && { thinkingBudgetTokens: budget }),
+      onLoss,
+    });
+    return billedResponse(
+      await provider.call({
+        path: "/messages",
+        body: { ...body },
+        signal,
+        sessionId,
+        rolloutId,
+        read: (message) => convertAnthropicMessage(message, params, { model, onLoss }),
+      }),
+    );
+  },
+});

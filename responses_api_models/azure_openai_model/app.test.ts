@@ -1,0 +1,43 @@
+import { createTestServer, MockModelEndpoint } from "nemo-gym/testing";
+import { afterEach, expect, it } from "vitest";
+import definition from "./app.ts";
+import { deploymentBase } from "./deployment-url.ts";
+
+let endpoint: MockModelEndpoint;
+afterEach(() => endpoint?.close());
+
+it.each([
+  ["https://r.openai.azure.com", "https://r.openai.azure.com/openai/deployments/my%20model"],
+  ["https://r.openai.azure.com/openai/", "https://r.openai.azure.com/openai/deployments/my%20model"],
+  ["https://r.openai.azure.com/openai/v1/", "https://r.openai.azure.com/openai/v1"],
+  ["https://gateway/openai/deployments/other", "https://gateway/openai/deployments/other"],
+])("finds the deployment below %s", (url, base) => {
+  expect(deploymentBase(url, "my model")).toBe(base);
+});
+
+it("asks the deployment with its own header and version", async () => {
+  endpoint = await new MockModelEndpoint({ answer: () => ({ text: "<think>hm</think>Yes." }) }).start();
+  const server = await createTestServer(definition, {
+    config: {
+      openai_base_url: endpoint.origin,
+      openai_api_key: "azure-key-123",
+      openai_model: "gpt-4.1",
+      default_query: { "api-version": "2025-01-01-preview" },
+      num_concurrent_requests: 2,
+    },
+  });
+  const { status, body } = await server.post("/v1/responses", {
+    model: "x",
+    input: "hi",
+    max_output_tokens: 4,
+  });
+  expect(status).toBe(200);
+  expect(body.output.map((item: { type: string }) => item.type)).toEqual(["reasoning", "message"]);
+  expect(body).toMatchObject({ model: "gpt-4.1", status: "completed", usage: { input_tokens: 10 } });
+  const [request] = endpoint.requests;
+  expect(request?.path).toBe("/openai/deployments/gpt-4.1/chat/completions?api-version=2025-01-01-preview");
+  expect(request?.headers["api-key"]).toBe("azure-key-123");
+  expect(request?.headers.authorization).toBeUndefined();
+  await Promise.all(Array.from({ length: 6 }, () => server.post("/v1/responses", { input: "hi" })));
+  expect(endpoint.peak).toBeLessThanOrEqual(2);
+});

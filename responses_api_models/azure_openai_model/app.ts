@@ -1,0 +1,53 @@
+import { billedCompletion, defineModel, openProvider, providerConfig } from "nemo-gym";
+import { laxInt, parseChatCompletion } from "nemo-gym/openai";
+import { z } from "zod";
+import { outboundChat } from "../inference_provider/outbound-chat.ts";
+import { deploymentBase } from "./deployment-url.ts";
+
+/** A deployment of Azure OpenAI, through its chat API. */
+export default defineModel({
+  name: "AzureOpenAIModelServer",
+  config: z.looseObject({
+    /** `https://<resource>.openai.azure.com`. */
+    openai_base_url: z.string(),
+    openai_api_key: z.string().nullish(),
+    /** The name of the deployment. */
+    openai_model: z.string(),
+    /** Holds `api-version`. */
+    default_query: z.record(z.string(), z.coerce.string()),
+    num_concurrent_requests: laxInt().pipe(z.number().int().min(1)),
+    extra_body: z.record(z.string(), z.unknown()).nullish(),
+    max_tokens_field: z.enum(["max_tokens", "max_completion_tokens"]).default("max_tokens"),
+    ...providerConfig(),
+  }),
+  start: (server) => {
+    const { config } = server;
+    return openProvider(server, {
+      baseUrl: deploymentBase(config.openai_base_url, config.openai_model),
+      baseUrlKey: "openai_base_url",
+      apiKey: config.openai_api_key,
+      authorize: (key) => ({ "api-key": key }),
+      query: config.default_query,
+      model: config.openai_model,
+      maxConcurrent: config.num_concurrent_requests,
+    });
+  },
+  modelName: ({ openai_model }) => openai_model,
+  async chat({ params, config, state: provider, signal, sessionId, rolloutId, onLoss }) {
+    const reply = await provider.call({
+      path: "/chat/completions",
+      body: outboundChat(params, {
+        model: config.openai_model,
+        extraBody: config.extra_body,
+        cutsReasoning: false,
+        maxTokensField: config.max_tokens_field,
+        onLoss,
+      }),
+      signal,
+      sessionId,
+      rolloutId,
+      read: (body) => parseChatCompletion(body),
+    });
+    return { ...billedCompletion(reply), created: Math.floor(Date.now() / 1000) };
+  },
+});

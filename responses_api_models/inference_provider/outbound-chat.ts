@@ -1,0 +1,54 @@
+import type { JsonObject } from "nemo-gym";
+import { type ChatCreateParams, type ChatMessage, type OnLoss, parseThinkTags } from "nemo-gym/openai";
+import type { Quirks } from "./quirks.ts";
+
+export interface OutboundChatOptions {
+  model: string;
+  extraBody?: JsonObject | null | undefined;
+  /** Cuts think blocks out of the history: the endpoint keeps reasoning apart and does not want it back. */
+  cutsReasoning: boolean;
+  /** The key the length limit goes out under; reasoning models of OpenAI refuse `max_tokens`. */
+  maxTokensField?: "max_tokens" | "max_completion_tokens";
+  quirks?: Quirks | undefined;
+  onLoss?: OnLoss;
+}
+
+/** The body for a chat endpoint: request keys beat `extra_body`, the configured model beats both. */
+export function outboundChat(params: ChatCreateParams, options: OutboundChatOptions): JsonObject {
+  const { quirks = undefined, onLoss } = options;
+  const body: JsonObject = {
+    ...quirks?.adds,
+    ...options.extraBody,
+    ...params,
+    messages: params.messages.map((message) => outboundMessage(message, options)),
+    model: options.model,
+  };
+  if (options.maxTokensField === "max_completion_tokens" && body["max_tokens"] !== undefined) {
+    body["max_completion_tokens"] = body["max_tokens"];
+    delete body["max_tokens"];
+  }
+  for (const key of quirks?.drops ?? []) {
+    if (body[key] == null) {
+      delete body[key];
+      continue;
+    }
+    onLoss?.({ field: key, reason: `${quirks?.baseUrl} does not take it` });
+    delete body[key];
+  }
+  return body;
+}
+
+function outboundMessage(message: ChatMessage, { cutsReasoning, quirks }: OutboundChatOptions): ChatMessage {
+  if (message.role === "developer" && quirks?.noDeveloperRole) return { ...message, role: "system" };
+  if (message.role !== "assistant") return message;
+  // Token lists are between us and training engines.
+  const {
+    prompt_token_ids: _prompt,
+    generation_token_ids: _generation,
+    generation_log_probs: _logProbs,
+    routed_experts: _experts,
+    ...rest
+  } = message;
+  if (!cutsReasoning || typeof rest.content !== "string") return rest;
+  return { ...rest, content: parseThinkTags(rest.content).content };
+}

@@ -1,0 +1,83 @@
+/** How an endpoint departs from Chat Completions as OpenAI defines it. */
+export interface Quirks {
+  /** Where it is. */
+  baseUrl: string;
+  /** Request keys it refuses or does not know; they are left out. */
+  drops?: readonly string[];
+  /** Whether `developer` messages must be sent as `system`. */
+  noDeveloperRole?: boolean;
+  /** Keys it wants in every request. */
+  adds?: Readonly<Record<string, unknown>>;
+  /** Whether answers tell what they cost. */
+  statesCost?: boolean;
+}
+
+/** Settings of OpenAI's own platform that others have no use for; some refuse a request that carries them. */
+const PLATFORM_KEYS = ["metadata", "store", "service_tier", "prompt_cache_key", "safety_identifier"] as const;
+
+/** The endpoints that are known by name. */
+export const PROVIDERS = {
+  baseten: {
+    baseUrl: "https://inference.baseten.co/v1",
+    drops: PLATFORM_KEYS,
+    noDeveloperRole: true,
+  },
+  deepinfra: {
+    baseUrl: "https://api.deepinfra.com/v1/openai",
+    drops: PLATFORM_KEYS,
+    noDeveloperRole: true,
+    statesCost: true,
+  },
+  fireworks: {
+    baseUrl: "https://api.fireworks.ai/inference/v1",
+    drops: PLATFORM_KEYS,
+    noDeveloperRole: true,
+  },
+  friendli: {
+    baseUrl: "https://api.friendli.ai/serverless/v1",
+    drops: PLATFORM_KEYS,
+    noDeveloperRole: true,
+  },
+  gemini: {
+    baseUrl: "https://generativelanguage.googleapis.com/v1beta/openai",
+    drops: [...PLATFORM_KEYS, "parallel_tool_calls", "logit_bias", "user"],
+    noDeveloperRole: true,
+  },
+  hf_inference: {
+    baseUrl: "https://router.huggingface.co/v1",
+    drops: PLATFORM_KEYS,
+    noDeveloperRole: true,
+  },
+  nebius: {
+    baseUrl: "https://api.tokenfactory.nebius.com/v1",
+    drops: PLATFORM_KEYS,
+    noDeveloperRole: true,
+  },
+  openrouter: {
+    baseUrl: "https://openrouter.ai/api/v1",
+    drops: ["store", "service_tier", "metadata"],
+    adds: { usage: { include: true } },
+    statesCost: true,
+  },
+  together: {
+    baseUrl: "https://api.together.xyz/v1",
+    drops: PLATFORM_KEYS,
+    noDeveloperRole: true,
+  },
+} as const satisfies Record<string, Quirks>;
+
+export type ProviderName = keyof typeof PROVIDERS;
+
+/** The quirks of a named provider, or of the one a URL belongs to; undefined for endpoints nobody has described. */
+export function quirksOf(
+  name: ProviderName | null | undefined,
+  baseUrl: string | undefined,
+): Quirks | undefined {
+  if (name) return PROVIDERS[name];
+  const host = hostOf(baseUrl);
+  return Object.values<Quirks>(PROVIDERS).find((quirks) => hostOf(quirks.baseUrl) === host);
+}
+
+function hostOf(url: string | undefined): string | undefined {
+  return url !== undefined && URL.canParse(url) ? new URL(url).host : undefined;
+}

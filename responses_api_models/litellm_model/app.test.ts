@@ -1,0 +1,108 @@
+import { createTestServer, MockModelEndpoint, type MockModelOptions } from "nemo-gym/testing";
+import { afterEach, describe, expect, it } from "vitest";
+import definition from "./app.ts";
+import { normalizeResponse } from "./normalize-response.ts";
+import { versionProblem } from "./proxy-version.ts";
+
+let endpoint: MockModelEndpoint;
+afterEach(() => endpoint?.close());
+
+async function start(version: unknown, options: MockModelOptions = {}) {
+  endpoint = await new MockModelEndpoint({
+    other: ({ path }) =>
+      path === "/health/readiness/details"
+        ? { body: { status: "healthy", litellm_version: version } }
+        : undefined,
+    ...options,
+  }).start();
+  return createTestServer(definition, {
+    config: {
+      openai_base_url: endpoint.baseUrl,
+      openai_api_key: "Bearer litellm-key-1",
+      openai_model: "m",
+      retry_attempts: 2,
+      retry_first_pause_seconds: 0.01,
+    },
+  });
+}
+
+describe("litellm_model", () => {
+  it("starts with a safe proxy only", async () => {
+    await start("1.83.0");
+    expect(endpoint.requests[0]?.headers).toMatchObject({
+      authorization: "Bearer litellm-key-1",
+      "x-litellm-key": "litellm-key-1",
+    });
+    await endpoint.close();
+    await expect(start("1.82.8")).rejects.toThrow("steals credentials");
+    await endpoint.close();
+    await expect(start(undefined)).rejects.toThrow("does not tell its version");
+    await endpoint.close();
+    await expect(
+      start("1.83.0", { other: () => ({ status: 403, body: { error: "no litellm-key-1" } }) }),
+    ).rejects.toSatisfy(
+      (error: Error) => /403/.test(error.message) && !error.message.includes("litellm-key"),
+    );
+  });
+
+  it.each([
+    ["1.83.0", true],
+    ["v1.83.1-stable", true],
+    ["1.84.0.post1", true],
+    ["2.0.0", true],
+    ["1.90.2-stable.patch.3", true],
+    ["1.82.9", false],
+    ["1.82.7", false],
+    ["0.99.99", false],
+    ["1.83.0-nightly", false],
+    ["latest", false],
+  ])("judges version %s", (version, safe) => {
+    expect(versionProblem(version) === undefined).toBe(safe);
+  });
+
+  it("passes calls on and reads the cost from the header", async () => {
+    const server = await start("1.83.0");
+    const { status, body } = await server.post("/v1/responses", { input: "hi" });
+    expect([status, body.output[0].content[0].text]).toEqual([200, "Hello."]);
+    const chat = await server.post("/v1/chat/completions", { messages: [{ role: "user", content: "hi" }] });
+    expect(chat.body.choices[0].message.content).toBe("Hello.");
+  });
+});
+
+describe("normalizeResponse", () => {
+  it("mends the effort and leaves the rest alone", () => {
+    expect(normalizeResponse({ object: "response", reasoning: { effort: "none", summary: null } })).toEqual({
+      object: "response",
+      reasoning: { effort: null, summary: null },
+    });
+    expect(normalizeResponse("x")).toBe("x");
+  });
+
+  it("turns a chat completion into a response", () => {
+    const response = normalizeResponse({
+      id: "c",
+      object: "chat.completion",
+      created: 5,
+      model: "m",
+      choices: [
+        {
+          message: {
+            content: "<think>a</think>b",
+            tool_calls: [{ id: "t", type: "function", function: { name: "f", arguments: "{}" } }],
+          },
+        },
+      ],
+    });
+    expect(response).toMatchObject({
+      id: "c",
+      object: "response",
+      created_at: 5,
+      parallel_tool_calls: false,
+      output: [
+        { type: "message", content: [{ text: "<think>a</think>b" }] },
+        { type: "function_call", call_id: "t" },
+      ],
+      usage: { input_tokens: 0, output_tokens: 0, total_tokens: 0 },
+    });
+  });
+});
