@@ -67,6 +67,10 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
       return;
     }
     case "/search":
+      if (url.searchParams.get("q") === "wait") {
+        response.write("{");
+        return;
+      }
       if (url.searchParams.get("q") === "fail")
         response.writeHead(429).end(`quota of key ${url.searchParams.get("key")}`);
       else if (url.searchParams.get("q") === "broken") response.end("<html>");
@@ -119,6 +123,13 @@ describe("search", () => {
     expect(body).toEqual({
       search_results: '{"q": "a & b", "cx": "engine", "items": [{"title": "\\u00e9"}]}',
     });
+  });
+
+  it("waits no longer than it may", async () => {
+    const server = await serve({ search_timeout_seconds: 0.2 });
+    expect((await server.tool("search", { query: "wait" })).body.search_results).toMatch(
+      /^Error: Unexpected error - time is up/,
+    );
   });
 
   it("tells the model what went wrong, without the key", async () => {

@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { TextDecoder } from "node:util";
+import { Deadline } from "nemo-gym";
 import { splitWords } from "nemo-gym/python";
 import { type Download, type DownloadLimits, openPage } from "./download.ts";
 import type { GuardedAgent } from "./guarded-agent.ts";
@@ -19,8 +20,28 @@ const SLICE = 16 * 1024;
 const HTML_TYPES = new Set(["", "text/html", "application/xhtml+xml", "application/xml", "text/xml"]);
 const META_CHARSET = /<meta[^>]{0,200}?charset\s{0,5}=\s{0,5}["']?([\w:-]{1,40})/i;
 
+export interface BrowseLimits extends DownloadLimits {
+  /** For everything together: redirects, headers and body. */
+  timeoutMs: number;
+}
+
 /** Fetches a page and gives its text, shortened where it is very long. */
 export async function browse(
+  url: string,
+  agent: GuardedAgent,
+  limits: BrowseLimits,
+  signal: AbortSignal,
+): Promise<string> {
+  // Not AbortSignal.any with AbortSignal.timeout: Node 20 may collect the latter as garbage before it fires.
+  const deadline = new Deadline(limits.timeoutMs, signal);
+  try {
+    return await readPage(url, agent, limits, deadline.signal);
+  } finally {
+    deadline.clear();
+  }
+}
+
+async function readPage(
   url: string,
   agent: GuardedAgent,
   limits: DownloadLimits,

@@ -8,8 +8,6 @@ export interface DownloadLimits {
   /** Bytes of the unpacked body that are read; the rest is left alone. */
   maxBytes: number;
   maxRedirects: number;
-  /** For everything together: redirects, headers and body. */
-  timeoutMs: number;
   userAgent: string;
 }
 
@@ -38,12 +36,11 @@ export async function openPage(
   signal: AbortSignal,
 ): Promise<Download | undefined> {
   let url = webUrl(address);
-  const deadline = AbortSignal.any([signal, AbortSignal.timeout(limits.timeoutMs)]);
   for (let hop = 0; hop <= limits.maxRedirects; hop++) {
     agent.check(url);
     const { statusCode, headers, body } = await request(url, {
       dispatcher: agent.dispatcher,
-      signal: deadline,
+      signal,
       headers: {
         accept: "text/html,application/xhtml+xml,text/plain;q=0.9,*/*;q=0.1",
         "accept-encoding": "gzip, deflate, br",

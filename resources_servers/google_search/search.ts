@@ -1,5 +1,5 @@
-import { GymError } from "nemo-gym";
-import { dumps, loads } from "nemo-gym/python";
+import { Deadline, GymError } from "nemo-gym";
+import { dumps, JsonTextError, loads } from "nemo-gym/python";
 import { request } from "undici";
 
 export interface SearchOptions {
@@ -26,11 +26,21 @@ export async function search(query: string, options: SearchOptions, signal: Abor
   url.searchParams.set("key", options.apiKey);
   url.searchParams.set("cx", options.engineId);
   url.searchParams.set("q", query);
-  const deadline = AbortSignal.any([signal, AbortSignal.timeout(options.timeoutMs)]);
-  const { statusCode, body } = await request(url, {
-    signal: deadline,
-    headers: { accept: "application/json" },
-  });
+  const deadline = new Deadline(options.timeoutMs, signal);
+  try {
+    const text = await readReply(url, deadline.signal);
+    return dumps(loads(text, { allowNonFinite: true }));
+  } catch (error) {
+    if (error instanceof JsonTextError)
+      throw new SearchError(`the reply of ${url.host} is not JSON`, { cause: error });
+    throw error;
+  } finally {
+    deadline.clear();
+  }
+}
+
+async function readReply(url: URL, signal: AbortSignal): Promise<string> {
+  const { statusCode, body } = await request(url, { signal, headers: { accept: "application/json" } });
   let text = "";
   const decoder = new TextDecoder();
   for await (const chunk of body) {
@@ -41,9 +51,5 @@ export async function search(query: string, options: SearchOptions, signal: Abor
   text += decoder.decode();
   if (statusCode >= 400)
     throw new SearchError(`${statusCode} from ${url.host}: ${text.slice(0, MAX_QUOTED)}`);
-  try {
-    return dumps(loads(text, { allowNonFinite: true }));
-  } catch (error) {
-    throw new SearchError(`the reply of ${url.host} is not JSON`, { cause: error });
-  }
+  return text;
 }
