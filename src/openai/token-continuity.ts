@@ -1,8 +1,11 @@
-import type { ResponseOutputItem, TokenInformation } from "./item-types.ts";
+import type { ResponseOutputItem } from "./item-types.ts";
 import { isGenerated } from "./split-items.ts";
 
 /** The token ids of one model call. */
-export type CallTokens = Pick<TokenInformation, "prompt_token_ids" | "generation_token_ids">;
+export interface CallTokens {
+  readonly prompt_token_ids: readonly number[];
+  readonly generation_token_ids: readonly number[];
+}
 
 /**
  * How a call's prompt relates to the call before it: it continues its tokens exactly, it departs from them after `agreeing` tokens

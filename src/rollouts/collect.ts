@@ -319,7 +319,11 @@ export class Collection {
     const { output, failures } = this.#options;
     switch (outcome.status) {
       case "completed": {
-        const { row, settle } = await this.#attach(outputRow(outcome.row, queued.row), queued.row, "completed");
+        const { row, settle } = await this.#attach(
+          outputRow(outcome.row, queued.row),
+          queued.row,
+          "completed",
+        );
         await output.append(JSON.stringify(row));
         this.progress.written(row);
         await settle?.(() => output.sync());

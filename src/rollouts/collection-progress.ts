@@ -1,7 +1,7 @@
 import type { FailureStage } from "../client/call-errors.ts";
 import type { Row } from "./jsonl-rows.ts";
 import type { Outcome } from "./outcome.ts";
-import { TurnBoundaryCounter, type TurnBoundaries } from "./turn-boundaries.ts";
+import { type TurnBoundaries, TurnBoundaryCounter } from "./turn-boundaries.ts";
 
 const SLOWEST_SHOWN = 3;
 /** The rate is that of the last half minute, so that it follows what happens now. */

@@ -122,11 +122,10 @@ export class JsonlWriter {
     while (this.#writing !== undefined) await this.#writing;
   }
 
-  /** Forces everything appended so far onto the device, whatever the policy. Who asks during a sync shares the next one. */
-  async sync(): Promise<void> {
-    await this.flush();
+  /** Forces every line whose `append` has returned onto the device, whatever the policy. Who asks during a sync shares the next. */
+  sync(): Promise<void> {
     this.#nextSync ??= this.#syncAgain();
-    await this.#nextSync;
+    return this.#nextSync;
   }
 
   async #syncAgain(): Promise<void> {

@@ -9,7 +9,7 @@ import {
   outcomeOfReply,
   RolloutCancelled,
 } from "./outcome.ts";
-import { failureRow, outputRow } from "./output-row.ts";
+import { attachTo, failureRow, outputRow } from "./output-row.ts";
 
 const failureOf = (outcome: Outcome) => (outcome.status === "failed" ? outcome.failure : outcome);
 
@@ -150,20 +150,20 @@ describe("rows", () => {
   };
 
   it("replaces keys in place and appends the rest in order", () => {
-    const row = outputRow(
-      { agent_ref: "old", reward: 1 },
-      { ...input, _ng_rollout_id: "r" },
-      { mask_sample: false },
+    const row = attachTo(
+      outputRow({ agent_ref: "old", ng_trajectory: "old", reward: 1 }, { ...input, _ng_rollout_id: "r" }),
+      { ng_model_call_capture: {}, ng_trajectory: {} },
     );
     expect(Object.keys(row)).toEqual([
       "agent_ref",
+      "ng_trajectory",
       "reward",
       "_ng_task_index",
       "_ng_rollout_index",
       "skills_ref",
       "_ng_attempt_index",
       "_ng_rollout_id",
-      "mask_sample",
+      "ng_model_call_capture",
     ]);
     expect(row["agent_ref"]).toEqual({ name: "a" });
     expect(outputRow({}, { _ng_task_index: 0, _ng_rollout_index: 0, agent_ref: null })).toEqual({

@@ -14,6 +14,7 @@ import { agentNameOf } from "./expand.ts";
 import { readLineBatches } from "./jsonl-reader.ts";
 import { type Row, readRows } from "./jsonl-rows.ts";
 import { keyOfRow, materializedKey } from "./row-key.ts";
+import { type TurnBoundaries, TurnBoundaryCounter } from "./turn-boundaries.ts";
 
 /** Beyond this many rows of one agent its servers are not asked: the request would not fit in memory. */
 const MAX_ROWS_PER_REQUEST = 250_000;
@@ -27,6 +28,8 @@ export interface AgentSummary {
 export interface RunSummary {
   agents: AgentSummary[];
   coverage: Coverage;
+  /** How turns continue the tokens before them; null when no rollout has token ids. */
+  turnBoundaries: TurnBoundaries | null;
 }
 
 export interface SummarizeOptions {
@@ -72,10 +75,12 @@ export function summarizeRun(options: {
  */
 export async function summarize(options: SummarizeOptions): Promise<RunSummary> {
   const coverage = await coverageOf(options);
+  const boundaries = new TurnBoundaryCounter();
   const rows = new Map<string, AgentRows>();
   for (const path of options.rollouts) {
     for await (const { row } of readRows(path, { ...reading(options), onTornLine: () => {} })) {
       coverage.complete(row);
+      boundaries.add(row);
       const agent = agentNameOf(row) ?? "";
       let collected = rows.get(agent);
       if (!collected) {
@@ -92,7 +97,7 @@ export async function summarize(options: SummarizeOptions): Promise<RunSummary> 
       statistics: runStatistics(collected.table, { except: collected.masked }),
     })),
   );
-  const summary = { agents, coverage: coverage.result() };
+  const summary = { agents, coverage: coverage.result(), turnBoundaries: boundaries.counts };
   if (agents.length > 0) await writeSummary(summary, options.targets);
   return summary;
 }
@@ -184,7 +189,7 @@ const keyRow = ({ taskIndex, rolloutIndex }: { taskIndex: number; rolloutIndex: 
 });
 
 async function writeSummary(
-  { agents, coverage }: RunSummary,
+  { agents, coverage, turnBoundaries }: RunSummary,
   paths: Pick<ArtifactPaths, "aggregateMetrics" | "statistics">,
 ): Promise<void> {
   const metrics = agents.map(({ agent, metrics: { agent_metrics, key_metrics, group_level_metrics } }) => ({
@@ -195,6 +200,7 @@ async function writeSummary(
   }));
   const statistics = {
     coverage,
+    ...(turnBoundaries && { turn_boundaries: turnBoundaries }),
     agents: agents.map(({ agent, statistics: own }) => ({ agent_ref: { name: agent }, ...own })),
   };
   await writeFileAtomically(paths.aggregateMetrics, [`${dumpsCompact(metrics, { indent: 2 })}\n`]);

@@ -7,7 +7,8 @@ export type TurnBoundaries = Record<Boundary["kind"], number>;
 
 /** Counts the turn boundaries of a row; undefined when nothing in it has token ids. */
 export function turnBoundariesOf(row: Row): TurnBoundaries | undefined {
-  const captured = (row["_ng_token_capture"] as { turn_boundaries?: TurnBoundaries } | undefined)?.turn_boundaries;
+  const captured = (row["_ng_token_capture"] as { turn_boundaries?: TurnBoundaries } | undefined)
+    ?.turn_boundaries;
   if (captured) return captured;
   const output = (row["response"] as { output?: unknown } | null | undefined)?.output;
   if (!Array.isArray(output)) return undefined;
@@ -23,10 +24,10 @@ export class TurnBoundaryCounter {
   add(row: Row): void {
     const own = turnBoundariesOf(row);
     if (!own) return;
-    const counts = (this.#counts ??= { extend: 0, fork: 0, lost: 0 });
-    counts.extend += own.extend;
-    counts.fork += own.fork;
-    counts.lost += own.lost;
+    this.#counts ??= { extend: 0, fork: 0, lost: 0 };
+    this.#counts.extend += own.extend;
+    this.#counts.fork += own.fork;
+    this.#counts.lost += own.lost;
   }
 
   /** Null when no row had token ids. */

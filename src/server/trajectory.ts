@@ -127,7 +127,8 @@ export function finishTrajectory(result: JsonObject, trajectory: Trajectory, row
   return { ...result, ng_trajectory: { ...trajectory, task_id: taskId, rollout_id: rolloutId, turns, gaps } };
 }
 
-function taskIdOf(row: JsonObject): string | null {
+/** What the task of a row is called: its own name, or its number. */
+export function taskIdOf(row: JsonObject): string | null {
   for (const key of ["task_id", "problem_id", "instance_id", "_ng_task_index"]) {
     const value = row[key];
     if (value !== undefined && value !== null) return String(value);

@@ -3,6 +3,8 @@ import { RunClient } from "../../client/run-client.ts";
 import { findPath, searchRoots } from "../../config/paths.ts";
 import type { ResolvedConfig } from "../../config/resolve.ts";
 import { artifactPaths } from "../../rollouts/artifact-paths.ts";
+import type { RolloutCaptures } from "../../rollouts/capture/captures.ts";
+import { openCaptures } from "../../rollouts/capture/open-captures.ts";
 import { type EvaluateOptions, evaluate } from "../../rollouts/evaluate.ts";
 import type { ExpandOptions } from "../../rollouts/expand.ts";
 import { loadPromptConfig } from "../../rollouts/prompt-config.ts";
@@ -111,6 +113,7 @@ async function evaluateWith(run: {
 }): Promise<number> {
   const { context, config, keys, output, client, view } = run;
   const expand = await expandOptions(run);
+  const captures = await capturesOf(run);
   const options: EvaluateOptions = {
     client,
     output,
@@ -128,6 +131,7 @@ async function evaluateWith(run: {
     force: Boolean(context.flags["force"]),
     aggregate: !keys.disable_aggregation,
     fsync: keys.fsync,
+    captures,
     drain: context.signal,
     ...(context.io.stopSignal && { stop: context.io.stopSignal }),
     onEvent: (event) => {
@@ -141,6 +145,23 @@ async function evaluateWith(run: {
   view.close();
   printReport(evaluation, context, { aggregated: !keys.disable_aggregation });
   return evaluation.result.stoppedEarly === undefined || context.signal.aborted ? 0 : 1;
+}
+
+/** What servers record beside the rows, as the config of the run says. */
+function capturesOf(run: {
+  context: CommandContext;
+  config: ResolvedConfig;
+  view: RunView;
+}): Promise<RolloutCaptures | undefined> {
+  const { context, config, view } = run;
+  const { io, env, installRoot } = context;
+  const roots = searchRoots({ cwd: io.cwd, env, installRoot });
+  return openCaptures({
+    config: config.toObject(),
+    agentConfig: (agent) => config.servers.find(({ name }) => name === agent)?.config,
+    findFile: (file) => findPath(file, roots),
+    onNotice: (text) => view.notice(text),
+  });
 }
 
 async function expandOptions(run: {

@@ -29,12 +29,7 @@ export class CallJoin {
   }
 
   /** `where` goes in front of the detail of a gap. */
-  resolve(
-    refs: readonly CallRef[],
-    invocationId: string | null,
-    claim: Claim,
-    where = "",
-  ): CallRef[] {
+  resolve(refs: readonly CallRef[], invocationId: string | null, claim: Claim, where = ""): CallRef[] {
     return refs.map((ref) => {
       const call = this.#find(ref, invocationId, where);
       if (!call) return ref;
@@ -73,7 +68,9 @@ export class CallJoin {
 
   #candidates({ model_call_id, model_ref, response_id }: CallRef): CallRecord[] {
     if (!model_call_id) {
-      return model_ref && response_id ? (this.#byResponse.get(responseKey(model_ref, response_id)) ?? []) : [];
+      return model_ref && response_id
+        ? (this.#byResponse.get(responseKey(model_ref, response_id)) ?? [])
+        : [];
     }
     return (this.#byId.get(model_call_id) ?? []).filter(
       (call) =>

@@ -12,10 +12,7 @@ export function readObservations(value: unknown): { bundle: ObservationBundle | 
 }
 
 /** The observations with their references to model calls resolved, as far as they can be. */
-export function joinObservations(
-  bundle: ObservationBundle,
-  calls: readonly CallRecord[],
-): ObservationBundle {
+export function joinObservations(bundle: ObservationBundle, calls: readonly CallRecord[]): ObservationBundle {
   const join = new CallJoin(calls);
   const invocations = bundle.records.map((record) => {
     if (record.kind !== "agent_invocation") return record;

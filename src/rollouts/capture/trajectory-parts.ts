@@ -6,9 +6,18 @@ import { z } from "zod";
  *
  * @module
  */
-const text = z.string().nullish().transform((value) => value ?? null);
-const number = z.number().nullish().transform((value) => value ?? null);
-const json = z.unknown().transform((value) => value ?? null);
+const text = z
+  .string()
+  .nullish()
+  .transform((value) => value ?? null);
+const number = z
+  .number()
+  .nullish()
+  .transform((value) => value ?? null);
+const json = z
+  .unknown()
+  .optional()
+  .transform((value) => value ?? null);
 
 export const ModelRef = z.object({ type: z.string(), name: z.string() });
 
@@ -24,7 +33,10 @@ export const CallRef = z
   });
 export type CallRef = z.output<typeof CallRef>;
 
-const refs = z.array(CallRef).nullish().transform((value) => value ?? []);
+const refs = z
+  .array(CallRef)
+  .nullish()
+  .transform((value) => value ?? []);
 
 export const Invocation = z.object({
   kind: z.literal("agent_invocation").default("agent_invocation"),
@@ -47,11 +59,17 @@ export const Turn = z.object({
   task_id: text,
   rollout_id: text,
   turn_no: z.number().int().min(1),
-  timestamp: z.union([z.number(), z.string()]).nullish().transform((value) => value ?? null),
+  timestamp: z
+    .union([z.number(), z.string()])
+    .nullish()
+    .transform((value) => value ?? null),
   question: json,
   answer: json,
   reasoning_content: json,
-  resolved: z.boolean().nullish().transform((value) => value ?? null),
+  resolved: z
+    .boolean()
+    .nullish()
+    .transform((value) => value ?? null),
   step_count: number,
   model_calls: refs,
 });
@@ -66,7 +84,11 @@ export const ToolCall = z.object({
   started_at: number,
   completed_at: number,
   duration_ms: number,
-  timing_source: z.enum(["executor", "artifact", "harness"]).nullish().catch(null).transform((value) => value ?? null),
+  timing_source: z
+    .enum(["executor", "artifact", "harness"])
+    .nullish()
+    .catch(null)
+    .transform((value) => value ?? null),
   status: z.enum(["completed", "failed", "timeout", "cancelled", "incomplete", "unknown"]).catch("unknown"),
   error_type: text,
   output: json,

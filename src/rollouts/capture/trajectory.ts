@@ -96,7 +96,10 @@ function recordsOf<T>(
 }
 
 /** The first of several with one key stands for them; those without a key are all kept. */
-function withoutTwins<T>(items: readonly T[], keyOf: (item: T) => string | undefined): { kept: T[]; twins: string[] } {
+function withoutTwins<T>(
+  items: readonly T[],
+  keyOf: (item: T) => string | undefined,
+): { kept: T[]; twins: string[] } {
   const seen = new Set<string>();
   const kept: T[] = [];
   const twins: string[] = [];
