@@ -53,6 +53,15 @@ describe("replay_model", () => {
     await server.close();
   });
 
+  it("does not count the turns a row begins with", async () => {
+    const input = [...question, messageItem("Where?"), { role: "user", content: "Oslo" }];
+    const row = { ...JSON.parse(rollout([messageItem("Cold.")])), responses_create_params: { input } };
+    const server = await replay(`${JSON.stringify(row)}\n`);
+    const reply = await server.post("/v1/responses", { input });
+    expect(reply.body.output[0].content[0].text).toBe("Cold.");
+    await server.close();
+  });
+
   it("says that a question was not recorded", async () => {
     const server = await replay(`${rollout([messageItem("x")])}\n`);
     const miss = await server.post("/v1/responses", { input: "Something else?" });

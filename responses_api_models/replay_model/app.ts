@@ -1,6 +1,7 @@
 import { defineModel, HttpError } from "nemo-gym";
-import { newId, type Response, type ResponseInputItem } from "nemo-gym/openai";
+import { newId, type Response } from "nemo-gym/openai";
 import { z } from "zod";
+import { splitConversation } from "./conversation.ts";
 import { Recordings } from "./recordings.ts";
 
 /** Plays recorded rollouts back, turn by turn; what was not recorded is a clear error. */
@@ -14,10 +15,11 @@ export default defineModel({
   start: (server) => Recordings.read(server.findFile(server.config.rollouts_jsonl_fpath)),
   async responses({ params, config, state: recordings, rolloutId }) {
     const input = typeof params.input === "string" ? [] : params.input;
-    const { question, turnsSoFar } = split(input);
+    const { question, turns: turnsInInput } = splitConversation(input);
     const recording = recordings.find(rolloutId, typeof params.input === "string" ? params.input : question);
     if (!recording)
       throw miss(`${recordings.file} has no rollout for this request (rollout ${rolloutId ?? "unknown"}).`);
+    const turnsSoFar = turnsInInput - recording.turnsAsked;
     const turn = recording.turns[turnsSoFar];
     if (!turn) {
       const recorded = recording.turns.length;
@@ -47,23 +49,6 @@ export default defineModel({
     };
   },
 });
-
-/** Where the conversation stands: what was asked, and how many turns the model has had. */
-function split(input: readonly ResponseInputItem[]): { question: ResponseInputItem[]; turnsSoFar: number } {
-  const firstOfModel = input.findIndex(isOfModel);
-  if (firstOfModel < 0) return { question: [...input], turnsSoFar: 0 };
-  let turnsSoFar = 0;
-  input.forEach((item, index) => {
-    const next = input[index + 1];
-    if (isOfModel(item) && (next === undefined || !isOfModel(next))) turnsSoFar++;
-  });
-  return { question: input.slice(0, firstOfModel), turnsSoFar };
-}
-
-function isOfModel(item: ResponseInputItem): boolean {
-  if (item.type === "function_call" || item.type === "reasoning") return true;
-  return "role" in item && item.role === "assistant";
-}
 
 function miss(message: string): HttpError {
   return new HttpError(404, message, {

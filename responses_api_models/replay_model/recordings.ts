@@ -2,11 +2,14 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
 import { GymError, type JsonObject } from "nemo-gym";
-import type { ResponseOutputItem } from "nemo-gym/openai";
+import type { ResponseInputItem, ResponseOutputItem } from "nemo-gym/openai";
+import { splitConversation } from "./conversation.ts";
 
 /** One recorded rollout: what the model said, turn by turn. */
 export interface Recording {
   turns: ResponseOutputItem[][];
+  /** Turns of a model that were part of the question: a row may begin in the middle of a conversation. */
+  turnsAsked: number;
   response: JsonObject;
 }
 
@@ -60,10 +63,15 @@ export class Recordings {
     if (!Array.isArray(response?.["output"]) || !params) {
       throw new GymError("REPLAY_FILE", `${this.file}:${number} is no rollout: it has no response.output.`);
     }
-    const recording = { turns: splitTurns(response["output"] as ResponseOutputItem[]), response };
+    const input = params["input"];
+    const { question, turns: turnsAsked } = splitConversation(
+      Array.isArray(input) ? (input as ResponseInputItem[]) : [],
+    );
+    const turns = splitTurns(response["output"] as ResponseOutputItem[]);
+    const recording = { turns, turnsAsked, response };
     const { _ng_task_index: task = number - 1, _ng_rollout_index: repeat = 0 } = row;
     this.#byId.set(`${task}-${repeat}`, recording);
-    const key = questionKey(params["input"]);
+    const key = questionKey(Array.isArray(input) ? question : input);
     this.#byInput.set(key, [...(this.#byInput.get(key) ?? []), recording]);
   }
 }
