@@ -44,4 +44,10 @@ export const pythonErrorCodes = [
     when: "A template names a field the row lacks.",
     fix: "Use one of the fields listed, or add the field to the rows.",
   },
+  {
+    code: "SIMILARITY_BUDGET",
+    class: "SimilarityBudgetError",
+    when: "Comparing two texts takes more steps than allowed.",
+    fix: "Shorten the texts or raise `maxSteps`.",
+  },
 ] as const satisfies readonly ErrorCodeRow[];
