@@ -50,4 +50,22 @@ export const cliErrorCodes = [
     when: "The collection to steer does not run, was not chosen, or refused.",
     fix: "Choose one of those listed with `--pid`.",
   },
+  {
+    code: "SERVER_FOLDER",
+    class: "GymError",
+    when: "`entrypoint` is no folder of a server, or there is none of that name.",
+    fix: "Give two parts, such as `resources_servers/my_server`; `gym list` shows what there is.",
+  },
+  {
+    code: "TEST_RUNNER",
+    class: "GymError",
+    when: "A project with tests has no vitest installed.",
+    fix: "`npm install --save-dev vitest` in that project.",
+  },
+  {
+    code: "CLI_TOOL",
+    class: "GymError",
+    when: "A program that a command runs (npm, vitest, Python) cannot be started or fails.",
+    fix: "The message quotes the program.",
+  },
 ] as const satisfies readonly ErrorCodeRow[];

@@ -89,6 +89,30 @@ export const program: Program = {
       async () => (await import("./dataset-stats.ts")).datasetStats,
     ),
     command(
+      "env init",
+      "create a resources server, environment, benchmark, agent or model server",
+      async () => (await import("./env-init.ts")).envInit,
+      "init_resources_server",
+    ),
+    command(
+      "env test",
+      "run the tests of one server, or of all",
+      async () => (await import("./env-test.ts")).envTest,
+      "test",
+      "test_all",
+    ),
+    command(
+      "env packages",
+      "list the packages a server can use",
+      async () => (await import("./env-packages.ts")).envPackages,
+      "pip_list",
+    ),
+    command(
+      "env prefetch",
+      "install the libraries that servers bring, without starting them",
+      async () => (await import("./env-prefetch.ts")).envPrefetch,
+    ),
+    command(
       "env start",
       "start the servers of a config",
       async () => (await import("./env-start.ts")).envStart,
@@ -156,6 +180,12 @@ export const program: Program = {
       "eval ctl",
       "look at running collections and steer them",
       async () => (await import("./eval-ctl.ts")).evalCtl,
+    ),
+    command(
+      "dev test",
+      "run the unit tests of this project with coverage",
+      async () => (await import("./dev-test.ts")).devTest,
+      "dev_test",
     ),
     command(
       "completion",

@@ -19,7 +19,10 @@ export interface StartOptions {
 }
 
 /** Finds the code of every configured server. */
-export function locateInstances(config: ResolvedConfig, roots: readonly string[]): HostedInstance[] {
+export function locateInstances(
+  config: Pick<ResolvedConfig, "servers">,
+  roots: readonly string[],
+): HostedInstance[] {
   return config.servers.map((server) => {
     const implementation = currentComponentName(server.implementation);
     const { name, type, entrypoint, host, port } = server;

@@ -1,0 +1,146 @@
+import { existsSync } from "node:fs";
+import path from "node:path";
+import { searchRoots } from "../../config/paths.ts";
+import { agentFiles } from "../../scaffold/agent.ts";
+import { ScaffoldError } from "../../scaffold/errors.ts";
+import { type ScaffoldFiles, writeMissingFiles } from "../../scaffold/files.ts";
+import { modelFiles } from "../../scaffold/model.ts";
+import { checkName } from "../../scaffold/names.ts";
+import { missingDependency, projectFiles } from "../../scaffold/project.ts";
+import { resourcesServerFiles } from "../../scaffold/resources-server.ts";
+import { existingVerifier, newVerifier } from "../../scaffold/verifier.ts";
+import { workloadFiles } from "../../scaffold/workload.ts";
+import { listingKeys } from "../catalog/keys.ts";
+import type { CommandContext } from "../command.ts";
+import type { KeyTable } from "../config-keys.ts";
+import { UsageError } from "../usage-error.ts";
+
+const SERVER_FOLDERS = {
+  resources_servers: resourcesServerFiles,
+  responses_api_agents: agentFiles,
+  responses_api_models: modelFiles,
+} as const satisfies Record<string, (name: string) => ScaffoldFiles>;
+
+interface InitFlags {
+  readonly environment?: string;
+  readonly benchmark?: string;
+  readonly agent?: string;
+  readonly model?: string;
+  readonly profile?: "custom-gym-verifier" | "custom-gym-agent-loop";
+  readonly "reuse-verifier"?: string;
+  readonly "reward-range": readonly string[];
+  readonly "higher-is-better": boolean;
+  readonly "lower-is-better": boolean;
+}
+
+/** Runs `gym env init`. */
+export async function initComponent(context: CommandContext, keys: KeyTable): Promise<number> {
+  const flags = context.flags as unknown as InitFlags;
+  const { environment, benchmark, agent, model } = flags;
+  const workload = environment ?? benchmark;
+  if (workload === undefined) {
+    refuseWorkloadFlags(flags);
+    if (agent !== undefined) return initServer(context, `responses_api_agents/${agent}`);
+    if (model !== undefined) return initServer(context, `responses_api_models/${model}`);
+    return initServer(context, String(listingKeys(context, keys)["entrypoint"]));
+  }
+  return initWorkload(context, flags, environment === undefined ? "benchmark" : "environment", workload);
+}
+
+async function initServer(context: CommandContext, entrypoint: string): Promise<number> {
+  const [type = "", name = "", ...rest] = entrypoint.split("/");
+  const files = Object.hasOwn(SERVER_FOLDERS, type)
+    ? SERVER_FOLDERS[type as keyof typeof SERVER_FOLDERS]
+    : undefined;
+  if (files === undefined || rest.length > 0) {
+    throw new ScaffoldError(
+      `entrypoint '${entrypoint}' must be a folder such as resources_servers/my_server; ` +
+        `the first part is one of ${Object.keys(SERVER_FOLDERS).join(", ")}.`,
+    );
+  }
+  const folder = `${type}/${checkName(name)}`;
+  if (existsSync(path.join(context.io.cwd, folder))) {
+    context.out(`Folder already exists: ${folder}. Exiting init.`);
+    return 0;
+  }
+  await create(context, folder, files(name));
+  context.out("");
+  context.out(`Next: gym env test +entrypoint=${folder}`);
+  return 0;
+}
+
+async function initWorkload(
+  context: CommandContext,
+  flags: InitFlags,
+  kind: "environment" | "benchmark",
+  name: string,
+): Promise<number> {
+  checkName(name);
+  const reused = flags["reuse-verifier"];
+  const { io, env, installRoot } = context;
+  const verifier =
+    reused === undefined
+      ? newVerifier(name)
+      : existingVerifier(reused, searchRoots({ cwd: io.cwd, env, installRoot }));
+  const files = workloadFiles({
+    kind,
+    name,
+    profile: flags.profile ?? "custom-gym-verifier",
+    verifier,
+    reused: reused !== undefined,
+    reward: readReward(flags),
+  });
+  await create(context, `${kind}s/${name}`, files);
+  return 0;
+}
+
+async function create(context: CommandContext, folder: string, files: ScaffoldFiles): Promise<void> {
+  const { io, installRoot, out, err, terminal } = context;
+  const around = projectFiles(io.cwd, installRoot);
+  const { created } = await writeMissingFiles(io.cwd, { ...around, ...files });
+  if (created.length === 0) out(`${terminal.green("✓")} ${folder} is up to date.`);
+  else {
+    out(`${terminal.green("✓")} Created ${folder}`);
+    for (const file of created) out(`  ${file}`);
+  }
+  const hint = missingDependency(io.cwd, installRoot);
+  if (hint !== undefined) err(`Warning: ${hint}`);
+  else if ("package.json" in around) out("Run `npm install` before the tests.");
+}
+
+function refuseWorkloadFlags(flags: InitFlags): void {
+  const given = [
+    flags.profile !== undefined && "--profile",
+    flags["reuse-verifier"] !== undefined && "--reuse-verifier",
+    flags["reward-range"].length > 0 && "--reward-range",
+    flags["higher-is-better"] && "--higher-is-better",
+    flags["lower-is-better"] && "--lower-is-better",
+  ].filter((flag) => flag !== false);
+  if (given.length > 0) {
+    throw new UsageError(`argument ${given[0]}: only allowed with --environment or --benchmark`);
+  }
+}
+
+/** A new verifier gives rewards from 0 to 1; what a reused one gives has to be said. */
+function readReward(flags: InitFlags): { range: [number, number]; higherIsBetter: boolean } {
+  const directed = flags["higher-is-better"] || flags["lower-is-better"];
+  const range = flags["reward-range"];
+  if (flags["reuse-verifier"] === undefined) {
+    if (range.length > 0 || directed) {
+      throw new UsageError("--reward-range and the direction are only allowed with --reuse-verifier");
+    }
+    return { range: [0, 1], higherIsBetter: true };
+  }
+  if (range.length === 0 || !directed) {
+    throw new UsageError(
+      "--reuse-verifier needs --reward-range LOW HIGH and --higher-is-better or --lower-is-better",
+    );
+  }
+  const [low = Number.NaN, high = Number.NaN] = range.map(Number);
+  if (!(Number.isFinite(low) && Number.isFinite(high) && low < high)) {
+    throw new UsageError(
+      `argument --reward-range: expected two numbers, the lower one first, got ${range.join(" ")}`,
+    );
+  }
+  return { range: [low, high], higherIsBetter: flags["higher-is-better"] };
+}

@@ -1,0 +1,156 @@
+import { execFile } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { promisify } from "node:util";
+import { GymError } from "../../errors.ts";
+import { listingKeys } from "../catalog/keys.ts";
+import type { CommandContext } from "../command.ts";
+import type { KeyTable } from "../config-keys.ts";
+import { findServerFolder, type ServerFolder } from "./server-folder.ts";
+
+const OUTDATED_LIMIT_MS = 120_000;
+const MAX_OUTPUT = 16 * 1024 * 1024;
+const RULE = "-".repeat(72);
+
+export type PackageFormat = "columns" | "freeze" | "json";
+
+interface InstalledPackage {
+  readonly name: string;
+  readonly version: string;
+  readonly latest_version?: string;
+}
+
+/** Runs `gym env packages`: what the server's environment holds. */
+export async function listPackages(context: CommandContext, table: KeyTable): Promise<number> {
+  const keys = listingKeys(context, table) as {
+    entrypoint: string;
+    format?: PackageFormat;
+    outdated: boolean;
+  };
+  const server = findServerFolder(context, keys.entrypoint);
+  if (
+    existsSync(path.join(server.directory, "app.py")) &&
+    !existsSync(path.join(server.directory, "app.ts"))
+  ) {
+    const { listPythonPackages } = await import("./python-packages.ts");
+    return listPythonPackages(context, server, keys);
+  }
+  const environment = nodeModulesOf(server);
+  if (environment === undefined) {
+    context.out(`  There is no node_modules for ${server.entrypoint} at: ${server.directory}`);
+    context.out("  Install its packages first:");
+    context.out(`  gym env prefetch --config ${server.entrypoint}/configs/${server.name}.yaml`);
+    return 1;
+  }
+  const packages = keys.outdated
+    ? await outdatedPackages(context, environment)
+    : installedPackages(environment);
+  if (keys.format === undefined) printHeader(context, server, environment);
+  printPackages(context, packages, keys.format ?? "columns");
+  return 0;
+}
+
+export function printHeader({ out }: CommandContext, server: ServerFolder, environment: string): void {
+  out(`Package list for: ${server.entrypoint}`);
+  out(`Environment: ${environment}`);
+  out(RULE);
+}
+
+/** The `node_modules` the server's imports come from: its own, or that of the project it lies in. */
+function nodeModulesOf({ directory }: ServerFolder): string | undefined {
+  if (existsSync(path.join(directory, "package.json"))) {
+    const own = path.join(directory, "node_modules");
+    return existsSync(own) ? own : undefined;
+  }
+  for (let folder = directory; path.dirname(folder) !== folder; folder = path.dirname(folder)) {
+    const candidate = path.join(folder, "node_modules");
+    if (existsSync(candidate)) return candidate;
+    if (path.basename(folder) === "node_modules") return folder;
+  }
+  return undefined;
+}
+
+function installedPackages(nodeModules: string): InstalledPackage[] {
+  const folders = readdirSync(nodeModules)
+    .filter((name) => !name.startsWith("."))
+    .flatMap((name) =>
+      name.startsWith("@")
+        ? readdirSync(path.join(nodeModules, name)).map((inner) => `${name}/${inner}`)
+        : [name],
+    );
+  return folders
+    .flatMap((name) => {
+      const file = path.join(nodeModules, name, "package.json");
+      if (!existsSync(file)) return [];
+      const { version } = JSON.parse(readFileSync(file, "utf8")) as { version?: string };
+      return version === undefined ? [] : [{ name, version }];
+    })
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** npm knows what is newer; its exit code 1 only says that something is. */
+async function outdatedPackages(
+  { env, signal }: CommandContext,
+  nodeModules: string,
+): Promise<InstalledPackage[]> {
+  const cwd = path.dirname(nodeModules);
+  let text: string;
+  try {
+    ({ stdout: text } = await promisify(execFile)("npm", ["outdated", "--json"], {
+      cwd,
+      env: { ...env },
+      signal,
+      timeout: OUTDATED_LIMIT_MS,
+      maxBuffer: MAX_OUTPUT,
+    }));
+  } catch (error) {
+    const { code, stdout = "", stderr = "" } = error as { code?: unknown; stdout?: string; stderr?: string };
+    if (code !== 1) throw new GymError("CLI_TOOL", `npm outdated failed: ${stderr.trim() || String(error)}`);
+    text = stdout;
+  }
+  const report = JSON.parse(text.trim() || "{}") as Record<string, unknown>;
+  if ("error" in report) {
+    const { summary } = report["error"] as { summary?: string };
+    throw new GymError("CLI_TOOL", `npm outdated failed: ${summary ?? text}`);
+  }
+  return Object.entries(report)
+    .flatMap(([name, value]) => {
+      const { current, latest } = [value].flat()[0] as { current?: string; latest?: string };
+      return current === undefined ? [] : [{ name, version: current, latest_version: latest ?? "" }];
+    })
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function printPackages(
+  { out }: CommandContext,
+  packages: readonly InstalledPackage[],
+  format: PackageFormat,
+): void {
+  if (format === "json") {
+    out(JSON.stringify(packages));
+    return;
+  }
+  if (format === "freeze") {
+    for (const { name, version } of packages) out(`${name}==${version}`);
+    return;
+  }
+  const newer = packages.some((entry) => entry.latest_version !== undefined);
+  const rows = [
+    ["Package", "Version", ...(newer ? ["Latest"] : [])],
+    ...packages.map(({ name, version, latest_version: latest }) => [
+      name,
+      version,
+      ...(newer ? [latest ?? ""] : []),
+    ]),
+  ];
+  const widths = [0, 1, 2].map((column) => Math.max(0, ...rows.map((row) => (row[column] ?? "").length)));
+  const line = (cells: readonly string[]) =>
+    cells
+      .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+      .join(" ")
+      .trimEnd();
+  const [heading = [], ...body] = rows;
+  out(line(heading));
+  out(line(heading.map((_, i) => "-".repeat(widths[i] ?? 0))));
+  for (const row of body) out(line(row));
+}

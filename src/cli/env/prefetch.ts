@@ -1,0 +1,32 @@
+import { searchRoots } from "../../config/paths.ts";
+import { installNodeDependencies } from "../../server/run/node-dependencies.ts";
+import { pythonEnvironment } from "../../server/run/python-environment.ts";
+import { locateInstances } from "../../server/run/start-from-config.ts";
+import type { CommandContext } from "../command.ts";
+
+/** Stands in for a model that was not given; there is nothing to prepare for it. */
+const NO_MODEL_IMPLEMENTATION = "dummy_model";
+
+/** Runs `gym env prefetch`: each distinct server folder once, one after the other. */
+export async function prefetchServers(context: CommandContext): Promise<number> {
+  const { io, env, installRoot, out, signal } = context;
+  const config = await context.resolve();
+  const roots = searchRoots({ cwd: io.cwd, env, installRoot });
+  const servers = config.servers.filter(({ implementation }) => implementation !== NO_MODEL_IMPLEMENTATION);
+  const prepared = new Set<string>();
+  for (const instance of locateInstances({ servers }, roots)) {
+    signal.throwIfAborted();
+    const { directory, language, hasOwnDependencies } = instance.code;
+    const label = `${instance.type}/${instance.implementation}`;
+    if (prepared.has(directory)) {
+      out(`Skipping duplicate: ${label}`);
+      continue;
+    }
+    prepared.add(directory);
+    out(`Pre-warming venv for: ${label}`);
+    if (language === "python") await pythonEnvironment(instance, config.toObject());
+    else if (hasOwnDependencies) await installNodeDependencies(instance.name, directory, signal);
+  }
+  out("Prefetch complete.");
+  return 0;
+}

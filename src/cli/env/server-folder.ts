@@ -1,0 +1,41 @@
+import path from "node:path";
+import { candidatePaths, findServerDirectory, searchRoots } from "../../config/paths.ts";
+import { isServerType, type ServerType, serverTypes } from "../../config/server-types.ts";
+import { GymError } from "../../errors.ts";
+import type { CommandContext } from "../command.ts";
+
+/** The folder of a server, as `+entrypoint=resources_servers/NAME` names it. */
+export interface ServerFolder {
+  readonly type: ServerType;
+  readonly name: string;
+  /** `resources_servers/NAME` */
+  readonly entrypoint: string;
+  readonly directory: string;
+}
+
+/** Finds the folder under the search roots, also by a component's older name. */
+export function findServerFolder({ io, env, installRoot }: CommandContext, entrypoint: string): ServerFolder {
+  const [type = "", name = "", ...rest] = entrypoint.replace(/\/+$/, "").split("/");
+  if (path.isAbsolute(entrypoint) || rest.length > 0 || name === "" || !isServerType(type)) {
+    throw new GymError(
+      "SERVER_FOLDER",
+      `entrypoint '${entrypoint}' must name a server folder in two parts, such as resources_servers/my_server; ` +
+        `the first is one of ${serverTypes.join(", ")}.`,
+    );
+  }
+  const roots = searchRoots({ cwd: io.cwd, env, installRoot });
+  const directory = findServerDirectory(type, name, roots);
+  if (directory === undefined) {
+    const tried = candidatePaths(`${type}/${name}`, roots).map((place) => `  - ${place}`);
+    throw new GymError(
+      "SERVER_FOLDER",
+      `There is no server in ${type}/${name}. Looked at:\n${tried.join("\n")}`,
+    );
+  }
+  return {
+    type,
+    name: path.basename(directory),
+    entrypoint: `${type}/${path.basename(directory)}`,
+    directory,
+  };
+}

@@ -1,0 +1,50 @@
+import { spawn } from "node:child_process";
+import { GymError } from "../errors.ts";
+import type { CommandContext } from "./command.ts";
+
+const STOP_GRACE_MS = 5_000;
+
+export interface ChildOptions {
+  readonly cwd: string;
+  /** Set besides the command's own environment. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Both streams go to stderr, so that stdout stays ours. */
+  readonly quiet?: boolean;
+}
+
+/** Runs a tool with its output shown as it comes, and gives its exit code. Ctrl-C ends it too. */
+export async function runChild(
+  { io, env, signal, terminal }: CommandContext,
+  command: readonly [string, ...string[]],
+  options: ChildOptions,
+): Promise<number> {
+  const [program, ...words] = command;
+  const child = spawn(program, words, {
+    cwd: options.cwd,
+    // The tool writes into a pipe, so it has to be told that colours will be seen.
+    env: { ...(terminal.isTty && { FORCE_COLOR: "1" }), ...env, ...options.env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const stdout = options.quiet ? io.stderr : io.stdout;
+  child.stdout.setEncoding("utf8").on("data", (text: string) => stdout.write(text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => io.stderr.write(text));
+  let killer: NodeJS.Timeout | undefined;
+  const stop = () => {
+    child.kill("SIGTERM");
+    killer = setTimeout(() => child.kill("SIGKILL"), STOP_GRACE_MS);
+  };
+  if (signal.aborted) stop();
+  else signal.addEventListener("abort", stop, { once: true });
+  try {
+    return await new Promise<number>((resolve, reject) => {
+      child.once("error", (error) =>
+        reject(new GymError("CLI_TOOL", `${program} cannot be run: ${error.message}`)),
+      );
+      child.once("close", (code) => resolve(code ?? 1));
+    });
+  } finally {
+    clearTimeout(killer);
+    signal.removeEventListener("abort", stop);
+    signal.throwIfAborted();
+  }
+}

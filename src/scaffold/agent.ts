@@ -1,0 +1,125 @@
+import type { ScaffoldFiles } from "./files.ts";
+import { pascalCase } from "./names.ts";
+
+/** An agent with a loop of its own: ask the model, run its tool calls, until it answers. */
+export function agentFiles(name: string): ScaffoldFiles {
+  const folder = `responses_api_agents/${name}`;
+  return {
+    [`${folder}/app.ts`]: app(name),
+    [`${folder}/app.test.ts`]: APP_TEST,
+    [`${folder}/configs/${name}.yaml`]: config(name),
+    [`${folder}/README.md`]: readme(name),
+  };
+}
+
+function config(name: string): string {
+  return `${name}:
+  responses_api_agents:
+    ${name}:
+      entrypoint: app.ts
+      resources_server:
+        type: resources_servers
+        name: ???
+      model_server:
+        type: responses_api_models
+        name: policy_model
+      max_steps: 8
+`;
+}
+
+function app(name: string): string {
+  return `import { callModel, defineAgent, inputItems, loopAgentConfig, runToolCall } from "nemo-gym";
+import { accumulateUsage, type Response, type ResponseOutputItem, type Usage } from "nemo-gym/openai";
+
+/** Model calls of one rollout when the config does not say. */
+const DEFAULT_MAX_STEPS = 8;
+
+export default defineAgent({
+  name: "${pascalCase(name)}",
+  config: loopAgentConfig,
+  async responses({ params, cookies, config, server, rollout, signal }) {
+    const { client } = server;
+    const tools = { client, resourcesServer: config.resources_server.name, rollout, signal };
+    const input = inputItems(params);
+    const produced: ResponseOutputItem[] = [];
+    const steps = config.max_steps ?? DEFAULT_MAX_STEPS;
+    let session = cookies;
+    let usage: Usage | null = null;
+    let last: Response;
+    for (let step = 1; ; step++) {
+      const modelServer = config.model_server.name;
+      const turn = await callModel(client, {
+        modelServer,
+        params: { ...params, input: [...input, ...produced] },
+        rollout,
+        signal,
+      });
+      last = turn.response;
+      usage = accumulateUsage(usage, last.usage);
+      produced.push(...last.output);
+      const calls = last.output.filter((item) => item.type === "function_call");
+      if (calls.length === 0 || last.incomplete_details || step >= steps) break;
+      for (const call of calls) {
+        const done = await runToolCall(call, session, tools);
+        session = done.cookies;
+        produced.push(done.output);
+      }
+    }
+    return { response: { ...last, output: produced, usage }, cookies: session };
+  },
+});
+`;
+}
+
+const APP_TEST = `import { createTestServer, functionCallItem, messageItem, verifyBody } from "nemo-gym/testing";
+import { expect, it } from "vitest";
+import definition from "./app.ts";
+
+it("runs the tool calls of the model, then verifies its answer", async () => {
+  const turns = [[functionCallItem("look", { where: "up" })], [messageItem("A cloud.")]];
+  const called: string[] = [];
+  const server = await createTestServer(definition, {
+    config: {
+      resources_server: { type: "resources_servers", name: "world" },
+      model_server: { type: "responses_api_models", name: "model" },
+    },
+    servers: {
+      model: () => verifyBody({}, ...(turns.shift() ?? [])).response,
+      world: (path, body) => {
+        called.push(path);
+        return path === "/verify" ? { ...(body as object), reward: 1 } : { seen: "a cloud" };
+      },
+    },
+  });
+  const { status, body } = await server.post("/run", {
+    responses_create_params: { input: "What is up there?" },
+  });
+  await server.close();
+  expect(status).toBe(200);
+  expect(called).toEqual(["/seed_session", "/look", "/verify"]);
+  expect(body.reward).toBe(1);
+  expect(body.response.output.map((item: { type: string }) => item.type)).toEqual([
+    "function_call",
+    "function_call_output",
+    "message",
+  ]);
+});
+`;
+
+function readme(name: string): string {
+  return `# ${name}
+
+How this agent differs from \`simple_agent\`, and which environments it fits.
+
+\`configs/${name}.yaml\` leaves the resources server open; name it with
+\`++${name}.responses_api_agents.${name}.resources_server.name=<instance>\`, or use the agent in the config of an environment.
+
+\`\`\`bash
+gym env test +entrypoint=responses_api_agents/${name}
+\`\`\`
+
+## Licensing
+
+Code: Apache 2.0.
+`;
+}

@@ -1,0 +1,83 @@
+import { existsSync, readFileSync } from "node:fs";
+import path from "node:path";
+import type { ScaffoldFiles } from "./files.ts";
+
+interface PackageFile {
+  version?: string;
+  dependencies?: Record<string, string>;
+  devDependencies?: Record<string, string>;
+}
+
+/** What a scaffold in a folder outside this package needs around it, so that editors, tests and commands find the package. */
+export function projectFiles(cwd: string, installRoot: string): ScaffoldFiles {
+  if (isInside(cwd, installRoot) || existsSync(path.join(cwd, "package.json"))) return {};
+  const files: Record<string, string> = { "package.json": packageJson(cwd, installRoot) };
+  if (!existsSync(path.join(cwd, "tsconfig.json"))) files["tsconfig.json"] = TSCONFIG;
+  if (!existsSync(path.join(cwd, ".gitignore"))) files[".gitignore"] = "node_modules/\nresults/\nenv.yaml\n";
+  return files;
+}
+
+/** What to tell the owner of a project that has a package.json but does not know this package. */
+export function missingDependency(cwd: string, installRoot: string): string | undefined {
+  if (isInside(cwd, installRoot)) return undefined;
+  const file = path.join(cwd, "package.json");
+  if (!existsSync(file)) return undefined;
+  const { dependencies = {}, devDependencies = {} } = readPackage(file);
+  const wanted = ["nemo-gym", "zod", "vitest"].filter(
+    (name) => !(name in dependencies) && !(name in devDependencies),
+  );
+  if (wanted.length === 0) return undefined;
+  return `package.json does not list ${wanted.join(", ")}; add ${wanted.length === 1 ? "it" : "them"} with \`npm install\`.`;
+}
+
+function packageJson(cwd: string, installRoot: string): string {
+  const own = readPackage(path.join(installRoot, "package.json"));
+  const version = (name: string) => own.dependencies?.[name] ?? own.devDependencies?.[name] ?? "*";
+  const installed = installRoot.split(path.sep).includes("node_modules");
+  const relative = path.relative(cwd, installRoot).split(path.sep).join("/");
+  const content = {
+    name:
+      path
+        .basename(cwd)
+        .toLowerCase()
+        .replace(/[^a-z0-9._-]+/g, "-")
+        .replace(/^[._-]+/, "") || "my-gym",
+    private: true,
+    type: "module",
+    scripts: { test: "vitest run", types: "tsc --noEmit" },
+    dependencies: { "nemo-gym": installed ? `^${own.version}` : `file:${relative}`, zod: version("zod") },
+    devDependencies: {
+      "@types/node": version("@types/node"),
+      typescript: version("typescript"),
+      vitest: version("vitest"),
+    },
+  };
+  return `${JSON.stringify(content, null, 2)}\n`;
+}
+
+const TSCONFIG = `{
+  "compilerOptions": {
+    "target": "es2023",
+    "module": "nodenext",
+    "strict": true,
+    "noUncheckedIndexedAccess": true,
+    "verbatimModuleSyntax": true,
+    "erasableSyntaxOnly": true,
+    "allowImportingTsExtensions": true,
+    "skipLibCheck": true,
+    "noEmit": true,
+    "types": ["node"]
+  },
+  "include": ["**/*.ts"],
+  "exclude": ["**/node_modules"]
+}
+`;
+
+function readPackage(file: string): PackageFile {
+  return JSON.parse(readFileSync(file, "utf8")) as PackageFile;
+}
+
+function isInside(folder: string, parent: string): boolean {
+  const relative = path.relative(parent, folder);
+  return relative === "" || (!relative.startsWith("..") && !path.isAbsolute(relative));
+}

@@ -1,0 +1,165 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ConfigFiles } from "../catalog/config-files.ts";
+import { discoverWorkloads } from "../catalog/workloads.ts";
+import { installRoot } from "../config/paths.ts";
+import { resolveConfig } from "../config/resolve.ts";
+import { agentFiles } from "./agent.ts";
+import { type ScaffoldFiles, writeMissingFiles } from "./files.ts";
+import { modelFiles } from "./model.ts";
+import { checkName } from "./names.ts";
+import { missingDependency, projectFiles } from "./project.ts";
+import { resourcesServerFiles } from "./resources-server.ts";
+import { existingVerifier, newVerifier } from "./verifier.ts";
+import { type WorkloadScaffold, workloadFiles } from "./workload.ts";
+
+let base: string;
+beforeEach(() => {
+  base = mkdtempSync(path.join(tmpdir(), "gym-scaffold-"));
+});
+afterEach(() => rmSync(base, { recursive: true, force: true }));
+
+const workload = (changes: Partial<WorkloadScaffold>): ScaffoldFiles =>
+  workloadFiles({
+    kind: "environment",
+    name: "garden",
+    profile: "custom-gym-verifier",
+    verifier: newVerifier("garden"),
+    reused: false,
+    reward: { range: [0, 1], higherIsBetter: true },
+    ...changes,
+  });
+
+async function resolved(...paths: string[]) {
+  return resolveConfig({
+    cwd: base,
+    env: {},
+    noModel: true,
+    offline: true,
+    overrides: [`+config_paths=[${paths.join(",")}]`],
+  });
+}
+
+describe("checkName", () => {
+  it("takes module names and suggests one for others", () => {
+    expect(checkName("my_quiz2")).toBe("my_quiz2");
+    expect(() => checkName("My-Quiz")).toThrow(", such as 'my_quiz'.");
+    expect(() => checkName("2fast")).toThrow("such as 'fast'");
+    for (const bad of ["", "../up", "a/b", "a b", "é", "a".repeat(65)])
+      expect(() => checkName(bad)).toThrow();
+  });
+});
+
+describe("writeMissingFiles", () => {
+  it("writes nothing when one file differs", async () => {
+    writeFileSync(path.join(base, "b"), "mine");
+    await expect(writeMissingFiles(base, { a: "1", b: "2" })).rejects.toThrow("  - b\nNothing was written.");
+    expect(existsSync(path.join(base, "a"))).toBe(false);
+  });
+  it("keeps what is there word for word", async () => {
+    writeFileSync(path.join(base, "b"), "2");
+    expect(await writeMissingFiles(base, { "x/a": "1", b: "2" })).toEqual({ created: ["x/a"], kept: ["b"] });
+  });
+});
+
+describe("servers", () => {
+  it("resolve", async () => {
+    await writeMissingFiles(base, { ...resourcesServerFiles("quiz"), ...modelFiles("parrot") });
+    const config = await resolved(
+      "resources_servers/quiz/configs/quiz.yaml",
+      "responses_api_models/parrot/configs/parrot.yaml",
+    );
+    expect(config.servers.map(({ name, implementation }) => [name, implementation])).toEqual([
+      ["quiz_resources_server", "quiz"],
+      ["quiz_simple_agent", "simple_agent"],
+      ["policy_model", "parrot"],
+    ]);
+  });
+
+  it("are formatted like the rest of this repository", () => {
+    const files = {
+      ...resourcesServerFiles("quiz"),
+      ...agentFiles("looper"),
+      ...modelFiles("parrot"),
+      ...workload({ kind: "benchmark" }),
+    };
+    const biome = path.join(installRoot(), "node_modules/.bin/biome");
+    for (const [file, text] of Object.entries(files).filter(([name]) => name.endsWith(".ts"))) {
+      const formatted = execFileSync(biome, ["check", "--write", "--stdin-file-path", file], {
+        input: text,
+        cwd: installRoot(),
+        encoding: "utf8",
+        stdio: ["pipe", "pipe", "ignore"],
+      });
+      expect(formatted, file).toBe(text);
+    }
+  });
+});
+
+describe("workloads", () => {
+  it.each(["environment", "benchmark"] as const)(
+    "%ss are found in the catalog with their manifest",
+    async (kind) => {
+      await writeMissingFiles(base, workload({ kind }));
+      const { entries, warnings } = discoverWorkloads(
+        new ConfigFiles({ cwd: base, env: {}, installRoot: base }),
+      );
+      expect(warnings).toEqual([]);
+      expect(entries.find(({ name }) => name === "garden")).toMatchObject({ kind, status: "experimental" });
+      const { servers } = await resolved(`${kind}s/garden/config.yaml`);
+      expect(servers.map(({ name }) => name)).toEqual([
+        "garden_resources_server",
+        "garden_agent",
+        "policy_model",
+      ]);
+    },
+  );
+
+  it("put an own agent in the place of the verifier's", async () => {
+    await writeMissingFiles(base, workload({ profile: "custom-gym-agent-loop" }));
+    const { servers } = await resolved("environments/garden/config.yaml");
+    const agents = servers.filter(({ type }) => type === "responses_api_agents");
+    expect(agents.map(({ name, implementation }) => [name, implementation])).toEqual([
+      ["garden_agent", "garden_agent"],
+    ]);
+    expect(agents[0]?.config).toMatchObject({ resources_server: { name: "garden_resources_server" } });
+  });
+
+  it("reuse a verifier with rows it can score", async () => {
+    await writeMissingFiles(base, resourcesServerFiles("quiz"));
+    const verifier = existingVerifier("quiz", [base]);
+    const files = workload({ kind: "benchmark", verifier, reused: true });
+    expect(Object.keys(files).some((file) => file.startsWith("resources_servers/"))).toBe(false);
+    const [line = ""] = (files["benchmarks/garden/data/source.jsonl"] ?? "").split("\n");
+    const row = JSON.parse(line);
+    expect(row).toEqual({
+      responses_create_params: {},
+      expected_answer: "8",
+      task_prompt: expect.stringContaining("How many legs"),
+    });
+    expect(() => existingVerifier("quizz", [base])).toThrow("There is no verifier 'quizz' to reuse.");
+  });
+});
+
+describe("projects", () => {
+  it("get what a package outside this one needs, once", () => {
+    const cwd = path.join(base, "My Project");
+    mkdirSync(cwd);
+    const files = projectFiles(cwd, installRoot());
+    expect(Object.keys(files)).toEqual(["package.json", "tsconfig.json", ".gitignore"]);
+    const content = JSON.parse(files["package.json"] ?? "");
+    expect(content).toMatchObject({ name: "my-project", type: "module", private: true });
+    expect(path.resolve(cwd, content.dependencies["nemo-gym"].slice("file:".length))).toBe(installRoot());
+    writeFileSync(path.join(cwd, "package.json"), '{"dependencies": {"nemo-gym": "*"}}');
+    expect(projectFiles(cwd, installRoot())).toEqual({});
+    expect(missingDependency(cwd, installRoot())).toContain("zod, vitest");
+  });
+  it("are not made inside this package", () => {
+    expect(projectFiles(installRoot(), installRoot())).toEqual({});
+    expect(missingDependency(installRoot(), installRoot())).toBeUndefined();
+    expect(readFileSync(path.join(installRoot(), "package.json"), "utf8")).toContain('"nemo-gym"');
+  });
+});

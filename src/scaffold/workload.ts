@@ -1,0 +1,169 @@
+import { agentFiles } from "./agent.ts";
+import type { ScaffoldFiles } from "./files.ts";
+import { PROMPT, resourcesServerFiles, sourceRows } from "./resources-server.ts";
+import type { Verifier } from "./verifier.ts";
+
+export interface WorkloadScaffold {
+  readonly kind: "environment" | "benchmark";
+  readonly name: string;
+  readonly profile: "custom-gym-verifier" | "custom-gym-agent-loop";
+  readonly verifier: Verifier;
+  /** The verifier exists already; otherwise it is created too. */
+  readonly reused: boolean;
+  readonly reward: { readonly range: readonly [number, number]; readonly higherIsBetter: boolean };
+}
+
+/** An environment or a benchmark: config, manifest, data, and whatever of verifier and agent does not exist yet. */
+export function workloadFiles(scaffold: WorkloadScaffold): ScaffoldFiles {
+  const { kind, name, verifier } = scaffold;
+  const folder = `${kind}s/${name}`;
+  return {
+    ...(scaffold.reused ? {} : resourcesServerFiles(verifier.name)),
+    ...(scaffold.profile === "custom-gym-agent-loop" ? agentFiles(`${name}_agent`) : {}),
+    [`${folder}/manifest.yaml`]: manifest(scaffold),
+    [`${folder}/config.yaml`]: config(scaffold),
+    [`${folder}/data/example.jsonl`]: verifier.exampleRows,
+    [`${folder}/README.md`]: readme(scaffold),
+    ...(kind === "benchmark"
+      ? {
+          [`${folder}/prepare.ts`]: prepareScript(name),
+          [`${folder}/prompt.yaml`]: scaffold.reused ? BARE_PROMPT : PROMPT,
+          [`${folder}/data/source.jsonl`]: scaffold.reused
+            ? withoutInput(verifier.exampleRows)
+            : sourceRows(),
+          [`${folder}/data/.gitignore`]: `${name}_benchmark.jsonl\n*_prepare.jsonl\n*_metrics_conflict.json\n`,
+        }
+      : {}),
+  };
+}
+
+/** What the model is asked stands in one field; the prompt config puts it back. */
+const BARE_PROMPT = "user: '{task_prompt}'\n";
+
+interface ExampleRow {
+  responses_create_params?: { input?: string | { content?: unknown }[] };
+}
+
+/** Rows of a verifier as a benchmark's source has them: the input as a field of its own, for a prompt config to fill in. */
+function withoutInput(rows: string): string {
+  return rows.replace(/^.+$/gm, (line) => {
+    const row = JSON.parse(line) as ExampleRow;
+    const { input = [], ...params } = row.responses_create_params ?? {};
+    const texts = typeof input === "string" ? [input] : input.map(({ content }) => textOfContent(content));
+    return JSON.stringify({ ...row, responses_create_params: params, task_prompt: texts.join("\n\n") });
+  });
+}
+
+function textOfContent(content: unknown): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content.map((part: { text?: string }) => part.text ?? "").join("");
+}
+
+function agentOf({ name, profile, verifier }: WorkloadScaffold) {
+  const own = profile === "custom-gym-agent-loop";
+  return { instance: `${name}_agent`, implementation: own ? `${name}_agent` : verifier.agent.implementation };
+}
+
+function datasets({ kind, name }: WorkloadScaffold, indent: string): string {
+  const example = [
+    `- name: example`,
+    `  type: example`,
+    `  jsonl_fpath: ${kind}s/${name}/data/example.jsonl`,
+  ];
+  const benchmark = [
+    `- name: ${name}`,
+    `  type: benchmark`,
+    `  jsonl_fpath: benchmarks/${name}/data/${name}_benchmark.jsonl`,
+    `  prepare_script: benchmarks/${name}/prepare.ts`,
+    `  prompt_config: benchmarks/${name}/prompt.yaml`,
+    `  num_repeats: 1`,
+  ];
+  const lines = kind === "benchmark" ? benchmark : example;
+  return lines.map((line) => `${indent}${line}\n`).join("");
+}
+
+function config(scaffold: WorkloadScaffold): string {
+  const { verifier, profile } = scaffold;
+  const agent = agentOf(scaffold);
+  const include = `config_paths:\n- ${verifier.configPath}\n`;
+  if (profile === "custom-gym-agent-loop") {
+    // Takes over what the verifier's own agent is wired to, and its place.
+    const { instance, implementation } = verifier.agent;
+    return `${include}${agent.instance}:
+  responses_api_agents:
+    ${agent.implementation}:
+      _inherit_from: ${instance}.responses_api_agents.${implementation}
+      max_steps: 8
+      datasets:
+${datasets(scaffold, "      ")}`;
+  }
+  return `${include}${agent.instance}:
+  _inherit_from: ${verifier.agent.instance}
+  responses_api_agents:
+    ${agent.implementation}:
+      datasets:
+${datasets(scaffold, "      ")}`;
+}
+
+function manifest(scaffold: WorkloadScaffold): string {
+  const { kind, name, profile, verifier, reward } = scaffold;
+  const benchmark = `canonical_split: benchmark\nstandard_prompt_config: benchmarks/${name}/prompt.yaml\n`;
+  return `name: ${name}
+version: 0.1.0
+kind: ${kind}
+integration_profile: ${profile}
+domain: ${verifier.domain}
+description: What ${name} asks of a model.
+modality: text
+licensing: Apache-2.0
+authors:
+- The authors of ${name}
+reward:
+  range: [${reward.range.join(", ")}]
+  higher_is_better: ${reward.higherIsBetter}
+determinism: unknown
+resources_server: ${verifier.server}
+agent_server: ${agentOf(scaffold).instance}
+model_server: policy_model
+${kind === "benchmark" ? benchmark : ""}datasets:
+${datasets(scaffold, "")}`;
+}
+
+function prepareScript(name: string): string {
+  return `import { copyFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+
+const output = fileURLToPath(new URL("data/${name}_benchmark.jsonl", import.meta.url));
+const ownRows = fileURLToPath(new URL("data/source.jsonl", import.meta.url));
+
+interface PrepareArgs {
+  /** A file with rows of the same shape; ours when absent. */
+  source?: string;
+}
+
+/** Writes the rows of the benchmark and gives their path. Convert downloaded data here. */
+export async function prepare({ source = ownRows }: PrepareArgs = {}): Promise<string> {
+  await copyFile(source, output);
+  return output;
+}
+`;
+}
+
+function readme({ kind, name, verifier }: WorkloadScaffold): string {
+  const prepare = kind === "benchmark" ? `gym eval prepare --benchmark ${name}\n` : "";
+  const split = kind === "benchmark" ? " --split benchmark" : "";
+  return `# ${name}
+
+What this ${kind} measures, where its data comes from, and how answers are scored (\`resources_servers/${verifier.name}\`).
+
+\`\`\`bash
+gym env validate --${kind} ${name}
+${prepare}gym eval run --${kind} ${name} --model-type random_model${split} --output results/${name}.jsonl
+\`\`\`
+
+## Licensing
+
+Code: Apache 2.0. Data: Apache 2.0.
+`;
+}
