@@ -1,10 +1,11 @@
 export { connectToRun } from "./client/connect.ts";
 export { type Cookies, cookieHeader, mergeCookies, parseSetCookies } from "./client/cookies.ts";
-export { Deadline } from "./client/deadline.ts";
+export { Deadline, withDeadline } from "./client/deadline.ts";
 export { billedCompletion, billedResponse } from "./client/provider/billed.ts";
 export { type OpenProviderOptions, openProvider } from "./client/provider/open-provider.ts";
 export type { Provider, ProviderCall, ProviderReply } from "./client/provider/provider.ts";
 export { isProviderError, ProviderError } from "./client/provider/provider-error.ts";
+export { redactor } from "./client/provider/redact.ts";
 export { HOSTED, type ProviderSettings, providerConfig, TRAINING } from "./client/provider/settings.ts";
 export { nextDelay, type RetryBudget, retryAfterMs, sleep } from "./client/retry.ts";
 export { untilAborted } from "./client/run-client.ts";

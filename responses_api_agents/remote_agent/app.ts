@@ -2,6 +2,7 @@ import {
   agentConfig,
   type Cookies,
   callServer,
+  Deadline,
   defineAgent,
   inputItems,
   type JsonObject,
@@ -123,16 +124,18 @@ export default defineAgent({
     };
     // Waiting for a place does not count against the rollout's time.
     return state.slots.run(async () => {
-      const deadline = AbortSignal.timeout(config.run_timeout_secs * 1000);
+      const deadline = new Deadline(config.run_timeout_secs * 1000, signal);
       try {
-        return await attempt(AbortSignal.any([signal, deadline]));
+        return await attempt(deadline.signal);
       } catch (error) {
         // The caller has gone or the run is over: that is not the remote agent's failure.
         if (signal.aborted) throw error;
-        const cause = deadline.aborted
+        const cause = deadline.passed
           ? new Error(`the run took longer than ${config.run_timeout_secs} s`)
           : error;
         return failureRow(body, cause);
+      } finally {
+        deadline.clear();
       }
     }, signal);
   },

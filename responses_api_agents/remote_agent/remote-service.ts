@@ -1,4 +1,4 @@
-import { type Cookies, cookieHeader, GymError, nextDelay, parseSetCookies, sleep } from "nemo-gym";
+import { type Cookies, cookieHeader, Deadline, GymError, nextDelay, parseSetCookies, sleep } from "nemo-gym";
 import { parseResponse, type Response, type ResponseCreateParams } from "nemo-gym/openai";
 import { Pool } from "undici";
 
@@ -31,8 +31,21 @@ export class RemoteService {
     cookies: Cookies,
     signal: AbortSignal,
   ): Promise<{ response: Response; cookies: Cookies }> {
-    const deadline = AbortSignal.timeout(this.#timeoutMs);
-    const stop = AbortSignal.any([signal, deadline]);
+    const deadline = new Deadline(this.#timeoutMs, signal);
+    try {
+      return await this.#attempts(params, cookies, signal, deadline);
+    } finally {
+      deadline.clear();
+    }
+  }
+
+  async #attempts(
+    params: ResponseCreateParams,
+    cookies: Cookies,
+    signal: AbortSignal,
+    deadline: Deadline,
+  ): Promise<{ response: Response; cookies: Cookies }> {
+    const stop = deadline.signal;
     const cookie = cookieHeader(cookies);
     const body = JSON.stringify(params);
     const startedAt = Date.now();
@@ -58,7 +71,7 @@ export class RemoteService {
         };
       } catch (error) {
         if (signal.aborted) throw signal.reason;
-        if (deadline.aborted) {
+        if (deadline.passed) {
           throw new GymError(
             "REMOTE_AGENT",
             `${this.#origin} did not answer within ${this.#timeoutMs / 1000} s`,

@@ -1,5 +1,6 @@
 import { request } from "undici";
 import { errorMessage, GymError } from "../errors.ts";
+import { withDeadline } from "./deadline.ts";
 import { RunClient } from "./run-client.ts";
 import type { ServerClient } from "./server-client.ts";
 
@@ -17,13 +18,12 @@ export async function connectToRun(
   options: { headUrl?: string; signal?: AbortSignal } = {},
 ): Promise<{ client: ServerClient; servers: string[]; close(): Promise<void> }> {
   const url = options.headUrl ?? DEFAULT_HEAD_URL;
-  const deadline = AbortSignal.timeout(HEAD_TIMEOUT_MS);
   let records: { process_name: string; url: string }[];
   try {
-    const reply = await request(`${url}/server_instances`, {
-      signal: options.signal ? AbortSignal.any([options.signal, deadline]) : deadline,
+    records = await withDeadline(HEAD_TIMEOUT_MS, options.signal, async (signal) => {
+      const reply = await request(`${url}/server_instances`, { signal });
+      return (await reply.body.json()) as typeof records;
     });
-    records = (await reply.body.json()) as typeof records;
   } catch (error) {
     throw new GymError(
       "HEAD_SERVER",

@@ -1,6 +1,6 @@
 /**
- * A signal that fires when its parent does or when time is up. Linked by hand: `AbortSignal.any` and `AbortSignal.timeout` cost
- * several times as much, and a rollout makes one of these per call.
+ * A signal that fires when its parent does or when time is up. Linked by hand: `AbortSignal.any` with `AbortSignal.timeout` costs
+ * several times as much, and Node 20 may collect the latter as garbage before it fires.
  */
 export class Deadline {
   readonly #controller = new AbortController();
@@ -34,4 +34,18 @@ export class Deadline {
   }
 
   readonly #onParent = (): void => this.#controller.abort(this.#parent?.reason);
+}
+
+/** Runs something with a time limit; it gets the signal to stop by. */
+export async function withDeadline<T>(
+  milliseconds: number,
+  parent: AbortSignal | undefined,
+  run: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const deadline = new Deadline(milliseconds, parent);
+  try {
+    return await run(deadline.signal);
+  } finally {
+    deadline.clear();
+  }
 }

@@ -1,4 +1,5 @@
 import { request } from "undici";
+import { withDeadline } from "../../client/deadline.ts";
 import type { ResolvedConfig } from "../../config/resolve.ts";
 import { errorMessage, GymError } from "../../errors.ts";
 import type { InstanceRecord } from "../../server/run/head-server.ts";
@@ -25,12 +26,12 @@ export class HeadServerError extends GymError {
 /** The servers of the run behind a head server. */
 export async function runningServers(url: string, signal: AbortSignal): Promise<InstanceRecord[]> {
   try {
-    const reply = await request(`${url}/server_instances`, {
-      signal: AbortSignal.any([signal, AbortSignal.timeout(HEAD_TIMEOUT_MS)]),
+    return await withDeadline(HEAD_TIMEOUT_MS, signal, async (stop) => {
+      const reply = await request(`${url}/server_instances`, { signal: stop });
+      const text = await reply.body.text();
+      if (reply.statusCode !== 200) throw new Error(`status ${reply.statusCode}`);
+      return JSON.parse(text) as InstanceRecord[];
     });
-    const text = await reply.body.text();
-    if (reply.statusCode !== 200) throw new Error(`status ${reply.statusCode}`);
-    return JSON.parse(text) as InstanceRecord[];
   } catch (error) {
     throw new HeadServerError(url, error);
   }

@@ -1,5 +1,6 @@
 import { lookup } from "node:dns/promises";
 import { request } from "undici";
+import { withDeadline } from "../../client/deadline.ts";
 import { sleep } from "../../client/retry.ts";
 import { ConfigError } from "../../config/errors.ts";
 import type { ResolvedConfig } from "../../config/resolve.ts";
@@ -83,11 +84,13 @@ async function waitFor(
   }
   for (;;) {
     try {
-      const reply = await request(url.endsWith("/v1") ? `${url}/models` : url, {
-        headers: apiKey ? { authorization: `Bearer ${apiKey}` } : {},
-        signal: AbortSignal.any([signal, AbortSignal.timeout(PROBE_TIMEOUT_MS)]),
+      const { reply, text } = await withDeadline(PROBE_TIMEOUT_MS, signal, async (stop) => {
+        const answered = await request(url.endsWith("/v1") ? `${url}/models` : url, {
+          headers: apiKey ? { authorization: `Bearer ${apiKey}` } : {},
+          signal: stop,
+        });
+        return { reply: answered, text: await answered.body.text() };
       });
-      const text = await reply.body.text();
       if (CHECK_WITH_KEY.includes(reply.statusCode)) {
         onNotice(`warning: ${reply.statusCode} from ${hostname}: ${providerMessage(text)}`);
       }

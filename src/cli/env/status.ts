@@ -1,4 +1,5 @@
 import { request } from "undici";
+import { Deadline } from "../../client/deadline.ts";
 import type { InstanceRecord } from "../../server/run/head-server.ts";
 import type { CommandContext } from "../command.ts";
 import { HeadServerError, headUrl, runningServers } from "./head.ts";
@@ -58,17 +59,18 @@ export async function showStatus(context: CommandContext): Promise<number> {
 
 /** Any HTTP answer is healthy. */
 async function healthOf(url: string, signal: AbortSignal): Promise<Health> {
+  const deadline = new Deadline(HEALTH_TIMEOUT_MS, signal);
   try {
-    const reply = await request(url, {
-      signal: AbortSignal.any([signal, AbortSignal.timeout(HEALTH_TIMEOUT_MS)]),
-    });
+    const reply = await request(url, { signal: deadline.signal });
     await reply.body.dump();
     return "success";
   } catch (error) {
     signal.throwIfAborted();
-    const { name, code = "" } = error as { name?: string; code?: string };
-    if (name === "TimeoutError") return "timeout";
+    if (deadline.passed) return "timeout";
+    const { code = "" } = error as { code?: string };
     return /ECONN|EHOST|UND_ERR_SOCKET/.test(code) ? "connection_error" : "unknown_error";
+  } finally {
+    deadline.clear();
   }
 }
 
