@@ -10,7 +10,7 @@ export default defineModel({
     for (const message of vllmProblems(config)) context.addIssue({ code: "custom", message });
   }),
   start: (server) => openVllm(server),
-  stop: (_server, backend) => backend.close(),
+  stop: (_server, backend) => backend?.close(),
   responses: (call) => call.state.responses(call),
   chat: (call) => call.state.chat(call),
   get: { "/token_continuity": ({ state }) => state.continuity.report() },

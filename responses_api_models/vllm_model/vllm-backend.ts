@@ -47,7 +47,7 @@ export type AdaptBody = (body: VllmChatBody, params: ChatCreateParams) => VllmCh
 
 export interface VllmBackendOptions {
   /** Overrides of the config, for servers that learn their engine's address late. */
-  engine?: { base_url: string | readonly string[]; api_key: string | null | undefined; model: string };
+  engine?: { base_url: string | readonly string[]; api_key?: string | null | undefined; model: string };
   adaptBody?: AdaptBody;
 }
 

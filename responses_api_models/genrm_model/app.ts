@@ -1,0 +1,25 @@
+import { defineModel } from "nemo-gym";
+import { laxBool } from "nemo-gym/openai";
+import { z } from "zod";
+import {
+  closeLocalVllm,
+  innerConfig,
+  localVllmFields,
+  openLocalVllm,
+} from "../local_vllm_model/local-backend.ts";
+import { comparisonRoles } from "./comparison-roles.ts";
+
+/** A generative reward model: compares two responses that come in roles of their own. */
+export default defineModel({
+  name: "GenRMModel",
+  config: z.looseObject({
+    ...localVllmFields,
+    /** Whether the model's template knows the role `principle`. */
+    supports_principle_role: laxBool().default(true),
+  }),
+  start: (server) => openLocalVllm(server, comparisonRoles(server.config.supports_principle_role)),
+  stop: (server, local) => closeLocalVllm(server, local),
+  responses: (call) => call.state.backend.responses(call),
+  chat: (call) => call.state.backend.chat(call),
+  get: { "/get_inner_vllm_config": ({ state }) => innerConfig(state) },
+});

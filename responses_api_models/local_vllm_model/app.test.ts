@@ -1,0 +1,185 @@
+import { spawn, spawnSync } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createTestServer, type TestServer, VllmDouble } from "nemo-gym/testing";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import proxyDefinition from "../local_vllm_model_proxy/app.ts";
+import definition from "./app.ts";
+import { GUARD } from "./engine.ts";
+import { fakeVllm } from "./fake-vllm.ts";
+import { serveArguments } from "./serve-arguments.ts";
+
+let folder: string;
+let executable: string;
+const open: { close(): Promise<unknown> }[] = [];
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "gym-vllm-"));
+  executable = await fakeVllm(folder);
+});
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((one) => one.close()));
+  await rm(folder, { recursive: true });
+});
+
+async function start(
+  config: Record<string, unknown> = {},
+  env: Record<string, string> = {},
+): Promise<TestServer> {
+  const server = await createTestServer(definition, {
+    name: "engine_server",
+    globalConfig: { hf_token: "hf_secret_token_1" },
+    config: {
+      model: "toy/toy-1b",
+      return_token_id_information: false,
+      uses_reasoning_parser: true,
+      vllm_executable: executable,
+      vllm_serve_kwargs: { tensor_parallel_size: 1, enable_auto_tool_choice: true },
+      vllm_serve_env_vars: env,
+      retry_first_pause_seconds: 0.1,
+      ...config,
+    },
+  });
+  open.push(server);
+  return server;
+}
+
+/** Ended processes that nobody has asked about do not count. */
+function isAlive(pid: number): boolean {
+  const stat = spawnSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" }).stdout.trim();
+  return stat !== "" && !stat.startsWith("Z");
+}
+
+it("writes the options of vllm serve", () => {
+  expect(
+    serveArguments({
+      tensor_parallel_size: 8,
+      trust_remote_code: true,
+      enable_prefix_caching: false,
+      chat_template: null,
+      speculative_config: { method: "ngram" },
+      served_model_name: ["a", "b"],
+    }),
+  ).toEqual([
+    "--tensor-parallel-size",
+    "8",
+    "--trust-remote-code",
+    "--no-enable-prefix-caching",
+    "--speculative-config",
+    '{"method":"ngram"}',
+    "--served-model-name",
+    "a",
+    "b",
+  ]);
+});
+
+describe("local_vllm_model", () => {
+  it("starts the engine, serves with it, and leaves nothing behind", async () => {
+    const pids = join(folder, "pids");
+    const server = await start({}, { FAKE_VLLM_PIDS: pids });
+    const { status, body } = await server.post("/v1/responses", { input: "Hello" });
+    expect(status).toBe(200);
+    expect(body.output[0].content[0].text).toContain("Hello");
+    const inner = await server.get("/get_inner_vllm_config");
+    expect(inner.body).toMatchObject({ api_key: "dummy", model: "toy/toy-1b" });
+    expect(inner.body.base_url[0]).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/v1$/);
+    const started = (await readFile(pids, "utf8")).trim().split("\n").map(Number);
+    expect(started.map(isAlive)).toEqual([true, true]);
+    await server.close();
+    expect(started.map(isAlive)).toEqual([false, false]);
+  });
+
+  it("tells why the engine did not start, without secrets", async () => {
+    await expect(start({}, { FAKE_VLLM: "crash" })).rejects.toSatisfy(({ message }: Error) => {
+      expect(message).toContain("vllm serve toy/toy-1b ended with code 3. Its last lines:");
+      expect(message).toContain('"--tensor-parallel-size","1","--enable-auto-tool-choice"');
+      expect(message).toContain("torch.OutOfMemoryError");
+      return !message.includes("hf_secret_token_1") && message.includes("token in use: ****");
+    });
+    await expect(start({ vllm_executable: join(folder, "missing") })).rejects.toThrow("ENOENT");
+    await expect(start({ startup_timeout_seconds: 0.3 }, { FAKE_VLLM: "silent" })).rejects.toThrow(
+      "did not answer within 0.3 s",
+    );
+  });
+
+  it("starts an engine that died again, and calls wait for it", async () => {
+    const server = await start({ retry_seconds: 20 });
+    const dying = server.post("/v1/responses", { input: "die now" }, server.newJar());
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const { status } = await server.post("/v1/responses", { input: "Hello" });
+    expect(status).toBe(200);
+    void dying;
+  });
+
+  it("only connects when it is told where", async () => {
+    const double = await new VllmDouble().start();
+    open.push(double);
+    const server = await start({ base_url: double.baseUrl, vllm_executable: "/nowhere" });
+    expect((await server.post("/v1/responses", { input: "Hello" })).status).toBe(200);
+    expect((await server.get("/get_inner_vllm_config")).body.base_url).toEqual([double.baseUrl]);
+  });
+});
+
+it("does not outlive a server that is killed", async () => {
+  const owner = `
+    const { spawn } = require("node:child_process");
+    const options = { detached: true, stdio: ["pipe", "ignore", "ignore"] };
+    const child = spawn(process.execPath, ["-e", process.argv[1], "--", "sleep", "300"], options);
+    console.log(child.pid);
+    setInterval(() => {}, 1000);
+  `;
+  const killed = spawn(process.execPath, ["-e", owner, "--", GUARD], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const guard = Number(await new Promise((resolve) => killed.stdout.once("data", resolve)));
+  const members = () =>
+    spawnSync("ps", ["-o", "stat=", "-g", String(guard)], { encoding: "utf8" })
+      .stdout.split("\n")
+      .filter((stat) => stat.trim() !== "" && !stat.startsWith("Z"));
+  await expect.poll(() => members().length).toBe(2);
+  killed.kill("SIGKILL");
+  await expect.poll(() => members().length, { timeout: 5_000 }).toBe(0);
+});
+
+describe("local_vllm_model_proxy", () => {
+  it("uses the engine of another server under its own settings", async () => {
+    const double = await new VllmDouble({ answer: () => ({ reasoning: "hm", text: "Yes." }) }).start();
+    open.push(double);
+    const inner = await start({ base_url: double.baseUrl });
+    const proxy = await createTestServer(proxyDefinition, {
+      config: {
+        model_server: { type: "responses_api_models", name: "engine_server" },
+        return_token_id_information: true,
+        request_prompt_and_generation_token_ids: true,
+        uses_reasoning_parser: true,
+      },
+      servers: { engine_server: inner.app },
+    });
+    const { body } = await proxy.post("/v1/responses", { input: "Hello" });
+    expect(body.model).toBe("toy/toy-1b");
+    expect(body.output.at(-1).prompt_token_ids).toEqual(double.calls[0]?.promptIds);
+  });
+
+  it("waits for a server that is starting, and not for one without an engine", async () => {
+    let asked = 0;
+    const double = await new VllmDouble().start();
+    open.push(double);
+    const config = {
+      model_server: { type: "responses_api_models", name: "late" },
+      return_token_id_information: false,
+      uses_reasoning_parser: true,
+      startup_timeout_seconds: 5,
+    };
+    const late = () =>
+      ++asked < 3
+        ? { status: 503, body: "starting" }
+        : { status: 200, body: { base_url: [double.baseUrl], api_key: "dummy", model: double.model } };
+    const proxy = await createTestServer(proxyDefinition, { config, servers: { late } });
+    expect((await proxy.post("/v1/responses", { input: "Hello" })).status).toBe(200);
+    const without = () => ({ status: 404, body: { detail: "Not Found" } });
+    await expect(createTestServer(proxyDefinition, { config, servers: { late: without } })).rejects.toThrow(
+      "has no vLLM engine",
+    );
+  });
+});

@@ -1,0 +1,48 @@
+import { chmod, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+/** A program that behaves like `vllm serve` without a GPU: it prints, listens, answers, and dies when the prompt says so. */
+const PROGRAM = `#!/usr/bin/env node
+const { createServer } = require("node:http");
+const { spawn } = require("node:child_process");
+const words = process.argv.slice(2);
+const model = words[1];
+const port = Number(words[words.indexOf("--port") + 1]);
+console.log("engine args: " + JSON.stringify(words));
+console.error("token in use: " + process.env.HF_TOKEN);
+if (process.env.FAKE_VLLM === "crash") {
+  console.error("torch.OutOfMemoryError: CUDA out of memory.");
+  process.exit(3);
+}
+if (process.env.FAKE_VLLM_PIDS) {
+  // A worker of the engine, which must not be left behind either.
+  const worker = spawn("sleep", ["300"]);
+  require("node:fs").appendFileSync(process.env.FAKE_VLLM_PIDS, process.pid + "\\n" + worker.pid + "\\n");
+}
+const server = createServer((request, response) => {
+  let text = "";
+  request.on("data", (chunk) => { text += chunk; });
+  request.on("end", () => {
+    response.setHeader("content-type", "application/json");
+    if (request.url === "/v1/models") return response.end(JSON.stringify({ object: "list", data: [{ id: model }] }));
+    const body = JSON.parse(text);
+    const asked = JSON.stringify(body.messages);
+    if (asked.includes("die now")) process.exit(1);
+    const message = { role: "assistant", content: asked };
+    response.end(JSON.stringify({
+      id: "c", object: "chat.completion", created: 1, model, usage: null,
+      choices: [{ index: 0, finish_reason: "stop", message }],
+    }));
+  });
+});
+if (process.env.FAKE_VLLM !== "silent") setTimeout(() => server.listen(port, "127.0.0.1"), 200);
+else setInterval(() => {}, 1000);
+`;
+
+/** Writes the program into a folder and returns its path. */
+export async function fakeVllm(folder: string): Promise<string> {
+  const file = join(folder, "vllm");
+  await writeFile(file, PROGRAM);
+  await chmod(file, 0o755);
+  return file;
+}

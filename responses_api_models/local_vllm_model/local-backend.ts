@@ -1,0 +1,105 @@
+import { homedir } from "node:os";
+import { resolve } from "node:path";
+import { HttpError, type ServerContext } from "nemo-gym";
+import { laxBool, laxFloat, laxInt } from "nemo-gym/openai";
+import { z } from "zod";
+import { vllmFields } from "../vllm_model/config.ts";
+import { type AdaptBody, openVllm, type VllmBackend } from "../vllm_model/vllm-backend.ts";
+import { VllmEngine } from "./engine.ts";
+
+/** The keys of servers that start an engine of their own. */
+export const localVllmFields = {
+  ...vllmFields,
+  /** Set: nothing is started, and these engines are used. */
+  base_url: z.union([z.string(), z.array(z.string())]).default([]),
+  api_key: z.string().nullish().default("dummy"),
+  /** Options of `vllm serve`, in snake_case. */
+  vllm_serve_kwargs: z.record(z.string(), z.unknown()),
+  vllm_serve_env_vars: z.record(z.string(), z.coerce.string()),
+  /** Folder for models; the `HF_HOME` of the environment unless given. */
+  hf_home: z.string().nullish(),
+  /** The program that is started. */
+  vllm_executable: z.string().default("vllm"),
+  /** Seconds until the engine must answer; null: no limit. */
+  startup_timeout_seconds: laxFloat().nullable().default(7_200),
+  /** How often an engine that dies is started again. */
+  max_restarts: laxInt().default(3),
+  /** Shows what the engine prints. */
+  show_vllm_engine_stats: laxBool().default(false),
+  debug: laxBool().default(false),
+};
+
+const schema = z.looseObject(localVllmFields);
+export type LocalVllmConfig = z.output<typeof schema>;
+
+// Kept from the first moment: a start that is broken off must not leave an engine behind.
+const engines = new WeakMap<object, VllmEngine>();
+
+export interface LocalVllm {
+  backend: VllmBackend;
+  engine: { base_url: string[]; api_key: string; model: string };
+}
+
+/** Starts the engine of a server's config, or connects to the one it names. */
+export async function openLocalVllm(
+  server: ServerContext<LocalVllmConfig>,
+  adaptBody?: AdaptBody,
+): Promise<LocalVllm> {
+  const { config } = server;
+  let baseUrls = [config.base_url].flat();
+  if (baseUrls.length === 0) {
+    const engine = new VllmEngine(engineOptions(server));
+    engines.set(server, engine);
+    try {
+      await engine.start();
+    } catch (error) {
+      await engine.stop();
+      throw error;
+    }
+    baseUrls = [engine.baseUrl];
+  }
+  const engine = { base_url: baseUrls, api_key: config.api_key ?? "", model: config.model };
+  const backend = await openVllm(server, { engine, ...(adaptBody && { adaptBody }) });
+  return { backend, engine };
+}
+
+/** What a proxy needs to know; it asks until the engine is there. */
+export function innerConfig(local: LocalVllm | undefined): LocalVllm["engine"] {
+  if (!local) throw new HttpError(503, "the engine is starting");
+  return local.engine;
+}
+
+/** Ends what `openLocalVllm` started, whether or not it came to an end. */
+export async function closeLocalVllm(server: ServerContext<LocalVllmConfig>, local: LocalVllm | undefined) {
+  local?.backend.close();
+  await engines.get(server)?.stop();
+}
+
+const SECRET = /key|token|secret|password/i;
+
+function engineOptions({ config, globalConfig, log }: ServerContext<LocalVllmConfig>) {
+  const { hf_token: token } = globalConfig;
+  const env: Record<string, string> = { ...config.vllm_serve_env_vars };
+  const serveOptions: Record<string, unknown> = { ...config.vllm_serve_kwargs };
+  if (config.hf_home) {
+    const home = resolve(config.hf_home.replace(/^~(?=\/|$)/, homedir()));
+    env["HF_HOME"] ??= home;
+    serveOptions["download_dir"] ??= resolve(home, "hub");
+  }
+  if (typeof token === "string" && token !== "") env["HF_TOKEN"] ??= token;
+  const secrets = [...Object.entries(env), ...Object.entries(serveOptions)]
+    .filter(([name]) => SECRET.test(name))
+    .flatMap(([, value]) => (Array.isArray(value) ? value : [value]))
+    .filter((value): value is string => typeof value === "string");
+  return {
+    executable: config.vllm_executable,
+    model: config.model,
+    serveOptions,
+    env,
+    secrets,
+    startupTimeoutMs: config.startup_timeout_seconds === null ? null : config.startup_timeout_seconds * 1000,
+    maxRestarts: config.max_restarts,
+    verbose: config.debug || config.show_vllm_engine_stats,
+    log,
+  };
+}
