@@ -2,12 +2,12 @@ import { spawn, spawnSync } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createTestServer, type TestServer, VllmDouble } from "nemo-gym/testing";
+import { createTestServer, fakeVllm, type TestServer, VllmDouble } from "nemo-gym/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import proxyDefinition from "../local_vllm_model_proxy/app.ts";
 import definition from "./app.ts";
 import { GUARD } from "./engine.ts";
-import { fakeVllm } from "./fake-vllm.ts";
+
 import { serveArguments } from "./serve-arguments.ts";
 
 let folder: string;

@@ -8,6 +8,7 @@ export {
   EndpointServer,
   faults,
 } from "./endpoint-server.ts";
+export { fakeVllm } from "./fake-vllm.ts";
 export { type MockAnswer, MockModelEndpoint, type MockModelOptions } from "./mock-model-endpoint.ts";
 export { functionCallItem, functionCallOutputItem, messageItem, verifyBody } from "./response-items.ts";
 export {
