@@ -8,7 +8,7 @@ const LAYERS = [
   ["python", "text", "errors.ts"],
   ["config", "openai", "metrics", "text", "verify"],
   ["server", "client", "sandbox"],
-  ["rollouts", "datasets", "catalog", "scaffold"],
+  ["rollouts", "datasets", "catalog", "scaffold", "exporters"],
   ["testing", "index.ts"],
   ["cli", "viewer"],
 ];

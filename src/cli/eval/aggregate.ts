@@ -4,6 +4,7 @@ import { findShards, ShardedRollouts } from "../../rollouts/shards.ts";
 import { type RunSummary, summarize } from "../../rollouts/summarize.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
+import { startExport } from "./exporting.ts";
 import { aggregateKeys } from "./keys.ts";
 import { findMetricServers } from "./metric-servers.ts";
 import { printSummary } from "./report.ts";
@@ -30,6 +31,7 @@ export async function aggregateShards(context: CommandContext): Promise<number> 
     );
   }
   const targets = artifactPaths(output);
+  const exporting = startExport(context, config, (text) => err(terminal.yellow(text)));
   try {
     const sidecars = paths.map(artifactPaths);
     const summary = await summarize({
@@ -42,6 +44,7 @@ export async function aggregateShards(context: CommandContext): Promise<number> 
       onNotice: (text) => err(terminal.yellow(text)),
     });
     printResult(context, { shards: paths.length, rows: shards.size, summary, output, keys, show });
+    await exporting?.finish({ summary });
   } finally {
     await servers?.close();
   }

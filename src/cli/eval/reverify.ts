@@ -15,6 +15,7 @@ import { readKeys } from "../config-keys.ts";
 import { UsageError } from "../usage-error.ts";
 import { gymVersion } from "../version.ts";
 import { openControl } from "./control.ts";
+import { startExport } from "./exporting.ts";
 import { reverifyKeys } from "./keys.ts";
 import { withServers } from "./metric-servers.ts";
 import { printReport } from "./report.ts";
@@ -59,6 +60,7 @@ export async function reverifyRollouts(context: CommandContext): Promise<number>
     checkOutput(output, sources, existing);
     view = createRunView(context, artifactPaths(output), { label: "Verifying rollouts" });
     const shown = view;
+    const exporting = startExport(context, config, (text) => shown.notice(text));
     shown.status(`Verifying ${plan.size} stored rollouts into ${output}`);
     const done = reverify({
       client: servers.client,
@@ -87,6 +89,7 @@ export async function reverifyRollouts(context: CommandContext): Promise<number>
     shown.close();
     printReport(evaluation, context, { aggregated: !keys.disable_aggregation });
     if (unsafe !== undefined) err(terminal.yellow(warning));
+    await exporting?.finish({ summary: evaluation.summary });
     return evaluation.result.stoppedEarly === undefined || signal.aborted ? 0 : 1;
   } finally {
     view?.close();

@@ -15,9 +15,10 @@ import type { RunningServers } from "../../server/run/run-servers.ts";
 import { startFromConfig } from "../../server/run/start-from-config.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
-import { headUrl, runningServers } from "../env/head.ts";
+import { headUrl, runningConfig, runningServers } from "../env/head.ts";
 import { gymVersion } from "../version.ts";
 import { openControl } from "./control.ts";
+import { startExport, uploadsRollouts } from "./exporting.ts";
 import { chooseInput } from "./input.ts";
 import { collectionKeys, servingKeys } from "./keys.ts";
 import { printReport } from "./report.ts";
@@ -91,11 +92,26 @@ async function againstRunningServers(context: CommandContext): Promise<number> {
       inputPath: await chooseInput.existing(context, keys.input_jsonl_fpath),
       agentName: keys.agent_name,
     };
-    return await evaluateWith({ context, config, keys, output, input, agents, client, view });
+    const captureConfig = await captureKeys(config, headUrl(config), context.signal);
+    return await evaluateWith({ context, config, captureConfig, keys, output, input, agents, client, view });
   } finally {
     view.close();
     await client.close();
   }
+}
+
+const CAPTURE_KEYS = ["observability_enabled", "model_call_capture_dir", "token_id_capture"];
+
+/** What is recorded: as this command is told, else as the running servers were. */
+async function captureKeys(
+  config: ResolvedConfig,
+  url: string,
+  signal: AbortSignal,
+): Promise<Record<string, unknown>> {
+  const own = config.toObject();
+  if (CAPTURE_KEYS.some((key) => own[key] !== undefined)) return own;
+  const theirs = await runningConfig(url, signal);
+  return { ...own, ...Object.fromEntries(CAPTURE_KEYS.map((key) => [key, theirs[key]])) };
 }
 
 type Keys = ReturnType<typeof readKeys<typeof collectionKeys>>;
@@ -103,6 +119,7 @@ type Keys = ReturnType<typeof readKeys<typeof collectionKeys>>;
 async function evaluateWith(run: {
   context: CommandContext;
   config: ResolvedConfig;
+  captureConfig?: Record<string, unknown>;
   keys: Keys;
   output: string;
   input: { inputPath: string; agentName?: string | undefined };
@@ -114,6 +131,7 @@ async function evaluateWith(run: {
   const { context, config, keys, output, client, view } = run;
   const expand = await expandOptions(run);
   const captures = await capturesOf(run);
+  const exporting = startExport(context, config, (text) => view.notice(text));
   const options: EvaluateOptions = {
     client,
     output,
@@ -144,6 +162,9 @@ async function evaluateWith(run: {
   const evaluation = await (run.crashed ? Promise.race([done, run.crashed]) : done);
   view.close();
   printReport(evaluation, context, { aggregated: !keys.disable_aggregation });
+  const upload = uploadsRollouts(config, keys.upload_rollouts, (text) => view.notice(text));
+  const { summary, paths } = evaluation;
+  await exporting?.finish({ summary, rollouts: upload ? paths : undefined });
   return evaluation.result.stoppedEarly === undefined || context.signal.aborted ? 0 : 1;
 }
 
@@ -151,13 +172,14 @@ async function evaluateWith(run: {
 function capturesOf(run: {
   context: CommandContext;
   config: ResolvedConfig;
+  captureConfig?: Record<string, unknown>;
   view: RunView;
 }): Promise<RolloutCaptures | undefined> {
   const { context, config, view } = run;
   const { io, env, installRoot } = context;
   const roots = searchRoots({ cwd: io.cwd, env, installRoot });
   return openCaptures({
-    config: config.toObject(),
+    config: run.captureConfig ?? config.toObject(),
     agentConfig: (agent) => config.servers.find(({ name }) => name === agent)?.config,
     findFile: (file) => findPath(file, roots),
     onNotice: (text) => view.notice(text),

@@ -1,0 +1,55 @@
+import path from "node:path";
+import type { ResolvedConfig } from "../../config/resolved-config.ts";
+import { configuredExporters } from "../../exporters/configured-exporters.ts";
+import { exportedMetrics } from "../../exporters/exported-metrics.ts";
+import { exportedRows } from "../../exporters/exported-rows.ts";
+import { RunExporters } from "../../exporters/run-exporters.ts";
+import type { ArtifactPaths } from "../../rollouts/artifact-paths.ts";
+import type { RunSummary } from "../../rollouts/summarize.ts";
+import type { CommandContext } from "../command.ts";
+
+/** The exporters of a command, while they are being opened; undefined when the config asks for none. */
+export interface RunExport {
+  /** Sends what there is and ends the runs over there. Whatever goes wrong is a warning. */
+  finish(results: { summary: RunSummary | undefined; rollouts?: ArtifactPaths | undefined }): Promise<void>;
+}
+
+/** Begins to open the exporters whose keys are set; see docs/reference/exporters.md. */
+export function startExport(
+  context: CommandContext,
+  config: ResolvedConfig,
+  onWarning: (text: string) => void,
+): RunExport | undefined {
+  const { io, env, err, json } = context;
+  const configured = config.get("results_dir");
+  const exporters = configuredExporters({
+    get: (key) => config.get(key),
+    env,
+    config: config.toObject({ hideSecrets: true }),
+    startedAt: new Date(),
+    resultsDirectory: typeof configured === "string" ? configured : path.join(io.cwd, "results"),
+    onWarning,
+  });
+  if (exporters.length === 0) return undefined;
+  const running = new RunExporters(exporters, { onWarning, signal: io.stopSignal });
+  return {
+    async finish({ summary, rollouts }) {
+      if (summary) await running.metrics(exportedMetrics(summary));
+      if (rollouts) await running.rollouts(() => exportedRows(rollouts));
+      for (const { exporter, place } of await running.close())
+        if (!json) err(`Exported to ${exporter}: ${place}`);
+    },
+  };
+}
+
+/** Whether rollouts are sent too; the older key still works, and loses against the newer one. */
+export function uploadsRollouts(
+  config: ResolvedConfig,
+  upload: boolean,
+  warn: (text: string) => void,
+): boolean {
+  const older = config.get("upload_rollouts_to_wandb");
+  if (typeof older !== "boolean") return upload;
+  warn("upload_rollouts_to_wandb is deprecated; use upload_rollouts.");
+  return (config.get("upload_rollouts") ?? null) === null ? older : upload;
+}
