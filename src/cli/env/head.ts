@@ -25,12 +25,24 @@ export class HeadServerError extends GymError {
 
 /** The servers of the run behind a head server. */
 export async function runningServers(url: string, signal: AbortSignal): Promise<InstanceRecord[]> {
+  return (await ask(url, "/server_instances", signal)) as InstanceRecord[];
+}
+
+/** The config the servers behind a head server were started with; secrets are masked. */
+export async function runningConfig(url: string, signal: AbortSignal): Promise<Record<string, unknown>> {
+  const text = await ask(url, "/global_config_dict_yaml", signal);
+  const { readYaml } = await import("../../config/yaml-read.ts");
+  const { plainFromNode } = await import("../../config/plain-data.ts");
+  return plainFromNode(readYaml(String(text), { kind: "initial", name: url })) as Record<string, unknown>;
+}
+
+async function ask(url: string, path: string, signal: AbortSignal): Promise<unknown> {
   try {
     return await withDeadline(HEAD_TIMEOUT_MS, signal, async (stop) => {
-      const reply = await request(`${url}/server_instances`, { signal: stop });
+      const reply = await request(`${url}${path}`, { signal: stop });
       const text = await reply.body.text();
       if (reply.statusCode !== 200) throw new Error(`status ${reply.statusCode}`);
-      return JSON.parse(text) as InstanceRecord[];
+      return JSON.parse(text) as unknown;
     });
   } catch (error) {
     throw new HeadServerError(url, error);

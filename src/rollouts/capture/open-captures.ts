@@ -23,11 +23,23 @@ export async function openCaptures(options: {
   const settings = tokenCaptureSettings(config);
   const source = settings && (await tokenSource(settings, findFile));
   if (directory === undefined && source === undefined) return undefined;
+  const unknown = new Set<string>();
+  const tellUnknown = (agent: string) => {
+    if (unknown.has(agent)) return;
+    unknown.add(agent);
+    onNotice(
+      `Whether tokens of ${agent} are captured is not known here, so its rollouts are not rebuilt: give the config its servers run with, or token_id_capture.all_agents.`,
+    );
+  };
   return new Captures({
     modelCallDirectory: directory,
     tokens: source && {
       source,
-      appliesTo: (agent) => capturesTokens(settings, agentConfig(agent) ?? {}),
+      appliesTo: (agent) => {
+        const own = agentConfig(agent);
+        if (own === undefined && !settings.allAgents) tellUnknown(agent);
+        return capturesTokens(settings, own ?? {});
+      },
       maxMaskFraction: settings.maxMaskFraction,
       maskFractionMinSamples: settings.maskFractionMinSamples,
     },
