@@ -27,7 +27,10 @@ export function createApp(
   config: Record<string, unknown>,
   host: AppHost,
 ): ServerApp {
-  const server: ServerContext<unknown> = { ...context, config: readConfig(definition, context.name, config) };
+  const server: ServerContext<unknown> = {
+    ...context,
+    config: readConfig(definition, { name: context.name, config, implementation: host.implementation }),
+  };
   if (!isObserved(context.globalConfig)) return makeApp(definition, server, host);
   const rollouts = new RolloutContext();
   const types = new Map([...(host.serverTypes ?? []), ...serverTypes(context.globalConfig)]);
@@ -51,13 +54,26 @@ function makeApp(definition: ServerDefinition, server: ServerContext<unknown>, h
 }
 
 /** Own keys as the schema made them, others as they were: the base reads keys no schema mentions. */
-function readConfig(definition: ServerDefinition, name: string, config: Record<string, unknown>): unknown {
+function readConfig(
+  definition: ServerDefinition,
+  { name, config, implementation }: { name: string; config: Record<string, unknown>; implementation: string },
+): unknown {
   const schema: z.ZodType | undefined = definition.options.config;
   if (!schema) return config;
   const result = schema.safeParse(config);
   if (result.success) return { ...config, ...(result.data as object) };
-  const problems = result.error.issues
-    .map((issue) => `  - ${[name, ...issue.path].join(".")}: ${issue.message}`)
-    .join("\n");
-  throw new GymError("SERVER_CONFIG", `The config of server '${name}' does not fit its schema:\n${problems}`);
+  const block = `${name}.${definition.type}.${implementation}`;
+  const problems = result.error.issues.map(
+    (issue) => `  - ${[block, ...issue.path].join(".")}: ${problemOf(issue, config)}`,
+  );
+  throw new GymError(
+    "SERVER_CONFIG",
+    `The config of server '${name}' does not fit its schema:\n${problems.join("\n")}\n` +
+      "Set them in a config file, in env.yaml, or as ++<key>=<value>.",
+  );
+}
+
+function problemOf(issue: z.core.$ZodIssue, config: Record<string, unknown>): string {
+  const [key] = issue.path;
+  return key !== undefined && config[String(key)] === undefined ? "is required" : issue.message;
 }
