@@ -43,9 +43,11 @@ export interface ProviderCall<T> {
   path: string;
   method?: "GET" | "POST";
   body?: Readonly<Record<string, unknown>>;
+  /** The body as text, for callers that have written it already. */
+  rawBody?: string;
   signal: AbortSignal;
-  /** Makes the result out of the parsed body; what it throws means that the answer is unusable. */
-  read(body: unknown): T;
+  /** Makes the result out of the parsed body; a ValidationError means that the answer is unusable. */
+  read(body: unknown, reply: AttemptReply): T;
   headers?: Readonly<Record<string, string>>;
   /** Sessions stay with their replica. */
   sessionId?: string;
@@ -127,7 +129,7 @@ export class Provider {
   /** Makes one call, as often as the budget allows, and returns what `read` made of the answer. */
   async call<T>(call: ProviderCall<T>): Promise<ProviderReply<T>> {
     const { meters, price } = this.#parts;
-    const body = call.body === undefined ? undefined : JSON.stringify(call.body);
+    const body = call.rawBody ?? (call.body === undefined ? undefined : JSON.stringify(call.body));
     const key = this.#cacheKey(call, body);
     const kept = key && (await this.#fromCache(key, call));
     if (kept) return kept;
@@ -158,7 +160,7 @@ export class Provider {
     const reply = await this.#parts.cache?.find(ResponseCache.key(key));
     if (!reply) return undefined;
     try {
-      return { value: call.read(JSON.parse(reply.text)), cost: 0, cached: true, replica: 0 };
+      return { value: call.read(JSON.parse(reply.text), reply), cost: 0, cached: true, replica: 0 };
     } catch (error) {
       this.#parts.log.warn(`an answer in the cache cannot be used: ${errorMessage(error)}`);
       return undefined;
@@ -276,7 +278,12 @@ export class Provider {
     if (hidden) throw failureOfReply(hidden, host, this.#redact);
     try {
       const usage = isObject(parsed) ? parsed["usage"] : undefined;
-      return { value: call.read(parsed), reply, usage, replica: this.#parts.endpoints.indexOf(endpoint) };
+      return {
+        value: call.read(parsed, reply),
+        reply,
+        usage,
+        replica: this.#parts.endpoints.indexOf(endpoint),
+      };
     } catch (error) {
       if (error instanceof ValidationError) throw problem(`the body does not fit (${error.message})`);
       throw error;

@@ -1,0 +1,81 @@
+import { openProvider, type Provider, type ProviderSettings, type ServerContext } from "nemo-gym";
+
+/** What a call made through the SDK cost and whether it was made at all. */
+export interface CallRecord {
+  cost: number | null;
+  cached: boolean;
+}
+
+export interface SdkFetchOptions {
+  apiKey: string | null | undefined;
+  model: string;
+  maxConcurrent: number | null;
+}
+
+interface FetchInit {
+  method?: string;
+  headers?: unknown;
+  body?: unknown;
+  signal?: AbortSignal | null;
+}
+
+/**
+ * The `fetch` the SDK's providers are given: our client with its budget, breaker, limit and errors, whatever address they call. The SDK
+ * only ever sees answers; failures pass through it as they are.
+ */
+export class SdkFetch {
+  readonly #server: ServerContext<ProviderSettings>;
+  readonly #options: SdkFetchOptions;
+  readonly #providers = new Map<string, Promise<Provider>>();
+
+  constructor(server: ServerContext<ProviderSettings>, options: SdkFetchOptions) {
+    this.#server = server;
+    this.#options = options;
+  }
+
+  /** A `fetch` for one call; it notes the cost in the record. */
+  forCall(
+    record: CallRecord,
+    scope: { signal: AbortSignal; sessionId: string; rolloutId?: string | undefined },
+  ) {
+    return async (input: unknown, init: FetchInit = {}): Promise<Response> => {
+      const url = new URL(input instanceof Request ? input.url : String(input));
+      const provider = await this.#provider(url.origin);
+      const reply = await provider.call({
+        method: (init.method ?? "GET") === "GET" ? "GET" : "POST",
+        path: url.pathname + url.search,
+        headers: plainHeaders(init.headers),
+        ...(typeof init.body === "string" && { rawBody: init.body }),
+        ...scope,
+        read: (_body, { text, status, headers }) => ({ text, status, headers }),
+      });
+      record.cached ||= reply.cached;
+      if (reply.cost !== null) record.cost = (record.cost ?? 0) + reply.cost;
+      const { text, status } = reply.value;
+      return new Response(text, { status, headers: { "content-type": "application/json" } });
+    };
+  }
+
+  #provider(origin: string): Promise<Provider> {
+    const { apiKey, model, maxConcurrent } = this.#options;
+    let provider = this.#providers.get(origin);
+    if (!provider) {
+      provider = openProvider(this.#server, {
+        baseUrl: origin,
+        baseUrlKey: "base_url",
+        // The SDK writes the headers; the key is given so that it is kept out of messages.
+        apiKey,
+        authorize: () => ({}),
+        model,
+        maxConcurrent,
+      });
+      this.#providers.set(origin, provider);
+    }
+    return provider;
+  }
+}
+
+function plainHeaders(headers: unknown): Record<string, string> {
+  if (!headers) return {};
+  return Object.fromEntries(new Headers(headers as Record<string, string>).entries());
+}

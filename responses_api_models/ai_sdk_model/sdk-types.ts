@@ -1,0 +1,41 @@
+/** The parts of the AI SDK that are used; the package itself is found in this folder when the server starts. */
+export interface AiSdk {
+  generateText(options: Record<string, unknown>): Promise<SdkResult>;
+  jsonSchema(schema: unknown): unknown;
+}
+
+/** One part of a message, in either direction. */
+export type SdkPart =
+  | { type: "text"; text: string; providerOptions?: unknown }
+  | { type: "image"; image: string }
+  | { type: "file"; data: string; mediaType: string; filename?: string }
+  | { type: "reasoning"; text: string; providerOptions?: unknown }
+  | { type: "tool-call"; toolCallId: string; toolName: string; input: unknown; providerOptions?: unknown }
+  | { type: "tool-result"; toolCallId: string; toolName: string; output: { type: "text"; value: string } };
+
+export interface SdkMessage {
+  role: "system" | "user" | "assistant" | "tool";
+  content: string | SdkPart[];
+}
+
+/** What a model answered. */
+export interface SdkResult {
+  content: {
+    type: string;
+    text?: string;
+    toolCallId?: string;
+    toolName?: string;
+    input?: unknown;
+    providerMetadata?: unknown;
+  }[];
+  finishReason: string;
+  usage: {
+    inputTokens?: number | undefined;
+    outputTokens?: number | undefined;
+    totalTokens?: number | undefined;
+    inputTokenDetails?: { cacheReadTokens?: number | undefined } | undefined;
+    outputTokenDetails?: { reasoningTokens?: number | undefined } | undefined;
+  };
+  response: { timestamp?: Date };
+  warnings?: readonly unknown[] | undefined;
+}
