@@ -14,6 +14,7 @@ export { errorMessage, GymError } from "./errors.ts";
 export { agentConfig, loopAgentConfig, modelServerRef, resourcesServerRef } from "./server/agent-config.ts";
 export { type CallLimits, callLimits } from "./server/call-limits.ts";
 export { callModel, inputItems } from "./server/call-model.ts";
+export { isObserved } from "./server/capture/settings.ts";
 export type { TokenCaptureRecord } from "./server/capture/token-record.ts";
 export type { TokenSink, TokenSnapshot, TokenSource } from "./server/capture/token-sink.ts";
 export type { ServerContext } from "./server/context.ts";

@@ -3,6 +3,7 @@ import {
   callModel,
   defineAgent,
   inputItems,
+  isObserved,
   loopAgentConfig,
   runToolCall,
   TrajectoryRecorder,
@@ -22,7 +23,7 @@ export default defineAgent({
   config: loopAgentConfig,
   async responses({ params, cookies, config, server, rollout, signal }) {
     const { client, globalConfig } = server;
-    const recorder = globalConfig["observability_enabled"] === true ? new TrajectoryRecorder() : undefined;
+    const recorder = isObserved(globalConfig) ? new TrajectoryRecorder() : undefined;
     const modelServer = config.model_server.name;
     const limits = callLimits(globalConfig);
     const tools = {

@@ -122,6 +122,7 @@ describe("model calls", () => {
     await observing().prepare(input);
     expect(readdirSync(directory)).toEqual([]);
     await observing().prepare(input);
+    await observing().prepare({ _ng_rollout_id: "x".repeat(300) });
   });
 
   it("leaves rows without an identity alone", async () => {

@@ -65,6 +65,8 @@ export class Captures implements RolloutCaptures {
       if (modelCallDirectory !== undefined) await clearModelCalls(modelCallDirectory, id);
       await tokens?.source.clear?.(id);
     } catch (error) {
+      // No file can have such a name, so there is nothing to forget.
+      if ((error as NodeJS.ErrnoException).code === "ENAMETOOLONG") return;
       throw fileError(error, modelCallDirectory ?? "the token capture directory", "write");
     }
   }

@@ -1,3 +1,4 @@
+import { makeCaptureDirectory } from "../../server/capture/limits.ts";
 import { loadTokenSink } from "../../server/capture/load-sink.ts";
 import {
   capturesTokens,
@@ -21,6 +22,7 @@ export async function openCaptures(options: {
   const { config, agentConfig, findFile, onNotice } = options;
   const directory = modelCallDirectory(config);
   const settings = tokenCaptureSettings(config);
+  if (directory !== undefined) await makeCaptureDirectory("model_call_capture_dir", directory);
   const source = settings && (await tokenSource(settings, findFile));
   if (directory === undefined && source === undefined) return undefined;
   const unknown = new Set<string>();
@@ -53,8 +55,12 @@ async function tokenSource(
   findFile: (path: string) => string,
 ): Promise<TokenSource | undefined> {
   if (!settings.rebuildResponse) return undefined;
-  if (settings.sink === undefined)
-    return settings.directory === undefined ? undefined : new TokenFileStore(settings.directory);
+  const { directory } = settings;
+  if (settings.sink === undefined) {
+    if (directory === undefined) return undefined;
+    await makeCaptureDirectory("token_id_capture.dir", directory);
+    return new TokenFileStore(directory);
+  }
   const sink = await loadTokenSink(settings.sink, settings.sinkOptions, findFile);
   return isTokenSource(sink) ? sink : undefined;
 }

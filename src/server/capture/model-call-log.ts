@@ -5,6 +5,7 @@ import type { JsonObject } from "../definitions.ts";
 import type { Logger } from "../logger.ts";
 import { appendDurably } from "./durable-file.ts";
 import type { ErrorCategory } from "./error-category.ts";
+import { withinLimit } from "./limits.ts";
 import { modelCallFiles } from "./rollout-files.ts";
 
 /** One line of `<id>.capture.jsonl`: a model call as it went over the wire. */
@@ -43,10 +44,10 @@ export class ModelCallLog {
   async record(rolloutId: string, line: () => ModelCallLine): Promise<void> {
     const files = modelCallFiles(this.#directory, rolloutId);
     try {
-      await appendDurably(files.records, this.#redact(JSON.stringify(line())));
+      await withinLimit(appendDurably(files.records, this.#redact(JSON.stringify(line()))));
     } catch (error) {
       this.#log.warn(`a model call of rollout ${rolloutId} was not recorded: ${errorMessage(error)}`);
-      await writeFile(files.incomplete, "", { flag: "a" }).catch((again: unknown) =>
+      await withinLimit(writeFile(files.incomplete, "", { flag: "a" })).catch((again: unknown) =>
         this.#log.warn(`rollout ${rolloutId} cannot be marked as incomplete: ${errorMessage(again)}`),
       );
     }

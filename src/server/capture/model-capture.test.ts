@@ -225,7 +225,7 @@ it("refuses a run that is observed without an absolute directory", async () => {
   });
   await expect(start(undefined, config())).rejects.toThrow(/model_call_capture_dir.*missing/s);
   await expect(start(undefined, config("captures"))).rejects.toThrow(/it is 'captures'/);
-  await expect(start(undefined, { observability_enabled: "yes" })).rejects.toMatchObject({
+  await expect(start(undefined, { observability_enabled: "perhaps" })).rejects.toMatchObject({
     code: "CAPTURE_CONFIG",
   });
   await expect(start(undefined, config("/dev/null/captures"))).rejects.toThrow(/cannot be used/);

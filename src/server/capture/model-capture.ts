@@ -1,21 +1,15 @@
 import { randomBytes } from "node:crypto";
-import { mkdir } from "node:fs/promises";
-import { errorMessage } from "../../errors.ts";
 import type { Response } from "../../openai/responses.ts";
 import { isRolloutId } from "../../openai/rollout-id.ts";
 import type { Dialect } from "../../openai/stream-outcome.ts";
 import type { Handler, RouteCall } from "../app.ts";
 import type { ServerContext } from "../context.ts";
 import { configRedactor } from "./known-secrets.ts";
+import { makeCaptureDirectory } from "./limits.ts";
 import { loadTokenSink } from "./load-sink.ts";
 import { ModelCallLog } from "./model-call-log.ts";
 import { serveObserved } from "./observed-call.ts";
-import {
-  CaptureConfigError,
-  modelCallDirectory,
-  type TokenCaptureSettings,
-  tokenCaptureSettings,
-} from "./settings.ts";
+import { modelCallDirectory, type TokenCaptureSettings, tokenCaptureSettings } from "./settings.ts";
 import { TokenFileStore } from "./token-file-store.ts";
 import { TokenRecorder } from "./token-recorder.ts";
 
@@ -53,14 +47,14 @@ export class ModelCapture {
 
   /** Makes the directories, and the sink if there is one. */
   async open(): Promise<void> {
-    if (this.#directory !== undefined) await makeDirectory("model_call_capture_dir", this.#directory);
+    if (this.#directory !== undefined) await makeCaptureDirectory("model_call_capture_dir", this.#directory);
     if (this.#tokenSettings === undefined) return;
     const { sink, sinkOptions, directory } = this.#tokenSettings;
     const { log, findFile } = this.#server;
     if (sink !== undefined) {
       this.#tokens = new TokenRecorder(await loadTokenSink(sink, sinkOptions, findFile), log);
     } else if (directory !== undefined) {
-      await makeDirectory("token_id_capture.dir", directory);
+      await makeCaptureDirectory("token_id_capture.dir", directory);
       this.#tokens = new TokenRecorder(new TokenFileStore(directory, this.#redact), log);
     }
   }
@@ -91,15 +85,5 @@ export class ModelCapture {
     if (!this.#tokens || !tokenCapture || rolloutId === undefined || modelCallId === undefined)
       return backend();
     return this.#tokens.record({ rolloutId, modelCallId }, backend, read);
-  }
-}
-
-async function makeDirectory(key: string, directory: string): Promise<void> {
-  try {
-    await mkdir(directory, { recursive: true });
-  } catch (error) {
-    throw new CaptureConfigError(`${key} '${directory}' cannot be used: ${errorMessage(error)}.`, {
-      cause: error,
-    });
   }
 }

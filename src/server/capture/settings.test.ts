@@ -43,6 +43,8 @@ it("needs an absolute directory unless records go elsewhere or nobody rebuilds",
 it("applies to agents that ask for it, or to all", () => {
   const some = settings({ enabled: true, dir: "/x" });
   expect(capturesTokens(some, { token_id_capture: true })).toBe(true);
+  expect(capturesTokens(some, { token_id_capture: "true" })).toBe(true);
+  expect(capturesTokens(some, { token_id_capture: "****" })).toBe(false);
   expect(capturesTokens(some, {})).toBe(false);
   expect(capturesTokens(settings({ enabled: true, dir: "/x", all_agents: true }), {})).toBe(true);
   expect(capturesTokens(undefined, { token_id_capture: true })).toBe(false);

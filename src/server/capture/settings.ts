@@ -17,6 +17,8 @@ export function isObserved(config: GlobalConfig): boolean {
   const value = config["observability_enabled"];
   if (typeof value === "boolean") return value;
   if (value === undefined || value === null) return false;
+  const read = laxBool().safeParse(value);
+  if (read.success) return read.data;
   throw new CaptureConfigError(`observability_enabled must be true or false, not ${JSON.stringify(value)}.`);
 }
 
@@ -104,5 +106,6 @@ export function capturesTokens(
   settings: TokenCaptureSettings | undefined,
   agent: Readonly<Record<string, unknown>>,
 ): boolean {
-  return settings !== undefined && (settings.allAgents || agent["token_id_capture"] === true);
+  if (settings === undefined) return false;
+  return settings.allAgents || laxBool().safeParse(agent["token_id_capture"]).data === true;
 }

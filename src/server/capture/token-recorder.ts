@@ -1,6 +1,7 @@
 import { errorMessage } from "../../errors.ts";
 import type { Response } from "../../openai/responses.ts";
 import type { Logger } from "../logger.ts";
+import { withinLimit } from "./limits.ts";
 import { tokenRecordOf } from "./token-record.ts";
 import type { TokenSink } from "./token-sink.ts";
 
@@ -42,13 +43,13 @@ export class TokenRecorder {
     step: () => Promise<void> | undefined,
   ): Promise<boolean> {
     try {
-      await step();
+      await withinLimit(step() ?? Promise.resolve());
       return true;
     } catch (error) {
       this.#log.warn(`the tokens of a call of rollout ${rolloutId} are lost: ${errorMessage(error)}`);
     }
     try {
-      await this.#sink.markIncomplete(rolloutId, modelCallId);
+      await withinLimit(this.#sink.markIncomplete(rolloutId, modelCallId));
     } catch (error) {
       this.#log.warn(`rollout ${rolloutId} cannot be marked as incomplete: ${errorMessage(error)}`);
     }
