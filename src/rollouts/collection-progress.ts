@@ -26,6 +26,8 @@ export interface ProgressSnapshot {
   /** Half the width of the 95 % interval of the mean; null while there are too few rewards. */
   reward_interval: number | null;
   failures_by_class: Record<string, number>;
+  /** What the latest failure of each class said. */
+  failure_messages: Record<string, string>;
   input_tokens: number;
   output_tokens: number;
   /** What the calls cost, where prices are known. */
@@ -52,7 +54,7 @@ export class CollectionProgress {
   readonly #startedAt = performance.now();
   readonly #rewards = new Moments();
   readonly #byAgent = new Map<string, { done: number; rewards: Moments }>();
-  readonly #failures = new Map<string, number>();
+  readonly #failures = new Map<string, { count: number; message: string }>();
   readonly #boundaries = new TurnBoundaryCounter();
   readonly #recent: number[] = [];
   #completed = 0;
@@ -73,8 +75,8 @@ export class CollectionProgress {
       return;
     }
     if (outcome.status === "failed") {
-      const { class: name } = outcome.failure;
-      this.#failures.set(name, (this.#failures.get(name) ?? 0) + 1);
+      const { class: name, message } = outcome.failure;
+      this.#failures.set(name, { count: (this.#failures.get(name)?.count ?? 0) + 1, message });
       if (!willRetry) this.#failed++;
       return;
     }
@@ -104,6 +106,7 @@ export class CollectionProgress {
     const done = this.#alreadyDone + this.#completed + this.#failed;
     const rate = this.#rate(now);
     const left = this.#total - done;
+    const failures = [...this.#failures].sort(([, a], [, b]) => b.count - a.count);
     const slowest = [...running].sort((a, b) => a.startedAt - b.startedAt).slice(0, SLOWEST_SHOWN);
     return {
       total: this.#total,
@@ -119,7 +122,8 @@ export class CollectionProgress {
       eta_seconds: rate > 0 && left > 0 ? left / rate : null,
       mean_reward: this.#rewards.mean,
       reward_interval: this.#rewards.halfInterval,
-      failures_by_class: Object.fromEntries([...this.#failures].sort(([, a], [, b]) => b - a)),
+      failures_by_class: Object.fromEntries(failures.map(([name, { count }]) => [name, count])),
+      failure_messages: Object.fromEntries(failures.map(([name, { message }]) => [name, message])),
       input_tokens: this.#inputTokens,
       output_tokens: this.#outputTokens,
       cost: this.#cost,

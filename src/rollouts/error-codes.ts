@@ -75,6 +75,12 @@ export const rolloutErrorCodes = [
     fix: "Give one with `--agent`, or add `agent_ref` to the rows.",
   },
   {
+    code: "ROLLOUT_UNKNOWN_AGENT",
+    class: "RolloutError",
+    when: "Rows ask for an agent that is not among the servers of the run.",
+    fix: "Correct `agent_ref` or `--agent`, or give the config that has the agent.",
+  },
+  {
     code: "ROLLOUT_INPUT_POPULATED",
     class: "RolloutError",
     when: "A prompt config would overwrite inputs that rows already have.",

@@ -1,3 +1,5 @@
+import { accessSync, constants } from "node:fs";
+import { dirname } from "node:path";
 import { GymError } from "../errors.ts";
 
 /** Stable codes of what goes wrong around the files of a run; error-codes.ts says what to do about each. */
@@ -14,6 +16,7 @@ export type RolloutErrorCode =
   | "ROLLOUT_ROW_NOT_JSON"
   | "ROLLOUT_ROW_INVALID"
   | "ROLLOUT_ROWS_WITHOUT_AGENT"
+  | "ROLLOUT_UNKNOWN_AGENT"
   | "ROLLOUT_INPUT_POPULATED"
   | "ROLLOUT_REPEATS_INVALID"
   | "ROLLOUT_PROMPT_CONFIG"
@@ -82,8 +85,9 @@ const byErrno: Record<string, [code: RolloutErrorCode, what: string]> = {
 export function fileError(error: unknown, path: string, doing: "read" | "write"): RolloutFileError {
   if (error instanceof RolloutFileError) return error;
   const errno = (error as NodeJS.ErrnoException).code ?? "";
-  const known = byErrno[errno];
-  if (errno === "ENOENT" && doing === "write") {
+  const blocked = errno === "ENOENT" && doing === "write" ? unwritableAncestor(path) : undefined;
+  const known = byErrno[blocked ?? errno];
+  if (errno === "ENOENT" && doing === "write" && !blocked) {
     const message = `'${path}' cannot be created: its directory does not exist.`;
     return new RolloutFileError("ROLLOUT_FILE_MISSING", path, message, { cause: error });
   }
@@ -102,4 +106,17 @@ export function fileError(error: unknown, path: string, doing: "read" | "write")
       cause: error,
     },
   );
+}
+
+/** Creating directories on a read-only file system is reported as ENOENT; the nearest one that exists knows better. */
+function unwritableAncestor(path: string): string | undefined {
+  for (let directory = dirname(path); ; directory = dirname(directory)) {
+    try {
+      accessSync(directory, constants.W_OK);
+      return undefined;
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== "ENOENT" || directory === dirname(directory)) return code === "ENOENT" ? undefined : code;
+    }
+  }
 }

@@ -1,6 +1,7 @@
 import { errorMessage } from "../errors.ts";
 import { copyWith } from "../python/key-order.ts";
 import { PyFloat } from "../python/py-float.ts";
+import { AgentCheck } from "./agent-check.ts";
 import { RolloutError, RolloutLineError } from "./errors.ts";
 import type { JsonlLine } from "./jsonl-reader.ts";
 import { type Row, readRows } from "./jsonl-rows.ts";
@@ -16,6 +17,8 @@ export interface ExpandOptions {
   inputPath: string;
   /** For rows that lack the key `agent_ref`. */
   agentName?: string | null;
+  /** The agents there are; rows for others are refused. Without it every name is believed. */
+  knownAgents?: readonly string[];
   /** Input lines to take, before repeats; null and 0 mean all. */
   limit?: number | null;
   repeats?: RepeatsSetting;
@@ -42,7 +45,7 @@ export interface ExpandedRow {
 
 /**
  * Turns an input file into rollouts: agent, overrides, skills, task index, repeats. Streams: memory is a few bytes per task.
- * Rows without agent, and agents without repeats, are reported together once every line was seen.
+ * Rows without agent, with an unknown one, and agents without repeats, are reported together once every line was seen.
  * Numbers and key order are kept as written (see json-loads.ts).
  */
 export async function* expandRows(options: ExpandOptions): AsyncGenerator<ExpandedRow> {
@@ -51,6 +54,7 @@ export async function* expandRows(options: ExpandOptions): AsyncGenerator<Expand
   const numbering = new LineNumbering();
   const rolloutCounts = new TaskCounters();
   const withoutAgent: number[] = [];
+  const agents = new AgentCheck(options.knownAgents);
   for await (const { row: given, line } of inputRows(options)) {
     const row = prepareRow(given, line, options);
     const agent = agentNameOf(row);
@@ -58,6 +62,7 @@ export async function* expandRows(options: ExpandOptions): AsyncGenerator<Expand
       withoutAgent.push(line.number - 1);
       continue;
     }
+    if (!agents.accepts(agent, line)) continue;
     const count = repeats.of(agent);
     const taskIndex = givenTaskIndex(row, options.inputPath, line) ?? numbering.numberOf(line);
     const first = rolloutCounts.add(taskIndex, count);
@@ -73,6 +78,7 @@ export async function* expandRows(options: ExpandOptions): AsyncGenerator<Expand
     }
   }
   refuseWithoutAgent(withoutAgent, options.inputPath);
+  agents.finish(options.inputPath);
   repeats.finish(options.onWarning);
 }
 

@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import { ConfigPathNotFoundError } from "../../config/errors.ts";
 import { candidatePaths, findPath, searchRoots } from "../../config/paths.ts";
@@ -134,7 +133,6 @@ async function joinExamples(
       }
     }
   }
-  await mkdir(directory, { recursive: true });
   const joined = path.join(directory, "example.jsonl");
   await writeFileAtomically(joined, lines());
   return joined;

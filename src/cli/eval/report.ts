@@ -3,6 +3,7 @@ import type { Estimate } from "../../metrics/intervals.ts";
 import type { Evaluation } from "../../rollouts/evaluate.ts";
 import type { RunSummary } from "../../rollouts/summarize.ts";
 import type { CommandContext } from "../command.ts";
+import { printable } from "../dataset/row-view.ts";
 
 /** The end of an evaluation: what came out, how sure it is, how much of it there is, and where it lies. */
 export function printReport(
@@ -21,6 +22,12 @@ export function printReport(
     printSummary(summary, context);
   } else if (!options.aggregated) {
     out("Metrics were not computed (disable_aggregation); join shards with `gym eval aggregate`.");
+  }
+  const failures = Object.entries(result.progress.failures_by_class);
+  for (const [name, count] of failures.slice(0, MAX_FAILURE_CLASSES)) {
+    const [message = ""] = (result.progress.failure_messages[name] ?? "").split("\n");
+    const attempts = count === 1 ? "attempt" : "attempts";
+    out(terminal.yellow(`  ${count} failed ${attempts}, ${name}: ${cut(printable(message))}`));
   }
   if (result.stoppedEarly !== undefined) {
     out("");
@@ -56,6 +63,20 @@ export function printSummary({ agents, coverage }: RunSummary, { out, terminal }
   out("");
   const line = `Coverage: ${ok} of ${expected} rollouts count (${failed} failed, ${masked} masked, ${missing} missing)`;
   out(ok === expected ? terminal.green(line) : terminal.yellow(line));
+}
+
+/** 1 when the run ended by itself before its end, or when not one rollout came to anything. */
+export function exitCodeOf({ result, summary }: Evaluation, { signal }: CommandContext): number {
+  if (signal.aborted) return 0;
+  const completed = summary?.coverage.ok ?? result.completed;
+  return result.stoppedEarly !== undefined || (result.failed > 0 && completed === 0) ? 1 : 0;
+}
+
+const MAX_FAILURE_CLASSES = 5;
+const MAX_MESSAGE = 300;
+
+function cut(text: string): string {
+  return text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}…` : text;
 }
 
 interface PassRow {

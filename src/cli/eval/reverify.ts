@@ -18,7 +18,7 @@ import { openControl } from "./control.ts";
 import { startExport } from "./exporting.ts";
 import { reverifyKeys } from "./keys.ts";
 import { withServers } from "./metric-servers.ts";
-import { printReport } from "./report.ts";
+import { exitCodeOf, printReport } from "./report.ts";
 import { rolloutFile } from "./rollout-file.ts";
 import { createRunView, type RunView } from "./run-view.ts";
 
@@ -90,7 +90,7 @@ export async function reverifyRollouts(context: CommandContext): Promise<number>
     printReport(evaluation, context, { aggregated: !keys.disable_aggregation });
     if (unsafe !== undefined) err(terminal.yellow(warning));
     await exporting?.finish({ summary: evaluation.summary });
-    return evaluation.result.stoppedEarly === undefined || signal.aborted ? 0 : 1;
+    return exitCodeOf(evaluation, context);
   } finally {
     view?.close();
     await servers.close();

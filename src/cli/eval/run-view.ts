@@ -12,6 +12,9 @@ const REDRAW_MS = 250;
 /** Away from a terminal a line appears this often. */
 const LINE_MS = 10_000;
 const PROGRESS_FILE_MS = 2_000;
+/** The same line of a server appears this often. */
+const SAID_AT_MOST = 3;
+const MAX_REMEMBERED_LINES = 1_000;
 
 /** Shows an evaluation while it runs: a live display on a terminal, lines elsewhere, or JSON events. */
 export interface RunView {
@@ -72,6 +75,7 @@ class TextView implements RunView {
   readonly #tty: boolean;
   readonly #width: number;
   readonly #progressFile: ProgressFile;
+  readonly #said = new Map<string, number>();
   #collection: Collection | undefined;
   #timer: NodeJS.Timeout | undefined;
   #drawn = 0;
@@ -96,7 +100,7 @@ class TextView implements RunView {
   serverEvent(event: RunEvent): void {
     if (event.type === "log") {
       const worth = event.level === "warn" || event.level === "error" || this.#context.verbose;
-      if (worth) this.#print(`(${event.server}) ${event.line}`);
+      if (worth) this.#serverLine(`(${event.server}) ${event.line}`);
     } else if (event.type === "installing") this.#print(`installing the packages of ${event.server}`);
     else if (event.type === "lag") {
       const { lagMs, server, path: route, heldMs } = event.lag;
@@ -129,6 +133,7 @@ class TextView implements RunView {
           if (summary.tornOutput)
             this.#print("A torn last line of the output was repaired; its rollout runs again.");
         }
+        if (summary.materializedRows === 0) this.notice("The input has no rows: there is nothing to run.");
         this.#print(`Collecting ${summary.remaining} rollouts into ${paths.output}`);
         break;
       }
@@ -157,6 +162,16 @@ class TextView implements RunView {
   close(): void {
     this.#stopDrawing();
     this.#progressFile.close();
+  }
+
+  /** A server that says the same for every rollout says it often enough in its log. */
+  #serverLine(line: string): void {
+    const [first = ""] = line.split("\n");
+    const times = (this.#said.get(first) ?? 0) + 1;
+    if (this.#said.size < MAX_REMEMBERED_LINES) this.#said.set(first, times);
+    if (times <= SAID_AT_MOST || this.#context.verbose) this.#print(line);
+    if (times === SAID_AT_MOST && !this.#context.verbose)
+      this.#print(this.#context.terminal.dim("  (said again, it is only in the server's log)"));
   }
 
   #announceDrain(): void {

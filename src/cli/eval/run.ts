@@ -21,7 +21,7 @@ import { openControl } from "./control.ts";
 import { startExport, uploadsRollouts } from "./exporting.ts";
 import { chooseInput } from "./input.ts";
 import { collectionKeys, servingKeys } from "./keys.ts";
-import { printReport } from "./report.ts";
+import { exitCodeOf, printReport } from "./report.ts";
 import { createRunView, type RunView } from "./run-view.ts";
 
 /** Runs `gym eval run` in both forms. */
@@ -165,7 +165,7 @@ async function evaluateWith(run: {
   const upload = uploadsRollouts(config, keys.upload_rollouts, (text) => view.notice(text));
   const { summary, paths } = evaluation;
   await exporting?.finish({ summary, rollouts: upload ? paths : undefined });
-  return evaluation.result.stoppedEarly === undefined || context.signal.aborted ? 0 : 1;
+  return exitCodeOf(evaluation, context);
 }
 
 /** What servers record beside the rows, as the config of the run says. */
@@ -201,6 +201,7 @@ async function expandOptions(run: {
     inputPath: input.inputPath,
     // A run with one agent needs no telling which.
     agentName: input.agentName ?? (agents.length === 1 ? agents[0] : undefined) ?? null,
+    knownAgents: agents,
     limit: keys.limit ?? null,
     repeats: keys.num_repeats as RepeatsSetting,
     addSeed: keys.num_repeats_add_seed,

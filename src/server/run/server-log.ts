@@ -27,8 +27,7 @@ export class ServerLog {
     this.server = options.server;
     this.#onLine = options.onLine;
     this.#verbose = options.verbose ?? false;
-    if (options.directory !== undefined) {
-      mkdirSync(options.directory, { recursive: true });
+    if (options.directory !== undefined && canCreate(options.directory, options.onFileError)) {
       this.path = join(options.directory, `${options.server.replaceAll("/", "_")}.log`);
       this.#file = createWriteStream(this.path, { flags: "a" });
       this.#file.on("error", options.onFileError);
@@ -80,5 +79,16 @@ export class ServerLog {
 
   close(): void {
     this.#file?.end();
+  }
+}
+
+/** Without a place for its log a server still runs. */
+function canCreate(directory: string, onFileError: (error: Error) => void): boolean {
+  try {
+    mkdirSync(directory, { recursive: true });
+    return true;
+  } catch (error) {
+    onFileError(error as Error);
+    return false;
   }
 }
