@@ -45,6 +45,18 @@ describe("JsonlWriter", () => {
     },
   );
 
+  it("forces lines onto the device when asked, many askers at once", async () => {
+    const writer = await JsonlWriter.open(path, { fsync: "never" });
+    const syncs = Array.from({ length: 50 }, async (_, index) => {
+      await writer.append(String(index));
+      await writer.sync();
+    });
+    await Promise.all(syncs);
+    await writer.sync();
+    await writer.close();
+    expect((await readFile(path, "utf8")).split("\n")).toHaveLength(51);
+  });
+
   it("waits while the queue is full", async () => {
     const writer = await JsonlWriter.open(path, { maxQueuedCharacters: 1000 });
     await Promise.all(Array.from({ length: 500 }, (_, index) => writer.append(`${index}${"x".repeat(99)}`)));

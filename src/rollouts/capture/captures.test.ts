@@ -374,6 +374,14 @@ describe("tokens", () => {
     expect(row).toMatchObject({ mask_sample: true, _ng_token_capture: { n_calls: 0 } });
   });
 
+  it("masks rollouts whose records cannot be had", async () => {
+    await put(record("1", [1], [2]));
+    rmSync(join(directory, "0-0.tokens.jsonl"));
+    mkdirSync(join(directory, "0-0.tokens.jsonl"));
+    const row = await attached(reply(), training());
+    expect(row).toMatchObject({ mask_sample: true, _ng_token_capture: { n_calls: 0 } });
+  });
+
   it("leaves rows that bring their tokens along, other agents and failures alone", async () => {
     await put(record("1", [1], [2]));
     const own = {

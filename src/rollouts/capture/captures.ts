@@ -76,7 +76,9 @@ export class Captures implements RolloutCaptures {
     const { modelCallDirectory, tokens } = this.#options;
     const captured =
       modelCallDirectory !== undefined && id !== undefined
-        ? await withModelCalls(row, input, id, modelCallDirectory)
+        ? await withModelCalls(row, input, id, modelCallDirectory).catch((error: unknown) =>
+            withoutModelCalls(row, id, error),
+          )
         : withTrajectory(row, input);
     const agent = agentNameOf(input);
     // The records of a failed attempt stay as evidence; nothing of it is trained on.
@@ -130,6 +132,13 @@ async function withModelCalls(row: Row, input: Row, rolloutId: string, directory
       gaps: captureGaps,
     }),
   });
+}
+
+/** What an agent sends can be anything: whatever it breaks here must not cost the row. */
+function withoutModelCalls(row: Row, rolloutId: string, error: unknown): Row {
+  const gaps = [{ code: "model_call_capture_unreadable", detail: errorMessage(error) }];
+  const capture = { rollout_id: rolloutId, metrics: callMetrics([]), calls: [], gaps };
+  return attachTo(row, { ng_model_call_capture: capture });
 }
 
 /** Brings what an agent told about its rollout into the standard form; rows without it stay as they are. */

@@ -37,14 +37,13 @@ export async function deliverTokens(
 ): Promise<TokenDelivery> {
   if (carriesTokens(row)) return redundant(row, rolloutId, source);
   if (rolloutId === undefined) return unusable(row, "the row has no rollout id");
-  let snapshot: TokenSnapshot;
   try {
-    snapshot = await source.freeze(rolloutId);
+    const snapshot = await source.freeze(rolloutId);
+    if (snapshot.calls.length === 0 && !snapshot.incomplete) return unusable(row, "nothing recorded");
+    return rebuilt(row, snapshot);
   } catch (error) {
     return unusable(row, errorMessage(error));
   }
-  if (snapshot.calls.length === 0 && !snapshot.incomplete) return unusable(row, "nothing recorded");
-  return rebuilt(row, snapshot);
 }
 
 function rebuilt(row: Row, snapshot: TokenSnapshot): TokenDelivery {
