@@ -98,6 +98,36 @@ export const datasetErrorCodes = [
     when: "The version in the registry already holds a file of that name.",
     fix: "Raise the version, or allow `--overwrite`.",
   },
+  {
+    code: "BENCHMARK_NONE",
+    class: "DatasetError",
+    when: "`gym eval prepare` finds no dataset of type benchmark in the config.",
+    fix: "Name a benchmark with `--benchmark`; `gym list benchmarks` shows them.",
+  },
+  {
+    code: "BENCHMARK_AMBIGUOUS",
+    class: "DatasetError",
+    when: "An agent has more than one benchmark dataset.",
+    fix: "Give each benchmark an agent of its own.",
+  },
+  {
+    code: "BENCHMARK_SCRIPT",
+    class: "DatasetError",
+    when: "A prepare script is missing, cannot be loaded, has no `prepare`, or fails.",
+    fix: "Mend the script named; all are checked before the first one runs.",
+  },
+  {
+    code: "BENCHMARK_SOURCE",
+    class: "DatasetError",
+    when: "The source of a benchmark does not exist or has rows the script cannot convert.",
+    fix: "Give the file of the real dataset, `huggingface`, or nothing for the rows that come with it.",
+  },
+  {
+    code: "BENCHMARK_OUTPUT",
+    class: "DatasetError",
+    when: "A prepare script gives another path than the dataset's `jsonl_fpath`, or wrote nothing.",
+    fix: "Write the rows to `context.outputPath` and return it.",
+  },
 ] as const satisfies readonly ErrorCodeRow[];
 
 /** Codes of transfers to and from hubs and registries. */

@@ -26,7 +26,7 @@ export function workloadFiles(scaffold: WorkloadScaffold): ScaffoldFiles {
     [`${folder}/README.md`]: readme(scaffold),
     ...(kind === "benchmark"
       ? {
-          [`${folder}/prepare.ts`]: prepareScript(name),
+          [`${folder}/prepare.ts`]: PREPARE_SCRIPT,
           [`${folder}/prompt.yaml`]: scaffold.reused ? BARE_PROMPT : PROMPT,
           [`${folder}/data/source.jsonl`]: scaffold.reused
             ? withoutInput(verifier.exampleRows)
@@ -130,25 +130,20 @@ ${kind === "benchmark" ? benchmark : ""}datasets:
 ${datasets(scaffold, "")}`;
 }
 
-function prepareScript(name: string): string {
-  return `import { copyFile } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
-
-const output = fileURLToPath(new URL("data/${name}_benchmark.jsonl", import.meta.url));
-const ownRows = fileURLToPath(new URL("data/source.jsonl", import.meta.url));
+const PREPARE_SCRIPT = `import path from "node:path";
+import type { PrepareContext } from "nemo-gym";
 
 interface PrepareArgs {
   /** A file with rows of the same shape; ours when absent. */
-  source?: string;
+  readonly source?: string;
 }
 
-/** Writes the rows of the benchmark and gives their path. Convert downloaded data here. */
-export async function prepare({ source = ownRows }: PrepareArgs = {}): Promise<string> {
-  await copyFile(source, output);
-  return output;
+/** Writes the rows of the benchmark and gives their path. Convert the rows of downloaded data on the way. */
+export function prepare({ source }: PrepareArgs, context: PrepareContext): Promise<string> {
+  const file = source ?? path.join(context.directory, "data/source.jsonl");
+  return context.writeRows(context.readRows(file));
 }
 `;
-}
 
 function readme({ kind, name, verifier }: WorkloadScaffold): string {
   const prepare = kind === "benchmark" ? `gym eval prepare --benchmark ${name}\n` : "";

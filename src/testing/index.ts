@@ -11,6 +11,7 @@ export {
 export { fakeVllm } from "./fake-vllm.ts";
 export { type MockAnswer, MockModelEndpoint, type MockModelOptions } from "./mock-model-endpoint.ts";
 export { functionCallItem, functionCallOutputItem, messageItem, verifyBody } from "./response-items.ts";
+export { type PreparedRows, type RunPrepareOptions, runPrepare } from "./run-prepare.ts";
 export {
   createTestServer,
   Jar,

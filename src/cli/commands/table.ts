@@ -142,6 +142,12 @@ export const program: Program = {
       "validate",
     ),
     command(
+      "eval prepare",
+      "write the rows of a benchmark",
+      async () => (await import("./eval-prepare.ts")).evalPrepare,
+      "prepare_benchmark",
+    ),
+    command(
       "eval run",
       "run an evaluation: start the servers, collect rollouts, compute metrics",
       async () => (await import("./eval-run.ts")).evalRun,

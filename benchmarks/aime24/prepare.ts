@@ -1,0 +1,11 @@
+import type { PrepareContext } from "nemo-gym";
+import { convertRows } from "./convert.ts";
+
+/** Converts the problems of AIME 2024: a file of them, the dataset on the hub (`source: huggingface`), or rows of our own. */
+export async function prepare({ source }: { source?: string }, context: PrepareContext): Promise<string> {
+  const file = await context.sourceFile(source, {
+    own: "data/source.jsonl",
+    hub: { repository: "HuggingFaceH4/aime_2024", split: "train" },
+  });
+  return context.writeRows(convertRows(context.readRows(file)));
+}

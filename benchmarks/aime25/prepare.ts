@@ -1,0 +1,11 @@
+import type { PrepareContext } from "nemo-gym";
+import { convertRows } from "../aime24/convert.ts";
+
+/** Converts the problems of AIME 2025: a file of them, the dataset on the hub (`source: huggingface`), or rows of our own. */
+export async function prepare({ source }: { source?: string }, context: PrepareContext): Promise<string> {
+  const file = await context.sourceFile(source, {
+    own: "data/source.jsonl",
+    hub: { repository: "MathArena/aime_2025", split: "train" },
+  });
+  return context.writeRows(convertRows(context.readRows(file)));
+}

@@ -1,0 +1,16 @@
+import type { PrepareContext } from "nemo-gym";
+import { convertRow } from "./convert.ts";
+
+/** Converts the test set of GSM8K: a file of it, the one on the hub (`source: huggingface`), or rows of our own. */
+export async function prepare({ source }: { source?: string }, context: PrepareContext): Promise<string> {
+  const file = await context.sourceFile(source, {
+    own: "data/source.jsonl",
+    hub: { repository: "openai/gsm8k", configName: "main", split: "test" },
+  });
+  return context.writeRows(converted(context.readRows(file)));
+}
+
+async function* converted(rows: AsyncIterable<Record<string, unknown>>) {
+  let number = 0;
+  for await (const row of rows) yield convertRow(row, ++number);
+}

@@ -1,0 +1,28 @@
+import { defineResourcesServer } from "nemo-gym";
+import { outputText } from "nemo-gym/openai";
+import { lastClosedBoxed } from "nemo-gym/verify";
+import { z } from "zod";
+import { parseNumber } from "./parse-number.ts";
+
+/** The number in the last `\boxed{…}` against the expected one: equal or not, however either is written. */
+export default defineResourcesServer({
+  row: z.object({ expected_answer: z.union([z.string(), z.number()]).transform(String) }),
+  echo: [],
+  reverifyMode: "stateless",
+  verify({ row, response }) {
+    const extracted = lastClosedBoxed(outputText(response))?.trim();
+    return {
+      reward: extracted !== undefined && sameAnswer(extracted, row.expected_answer) ? 1 : 0,
+      expected_answer: row.expected_answer,
+      extracted_answer: extracted ?? null,
+    };
+  },
+});
+
+/** Equal numbers; where the expected answer is no number (`07:30`), equal texts. */
+function sameAnswer(given: string, expected: string): boolean {
+  const wanted = parseNumber(expected);
+  if (wanted === undefined) return given.toLowerCase() === expected.trim().toLowerCase();
+  const number = parseNumber(given);
+  return number?.numerator === wanted.numerator && number.denominator === wanted.denominator;
+}

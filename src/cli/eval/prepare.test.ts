@@ -1,0 +1,194 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { startHubServer } from "../../testing/hub-server.ts";
+import { captureRun } from "../captured-run.ts";
+
+let base: string;
+beforeEach(() => {
+  base = realpathSync(mkdtempSync(path.join(tmpdir(), "gym-prepare-")));
+});
+afterEach(() => rmSync(base, { recursive: true, force: true }));
+
+function write(name: string, text: string): void {
+  mkdirSync(path.dirname(path.join(base, name)), { recursive: true });
+  writeFileSync(path.join(base, name), text);
+}
+const read = (name: string) => readFileSync(path.join(base, name), "utf8");
+const run = (...words: string[]) =>
+  captureRun(["eval", "prepare", ...words], { cwd: base, env: { PATH: process.env["PATH"] } });
+
+/** An agent with the datasets given as flow mappings. */
+const agent = (name: string, ...datasets: string[]) => `${name}:
+  responses_api_agents:
+    simple_agent:
+      entrypoint: app.ts
+      datasets: [${datasets.join(", ")}]
+`;
+const dataset = (name: string, script = `benchmarks/${name}/prepare.js`) =>
+  `{name: ${name}, type: benchmark, jsonl_fpath: benchmarks/${name}/data/rows.jsonl, prepare_script: ${script}}`;
+
+const SCRIPT = `import { mkdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
+export function prepare(args, context) {
+  mkdirSync(path.dirname(context.outputPath), { recursive: true });
+  writeFileSync(context.outputPath, JSON.stringify(args) + "\\n");
+  return context.outputPath;
+}
+`;
+
+describe("gym eval prepare", () => {
+  it("runs the script of every benchmark with its arguments", async () => {
+    write("benchmarks/one/config.yaml", agent("a", dataset("one")) + agent("b", dataset("two")));
+    write("benchmarks/one/prepare.js", SCRIPT);
+    write("benchmarks/two/prepare.js", SCRIPT);
+    const { exitCode, stdout } = await run("--benchmark", "one", "+prepare_script_args={year: 2024}");
+    expect(exitCode).toBe(0);
+    expect(stdout).toBe("✓ one: benchmarks/one/data/rows.jsonl\n✓ two: benchmarks/two/data/rows.jsonl\n");
+    expect(read("benchmarks/one/data/rows.jsonl")).toBe('{"year":2024}\n');
+  });
+
+  it("runs several at once when asked", async () => {
+    write("benchmarks/one/config.yaml", agent("a", dataset("one")) + agent("b", dataset("two")));
+    write("benchmarks/one/prepare.js", SCRIPT.replace("export function", "export async function"));
+    write("benchmarks/two/prepare.js", SCRIPT);
+    const { stdout } = await run("--benchmark", "one", "+num_prepare_benchmark_processes=4");
+    expect(stdout.trim().split("\n").sort()).toHaveLength(2);
+  });
+
+  it("keeps files that exist when told to", async () => {
+    write("a.yaml", agent("a", dataset("one")));
+    write("benchmarks/one/prepare.js", SCRIPT);
+    write("benchmarks/one/data/rows.jsonl", "mine\n");
+    const words = ["--config", "a.yaml", "+use_cached_prepared_benchmarks=true"];
+    expect((await run(...words)).stdout).toBe("✓ one: benchmarks/one/data/rows.jsonl (was there)\n");
+    expect(read("benchmarks/one/data/rows.jsonl")).toBe("mine\n");
+  });
+
+  it("answers under its older name", async () => {
+    write("a.yaml", agent("a", dataset("one")));
+    write("benchmarks/one/prepare.js", SCRIPT);
+    const result = await captureRun(["+config_paths=[a.yaml]"], {
+      startedAs: "ng_prepare_benchmark",
+      cwd: base,
+      env: {},
+    });
+    expect(result.exitCode).toBe(0);
+    expect(result.stderr).toContain("use `gym eval prepare` instead");
+  });
+
+  it("checks all scripts before it runs one, and reports all problems together", async () => {
+    write("a.yaml", ["one", "two", "three", "four"].map((name) => agent(name, dataset(name))).join(""));
+    write("benchmarks/one/prepare.js", SCRIPT);
+    write("benchmarks/two/prepare.js", "export const prepared = 1;\n");
+    write("benchmarks/three/prepare.js", "throw new Error('broken file');\n");
+    const { exitCode, stderr } = await run("--config", "a.yaml");
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain("  - two: ");
+    expect(stderr).toContain("exports no function 'prepare'");
+    expect(stderr).toContain("three/prepare.js cannot be loaded: broken file");
+    expect(stderr).toContain("four/prepare.js does not exist.");
+    expect(existsSync(path.join(base, "benchmarks/one/data"))).toBe(false);
+  });
+
+  it("names an agent with two benchmarks, and the instances when there is none", async () => {
+    write("a.yaml", agent("busy", dataset("one"), dataset("two")));
+    expect((await run("--config", "a.yaml")).stderr).toContain(
+      "Agent 'busy' has 2 benchmark datasets ('one', 'two'), but an agent can have only one.",
+    );
+    write("b.yaml", agent("idle"));
+    const none = await run("--config", "b.yaml");
+    expect(none.exitCode).toBe(1);
+    expect(none.stderr).toContain(
+      "Instances: idle, policy_model. Name a benchmark, for example: gym eval prepare --benchmark",
+    );
+  });
+
+  it("refuses another file than the config reads, and reports what a script throws", async () => {
+    write("a.yaml", agent("a", dataset("one")));
+    write("benchmarks/one/prepare.js", 'export const prepare = () => "elsewhere.jsonl";\n');
+    expect((await run("--config", "a.yaml")).stderr).toContain(
+      `gave ${base}/elsewhere.jsonl, but the config reads ${base}/benchmarks/one/data/rows.jsonl.`,
+    );
+    write(
+      "benchmarks/two/prepare.js",
+      'export const prepare = () => { throw new Error("no such year"); };\n',
+    );
+    write("b.yaml", agent("a", dataset("two")));
+    const { stderr } = await run("--config", "b.yaml");
+    expect(stderr).toContain("two/prepare.js failed: no such year");
+    expect(stderr).not.toMatch(/^\s+at /m);
+  });
+
+  it("runs scripts in Python as they are", async () => {
+    write("a.yaml", agent("a", dataset("one", "benchmarks/one/prepare.py")));
+    write(
+      "benchmarks/one/prepare.py",
+      `import json
+from pathlib import Path
+
+OUTPUT = Path(__file__).parent / "data" / "rows.jsonl"
+
+
+def prepare(year: int = 0) -> Path:
+    OUTPUT.parent.mkdir(exist_ok=True)
+    OUTPUT.write_text(json.dumps({"year": year}) + "\\n")
+    print("Wrote 1 row")
+    return OUTPUT
+`,
+    );
+    const { exitCode, stderr, stdout } = await run("--config", "a.yaml", "+prepare_script_args.year=7");
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "Wrote 1 row\n" });
+    expect(stdout).toBe("✓ one: benchmarks/one/data/rows.jsonl\n");
+    expect(read("benchmarks/one/data/rows.jsonl")).toBe('{"year": 7}\n');
+    const wrong = await run("--config", "a.yaml", "+prepare_script_args.month=7");
+    expect(wrong.exitCode).toBe(1);
+    expect(wrong.stderr).toContain("unexpected keyword argument 'month'");
+  });
+
+  it("takes prepare.ts where a config of the original says prepare.py", async () => {
+    write("a.yaml", agent("a", dataset("one", "benchmarks/one/prepare.py")));
+    write(
+      "benchmarks/one/prepare.ts",
+      SCRIPT.replace("(args, context)", "(args: object, context: { outputPath: string }): string"),
+    );
+    expect((await run("--config", "a.yaml")).stdout).toBe("✓ one: benchmarks/one/data/rows.jsonl\n");
+  });
+});
+
+describe("gym eval prepare --benchmark gsm8k", () => {
+  it("works without a network, and says that these are not the real rows", async () => {
+    const { exitCode, stderr } = await run("--benchmark", "gsm8k");
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain("gsm8k: using the rows that come with it.");
+    expect(read("benchmarks/gsm8k/data/gsm8k_benchmark.jsonl").trim().split("\n")).toHaveLength(10);
+  });
+
+  it("downloads the real dataset from the hub", async () => {
+    const hub = await startHubServer();
+    try {
+      const repo = hub.addRepository("openai/gsm8k");
+      repo.put("main/test.jsonl", `${JSON.stringify({ question: "q", answer: "a\n#### 5" })}\n`);
+      const result = await captureRun(
+        ["eval", "prepare", "--benchmark", "gsm8k", "+prepare_script_args.source=huggingface"],
+        { cwd: base, env: { HF_ENDPOINT: hub.url } },
+      );
+      expect(result.stderr).toBe("gsm8k: downloading the split 'test' of openai/gsm8k\n");
+      expect(result.exitCode).toBe(0);
+      expect(read("benchmarks/gsm8k/data/gsm8k_benchmark.jsonl")).toBe(
+        '{"question": "q", "expected_answer": "5", "reference_solution": "a"}\n',
+      );
+    } finally {
+      await hub.close();
+    }
+  });
+});

@@ -1,0 +1,59 @@
+import path from "node:path";
+import { searchRoots } from "../../config/paths.ts";
+import { agentsOf } from "../../datasets/agents.ts";
+import { type PrepareEvent, prepareBenchmarks } from "../../datasets/benchmarks/prepare-benchmarks.ts";
+import type { CommandContext } from "../command.ts";
+import { type KeyTable, type KeyValues, readKeys } from "../config-keys.ts";
+import { type AccessValues, hubAccess } from "../dataset/access.ts";
+
+interface PrepareValues extends AccessValues {
+  readonly use_cached_prepared_benchmarks: boolean;
+  readonly num_prepare_benchmark_processes: number;
+  readonly prepare_script_args?: Record<string, unknown>;
+  readonly python_executable?: string;
+}
+
+/** Runs `gym eval prepare`. */
+export async function prepare<const T extends KeyTable>(context: CommandContext, table: T): Promise<number> {
+  const { io, env, installRoot, signal, err } = context;
+  const config = await context.resolve();
+  const values = readKeys(table, config) as KeyValues<T> & PrepareValues;
+  const agents = config.servers.filter(({ type }) => type === "responses_api_agents");
+  const { agents: withDatasets, rejected } = agentsOf(
+    agents.map(({ name, config: block }) => ({ name, datasets: block["datasets"] })),
+  );
+  for (const { problems } of rejected) for (const problem of problems) err(`Warning: ${problem}`);
+  await prepareBenchmarks({
+    agents: withDatasets,
+    instances: config.servers.map(({ name }) => name),
+    args: values.prepare_script_args ?? {},
+    useCached: values.use_cached_prepared_benchmarks,
+    concurrency: values.num_prepare_benchmark_processes,
+    cwd: io.cwd,
+    roots: searchRoots({ cwd: io.cwd, env, installRoot }),
+    env,
+    python: values.python_executable ?? "python3",
+    hub: hubAccess(values, context),
+    signal,
+    onEvent: (event) => show(event, context),
+  });
+  return 0;
+}
+
+function show(event: PrepareEvent, { io, out, err, terminal, verbose }: CommandContext): void {
+  const place = "file" in event ? path.relative(io.cwd, event.file) : "";
+  switch (event.type) {
+    case "start":
+      if (verbose) err(`Preparing ${event.benchmark} with ${place}`);
+      break;
+    case "log":
+      err(event.line);
+      break;
+    case "cached":
+      out(`${terminal.green("✓")} ${event.benchmark}: ${place} (was there)`);
+      break;
+    case "done":
+      out(`${terminal.green("✓")} ${event.benchmark}: ${place}`);
+      break;
+  }
+}

@@ -1,0 +1,175 @@
+import { existsSync, realpathSync } from "node:fs";
+import path from "node:path";
+import { findExistingPath, findPath } from "../../config/paths.ts";
+import { errorMessage, GymError } from "../../errors.ts";
+import type { DatasetAgent } from "../collate.ts";
+import type { BenchmarkEntry } from "../entry.ts";
+import { DatasetError } from "../errors.ts";
+import type { HubAccess } from "../remote/hub-access.ts";
+import { createPrepareContext } from "./prepare-context.ts";
+import { loadPrepareScript, type PrepareArgs, type PrepareScript } from "./prepare-script.ts";
+
+export interface PrepareOptions {
+  /** Agents with their datasets, in config order. */
+  readonly agents: readonly DatasetAgent[];
+  /** Names of all instances looked at, for the message when none of them has a benchmark. */
+  readonly instances: readonly string[];
+  /** Given to every script. */
+  readonly args: PrepareArgs;
+  /** Leaves out benchmarks whose file exists. */
+  readonly useCached: boolean;
+  /** Scripts that run at the same time. */
+  readonly concurrency: number;
+  readonly cwd: string;
+  readonly roots: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly python: string;
+  readonly hub: HubAccess;
+  readonly signal: AbortSignal;
+  readonly onEvent: (event: PrepareEvent) => void;
+}
+
+export type PrepareEvent =
+  | { readonly type: "start" | "cached"; readonly benchmark: string; readonly file: string }
+  | { readonly type: "log"; readonly benchmark: string; readonly line: string }
+  | { readonly type: "done"; readonly benchmark: string; readonly file: string };
+
+interface Benchmark {
+  readonly agent: string;
+  readonly entry: BenchmarkEntry;
+  readonly script: string;
+}
+
+/** Runs the prepare script of every benchmark; all scripts are looked at before the first one runs. */
+export async function prepareBenchmarks(
+  options: PrepareOptions,
+): Promise<{ benchmark: string; file: string }[]> {
+  const benchmarks = findBenchmarks(options);
+  const scripts = await loadScripts(benchmarks);
+  const queue = benchmarks.map((benchmark, index) => ({ benchmark, script: scripts[index] }));
+  const prepared: { benchmark: string; file: string }[] = [];
+  const work = async () => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      options.signal.throwIfAborted();
+      if (next.script === undefined) continue;
+      const file = await prepareOne(next.benchmark, next.script, options);
+      prepared.push({ benchmark: next.benchmark.entry.name, file });
+    }
+  };
+  await Promise.all(Array.from({ length: options.concurrency }, work));
+  return prepared;
+}
+
+function findBenchmarks({ agents, instances, roots }: PrepareOptions): Benchmark[] {
+  const benchmarks = agents.flatMap(({ name, datasets }) => {
+    const entries = datasets.filter((entry): entry is BenchmarkEntry => entry.type === "benchmark");
+    const [entry, ...others] = entries;
+    if (others.length > 0) {
+      const listed = entries.map((dataset) => `'${dataset.name}'`).join(", ");
+      throw new DatasetError(
+        "BENCHMARK_AMBIGUOUS",
+        `Agent '${name}' has ${entries.length} benchmark datasets (${listed}), but an agent can have only one.`,
+      );
+    }
+    const script = String(entry?.shown["prepare_script"]);
+    return entry === undefined ? [] : [{ agent: name, entry, script: findPath(script, roots) }];
+  });
+  if (benchmarks.length > 0) return benchmarks;
+  throw new DatasetError(
+    "BENCHMARK_NONE",
+    `No agent of the config has a dataset of type benchmark. Instances: ${instances.join(", ") || "none"}. ` +
+      "Name a benchmark, for example: gym eval prepare --benchmark gsm8k",
+  );
+}
+
+async function loadScripts(benchmarks: readonly Benchmark[]): Promise<PrepareScript[]> {
+  const problems: string[] = [];
+  const scripts: PrepareScript[] = [];
+  for (const { entry, script } of benchmarks) {
+    try {
+      scripts.push(await loadPrepareScript(script));
+    } catch (error) {
+      problems.push(`  - ${entry.name}: ${errorMessage(error)}`);
+    }
+  }
+  if (problems.length === 0) return scripts;
+  throw new DatasetError("BENCHMARK_SCRIPT", `Prepare scripts cannot be used:\n${problems.join("\n")}`);
+}
+
+async function prepareOne(
+  { entry }: Benchmark,
+  script: PrepareScript,
+  options: PrepareOptions,
+): Promise<string> {
+  const { cwd, roots, env, python, hub, signal, onEvent } = options;
+  const benchmark = entry.name;
+  const cached = findExistingPath(entry.jsonlPath, roots);
+  if (options.useCached && cached !== undefined) {
+    onEvent({ type: "cached", benchmark, file: cached });
+    return cached;
+  }
+  const outputPath = path.resolve(cwd, entry.jsonlPath);
+  onEvent({ type: "start", benchmark, file: script.file });
+  const context = createPrepareContext({
+    script: script.file,
+    benchmark,
+    outputPath,
+    cwd,
+    roots,
+    env,
+    python,
+    hub,
+    signal,
+    log: (line) => onEvent({ type: "log", benchmark, line }),
+  });
+  const returned = await runScript(benchmark, () => script.run(options.args, context), script.file, signal);
+  const file = checkResult(benchmark, script.file, returned, entry.jsonlPath, options);
+  onEvent({ type: "done", benchmark, file });
+  return file;
+}
+
+/** What a script throws is the user's to mend: one sentence that names it. */
+async function runScript(
+  benchmark: string,
+  run: () => Promise<unknown>,
+  file: string,
+  signal: AbortSignal,
+): Promise<unknown> {
+  try {
+    return await run();
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof GymError) throw error;
+    throw new DatasetError("BENCHMARK_SCRIPT", `${benchmark}: ${file} failed: ${errorMessage(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+/** The script must have written the file that will be read later. */
+function checkResult(
+  benchmark: string,
+  script: string,
+  returned: unknown,
+  wanted: string,
+  { cwd, roots }: PrepareOptions,
+): string {
+  const expected = findExistingPath(wanted, [cwd, ...roots]);
+  const given = typeof returned === "string" || returned instanceof URL ? pathOf(returned, cwd) : undefined;
+  if (
+    given !== undefined &&
+    existsSync(given) &&
+    expected !== undefined &&
+    realpathSync(given) === realpathSync(expected)
+  )
+    return given;
+  const said = given === undefined ? `gave ${String(returned)} instead of a path` : `gave ${given}`;
+  throw new DatasetError(
+    "BENCHMARK_OUTPUT",
+    `${benchmark}: ${script} ${said}, but the config reads ${expected ?? path.resolve(cwd, wanted)}.`,
+  );
+}
+
+function pathOf(returned: string | URL, cwd: string): string {
+  return path.resolve(cwd, typeof returned === "string" ? returned : decodeURIComponent(returned.pathname));
+}

@@ -1,0 +1,140 @@
+import path from "node:path";
+import { candidatePaths, findExistingPath } from "../../config/paths.ts";
+import { isObject, type JsonObject } from "../../openai/readers.ts";
+import { dumps } from "../../python/json-dumps.ts";
+import { loads } from "../../python/json-loads.ts";
+import { DatasetError } from "../errors.ts";
+import { OutputFile } from "../output-file.ts";
+import type { HubAccess } from "../remote/hub-access.ts";
+
+/** Where the rows of a benchmark come from when a script follows our convention for `source`. */
+export interface BenchmarkSources {
+  /** File beside the script with rows of our own, used when nothing is asked for. */
+  readonly own: string;
+  /** The dataset on the Hugging Face hub, used for `source: huggingface`. */
+  readonly hub: { readonly repository: string; readonly split: string; readonly configName?: string };
+}
+
+/** What a prepare script gets as its second argument. */
+export interface PrepareContext {
+  /** Folder of the script. */
+  readonly directory: string;
+  /** Where the rows belong: the dataset's `jsonl_fpath` under the working directory. */
+  readonly outputPath: string;
+  readonly signal: AbortSignal;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Search roots, first hit first. */
+  readonly roots: readonly string[];
+  /** The Python for scripts that are written in it. */
+  readonly python: string;
+  log(line: string): void;
+  /**
+   * The file to convert: a path the user gave as `source`, the dataset from the hub for `source: huggingface`, rows of our
+   * own when nothing was given.
+   */
+  sourceFile(source: unknown, sources: BenchmarkSources): Promise<string>;
+  /** The rows of a JSON, JSON lines or parquet file. */
+  readRows(file: string): AsyncGenerator<JsonObject>;
+  /** Writes the rows to `outputPath`, which appears only when it is complete, and gives that path. */
+  writeRows(rows: AsyncIterable<object> | Iterable<object>): Promise<string>;
+}
+
+export interface PrepareContextOptions {
+  readonly script: string;
+  readonly benchmark: string;
+  readonly outputPath: string;
+  readonly cwd: string;
+  readonly roots: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly python: string;
+  readonly hub: HubAccess;
+  readonly signal: AbortSignal;
+  readonly log: (line: string) => void;
+}
+
+export function createPrepareContext(options: PrepareContextOptions): PrepareContext {
+  const { script, outputPath, roots, env, python, signal, log } = options;
+  const directory = path.dirname(script);
+  return {
+    directory,
+    outputPath,
+    signal,
+    env,
+    roots,
+    python,
+    log,
+    sourceFile: (source, sources) => sourceFile(source, sources, options),
+    readRows: (file) => readRows(file, signal),
+    writeRows: (rows) => writeRows(rows, outputPath, signal),
+  };
+}
+
+async function sourceFile(
+  source: unknown,
+  { own, hub }: BenchmarkSources,
+  { script, benchmark, outputPath, cwd, roots, hub: access, log }: PrepareContextOptions,
+): Promise<string> {
+  if (source === undefined || source === null) {
+    log(
+      `${benchmark}: using the rows that come with it. For the real dataset give +prepare_script_args.source=huggingface, ` +
+        "or the path of its file.",
+    );
+    return path.resolve(path.dirname(script), own);
+  }
+  if (typeof source !== "string") throw badSource(benchmark, "must be a path or 'huggingface'");
+  if (source === "huggingface") {
+    const file = `${outputPath.replace(/\.jsonl$/, "")}_source.jsonl`;
+    log(`${benchmark}: downloading the split '${hub.split}' of ${hub.repository}`);
+    // The hub's library is large; most scripts do without.
+    const { downloadHubSplit } = await import("../hub-split-download.ts");
+    await downloadHubSplit(access, { ...hub }, file);
+    return file;
+  }
+  const file = findExistingPath(source, [cwd, ...roots]);
+  if (file !== undefined) return file;
+  const tried = candidatePaths(source, [cwd, ...roots]);
+  throw badSource(benchmark, `names a file that does not exist: ${[...new Set(tried)].join(", ")}`);
+}
+
+function badSource(benchmark: string, what: string): DatasetError {
+  return new DatasetError("BENCHMARK_SOURCE", `${benchmark}: prepare_script_args.source ${what}.`);
+}
+
+async function* readRows(file: string, signal: AbortSignal): AsyncGenerator<JsonObject> {
+  const { readDataFileRows } = await import("../data-file-rows.ts");
+  let number = 0;
+  for await (const line of readDataFileRows(file, path.basename(file), signal)) {
+    number++;
+    let row: unknown;
+    try {
+      row = loads(line, { allowNonFinite: true });
+    } catch (error) {
+      throw new DatasetError(
+        "BENCHMARK_SOURCE",
+        `${file}, row ${number} is not JSON: ${(error as Error).message}`,
+      );
+    }
+    if (!isObject(row))
+      throw new DatasetError("BENCHMARK_SOURCE", `${file}, row ${number} is not a JSON object.`);
+    yield row;
+  }
+}
+
+async function writeRows(
+  rows: AsyncIterable<object> | Iterable<object>,
+  outputPath: string,
+  signal: AbortSignal,
+): Promise<string> {
+  const output = await OutputFile.create(outputPath, { atomic: true });
+  try {
+    for await (const row of rows) {
+      signal.throwIfAborted();
+      await output.write(`${dumps(row)}\n`);
+    }
+  } catch (error) {
+    await output.abandon();
+    throw error;
+  }
+  await output.finish();
+  return outputPath;
+}

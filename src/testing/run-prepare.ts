@@ -1,0 +1,51 @@
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { createPrepareContext, type PrepareContext } from "../datasets/benchmarks/prepare-context.ts";
+
+export interface RunPrepareOptions<Args> {
+  /** The script, `import.meta.url` of a test beside it or its path; files of its own are looked for in its folder. */
+  script: string | URL;
+  /** Where `rows.jsonl` goes. */
+  outputDirectory: string;
+  args?: Args;
+}
+
+export interface PreparedRows {
+  /** What the script returned. */
+  file: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into rows whose shape they are about to assert
+  rows: any[];
+  /** What the script logged. */
+  said: string[];
+}
+
+/**
+ * Runs a benchmark's `prepare` and reads what it wrote.
+ *
+ * @example
+ * const { rows } = await runPrepare(prepare, { script: import.meta.url, outputDirectory, args: { source: "test.jsonl" } });
+ */
+export async function runPrepare<Args extends object>(
+  prepare: (args: Args, context: PrepareContext) => Promise<string>,
+  { script, outputDirectory, args }: RunPrepareOptions<Args>,
+): Promise<PreparedRows> {
+  const said: string[] = [];
+  const place = script instanceof URL || script.startsWith("file:") ? fileURLToPath(script) : script;
+  const context = createPrepareContext({
+    script: place,
+    benchmark: path.basename(path.dirname(place)),
+    outputPath: path.join(outputDirectory, "rows.jsonl"),
+    cwd: outputDirectory,
+    roots: [],
+    env: process.env,
+    python: "python3",
+    hub: {},
+    signal: new AbortController().signal,
+    log: (line) => said.push(line),
+  });
+  const file = await prepare(args ?? ({} as Args), context);
+  const text = await readFile(file, "utf8");
+  const rows = text.split("\n").filter((line) => line !== "");
+  return { file, rows: rows.map((line) => JSON.parse(line)), said };
+}
