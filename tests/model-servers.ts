@@ -1,0 +1,46 @@
+import { createServer } from "node:net";
+import { onTestFinished } from "vitest";
+import { createApp } from "../src/server/create-app.ts";
+import type { ServerDefinition } from "../src/server/definitions.ts";
+import { HttpEdge } from "../src/server/http-edge.ts";
+import { silentLogger } from "../src/server/logger.ts";
+
+/** A port nothing listens on. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+/** Starts a model server on a port of its own until the test is over; returns its address. */
+export async function startModelServer(
+  definition: ServerDefinition,
+  config: Record<string, unknown>,
+): Promise<string> {
+  const app = createApp(
+    definition,
+    {
+      name: "policy_model",
+      directory: process.cwd(),
+      globalConfig: {},
+      client: undefined as never,
+      log: silentLogger,
+      findFile: (path) => path,
+    },
+    config,
+    { implementation: "model" },
+  );
+  await app.start();
+  const port = await freePort();
+  const edge = await HttpEdge.listen(app, { host: "127.0.0.1", port });
+  onTestFinished(async () => {
+    await edge.close();
+    await app.close();
+  });
+  return `http://127.0.0.1:${port}`;
+}
