@@ -1,0 +1,607 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { copyFile, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { MlflowTrackingServer } from "../src/testing/mlflow-tracking-server.ts";
+import { WandbServer } from "../src/testing/wandb-server.ts";
+import { project, repository, runGym } from "./gym-process.ts";
+import { freePort } from "./support/run-instances.ts";
+
+const TOOL_CALL = ["--resources-server", "example_single_tool_call", "--model-type", "random_model"];
+const AGENT = "example_single_tool_call_simple_agent";
+
+/** A resources server whose judge answers only once the file `judge.ok` exists, and a model that says "yes". */
+const JUDGED: Record<string, string> = {
+  "resources_servers/judged/app.ts": `
+import { existsSync } from "node:fs";
+import { defineResourcesServer, JudgeError } from "nemo-gym";
+export default defineResourcesServer({
+  reverifyMode: "stateless",
+  verify: ({ body }) => {
+    if (body.needs_judge && !existsSync(body.judge_file)) throw new JudgeError("the judge is out");
+    return { reward: body.worth ?? 1 };
+  },
+  metrics: { compute: (tasks) => ({ tasks_seen: tasks.length }) },
+});
+`,
+  "responses_api_models/agreeable/app.ts": `
+import { defineModel } from "nemo-gym";
+export default defineModel({
+  async responses() {
+    return { id: "resp", created_at: 0, model: "yes", object: "response", parallel_tool_calls: true, tool_choice: "auto", tools: [],
+      output: [{ type: "message", id: "m", role: "assistant", status: "completed", content: [{ type: "output_text", text: "yes", annotations: [] }] }] };
+  },
+});
+`,
+  "judged.yaml": `
+judged:
+  resources_servers:
+    judged: {entrypoint: app.ts, domain: other}
+judged_agent:
+  responses_api_agents:
+    simple_agent:
+      entrypoint: app.ts
+      resources_server: {type: resources_servers, name: judged}
+      model_server: {type: responses_api_models, name: policy_model}
+policy_model:
+  responses_api_models:
+    agreeable: {entrypoint: app.ts}
+`,
+};
+
+type Row = Record<string, unknown>;
+
+const lines = (rows: readonly Row[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join("");
+const rowsOf = (file: string) =>
+  readFileSync(file, "utf8")
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Row);
+
+const rollout = (task: number, index: number, reward: unknown, more: Row = {}): Row => ({
+  responses_create_params: { input: [{ role: "user", content: `question ${task}` }] },
+  response: {
+    output: [{ type: "message", role: "assistant", content: [{ type: "output_text", text: "yes" }] }],
+    usage: { input_tokens: 3, output_tokens: 1, total_tokens: 4 },
+  },
+  reward,
+  agent_ref: { name: "solver" },
+  _ng_task_index: task,
+  _ng_rollout_index: index,
+  ...more,
+});
+const input = (task: number, index: number): Row => ({
+  question: `question ${task}`,
+  _ng_task_index: task,
+  _ng_rollout_index: index,
+});
+
+async function gym(cwd: string, words: readonly string[], env: Record<string, string> = {}) {
+  const { exitCode, stdout, stderr } = await runGym(words, { cwd, env });
+  return { exitCode, stdout, stderr, text: stdout + stderr };
+}
+
+/** A run of three tasks with two rollouts each, with its materialized inputs. */
+async function storedRun(rewards: readonly number[] = [1, 0, 1, 1, 0, 0]) {
+  const keys = rewards.map((_, place) => [Math.floor(place / 2), place % 2] as const);
+  return project({
+    "run.jsonl": lines(keys.map(([task, index], place) => rollout(task, index, rewards[place]))),
+    "run_materialized_inputs.jsonl": lines(keys.map(([task, index]) => input(task, index))),
+    "tasks.jsonl": lines([0, 1, 2].map((task) => ({ question: `question ${task}` }))),
+  });
+}
+
+describe("gym eval profile", () => {
+  it("writes both files and says how complete the run is", async () => {
+    const cwd = await storedRun();
+    const words = ["eval", "profile", "--inputs", "run_materialized_inputs.jsonl", "--rollouts", "run.jsonl"];
+    const { exitCode, stdout } = await gym(cwd, words);
+    expect(exitCode).toBe(0);
+    expect(stdout).toBe(
+      "Rollouts: 6 of 6 completed (100.00 %)\nInput rows: 3 in all, 3 complete, 0 partial, 0 without rollouts\n" +
+        "Profile:       run_reward_profiling.jsonl\nAgent metrics: run_agent_metrics.json\n",
+    );
+    expect(rowsOf(path.join(cwd, "run_reward_profiling.jsonl"))).toMatchObject([
+      { "mean/reward": 0.5, num_rollouts: 2, sample: { question: "question 0" } },
+      { "mean/reward": 1 },
+      { "mean/reward": 0 },
+    ]);
+    const missing = await gym(cwd, ["eval", "profile", "--inputs", "no.jsonl", "--rollouts", "run.jsonl"]);
+    expect(missing).toMatchObject({
+      exitCode: 1,
+      stderr: "Error: Input file not found: 'no.jsonl' (--inputs).\n",
+    });
+    expect((await gym(cwd, ["eval", "profile"])).stderr).toContain(
+      "missing required configuration: materialized_inputs_jsonl_fpath, rollouts_jsonl_fpath",
+    );
+  });
+
+  it("keeps the older form under its older name", async () => {
+    const cwd = await storedRun();
+    const program = path.join(cwd, "ng_profile");
+    await symlink(path.join(repository, "bin/legacy.js"), program);
+    const words = ["+input_jsonl_fpath=tasks.jsonl", "+rollouts_jsonl_fpath=run.jsonl"];
+    const argv = [...words, "+output_jsonl_fpath=profiled.jsonl", "+pass_threshold=1.0"];
+    const { exitCode, stdout, stderr } = await runGym(argv, { cwd, program });
+    expect(stderr).toContain("`ng_profile` is deprecated");
+    expect({ exitCode, stdout }).toEqual({
+      exitCode: 0,
+      stdout: "Tasks: 3 profiled from 6 rollouts\nProfile: profiled.jsonl\n",
+    });
+    const [first] = rowsOf(path.join(cwd, "profiled.jsonl"));
+    expect(first).toMatchObject({
+      question: "question 0",
+      avg_reward: 0.5,
+      min_reward: 0,
+      max_reward: 1,
+      total_samples: 2,
+      pass_rate: 0.5,
+      pass_rate_total: 2,
+      pass_rate_passed: 1,
+      pass_threshold: 1,
+    });
+    const incomplete = await runGym([...words, "+pass_threshold=1.0"], { cwd, program });
+    expect(incomplete).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining("missing required configuration: output_jsonl_fpath"),
+    });
+  });
+});
+
+describe("gym eval compare", () => {
+  it("says what differs and how sure that is", async () => {
+    const cwd = await storedRun();
+    await writeFile(
+      path.join(cwd, "other.jsonl"),
+      lines([rollout(0, 0, 1), rollout(0, 1, 1), rollout(1, 0, 1), rollout(2, 0, 1), rollout(3, 0, 0)]),
+    );
+    const { exitCode, stdout } = await gym(cwd, ["eval", "compare", "run.jsonl", "other.jsonl"]);
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain("3 common tasks, matched by index, and their prompts agree");
+    expect(stdout).toContain("1 tasks only in B, left out");
+    expect(stdout).toContain("Tasks: B is better on 2, worse on 0, the same on 1");
+    expect(stdout).toContain("No significant difference");
+    expect(stdout).toMatch(/│ 2 +│ 0\.000 │ 1\.000 │ fixed │ question 2 │/);
+    const json = await gym(cwd, ["eval", "compare", "run.jsonl", "other.jsonl", "--json"]);
+    expect(JSON.parse(json.stdout)).toMatchObject({ matched_by: "index", wins: 2, only_after: [3] });
+    const absent = await gym(cwd, ["eval", "compare", "run.jsonl", "none.jsonl"]);
+    expect(absent).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining("none.jsonl' does not exist"),
+    });
+  });
+});
+
+describe("gym eval export", () => {
+  it("exports what the filters let through and reports what it cannot", async () => {
+    const cwd = await storedRun();
+    await writeFile(
+      path.join(cwd, "run.jsonl"),
+      `${readFileSync(path.join(cwd, "run.jsonl"), "utf8")}{broken\n`,
+    );
+    const words = ["eval", "export", "--rollouts", "run.jsonl", "--format"];
+    const sft = await gym(cwd, [...words, "sft", "--reward-min", "1", "--best-of", "1"]);
+    expect(sft.exitCode).toBe(0);
+    expect(sft.stderr).toContain("run.jsonl:7: the line is not JSON");
+    expect(sft.stdout).toContain("2 sft records from 7 rollouts: run_sft.jsonl");
+    expect(sft.stdout).toContain("Filtered out: 3 outside the rewards, 1 not among the best");
+    expect(rowsOf(path.join(cwd, "run_sft.jsonl"))[0]).toMatchObject({
+      messages: [
+        { role: "user", content: "question 0" },
+        { role: "assistant", content: "yes" },
+      ],
+      reward: 1,
+    });
+    const dpo = await gym(cwd, [...words, "dpo", "--json", "--strict"]);
+    expect(dpo.exitCode).toBe(1);
+    expect(JSON.parse(dpo.stdout)).toMatchObject({
+      format: "dpo",
+      read: 7,
+      written: 1,
+      invalid: 1,
+      tasks_without_pair: 2,
+      invalid_rows: [{ line: 7 }],
+    });
+    for (const [format, file] of [
+      ["csv", "run_csv.csv"],
+      ["parquet", "run_parquet.parquet"],
+      ["nemo-rl", "run_nemo_rl.jsonl"],
+    ] as const) {
+      expect((await gym(cwd, [...words, format])).stdout).toContain(file);
+      expect(existsSync(path.join(cwd, file))).toBe(true);
+    }
+    const itself = await gym(cwd, [...words, "sft", "-o", "run.jsonl"]);
+    expect(itself).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining("a file of the run itself"),
+    });
+    const odd = await gym(cwd, [...words, "sft", "--reward-min", "2", "--reward-max", "1"]);
+    expect(odd).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining("These filters cannot be used"),
+    });
+  });
+});
+
+describe("gym eval aggregate", () => {
+  it("asks running servers, else starts those of the config, else computes the default metrics", async () => {
+    const cwd = await project({
+      ...JUDGED,
+      "in.jsonl": lines([0, 1, 2, 3].map((number) => ({ responses_create_params: { input: "?" }, number }))),
+    });
+    const port = await freePort();
+    const head = `++head_server.port=${port}`;
+    for (const [shard, take] of [
+      ["a", "0,1"],
+      ["b", "2,3"],
+    ] as const) {
+      const rows = rowsOf(path.join(cwd, "in.jsonl")).filter((row) => take.includes(String(row["number"])));
+      await writeFile(
+        path.join(cwd, `${shard}.jsonl`),
+        lines(rows.map((row) => ({ ...row, _ng_task_index: row["number"] }))),
+      );
+      const output = ["-i", `${shard}.jsonl`, "-o", `out/${shard}.jsonl`, "--disable-aggregation"];
+      const run = await gym(cwd, ["eval", "run", "--config", "judged.yaml", ...output]);
+      expect(run.exitCode, run.text).toBe(0);
+      expect(run.stdout).toContain("join shards with `gym eval aggregate`");
+    }
+    const words = ["eval", "aggregate", "-i", "out/*.jsonl", "-o", "out/all.jsonl", head];
+    const metrics = () =>
+      JSON.parse(readFileSync(path.join(cwd, "out/all_aggregate_metrics.json"), "utf8")) as {
+        agent_metrics: Row;
+      }[];
+
+    const alone = await gym(cwd, words);
+    expect(alone.exitCode, alone.text).toBe(0);
+    expect(alone.stderr).toContain("out/a_failures.jsonl matches, but is no shard: left out.");
+    expect(alone.stderr).toContain("the default metrics are computed here");
+    expect(alone.stdout).toContain("4 rollouts of 2 shards");
+    expect(alone.stdout).toContain("Coverage: 4 of 4 rollouts count");
+    expect(metrics()[0]?.agent_metrics).toMatchObject({ "mean/reward": 1 });
+    expect(metrics()[0]?.agent_metrics).not.toHaveProperty("tasks_seen");
+    expect(rowsOf(path.join(cwd, "out/all.jsonl")).map((row) => row["_ng_task_index"])).toEqual([0, 1, 2, 3]);
+
+    const started = await gym(cwd, [...words, "--config", "judged.yaml"]);
+    expect(started.stderr).toContain("Metrics are computed by servers of the config (judged, judged_agent).");
+    expect(metrics()[0]?.agent_metrics).toMatchObject({ tasks_seen: 4 });
+
+    const servers = await startServers(cwd, ["--config", "judged.yaml", head]);
+    await writeFile(path.join(cwd, "out/all_aggregate_metrics.json"), "");
+    const asked = await gym(cwd, [...words, "--json", "+merge_shards=false"]);
+    expect(asked.stderr).toContain("Metrics are computed by the servers that are running.");
+    expect(JSON.parse(asked.stdout)).toMatchObject({ shards: 2, rows: 4, output: null, coverage: { ok: 4 } });
+    expect(metrics()[0]?.agent_metrics).toMatchObject({ tasks_seen: 4 });
+    servers.kill();
+  });
+
+  it("refuses what it cannot join", async () => {
+    const cwd = await storedRun();
+    const none = await gym(cwd, ["eval", "aggregate", "-i", "q*", "-o", "all.jsonl"]);
+    expect(none).toMatchObject({ exitCode: 1, stderr: "Error: No shards matched input_glob='q*'.\n" });
+    await copyFile(path.join(cwd, "run.jsonl"), path.join(cwd, "run2.jsonl"));
+    const twice = await gym(cwd, ["eval", "aggregate", "-i", "run.jsonl,run2.jsonl", "-o", "all.jsonl"]);
+    expect(twice.exitCode).toBe(1);
+    expect(twice.stderr).toMatch(/run2\.jsonl:1: rollout 0 of task 0 is also in '.*run\.jsonl'/);
+    expect(existsSync(path.join(cwd, "all.jsonl"))).toBe(false);
+  });
+});
+
+describe("gym eval reverify", () => {
+  const rows = (cwd: string) =>
+    [0, 1, 2].map((number) => ({
+      responses_create_params: { input: "?" },
+      worth: number / 2,
+      ...(number === 1 && { needs_judge: true, judge_file: path.join(cwd, "judge.ok") }),
+    }));
+
+  async function judgedRun() {
+    const cwd = await project(JUDGED);
+    await writeFile(path.join(cwd, "in.jsonl"), lines(rows(cwd)));
+    const words = ["--config", "judged.yaml", "-i", "in.jsonl", "-o", "run.jsonl"];
+    const run = await gym(cwd, ["eval", "run", ...words], { NEMO_GYM_MAX_ROLLOUT_ATTEMPTS: "1" });
+    expect(run.exitCode, run.text).toBe(0);
+    expect(run.stdout).toContain("1 failed attempt, judge_failed: JudgeError: the judge is out");
+    const stored = ["--inputs", "run_materialized_inputs.jsonl", "--rollouts", "run.jsonl"];
+    return { cwd, stored };
+  }
+
+  it("scores stored rollouts again, and only with servers that allow it", async () => {
+    const { cwd, stored } = await judgedRun();
+    const words = ["eval", "reverify", "--config", "judged.yaml", ...stored, "-o", "again.jsonl"];
+    const again = await gym(cwd, words);
+    expect(again.exitCode, again.text).toBe(0);
+    expect(again.stderr).toContain("100 % verified (2 of 2)");
+    expect(rowsOf(path.join(cwd, "again.jsonl")).map((row) => row["reward"])).toEqual([0, 1]);
+    expect(readFileSync(path.join(cwd, "again_aggregate_metrics.json"), "utf8")).toContain('"tasks_seen": 2');
+    const there = await gym(cwd, words);
+    expect(there).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("--resume or --overwrite") });
+    expect((await gym(cwd, [...words, "--resume", "--json"])).stdout).toContain('"completed":0');
+
+    const app = path.join(cwd, "resources_servers/judged/app.ts");
+    await writeFile(app, (await readFile(app, "utf8")).replace('"stateless"', '"unsupported"'));
+    const refused = await gym(cwd, [...words.slice(0, -1), "b.jsonl"]);
+    expect(refused.exitCode).toBe(1);
+    expect(refused.stderr).toContain(
+      "not declared safe for scoring stored rollouts again: judged (unsupported)",
+    );
+    const forced = await gym(cwd, [...words.slice(0, -1), "b.jsonl", "--force"]);
+    expect(forced.exitCode, forced.text).toBe(0);
+    expect(forced.stderr.match(/Not declared safe/g)).toHaveLength(2);
+    expect(rowsOf(path.join(cwd, "unsafe_b.jsonl"))).toHaveLength(2);
+    expect(existsSync(path.join(cwd, "b.jsonl"))).toBe(false);
+  });
+
+  it("recovers rollouts whose judge had failed", async () => {
+    const { cwd, stored } = await judgedRun();
+    await writeFile(path.join(cwd, "judge.ok"), "");
+    const words = ["eval", "reverify", "--config", "judged.yaml", ...stored, "--judge-failed-only"];
+    const fresh = await gym(cwd, [...words, "-o", "whole.jsonl"]);
+    expect(fresh.exitCode, fresh.text).toBe(0);
+    const byTask = (file: string) =>
+      Object.fromEntries(
+        rowsOf(path.join(cwd, file)).map((row) => [String(row["_ng_task_index"]), row["reward"]]),
+      );
+    expect(byTask("whole.jsonl")).toEqual({ 0: 0, 1: 0.5, 2: 1 });
+    const appended = await gym(cwd, [...words, "-o", "run.jsonl", "--append"]);
+    expect(appended.exitCode, appended.text).toBe(0);
+    expect(byTask("run.jsonl")).toEqual({ 0: 0, 1: 0.5, 2: 1 });
+  });
+
+  it("checks its words before it starts anything", async () => {
+    const { cwd, stored } = await judgedRun();
+    const reverify = (...words: string[]) =>
+      gym(cwd, ["eval", "reverify", "--config", "judged.yaml", ...words]);
+    expect(await reverify()).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining("missing required"),
+    });
+    expect((await reverify(...stored, "-o", "x.jsonl", "--limit", "0")).stderr).toContain(
+      "limit (must be at least 1)",
+    );
+    expect((await reverify(...stored, "-o", "x.jsonl", "--append")).stderr).toContain("--judge-failed-only");
+    expect((await reverify(...stored, "-o", "run.jsonl", "--overwrite")).stderr).toContain(
+      "belongs to what is read",
+    );
+    const foreign = rowsOf(path.join(cwd, "run.jsonl")).map((row) => ({
+      ...row,
+      agent_ref: { name: "who" },
+    }));
+    await writeFile(path.join(cwd, "run.jsonl"), lines(foreign));
+    expect((await reverify(...stored, "-o", "x.jsonl")).stderr).toContain("does not have");
+  });
+});
+
+describe("exporters", () => {
+  it("send metrics and rollouts, and cannot hurt the run", async () => {
+    const wandb = await new WandbServer({ apiKey: "wb-verysecret" }).start();
+    const mlflow = await new MlflowTrackingServer({ token: "ml-verysecret" }).start();
+    onTestFinished(() => Promise.all([wandb.close(), mlflow.close()]).then(() => undefined));
+    const cwd = await project({
+      "env.yaml": [
+        "wandb_project: gym",
+        "wandb_name: first",
+        "wandb_api_key: wb-verysecret",
+        `wandb_base_url: ${wandb.url}`,
+        `mlflow_tracking_uri: ${mlflow.url}`,
+        "mlflow_tracking_token: ml-verysecret",
+        "mlflow_experiment_name: gym",
+        "mlflow_run_name: first",
+        `results_dir: results`,
+      ].join("\n"),
+    });
+    const run = await gym(cwd, ["eval", "run", ...TOOL_CALL, "-o", "out.jsonl"]);
+    expect(run.exitCode, run.text).toBe(0);
+    expect(run.text).not.toContain("verysecret");
+    expect(run.stderr).toContain(`Exported to Weights & Biases: ${wandb.url}/ada/gym/runs/`);
+    const [sent] = wandb.runs.values();
+    expect(JSON.parse(sent?.summary ?? "{}")).toMatchObject({
+      [`${AGENT}/mean/reward`]: 1,
+      [`key_metrics/${AGENT}/mean/reward`]: 1,
+      Rollouts: { nrows: 5 },
+    });
+    expect(JSON.stringify([sent?.config])).not.toContain("verysecret");
+    const tracked = mlflow.runs.get("run1");
+    expect(tracked?.status).toBe("FINISHED");
+    expect(tracked?.metrics.map(({ key }) => key)).toContain(`${AGENT}/mean/reward`);
+    expect(tracked?.params.get("wandb_api_key")).toBe("****");
+
+    await Promise.all([wandb.close(), mlflow.close()]);
+    const without = await gym(cwd, ["eval", "run", ...TOOL_CALL, "-o", "b.jsonl", "+upload_rollouts=false"]);
+    expect(without.exitCode, without.text).toBe(0);
+    expect(without.stderr).toMatch(/Weights & Biases: .* cannot be reached: .*wandb sync/);
+    expect(without.stderr).toMatch(/MLflow: .* cannot be reached: .*not affected/);
+    expect(rowsOf(path.join(cwd, "b.jsonl"))).toHaveLength(5);
+  });
+});
+
+/** What users get wrong: one clear message with the place, exit code, no stack, nothing half written. */
+describe("bad input of gym eval run", () => {
+  const good = { responses_create_params: { input: "Is it cold in Bergen?" } };
+  const cases: {
+    title: string;
+    content: string | Uint8Array;
+    words?: string[];
+    says: RegExp;
+    code?: number;
+  }[] = [
+    {
+      title: "a malformed row",
+      content: `${JSON.stringify(good)}\n{"a": \n`,
+      says: /Error: .*in\.jsonl:2: the line is not JSON/,
+    },
+    {
+      title: "a blank row",
+      content: `${JSON.stringify(good)}\n\n${JSON.stringify(good)}\n`,
+      says: /in\.jsonl:2: the line is blank/,
+    },
+    { title: "a row that is no object", content: "[1]\n", says: /in\.jsonl:1: the row is not a JSON object/ },
+    {
+      title: "NaN",
+      content: '{"responses_create_params": {"input": NaN}}\n',
+      says: /in\.jsonl:1: the line is not JSON/,
+    },
+    {
+      title: "bytes that are no text",
+      content: Buffer.from([0x7b, 0xff, 0x7d, 0x0a]),
+      says: /in\.jsonl:1: the line is not valid UTF-8/,
+    },
+    {
+      title: "a row without request",
+      content: '{"question": 1}\n',
+      says: /in\.jsonl:1: the row has no 'responses_create_params'/,
+    },
+    {
+      title: "an unknown agent",
+      content: lines([good, { ...good, agent_ref: { name: "example_single_tool_call_agent" } }]),
+      says: /'example_single_tool_call_agent' \(1 row, first at .*in\.jsonl:2; did you mean 'example_single_tool_call_simple_agent'\?\)/,
+    },
+    {
+      title: "an unknown agent on the command line",
+      content: lines([good]),
+      words: ["--agent", "nobody"],
+      says: /'nobody' \(1 row, .*\nAgents: example_single_tool_call_simple_agent\./,
+    },
+    {
+      title: "a prompt for rows that have their input",
+      content: lines([good]),
+      words: ["--prompt-config", "prompt.yaml"],
+      says: /would overwrite the input that 1 rows/,
+    },
+    {
+      title: "repeats that are no number",
+      content: lines([good]),
+      words: ["--num-repeats", "0"],
+      says: /num_repeats/,
+    },
+  ];
+  it.each(cases)("$title", async ({ content, words = [], says, code = 1 }) => {
+    const cwd = await project({ "in.jsonl": content, "prompt.yaml": "user: '{question}'\n" });
+    const run = await gym(cwd, [
+      "eval",
+      "run",
+      ...TOOL_CALL,
+      "-i",
+      "in.jsonl",
+      "-o",
+      "out/o.jsonl",
+      ...words,
+    ]);
+    expect(run.text).toMatch(says);
+    expect(run.text).not.toMatch(/^ +at /m);
+    expect(run.exitCode).toBe(code);
+    expect(existsSync(path.join(cwd, "out/o.jsonl"))).toBe(false);
+    expect(existsSync(path.join(cwd, "out/o.jsonl.lock"))).toBe(false);
+  });
+
+  it("an environment that does not exist", async () => {
+    const cwd = await project({});
+    const run = await gym(cwd, ["eval", "run", "--resources-server", "example_single_tool_cal"]);
+    expect(run).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("does not exist") });
+    expect(run.stderr).toContain("example_single_tool_call");
+  });
+
+  it("an output that is a directory", async () => {
+    const cwd = await project({ "out.jsonl/keep": "" });
+    const run = await gym(cwd, ["eval", "run", ...TOOL_CALL, "-o", "out.jsonl"]);
+    expect(run).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("out.jsonl' is a directory") });
+  });
+
+  it("a second run on one output", { timeout: 60_000 }, async () => {
+    const cwd = await project({});
+    const slow = "++policy_model.responses_api_models.random_model.latency_ms=700";
+    const words = ["eval", "run", ...TOOL_CALL, "-o", "out.jsonl"];
+    const first = spawn(process.execPath, [path.join(repository, "bin/gym.js"), ...words, slow], {
+      cwd,
+      stdio: "ignore",
+    });
+    const ended = new Promise<number | null>((resolve) => first.once("exit", resolve));
+    await until(() => existsSync(path.join(cwd, "out.jsonl.lock")));
+    const second = await gym(cwd, words);
+    expect(second.exitCode).toBe(1);
+    expect(second.stderr).toContain(`is being written by process ${first.pid}`);
+    expect(await ended).toBe(0);
+    expect(rowsOf(path.join(cwd, "out.jsonl"))).toHaveLength(5);
+    // A lock whose owner was killed does not stop anybody.
+    await writeFile(
+      path.join(cwd, "out.jsonl.lock"),
+      JSON.stringify({ pid: 2 ** 22 + 7, host: (await import("node:os")).hostname(), started: "" }),
+    );
+    expect((await gym(cwd, words)).exitCode).toBe(0);
+  });
+
+  it("a full disk, and going on when there is room again", { timeout: 60_000 }, async () => {
+    const cwd = await project({
+      "in.jsonl": lines(
+        Array.from({ length: 400 }, (_, number) => ({ ...good, number, agent_ref: { name: AGENT } })),
+      ),
+    });
+    const place = path.join(cwd, "small");
+    await mkdir(place);
+    if (!mounted(place, "size=400k")) return;
+    const words = ["eval", "run", ...TOOL_CALL, "-i", "in.jsonl", "-o", "small/out.jsonl"];
+    const full = await gym(cwd, words);
+    expect(full.exitCode).toBe(1);
+    expect(full.text).toMatch(/out\.jsonl' cannot grow: no space is left on the device/);
+    const before = readFileSync(path.join(place, "out.jsonl"), "utf8");
+    expect(before === "" || before.endsWith("\n")).toBe(true);
+    execFileSync("mount", ["-o", "remount,size=20m", place]);
+    const resumed = await gym(cwd, [...words, "--resume"]);
+    expect(resumed.exitCode, resumed.text).toBe(0);
+    expect(resumed.stdout).toContain("Coverage: 400 of 400 rollouts count");
+    expect(readFileSync(path.join(place, "out.jsonl"), "utf8").startsWith(before)).toBe(true);
+  });
+
+  it("a read-only place for the output", async () => {
+    const cwd = await project({ "in.jsonl": lines([good]) });
+    const place = path.join(cwd, "fixed");
+    await mkdir(place);
+    if (!mounted(place, "ro")) return;
+    const run = await gym(cwd, ["eval", "run", ...TOOL_CALL, "-i", "in.jsonl", "-o", "fixed/new/out.jsonl"]);
+    expect(run.exitCode).toBe(1);
+    expect(run.stderr).toMatch(/Error: .*fixed\/new' lies on a read-only file system/);
+    const export_ = await gym(cwd, ["eval", "aggregate", "-i", "in.jsonl", "-o", "fixed/all.jsonl"]);
+    expect(export_.exitCode).toBe(1);
+  });
+});
+
+/** A small file system, where this user may mount one. */
+function mounted(place: string, options: string): boolean {
+  try {
+    execFileSync("mount", ["-t", "tmpfs", "-o", options, "tmpfs", place], { stdio: "pipe" });
+  } catch {
+    console.log("Not permitted to mount a file system: this case is not tested here.");
+    return false;
+  }
+  onTestFinished(() => {
+    execFileSync("umount", [place]);
+  });
+  return true;
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  for (let waited = 0; !condition(); waited += 50) {
+    if (waited > 30_000) throw new Error("nothing happened");
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** `gym env start`, ready; ended with the test. */
+async function startServers(cwd: string, words: readonly string[]): Promise<ChildProcess> {
+  const child = spawn(process.execPath, [path.join(repository, "bin/gym.js"), "env", "start", ...words], {
+    cwd,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  onTestFinished(async () => {
+    child.kill();
+    await ended;
+  });
+  let text = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding("utf8").on("data", (part: string) => {
+      text += part;
+    });
+  await until(() => text.includes("Press Ctrl-C to stop."));
+  return child;
+}
