@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseArguments } from "./arguments.ts";
+import { isOverrideWord, parseArguments } from "./arguments.ts";
 import type { FlagTable, PositionalTable } from "./command.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -131,4 +131,15 @@ describe("positionals", () => {
       "argument TYPE: invalid choice: 'agnets' (choose from 'agents', 'models') Did you mean `agents`?",
     );
   });
+});
+
+it.each([
+  ["+a=1", true],
+  ["a.b=x y", true],
+  ["~a", true],
+  ["Solve 2+2=?", false],
+  ["+ 1 = 2", false],
+  ["hello", false],
+])("takes %j for an override: %s (a sentence has blanks in front of its equals sign)", (word, expected) => {
+  expect(isOverrideWord(word)).toBe(expected);
 });

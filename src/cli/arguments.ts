@@ -26,7 +26,9 @@ export const commonFlags = {
 
 /** True for a word that can only be an override: `+key=value`, `key=value`, `~key`. */
 export function isOverrideWord(word: string): boolean {
-  return /^[+~]/.test(word) || word.includes("=");
+  const [key = ""] = word.split("=", 1);
+  // A key has no blanks: "Solve 2+2=?" is a sentence.
+  return (/^[+~]/.test(word) || word.includes("=")) && !/\s/.test(key);
 }
 
 /** True for the older spelling of `--json`. */

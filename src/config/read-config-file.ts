@@ -35,7 +35,10 @@ export function checkInterpolationSyntax(node: ConfigNode): void {
 function readText(file: string): string {
   let bytes: Buffer;
   try {
-    if (statSync(file).isDirectory()) throw unreadable(file, "it is a directory");
+    const stats = statSync(file);
+    if (stats.isDirectory()) throw unreadable(file, "it is a directory");
+    // Opening a pipe waits for whoever writes to it, for ever if nobody does.
+    if (!stats.isFile() && !stats.isCharacterDevice()) throw unreadable(file, "it is not a regular file");
     bytes = readBytes(file);
   } catch (error) {
     if (error instanceof ConfigError) throw error;

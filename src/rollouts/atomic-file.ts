@@ -1,6 +1,7 @@
-import { type FileHandle, mkdir, open, rename, rm } from "node:fs/promises";
+import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { fileError } from "./errors.ts";
+import { makeDirectory } from "./make-directory.ts";
 
 const CHUNK_CHARACTERS = 1024 * 1024;
 
@@ -56,7 +57,7 @@ async function* chunked(parts: Iterable<string> | AsyncIterable<string>): AsyncG
 
 async function openNew(partial: string, path: string): Promise<FileHandle> {
   try {
-    await mkdir(dirname(path), { recursive: true });
+    await makeDirectory(dirname(path));
     return await open(partial, "w");
   } catch (error) {
     throw fileError(error, path, "write");

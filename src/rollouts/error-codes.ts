@@ -123,6 +123,18 @@ export const rolloutErrorCodes = [
     fix: "Use the same ones, choose another `--output`, or resume all the same with `--force`.",
   },
   {
+    code: "ROLLOUT_INPUT_EMPTY",
+    class: "RolloutError",
+    when: "The input of a run has no rows.",
+    fix: "Check the file and `--limit`.",
+  },
+  {
+    code: "ROLLOUT_OUTPUT_IS_INPUT",
+    class: "RolloutError",
+    when: "A file the run would write is the one it reads, perhaps through a link.",
+    fix: "Choose another `--output`.",
+  },
+  {
     code: "ROLLOUT_LOCKED",
     class: "RolloutError",
     when: "Another run is writing to the same output.",

@@ -1,13 +1,12 @@
-import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { ServerClient } from "../client/server-client.ts";
 import { type ArtifactPaths, artifactPaths } from "./artifact-paths.ts";
 import type { RolloutCaptures } from "./capture/captures.ts";
 import { Collection, type CollectLimits, type CollectResult, type OutcomeEvent } from "./collect.ts";
-import { fileError } from "./errors.ts";
 import type { ExpandOptions } from "./expand.ts";
 import type { Row } from "./jsonl-rows.ts";
 import { type FsyncPolicy, JsonlWriter } from "./jsonl-writer.ts";
+import { makeDirectory } from "./make-directory.ts";
 import { prepareRun } from "./prepare-run.ts";
 import type { ResumeSummary } from "./resume.ts";
 import { RunLock } from "./run-lock.ts";
@@ -55,11 +54,7 @@ export async function evaluate(options: EvaluateOptions): Promise<Evaluation> {
   const emit = options.onEvent ?? (() => {});
   const paths = artifactPaths(options.output);
   const onNotice = (text: string) => emit({ type: "notice", text });
-  try {
-    await mkdir(dirname(paths.output), { recursive: true });
-  } catch (error) {
-    throw fileError(error, dirname(paths.output), "write");
-  }
+  await makeDirectory(dirname(paths.output));
   const lock = RunLock.take(paths.output);
   try {
     const { plan, resumed } = await prepareRun({

@@ -1,7 +1,8 @@
 import { constants } from "node:fs";
-import { type FileHandle, mkdir, open } from "node:fs/promises";
+import { type FileHandle, open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { fileError, RolloutFileError } from "./errors.ts";
+import { makeDirectory } from "./make-directory.ts";
 import { repairTail, type TailRepair } from "./tail-repair.ts";
 
 /** Text waiting to be written beyond which `append` waits before it takes more. */
@@ -78,7 +79,7 @@ export class JsonlWriter {
   static async open(path: string, options: JsonlWriterOptions = {}): Promise<JsonlWriter> {
     let file: FileHandle | undefined;
     try {
-      await mkdir(dirname(path), { recursive: true });
+      await makeDirectory(dirname(path));
       // Appending even to a new file: after a failed write has been cut back, the next one must go to the new end.
       const { O_RDWR, O_CREAT, O_APPEND, O_TRUNC } = constants;
       file = await open(path, O_RDWR | O_CREAT | O_APPEND | (options.truncate ? O_TRUNC : 0));

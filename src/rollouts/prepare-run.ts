@@ -1,4 +1,4 @@
-import { rm, stat } from "node:fs/promises";
+import { realpath, rename, rm, stat } from "node:fs/promises";
 import type { ArtifactPaths } from "./artifact-paths.ts";
 import { RolloutError } from "./errors.ts";
 import type { ExpandOptions } from "./expand.ts";
@@ -34,13 +34,15 @@ export async function prepareRun(options: PrepareOptions): Promise<{ plan: Resum
     onNotice(`There is nothing to resume (${missing.join(", ")} not found): starting afresh.`);
   }
   await refuseDirectory(paths.output);
+  await refuseOverwritingInput(options.expand.inputPath, paths);
   const inputs = await materializeInputs(options.expand, paths.materializedInputs);
-  // Results of an earlier run with this name are not results of this one.
-  await Promise.all(
-    [paths.output, paths.failures, paths.aggregateMetrics, paths.statistics].map((path) =>
-      rm(path, { force: true }),
-    ),
-  );
+  if (inputs.rows === 0) {
+    throw new RolloutError(
+      "ROLLOUT_INPUT_EMPTY",
+      `There is nothing to run: '${options.expand.inputPath}' has no rows.`,
+    );
+  }
+  await setAside(paths, onNotice);
   const manifest = createManifest({
     createdAt: new Date(),
     gymVersion: options.gymVersion,
@@ -56,6 +58,36 @@ export async function prepareRun(options: PrepareOptions): Promise<{ plan: Resum
   });
   await writeManifest(paths.manifest, manifest);
   return { plan: await planResume({ ...paths, output: EMPTY, failures: EMPTY }, limits), resumed: false };
+}
+
+/** Results of an earlier run with this name are not results of this one; they may have cost something, so they are kept. */
+async function setAside(paths: ArtifactPaths, onNotice: (text: string) => void): Promise<void> {
+  for (const path of [paths.output, paths.failures]) {
+    const found = await stat(path).catch(() => undefined);
+    if (!found || found.size === 0) continue;
+    const previous = `${path}.previous`;
+    await rename(path, previous);
+    onNotice(
+      `'${path}' holds an earlier run; it was moved to '${previous}' (--resume would have gone on with it).`,
+    );
+  }
+  for (const path of [paths.output, paths.failures, paths.aggregateMetrics, paths.statistics]) {
+    await rm(path, { force: true });
+  }
+}
+
+/** An output that is the input, under whatever name, would destroy it. */
+async function refuseOverwritingInput(input: string, paths: ArtifactPaths): Promise<void> {
+  const source = await realpath(input).catch(() => undefined);
+  if (source === undefined) return;
+  for (const path of Object.values(paths)) {
+    if ((await realpath(path).catch(() => undefined)) === source) {
+      throw new RolloutError(
+        "ROLLOUT_OUTPUT_IS_INPUT",
+        `The run would overwrite its own input: '${path}' is '${input}'. Choose another --output.`,
+      );
+    }
+  }
 }
 
 /** Reads as a file without rows. */
@@ -77,7 +109,10 @@ async function refuseOtherRun(options: PrepareOptions): Promise<void> {
   if (differences.length === 0) return;
   const list = differences.map((difference) => `  - ${difference}`).join("\n");
   if (force) {
-    onNotice(`Resuming although this is not the same run (--force):\n${list}`);
+    onNotice(
+      `Resuming although this is not the same run (--force):\n${list}\n` +
+        "The rows are those of the earlier run; settings that make rows (input, limit, repeats, overrides) have no effect.",
+    );
     return;
   }
   throw new RolloutError(

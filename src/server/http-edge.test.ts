@@ -109,3 +109,11 @@ it("says that a port is taken", async () => {
   await expect(attempt).rejects.toThrow(ListenError);
   await expect(attempt).rejects.toThrow(`'second' cannot listen on 127.0.0.1:${port}: the port is taken`);
 });
+
+it("answers also when the answer is too deep to be written", async () => {
+  const { url } = await listen();
+  const depth = 50_000;
+  const reply = await request(`${url}/echo`, { method: "POST", body: "[".repeat(depth) + "]".repeat(depth) });
+  expect([200, 422, 500]).toContain(reply.statusCode);
+  await reply.body.dump();
+});

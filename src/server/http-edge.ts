@@ -108,7 +108,14 @@ export class HttpEdge {
       });
       await send(response, reply);
     } catch (error) {
-      response.destroy(error instanceof Error ? error : new Error(errorMessage(error)));
+      // The answer could not be written: too deep for JSON, or the connection is gone.
+      if (response.headersSent || response.destroyed) response.destroy();
+      else
+        await send(response, {
+          status: 500,
+          body: { detail: `no answer could be made: ${errorMessage(error)}` },
+          cookies: {},
+        });
     } finally {
       response.off("close", onClose);
       this.#inFlight.delete(controller);

@@ -17,14 +17,17 @@ export const envValidate = defineCommand({
     "gym env validate --benchmark gpqa --model-type openai_model",
   ],
   resolve: { noModel: true },
-  async run({ flags, resolve, out, terminal }) {
+  async run(context) {
+    const { flags, resolve, out, terminal } = context;
     if (flags.json) {
       const { validationReport } = await import("../validation-report.ts");
       const report = await validationReport(resolve);
       out(JSON.stringify(report));
       return report.valid ? 0 : 1;
     }
-    await resolve();
+    const config = await resolve();
+    const { codeWarnings } = await import("../env/code-warnings.ts");
+    for (const warning of codeWarnings(config, context)) context.err(`Warning: ${warning}`);
     out(`${terminal.green("✓")} Config is valid.`);
     return 0;
   },

@@ -101,7 +101,10 @@ async function waitFor(
       if (/CERT|TLS|SSL/.test(code)) return undefined;
       const problem = (error as Error).message || code;
       if (Date.now() + PROBE_PAUSE_MS > deadline) return problem;
-      onNotice(`waiting for ${url}: ${problem}`);
+      const seconds = Math.round((deadline - Date.now()) / 1000);
+      onNotice(
+        `waiting for ${url} (up to ${seconds} s more; ++model_endpoint_readiness_timeout_seconds=0 skips this): ${problem}`,
+      );
       await sleep(PROBE_PAUSE_MS, signal);
     }
   }

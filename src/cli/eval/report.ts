@@ -67,11 +67,13 @@ export function printSummary({ agents, coverage }: RunSummary, { out, terminal }
 
 /** 1 when the run ended by itself before its end, or when not one rollout came to anything. */
 export function exitCodeOf({ result, summary }: Evaluation, { signal }: CommandContext): number {
-  if (signal.aborted) return 0;
+  // Whoever chains commands must not go on with half a run.
+  if (signal.aborted) return (summary?.coverage.missing ?? 1) > 0 ? INTERRUPTED : 0;
   const completed = summary?.coverage.ok ?? result.completed;
   return result.stoppedEarly !== undefined || (result.failed > 0 && completed === 0) ? 1 : 0;
 }
 
+const INTERRUPTED = 130;
 const MAX_FAILURE_CLASSES = 5;
 const MAX_MESSAGE = 300;
 

@@ -60,7 +60,11 @@ export class HeadServer {
       head.#server.once("error", (error) =>
         reject(new ListenError("head_server", options.host, options.port, error)),
       );
-      head.#server.listen(options.port, options.host, () => resolve());
+      try {
+        head.#server.listen(options.port, options.host, () => resolve());
+      } catch (error) {
+        reject(new ListenError("head_server", options.host, options.port, error));
+      }
     });
     return head;
   }

@@ -109,9 +109,16 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
   let stopping = false;
   const monitor = new LoopMonitor((lag) => emit({ type: "lag", lag }));
 
+  // Code of a co-hosted server that throws outside of a request must not take the other rollouts with it.
+  const onStray = (error: unknown) => {
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    emit({ type: "log", server: "co-hosted", line: `thrown outside of a request: ${text}`, level: "error" });
+  };
   const close = async () => {
     stopping = true;
     monitor.stop();
+    process.off("uncaughtException", onStray);
+    process.off("unhandledRejection", onStray);
     await Promise.allSettled([cohost?.close(), ...[...children.values()].map((child) => child.stop())]);
     await Promise.allSettled([head?.close(), client?.close()]);
     for (const log of logs.values()) log.close();
@@ -190,6 +197,10 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
         url: addresses.get(name) ?? "",
         milliseconds: Date.now() - readySince,
       });
+    if (here.length > 0) {
+      process.on("uncaughtException", onStray);
+      process.on("unhandledRejection", onStray);
+    }
     const startHere = async () => {
       cohost = await CoHost.start({
         instances: here,
@@ -277,9 +288,16 @@ function explainTaken(error: unknown, port: number | undefined): Error {
   if (!(error instanceof Error)) return new Error(String(error));
   if (port === undefined || !error.message.includes("the port is taken")) return error;
   const holder = portHolder(port);
-  return new GymError("SERVER_LISTEN", `${error.message}${holder ? ` It is held by ${holder}.` : ""}`, {
-    cause: error,
-  });
+  const remedy = error.message.includes("'head_server'")
+    ? " Another run may be up (gym env status); choose another port with ++head_server={host: 127.0.0.1, port: N}."
+    : "";
+  return new GymError(
+    "SERVER_LISTEN",
+    `${error.message}${holder ? ` It is held by ${holder}.` : ""}${remedy}`,
+    {
+      cause: error,
+    },
+  );
 }
 
 function withResolvers<T>(): { promise: Promise<T>; reject: (error: unknown) => void } {

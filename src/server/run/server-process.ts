@@ -73,8 +73,8 @@ process.on("message", (message: unknown) => {
 process.on("disconnect", () => void shutDown(stopping ? 0 : ((process.exitCode as number | undefined) ?? 0)));
 process.on("SIGTERM", () => void shutDown(0));
 process.on("SIGINT", () => void shutDown(0));
-process.on("unhandledRejection", (error) => {
-  console.error("unhandled rejection:", error);
-});
+// Code of a server that throws outside of a request must not take the other rollouts with it.
+process.on("unhandledRejection", (error) => console.error("nobody handled:", error));
+process.on("uncaughtException", (error) => console.error("thrown outside of a request:", error));
 if (cluster.isWorker) process.title = "gym server worker";
 report({ type: "loaded" });
