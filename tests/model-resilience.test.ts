@@ -1,0 +1,193 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { type EndpointRequest, faults } from "../src/testing/endpoint-server.ts";
+import {
+  type MockAnswer,
+  MockModelEndpoint,
+  type MockModelOptions,
+} from "../src/testing/mock-model-endpoint.ts";
+import { project, runGym } from "./gym-process.ts";
+import { freePort } from "./model-servers.ts";
+
+const KEY = "sk-very-secret-0123456789abcdef";
+const MODEL = "policy_model.responses_api_models.openai_model";
+const STORM_SECONDS = Number(process.env["NEMO_GYM_STORM_SECONDS"] ?? 8);
+
+/** Calls the tool of the row, then answers. */
+function answer({ body }: EndpointRequest): MockAnswer {
+  const called = JSON.stringify(body["input"]).includes("function_call_output");
+  const [tool] = (body["tools"] ?? []) as { name: string }[];
+  return tool && !called
+    ? { toolCalls: [{ name: tool.name, arguments: { city: "Oban" } }] }
+    : { text: "It is cold." };
+}
+
+async function endpoint(options: MockModelOptions = {}): Promise<MockModelEndpoint> {
+  const started = await new MockModelEndpoint({ apiKey: KEY, answer, ...options }).start();
+  onTestFinished(() => started.close());
+  return started;
+}
+
+async function run(cwd: string, baseUrl: string, words: readonly string[]) {
+  const started = Date.now();
+  const finished = await runGym(
+    [
+      "eval",
+      "run",
+      "--resources-server",
+      "example_single_tool_call",
+      "--model-type",
+      "openai_model",
+      "--model-url",
+      baseUrl,
+      "--model-api-key",
+      KEY,
+      "--model",
+      "m",
+      "--output",
+      "out/rollouts.jsonl",
+      "+model_endpoint_readiness_timeout_seconds=0",
+      ...words,
+    ],
+    { cwd },
+  );
+  return { ...finished, text: finished.stdout + finished.stderr, seconds: (Date.now() - started) / 1000 };
+}
+
+const rowsOf = (file: string) =>
+  readFileSync(file, { encoding: "utf8", flag: "a+" })
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Record<string, never>);
+
+function filesBelow(directory: string): string[] {
+  return readdirSync(directory, { recursive: true, encoding: "utf8" })
+    .map((name) => path.join(directory, name))
+    .filter((file) => statSync(file).isFile());
+}
+
+describe("a storm of 429s", () => {
+  it("gets a bounded number of requests and loses no rollout", { timeout: 120_000 }, async () => {
+    const cwd = await project({});
+    let until = Number.POSITIVE_INFINITY;
+    const stormy = await endpoint({
+      faultFor: ({ at }) => {
+        until = Math.min(until, at + STORM_SECONDS * 1000);
+        return at < until ? faults.rateLimited() : undefined;
+      },
+    });
+    const { exitCode, text, seconds } = await run(cwd, stormy.baseUrl, [
+      "--num-repeats",
+      "20",
+      "--concurrency",
+      "50",
+    ]);
+    expect(exitCode, text).toBe(0);
+    const rollouts = rowsOf(path.join(cwd, "out/rollouts.jsonl"));
+    const failures = rowsOf(path.join(cwd, "out/rollouts_failures.jsonl"));
+    const inStorm = stormy.requests.filter(({ at }) => at < until).length;
+    console.info(
+      `${STORM_SECONDS} s of 429 with 50 rollouts at once: ${inStorm} requests during the storm, ${stormy.count} in all for ${rollouts.length} rollouts, ${seconds.toFixed(1)} s`,
+    );
+    expect(rollouts).toHaveLength(100);
+    expect(failures).toEqual([]);
+    // One each for those that were on their way, then one at a time.
+    expect(inStorm).toBeLessThanOrEqual(50 + 12);
+    expect(seconds).toBeLessThan(STORM_SECONDS + 45);
+  });
+});
+
+describe("an endpoint that is down", () => {
+  it("ends the run by its budget, with the cause on the terminal and in the rows", {
+    timeout: 120_000,
+  }, async () => {
+    const cwd = await project({});
+    const url = `http://127.0.0.1:${await freePort()}/v1`;
+    const { exitCode, text, seconds } = await run(cwd, url, [
+      `++${MODEL}.retry_seconds=3`,
+      "--num-repeats",
+      "4",
+    ]);
+    expect(exitCode).not.toBe(0);
+    expect(text).toMatch(/no connection to 127\.0\.0\.1:\d+: .*ECONNREFUSED/);
+    expect(seconds).toBeLessThan(60);
+    const failures = rowsOf(path.join(cwd, "out/rollouts_failures.jsonl"));
+    expect(failures.length).toBeGreaterThanOrEqual(20);
+    expect(failures[0]?.["_ng_failure"]).toMatchObject({
+      class: "connection",
+      stage: "model",
+      retryable: true,
+    });
+    expect(rowsOf(path.join(cwd, "out/rollouts.jsonl"))).toEqual([]);
+  });
+
+  it("says at once that a key is refused", { timeout: 120_000 }, async () => {
+    const cwd = await project({});
+    const other = await endpoint({ apiKey: "another-key-altogether" });
+    const { exitCode, text } = await run(cwd, other.baseUrl, ["--num-repeats", "10"]);
+    expect(exitCode).not.toBe(0);
+    expect(text).toMatch(/401 from 127\.0\.0\.1:\d+: Incorrect API key provided: Bearer \*\*\*\*/);
+    expect(other.count).toBeLessThan(80);
+  });
+});
+
+describe("money", () => {
+  it("stops the run cleanly when it is spent, and the run can be resumed", { timeout: 120_000 }, async () => {
+    const cwd = await project({});
+    const paid = await endpoint();
+    const words = [
+      `++${MODEL}.prices.input=1000`,
+      `++${MODEL}.prices.output=0`,
+      "--num-repeats",
+      "10",
+      "--concurrency",
+      "2",
+    ];
+    const first = await run(cwd, paid.baseUrl, [...words, "++max_cost=0.2"]);
+    expect(first.text).toContain("the budget of the run (max_cost) is spent");
+    const done = rowsOf(path.join(cwd, "out/rollouts.jsonl"));
+    expect(done.length).toBeGreaterThanOrEqual(5);
+    expect(done.length).toBeLessThan(15);
+    expect(
+      (done[0] as unknown as { response: { usage: { ng_cost: number } } }).response.usage.ng_cost,
+    ).toBeCloseTo(0.02);
+    const second = await run(cwd, paid.baseUrl, [...words, "++max_cost=5", "--resume", "--force"]);
+    expect(second.exitCode, second.text).toBe(0);
+    expect(rowsOf(path.join(cwd, "out/rollouts.jsonl"))).toHaveLength(50);
+  });
+});
+
+describe("keys", () => {
+  it("are in none of the files a run leaves, and not on the terminal", { timeout: 120_000 }, async () => {
+    const cwd = await project({});
+    let served = 0;
+    const leaky = await endpoint({
+      // Some endpoints repeat the key in their errors; a few rollouts fail for good with it.
+      faultFor: ({ headers }) =>
+        ++served % 7 === 0
+          ? { kind: "status", status: 400, message: `bad request of ${headers.authorization}` }
+          : undefined,
+    });
+    const { text } = await run(cwd, leaky.baseUrl, [
+      "-v",
+      "--num-repeats",
+      "4",
+      "+observability_enabled=true",
+      `+model_call_capture_dir=${path.join(cwd, "captures")}`,
+      `+nemo_gym_log_dir=${path.join(cwd, "logs")}`,
+      `++${MODEL}.response_cache_dir=${path.join(cwd, "cache")}`,
+    ]);
+    const files = filesBelow(cwd);
+    const leaks = files.filter((file) => readFileSync(file).includes(KEY));
+    expect(leaks).toEqual([]);
+    expect(text).not.toContain(KEY);
+    expect(text).toContain("400 from 127.0.0.1");
+    const kinds = ["rollouts.jsonl", "failures.jsonl", "captures", "cache"];
+    for (const kind of kinds)
+      expect(
+        files.some((file) => file.includes(kind)),
+        kind,
+      ).toBe(true);
+  });
+});
