@@ -1,4 +1,5 @@
-import { caseKey, isAsciiWord, isWord } from "./characters.ts";
+import { before, holds } from "./assertions.ts";
+import { caseKey } from "./characters.ts";
 import type { CodePointTest } from "./nodes.ts";
 import type { Instruction, Program } from "./program.ts";
 import { RegexBudgetError } from "./syntax-error.ts";
@@ -142,7 +143,7 @@ export class Matcher {
           break;
         }
         case "assert":
-          if (this.holds(step, position)) pc++;
+          if (holds(text, step, position)) pc++;
           else failed = true;
           break;
         case "save":
@@ -252,7 +253,7 @@ export class Matcher {
           break;
         }
         if (kind === GREEDY) {
-          position = this.back(place);
+          position = before(text, place);
           pc = target;
           if (position > bound) stack[height + 2] = position;
           else stack.length = height;
@@ -321,10 +322,6 @@ export class Matcher {
     return position;
   }
 
-  private back(position: number): number {
-    return position >= 2 && (this.text.codePointAt(position - 2) ?? 0) > 0xffff ? position - 2 : position - 1;
-  }
-
   private backreferenceEnd(step: { index: number; ignoreCase: boolean }, position: number): number {
     const start = this.slots[2 * step.index] ?? -1;
     const end = this.slots[2 * step.index + 1] ?? -1;
@@ -377,39 +374,16 @@ export class Matcher {
     if (!step.ahead) {
       for (let count = 0; count < step.width; count++) {
         if (start <= 0) return step.negative;
-        start = this.back(start);
+        start = before(this.text, start);
       }
     }
     const base = this.stack.length;
-    const before = step.negative ? this.slots.slice() : undefined;
+    const saved = step.negative ? this.slots.slice() : undefined;
     const found = this.nested(step.body, start) >= 0;
-    if (before && found) {
-      this.slots = before;
+    if (saved && found) {
+      this.slots = saved;
       this.stack.length = base;
     }
     return found !== step.negative;
-  }
-
-  private holds(step: { kind: string; ascii: boolean }, position: number): boolean {
-    const { text } = this;
-    switch (step.kind) {
-      case "text-start":
-        return position === 0;
-      case "line-start":
-        return position === 0 || text[position - 1] === "\n";
-      case "text-end":
-        return position === text.length;
-      case "line-end":
-        return position === text.length || text[position] === "\n";
-      case "text-end-or-last-newline":
-        return position === text.length || (position === text.length - 1 && text[position] === "\n");
-      default: {
-        if (text.length === 0) return false;
-        const test = step.ascii ? isAsciiWord : isWord;
-        const before = position > 0 && test(text.codePointAt(this.back(position)) ?? 0);
-        const after = position < text.length && test(text.codePointAt(position) ?? 0);
-        return (before !== after) === (step.kind === "word-boundary");
-      }
-    }
   }
 }
