@@ -22,13 +22,19 @@ const run = async (files: Record<string, string | Uint8Array>, ...argv: string[]
 describe("gym env validate", () => {
   it("accepts a good config and writes nothing", async () => {
     const { exitCode, stdout, stderr } = await run(
-      { "a.yaml": KILN },
+      { "a.yaml": KILN, "resources_servers/oven/app.ts": "export default {};\n" },
       "env",
       "validate",
       "--config",
       "a.yaml",
     );
     expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 0, stdout: "✓ Config is valid.\n", stderr: "" });
+  });
+
+  it("warns of a server whose code is not there", async () => {
+    const { exitCode, stderr } = await run({ "a.yaml": KILN }, "env", "validate", "--config", "a.yaml");
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain("Warning: Server 'kiln' needs a folder resources_servers/oven, which was not found.");
   });
 
   it("reports as JSON", async () => {
