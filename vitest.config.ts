@@ -15,8 +15,8 @@ export default defineConfig({
   },
   test: {
     exclude: ["**/node_modules/**", "dist/**"],
-    testTimeout: 20_000,
-    hookTimeout: 30_000,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     pool: "threads",
     coverage: { provider: "v8", include: ["src/**/*.ts"], exclude: ["**/*.test.ts"] },
     projects: [

@@ -103,8 +103,8 @@ describe("local_vllm_model", () => {
     );
   });
 
-  it("starts an engine that died again, and calls wait for it", async () => {
-    const server = await start({ retry_seconds: 20 });
+  it("starts an engine that died again, and calls wait for it", { timeout: 90_000 }, async () => {
+    const server = await start({ retry_seconds: 80 });
     const dying = server.post("/v1/responses", { input: "die now" }, server.newJar());
     await new Promise((resolve) => setTimeout(resolve, 100));
     const { status } = await server.post("/v1/responses", { input: "Hello" });
