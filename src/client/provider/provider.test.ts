@@ -126,8 +126,10 @@ describe("limits", () => {
     const made = await provider(silent.baseUrl, {}, { maxConcurrent: 1 });
     const controller = new AbortController();
     const calls = [1, 2, 3].map(() => made.call({ ...call, signal: controller.signal }));
-    setTimeout(() => controller.abort(new Error("enough")), 50);
-    const results = await Promise.allSettled(calls);
+    const ended = Promise.allSettled(calls);
+    await expect.poll(() => silent.count).toBe(1);
+    controller.abort(new Error("enough"));
+    const results = await ended;
     expect(results.map((result) => (result as PromiseRejectedResult).reason.message)).toEqual([
       "enough",
       "enough",
