@@ -10,6 +10,7 @@ const LAYERS = [
   ["server", "client", "sandbox"],
   ["rollouts", "datasets", "catalog", "scaffold", "exporters"],
   ["testing", "index.ts"],
+  ["audit"],
   ["cli", "viewer"],
 ];
 

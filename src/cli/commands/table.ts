@@ -102,6 +102,11 @@ export const program: Program = {
       "test_all",
     ),
     command(
+      "env audit",
+      "audit a verifier before anybody trains on it",
+      async () => (await import("./env-audit.ts")).envAudit,
+    ),
+    command(
       "env packages",
       "list the packages a server can use",
       async () => (await import("./env-packages.ts")).envPackages,

@@ -1,0 +1,151 @@
+import { existsSync } from "node:fs";
+import path from "node:path";
+import { auditInProcess } from "../../audit/audit-process.ts";
+import type { AuditReport, CheckReport } from "../../audit/report.ts";
+import { discoverResourcesServers } from "../../catalog/components.ts";
+import { searchRoots } from "../../config/paths.ts";
+import { errorMessage } from "../../errors.ts";
+import { listingKeys } from "../catalog/keys.ts";
+import { openCatalog } from "../catalog/open-catalog.ts";
+import type { CommandContext, SelectorKind } from "../command.ts";
+import type { KeyTable } from "../config-keys.ts";
+import { selectConfig } from "../selectors.ts";
+import { UsageError } from "../usage-error.ts";
+
+interface Target {
+  readonly name: string;
+  readonly configFile: string;
+}
+
+interface Audited {
+  readonly name: string;
+  readonly reports: readonly AuditReport[];
+  /** Why there is no report. */
+  readonly problem?: string;
+}
+
+const MARKS = { passed: "✓", failed: "✗", waived: "~", skipped: "-" } as const;
+/** Findings of one check printed for people; `--json` has all. */
+const SHOWN_FINDINGS = 5;
+
+/** Runs `gym env audit`. */
+export async function auditEnvironments(
+  context: CommandContext,
+  table: KeyTable,
+  { only, evidence }: { only: readonly string[]; evidence: boolean },
+): Promise<number> {
+  const { component_name: name, limit } = listingKeys(context, table) as {
+    component_name?: string;
+    limit: number;
+  };
+  const targets = name === undefined ? allTargets(context) : [await namedTarget(context, name)];
+  const { io, env, installRoot, signal, err, json, terminal } = context;
+  const audited: Audited[] = [];
+  for (const target of targets) {
+    signal.throwIfAborted();
+    try {
+      const reports = await auditInProcess(
+        { configFile: target.configFile, cwd: io.cwd, env: { ...env }, installRoot, limit, only },
+        { signal, env, ...(context.verbose && { onProgress: (what) => err(terminal.dim(what)) }) },
+      );
+      // Of configs that only bring parts there is nothing to audit.
+      if (reports.length === 0 && name === undefined) continue;
+      const problem = reports.length === 0 ? "its config has no agent with example data." : undefined;
+      audited.push({ name: target.name, reports, ...(problem !== undefined && { problem }) });
+    } catch (error) {
+      signal.throwIfAborted();
+      audited.push({ name: target.name, reports: [], problem: errorMessage(error) });
+    }
+    const latest = audited.at(-1);
+    if (!json && latest !== undefined) show(context, latest, evidence);
+  }
+  const passed = audited.every(
+    ({ reports, problem }) => problem === undefined && reports.every((report) => report.passed),
+  );
+  if (json) context.out(JSON.stringify({ passed, environments: audited }));
+  else if (audited.length > 1) summarize(context, audited);
+  return passed ? 0 : 1;
+}
+
+function allTargets(context: CommandContext): Target[] {
+  return discoverResourcesServers(openCatalog(context)).map(({ name, configFile }) => ({ name, configFile }));
+}
+
+/** A config file, or the name of a resources server, environment or benchmark. */
+async function namedTarget({ io, env, installRoot, err }: CommandContext, name: string): Promise<Target> {
+  if (name.endsWith(".yaml")) {
+    const configFile = path.resolve(io.cwd, name);
+    if (!existsSync(configFile)) throw new UsageError(`argument NAME: ${name} does not exist`);
+    return { name, configFile };
+  }
+  const places = { roots: searchRoots({ cwd: io.cwd, env, installRoot }), warn: err };
+  let first: unknown;
+  for (const kind of [
+    "resources-server",
+    "environment",
+    "benchmark",
+  ] as const satisfies readonly SelectorKind[]) {
+    try {
+      return { name, configFile: await selectConfig(kind, kind, name, places) };
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error;
+      first ??= error;
+    }
+  }
+  throw first;
+}
+
+function show(context: CommandContext, { name, reports, problem }: Audited, evidence: boolean): void {
+  const { out, terminal } = context;
+  if (problem !== undefined) {
+    out(`${terminal.bold(name)}\n  ${terminal.red("✗")} not audited: ${problem}\n`);
+    return;
+  }
+  for (const report of reports) {
+    const file = path.basename(report.dataset);
+    out(`${terminal.bold(name)} (${report.server}, ${report.rows} rows of ${file})`);
+    for (const check of report.checks) showCheck(context, check, evidence);
+    for (const waiver of report.unusedWaivers) {
+      out(`  ${terminal.yellow("!")} audit.yaml waives ${waiver}, but nothing was found`);
+    }
+    out("");
+  }
+}
+
+function showCheck({ out, terminal }: CommandContext, report: CheckReport, evidence: boolean): void {
+  const { check, status, findings, note, skipped, waiver } = report;
+  const colour = {
+    passed: terminal.green,
+    failed: terminal.red,
+    waived: terminal.yellow,
+    skipped: terminal.dim,
+  }[status];
+  const aside = skipped ?? waiver ?? note;
+  out(`  ${colour(MARKS[status])} ${check}${aside === undefined ? "" : terminal.dim(`: ${aside}`)}`);
+  if (status !== "failed" && !evidence) return;
+  for (const finding of findings.slice(0, SHOWN_FINDINGS)) {
+    const where = [finding.row === undefined ? undefined : `row ${finding.row}`, finding.policy];
+    const prefix = where.filter((part) => part !== undefined).join(", ");
+    out(`      ${prefix === "" ? "" : `${prefix}: `}${finding.message}`);
+    if (evidence) out(terminal.dim(indent(JSON.stringify(finding.evidence, null, 2))));
+  }
+  const hidden = findings.length - SHOWN_FINDINGS;
+  if (hidden > 0) out(`      … and ${hidden} more`);
+}
+
+function indent(text: string): string {
+  return text.replace(/^/gm, "        ");
+}
+
+function summarize({ out, terminal }: CommandContext, audited: readonly Audited[]): void {
+  const reports = audited.flatMap((entry) => entry.reports);
+  const failed = audited.filter(
+    ({ reports: own, problem }) => problem !== undefined || own.some((report) => !report.passed),
+  );
+  const waived = reports.filter(({ checks }) => checks.some(({ status }) => status === "waived"));
+  out(
+    `${audited.length} environments audited: ${audited.length - failed.length} passed` +
+      `${waived.length === 0 ? "" : ` (${waived.length} with findings that audit.yaml explains)`}, ${failed.length} failed.`,
+  );
+  for (const { name } of failed) out(`  ${terminal.red("✗")} ${name}`);
+}
