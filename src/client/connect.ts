@@ -26,7 +26,7 @@ export async function connectToRun(
     });
   } catch (error) {
     throw new GymError(
-      "HEAD_SERVER",
+      "RUN_NOT_FOUND",
       `There is no head server at ${url} (${errorMessage(error)}): start the servers with \`gym env start\`, or give the right address.`,
       { cause: error },
     );

@@ -17,54 +17,6 @@ export const clientErrorCodes = [
   {
     code: "PROVIDER_URL",
     class: "GymError",
-    when: "The URL of a model endpoint cannot be used.",
-    fix: "Correct the config key named.",
-  },
-  {
-    code: "PROVIDER_AUTH",
-    class: "ProviderError",
-    when: "A model endpoint refuses the key.",
-    fix: "Check the key, and that it may use the model.",
-  },
-  {
-    code: "PROVIDER_RATE_LIMIT",
-    class: "ProviderError",
-    when: "A model endpoint asks for fewer requests, longer than the retries last.",
-    fix: "Lower the concurrency, or raise the limits at the provider.",
-  },
-  {
-    code: "PROVIDER_ERROR",
-    class: "ProviderError",
-    when: "A model endpoint answers with another error; the message quotes it.",
-    fix: "Follow the message of the endpoint.",
-  },
-  {
-    code: "PROVIDER_TIMEOUT",
-    class: "ProviderError",
-    when: "A model endpoint does not answer in time.",
-    fix: "Raise the time limit, or lower the load on the endpoint.",
-  },
-  {
-    code: "PROVIDER_CONNECTION",
-    class: "ProviderError",
-    when: "A model endpoint cannot be reached.",
-    fix: "Check its URL and that it runs.",
-  },
-  {
-    code: "PROVIDER_INVALID_RESPONSE",
-    class: "ProviderError",
-    when: "A model endpoint answers with something that is no model response.",
-    fix: "Check that the URL leads to the API and not to a web page or proxy.",
-  },
-  {
-    code: "PROVIDER_BUDGET_EXHAUSTED",
-    class: "ProviderError",
-    when: "The retries allowed for a model call are used up.",
-    fix: "See the error it quotes; raise the budget if the endpoint is only slow.",
-  },
-  {
-    code: "PROVIDER_URL",
-    class: "GymError",
     when: "The base URL of a model endpoint cannot be used.",
     fix: "Write it like `https://api.example.com/v1`: no query, no credentials.",
   },
@@ -121,5 +73,11 @@ export const clientErrorCodes = [
     class: "ProviderError",
     when: "The calls of the run, or of one server, have cost as much as `max_cost` allows.",
     fix: "Raise `max_cost` and resume the run.",
+  },
+  {
+    code: "RUN_NOT_FOUND",
+    class: "GymError",
+    when: "A program asks for a run at a head server that is not there.",
+    fix: "Start the servers with `gym env start`, or give the address of their head server.",
   },
 ] as const satisfies readonly ErrorCodeRow[];
