@@ -2,7 +2,9 @@ import { runSuite, suiteNames } from "./conformance/suite.ts";
 
 const [name, ...files] = process.argv.slice(2);
 if (!name || files.length === 0) {
-  console.error(`usage: npm run conformance -- <suite> <file>...\nsuites: ${suiteNames.join(", ")} (env:<name>)`);
+  console.error(
+    `usage: npm run conformance -- <suite> <file>...\nsuites: ${suiteNames.join(", ")} (env:<name>)`,
+  );
   process.exit(2);
 }
 let passed = 0;
