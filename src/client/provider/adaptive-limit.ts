@@ -11,7 +11,7 @@ const LATENCY_FACTOR = 0.8;
 /** How much a limit grows while as many calls succeed as it lets through: by one, or by this part. */
 const GROWTH = 0.05;
 const FIRST_PAUSE_MS = 500;
-const LONGEST_PAUSE_MS = 30_000;
+const LONGEST_PAUSE_MS = 10_000;
 
 /** One place among the calls that run. */
 export interface Slot {
@@ -59,13 +59,20 @@ export class AdaptiveLimit {
     return this.#waiters.size;
   }
 
+  /** A place at once, if there is one and nobody waits. */
+  tryEnter(): Slot | undefined {
+    if (this.#waiters.size > 0 || !this.#hasRoom()) return undefined;
+    this.#running++;
+    return { startedAt: this.#now(), among: this.#running };
+  }
+
   /** Waits for a place; those who came first are served first. Undefined when `giveUpAt` came first. */
   async enter(signal: AbortSignal | undefined, giveUpAt: number): Promise<Slot | undefined> {
-    if (this.#waiters.size > 0 || !this.#hasRoom()) {
-      this.#wakeLater();
-      // The place is taken before the waiter is woken, so nobody slips in between.
-      if (!(await this.#waiters.wait(signal, giveUpAt - this.#now()))) return undefined;
-    } else this.#running++;
+    const free = this.tryEnter();
+    if (free) return free;
+    this.#wakeLater();
+    // The place is taken before the waiter is woken, so nobody slips in between.
+    if (!(await this.#waiters.wait(signal, giveUpAt - this.#now()))) return undefined;
     return { startedAt: this.#now(), among: this.#running };
   }
 

@@ -4,14 +4,15 @@ import { Waiters } from "./waiters.ts";
 /** So many failures without a success in between, and the endpoint is taken to be down. */
 const FAILURES_TO_OPEN = 8;
 const FIRST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 30_000;
+const LONGEST_PAUSE_MS = 15_000;
 
 /** A call's way through the breaker; a probe decides for all who wait. */
 export interface Pass {
   readonly probe: boolean;
 }
 
-const ORDINARY: Pass = { probe: false };
+/** The way through a closed breaker. */
+export const ORDINARY_PASS: Pass = { probe: false };
 
 export interface BreakerEvents {
   opened?(failure: ProviderError, pauseMs: number): void;
@@ -77,7 +78,7 @@ export class CircuitBreaker {
       const untilProbe = this.#probing ? Number.POSITIVE_INFINITY : this.#probeAt - now;
       await this.#waiters.wait(options.signal, Math.min(untilProbe, options.giveUpAt - now));
     }
-    return ORDINARY;
+    return ORDINARY_PASS;
   }
 
   succeeded(): void {

@@ -3,6 +3,7 @@ import { AdaptiveLimit } from "./adaptive-limit.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
 import type { EndpointUrl } from "./endpoint-url.ts";
 import { processWide } from "./process-wide.ts";
+import type { Connections } from "./transport.ts";
 
 interface LogLike {
   warn(message: string): void;
@@ -14,13 +15,18 @@ export interface Endpoint {
   readonly url: EndpointUrl;
   readonly breaker: CircuitBreaker;
   readonly limit: AdaptiveLimit;
+  readonly connections: Connections;
 }
 
 const breakers = processWide("breakers", () => new Map<string, CircuitBreaker>());
 const limits = processWide("limits", () => new Map<string, AdaptiveLimit>());
 
 /** The endpoint for a model and key; breaker and limit are those of every other server that calls the same one. */
-export function sharedEndpoint(url: EndpointUrl, model: string, apiKey: string, log: LogLike): Endpoint {
+export function sharedEndpoint(
+  url: EndpointUrl,
+  use: { model: string; apiKey: string; connections: Connections; log: LogLike },
+): Endpoint {
+  const { model, apiKey, connections, log } = use;
   let breaker = breakers.get(url.text);
   if (!breaker) {
     breaker = new CircuitBreaker({
@@ -36,7 +42,7 @@ export function sharedEndpoint(url: EndpointUrl, model: string, apiKey: string, 
     limit = new AdaptiveLimit();
     limits.set(key, limit);
   }
-  return { url, breaker, limit };
+  return { url, breaker, limit, connections };
 }
 
 /** Forgets what is known about every endpoint; for tests. */

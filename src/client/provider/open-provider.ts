@@ -9,6 +9,7 @@ import { listPrice } from "./prices.ts";
 import { Provider } from "./provider.ts";
 import { ResponseCache } from "./response-cache.ts";
 import type { Price, ProviderSettings } from "./settings.ts";
+import { connectionsTo } from "./transport.ts";
 
 export interface OpenProviderOptions {
   /** One base URL, or those of replicas. */
@@ -59,7 +60,10 @@ export async function openProvider(
   const counted = price !== undefined || free || options.statesCost;
   if (!counted && (run.limit ?? own.limit) !== null) throw noPrice(server.name, model);
   return new Provider({
-    endpoints: urls.map((url) => sharedEndpoint(url, model, apiKey.value, log)),
+    endpoints: urls.map((url) => {
+      const connections = connectionsTo(url.origin, Math.ceil(settings.connect_timeout_seconds * 1000));
+      return sharedEndpoint(url, { model, apiKey: apiKey.value, connections, log });
+    }),
     apiKey,
     authorize: options.authorize ?? bearer,
     headers: options.headers ?? {},

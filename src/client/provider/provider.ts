@@ -1,13 +1,13 @@
 import { errorMessage } from "../../errors.ts";
-import { normalizeUsage } from "../../openai/normalize-usage.ts";
 import { isObject } from "../../openai/readers.ts";
+import { countOf } from "../../openai/usage.ts";
 import { ValidationError } from "../../openai/validation.ts";
 import type { Logger } from "../../server/logger.ts";
 import { Semaphore } from "../../server/semaphore.ts";
 import { nextDelay, type RetryBudget, sleep } from "../retry.ts";
 import type { Slot } from "./adaptive-limit.ts";
 import type { ApiKey } from "./api-key.ts";
-import type { Pass } from "./circuit-breaker.ts";
+import { ORDINARY_PASS, type Pass } from "./circuit-breaker.ts";
 import { type CostMeter, costOf } from "./cost.ts";
 import { chooseEndpoint, type Endpoint, replicaOf } from "./endpoint.ts";
 import { requestPath } from "./endpoint-url.ts";
@@ -97,7 +97,9 @@ class Exhausted extends Error {
 export class Provider {
   readonly #parts: ProviderParts;
   readonly #budget: RetryBudget;
-  readonly #own: Semaphore;
+  readonly #own: Semaphore | undefined;
+  readonly #timeoutMs: number | null;
+  readonly #maxResponseBytes: number;
   #redact: (text: string) => string;
   #headers: Readonly<Record<string, string>>;
   #warnedAt = 0;
@@ -105,7 +107,10 @@ export class Provider {
   constructor(parts: ProviderParts) {
     const { settings } = parts;
     this.#parts = parts;
-    this.#own = new Semaphore(parts.maxConcurrent);
+    this.#own = parts.maxConcurrent === null ? undefined : new Semaphore(parts.maxConcurrent);
+    this.#maxResponseBytes = settings.max_response_mb * 1024 * 1024;
+    const { request_timeout_seconds: timeout } = settings;
+    this.#timeoutMs = timeout === null ? null : Math.ceil(timeout * 1000);
     this.#budget = {
       attempts: settings.retry_attempts,
       wallClockMs: settings.retry_seconds === null ? null : settings.retry_seconds * 1000,
@@ -176,7 +181,8 @@ export class Provider {
     for (let attempt = 1; ; attempt++) {
       const endpoint = chooseEndpoint(endpoints, first, failed);
       try {
-        return await this.#own.run(() => this.#attempt(endpoint, call, body, progress), call.signal);
+        const attempt = () => this.#attempt(endpoint, call, body, progress);
+        return await (this.#own ? this.#own.run(attempt, call.signal) : attempt());
       } catch (error) {
         if (error instanceof Exhausted) throw gaveUp(error.last, attempt - 1, progress.since);
         if (!(error instanceof ProviderError)) throw error;
@@ -207,11 +213,13 @@ export class Provider {
     const longestOutageMs = this.#budget.wallClockMs ?? Number.POSITIVE_INFINITY;
     const giveUpAt = progress.since + longestOutageMs;
     for (;;) {
-      const pass = await breaker.pass({ signal, giveUpAt, longestOutageMs });
+      const pass = breaker.isOpen ? await breaker.pass({ signal, giveUpAt, longestOutageMs }) : ORDINARY_PASS;
       if (!pass) throw new Exhausted(outage(breaker.lastFailure, breaker.downMs));
       let slot: Slot | undefined;
       try {
-        slot = await limit?.enter(signal, progress.last ? giveUpAt : Number.POSITIVE_INFINITY);
+        slot =
+          limit?.tryEnter() ??
+          (await limit?.enter(signal, progress.last ? giveUpAt : Number.POSITIVE_INFINITY));
       } catch (error) {
         breaker.ended(pass);
         throw error;
@@ -228,8 +236,7 @@ export class Provider {
       try {
         const answer = await this.#send(endpoint, call, body);
         breaker.succeeded();
-        if (slot)
-          limit?.leave(slot, { kind: "success", outputTokens: normalizeUsage(answer.usage).tokens_out });
+        if (slot) limit?.leave(slot, { kind: "success", outputTokens: outputTokensOf(answer.usage) });
         return answer;
       } catch (error) {
         if (slot) limit?.leave(slot, slotResult(error));
@@ -240,21 +247,20 @@ export class Provider {
   }
 
   async #send<T>(endpoint: Endpoint, call: ProviderCall<T>, body: string | undefined): Promise<Answer<T>> {
-    const { settings, query } = this.#parts;
+    const { query } = this.#parts;
     const { url } = endpoint;
     const base = call.besideBase ? { ...url, basePath: url.basePath.replace(/\/v1$/, "") } : url;
     let reply: AttemptReply;
     try {
       reply = await sendAttempt({
-        origin: url.origin,
+        connections: endpoint.connections,
         path: requestPath(base, call.path, query),
         method: call.method ?? "POST",
         headers: call.headers ? { ...this.#headers, ...call.headers } : this.#headers,
         body,
         signal: call.signal,
-        timeoutMs: settings.request_timeout_seconds === null ? null : settings.request_timeout_seconds * 1000,
-        connectTimeoutMs: Math.ceil(settings.connect_timeout_seconds * 1000),
-        maxResponseBytes: Math.ceil(settings.max_response_mb * 1024 * 1024),
+        timeoutMs: this.#timeoutMs,
+        maxResponseBytes: this.#maxResponseBytes,
       });
     } catch (error) {
       if (call.signal.aborted) throw call.signal.reason;
@@ -316,6 +322,11 @@ export class Provider {
     this.#warnedAt = now;
     log.warn(`${error.message}; at most ${limit.limit} calls at once from now on`);
   }
+}
+
+function outputTokensOf(usage: unknown): number | null {
+  if (!isObject(usage)) return null;
+  return countOf(usage["output_tokens"] ?? usage["completion_tokens"]);
 }
 
 function slotResult(error: unknown) {

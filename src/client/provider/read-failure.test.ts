@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { failureOfError, failureOfReply, hiddenError, providerMessage } from "./read-failure.ts";
-import { AttemptTimeout } from "./transport.ts";
+import { AnswerTooLarge, AttemptTimeout } from "./transport.ts";
 
 const plain = (text: string) => text;
 const reply = (status: number, text: string, headers: Record<string, string> = {}) => ({
@@ -106,7 +106,7 @@ describe("failureOfError", () => {
       class: "connection",
       retryable: true,
     });
-    const large = Object.assign(new Error("too large"), { code: "UND_ERR_RES_EXCEEDED_MAX_SIZE" });
+    const large = new AnswerTooLarge();
     expect(failureOfError(large, "h", plain).failure).toMatchObject({
       class: "invalid_response",
       retryable: false,

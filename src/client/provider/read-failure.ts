@@ -2,7 +2,7 @@ import { errorMessage } from "../../errors.ts";
 import { isObject, type JsonObject } from "../../openai/readers.ts";
 import { ProviderError, type ProviderFailureClass } from "./provider-error.ts";
 import { requestedPause } from "./reset-headers.ts";
-import { type AttemptReply, AttemptTimeout } from "./transport.ts";
+import { AnswerTooLarge, type AttemptReply, AttemptTimeout } from "./transport.ts";
 
 const MAX_QUOTED = 1_000;
 /** Statuses below 500 that pass by themselves. */
@@ -52,7 +52,7 @@ export function failureOfError(
   const code = (error as { code?: unknown } | null)?.code;
   const text = redact(errorMessage(error));
   if (error instanceof AttemptTimeout) return noAnswer("timeout", `${host}: ${text}`, error);
-  if (code === "UND_ERR_RES_EXCEEDED_MAX_SIZE") {
+  if (error instanceof AnswerTooLarge) {
     const message = `the answer from ${host} is larger than allowed (max_response_mb)`;
     return new ProviderError({ class: "invalid_response", retryable: false, message, cause: error });
   }
