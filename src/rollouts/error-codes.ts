@@ -153,12 +153,6 @@ export const rolloutErrorCodes = [
     fix: "Go on with `--resume`, replace them with `--overwrite`, or choose another `--output`.",
   },
   {
-    code: "ROLLOUT_OUTPUT_IS_INPUT",
-    class: "RolloutError",
-    when: "The output is one of the files that are read.",
-    fix: "Choose another `--output`.",
-  },
-  {
     code: "ROLLOUT_REVERIFY_UNSAFE",
     class: "RolloutError",
     when: "A resources server does not declare that stored rollouts can be scored again without their session.",
