@@ -34,7 +34,9 @@ describe("gym env validate", () => {
   it("warns of a server whose code is not there", async () => {
     const { exitCode, stderr } = await run({ "a.yaml": KILN }, "env", "validate", "--config", "a.yaml");
     expect(exitCode).toBe(0);
-    expect(stderr).toContain("Warning: Server 'kiln' needs a folder resources_servers/oven, which was not found.");
+    expect(stderr).toContain(
+      "Warning: Server 'kiln' needs a folder resources_servers/oven, which was not found.",
+    );
   });
 
   it("reports as JSON", async () => {
