@@ -5,6 +5,12 @@ import { jsonFlag, searchDirFlag } from "../flags.ts";
 const keys = {
   component_name: { type: "str", help: "the environment to audit; all resources servers without one" },
   limit: { type: "int", minimum: 1, default: 5, help: "example rows that are used" },
+  rollout_timeout_seconds: {
+    type: "float",
+    minimum: 0.1,
+    default: 60,
+    help: "a rollout that takes longer hangs",
+  },
 } as const satisfies KeyTable;
 
 export const envAudit = defineCommand({

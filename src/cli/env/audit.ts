@@ -34,10 +34,12 @@ export async function auditEnvironments(
   table: KeyTable,
   { only, evidence }: { only: readonly string[]; evidence: boolean },
 ): Promise<number> {
-  const { component_name: name, limit } = listingKeys(context, table) as {
+  const keys = listingKeys(context, table) as {
     component_name?: string;
     limit: number;
+    rollout_timeout_seconds: number;
   };
+  const { component_name: name, limit } = keys;
   const targets = name === undefined ? allTargets(context) : [await namedTarget(context, name)];
   const { io, env, installRoot, signal, err, json, terminal } = context;
   const audited: Audited[] = [];
@@ -46,7 +48,12 @@ export async function auditEnvironments(
     try {
       const reports = await auditInProcess(
         { configFile: target.configFile, cwd: io.cwd, env: { ...env }, installRoot, limit, only },
-        { signal, env, ...(context.verbose && { onProgress: (what) => err(terminal.dim(what)) }) },
+        {
+          signal,
+          env,
+          hangLimitMs: keys.rollout_timeout_seconds * 1000,
+          ...(context.verbose && { onProgress: (what) => err(terminal.dim(what)) }),
+        },
       );
       // Of configs that only bring parts there is nothing to audit.
       if (reports.length === 0 && name === undefined) continue;

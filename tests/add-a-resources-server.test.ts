@@ -1,0 +1,222 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import path from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { packedProject, runBin, startBin } from "./support/packed-project.ts";
+
+/** A model that looks the weather up once, then repeats what the tool said. */
+async function startWeatherModel(): Promise<string> {
+  const server: Server = createServer((request, response) => {
+    let body = "";
+    request.on("data", (chunk) => {
+      body += chunk;
+    });
+    request.on("end", () => {
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify(request.method === "POST" ? answer(JSON.parse(body)) : { data: [] }));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+}
+
+interface Item {
+  type?: string;
+  output?: string;
+  content?: unknown;
+}
+
+function answer({ input, tools = [] }: { input: string | Item[]; tools?: unknown[] }) {
+  const items = typeof input === "string" ? [] : input;
+  const told = items.findLast(({ type }) => type === "function_call_output")?.output;
+  const city = /in ([A-Z][a-z]+(?: [A-Z][a-z]+)*)/.exec(JSON.stringify(input))?.[1] ?? "San Francisco";
+  const call = {
+    type: "function_call",
+    id: "fc_1",
+    call_id: "call_1",
+    name: "get_weather",
+    arguments: JSON.stringify({ city }),
+    status: "completed",
+  };
+  const text =
+    told === undefined ? "Hello." : (JSON.parse(told) as { weather_description: string }).weather_description;
+  const message = {
+    type: "message",
+    id: "msg_1",
+    role: "assistant",
+    status: "completed",
+    content: [{ type: "output_text", text, annotations: [] }],
+  };
+  return {
+    id: "resp_1",
+    object: "response",
+    created_at: 1,
+    model: "weather",
+    status: "completed",
+    output: [told === undefined && tools.length > 0 ? call : message],
+    parallel_tool_calls: true,
+    tool_choice: "auto",
+    tools,
+  };
+}
+
+const TOOL = {
+  type: "function",
+  name: "get_weather",
+  description: "Tell the weather in a city.",
+  parameters: {
+    type: "object",
+    properties: { city: { type: "string" } },
+    required: ["city"],
+    additionalProperties: false,
+  },
+  strict: true,
+};
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** The user's how-to "Add a resource server", step by step, in a project of its own that installed this package. */
+it("adds a resources server from the scaffold to the rollouts", { timeout: 180_000 }, async () => {
+  const modelUrl = await startWeatherModel();
+  const cwd = await packedProject({
+    "env.yaml": `policy_base_url: ${modelUrl}\npolicy_api_key: sk-test\npolicy_model_name: weather\n`,
+  });
+  const folder = path.join(cwd, "resources_servers/test_weather");
+  const read = (file: string) => readFile(path.join(folder, file), "utf8");
+
+  // Initialise the server. It runs, validates and passes its own tests as it is.
+  const init = await runBin(cwd, "ng_init_resources_server", "+entrypoint=resources_servers/test_weather");
+  expect(init.exitCode, init.stderr).toBe(0);
+  expect(init.stdout).toContain("resources_servers/test_weather/app.ts");
+  const fresh = await runBin(cwd, "ng_test", "+entrypoint=resources_servers/test_weather");
+  expect(fresh.exitCode, fresh.stdout + fresh.stderr).toBe(0);
+
+  // Implement the tool and the verifier.
+  const app = await read("app.ts");
+  const tool = app.match(/ {4}\/\/ (get_weather: \{[\s\S]*?\/\/ \}),/)?.[0] ?? "";
+  expect(tool).not.toBe("");
+  await writeFile(
+    path.join(folder, "app.ts"),
+    app
+      .replace(tool, tool.replaceAll("// ", ""))
+      .replace("row: z.object({ expected_answer: z.string() }),", "row: z.looseObject({}),")
+      .replace(/ {2}verify: [\s\S]*?\}\),\n/, "  verify: () => ({ reward: 1 }),\n")
+      .replace(/\nfunction lastLine[\s\S]*$/, "")
+      .replace('import { outputText } from "nemo-gym/openai";\n', ""),
+  );
+  await writeFile(
+    path.join(folder, "app.test.ts"),
+    `import { createTestServer, messageItem, verifyBody } from "nemo-gym/testing";
+import { expect, it } from "vitest";
+import definition from "./app.ts";
+
+it("says that it is cold, and is content with every answer", async () => {
+  const server = await createTestServer(definition);
+  const { body } = await server.tool("get_weather", { city: "San Francisco" });
+  expect(body).toEqual({ city: "San Francisco", weather_description: "The weather in San Francisco is cold." });
+  expect((await server.verify(verifyBody({}, messageItem("Cold.")))).body.reward).toBe(1);
+  await server.close();
+});
+`,
+  );
+  const cities = ["San Francisco", "Oslo", "Lima", "Cairo", "Perth"];
+  const rows = cities.map((city) => ({
+    responses_create_params: {
+      input: [{ role: "user", content: `How is the weather in ${city}?` }],
+      tools: [TOOL],
+    },
+  }));
+  await writeFile(
+    path.join(folder, "data/example.jsonl"),
+    rows.map((row) => `${JSON.stringify(row)}\n`).join(""),
+  );
+
+  // Everything is typed.
+  const types = await runBin(cwd, "tsc", "--noEmit", "-p", ".");
+  expect(types.stdout).toBe("");
+
+  // Run an agent with the new server, and ask it.
+  const head = `++head_server.port=${await freePort()}`;
+  const configPaths = [
+    "responses_api_agents/simple_agent/configs/simple_agent.yaml",
+    "responses_api_models/openai_model/configs/openai_model.yaml",
+    "resources_servers/test_weather/configs/test_weather.yaml",
+  ].join(",");
+  const servers = await startBin(
+    cwd,
+    "servers ready",
+    "ng_run",
+    `+config_paths=[${configPaths}]`,
+    "+simple_agent.responses_api_agents.simple_agent.resources_server.name=test_weather_resources_server",
+    head,
+  );
+  const row = `resources_servers/test_weather/data/example.jsonl:1`;
+  const asked = await runBin(cwd, "gym", "env", "query", "--agent", "simple_agent", "--row", row, head);
+  expect(asked.exitCode, asked.stderr).toBe(0);
+  expect(asked.stdout).toContain('→ get_weather({"city":"San Francisco"})');
+  expect(asked.stdout).toContain("The weather in San Francisco is cold.");
+  expect(asked.stdout).toContain("reward: 1");
+
+  // Run the tests of the server.
+  const tested = await runBin(cwd, "ng_test", "+entrypoint=resources_servers/test_weather");
+  expect(tested.exitCode, tested.stdout).toBe(0);
+
+  // Metrics of the examples.
+  const data = ["resources_servers/test_weather/configs/test_weather.yaml", configPaths.split(",")[1]].join(
+    ",",
+  );
+  const metrics = await runBin(
+    cwd,
+    "ng_prepare_data",
+    `+config_paths=[${data}]`,
+    "+output_dirpath=data/test_weather",
+    "+mode=example_validation",
+  );
+  expect(metrics.exitCode, metrics.stdout + metrics.stderr).toBe(0);
+  expect(JSON.parse(await read("data/example_metrics.json"))).toMatchObject({
+    "Number of examples": 5,
+    "Number of tools": { Average: 1 },
+  });
+
+  // Rollouts of the examples, from the servers that run.
+  const collected = await runBin(
+    cwd,
+    "ng_collect_rollouts",
+    "+agent_name=test_weather_simple_agent",
+    "+input_jsonl_fpath=resources_servers/test_weather/data/example.jsonl",
+    "+output_jsonl_fpath=resources_servers/test_weather/data/example_rollouts.jsonl",
+    "+limit=null",
+    "+num_repeats=null",
+    "+num_samples_in_parallel=null",
+    head,
+  );
+  expect(collected.exitCode, collected.stdout + collected.stderr).toBe(0);
+  const rollouts = (await read("data/example_rollouts.jsonl"))
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(rollouts).toHaveLength(5);
+  expect(rollouts.map(({ reward }) => reward)).toEqual([1, 1, 1, 1, 1]);
+  expect(JSON.stringify(rollouts)).toContain("The weather in Lima is cold.");
+  expect(await servers.stop()).toBe(0);
+
+  // All that is asked for in the end is there.
+  const complete = await runBin(
+    cwd,
+    "ng_test",
+    "+entrypoint=resources_servers/test_weather",
+    "+should_validate_data=true",
+  );
+  expect(complete.stdout).toContain("The example data of resources_servers/test_weather is complete.");
+  expect(complete.exitCode).toBe(0);
+  const listed = await runBin(cwd, "gym", "list", "resources-servers", "test_weather", "--json");
+  expect(JSON.parse(listed.stdout)).toMatchObject({ name: "test_weather", domain: "other" });
+});

@@ -1,0 +1,97 @@
+import { describe, expect, it } from "vitest";
+import { project, runGym } from "./gym-process.ts";
+
+const CONFIG = `quiz:
+  resources_servers:
+    quiz: {entrypoint: app.ts, domain: other}
+quiz_agent:
+  responses_api_agents:
+    simple_agent:
+      entrypoint: app.ts
+      resources_server: {type: resources_servers, name: quiz}
+      model_server: {type: responses_api_models, name: policy_model}
+      datasets:
+      - {name: example, type: example, jsonl_fpath: resources_servers/quiz/data/example.jsonl}
+`;
+
+const app = (verify: string) => `import { defineResourcesServer } from "nemo-gym";
+export default defineResourcesServer({ verify: ${verify} });
+`;
+
+const quiz = (verify: string, files: Record<string, string> = {}) =>
+  project({
+    "resources_servers/quiz/app.ts": app(verify),
+    "resources_servers/quiz/configs/quiz.yaml": CONFIG,
+    "resources_servers/quiz/data/example.jsonl": '{"responses_create_params": {"input": "Hello?"}}\n'.repeat(
+      5,
+    ),
+    ...files,
+  });
+
+const NONSENSE = ["--check", "nonsense-earns-minimum"];
+
+describe("our own environments", () => {
+  it("pass the audit, or say why a finding stands", { timeout: 600_000 }, async () => {
+    const { exitCode, stdout } = await runGym(["env", "audit"], { cwd: await project({}) });
+    expect(stdout).toMatch(/environments audited: \d+ passed.*, 0 failed\.\n$/);
+    expect(exitCode).toBe(0);
+  });
+});
+
+describe("gym env audit", () => {
+  it("fails with evidence, and with a report for programs", async () => {
+    const cwd = await quiz("() => ({ reward: 1 })");
+    const shown = await runGym(["env", "audit", "quiz", ...NONSENSE, "--evidence"], { cwd });
+    expect(shown.exitCode).toBe(1);
+    expect(shown.stdout).toContain("✗ nonsense-earns-minimum");
+    expect(shown.stdout).toContain("row 1, empty answer: It earns 1.");
+    expect(shown.stdout).toContain('"reward": 1');
+    const { stdout, exitCode } = await runGym(["env", "audit", "quiz", ...NONSENSE, "--json"], { cwd });
+    expect(exitCode).toBe(1);
+    const report = JSON.parse(stdout);
+    expect(report.passed).toBe(false);
+    expect(report.environments[0]).toMatchObject({
+      name: "quiz",
+      reports: [{ server: "quiz", rows: 5, checks: [{ check: "nonsense-earns-minimum", status: "failed" }] }],
+    });
+  });
+
+  it("passes when the finding is explained", async () => {
+    const reason = "Every answer is welcome in this environment.";
+    const cwd = await quiz("() => ({ reward: 1 })", {
+      "resources_servers/quiz/audit.yaml": `waivers: [{check: nonsense-earns-minimum, reason: ${reason}}]\n`,
+    });
+    const { exitCode, stdout } = await runGym(["env", "audit", "quiz", ...NONSENSE], { cwd });
+    expect(stdout).toContain(`~ nonsense-earns-minimum: ${reason}`);
+    expect(exitCode).toBe(0);
+  });
+
+  it("names the rollout in which a verifier hangs", async () => {
+    const cwd = await quiz(
+      "({ response }) => { while (response.output.length === 0); return { reward: 0 }; }",
+    );
+    const words = ["env", "audit", "quiz", ...NONSENSE, "+rollout_timeout_seconds=4"];
+    const { exitCode, stdout } = await runGym(words, { cwd });
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain(
+      "not audited: It hung for 4 s at: quiz, nonsense-earns-minimum: row 1, no output.",
+    );
+  });
+
+  it("survives a verifier that ends the process", async () => {
+    const cwd = await quiz("() => process.exit(3)");
+    const { exitCode, stdout } = await runGym(["env", "audit", "quiz", ...NONSENSE], { cwd });
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain("The audited process ended with code 3 at: quiz, nonsense-earns-minimum: row 1");
+  });
+
+  it("says what is unknown", async () => {
+    const cwd = await quiz("() => ({ reward: 0 })");
+    const unknown = await runGym(["env", "audit", "quizz"], { cwd });
+    expect(unknown.exitCode).toBe(2);
+    expect(unknown.stderr).toContain("Did you mean `quiz`?");
+    const check = await runGym(["env", "audit", "quiz", "--check", "gold"], { cwd });
+    expect(check.exitCode).toBe(1);
+    expect(check.stdout).toContain("There is no check called gold.");
+  });
+});

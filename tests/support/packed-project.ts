@@ -1,0 +1,113 @@
+import { execFile, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+import { onTestFinished } from "vitest";
+import { project, repository } from "../gym-process.ts";
+
+const run = promisify(execFile);
+const MAX_OUTPUT = 64 * 1024 * 1024;
+
+/**
+ * A project of somebody else's: this package as `npm pack` would publish it in `node_modules`, with links to the libraries
+ * of this repository beside it, so that nothing has to be downloaded.
+ */
+export async function packedProject(files: Readonly<Record<string, string>> = {}): Promise<string> {
+  const directory = await project(files);
+  const modules = path.join(directory, "node_modules");
+  const own = path.join(modules, "nemo-gym");
+  await mkdir(own, { recursive: true });
+  const packed = await mkdtemp(path.join(os.tmpdir(), "gym-pack-"));
+  onTestFinished(() => rm(packed, { recursive: true, force: true }));
+  await run("npm", ["pack", "--ignore-scripts", "--silent", "--pack-destination", packed], {
+    cwd: repository,
+    maxBuffer: MAX_OUTPUT,
+  });
+  const [tarball = ""] = await readdir(packed);
+  await run("tar", ["-xzf", path.join(packed, tarball), "-C", own, "--strip-components=1"]);
+  await linkLibraries(modules);
+  await linkPrograms(own, path.join(modules, ".bin"));
+  return directory;
+}
+
+async function linkLibraries(modules: string): Promise<void> {
+  const source = path.join(repository, "node_modules");
+  for (const name of await readdir(source)) {
+    if (name === ".bin" || name === "nemo-gym" || existsSync(path.join(modules, name))) continue;
+    await symlink(path.join(source, name), path.join(modules, name));
+  }
+}
+
+/** As npm does it for the `bin` of a package. */
+async function linkPrograms(own: string, bin: string): Promise<void> {
+  await mkdir(bin);
+  const content = JSON.parse(await readFile(path.join(own, "package.json"), "utf8")) as {
+    bin: Record<string, string>;
+  };
+  for (const [name, file] of Object.entries(content.bin))
+    await symlink(path.join(own, file), path.join(bin, name));
+  await symlink(path.join(repository, "node_modules/.bin/tsc"), path.join(bin, "tsc"));
+}
+
+export interface Finished {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a program of the project's `node_modules/.bin`. */
+export async function runBin(cwd: string, name: string, ...words: string[]): Promise<Finished> {
+  const child = spawn(process.execPath, [path.join(cwd, "node_modules/.bin", name), ...words], {
+    cwd,
+    env: environment(cwd),
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    stderr += text;
+  });
+  const exitCode = await new Promise<number>((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", (code) => resolve(code ?? -1));
+  });
+  return { exitCode, stdout, stderr };
+}
+
+/** Starts a program that keeps running until it is told to stop; resolves once it has printed what is waited for. */
+export async function startBin(cwd: string, ready: string, name: string, ...words: string[]) {
+  const child = spawn(process.execPath, [path.join(cwd, "node_modules/.bin", name), ...words], {
+    cwd,
+    env: environment(cwd),
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const ended = new Promise<number | null>((resolve) => child.on("close", (code) => resolve(code)));
+  const stop = async () => {
+    child.kill("SIGINT");
+    return ended;
+  };
+  onTestFinished(async () => void (child.exitCode === null && child.kill("SIGKILL")));
+  let output = "";
+  await new Promise<void>((resolve, reject) => {
+    const look = (text: string) => {
+      output += text;
+      if (output.includes(ready)) resolve();
+    };
+    child.stdout.setEncoding("utf8").on("data", look);
+    child.stderr.setEncoding("utf8").on("data", look);
+    child.on("error", reject);
+    child.on("close", (code) =>
+      reject(new Error(`${name} ended with ${code} before '${ready}':\n${output}`)),
+    );
+  });
+  return { stop };
+}
+
+function environment(cwd: string): Record<string, string | undefined> {
+  return { PATH: process.env["PATH"], HOME: cwd };
+}
