@@ -1,0 +1,87 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { checks } from "../../src/audit/all-checks.ts";
+import { readSettings } from "../../src/audit/settings.ts";
+import { installRoot } from "../../src/config/paths.ts";
+import { resolveConfig } from "../../src/config/resolve.ts";
+import type { PrepareContext } from "../../src/datasets/benchmarks/prepare-context.ts";
+import { importTypeScript } from "../../src/server/load-definition.ts";
+import { runPrepare } from "../../src/testing/run-prepare.ts";
+import { createTestServer } from "../../src/testing/test-server.ts";
+
+let base: string;
+beforeEach(() => {
+  base = mkdtempSync(path.join(tmpdir(), "gym-guides-"));
+});
+afterEach(() => rmSync(base, { recursive: true, force: true }));
+
+/** The code blocks of a guide in one language. */
+function blocks(guide: string, language: string): string[] {
+  const text = readFileSync(path.join(installRoot(), "docs/guide", guide), "utf8");
+  return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, "gm"))].map(
+    ([, code = ""]) => code,
+  );
+}
+
+function write(name: string, text: string): string {
+  const file = path.join(base, name);
+  writeFileSync(file, text);
+  return file;
+}
+
+describe("docs/guide/auditing.md", () => {
+  it("shows an audit.yaml that can be used", () => {
+    const [settings = ""] = blocks("auditing.md", "yaml");
+    write("audit.yaml", settings);
+    expect(readSettings(base, "lc_judge").judge).toEqual({ accept: "CORRECT", reject: "INCORRECT" });
+    expect(readSettings(base, "other").gold?.text).toBe("\\boxed{{{expected_answer}}}");
+  });
+
+  it("names every check", () => {
+    const text = readFileSync(path.join(installRoot(), "docs/guide/auditing.md"), "utf8");
+    for (const { name } of checks) expect(text).toContain(`| \`${name}\` |`);
+  });
+});
+
+describe("docs/guide/benchmarks.md", () => {
+  it("shows a config that resolves", async () => {
+    const [config = ""] = blocks("benchmarks.md", "yaml");
+    write("config.yaml", config);
+    const { servers } = await resolveConfig({
+      cwd: base,
+      env: {},
+      noModel: true,
+      offline: true,
+      overrides: ["+config_paths=[config.yaml]"],
+    });
+    expect(servers.find(({ name }) => name === "trivia_agent")?.config["datasets"]).toHaveLength(1);
+  });
+
+  it("shows a script that runs", async () => {
+    const [script = ""] = blocks("benchmarks.md", "ts");
+    const { prepare } = (await importTypeScript(write("prepare.ts", script))) as {
+      prepare: (args: { source?: string }, context: PrepareContext) => Promise<string>;
+    };
+    const source = write("rows.jsonl", '{"q": "Why?", "a": "Because."}\n');
+    const { rows } = await runPrepare(prepare, {
+      script: path.join(base, "prepare.ts"),
+      outputDirectory: base,
+      args: { source },
+    });
+    expect(rows).toEqual([{ question: "Why?", expected_answer: "Because." }]);
+  });
+});
+
+describe("docs/guide/adding-a-resources-server.md", () => {
+  it("shows a server that runs", async () => {
+    const [code = ""] = blocks("adding-a-resources-server.md", "ts");
+    const { default: definition } = await importTypeScript(write("app.ts", code));
+    const server = await createTestServer(definition as never);
+    expect((await server.tool("get_weather", { city: "Oslo" })).body.weather_description).toContain(
+      "Oslo is cold",
+    );
+    await server.close();
+  });
+});
