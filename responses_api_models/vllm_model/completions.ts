@@ -109,15 +109,28 @@ interface TextChoice {
   logprobs?: { tokens?: string[] | null; token_logprobs?: number[] | null } | null;
 }
 
+export interface TextCompletion {
+  id?: unknown;
+  created?: unknown;
+  usage?: JsonObject | null;
+  choices: [TextChoice, ...TextChoice[]];
+}
+
+/** A text completion: it has a first choice, or it is none. */
+export function parseTextCompletion(answer: unknown): TextCompletion {
+  const { choices } = (answer ?? {}) as { choices?: unknown };
+  if (!Array.isArray(choices) || typeof choices[0] !== "object" || choices[0] === null) {
+    throw new ConversionError("value", "the completion has no choices");
+  }
+  return answer as TextCompletion;
+}
+
 /** A text completion as a chat completion; `promptIds` asks for the prompt's ids where the engine left them out. */
 export async function completionToChat(
-  answer: unknown,
+  { choices: [choice], id, created, usage }: TextCompletion,
   config: VllmConfig,
   promptIds: (() => Promise<number[]>) | undefined,
 ): Promise<ChatCompletion> {
-  const { choices, id, created, usage } = (answer ?? {}) as JsonObject & { choices?: TextChoice[] };
-  const choice = Array.isArray(choices) ? choices[0] : undefined;
-  if (!choice) throw new ConversionError("value", "the completion has no choices");
   const tokens = promptIds && {
     prompt_token_ids: choice.prompt_token_ids ?? (await promptIds()),
     ...generationTokens(choice),
@@ -134,7 +147,7 @@ export async function completionToChat(
         message: { role: "assistant", content: choice.text ?? "", ...tokens },
       },
     ],
-    ...(usage != null && { usage: usage as JsonObject }),
+    ...(usage != null && { usage }),
   };
 }
 

@@ -35,7 +35,14 @@ import {
 } from "nemo-gym/openai";
 import { audioUrl } from "./audio-file.ts";
 import { type ChatTemplate, loadChatTemplate } from "./chat-template.ts";
-import { completionBody, completionToChat, rawPrompt, requireText, templateSettings } from "./completions.ts";
+import {
+  completionBody,
+  completionToChat,
+  parseTextCompletion,
+  rawPrompt,
+  requireText,
+  templateSettings,
+} from "./completions.ts";
 import type { VllmConfig } from "./config.ts";
 import { ContinuityCounter } from "./continuity.ts";
 import { TransportLog } from "./transport-log.ts";
@@ -165,7 +172,7 @@ export class VllmBackend {
     const { params } = call;
     const prompt = settings.render_chat_template ? await this.#rendered(params, call) : rawPrompt(params);
     const body = completionBody(params, settings, prompt);
-    const reply = await this.#ask("/completions", body, call, (answer) => answer);
+    const reply = await this.#ask("/completions", body, call, parseTextCompletion);
     if (reply === undefined) return contextOverflowCompletion(this.model);
     const promptIds = async () => {
       if (typeof prompt !== "string") return prompt;
@@ -177,7 +184,7 @@ export class VllmBackend {
       };
       return this.#tokenize(asked, reply.replica, call);
     };
-    const value = await this.#tokenErrors(call, () =>
+    const value = await this.#tokenErrors(() =>
       completionToChat(reply.value, settings, settings.return_token_id_information ? promptIds : undefined),
     );
     const completion = billedCompletion({ ...reply, value });
@@ -209,7 +216,7 @@ export class VllmBackend {
     replica: number,
     call: Scope,
   ): Promise<ChatCompletion> {
-    return this.#tokenErrors(call, async () => {
+    return this.#tokenErrors(async () => {
       const found = findTokens(completion);
       if (found.kind === "complete") return attachTokens(completion, found);
       const promptIds = await this.#tokenize(tokenizeBody(body), replica, call);
@@ -218,7 +225,7 @@ export class VllmBackend {
   }
 
   /** Missing ids are the engine's fault: asking again would not help. */
-  async #tokenErrors<T>(_call: Scope, task: () => Promise<T>): Promise<T> {
+  async #tokenErrors<T>(task: () => Promise<T>): Promise<T> {
     try {
       return await task();
     } catch (error) {

@@ -1,4 +1,5 @@
 import { LatencyWindow } from "./latency-window.ts";
+import type { ProviderError } from "./provider-error.ts";
 import { Waiters } from "./waiters.ts";
 
 /** Sockets one address may be given; what is above waits here. */
@@ -23,7 +24,7 @@ export interface Slot {
 /** How a call went, as far as the limit is concerned. */
 export type SlotResult =
   | { kind: "success"; outputTokens: number | null }
-  | { kind: "rate-limited"; pauseMs: number | undefined }
+  | { kind: "rate-limited"; pauseMs: number | undefined; failure?: ProviderError }
   | { kind: "other" };
 
 /**
@@ -43,6 +44,7 @@ export class AdaptiveLimit {
   #pausedUntil = 0;
   #refusalsInARow = 0;
   #timer: NodeJS.Timeout | undefined;
+  #lastRefusal: ProviderError | undefined;
 
   constructor(random: () => number = Math.random, now: () => number = Date.now) {
     this.#random = random;
@@ -51,6 +53,10 @@ export class AdaptiveLimit {
 
   get limit(): number {
     return Math.floor(this.#limit);
+  }
+  /** What the endpoint said when it last asked to slow down. */
+  get lastRefusal(): ProviderError | undefined {
+    return this.#lastRefusal;
   }
   get running(): number {
     return this.#running;
@@ -66,14 +72,26 @@ export class AdaptiveLimit {
     return { startedAt: this.#now(), among: this.#running };
   }
 
-  /** Waits for a place; those who came first are served first. Undefined when `giveUpAt` came first. */
-  async enter(signal: AbortSignal | undefined, giveUpAt: number): Promise<Slot | undefined> {
+  /**
+   * Waits for a place; those who came first are served first. Undefined when `giveUpAt` came first, or when the endpoint wants to be
+   * left alone for longer than `maxPauseMs`.
+   */
+  async enter(
+    signal: AbortSignal | undefined,
+    giveUpAt: number,
+    maxPauseMs = Number.POSITIVE_INFINITY,
+  ): Promise<Slot | undefined> {
     const free = this.tryEnter();
     if (free) return free;
-    this.#wakeLater();
-    // The place is taken before the waiter is woken, so nobody slips in between.
-    if (!(await this.#waiters.wait(signal, giveUpAt - this.#now()))) return undefined;
-    return { startedAt: this.#now(), among: this.#running };
+    for (;;) {
+      const now = this.#now();
+      if (now >= giveUpAt || this.#pausedUntil - now > maxPauseMs) return undefined;
+      this.#wakeLater();
+      // The place is taken before the waiter is woken, so nobody slips in between.
+      if (await this.#waiters.wait(signal, giveUpAt - now)) {
+        return { startedAt: this.#now(), among: this.#running };
+      }
+    }
   }
 
   leave({ startedAt, among }: Slot, result: SlotResult): void {
@@ -85,6 +103,7 @@ export class AdaptiveLimit {
         this.#succeeded(slot, result.outputTokens);
         break;
       case "rate-limited":
+        this.#lastRefusal = result.failure ?? this.#lastRefusal;
         this.#refused(slot, result.pauseMs);
         break;
       case "other":
@@ -124,6 +143,8 @@ export class AdaptiveLimit {
       this.#decreasedAt = now;
       this.#pausedUntil = Math.max(this.#pausedUntil, now + pause);
     } else if (asked !== undefined) this.#pausedUntil = Math.max(this.#pausedUntil, now + asked);
+    // Some who wait may not want to wait that long.
+    if (asked !== undefined && asked > LONGEST_PAUSE_MS) this.#waiters.wakeAll(false);
     this.#wakeLater();
   }
 

@@ -103,6 +103,35 @@ describe("limits", () => {
     expect(logged.filter((line) => line.includes("calls wait until it answers again"))).toHaveLength(1);
   });
 
+  it("does not wait for a quota that comes back after the budget", async () => {
+    const used = await endpoint({ faultFor: () => faults.rateLimited(3_600) });
+    const made = await provider(used.baseUrl, {}, { maxConcurrent: null });
+    const results = await Promise.allSettled(Array.from({ length: 5 }, () => made.call(call)));
+    const later = await Promise.allSettled([made.call(call), made.call(call)]);
+    for (const result of [...results, ...later]) {
+      expect((result as PromiseRejectedResult).reason.failure).toMatchObject({
+        class: "provider_rate_limit",
+        retryable: true,
+      });
+    }
+    expect(used.count).toBe(5);
+  });
+
+  it("shares what it learns with everybody who calls the same endpoint, model and key", async () => {
+    const busy = await endpoint();
+    const [a, b] = [await provider(busy.baseUrl), await provider(busy.baseUrl)];
+    const other = await provider(busy.baseUrl, {}, { model: "another" });
+    busy.fail(faults.rateLimited(1));
+    const started = Date.now();
+    const first = a.call(call);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await other.call(call);
+    expect(Date.now() - started).toBeLessThan(900);
+    await b.call(call);
+    expect(Date.now() - started).toBeGreaterThan(1_000);
+    await first;
+  });
+
   it("cuts an attempt off and tries again", async () => {
     const slow = await endpoint();
     slow.fail(faults.silence());

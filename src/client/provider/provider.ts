@@ -1,4 +1,5 @@
 import { errorMessage } from "../../errors.ts";
+import { ConversionError } from "../../openai/conversion-loss.ts";
 import { isObject } from "../../openai/readers.ts";
 import { countOf } from "../../openai/usage.ts";
 import { ValidationError } from "../../openai/validation.ts";
@@ -46,7 +47,7 @@ export interface ProviderCall<T> {
   /** The body as text, for callers that have written it already. */
   rawBody?: string;
   signal: AbortSignal;
-  /** Makes the result out of the parsed body; a ValidationError means that the answer is unusable. */
+  /** Makes the result out of the parsed body; a ValidationError or ConversionError means that the answer is unusable. */
   read(body: unknown, reply: AttemptReply): T;
   headers?: Readonly<Record<string, string>>;
   /** Sessions stay with their replica. */
@@ -219,14 +220,16 @@ export class Provider {
       try {
         slot =
           limit?.tryEnter() ??
-          (await limit?.enter(signal, progress.last ? giveUpAt : Number.POSITIVE_INFINITY));
+          (await limit?.enter(signal, progress.last ? giveUpAt : Number.POSITIVE_INFINITY, longestOutageMs));
       } catch (error) {
         breaker.ended(pass);
         throw error;
       }
       if (limit && !slot) {
         breaker.ended(pass);
-        throw new Exhausted(progress.last ?? outage(breaker.lastFailure, breaker.downMs));
+        throw new Exhausted(
+          progress.last ?? limit.lastRefusal ?? outage(breaker.lastFailure, breaker.downMs),
+        );
       }
       if (breaker.isOpen && !pass.probe) {
         // It went down while this call stood in line.
@@ -291,7 +294,9 @@ export class Provider {
         replica: this.#parts.endpoints.indexOf(endpoint),
       };
     } catch (error) {
-      if (error instanceof ValidationError) throw problem(`the body does not fit (${error.message})`);
+      if (error instanceof ValidationError || error instanceof ConversionError) {
+        throw problem(`the body does not fit (${error.message})`);
+      }
       throw error;
     }
   }
@@ -334,7 +339,7 @@ function slotResult(error: unknown) {
   const { providerStatus: status, retryAfterMs } = error;
   const overloaded = error.failure.class === "provider_rate_limit" || status === 503 || status === 529;
   return overloaded
-    ? ({ kind: "rate-limited", pauseMs: retryAfterMs } as const)
+    ? ({ kind: "rate-limited", pauseMs: retryAfterMs, failure: error } as const)
     : ({ kind: "other" } as const);
 }
 

@@ -3,13 +3,13 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Callers that wait in line for something to change; each gives up by its signal or its deadline. */
 export class Waiters {
-  readonly #waiting = new Set<() => void>();
+  readonly #waiting = new Set<(news: boolean) => void>();
 
   get size(): number {
     return this.#waiting.size;
   }
 
-  /** Resolves true when woken, false when the time is over; throws the signal's reason. */
+  /** Resolves with what it is woken with, false when the time is over; throws the signal's reason. */
   wait(signal: AbortSignal | undefined, milliseconds = Number.POSITIVE_INFINITY): Promise<boolean> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);
@@ -18,9 +18,9 @@ export class Waiters {
         signal?.removeEventListener("abort", giveUp);
         clearTimeout(timer);
       };
-      const wake = () => {
+      const wake = (news: boolean) => {
         end();
-        resolve(true);
+        resolve(news);
       };
       const giveUp = () => {
         end();
@@ -43,13 +43,13 @@ export class Waiters {
   /** Wakes the one who has waited longest; false when nobody waits. */
   wakeFirst(): boolean {
     for (const wake of this.#waiting) {
-      wake();
+      wake(true);
       return true;
     }
     return false;
   }
 
-  wakeAll(): void {
-    for (const wake of [...this.#waiting]) wake();
+  wakeAll(news = true): void {
+    for (const wake of [...this.#waiting]) wake(news);
   }
 }
