@@ -42,6 +42,7 @@ it.each([
   ["gpt-5-mini", 0.25],
   ["openai/gpt-4.1-nano-2025-04-14", 0.1],
   ["claude-sonnet-4-20250514", 3],
+  ["claude-sonnet-4-5-20250929", 3],
   ["claude-opus-4-5-20251101", 5],
   ["gpt-5-something-else", undefined],
   ["gpt-55", undefined],

@@ -30,6 +30,8 @@ export const LIST_PRICES: Readonly<Record<string, Price>> = {
   "claude-3-7-sonnet": price(3, 15, 0.3, 3.75),
   "claude-haiku-4-5": price(1, 5, 0.1, 1.25),
   "claude-sonnet-4": price(3, 15, 0.3, 3.75),
+  "claude-sonnet-4-5": price(3, 15, 0.3, 3.75),
+  "claude-opus-4-1": price(15, 75, 1.5, 18.75),
   "claude-opus-4": price(15, 75, 1.5, 18.75),
   "claude-opus-4-5": price(5, 25, 0.5, 6.25),
   "gemini-2.0-flash": price(0.1, 0.4, 0.025),
