@@ -46,7 +46,8 @@ export class Recordings {
   find(rolloutId: string | undefined, question: unknown): Recording | undefined {
     const own = rolloutId === undefined ? undefined : this.#byId.get(rolloutId.replace(/-a\d+$/, ""));
     const asked = this.#byInput.get(questionKey(question)) ?? [];
-    if (own && (asked.length === 0 || asked.includes(own))) return own;
+    // The recording of another question under the same number is no recording of this one.
+    if (own && asked.includes(own)) return own;
     const repeat = Number(/-(\d+)(?:-a\d+)?$/.exec(rolloutId ?? "")?.[1] ?? 0);
     return asked[repeat % Math.max(1, asked.length)];
   }
