@@ -18,7 +18,7 @@ export const name = "models";
 
 const CALLS = 3_000;
 const AT_ONCE = 16;
-const ROUNDS = 4;
+const ROUNDS = 6;
 const PROXY_BUDGET_MICROSECONDS = 150;
 const MANY = 1_000;
 const SLOW_MS = 2_000;

@@ -9,10 +9,10 @@ const HOST = "127.0.0.1";
 const LINES_KEPT = 200;
 const LINES_SHOWN = 40;
 const MAX_LINE = 2_000;
-const PROBE_EVERY_MS = 1_000;
+const PROBE_EVERY_MS = 300;
 const PROBE_TIMEOUT_MS = 5_000;
 const STOP_GRACE_MS = 10_000;
-const FIRST_RESTART_PAUSE_MS = 1_000;
+const FIRST_RESTART_PAUSE_MS = 500;
 
 /**
  * Runs the engine in a process group of its own that ends with us, even when we are killed: then the pipe to the guard closes, and the
