@@ -8,13 +8,16 @@ import {
 import { ConfigError } from "../config/errors.ts";
 import { loadFiles, readConfigPaths } from "../config/load-includes.ts";
 import { type ConfigNode, type DictNode, isMissing, textOf } from "../config/node.ts";
-import { type RootOptions, searchRoots } from "../config/paths.ts";
+import { findExistingPath, type RootOptions, searchRoots } from "../config/paths.ts";
 import { readConfigFile } from "../config/read-config-file.ts";
 import { serverTypes } from "../config/server-types.ts";
 import { readPlainYaml } from "./plain-yaml.ts";
 
 /** Files beyond this size are left to the full reader, which refuses those that are no configs. */
 const MAX_PLAIN_BYTES = 256 * 1024;
+
+const FIELDS = ["domain", "description"] as const;
+type Field = (typeof FIELDS)[number];
 
 const DIRECTIVE_TEXT = /^\$\{(?:inherit_from|copy):/;
 
@@ -53,35 +56,47 @@ export class ConfigFiles {
   /** The file and everything it includes, in merge order; throws ConfigError when something is missing or broken. */
   layers(file: string): DictNode[] {
     const own = this.read(file);
-    const included = readConfigPaths(own, this.#options.env ?? process.env);
-    if (included.length === 0) return [own];
-    const { files } = loadFiles(included, this.roots, this.#options.env ?? process.env, (entry) =>
-      this.read(entry),
-    );
+    if (!own.entries.has("config_paths")) return [own];
+    const direct = this.#directIncludes(own);
+    if (direct !== undefined) return [...direct, own];
+    const env = this.#options.env ?? process.env;
+    const { files } = loadFiles(readConfigPaths(own, env), this.roots, env, (entry) => this.read(entry));
     return [...files.map(({ root }) => root), own];
+  }
+
+  /** The included files where they are a plain list and include nothing themselves, which is the rule. */
+  #directIncludes(own: DictNode): DictNode[] | undefined {
+    const list = own.entries.get("config_paths");
+    const found = new Set<DictNode>();
+    for (const item of list?.kind === "list" ? list.items : []) {
+      const entry = textOf(item);
+      const file =
+        entry === undefined || entry.includes("${") ? undefined : findExistingPath(entry, this.roots);
+      const root = file === undefined ? undefined : this.read(file);
+      if (root === undefined || root.entries.has("config_paths")) return undefined;
+      found.add(root);
+    }
+    return list?.kind === "list" ? [...found] : undefined;
   }
 
   /** Domain, description and value: those in the file itself, then what its includes and their resolution give. */
   metadata(file: string): ConfigMetadata {
     const root = this.tryRead(file);
-    const metadata = root === undefined ? {} : metadataOf(root);
-    if (root === undefined || (metadata.domain !== undefined && metadata.description !== undefined))
-      return metadata;
-    const included = this.#included(file);
-    metadata.domain ??= included.domain;
-    metadata.description ??= included.description;
+    if (root === undefined) return {};
+    const metadata = metadataOf(root);
+    const missing = FIELDS.filter((field) => metadata[field] === undefined);
+    if (missing.length === 0) return metadata;
+    const included = this.#included(file, missing);
+    for (const field of missing) metadata[field] = included[field];
     return metadata;
   }
 
   /** Where all layers agree on a value there is nothing to resolve; only where they do not, the config is composed. */
-  #included(file: string): ConfigMetadata {
+  #included(file: string, fields: readonly Field[]): ConfigMetadata {
     try {
       const layers = this.layers(file);
-      if (!layers.some((layer) => needsResolving(layer, layers))) {
-        const domain = agreedText(layers, "domain");
-        const description = agreedText(layers, "description");
-        if (domain !== "unclear" && description !== "unclear") return { ...domain, ...description };
-      }
+      const agreed = agreedTexts(layers, fields);
+      if (agreed !== undefined && !layers.some((layer) => needsResolving(layer, layers))) return agreed;
     } catch (error) {
       if (error instanceof ConfigError) return {};
       throw error;
@@ -90,34 +105,53 @@ export class ConfigFiles {
   }
 }
 
-/** The one text all server blocks give for a field, if they agree. */
-function agreedText(
-  layers: readonly DictNode[],
-  field: "domain" | "description",
-): ConfigMetadata | "unclear" {
-  let text: string | undefined;
+/** The one text all server blocks give for each field; undefined when they differ, or something has to be resolved first. */
+function agreedTexts(layers: readonly DictNode[], fields: readonly Field[]): ConfigMetadata | undefined {
+  const agreed: ConfigMetadata = {};
   for (const layer of layers) {
     for (const { block } of serverBlocks(layer)) {
-      const node = block.entries.get(field);
-      if (node === undefined) continue;
-      const value = textOf(node);
-      if (value === undefined || value === "" || value.includes("${") || isMissing(node)) return "unclear";
-      if (text !== undefined && text !== value) return "unclear";
-      text = value;
+      for (const field of fields) {
+        const node = block.entries.get(field);
+        if (node === undefined) continue;
+        const value = textOf(node);
+        if (value === undefined || value === "" || value.includes("${") || isMissing(node)) return undefined;
+        agreed[field] ??= value;
+        if (agreed[field] !== value) return undefined;
+      }
     }
   }
-  return { [field]: text };
+  return agreed;
 }
 
 /** Whether a directive could bring in, or take away, values that no server block shows. */
-function needsResolving(node: ConfigNode, layers: readonly DictNode[]): boolean {
-  if (node.kind === "scalar") return DIRECTIVE_TEXT.test(textOf(node) ?? "");
-  if (node.kind === "list") return node.items.some((item) => needsResolving(item, layers));
-  for (const [key, member] of node.entries) {
-    if (key === "_delete_key" || needsResolving(member, layers)) return true;
-    if ((key === "_inherit_from" || key === "_copy") && !namesServer(textOf(member), layers)) return true;
+function needsResolving(layer: DictNode, layers: readonly DictNode[]): boolean {
+  const { hidden, sources } = plainFiles.has(layer) ? NO_DIRECTIVES : directivesOf(layer);
+  return hidden || sources.some((name) => !namesServer(name, layers));
+}
+
+/** Files in whose text no directive stands, so that they need not be walked through. */
+const plainFiles = new WeakSet<DictNode>();
+const MAY_BE_DIRECTIVE = /_inherit_from|_copy|_delete_key|\$\{/;
+const NO_DIRECTIVES: Directives = { hidden: false, sources: [] };
+
+interface Directives {
+  /** Something is deleted, or taken over by a text. */
+  hidden: boolean;
+  /** What blocks inherit from or copy. */
+  readonly sources: (string | undefined)[];
+}
+
+function directivesOf(node: ConfigNode, found: Directives = { hidden: false, sources: [] }): Directives {
+  if (node.kind === "scalar") found.hidden ||= DIRECTIVE_TEXT.test(textOf(node) ?? "");
+  else if (node.kind === "list") for (const item of node.items) directivesOf(item, found);
+  else {
+    for (const [key, member] of node.entries) {
+      if (key === "_delete_key") found.hidden = true;
+      else if (key === "_inherit_from" || key === "_copy") found.sources.push(textOf(member));
+      directivesOf(member, found);
+    }
   }
-  return false;
+  return found;
 }
 
 function namesServer(name: string | undefined, layers: readonly DictNode[]): boolean {
@@ -140,7 +174,10 @@ function readQuickly(file: string): DictNode | undefined {
   const stats = statSync(file, { throwIfNoEntry: false });
   if (stats?.isFile() !== true || stats.size > MAX_PLAIN_BYTES) return undefined;
   try {
-    return readPlainYaml(readFileSync(file, "utf8"), { kind: "file", name: file });
+    const text = readFileSync(file, "utf8");
+    const root = readPlainYaml(text, { kind: "file", name: file });
+    if (root !== undefined && !MAY_BE_DIRECTIVE.test(text)) plainFiles.add(root);
+    return root;
   } catch {
     // Whatever keeps the file from being read, the full reader says it with its name.
     return undefined;

@@ -16,9 +16,24 @@ export function matchesQuery(query: string, fields: Iterable<string | undefined>
   return false;
 }
 
-/** The similarity is at most twice the shorter length over the sum of both, so most words need no comparison. */
+/** A full comparison is costly; most words fail by their length, or by the letters they share, already. */
 function isClose(candidate: string, needle: string): boolean {
-  const [a, b] = [candidate.length, needle.length];
-  if ((2 * Math.min(a, b)) / (a + b) < CUTOFF) return false;
-  return similarityRatio(candidate, needle) >= CUTOFF;
+  const total = candidate.length + needle.length;
+  if ((2 * Math.min(candidate.length, needle.length)) / total < CUTOFF) return false;
+  return (
+    (2 * sharedLetters(candidate, needle)) / total >= CUTOFF && similarityRatio(candidate, needle) >= CUTOFF
+  );
+}
+
+/** How many letters of one word can be found in the other, each used once. */
+function sharedLetters(candidate: string, needle: string): number {
+  let left = candidate;
+  let shared = 0;
+  for (const letter of needle) {
+    const at = left.indexOf(letter);
+    if (at < 0) continue;
+    left = left.slice(0, at) + left.slice(at + letter.length);
+    shared += letter.length;
+  }
+  return shared;
 }

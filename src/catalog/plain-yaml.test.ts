@@ -68,7 +68,9 @@ agent:
   it.each([
     ["flow style", "a: {b: 1}\n"],
     ["an interpolation", "a: ${b}\n"],
-    ["a block text", "a: |\n  text\n"],
+    ["a folded text", "a: >\n  text\n"],
+    ["a block text with lines of blanks", "a: |\n  text\n   \n"],
+    ["an empty block text", "a: |\nb: 1\n"],
     ["an anchor", "a: &x 1\n"],
     ["a text over two lines", "a: one\n  two\n"],
     ["a comment behind a value", "a: one # two\n"],
@@ -81,6 +83,16 @@ agent:
     ["a key that is no text", "yes: 1\n"],
   ])("leaves %s to the full reader", (_, text) => {
     expect(readPlainYaml(text, source)).toBeUndefined();
+  });
+
+  it.each([
+    "a: |\n  one\n   two  \n\n  # three\n\nb: 1\n",
+    "a: |-\n\n  one: 1\n  - two\n\n\n",
+    "a:\n  b: |\n    text\n  c: |-\n    more",
+    "a:\n- b: |\n    text\n  c: 2\n",
+  ])("reads block texts: %j", (text) => {
+    expect(quick(text)).toBeDefined();
+    expectAgreement(text);
   });
 
   it("agrees with the full reader on every config of this repository", () => {
@@ -110,6 +122,12 @@ agent:
       "'q'",
       '"q"',
       "[]",
+      "[a, b_1 ,yes]",
+      "[ a]",
+      "|",
+      "|-",
+      "???",
+      "'a\\\\b'",
       "{}",
       "a:b",
       "...",

@@ -10,6 +10,7 @@ import {
   dict,
   type ListNode,
   list,
+  MISSING,
   type Origin,
   type Source,
   scalar,
@@ -18,13 +19,17 @@ import { plainScalar } from "../config/yaml-scalars.ts";
 
 /** Characters that have no special meaning at the level of the stream: no tabs, carriage returns, marks or controls. */
 const UNUSUAL = /[^\n\x20-\x7e\xa1-\u2027\u202a-\ud7ff]/;
-/** Indentation, dashes, then a key with or without value, or a value alone. */
-const LINE = /^( *)((?:- +)*)(?:([A-Za-z_][\w-]*):(?: +(.*?))? *|(\S.*?) *|)$/;
-/** A value that means itself: no indicator in front, no colon or comment in it. */
-const PLAIN_VALUE = /^(?:[A-Za-z_0-9/.(\u00a1-\ud7ff]|-[\d.])(?:(?!: | #|:$).)*$/;
+/** Indentation, dashes, then a key with or without value. */
+const KEY_LINE = /^( *)((?:- +)*)([A-Za-z_][\w-]*):(?: +(.+))?$/;
+/** Indentation, dashes, a value alone or nothing. */
+const VALUE_LINE = /^( *)((?:- +)*)(.*)$/;
+/** What a value that means itself begins with; indicators of YAML are not among it. */
+const PLAIN_START = /^(?:[A-Za-z_0-9/.(\u00a1-\ud7ff]|-[\d.])/;
+const QUOTED_VALUE = /^(?:'([^']*)'|"([^"\\]*)")$/;
+/** A list of words in one line. */
+const WORD_LIST = /^\[ *([A-Za-z_][\w./-]*(?: *, *[A-Za-z_][\w./-]*)*) *\]$/;
 /** Deeper files are left to the full reader, which has a limit of its own. */
 const MAX_OPEN = 100;
-const QUOTED_VALUE = /^(?:'([^'\\]*)'|"([^"\\]*)")$/;
 
 interface Open {
   readonly indent: number;
@@ -35,112 +40,132 @@ interface Open {
 export function readPlainYaml(text: string, source: Source): DictNode | undefined {
   if (UNUSUAL.test(text)) return undefined;
   const reader = new PlainReader({ source, line: 0, column: 0 });
-  let start = 0;
-  while (start < text.length) {
-    const newline = text.indexOf("\n", start);
-    const end = newline < 0 ? text.length : newline;
-    if (!reader.line(text.slice(start, end))) return undefined;
-    start = end + 1;
-  }
+  for (const line of text.split("\n")) if (!reader.line(line)) return undefined;
   return reader.finish();
 }
 
 class PlainReader {
   readonly #origin: Origin;
-  readonly #root: DictNode;
+  readonly #null: ConfigNode;
   readonly #open: Open[];
-  /** The key or dash whose value has not come yet, with its column. */
-  #pending: { indent: number; set: (node: ConfigNode) => void; inList: boolean } | undefined;
+  /** The mapping or list whose next value has not come yet, with its key and the column of key or dash. */
+  #waiting: DictNode | ListNode | undefined;
+  #key = "";
+  #indent = 0;
+  #block: BlockText | undefined;
 
   constructor(origin: Origin) {
     this.#origin = origin;
-    this.#root = dict(origin);
-    this.#open = [{ indent: 0, node: this.#root }];
+    this.#null = scalar(null, origin);
+    this.#open = [{ indent: 0, node: dict(origin) }];
   }
 
   /** Takes one line; false when it is not plain. */
-  line(text: string): boolean {
-    const [, blanks = "", dashes = "", key, value, lone] = LINE.exec(text) ?? [];
-    if (lone?.startsWith("#") && dashes === "") return true;
-    if (key === undefined && lone === undefined && dashes === "") return text.trim() === "";
-    let indent = blanks.length;
-    for (const dash of dashes.match(/- +/g) ?? []) {
-      if (!this.#enter(indent, "list")) return false;
-      this.#addItem(indent);
-      indent += dash.length;
-    }
-    if (key !== undefined) return this.#entry(indent, key, value);
-    if (lone === undefined) return true;
-    const waiting = this.#pending?.inList === true && indent > this.#pending.indent;
-    return waiting && this.#finishValue(lone);
-  }
-
-  finish(): DictNode {
-    this.#resolvePending(scalar(null, this.#origin));
-    return this.#root;
-  }
-
-  #entry(indent: number, key: string, value: string | undefined): boolean {
-    if (typeof plainScalar(key) !== "string" || !this.#enter(indent, "dict")) return false;
+  line(written: string): boolean {
+    if (this.#block?.take(written)) return true;
+    if (!this.#endBlock()) return false;
+    const text = written.trimEnd();
+    if (text === "") return true;
+    const [, blanks = "", dashes = "", key, value] = KEY_LINE.exec(text) ?? [];
+    if (key === undefined) return this.#valueLine(text);
+    const indent = dashes === "" ? blanks.length : this.#items(blanks.length, dashes);
+    if (indent < 0 || typeof plainScalar(key) !== "string" || !this.#enter(indent, "dict")) return false;
     const { node } = this.#open.at(-1) ?? {};
     if (node?.kind !== "dict" || node.entries.has(key)) return false;
-    // The place of the key is that of its first appearance.
-    node.entries.set(key, scalar(null, this.#origin));
-    this.#pending = { indent, inList: false, set: (member) => node.entries.set(key, member) };
-    return value === undefined || value === "" || this.#finishValue(value);
+    this.#waiting = node;
+    this.#key = key;
+    this.#indent = indent;
+    if (value === "|" || value === "|-") {
+      this.#block = new BlockText(indent, value === "|");
+      return true;
+    }
+    return value === undefined || this.#finishValue(value);
   }
 
-  #addItem(indent: number): void {
-    const { node } = this.#open.at(-1) ?? {};
-    if (node?.kind !== "list") return;
-    const index = node.items.push(scalar(null, this.#origin)) - 1;
-    this.#pending = {
-      indent,
-      inList: true,
-      set: (member) => {
-        node.items[index] = member;
-      },
-    };
+  #endBlock(): boolean {
+    const text = this.#block === undefined ? null : this.#block.text();
+    if (text === undefined) return false;
+    if (text !== null) this.#put(scalar(text, this.#origin));
+    this.#block = undefined;
+    return true;
+  }
+
+  finish(): DictNode | undefined {
+    if (!this.#endBlock()) return undefined;
+    this.#put(this.#null);
+    const root = this.#open[0]?.node;
+    return root?.kind === "dict" ? root : undefined;
+  }
+
+  #valueLine(text: string): boolean {
+    const [, blanks = "", dashes = "", value = ""] = VALUE_LINE.exec(text) ?? [];
+    if (dashes === "" && value.startsWith("#")) return true;
+    const indent = dashes === "" ? blanks.length : this.#items(blanks.length, dashes);
+    // A value alone can only be that of a dash; below a key it may go on in the next line.
+    return indent > this.#indent && this.#waiting?.kind === "list" && this.#finishValue(value);
+  }
+
+  /** Opens a list item for every dash; gives the column behind them, or -1. */
+  #items(start: number, dashes: string): number {
+    let indent = start;
+    for (const dash of dashes.match(/- +/g) ?? []) {
+      if (!this.#enter(indent, "list")) return -1;
+      this.#waiting = this.#open.at(-1)?.node;
+      this.#indent = indent;
+      indent += dash.length;
+    }
+    return indent;
   }
 
   #finishValue(text: string): boolean {
     const node = this.#value(text);
     if (node === undefined) return false;
-    this.#resolvePending(node);
+    this.#put(node);
     return true;
   }
 
   #value(text: string): ConfigNode | undefined {
+    // Interpolations are checked when a config is read, which is the full reader's business.
+    if (text.includes("${")) return undefined;
+    if (PLAIN_START.test(text)) {
+      const odd = text.includes(": ") || text.includes(" #") || text.endsWith(":");
+      return odd ? undefined : scalar(plainScalar(text), this.#origin);
+    }
     if (text === "[]") return list(this.#origin);
     if (text === "{}") return dict(this.#origin);
+    if (text === MISSING) return scalar(MISSING, this.#origin);
     const quoted = QUOTED_VALUE.exec(text);
-    if (quoted !== null)
-      return text.includes("${") ? undefined : scalar(quoted[1] ?? quoted[2] ?? "", this.#origin);
-    // Interpolations are checked when a config is read, which is the full reader's business.
-    if (!PLAIN_VALUE.test(text) || text.includes("${")) return undefined;
-    return scalar(plainScalar(text), this.#origin);
+    if (quoted !== null) return scalar(quoted[1] ?? quoted[2] ?? "", this.#origin);
+    const words = WORD_LIST.exec(text)?.[1]?.split(/ *, */);
+    return words === undefined
+      ? undefined
+      : list(
+          this.#origin,
+          words.map((word) => scalar(plainScalar(word), this.#origin)),
+        );
   }
 
-  #resolvePending(node: ConfigNode): void {
-    this.#pending?.set(node);
-    this.#pending = undefined;
+  /** Gives the waiting key or dash its value. */
+  #put(node: ConfigNode): void {
+    const waiting = this.#waiting;
+    if (waiting?.kind === "dict") waiting.entries.set(this.#key, node);
+    else if (waiting?.kind === "list") waiting.items.push(node);
+    this.#waiting = undefined;
   }
 
-  /** Makes the container at this column the innermost one, opening it below the pending key if it is new. */
+  /** Makes the container at this column the innermost one, opening it below the waiting key if it is new. */
   #enter(indent: number, kind: "dict" | "list"): boolean {
-    const pending = this.#pending;
-    if (pending !== undefined) {
+    if (this.#waiting !== undefined) {
       // A list may stand at the column of its key; everything else stands deeper.
-      const opens =
-        indent > pending.indent || (kind === "list" && !pending.inList && indent === pending.indent);
-      if (opens) {
+      const hangs = kind === "list" && this.#waiting.kind === "dict" && indent === this.#indent;
+      if (indent > this.#indent || hangs) {
         if (this.#open.length > MAX_OPEN) return false;
         const node = kind === "dict" ? dict(this.#origin) : list(this.#origin);
-        this.#resolvePending(node);
+        this.#put(node);
         this.#open.push({ indent, node });
         return true;
       }
-      this.#resolvePending(scalar(null, this.#origin));
+      this.#put(this.#null);
     }
     for (let top = this.#open.at(-1); top !== undefined; top = this.#open.at(-1)) {
       if (top.indent < indent) return false;
@@ -149,5 +174,41 @@ class PlainReader {
       this.#open.pop();
     }
     return false;
+  }
+}
+
+/** The text behind `|`, as it is written. */
+class BlockText {
+  readonly #keyIndent: number;
+  readonly #keepsBreak: boolean;
+  readonly #lines: string[] = [];
+  #indent = -1;
+  #odd = false;
+
+  constructor(keyIndent: number, keepsBreak: boolean) {
+    this.#keyIndent = keyIndent;
+    this.#keepsBreak = keepsBreak;
+  }
+
+  /** Takes a line that belongs to the text; false for the first one behind it. */
+  take(line: string): boolean {
+    if (line === "") {
+      this.#lines.push("");
+      return true;
+    }
+    const indent = line.length - line.trimStart().length;
+    if (indent <= this.#keyIndent && indent < line.length) return false;
+    if (this.#indent < 0) this.#indent = indent;
+    // Lines of blanks, and lines that stand out to the left, have rules of their own.
+    if (indent < this.#indent || indent === line.length) this.#odd = true;
+    this.#lines.push(line.slice(this.#indent));
+    return true;
+  }
+
+  /** The text; undefined when it is not plain. */
+  text(): string | undefined {
+    const text = this.#lines.join("\n").replace(/\n+$/, "");
+    if (this.#odd || text === "") return undefined;
+    return this.#keepsBreak ? `${text}\n` : text;
   }
 }
