@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { readConfigMetadata } from "../config/config-metadata.ts";
 import { discoverAgents, discoverModels, discoverResourcesServers } from "./components.ts";
 import { ConfigFiles } from "./config-files.ts";
+import * as fullReader from "./full-reader.ts";
 import { readParts } from "./workload-parts.ts";
 import { discoverWorkloads } from "./workloads.ts";
 
@@ -22,12 +23,16 @@ function write(name: string, text: string): string {
 }
 
 /** Roots `mine` (working directory) and `installed`. */
+const options = () => ({
+  cwd: path.join(base, "mine"),
+  env: {},
+  installRoot: path.join(base, "installed"),
+});
+
 function files(): ConfigFiles {
-  return new ConfigFiles({
-    cwd: path.join(base, "mine"),
-    env: {},
-    installRoot: path.join(base, "installed"),
-  });
+  const catalog = new ConfigFiles(options());
+  catalog.fullReader = fullReader;
+  return catalog;
 }
 
 const quiz = (extra = "") => `quiz:
@@ -199,9 +204,8 @@ describe("metadata", () => {
     write("mine/two.yaml", quiz().replaceAll("quiz", "two").replace("knowledge", "games"));
     write("mine/template.yaml", "template: {entrypoint: app.ts, domain: coding, description: T}\n");
     const file = write("mine/config.yaml", text);
-    const options = { cwd: path.join(base, "mine"), env: {}, installRoot: path.join(base, "installed") };
-    const { domain, description } = readConfigMetadata(file, options);
-    expect(new ConfigFiles(options).metadata(file)).toMatchObject({ domain, description });
+    const { domain, description } = readConfigMetadata(file, options());
+    expect(files().metadata(file)).toMatchObject({ domain, description });
   });
 });
 

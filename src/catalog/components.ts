@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import path from "node:path";
-import { serverBlocks } from "../config/config-metadata.ts";
 import { textOf } from "../config/node.ts";
+import { serverBlocks } from "../config/server-blocks.ts";
 import type { ConfigFiles } from "./config-files.ts";
 import { subfolders, yamlFiles } from "./folders.ts";
 

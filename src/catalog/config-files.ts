@@ -1,17 +1,27 @@
 import { readFileSync, statSync } from "node:fs";
-import {
-  type ConfigMetadata,
-  metadataOf,
-  readConfigMetadata,
-  serverBlocks,
-} from "../config/config-metadata.ts";
 import { ConfigError } from "../config/errors.ts";
-import { loadFiles, readConfigPaths } from "../config/load-includes.ts";
 import { type ConfigNode, type DictNode, isMissing, textOf } from "../config/node.ts";
 import { findExistingPath, type RootOptions, searchRoots } from "../config/paths.ts";
-import { readConfigFile } from "../config/read-config-file.ts";
+import { type ConfigMetadata, metadataOf, serverBlocks } from "../config/server-blocks.ts";
 import { serverTypes } from "../config/server-types.ts";
 import { readPlainYaml } from "./plain-yaml.ts";
+
+type FullReader = typeof import("./full-reader.ts");
+
+/** Thrown where only the full reader can go on. */
+class FullReaderNeeded extends Error {}
+
+/** Reads a catalog: quickly, and a second time with the full reader where that turns out to be needed. */
+export async function readCatalog<T>(options: RootOptions, read: (files: ConfigFiles) => T): Promise<T> {
+  const files = new ConfigFiles(options);
+  try {
+    return read(files);
+  } catch (error) {
+    if (!(error instanceof FullReaderNeeded)) throw error;
+  }
+  files.fullReader = await import("./full-reader.ts");
+  return read(files);
+}
 
 /** Files beyond this size are left to the full reader, which refuses those that are no configs. */
 const MAX_PLAIN_BYTES = 256 * 1024;
@@ -26,6 +36,8 @@ export class ConfigFiles {
   readonly roots: readonly string[];
   readonly #options: RootOptions;
   readonly #read = new Map<string, DictNode | ConfigError>();
+  /** Set when a file needs it; see readCatalog. */
+  fullReader: FullReader | undefined;
 
   constructor(options: RootOptions = {}) {
     this.#options = options;
@@ -36,7 +48,7 @@ export class ConfigFiles {
   read(file: string): DictNode {
     let root = this.#read.get(file);
     if (root === undefined) {
-      root = readOrError(file);
+      root = readQuickly(file) ?? this.#readFully(file);
       this.#read.set(file, root);
     }
     if (root instanceof ConfigError) throw root;
@@ -60,6 +72,7 @@ export class ConfigFiles {
     const direct = this.#directIncludes(own);
     if (direct !== undefined) return [...direct, own];
     const env = this.#options.env ?? process.env;
+    const { loadFiles, readConfigPaths } = this.#full();
     const { files } = loadFiles(readConfigPaths(own, env), this.roots, env, (entry) => this.read(entry));
     return [...files.map(({ root }) => root), own];
   }
@@ -101,7 +114,21 @@ export class ConfigFiles {
       if (error instanceof ConfigError) return {};
       throw error;
     }
-    return readConfigMetadata(file, this.#options);
+    return this.#full().readConfigMetadata(file, this.#options);
+  }
+
+  #readFully(file: string): DictNode | ConfigError {
+    try {
+      return this.#full().readConfigFile(file);
+    } catch (error) {
+      if (error instanceof ConfigError) return error;
+      throw error;
+    }
+  }
+
+  #full(): FullReader {
+    if (this.fullReader === undefined) throw new FullReaderNeeded();
+    return this.fullReader;
   }
 }
 
@@ -159,15 +186,6 @@ function namesServer(name: string | undefined, layers: readonly DictNode[]): boo
   return instances.some(
     (instance) => instance?.kind === "dict" && serverTypes.some((type) => instance.entries.has(type)),
   );
-}
-
-function readOrError(file: string): DictNode | ConfigError {
-  try {
-    return readQuickly(file) ?? readConfigFile(file);
-  } catch (error) {
-    if (error instanceof ConfigError) return error;
-    throw error;
-  }
 }
 
 function readQuickly(file: string): DictNode | undefined {

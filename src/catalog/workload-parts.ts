@@ -1,7 +1,7 @@
-import { serverBlocks } from "../config/config-metadata.ts";
 import { ConfigError } from "../config/errors.ts";
 import { type DictNode, textOf } from "../config/node.ts";
 import { integerFrom } from "../config/schema-problems.ts";
+import { serverBlocks } from "../config/server-blocks.ts";
 import type { ConfigFiles } from "./config-files.ts";
 import type { Workload } from "./entry.ts";
 

@@ -1,6 +1,6 @@
 import path from "node:path";
-import { serverBlocks } from "../config/config-metadata.ts";
 import { type DictNode, textOf } from "../config/node.ts";
+import { serverBlocks } from "../config/server-blocks.ts";
 import { caseFold } from "../python/case-fold.ts";
 import { byCodePoint } from "../python/code-points.ts";
 import { type ConfigFiles, mentions } from "./config-files.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-export { type ConfigMetadata, readConfigMetadata, resolveLeniently } from "./config-metadata.ts";
+export { readConfigMetadata, resolveLeniently } from "./config-metadata.ts";
 export * from "./errors.ts";
 export { findPath, findServerDirectory, installRoot, searchRoots } from "./paths.ts";
 export {
@@ -17,3 +17,4 @@ export {
   type ServerType,
 } from "./resolve.ts";
 export { maskSecrets } from "./secrets.ts";
+export type { ConfigMetadata } from "./server-blocks.ts";

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ConfigFiles } from "../catalog/config-files.ts";
+import { readCatalog } from "../catalog/config-files.ts";
 import { discoverWorkloads } from "../catalog/workloads.ts";
 import { installRoot } from "../config/paths.ts";
 import { resolveConfig } from "../config/resolve.ts";
@@ -104,8 +104,9 @@ describe("workloads", () => {
     "%ss are found in the catalog with their manifest",
     async (kind) => {
       await writeMissingFiles(base, workload({ kind }));
-      const { entries, warnings } = discoverWorkloads(
-        new ConfigFiles({ cwd: base, env: {}, installRoot: base }),
+      const { entries, warnings } = await readCatalog(
+        { cwd: base, env: {}, installRoot: base },
+        discoverWorkloads,
       );
       expect(warnings).toEqual([]);
       expect(entries.find(({ name }) => name === "garden")).toMatchObject({ kind, status: "experimental" });

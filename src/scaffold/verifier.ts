@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
-import { serverBlocks } from "../config/config-metadata.ts";
 import { textOf } from "../config/node.ts";
 import { candidatePaths, findExistingPath } from "../config/paths.ts";
 import { readConfigFile } from "../config/read-config-file.ts";
+import { serverBlocks } from "../config/server-blocks.ts";
 import { ScaffoldError } from "./errors.ts";
 import { exampleRows } from "./resources-server.ts";
 

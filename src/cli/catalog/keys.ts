@@ -1,15 +1,28 @@
-import { applyOverrides } from "../../config/apply-overrides.ts";
-import { plainFromNode } from "../../config/plain-data.ts";
 import type { CommandContext } from "../command.ts";
 import { type KeyTable, type KeyValues, readKeys } from "../config-keys.ts";
 
 /**
- * The keys of a listing, from flags and overrides alone: a listing needs no config, and one that is broken must not keep
+ * The keys of a command from flags and overrides alone, for commands that need no config: one that is broken must not keep
  * anybody from looking around.
  */
-export function listingKeys<const T extends KeyTable>(context: CommandContext, table: T): KeyValues<T> {
-  const given = plainFromNode(applyOverrides(context.overrides, context.env)) as Record<string, unknown>;
+export async function listingKeys<const T extends KeyTable>(
+  context: CommandContext,
+  table: T,
+): Promise<KeyValues<T>> {
+  const given = await givenValues(context);
   return readKeys(table, { get: (key) => (Object.hasOwn(given, key) ? given[key] : undefined) });
+}
+
+/** What flags say is final; only the user's own words need the override grammar, which takes time to load. */
+async function givenValues({ overrides, env }: CommandContext): Promise<Record<string, unknown>> {
+  const flags = overrides.filter((override) => typeof override !== "string");
+  if (flags.length === overrides.length)
+    return Object.fromEntries(flags.map(({ path, value }) => [path, value]));
+  const [{ applyOverrides }, { plainFromNode }] = await Promise.all([
+    import("../../config/apply-overrides.ts"),
+    import("../../config/plain-data.ts"),
+  ]);
+  return plainFromNode(applyOverrides(overrides, env)) as Record<string, unknown>;
 }
 
 export const commonKeys = {

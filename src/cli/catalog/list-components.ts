@@ -8,9 +8,9 @@ import { printListing } from "./listing.ts";
 import { openCatalog } from "./open-catalog.ts";
 
 /** Runs `gym list agents`. */
-export function listAgents(context: CommandContext): number {
-  const { component_name, query } = listingKeys(context, commonKeys);
-  const all = discoverAgents(openCatalog(context));
+export async function listAgents(context: CommandContext): Promise<number> {
+  const { component_name, query } = await listingKeys(context, commonKeys);
+  const all = await openCatalog(context, discoverAgents);
   if (component_name !== undefined) {
     const agent = all.find(({ name }) => name === component_name);
     if (agent === undefined) return printUnknown(context, "agent", component_name, all.map(nameOf));
@@ -53,9 +53,9 @@ export function listAgents(context: CommandContext): number {
 }
 
 /** Runs `gym list models`. */
-export function listModels(context: CommandContext): number {
-  const { component_name, query } = listingKeys(context, commonKeys);
-  const all = discoverModels(openCatalog(context));
+export async function listModels(context: CommandContext): Promise<number> {
+  const { component_name, query } = await listingKeys(context, commonKeys);
+  const all = await openCatalog(context, discoverModels);
   if (component_name !== undefined) {
     const model = all.find(({ name }) => name === component_name);
     if (model === undefined) return printUnknown(context, "model", component_name, all.map(nameOf));
@@ -83,9 +83,9 @@ export function listModels(context: CommandContext): number {
 }
 
 /** Runs `gym list resources-servers`. */
-export function listResourcesServers(context: CommandContext): number {
-  const { component_name, query } = listingKeys(context, commonKeys);
-  const all = discoverResourcesServers(openCatalog(context));
+export async function listResourcesServers(context: CommandContext): Promise<number> {
+  const { component_name, query } = await listingKeys(context, commonKeys);
+  const all = await openCatalog(context, discoverResourcesServers);
   if (component_name !== undefined) {
     const server = all.find(({ name }) => name === component_name);
     if (server === undefined)

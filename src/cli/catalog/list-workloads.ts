@@ -3,7 +3,7 @@ import type { ConfigFiles } from "../../catalog/config-files.ts";
 import type { Workload } from "../../catalog/entry.ts";
 import { lifecycles, type ManifestKind, manifestKinds } from "../../catalog/manifest.ts";
 import { matchesQuery } from "../../catalog/matches.ts";
-import { readParts, type WorkloadParts } from "../../catalog/workload-parts.ts";
+import { readParts } from "../../catalog/workload-parts.ts";
 import { discoverWorkloads } from "../../catalog/workloads.ts";
 import type { CommandContext } from "../command.ts";
 import { printInspection, printUnknown, withValue } from "./inspection.ts";
@@ -32,15 +32,16 @@ const FILTERS = [
 ] as const satisfies readonly (readonly [keyof Workload, keyof typeof keys])[];
 
 /** Runs `gym list environments`, and the search over the whole catalog. */
-export function listEnvironments(context: CommandContext): number {
-  const values = listingKeys(context, keys);
-  const files = openCatalog(context);
-  const { entries, warnings } = discoverWorkloads(files);
-  if (values.component_name !== undefined) {
-    return inspect(context, values.component_name, values.catalog_kind, entries, files);
-  }
+export async function listEnvironments(context: CommandContext): Promise<number> {
+  const values = await listingKeys(context, keys);
+  if (values.component_name !== undefined)
+    return inspect(context, values.component_name, values.catalog_kind);
+  const { entries, warnings, found } = await openCatalog(context, (files) => {
+    const catalog = discoverWorkloads(files);
+    return { ...catalog, found: search(catalog.entries, values.query, files) };
+  });
   for (const warning of warnings) context.err(warning);
-  let shown: readonly Workload[] = search(entries, values.query, files, context);
+  let shown = found;
   for (const [field, key] of FILTERS) {
     const wanted = values[key];
     if (wanted === undefined) continue;
@@ -67,21 +68,19 @@ export function listEnvironments(context: CommandContext): number {
 }
 
 /** Runs `gym list benchmarks`. */
-export function listBenchmarks(context: CommandContext): number {
-  const values = listingKeys(context, commonKeys);
-  const files = openCatalog(context);
-  const { entries, warnings } = discoverWorkloads(files);
-  if (values.component_name !== undefined) {
-    return inspect(context, values.component_name, "benchmark", entries, files);
-  }
-  for (const warning of warnings) context.err(warning);
-  const benchmarks = entries.filter(({ kind }) => kind === "benchmark");
-  const shown = search(benchmarks, values.query, files, context).map((entry) => {
-    const parts = readParts(entry, files);
-    if (parts.problem !== undefined)
-      context.err(`Warning: ${entry.name} cannot be resolved: ${parts.problem}`);
-    return { entry, benchmark: parts.benchmark };
+export async function listBenchmarks(context: CommandContext): Promise<number> {
+  const values = await listingKeys(context, commonKeys);
+  if (values.component_name !== undefined) return inspect(context, values.component_name, "benchmark");
+  const { warnings, shown } = await openCatalog(context, (files) => {
+    const { entries, warnings: complaints } = discoverWorkloads(files);
+    const benchmarks = entries.filter(({ kind }) => kind === "benchmark");
+    const found = search(benchmarks, values.query, files);
+    return { warnings: complaints, shown: found.map((entry) => ({ entry, ...readParts(entry, files) })) };
   });
+  for (const warning of warnings) context.err(warning);
+  for (const { entry, problem } of shown) {
+    if (problem !== undefined) context.err(`Warning: ${entry.name} cannot be resolved: ${problem}`);
+  }
   return printListing(context, {
     plural: "benchmarks",
     query: values.query,
@@ -122,20 +121,12 @@ function search(
   entries: readonly Workload[],
   query: string | undefined,
   files: ConfigFiles,
-  context: CommandContext,
 ): readonly Workload[] {
   if (query === undefined) return entries;
   return entries.filter((entry) => {
     if (matchesQuery(query, [entry.name, entry.domain, entry.description])) return true;
-    const parts: WorkloadParts = readParts(entry, files);
-    if (parts.problem !== undefined && context.verbose)
-      context.err(`Warning: ${entry.name}: ${parts.problem}`);
-    return matchesQuery(query, [
-      parts.agent,
-      parts.benchmark?.agentName,
-      ...parts.resourcesServers,
-      ...parts.datasets,
-    ]);
+    const { agent, benchmark, resourcesServers, datasets } = readParts(entry, files);
+    return matchesQuery(query, [agent, benchmark?.agentName, ...resourcesServers, ...datasets]);
   });
 }
 
@@ -146,29 +137,17 @@ function warnWithout({ err }: CommandContext, field: keyof Workload, entries: re
   err(`Warning: ${missing} catalog ${noun} ${verb} no ${field} metadata and could not be matched.`);
 }
 
-function inspect(
+async function inspect(
   context: CommandContext,
   name: string,
   kind: ManifestKind | undefined,
-  entries: readonly Workload[],
-  files: ConfigFiles,
-): number {
-  const called = entries.filter((entry) => entry.name === name);
-  // What lives in a resources server may be called by that server's name alone.
-  const named = called.length > 0 ? called : entries.filter((entry) => entry.resourcesServer === name);
-  const entry = named.find((candidate) => kind === undefined || candidate.kind === kind);
-  if (entry === undefined) {
-    const [other] = named;
-    if (other === undefined) {
-      const known = entries.filter((candidate) => kind === undefined || candidate.kind === kind);
-      const names = known.map((candidate) => candidate.name);
-      return printUnknown(context, kind ?? "environment", name, names);
-    }
-    const line = `'${name}' is ${withArticle(other.kind)}, not ${withArticle(kind ?? "environment")}.`;
-    context.out(`${context.terminal.red(line)} Try \`gym list ${other.kind}s ${name}\`.`);
-    return 1;
-  }
-  const parts = readParts(entry, files);
+): Promise<number> {
+  const { entries, entry, parts } = await openCatalog(context, (files) => {
+    const catalog = discoverWorkloads(files).entries;
+    const found = named(catalog, name).find((candidate) => kind === undefined || candidate.kind === kind);
+    return { entries: catalog, entry: found, parts: found && readParts(found, files) };
+  });
+  if (entry === undefined || parts === undefined) return printMissing(context, entries, name, kind);
   if (parts.problem !== undefined) context.err(`Warning: ${name} cannot be resolved: ${parts.problem}`);
   const selector =
     entry.resourcesServer === undefined
@@ -194,6 +173,33 @@ function inspect(
     },
     usage: `gym env start ${selector} --model-type vllm_model`,
   });
+}
+
+/** What lives in a resources server may be called by that server's name alone. */
+function named(entries: readonly Workload[], name: string): Workload[] {
+  const called = entries.filter((entry) => entry.name === name);
+  return called.length > 0 ? called : entries.filter((entry) => entry.resourcesServer === name);
+}
+
+function printMissing(
+  context: CommandContext,
+  entries: readonly Workload[],
+  name: string,
+  kind: ManifestKind | undefined,
+): number {
+  const [other] = named(entries, name);
+  if (other === undefined) {
+    const known = entries.filter((candidate) => kind === undefined || candidate.kind === kind);
+    return printUnknown(
+      context,
+      kind ?? "environment",
+      name,
+      known.map((candidate) => candidate.name),
+    );
+  }
+  const line = `'${name}' is ${withArticle(other.kind)}, not ${withArticle(kind ?? "environment")}.`;
+  context.out(`${context.terminal.red(line)} Try \`gym list ${other.kind}s ${name}\`.`);
+  return 1;
 }
 
 function withArticle(noun: string): string {

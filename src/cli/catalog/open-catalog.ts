@@ -1,7 +1,10 @@
-import { ConfigFiles } from "../../catalog/config-files.ts";
+import { type ConfigFiles, readCatalog } from "../../catalog/config-files.ts";
 import type { CommandContext } from "../command.ts";
 
-/** The config files under the search roots of the command. */
-export function openCatalog({ io, env, installRoot }: CommandContext): ConfigFiles {
-  return new ConfigFiles({ cwd: io.cwd, env, installRoot });
+/** Reads the catalog under the search roots of the command. `read` may run twice, so it must not print. */
+export function openCatalog<T>(
+  { io, env, installRoot }: CommandContext,
+  read: (files: ConfigFiles) => T,
+): Promise<T> {
+  return readCatalog({ cwd: io.cwd, env, installRoot }, read);
 }

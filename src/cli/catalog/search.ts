@@ -11,6 +11,9 @@ const LISTINGS = {
 } as const;
 
 /** Runs `gym search`: the listing of the type, narrowed by the query. */
-export function searchCatalog(context: CommandContext, type: keyof typeof LISTINGS = "environments"): number {
+export function searchCatalog(
+  context: CommandContext,
+  type: keyof typeof LISTINGS = "environments",
+): Promise<number> {
   return LISTINGS[type](context);
 }

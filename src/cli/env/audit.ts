@@ -34,13 +34,13 @@ export async function auditEnvironments(
   table: KeyTable,
   { only, evidence }: { only: readonly string[]; evidence: boolean },
 ): Promise<number> {
-  const keys = listingKeys(context, table) as {
+  const keys = (await listingKeys(context, table)) as {
     component_name?: string;
     limit: number;
     rollout_timeout_seconds: number;
   };
   const { component_name: name, limit } = keys;
-  const targets = name === undefined ? allTargets(context) : [await namedTarget(context, name)];
+  const targets = name === undefined ? await allTargets(context) : [await namedTarget(context, name)];
   const { io, env, installRoot, signal, err, json, terminal } = context;
   const audited: Audited[] = [];
   for (const target of targets) {
@@ -74,8 +74,9 @@ export async function auditEnvironments(
   return passed ? 0 : 1;
 }
 
-function allTargets(context: CommandContext): Target[] {
-  return discoverResourcesServers(openCatalog(context)).map(({ name, configFile }) => ({ name, configFile }));
+async function allTargets(context: CommandContext): Promise<Target[]> {
+  const servers = await openCatalog(context, discoverResourcesServers);
+  return servers.map(({ name, configFile }) => ({ name, configFile }));
 }
 
 /** A config file, or the name of a resources server, environment or benchmark. */

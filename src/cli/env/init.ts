@@ -42,7 +42,7 @@ export async function initComponent(context: CommandContext, keys: KeyTable): Pr
     refuseWorkloadFlags(flags);
     if (agent !== undefined) return initServer(context, `responses_api_agents/${agent}`);
     if (model !== undefined) return initServer(context, `responses_api_models/${model}`);
-    return initServer(context, String(listingKeys(context, keys)["entrypoint"]));
+    return initServer(context, String((await listingKeys(context, keys))["entrypoint"]));
   }
   return initWorkload(context, flags, environment === undefined ? "benchmark" : "environment", workload);
 }

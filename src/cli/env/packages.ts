@@ -22,7 +22,7 @@ interface InstalledPackage {
 
 /** Runs `gym env packages`: what the server's environment holds. */
 export async function listPackages(context: CommandContext, table: KeyTable): Promise<number> {
-  const keys = listingKeys(context, table) as {
+  const keys = (await listingKeys(context, table)) as {
     entrypoint: string;
     format?: PackageFormat;
     outdated: boolean;

@@ -10,7 +10,7 @@ export async function testServers<const T extends KeyTable>(
   context: CommandContext,
   table: T,
 ): Promise<number> {
-  const keys = listingKeys(context, table) as KeyValues<T> &
+  const keys = (await listingKeys(context, table)) as KeyValues<T> &
     TestAllKeys & { entrypoint?: string; should_validate_data: boolean };
   if (keys.entrypoint !== undefined) {
     return testOne(context, { entrypoint: keys.entrypoint, should_validate_data: keys.should_validate_data });
