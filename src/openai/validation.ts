@@ -10,6 +10,8 @@ export interface ErrorDetail {
   loc: (string | number)[];
   msg: string;
   input: unknown;
+  /** More about the reason, as the original's own messages have it. */
+  ctx?: Record<string, unknown>;
 }
 
 const SHOWN_IN_MESSAGE = 3;

@@ -145,5 +145,6 @@ function listen(app: ServerApp, instance: HostedInstance): Promise<HttpEdge> {
     host: instance.host,
     port: instance.port,
     ...(typeof limit === "number" && { bodyLimitBytes: limit * 1024 * 1024 }),
+    ...(limit === null && { bodyLimitBytes: null }),
   });
 }

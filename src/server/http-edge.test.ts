@@ -2,7 +2,7 @@ import { connect } from "node:net";
 import { type Agent, request } from "undici";
 import { afterEach, expect, it } from "vitest";
 import { ServerApp } from "./app.ts";
-import { HttpEdge, ListenError } from "./http-edge.ts";
+import { HttpEdge, type HttpEdgeOptions, ListenError } from "./http-edge.ts";
 import { silentLogger } from "./logger.ts";
 
 const open: HttpEdge[] = [];
@@ -12,7 +12,7 @@ afterEach(async () => {
 
 let nextPort = 21_000 + (process.pid % 500) * 10;
 
-async function listen(options: { bodyLimitBytes?: number } = {}) {
+async function listen(options: Partial<HttpEdgeOptions> = {}) {
   const seen: AbortSignal[] = [];
   const app = new ServerApp({
     name: "demo",
@@ -64,10 +64,65 @@ it("refuses a body that is no JSON with 422 and one that is too large with 413",
   const { url } = await listen({ bodyLimitBytes: 1000 });
   const bad = await post(`${url}/echo`, '{"a":');
   expect(bad.status).toBe(422);
-  expect(bad.body).toMatchObject({ detail: [{ type: "json_invalid" }] });
+  expect(bad.body).toEqual({
+    detail: [
+      {
+        type: "json_invalid",
+        loc: ["body", 5],
+        msg: "JSON decode error",
+        input: {},
+        ctx: { error: expect.any(String) },
+      },
+    ],
+  });
   expect(String(bad.cookies)).toContain("Demo___demo=");
   expect((await post(`${url}/echo`, JSON.stringify("x".repeat(2000)))).status).toBe(413);
 });
+
+it("reads the bare words Python writes for numbers that are none", async () => {
+  const { url } = await listen();
+  expect(await post(`${url}/echo`, '{"reward": NaN, "a": [1]}')).toMatchObject({
+    status: 200,
+    body: { reward: null, a: [1] },
+  });
+});
+
+it("tells every refusal in one form", async () => {
+  const { url, port } = await listen({ headersTimeoutMs: 200 });
+  for (const method of ["OPTIONS", "PUT", "TRACE"] as const) {
+    const reply = await request(`${url}/echo`, { method });
+    expect([reply.statusCode, await reply.body.json()]).toEqual([405, { detail: "Method Not Allowed" }]);
+  }
+  expect(await raw(port, "GARBAGE\r\n\r\n")).toMatch(
+    /^HTTP\/1.1 400 .*\{"detail":"this is no HTTP request"\}$/s,
+  );
+  expect(await raw(port, `GET / HTTP/1.1\r\nHost: x\r\nX: ${"a".repeat(40_000)}\r\n\r\n`)).toMatch(
+    /^HTTP\/1.1 431 .*\{"detail":"the request's headers are too large"\}$/s,
+  );
+  // A slow-loris client: it never finishes its headers, and does not keep its socket.
+  expect(await raw(port, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Le")).toMatch(
+    /^HTTP\/1.1 408 .*\{"detail":"the request did not arrive in time"\}$/s,
+  );
+});
+
+it("ends a request whose body never comes", async () => {
+  const { port, seen } = await listen({ headersTimeoutMs: 200, requestTimeoutMs: 300 });
+  const reply = await raw(port, 'POST /hang HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"a":');
+  expect(reply).toMatch(/^HTTP\/1.1 408 /);
+  expect(seen).toEqual([]);
+});
+
+/** Sends bytes and gives everything that comes back until the server closes the connection. */
+function raw(port: number, text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, "127.0.0.1");
+    let reply = "";
+    socket.on("data", (chunk) => (reply += chunk));
+    socket.on("close", () => resolve(reply));
+    socket.on("error", (error: Error & { code?: string }) => error.code === "ECONNRESET" || reject(error));
+    socket.write(text);
+  });
+}
 
 it("tells the handler when the caller has gone", async () => {
   const { url, seen } = await listen();

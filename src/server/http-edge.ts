@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import fastify, { type FastifyInstance } from "fastify";
 import { parseCookieHeader } from "../client/cookies.ts";
 import { errorMessage, GymError } from "../errors.ts";
+import { type JsonTextError, loadsPlain } from "../python/json-loads.ts";
 import { type AppReply, MalformedBody, type ServerApp } from "./app.ts";
 import { SESSION_COOKIE_ATTRIBUTES } from "./session-cookie.ts";
 
@@ -10,17 +12,23 @@ const KEEP_ALIVE_MS = 30_000;
 /** A client gets this long to send its headers, and this long for the whole request: slow ones do not hold sockets for ever. */
 const HEADERS_TIMEOUT_MS = 60_000;
 const REQUEST_TIMEOUT_MS = 300_000;
+const CHECK_INTERVAL_MS = 5_000;
 export const DEFAULT_BODY_LIMIT_BYTES = 128 * 1024 * 1024;
 /** What is still running when this time is over is cut off. */
 const SHUTDOWN_GRACE_MS = 500;
 const BACKLOG = 16_384;
+const MAX_QUOTED = 200;
 
 export interface HttpEdgeOptions {
   host: string;
   port: number;
   /** Listen on a Unix socket instead. */
   socketPath?: string;
-  bodyLimitBytes?: number;
+  /** Null: no limit. */
+  bodyLimitBytes?: number | null;
+  /** How long a client may take to send its headers, and its whole request. */
+  headersTimeoutMs?: number;
+  requestTimeoutMs?: number;
 }
 
 /** A server reachable over HTTP. */
@@ -29,15 +37,21 @@ export class HttpEdge {
   readonly #app: ServerApp;
   readonly #inFlight = new Set<AbortController>();
 
-  private constructor(app: ServerApp, bodyLimit: number) {
+  private constructor(app: ServerApp, options: HttpEdgeOptions) {
+    const { bodyLimitBytes = DEFAULT_BODY_LIMIT_BYTES } = options;
+    const { headersTimeoutMs = HEADERS_TIMEOUT_MS, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
     this.#app = app;
     this.#fastify = fastify({
-      bodyLimit,
+      bodyLimit: bodyLimitBytes ?? Number.MAX_SAFE_INTEGER,
       keepAliveTimeout: KEEP_ALIVE_MS,
-      requestTimeout: REQUEST_TIMEOUT_MS,
-      http: { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: 5_000 },
+      requestTimeout: requestTimeoutMs,
+      http: {
+        headersTimeout: headersTimeoutMs,
+        connectionsCheckingInterval: Math.min(CHECK_INTERVAL_MS, headersTimeoutMs, requestTimeoutMs),
+      },
       forceCloseConnections: true,
       exposeHeadRoutes: false,
+      clientErrorHandler: refuseConnection,
       routerOptions: { maxParamLength: 10_000 },
     });
     this.#fastify.removeAllContentTypeParsers();
@@ -49,7 +63,7 @@ export class HttpEdge {
     });
     const answer = this.#answer.bind(this);
     this.#fastify.route({
-      method: ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH"],
+      method: ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"],
       url: "*",
       handler: (request, reply) => {
         reply.hijack();
@@ -60,7 +74,7 @@ export class HttpEdge {
 
   /** Listens; a port that is taken is an error that says so. */
   static async listen(app: ServerApp, options: HttpEdgeOptions): Promise<HttpEdge> {
-    const edge = new HttpEdge(app, options.bodyLimitBytes ?? DEFAULT_BODY_LIMIT_BYTES);
+    const edge = new HttpEdge(app, options);
     try {
       const { host, port, socketPath } = options;
       await edge.#fastify.listen(socketPath ? { path: socketPath } : { host, port, backlog: BACKLOG });
@@ -143,13 +157,47 @@ function parseBody(text: string | undefined): unknown {
   if (text === undefined || text === "") return undefined;
   try {
     return JSON.parse(text);
-  } catch (error) {
-    const position = /position (\d+)/.exec(errorMessage(error));
-    const loc = ["body", position ? Number(position[1]) : 0];
-    const msg = `JSON decode error: ${errorMessage(error).slice(0, 200)}`;
-    return new MalformedBody(text, { type: "json_invalid", loc, msg, input: {} });
+  } catch {
+    return parseAsPython(text);
   }
 }
+
+/** Python clients write NaN and Infinity as bare words; what is no JSON for them either is refused with the place. */
+function parseAsPython(text: string): unknown {
+  try {
+    return loadsPlain(text, { allowNonFinite: true });
+  } catch (error) {
+    const { position = 0 } = error as Partial<JsonTextError>;
+    const ctx = { error: errorMessage(error).slice(0, MAX_QUOTED) };
+    const detail = {
+      type: "json_invalid",
+      loc: ["body", position],
+      msg: "JSON decode error",
+      input: {},
+      ctx,
+    };
+    return new MalformedBody(text, detail);
+  }
+}
+
+/** Bytes that are no HTTP request, or too slow to become one: told in the form of every other error. */
+function refuseConnection(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
+  const [status, reason, detail] = REFUSALS[error.code ?? ""] ?? [
+    400,
+    "Bad Request",
+    "this is no HTTP request",
+  ];
+  const body = JSON.stringify({ detail });
+  socket.end(
+    `HTTP/1.1 ${status} ${reason}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  );
+}
+
+const REFUSALS: Readonly<Record<string, readonly [number, string, string]>> = {
+  HPE_HEADER_OVERFLOW: [431, "Request Header Fields Too Large", "the request's headers are too large"],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, "Request Timeout", "the request did not arrive in time"],
+};
 
 async function send(response: ServerResponse, reply: AppReply): Promise<void> {
   const cookies: string[] = [];
