@@ -8,7 +8,7 @@ const LAYERS = [
   ["python", "text", "errors.ts"],
   ["config", "openai", "metrics", "text", "verify"],
   ["server", "client", "sandbox"],
-  ["rollouts", "datasets", "catalog", "scaffold", "exporters"],
+  ["rollouts", "datasets", "catalog", "scaffold", "exporters", "submit"],
   ["testing", "index.ts"],
   ["audit"],
   ["cli", "viewer"],

@@ -23,22 +23,15 @@ export async function collectOverrides(
   const words = parsed.words.filter((word) => !USER_CONFIG_PATHS.test(word));
   const lists = parsed.words.flatMap((word) => USER_CONFIG_PATHS.exec(word)?.[1] ?? []);
   const { paths, flags } = await configPaths(command, parsed, sources);
-  if (lists.length > 0) result.push(`+config_paths=[${joinLists(paths, lists)}]`);
+  if (lists.length > 0) result.push(`+config_paths=[${await joinLists(paths, lists)}]`);
   else if (paths.length > 0) result.push(literal("config_paths", paths, flags.join(" ")));
   return [...result, ...positionalOverrides(command, parsed), ...flagOverrides(command, parsed), ...words];
 }
 
 /** The user's lists stay as typed, so that quotes and interpolations in them keep their meaning. */
-function joinLists(paths: readonly string[], lists: readonly string[]): string {
-  return [...paths.map(quote), ...lists.filter((list) => list.trim() !== "")].join(",");
-}
-
-/** A text as the override grammar reads it back unchanged. */
-function quote(text: string): string {
-  const escaped = text.replace(/(\\*)('|$)/g, (_, slashes: string, end: string) => {
-    return slashes + slashes + (end === "'" ? "\\'" : "");
-  });
-  return `'${escaped.replaceAll("${", "\\${")}'`;
+async function joinLists(paths: readonly string[], lists: readonly string[]): Promise<string> {
+  const { quoteOverride } = await import("../config/override-write.ts");
+  return [...paths.map(quoteOverride), ...lists.filter((list) => list.trim() !== "")].join(",");
 }
 
 function literal(path: string, value: unknown, source: string): Override {

@@ -7,6 +7,11 @@ const MASK = "****";
 const secretKey =
   /(?:^|[_-])(?:api[_-]?keys?|key|token|secret|secrets|password|passwd|credentials?|authorization|cookie)$/i;
 
+/** Whether a key's name tells that its value is a secret. */
+export function isSecretName(key: string): boolean {
+  return secretKey.test(key);
+}
+
 /** The same data with the values of secret keys replaced by `****`, in lists each element; nulls and empty texts stay. */
 export function maskSecrets(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(maskSecrets);

@@ -178,6 +178,11 @@ export const program: Program = {
       async () => (await import("./eval-reverify.ts")).evalReverify,
     ),
     command(
+      "eval submit",
+      "run benchmarks as Slurm jobs (experimental)",
+      async () => (await import("./eval-submit.ts")).evalSubmit,
+    ),
+    command(
       "eval compare",
       "compare two runs task by task",
       async () => (await import("./eval-compare.ts")).evalCompare,

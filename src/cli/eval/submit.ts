@@ -1,0 +1,71 @@
+import path from "node:path";
+import { errorMessage } from "../../errors.ts";
+import { openCluster } from "../../submit/cluster.ts";
+import { loadSubmitFile } from "../../submit/load-submit-file.ts";
+import { readSubmitConfig } from "../../submit/read-submit-config.ts";
+import { planJobs, type SubmittedJob, submitJobs } from "../../submit/submit.ts";
+import type { SubmitConfig } from "../../submit/submit-config.ts";
+import { isJsonWord } from "../arguments.ts";
+import type { CommandContext } from "../command.ts";
+
+/** Runs `gym eval submit`. */
+export async function submitRun(context: CommandContext): Promise<number> {
+  const { io, env, err, signal } = context;
+  const given = String(context.flags["config"]);
+  const words = context.overrides.filter((word) => typeof word === "string" && !isJsonWord(word)) as string[];
+  const config = readSubmitConfig(loadSubmitFile(path.resolve(io.cwd, given), words, env), given);
+  for (const warning of config.warnings) err(`Warning: ${warning}`);
+  if (context.flags["dry-run"]) return dryRun(context, config);
+  return submit(context, config, signal);
+}
+
+/** The scripts as sbatch would get them, but for secrets. */
+function dryRun({ out, json, io }: CommandContext, config: SubmitConfig): number {
+  const { directory, jobs } = planJobs(config, { now: new Date(), cwd: io.cwd, maskSecrets: true });
+  if (json) {
+    out(JSON.stringify({ dry_run: true, hostname: config.compute.hostname ?? null, directory, jobs }));
+    return 0;
+  }
+  for (const job of jobs) {
+    out(`# ${job.directory}/job.sh`);
+    out(job.script);
+  }
+  return 0;
+}
+
+async function submit(context: CommandContext, config: SubmitConfig, signal: AbortSignal): Promise<number> {
+  const { out, json, io, env, terminal } = context;
+  const plan = planJobs(config, { now: new Date(), cwd: io.cwd });
+  const cluster = openCluster(config.compute.hostname, { env, signal });
+  const submitted: SubmittedJob[] = [];
+  let failure: unknown;
+  try {
+    await submitJobs(config, plan, cluster, (job) => {
+      submitted.push(job);
+      if (json) return;
+      const id = job.jobId === undefined ? "(sbatch gave no job id)" : `job ${terminal.bold(job.jobId)}`;
+      out(`${terminal.green("submitted")} ${job.benchmark}: ${id}, results in ${job.directory}/artifacts`);
+    });
+  } catch (error) {
+    failure = error;
+  }
+  if (json) {
+    const jobs = submitted.map(({ benchmark, directory, jobId }) => ({
+      benchmark,
+      directory,
+      job_id: jobId ?? null,
+    }));
+    const hostname = config.compute.hostname ?? null;
+    out(
+      JSON.stringify({
+        dry_run: false,
+        hostname,
+        directory: plan.directory,
+        jobs,
+        error: failure === undefined ? null : errorMessage(failure),
+      }),
+    );
+  }
+  if (failure !== undefined) throw failure;
+  return 0;
+}

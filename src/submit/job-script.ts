@@ -1,0 +1,192 @@
+import { isSecretName } from "../rollouts/mask-secrets.ts";
+import { OUTPUT_OVERRIDE } from "./read-submit-config.ts";
+import { shellCommand, shellWord } from "./shell-words.ts";
+import { slurmDirectives } from "./slurm-directives.ts";
+import type { BenchmarkJob, Driver, HealthCheck, Service, SubmitConfig } from "./submit-config.ts";
+
+const MASK = "****";
+/** Everything runs where the script runs, so that services are at localhost; `--overlap`: steps share the allocation. */
+const SRUN = ["srun", "--overlap", "--nodes=1", "--ntasks=1", "--no-container-mount-home"];
+
+export interface JobScriptOptions {
+  readonly benchmark: string;
+  /** The directory of the job, on the cluster. */
+  readonly directory: string;
+  /** Writes `****` for the values of secret variables and keys: for eyes, not for sbatch. */
+  readonly maskSecrets?: boolean;
+}
+
+/** The script of one benchmark: starts the services, waits for them, runs the evaluation and cleans up. */
+export function jobScript(config: SubmitConfig, options: JobScriptOptions): string {
+  const { services, compute, driver } = config;
+  const { benchmark, directory, maskSecrets = false } = options;
+  const job = driver.benchmarks.get(benchmark);
+  if (!job) throw new Error(`there is no benchmark '${benchmark}'`);
+  const sections = [
+    ["#!/bin/bash", ...slurmDirectives(compute, benchmark, directory)],
+    ["set -u"],
+    ...(services.size > 0 ? [HOUSEKEEPING] : []),
+    ...[...services].map(([name, service]) => startService(name, service, maskSecrets)),
+    ...[...services].flatMap(([name, { healthCheck }]) =>
+      healthCheck ? [[waitFor(name, healthCheck)]] : [],
+    ),
+    driverFunction(driver, job, maskSecrets),
+    startDriver(driver, directory, maskSecrets),
+    services.size > 0 ? WATCH : ['wait "$driver_pid"'],
+  ];
+  return `${sections.map((lines) => lines.join("\n")).join("\n\n")}\n`;
+}
+
+/** Bash only: compute nodes need not have curl. */
+const HOUSEKEEPING = [
+  "service_names=()",
+  "service_pids=()",
+  "driver_pid=",
+  "",
+  "# Services do not outlive the job.",
+  "stop_services() {",
+  '  kill "${service_pids[@]}" $driver_pid 2>/dev/null',
+  "  wait",
+  "}",
+  "trap stop_services EXIT",
+  "trap 'exit 143' TERM INT",
+  "",
+  "# Ends the job when a service has ended.",
+  "check_services() {",
+  "  local index",
+  '  for index in "${!service_pids[@]}"; do',
+  '    if ! kill -0 "${service_pids[index]}" 2>/dev/null; then',
+  '      echo "${service_names[index]} has ended; see logs/${service_names[index]}.log" >&2',
+  "      exit 1",
+  "    fi",
+  "  done",
+  "}",
+  "",
+  "# Whether http://localhost:$1$2 answers with success.",
+  "answers() (",
+  '  exec 3<>"/dev/tcp/localhost/$1" || exit 1',
+  "  printf 'GET %s HTTP/1.0\\r\\nHost: localhost\\r\\n\\r\\n' \"$2\" >&3",
+  "  IFS= read -r -t 10 status <&3",
+  "  [[ $status == HTTP/1.?\\ 2* ]]",
+  ") 2>/dev/null",
+  "",
+  "# Waits until service $1 answers on port $2 at path $3, at most $4 seconds.",
+  "wait_for() {",
+  "  local deadline=$((SECONDS + $4))",
+  '  echo "waiting for $1"',
+  '  until answers "$2" "$3"; do',
+  "    check_services",
+  "    if ((SECONDS >= deadline)); then",
+  '      echo "$1 did not answer within $4 seconds; see logs/$1.log" >&2',
+  "      exit 1",
+  "    fi",
+  "    sleep 2",
+  "  done",
+  '  echo "$1 is ready"',
+  "}",
+];
+
+/** A service that dies in the middle would leave every further rollout failing. */
+const WATCH = [
+  'while kill -0 "$driver_pid" 2>/dev/null; do',
+  "  check_services",
+  "  sleep 2",
+  "done",
+  'wait "$driver_pid"',
+  "exit $?",
+];
+
+function startService(name: string, service: Service, mask: boolean): string[] {
+  const srun = [
+    ...SRUN,
+    ...mountOption(service.mounts),
+    `--container-image=${service.container}`,
+    `--output=logs/${name}.log`,
+  ];
+  return [
+    `# service: ${name}`,
+    `${environment(service.env, mask)}${shellCommand([...srun, ...serviceCommand(service)])} &`,
+    `service_names+=(${shellWord(name)})`,
+    'service_pids+=("$!")',
+  ];
+}
+
+function serviceCommand(service: Service): string[] {
+  // Without --block it would go to the background and the step would end.
+  if (service.type === "ray") return ["ray", "start", "--head", "--block"];
+  const words = ["vllm", "serve", service.model, "--port", String(service.port)];
+  words.push("--tensor-parallel-size", String(service.tensorParallelSize));
+  if (service.pipelineParallelSize > 1)
+    words.push("--pipeline-parallel-size", String(service.pipelineParallelSize));
+  if (service.numberOfInstances > 1) words.push("--data-parallel-size", String(service.numberOfInstances));
+  if (service.trustRemoteCode) words.push("--trust-remote-code");
+  return words;
+}
+
+function waitFor(name: string, { port, path, timeoutSeconds }: HealthCheck): string {
+  return shellCommand(["wait_for", name, String(port), path, String(timeoutSeconds)]);
+}
+
+/** What happens inside the driver's container. A function, so that nothing has to be quoted twice. */
+function driverFunction(driver: Driver, job: BenchmarkJob, mask: boolean): string[] {
+  const words = (overrides: readonly string[]) => (mask ? overrides.map(maskedOverride) : overrides);
+  const run = ["gym", "eval", "run", OUTPUT_OVERRIDE];
+  if (driver.policyModel) run.push("--model-type", "openai_model");
+  return [
+    "driver() {",
+    "  set -e",
+    ...(driver.gymInstall ? installCommands(driver.gymInstall) : []),
+    ...(job.prepare.length > 0
+      ? [`  ${shellCommand(["gym", "eval", "prepare", ...words(job.prepare)])}`]
+      : []),
+    `  ${shellCommand([...run, ...words(job.run)])}`,
+    "}",
+  ];
+}
+
+/** Both gyms: the one for Node.js and the Python original. */
+function installCommands({ repo, ref }: NonNullable<Driver["gymInstall"]>): string[] {
+  return [
+    "  source_directory=$(mktemp -d)",
+    `  git clone --quiet -- ${shellWord(repo)} "$source_directory"`,
+    `  git -C "$source_directory" checkout --quiet ${shellWord(ref)} --`,
+    '  if [ -f "$source_directory/package.json" ]; then',
+    '    (cd "$source_directory" && npm ci && npm run build && npm install --global .)',
+    "  else",
+    '    pip install --quiet --editable "$source_directory"',
+    "  fi",
+  ];
+}
+
+/** The container sees the directory of the job and works in it, so that results outlive the container. */
+function startDriver(driver: Driver, directory: string, mask: boolean): string[] {
+  const srun = [
+    ...SRUN,
+    ...mountOption([...driver.mounts, `${directory}:${directory}`]),
+    `--container-workdir=${directory}`,
+    `--container-image=${driver.container}`,
+    "--output=logs/driver.log",
+  ];
+  return [
+    "# driver",
+    `${environment(driver.env, mask)}${shellCommand([...srun, "bash", "-c"])} "$(declare -f driver); driver" &`,
+    "driver_pid=$!",
+  ];
+}
+
+function mountOption(mounts: readonly string[]): string[] {
+  return mounts.length > 0 ? [`--container-mounts=${mounts.join(",")}`] : [];
+}
+
+/** Assignments in front of a command: unlike arguments they do not show in the list of processes. */
+function environment(variables: ReadonlyMap<string, string>, mask: boolean): string {
+  return [...variables]
+    .map(([name, value]) => `${name}=${shellWord(mask && isSecretName(name) ? MASK : value)} `)
+    .join("");
+}
+
+function maskedOverride(word: string): string {
+  const [key = ""] = word.split("=", 1);
+  const name = key.slice(key.lastIndexOf(".") + 1).replace(/^\+/, "");
+  return isSecretName(name) && word !== "+policy_api_key=dummy" ? `${key}=${MASK}` : word;
+}

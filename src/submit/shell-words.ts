@@ -1,0 +1,12 @@
+/** Characters that mean themselves to every shell. */
+const SAFE = /^[A-Za-z0-9@%+=:,./_-]+$/;
+
+/** A text as one word of a POSIX shell, whatever is in it. */
+export function shellWord(text: string): string {
+  return SAFE.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** A command with every word quoted. */
+export function shellCommand(words: readonly string[]): string {
+  return words.map(shellWord).join(" ");
+}

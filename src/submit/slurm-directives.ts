@@ -1,0 +1,38 @@
+import type { NodePool, SlurmCompute } from "./submit-config.ts";
+
+/** The header of a job: what sbatch reads. Several node pools make a heterogeneous job; everything runs in the first. */
+export function slurmDirectives(compute: SlurmCompute, benchmark: string, directory: string): string[] {
+  const { account, walltime, extraArgs, nodePools } = compute;
+  const shared: [string, string][] = [["account", account]];
+  if (walltime !== undefined) shared.push(["time", walltime]);
+  const job: [string, string][] = [["job-name", `gym-${benchmark}`], ...shared, ["chdir", directory]];
+  if (!extraArgs.has("output")) job.push(["output", "logs/slurm-%j.log"]);
+  const lines = [...job, ...extraArgs].map(directive);
+  for (const [index, [name, pool]] of [...nodePools].entries()) {
+    if (index > 0) lines.push("#SBATCH hetjob", ...shared.map(directive));
+    lines.push(...poolDirectives(name, pool));
+  }
+  return lines;
+}
+
+function poolDirectives(name: string, pool: NodePool): string[] {
+  const options: [string, string][] = [
+    ["nodes", String(pool.nodes)],
+    ["ntasks-per-node", String(pool.ntasksPerNode)],
+  ];
+  if (pool.gpusPerNode !== undefined) options.push(["gpus-per-node", String(pool.gpusPerNode)]);
+  return [
+    `${directive(["partition", pool.partition])}  # pool: ${name}`,
+    ...[...options, ...pool.extraArgs].map(directive),
+  ];
+}
+
+/** An option without a value is a switch. */
+function directive([option, value]: readonly [string, string]): string {
+  return `#SBATCH --${option}${value === "" ? "" : `=${directiveValue(value)}`}`;
+}
+
+/** sbatch ends a value at a blank or `#` unless it is quoted. */
+function directiveValue(text: string): string {
+  return /^[^\s#"'\\]+$/.test(text) ? text : `"${text.replace(/["\\]/g, "\\$&")}"`;
+}

@@ -1,0 +1,72 @@
+/** What `gym eval submit` reads: see docs/reference/submit.md for every key. */
+export interface SubmitConfig {
+  readonly services: ReadonlyMap<string, Service>;
+  readonly compute: SlurmCompute;
+  readonly driver: Driver;
+  /** Where the directories of the jobs go, on the cluster. */
+  readonly outputPath: string;
+  /** Doubtful, but allowed. */
+  readonly warnings: readonly string[];
+}
+
+interface ServiceBase {
+  readonly container: string;
+  readonly env: ReadonlyMap<string, string>;
+  readonly mounts: readonly string[];
+  readonly healthCheck: HealthCheck | undefined;
+}
+
+export interface VllmService extends ServiceBase {
+  readonly type: "vllm";
+  readonly model: string;
+  readonly port: number;
+  readonly tensorParallelSize: number;
+  readonly pipelineParallelSize: number;
+  readonly numberOfInstances: number;
+  readonly trustRemoteCode: boolean;
+}
+
+export interface RayService extends ServiceBase {
+  readonly type: "ray";
+}
+
+export type Service = VllmService | RayService;
+
+export interface HealthCheck {
+  readonly path: string;
+  readonly port: number;
+  readonly timeoutSeconds: number;
+}
+
+export interface SlurmCompute {
+  readonly account: string;
+  /** Login node to submit on; absent when this machine is one. */
+  readonly hostname: string | undefined;
+  readonly walltime: string | undefined;
+  readonly nodePools: ReadonlyMap<string, NodePool>;
+  readonly extraArgs: ReadonlyMap<string, string>;
+}
+
+export interface NodePool {
+  readonly partition: string;
+  readonly nodes: number;
+  readonly ntasksPerNode: number;
+  readonly gpusPerNode: number | undefined;
+  readonly extraArgs: ReadonlyMap<string, string>;
+}
+
+export interface Driver {
+  readonly container: string;
+  readonly gymInstall: { readonly repo: string; readonly ref: string } | undefined;
+  readonly policyModel: VllmService | undefined;
+  readonly benchmarks: ReadonlyMap<string, BenchmarkJob>;
+  readonly env: ReadonlyMap<string, string>;
+  readonly mounts: readonly string[];
+}
+
+export interface BenchmarkJob {
+  /** Overrides for `gym eval prepare`; empty: nothing to prepare. */
+  readonly prepare: readonly string[];
+  /** Overrides for `gym eval run`. */
+  readonly run: readonly string[];
+}

@@ -1,0 +1,92 @@
+import path from "node:path";
+import type { Cluster } from "./cluster.ts";
+import { SubmitError } from "./errors.ts";
+import { jobScript } from "./job-script.ts";
+import type { SubmitConfig } from "./submit-config.ts";
+
+/** The jobs of one submission, laid out but not written. */
+export interface SubmitPlan {
+  /** `<output_path>/gym-job-<YYYYmmdd_HHMMSS>` */
+  readonly directory: string;
+  readonly jobs: readonly PlannedJob[];
+}
+
+export interface PlannedJob {
+  readonly benchmark: string;
+  readonly directory: string;
+  readonly script: string;
+}
+
+export interface SubmittedJob {
+  readonly benchmark: string;
+  readonly directory: string;
+  /** Absent when sbatch did not say. */
+  readonly jobId: string | undefined;
+}
+
+/** One script per benchmark, under a directory named after the time. */
+export function planJobs(
+  config: SubmitConfig,
+  options: { now: Date; cwd: string; maskSecrets?: boolean },
+): SubmitPlan {
+  const base =
+    config.compute.hostname === undefined ? path.resolve(options.cwd, config.outputPath) : config.outputPath;
+  const directory = path.posix.join(base, `gym-job-${timestamp(options.now)}`);
+  const jobs = [...config.driver.benchmarks.keys()].map((benchmark) => {
+    const own = path.posix.join(directory, benchmark);
+    const script = jobScript(config, {
+      benchmark,
+      directory: own,
+      maskSecrets: options.maskSecrets ?? false,
+    });
+    return { benchmark, directory: own, script };
+  });
+  return { directory, jobs };
+}
+
+/** Writes every script, then hands them to sbatch one by one; `onJob` learns of each that was taken. */
+export async function submitJobs(
+  config: SubmitConfig,
+  plan: SubmitPlan,
+  cluster: Cluster,
+  onJob: (job: SubmittedJob) => void,
+): Promise<void> {
+  await checkMounts(config, cluster);
+  await cluster.makeDirectory(plan.directory);
+  for (const { directory, script } of plan.jobs) {
+    await cluster.makeDirectory(directory);
+    await cluster.writeJob(directory, script);
+  }
+  const failed: string[] = [];
+  for (const { benchmark, directory } of plan.jobs) {
+    try {
+      const answer = await cluster.sbatch(path.posix.join(directory, "job.sh"));
+      onJob({ benchmark, directory, jobId: /Submitted batch job (\d+)/.exec(answer)?.[1] });
+    } catch (error) {
+      if (!(error instanceof SubmitError)) throw error;
+      failed.push(`'${benchmark}' was not submitted: ${error.message}`);
+    }
+  }
+  if (failed.length > 0) {
+    throw new SubmitError("SUBMIT_TOOL", `${failed.join("\n")}\nThe scripts are in '${plan.directory}'.`);
+  }
+}
+
+async function checkMounts({ services, driver }: SubmitConfig, cluster: Cluster): Promise<void> {
+  const owners: [string, readonly string[]][] = [["driver", driver.mounts]];
+  for (const [name, { mounts }] of services) owners.push([`services.${name}`, mounts]);
+  const sources = owners.flatMap(([owner, mounts]) =>
+    mounts.map((mount) => ({ owner, source: mount.split(":")[0] ?? "" })),
+  );
+  const missing = new Set(await cluster.missing([...new Set(sources.map(({ source }) => source))]));
+  const problems = sources.filter(({ source }) => missing.has(source));
+  if (problems.length === 0) return;
+  const list = problems.map(({ owner, source }) => `  ${owner}.mounts: '${source}'`).join("\n");
+  throw new SubmitError("SUBMIT_MOUNT_MISSING", `Directories to mount do not exist:\n${list}`);
+}
+
+function timestamp(now: Date): string {
+  const two = (value: number) => String(value).padStart(2, "0");
+  const day = `${now.getFullYear()}${two(now.getMonth() + 1)}${two(now.getDate())}`;
+  return `${day}_${two(now.getHours())}${two(now.getMinutes())}${two(now.getSeconds())}`;
+}
