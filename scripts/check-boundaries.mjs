@@ -10,7 +10,7 @@ const LAYERS = [
   ["server", "client", "sandbox"],
   ["rollouts", "datasets", "catalog", "scaffold", "exporters", "submit"],
   ["testing", "index.ts"],
-  ["audit"],
+  ["audit", "verifier-fixtures", "publishing"],
   ["cli", "viewer"],
 ];
 
@@ -111,7 +111,7 @@ function topOf(file) {
 
 /** `src/<folder>/index.ts` is a public entry, for users only: it may gather from anywhere below the command line. */
 function layerOf(file) {
-  if (/^src\/\w+\/index\.ts$/.test(file)) return layerOf("src/index.ts");
+  if (/^src\/\w+\/index\.ts$/.test(file)) return layerOf("src/cli/main.ts") - 1;
   return LAYERS.findIndex((layer) => layer.includes(topOf(file)));
 }
 

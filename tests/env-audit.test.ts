@@ -82,7 +82,7 @@ describe("gym env audit", () => {
     const cwd = await quiz("() => process.exit(3)");
     const { exitCode, stdout } = await runGym(["env", "audit", "quiz", ...NONSENSE], { cwd });
     expect(exitCode).toBe(1);
-    expect(stdout).toContain("The audited process ended with code 3 at: quiz, nonsense-earns-minimum: row 1");
+    expect(stdout).toContain("The process ended with code 3 at: quiz, nonsense-earns-minimum: row 1");
   });
 
   it("says what is unknown", async () => {

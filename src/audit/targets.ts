@@ -29,7 +29,7 @@ export async function findTargets(options: TargetOptions): Promise<AuditTarget[]
   for (const instance of config.servers.filter(({ type }) => type === "resources_servers")) {
     const entries = exampleEntries(config, instance.name);
     if (entries.length === 0) continue;
-    const { server, settings } = await underAudit(instance, config, roots, options);
+    const { server, settings } = await serverUnderAudit(instance, config, roots, options);
     for (const entry of entries) {
       const { rows, file, lineCount } = readRows(String(entry["jsonl_fpath"]), roots, options.limit);
       const dataset = { file, entry, lineCount };
@@ -49,17 +49,18 @@ function exampleEntries(config: ResolvedConfig, server: string): JsonObject[] {
   });
 }
 
-async function underAudit(
+/** A server of a config as it is tried: its code, its config with what `audit.yaml` puts over it, and who it may ask. */
+export async function serverUnderAudit(
   instance: ServerInstance,
   config: ResolvedConfig,
   roots: readonly string[],
-  { configFile, installRoot }: TargetOptions,
+  { configFile, installRoot }: Pick<TargetOptions, "configFile" | "installRoot">,
 ): Promise<{ server: ServerUnderAudit; settings: AuditSettings }> {
   const { name, type, entrypoint } = instance;
   const implementation = currentComponentName(instance.implementation);
   const code = locateServer({ name, type, implementation, entrypoint }, roots);
   if (code.language !== "node")
-    throw new AuditError(`${implementation} is written in Python; only our own servers can be audited.`);
+    throw new AuditError(`${implementation} is written in Python; only servers in TypeScript can be tried.`);
   const settings = readSettings(code.directory, path.basename(configFile, ".yaml"));
   const server = {
     name,

@@ -1,3 +1,4 @@
+import type { datasetTypes } from "../config/dataset-schema.ts";
 import { type DictNode, numberOf, textOf } from "../config/node.ts";
 import { plainFromNode } from "../config/plain-data.ts";
 import { FieldCheck, type SchemaProblem } from "../config/schema-problems.ts";
@@ -17,6 +18,18 @@ export type IntegrationProfile = (typeof integrationProfiles)[number];
 
 export const lifecycles = ["active", "deprecated"] as const;
 
+/** A dataset as a manifest repeats it from the config. */
+export interface ManifestDataset {
+  readonly name: string;
+  readonly type: (typeof datasetTypes)[number];
+  readonly jsonl_fpath: string;
+  readonly prepare_script?: string | null;
+  readonly prompt_config?: string | null;
+  readonly num_repeats?: number | null;
+}
+
+export const determinisms = ["seeded", "stochastic", "unknown"] as const;
+
 /** What an environment says about itself in `manifest.yaml`, beside its `config.yaml`. */
 export interface Manifest {
   readonly name: string;
@@ -28,6 +41,18 @@ export interface Manifest {
   readonly modality: string;
   readonly licensing: string;
   readonly lifecycle: string;
+  readonly authors: readonly string[];
+  readonly reward: { readonly range: readonly [number, number]; readonly higher_is_better: boolean };
+  readonly determinism: (typeof determinisms)[number];
+  /** The fields below repeat what the config says; servers are implementations, the model is an instance. */
+  readonly resources_server: string | null;
+  readonly agent_server: string | null;
+  readonly model_server?: string | null;
+  readonly datasets: readonly ManifestDataset[];
+  readonly rollout_driver?: string | null;
+  readonly grading_mode?: string | null;
+  readonly canonical_split?: string | null;
+  readonly standard_prompt_config?: string | null;
 }
 
 const TEXT_FIELDS = [
@@ -62,6 +87,8 @@ const OTHER_FIELDS = [
 ] as const;
 const FIELDS: ReadonlySet<string> = new Set([...TEXT_FIELDS, ...OPTIONAL_TEXT_FIELDS, ...OTHER_FIELDS]);
 
+const DEFAULTS = { licensing: "unknown", lifecycle: "active", determinism: "unknown" } as const;
+
 /** Licences that are no SPDX expression. */
 const PRIVATE_LICENSES = ["internal", "proprietary", "unknown"];
 const SPDX = /^\(*[\w.+-]+\)*(?: +(?:AND|OR|WITH) +\(*[\w.+-]+\)*)*$/;
@@ -77,7 +104,7 @@ export function readManifest(root: DictNode): { manifest: Manifest } | { problem
   const kind = choice(check, "kind", manifestKinds);
   const profile = choice(check, "integration_profile", integrationProfiles);
   choice(check, "domain", domains);
-  check.oneOf("determinism", ["seeded", "stochastic", "unknown"]);
+  check.oneOf("determinism", determinisms);
   check.oneOf("session_model", ["episode", "step"]);
   check.oneOf("state", ["none", "per_session"]);
   check.oneOf("lifecycle", lifecycles);
@@ -87,8 +114,8 @@ export function readManifest(root: DictNode): { manifest: Manifest } | { problem
   checkDemands(check, kind, profile);
   const problems = [...check.problems, ...checkManifestDatasets(check.get("datasets"), kind)];
   if (problems.length > 0) return { problems };
-  const defaults = { licensing: "unknown", lifecycle: "active" };
-  return { manifest: { ...defaults, ...(plainFromNode(root) as Manifest) } };
+  const given = Object.entries(plainFromNode(root) as object).filter(([, value]) => value !== null);
+  return { manifest: { ...DEFAULTS, ...(Object.fromEntries(given) as unknown as Manifest) } };
 }
 
 function filledText(check: FieldCheck, field: string, required: boolean): void {

@@ -1,4 +1,4 @@
-import type { FlagTable } from "./command.ts";
+import type { FlagTable, PositionalTable } from "./command.ts";
 
 /** Config files; joined with the selectors into one `config_paths`. */
 export const configFlag = {
@@ -90,5 +90,19 @@ export const serverFolderFlag = {
     prefix: "resources_servers/",
     metavar: "NAME",
     help: "the resources server (short for +entrypoint=resources_servers/NAME)",
+  },
+} as const satisfies FlagTable;
+
+/** The environment or benchmark a command is about. */
+export const workloadName = {
+  NAME: { optional: true, key: "onboarding_name", help: "an environment or benchmark with a manifest" },
+} as const satisfies PositionalTable;
+
+export const workloadKindFlag = {
+  kind: {
+    kind: "text",
+    key: "catalog_kind",
+    choices: ["environment", "benchmark"],
+    help: "which one where an environment and a benchmark share the name",
   },
 } as const satisfies FlagTable;

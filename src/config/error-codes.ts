@@ -81,6 +81,12 @@ export const configErrorCodes = [
     fix: "Use one of the names listed, or include the config that defines the server.",
   },
   {
+    code: "CONFIG_SANDBOX",
+    class: "ConfigError",
+    when: "A server's `sandbox_provider` names a block that is missing, or one without exactly one provider key.",
+    fix: "Correct the name, or give the block one provider key.",
+  },
+  {
     code: "CONFIG_ALMOST_SERVER",
     class: "AlmostServerError",
     when: "A block looks like a server instance but does not fit the schema.",
@@ -97,6 +103,12 @@ export const configErrorCodes = [
     class: "RegistryError",
     when: "A catalog name is unknown or ambiguous, or a manifest contradicts itself.",
     fix: "Use a name that `gym list` shows.",
+  },
+  {
+    code: "CONFIG_WORKLOAD",
+    class: "WorkloadError",
+    when: "A manifest does not fit its config or its data, verifier cases do not hold, or something is left to do before publishing.",
+    fix: "Do what the message lists; `gym env validate NAME --sync` brings the mirrored fields of a manifest up to date.",
   },
   {
     code: "CONFIG_OVERRIDE",

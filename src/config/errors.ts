@@ -103,6 +103,13 @@ export class RegistryError extends ConfigError {
   }
 }
 
+/** An environment or benchmark that is not what its manifest says, or not ready to be published. */
+export class WorkloadError extends ConfigError {
+  constructor(message: string, options: ConfigErrorOptions = {}) {
+    super(message, { code: "CONFIG_WORKLOAD", ...options });
+  }
+}
+
 /** A command line override that cannot be read or applied; commands print it on stderr. */
 export class OverrideError extends ConfigError {
   constructor(message: string, options: ConfigErrorOptions = {}) {

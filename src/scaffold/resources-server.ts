@@ -1,3 +1,5 @@
+import { dumps } from "../python/json-dumps.ts";
+import { PyFloat } from "../python/py-float.ts";
 import type { ScaffoldFiles } from "./files.ts";
 
 /** Questions whose answers nobody disputes, so that a new server can be run at once. */
@@ -17,6 +19,7 @@ export function resourcesServerFiles(name: string): ScaffoldFiles {
   return {
     [`${folder}/app.ts`]: app(),
     [`${folder}/app.test.ts`]: appTest(),
+    [`${folder}/tests/verifier_cases.jsonl`]: verifierCases(),
     [`${folder}/configs/${name}.yaml`]: config(name),
     [`${folder}/data/example.jsonl`]: exampleRows(),
     [`${folder}/data/.gitignore`]: DATA_GITIGNORE,
@@ -142,6 +145,48 @@ export function exampleRows(): string {
   }).join("");
 }
 
+/** What the verifier must do with a right answer, a wrong one, and a request that is none; as the commands write the file. */
+function verifierCases(): string {
+  const [[question, expected_answer]] = EXAMPLES;
+  const row = {
+    responses_create_params: { input: [{ role: "user", content: `${question}\n\n${INSTRUCTION}` }] },
+    expected_answer,
+  };
+  const request = (answer: string) => ({ ...row, response: recordedResponse(answer) });
+  const cases = [
+    {
+      name: "right answer",
+      kind: "full_reward",
+      request: request(expected_answer),
+      expected_reward: new PyFloat(1),
+    },
+    { name: "wrong answer", kind: "zero_reward", request: request("7"), expected_reward: new PyFloat(0) },
+    { name: "no response", kind: "malformed", request: row, expected_error: "response" },
+  ];
+  return cases.map((found) => `${dumps(found, { sortKeys: true })}\n`).join("");
+}
+
+function recordedResponse(answer: string): object {
+  return {
+    id: "resp_case",
+    created_at: 0,
+    model: "case",
+    object: "response",
+    output: [
+      {
+        id: "msg_case",
+        type: "message",
+        role: "assistant",
+        status: "completed",
+        content: [{ type: "output_text", text: answer, annotations: [] }],
+      },
+    ],
+    parallel_tool_calls: false,
+    tool_choice: "auto",
+    tools: [],
+  };
+}
+
 /** The same rows before a prompt is put around the question. */
 export function sourceRows(): string {
   return EXAMPLES.map(
@@ -164,6 +209,7 @@ What the model is asked to do, what it can call, and what earns a reward.
 | --- | --- |
 | Tools, state and verifier | \`app.ts\` |
 | Tests | \`app.test.ts\` |
+| What right, wrong and malformed answers earn | \`tests/verifier_cases.jsonl\` |
 | Config of the server and of its agent | \`configs/${name}.yaml\` |
 | Five example rows | \`data/example.jsonl\` |
 

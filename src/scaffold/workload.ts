@@ -114,17 +114,17 @@ version: 0.1.0
 kind: ${kind}
 integration_profile: ${profile}
 domain: ${verifier.domain}
-description: What ${name} asks of a model.
+description: "TODO: what ${name} asks of a model, in one sentence."
 modality: text
-licensing: Apache-2.0
+licensing: unknown
 authors:
-- The authors of ${name}
+- "TODO: who answers questions about it"
 reward:
   range: [${reward.range.join(", ")}]
   higher_is_better: ${reward.higherIsBetter}
 determinism: unknown
-resources_server: ${verifier.server}
-agent_server: ${agentOf(scaffold).instance}
+resources_server: ${verifier.name}
+agent_server: ${agentOf(scaffold).implementation}
 model_server: policy_model
 ${kind === "benchmark" ? benchmark : ""}datasets:
 ${datasets(scaffold, "")}`;
@@ -153,9 +153,14 @@ function readme({ kind, name, verifier }: WorkloadScaffold): string {
 What this ${kind} measures, where its data comes from, and how answers are scored (\`resources_servers/${verifier.name}\`).
 
 \`\`\`bash
-gym env validate --${kind} ${name}
+gym env validate ${name}
+gym env test ${name}
 ${prepare}gym eval run --${kind} ${name} --model-type random_model${split} --output results/${name}.jsonl
+gym env publish ${name}
 \`\`\`
+
+\`manifest.yaml\` is the entry of the catalog. \`gym env publish\` lists what is left to write there; after changes of
+\`config.yaml\`, \`gym env validate ${name} --sync\` brings it up to date.
 
 ## Licensing
 

@@ -1,3 +1,9 @@
+export type { RewardContract } from "../verifier-fixtures/contract.ts";
+export type { CaseResult } from "../verifier-fixtures/exercise.ts";
+export {
+  exerciseVerifierCases,
+  type VerifierCasesOptions,
+} from "../verifier-fixtures/exercise-definition.ts";
 export { AnthropicDouble, type AnthropicDoubleOptions } from "./anthropic-double.ts";
 export {
   type EndpointFault,

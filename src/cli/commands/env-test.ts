@@ -1,6 +1,6 @@
 import { defineCommand } from "../command.ts";
 import type { KeyTable } from "../config-keys.ts";
-import { searchDirFlag, serverFolderFlag } from "../flags.ts";
+import { jsonFlag, searchDirFlag, serverFolderFlag, workloadKindFlag, workloadName } from "../flags.ts";
 
 const oneKeys = {
   entrypoint: {
@@ -34,14 +34,29 @@ const keys = { ...oneKeys, ...allKeys } as const;
 export const envTest = defineCommand({
   description:
     "Run the tests of one server, or of all servers that have a README.md. All also checks the data that resources " +
-    "servers ship: five examples, their metrics and five rollouts.",
-  flags: { ...serverFolderFlag, ...searchDirFlag },
+    "servers ship: five examples, their metrics and five rollouts. Verifier cases of a resources server " +
+    "(tests/verifier_cases.jsonl) run with its tests.\n\n" +
+    "With NAME: run the verifier cases of an environment or benchmark against the rewards its manifest declares.",
+  flags: {
+    ...workloadKindFlag,
+    "update-expected": {
+      kind: "switch",
+      key: "update_expected",
+      help: "write the rewards that were seen into the verifier cases",
+    },
+    ...jsonFlag,
+    ...serverFolderFlag,
+    ...searchDirFlag,
+  },
+  positionals: workloadName,
   keys,
   examples: [
     "gym env test --resources-server mcqa",
     "gym env test +entrypoint=responses_api_agents/simple_agent",
     "gym env test --resources-server my_quiz +should_validate_data=true",
     "gym env test",
+    "gym env test my_quiz",
+    "gym env test my_quiz --update-expected",
   ],
   resolve: { noModel: true, offline: true },
   run: async (context) => (await import("../env/test/command.ts")).testServers(context, keys),

@@ -142,9 +142,14 @@ export const program: Program = {
     ),
     command(
       "env validate",
-      "check a config without starting anything",
+      "check a config, or a manifest, without starting anything",
       async () => (await import("./env-validate.ts")).envValidate,
       "validate",
+    ),
+    command(
+      "env publish",
+      "check that an environment or benchmark is ready for others",
+      async () => (await import("./env-publish.ts")).envPublish,
     ),
     command(
       "eval prepare",
@@ -186,6 +191,12 @@ export const program: Program = {
       "eval compare",
       "compare two runs task by task",
       async () => (await import("./eval-compare.ts")).evalCompare,
+    ),
+    command(
+      "eval view",
+      "look at rollouts in the browser",
+      async () => (await import("./eval-view.ts")).evalView,
+      "viewer",
     ),
     command(
       "eval export",

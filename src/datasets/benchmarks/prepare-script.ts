@@ -31,7 +31,7 @@ export async function loadPrepareScript(given: string): Promise<PrepareScript> {
 }
 
 /** `prepare.py` of the original's configs stands for our `prepare.ts` where there is no Python file. */
-function existingScript(given: string): string | undefined {
+export function existingScript(given: string): string | undefined {
   if (existsSync(given)) return given;
   if (path.extname(given) !== ".py") return undefined;
   const stem = given.slice(0, -".py".length);

@@ -2,14 +2,17 @@ import { listingKeys } from "../../catalog/keys.ts";
 import type { CommandContext } from "../../command.ts";
 import type { KeyTable, KeyValues } from "../../config-keys.ts";
 import { UsageError } from "../../usage-error.ts";
+import { givenKeys } from "../workload.ts";
 import { type TestAllKeys, testAll } from "./test-all.ts";
 import { testOne } from "./test-one.ts";
+import { testWorkload } from "./test-workload.ts";
 
 /** Runs `gym env test`. */
 export async function testServers<const T extends KeyTable>(
   context: CommandContext,
   table: T,
 ): Promise<number> {
+  if (choosesWorkload(context)) return testWorkload(context);
   const keys = (await listingKeys(context, table)) as KeyValues<T> &
     TestAllKeys & { entrypoint?: string; should_validate_data: boolean };
   if (keys.entrypoint !== undefined) {
@@ -19,4 +22,15 @@ export async function testServers<const T extends KeyTable>(
     throw new UsageError(`shard_index ${keys.shard_index} must be below num_shards ${keys.num_shards}`);
   }
   return testAll(context, keys);
+}
+
+/** Whether a workload is named; what goes with one must not be given without. */
+function choosesWorkload(context: CommandContext): boolean {
+  const given = givenKeys(context);
+  const named = given.includes("onboarding_name");
+  if (named && given.includes("entrypoint"))
+    throw new UsageError("choose a workload by its NAME or a server by --resources-server, not both");
+  if (!named && (context.json || given.includes("catalog_kind") || given.includes("update_expected")))
+    throw new UsageError("--kind, --update-expected and --json need the NAME of a workload");
+  return named;
 }
