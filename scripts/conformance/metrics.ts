@@ -106,12 +106,11 @@ function helperOptions(input: Row): PassMajorityOptions {
 }
 
 function scoresFrom(row: Row, fields: Record<string, string>): Record<string, number | boolean> {
-  const scores: Record<string, number | boolean> = {};
-  for (const [name, field] of Object.entries(fields)) {
-    const value = row[field];
-    if (typeof value === "number" || typeof value === "boolean") scores[name] = value;
-  }
-  return scores;
+  const scores: Record<string, unknown> = {};
+  for (const [name, field] of Object.entries(fields))
+    if (Object.hasOwn(row, field)) scores[name] = row[field];
+  // A value of another type is for the helper to refuse.
+  return scores as Record<string, number | boolean>;
 }
 
 function deviationsOf(tasks: Row[][], input: Row): Record<string, number> {

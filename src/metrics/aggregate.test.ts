@@ -134,3 +134,31 @@ describe("aggregateMetrics", () => {
     expect(Object.keys(aggregateMetrics(rows).agent_metrics)).toHaveLength(20_000);
   });
 });
+
+describe("usage beside a field of the same name", () => {
+  const row = (usage: unknown) => ({
+    _ng_task_index: 0,
+    _ng_rollout_index: 0,
+    reward: 1,
+    steps: 4,
+    response: { usage },
+  });
+  const only = (usage: unknown) => aggregateMetrics([row(usage)]);
+
+  it("counts in the statistics; the infos show the row's own, but for the reward", () => {
+    const { agent_metrics, group_level_metrics } = only({ steps: 9, reward: 5 });
+    expect(agent_metrics).toMatchObject({ "mean/steps": 9, "mean/reward": 5 });
+    expect(group_level_metrics[0]?.["rollout_infos"]).toMatchObject([{ steps: 4, reward: 5 }]);
+  });
+
+  it("leaves no value when it is no number", () => {
+    const { agent_metrics, group_level_metrics } = only({ steps: null });
+    expect(agent_metrics).not.toHaveProperty("mean/steps");
+    expect(group_level_metrics[0]?.["rollout_infos"]).toMatchObject([{ steps: 4 }]);
+  });
+
+  it("must be an object, in a response that is one", () => {
+    expect(() => only([1])).toThrow("'usage'");
+    expect(() => aggregateMetrics([{ ...row({}), response: null }])).toThrow("'response'");
+  });
+});

@@ -15,9 +15,15 @@ export const metricsErrorCodes = [
     fix: "Leave failed rollouts out; they belong in the failures file.",
   },
   {
+    code: "METRICS_SCORE_NOT_A_NUMBER",
+    class: "MetricsError",
+    when: "A score for pass@k is no number.",
+    fix: "Leave the score out of the rollouts that have none.",
+  },
+  {
     code: "METRICS_MISSING_RESPONSE",
     class: "MetricsError",
-    when: "A rollout row has no `response`.",
+    when: "A rollout row has no `response`, or one that is no object.",
     fix: "Profile the rollouts file, not its inputs.",
   },
   {

@@ -1,4 +1,5 @@
 import { MetricsError } from "./metrics-error.ts";
+import { numberOf } from "./rollout-row.ts";
 
 /** Counts equal (answer, score) pairs and averages the score over the most frequent ones. */
 export class MajorityVote {
@@ -6,11 +7,14 @@ export class MajorityVote {
   private most = 0;
   private tiedPairs = 0;
   private tiedScores = 0;
+  private notNumbers = 0;
 
   /** Counts one rollout; without an answer it has no vote. */
   add(answer: unknown, score: number): void {
     if (answer === null || answer === undefined) return;
-    const pair = `${score} ${answerKey(answer)}`;
+    // NaN equals nothing, not even itself.
+    const scoreKey = Number.isNaN(score) ? `NaN ${this.notNumbers++}` : score;
+    const pair = `${scoreKey} ${scalarKey(answer)}`;
     const count = (this.counts.get(pair) ?? 0) + 1;
     this.counts.set(pair, count);
     if (count > this.most) {
@@ -30,12 +34,13 @@ export class MajorityVote {
   }
 }
 
-/** Answers compare by value as in Python: 1, 1.0 and true are one answer, "1" is another. */
-function answerKey(answer: unknown): string {
+/** Values compare as in Python: 1, 1.0 and true are one answer, "1" is another. */
+export function scalarKey(answer: unknown): string {
   if (typeof answer === "string") return `text ${answer}`;
-  if (typeof answer === "number" || typeof answer === "boolean") return `number ${Number(answer)}`;
+  const number = numberOf(answer);
+  if (number !== undefined) return `number ${number}`;
   throw new MetricsError(
     "METRICS_ANSWER_NOT_SCALAR",
-    "An answer that is an array or an object cannot be voted on.",
+    "A value that is an array or an object cannot be voted on or grouped by.",
   );
 }

@@ -99,3 +99,25 @@ describe("the helpers around it", () => {
     expect(highestKMetrics(metrics, "majority@{k}")).toEqual({});
   });
 });
+
+describe("values that are no ordinary numbers", () => {
+  it("keep the best of k as Python's max does", () => {
+    const tasks = [[{ reward: 0.5 }, { reward: Number.NaN }, { reward: 0.7 }]];
+    expect(passMajorityMetrics(tasks).metrics).toMatchObject({
+      "pass@2/accuracy": 50,
+      "pass@3/accuracy": 70,
+      "pass@1[avg-of-3]/accuracy": Number.NaN,
+    });
+  });
+
+  it.each([null, "1", [1]])("refuse %j as a score", (score) => {
+    const scores = () => ({ s: score as unknown as number });
+    expect(() => passMajorityMetrics([[{}]], { scores })).toThrow("no number");
+  });
+
+  it("group by value: 1 and true are one subset, with the name of the first", () => {
+    const tasks = [[{ reward: 1, level: 1 }], [{ reward: 0, level: true }]];
+    expect(subsetMetrics(tasks, "level")).toMatchObject({ "1/pass@1/accuracy": 50 });
+    expect(() => subsetMetrics([[{ reward: 1, level: ["x"] }]], "level")).toThrow("grouped by");
+  });
+});

@@ -3,9 +3,9 @@ import { pyStr } from "../python/repr.ts";
 import { isTruthy } from "../python/truth.ts";
 import { allInPart } from "./binomial.ts";
 import { mean, sampleDeviation } from "./descriptive.ts";
-import { MajorityVote } from "./majority-vote.ts";
+import { MajorityVote, scalarKey } from "./majority-vote.ts";
 import { MetricsError } from "./metrics-error.ts";
-import type { Row } from "./rollout-row.ts";
+import { numberOf, type Row } from "./rollout-row.ts";
 
 /** Named scores of one rollout; a missing score is left out. */
 export type ScoreFunction = (row: Row) => Record<string, number | boolean>;
@@ -44,7 +44,7 @@ export function passMajorityMetrics(
   );
   const metrics: Record<string, unknown> = {};
   for (let k = 1; k <= maxK; k++) for (const column of columns) column.writeAt(k, metrics);
-  if (columns.length > 0) {
+  if (tasks.length > 0) {
     metrics["per_sample_aggregate"] = Object.fromEntries(
       columns.map((column) => [column.name, column.perRun]),
     );
@@ -64,8 +64,9 @@ export function averageSampleDeviations(
   for (let k = 2; k <= maxK; k++) {
     for (const name of [...tables.keys()].sort(byCodePoint)) {
       const deviations = (tables.get(name) ?? [])
-        .map((scores) => sampleDeviation(present(scores.slice(0, k))))
-        .filter((deviation) => !Number.isNaN(deviation));
+        .map((scores) => present(scores.slice(0, k)))
+        .filter((scores) => scores.length >= 2)
+        .map((scores) => sampleDeviation(scores));
       if (deviations.length > 0) metrics[`pass@1[avg-of-${k}]/${name}/avg_sample_std_dev`] = mean(deviations);
     }
   }
@@ -78,17 +79,17 @@ export function subsetMetrics(
   field: string,
   options: PassMajorityOptions = {},
 ): Record<string, unknown> {
-  const subsets = new Map<string, Row[][]>();
+  const subsets = new Map<string, { name: string; tasks: Row[][] }>();
   for (const task of tasks) {
     const value = task[0]?.[field];
     if (!isTruthy(value)) continue;
-    const name = pyStr(value);
-    const subset = subsets.get(name);
-    if (subset) subset.push(task);
-    else subsets.set(name, [task]);
+    const key = scalarKey(value);
+    const subset = subsets.get(key);
+    if (subset) subset.tasks.push(task);
+    else subsets.set(key, { name: pyStr(value), tasks: [task] });
   }
   const metrics: Record<string, unknown> = {};
-  for (const [name, subset] of subsets) {
+  for (const { name, tasks: subset } of subsets.values()) {
     for (const [key, value] of Object.entries(passMajorityMetrics(subset, options).metrics)) {
       if (key !== "per_sample_aggregate") metrics[`${name}/${key}`] = value;
     }
@@ -112,6 +113,7 @@ export function highestKMetrics(
   options: HighestKOptions = {},
 ): Record<string, unknown> {
   const [before = "", after = ""] = pattern.split("{k}", 2);
+  if (!pattern.includes("{k}")) return {};
   let highest = -1;
   let selected: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(agentMetrics)) {
@@ -119,6 +121,7 @@ export function highestKMetrics(
     const digits = /^\d+/.exec(key.slice(before.length))?.[0];
     if (digits === undefined || !key.startsWith(`${after}/`, before.length + digits.length)) continue;
     const score = key.slice(before.length + digits.length + after.length + 1);
+    if (score === "" || score.includes("\n")) continue;
     if (spreadSuffixes.some((suffix) => score.endsWith(suffix))) continue;
     if (options.scoreNames && !options.scoreNames.includes(score)) continue;
     if (options.excludeNames?.includes(score)) continue;
@@ -187,7 +190,7 @@ class TaskScores {
   private readonly given: number[];
   private readonly zeros: number;
   private readonly binary: boolean;
-  private best = Number.NEGATIVE_INFINITY;
+  private best = Number.NaN;
 
   constructor(scores: (number | undefined)[], rows: Row[], answerField: string | undefined) {
     this.scores = scores;
@@ -206,7 +209,9 @@ class TaskScores {
       this.count++;
       if (this.answerField !== undefined) this.vote?.add(this.rows[k - 1]?.[this.answerField], score);
     }
-    this.best = Math.max(this.best, this.given[k - 1] ?? Number.NEGATIVE_INFINITY);
+    const given = this.given[k - 1];
+    // As Python's max: the first stands until a larger one comes, and no number is larger than NaN.
+    if (given !== undefined && (k === 1 || given > this.best)) this.best = given;
   }
 
   /** The chance that k of the task's rollouts hold a success; for scores between 0 and 1, the best of the first k. */
@@ -222,7 +227,7 @@ function scoreTables(tasks: readonly Row[][], options: PassMajorityOptions): Map
   tasks.forEach((task, taskNumber) => {
     task.forEach((row, run) => {
       const scores = scoresOf(row);
-      for (const name in scores) addScore(tables, tasks, name, taskNumber, run, Number(scores[name]));
+      for (const name in scores) addScore(tables, tasks, name, taskNumber, run, asNumber(name, scores[name]));
       if (options.answerField !== undefined) {
         const answer = row[options.answerField];
         addScore(
@@ -257,14 +262,23 @@ function addScore(
 }
 
 function rewardAsAccuracy(row: Row): Record<string, number> {
-  const reward = row["reward"];
-  if (typeof reward !== "number" && typeof reward !== "boolean") {
+  const reward = numberOf(row["reward"]);
+  if (reward === undefined) {
     throw new MetricsError(
       "METRICS_MISSING_REWARD",
       "A rollout row has no numeric 'reward' to compute pass@k from.",
     );
   }
-  return { accuracy: Number(reward) };
+  return { accuracy: reward };
+}
+
+function asNumber(name: string, score: unknown): number {
+  const value = numberOf(score);
+  if (value !== undefined) return value;
+  throw new MetricsError(
+    "METRICS_SCORE_NOT_A_NUMBER",
+    `The score '${name}' of a rollout is ${JSON.stringify(score)}, which is no number.`,
+  );
 }
 
 function present(scores: (number | undefined)[]): number[] {

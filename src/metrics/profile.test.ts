@@ -3,16 +3,16 @@ import { profileRollouts } from "./profile.ts";
 import { RolloutKeyMap } from "./rollout-key-map.ts";
 import type { Row } from "./rollout-row.ts";
 
-const input = (task: number, rollout: number): Row => ({
+const input = (task: number, rollout: number, agent = "solo"): Row => ({
   question: `q${task}`,
-  agent_ref: { name: "solo" },
+  agent_ref: { name: agent },
   _ng_task_index: task,
   _ng_rollout_index: rollout,
 });
-const rollout = (task: number, index: number, reward: number, agent = "solo"): Row => ({
+const rollout = (task: number, index: number, reward: number): Row => ({
   reward,
   response: {},
-  agent_ref: { name: agent },
+  agent_ref: { name: "solo" },
   _ng_task_index: task,
   _ng_rollout_index: index,
 });
@@ -20,15 +20,15 @@ const rollout = (task: number, index: number, reward: number, agent = "solo"): R
 describe("profileRollouts", () => {
   it("describes tasks with their sample and what is missing", () => {
     const profile = profileRollouts(
-      [input(0, 0), input(0, 1), input(1, 0)],
-      [rollout(0, 1, 1, "zeta"), rollout(0, 0, 0, "Alpha")],
+      [input(0, 1, "zeta"), input(0, 0, "Alpha"), input(1, 0)],
+      [rollout(0, 1, 1), rollout(0, 0, 0)],
       { allowPartialRollouts: true },
     );
     expect([...profile.tasks]).toEqual([
       expect.objectContaining({
         _ng_task_index: 0,
         "mean/reward": 0.5,
-        sample: { question: "q0", agent_ref: { name: "solo" } },
+        sample: { question: "q0", agent_ref: { name: "Alpha" } },
         expected_num_rollouts: 2,
         missing_num_rollouts: 0,
       }),
@@ -76,7 +76,7 @@ describe("profileRollouts", () => {
       [{ ...rollout(0, 0, 1), response: null }],
       /0:0 has no 'response'/,
     ],
-    ["a row without agent", [input(0, 0)], [{ ...rollout(0, 0, 1), agent_ref: {} }], /which agent/],
+    ["an input without agent", [{ ...input(0, 0), agent_ref: {} }], [rollout(0, 0, 1)], /which agent/],
   ])("refuses %s", (_, inputs, rollouts, message) => {
     expect(() => profileRollouts(inputs, rollouts)).toThrow(message);
   });

@@ -30,11 +30,7 @@ export interface RewardProfile {
 
 const MAX_KEYS_IN_MESSAGE = 10;
 
-const PENDING = 0;
-const DONE = 1;
-
-interface TaskState<Sample> {
-  sample: Sample;
+interface TaskState {
   expected: number;
   done: number;
 }
@@ -42,32 +38,41 @@ interface TaskState<Sample> {
 /**
  * Builds the reward profile of a run: first every materialized input, then every rollout.
  *
- * Of an input only what `Sample` says is kept (the row itself, or where to find it again), once per task.
+ * Of an input only what `Sample` says is kept: the row itself, or where to find it again.
  */
 export class ProfileBuilder<Sample> {
   private readonly table = new RolloutTable();
+  /** The number of the input each key belongs to. */
   private readonly keys = new RolloutKeyMap();
-  private readonly tasks = new Map<number, TaskState<Sample>>();
+  private readonly samples: Sample[] = [];
+  /** The rows of the agent each input names. */
+  private readonly agentOfInput: (GrowableIntegers | undefined)[] = [];
+  private readonly done = new RolloutKeyMap();
+  private readonly inputOfRow = new GrowableIntegers();
+  private readonly tasks = new Map<number, TaskState>();
   private readonly agents = new Map<string, GrowableIntegers>();
   private readonly extra: string[] = [];
 
-  /** Adds a materialized input; `sample` is kept if it is the first of its task. */
-  addInput({ taskIndex, rolloutIndex }: RolloutIndices, sample: Sample): void {
+  /** Adds a materialized input: its rollout counts for the agent named here. */
+  addInput({ taskIndex, rolloutIndex }: RolloutIndices, agent: string | undefined, sample: Sample): void {
     if (this.keys.has(taskIndex, rolloutIndex))
       throw duplicate("materialized inputs", taskIndex, rolloutIndex);
-    this.keys.set(taskIndex, rolloutIndex, PENDING);
+    this.keys.set(taskIndex, rolloutIndex, this.samples.length);
+    this.samples.push(sample);
+    this.agentOfInput.push(agent === undefined ? undefined : this.rowsOf(agent));
     const task = this.tasks.get(taskIndex);
     if (task) task.expected++;
-    else this.tasks.set(taskIndex, { sample, expected: 1, done: 0 });
+    else this.tasks.set(taskIndex, { expected: 1, done: 0 });
   }
 
   /** Adds a rollout; all inputs must have been added. */
   addRollout(row: Row): void {
     const { taskIndex, rolloutIndex } = rowIndices(row);
-    const state = this.keys.get(taskIndex, rolloutIndex);
-    if (state === DONE) throw duplicate("rollouts", taskIndex, rolloutIndex);
+    if (this.done.has(taskIndex, rolloutIndex)) throw duplicate("rollouts", taskIndex, rolloutIndex);
+    this.done.set(taskIndex, rolloutIndex, 0);
+    const input = this.keys.get(taskIndex, rolloutIndex);
     const task = this.tasks.get(taskIndex);
-    if (state === undefined || task === undefined) {
+    if (input === undefined || task === undefined) {
       this.extra.push(`${taskIndex}:${rolloutIndex}`);
       return;
     }
@@ -77,9 +82,16 @@ export class ProfileBuilder<Sample> {
         `Rollout ${taskIndex}:${rolloutIndex} has no 'response'.`,
       );
     }
-    this.keys.set(taskIndex, rolloutIndex, DONE);
+    const agentRows = this.agentOfInput[input];
+    if (agentRows === undefined) {
+      throw new MetricsError(
+        "METRICS_MISSING_AGENT",
+        `The materialized input of rollout ${taskIndex}:${rolloutIndex} does not say which agent it is for ('agent_ref.name').`,
+      );
+    }
     task.done++;
-    this.rowsOf(agentName(row)).push(this.table.size);
+    agentRows.push(this.table.size);
+    this.inputOfRow.push(input);
     this.table.add(row);
   }
 
@@ -94,18 +106,15 @@ export class ProfileBuilder<Sample> {
     if (!options.allowPartialRollouts) this.refuseMissing();
     return {
       tasks: this.records(options.sampleOf),
-      agentMetrics: [...this.agents.keys()].sort(byCodePoint).map((name) => ({
-        ...this.table.statistics(this.rowsOf(name).values.slice(0, this.rowsOf(name).length)),
-        agent_ref: { name },
-      })),
+      agentMetrics: this.agentMetrics(),
       summary: this.summary(),
     };
   }
 
   private refuseMissing(): void {
     const missing: string[] = [];
-    for (const [task, rollout, state] of this.keys.entries()) {
-      if (state === PENDING) missing.push(`${task}:${rollout}`);
+    for (const [task, rollout] of this.keys.entries()) {
+      if (!this.done.has(task, rollout)) missing.push(`${task}:${rollout}`);
     }
     if (missing.length === 0) return;
     throw new MetricsError(
@@ -118,9 +127,21 @@ export class ProfileBuilder<Sample> {
   private *records(sampleOf: (kept: Sample) => Row): Generator<Record<string, unknown>> {
     for (const slice of this.table.tasks()) {
       const task = this.tasks.get(slice.taskIndex);
-      if (task === undefined) continue;
-      yield groupRecord(this.table, slice, { sample: sampleOf(task.sample), expected: task.expected });
+      // The first rollout that is there tells what the task is.
+      const sample = this.samples[this.inputOfRow.at(slice.rows[0] ?? 0)];
+      if (task === undefined || sample === undefined) continue;
+      yield groupRecord(this.table, slice, { sample: sampleOf(sample), expected: task.expected });
     }
+  }
+
+  private agentMetrics(): Record<string, unknown>[] {
+    return [...this.agents]
+      .filter(([, rows]) => rows.length > 0)
+      .sort(([left], [right]) => byCodePoint(left, right))
+      .map(([name, rows]) => ({
+        ...this.table.statistics(rows.values.slice(0, rows.length)),
+        agent_ref: { name },
+      }));
   }
 
   private rowsOf(agent: string): GrowableIntegers {
@@ -146,7 +167,7 @@ export class ProfileBuilder<Sample> {
       completed_rollout_rows: completed,
       missing_rollout_rows: expected - completed,
       extra_rollout_rows: this.extra.length,
-      reward_profile_completion_pct: expected === 0 ? 0 : (100 * completed) / expected,
+      reward_profile_completion_pct: expected === 0 ? 100 : (100 * completed) / expected,
       total_input_rows: this.tasks.size,
       complete_input_rows: complete,
       partial_input_rows: this.tasks.size - complete - empty,
@@ -162,7 +183,7 @@ export function profileRollouts(
   options: { allowPartialRollouts?: boolean } = {},
 ): RewardProfile {
   const builder = new ProfileBuilder<Row>();
-  for (const input of inputs) builder.addInput(rowIndices(input), input);
+  for (const input of inputs) builder.addInput(rowIndices(input), agentName(input), input);
   for (const rollout of rollouts) builder.addRollout(rollout);
   return builder.finish({
     allowPartialRollouts: options.allowPartialRollouts ?? false,
@@ -170,15 +191,11 @@ export function profileRollouts(
   });
 }
 
-function agentName(row: Row): string {
+/** The agent a row is for, if it says so. */
+export function agentName(row: Row): string | undefined {
   const reference = row["agent_ref"];
   const name = reference !== null && typeof reference === "object" ? (reference as Row)["name"] : undefined;
-  if (typeof name === "string") return name;
-  const { taskIndex, rolloutIndex } = rowIndices(row);
-  throw new MetricsError(
-    "METRICS_MISSING_AGENT",
-    `Rollout ${taskIndex}:${rolloutIndex} does not say which agent it is of ('agent_ref.name').`,
-  );
+  return typeof name === "string" ? name : undefined;
 }
 
 function duplicate(where: string, task: number, rollout: number): MetricsError {

@@ -1,4 +1,5 @@
 import { PyFloat } from "../python/py-float.ts";
+import { isTruthy } from "../python/truth.ts";
 import { MetricsError } from "./metrics-error.ts";
 
 export type Row = Record<string, unknown>;
@@ -35,10 +36,19 @@ export function numberOf(value: unknown): number | undefined {
   return value instanceof PyFloat ? value.value : undefined;
 }
 
-/** The token usage of the row's response, if it has any. */
+/** The token usage of the row's response, if it has any. What stands in their place and is no object is an error. */
 export function usageOf(row: Row): Row | undefined {
   const response = row["response"];
-  if (response === null || typeof response !== "object") return undefined;
-  const usage = (response as Row)["usage"];
-  return usage !== null && typeof usage === "object" && !Array.isArray(usage) ? (usage as Row) : undefined;
+  if (response === undefined) return undefined;
+  if (!isObject(response)) {
+    throw new MetricsError("METRICS_MISSING_RESPONSE", "The 'response' of a rollout row is no object.");
+  }
+  const usage = response["usage"];
+  if (!isTruthy(usage)) return undefined;
+  if (isObject(usage)) return usage;
+  throw new MetricsError("METRICS_MISSING_RESPONSE", "The 'usage' of a rollout's response is no object.");
+}
+
+function isObject(value: unknown): value is Row {
+  return value !== null && typeof value === "object" && !Array.isArray(value) && !(value instanceof PyFloat);
 }

@@ -54,8 +54,6 @@ export class RolloutTable {
   private readonly entryValues = new GrowableDoubles();
   /** Values that `rollout_infos` show differently from the statistics: the row's own beside usage, and NaN. */
   private readonly infoOverrides = new Map<number, Map<string, number>>();
-  /** The last entry of each column, to find a clash within one row. */
-  private readonly lastEntry: number[] = [];
   private readonly shapes = new Map<string, Shape>();
   private counts = new Uint32Array(64);
   private offsets = new Uint32Array(64);
@@ -74,18 +72,19 @@ export class RolloutTable {
   add(row: Row): void {
     const { taskIndex, rolloutIndex } = rowIndices(row);
     const number = this.size;
-    const firstEntry = this.entryValues.length;
+    const usage = usageOf(row);
     for (const name in row) {
       if (name === "_ng_task_index" || name === "_ng_rollout_index") continue;
       const value = numberOf(row[name]);
-      if (value !== undefined) this.addEntry(number, firstEntry, name, value, 0);
+      if (value === undefined) continue;
+      // What usage names is not the row's to tell the statistics, even where usage has no number.
+      if (Number.isNaN(value) || (usage && Object.hasOwn(usage, name)))
+        this.overrideInfo(number, name, value);
+      else this.addEntry(name, value, 0);
     }
-    const usage = usageOf(row);
-    if (usage !== undefined) {
-      for (const name in usage) {
-        const value = numberOf(usage[name]);
-        if (value !== undefined) this.addEntry(number, firstEntry, name, value, 1);
-      }
+    for (const name in usage) {
+      const value = numberOf(usage[name]);
+      if (value !== undefined && !Number.isNaN(value)) this.addEntry(name, value, 1);
     }
     this.addReward(row, number);
     this.taskIndices.push(taskIndex);
@@ -102,27 +101,14 @@ export class RolloutTable {
     }
   }
 
-  private addEntry(row: number, firstEntry: number, name: string, value: number, fromUsage: 0 | 1): void {
-    if (Number.isNaN(value)) {
-      if (fromUsage === 0) this.overrideInfo(row, name, value);
-      return;
-    }
+  private addEntry(name: string, value: number, fromUsage: 0 | 1): void {
     if (!Number.isFinite(value)) {
       throw new MetricsError(
         "METRICS_INFINITE_VALUE",
         `The field '${name}' of a rollout is infinite; no statistics exist for it.`,
       );
     }
-    const column = this.columnId(name);
-    const clash = this.lastEntry[column] ?? -1;
-    if (clash >= firstEntry) {
-      this.overrideInfo(row, name, this.entryValues.at(clash));
-      this.entryColumns.values[clash] = column * 2 + 1;
-      this.entryValues.values[clash] = value;
-      return;
-    }
-    this.lastEntry[column] = this.entryValues.length;
-    this.entryColumns.push(column * 2 + fromUsage);
+    this.entryColumns.push(this.columnId(name) * 2 + fromUsage);
     this.entryValues.push(value);
   }
 
@@ -140,7 +126,6 @@ export class RolloutTable {
     if (known !== undefined) return known;
     const id = this.columns.length;
     this.columnIds.set(name, id);
-    this.lastEntry.push(-1);
     this.columns.push(name);
     return id;
   }
@@ -303,17 +288,16 @@ export class RolloutTable {
     const reward = this.rewards.at(row);
     if (!Number.isNaN(reward)) info["reward"] = reward;
     else if (this.rewardsAsGiven.has(row)) info["reward"] = this.rewardsAsGiven.get(row);
-    const hasReward = "reward" in info;
     for (const fromUsage of [1, 0]) {
       for (let entry = this.starts.at(row); entry < this.starts.at(row + 1); entry++) {
         const code = this.entryColumns.at(entry);
         const name = this.columns[code >>> 1] ?? "";
-        if ((code & 1) === fromUsage && !(name === "reward" && hasReward))
+        // The row's own reward is there as given; what usage says under that name stands over it.
+        if ((code & 1) === fromUsage && (fromUsage === 1 || name !== "reward"))
           info[name] = this.entryValues.at(entry);
       }
     }
-    for (const [name, value] of this.infoOverrides.get(row) ?? [])
-      if (!(name === "reward" && hasReward)) info[name] = value;
+    for (const [name, value] of this.infoOverrides.get(row) ?? []) if (name !== "reward") info[name] = value;
     return info;
   }
 }

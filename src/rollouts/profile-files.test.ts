@@ -29,16 +29,16 @@ const rollout = (task: number, index: number, reward: unknown) =>
 describe("profileRun", () => {
   it("writes both files beside the rollouts", async () => {
     const inputs = await file("out_materialized_inputs.jsonl", [
-      '{"q":1.0,"_ng_task_index":1,"_ng_rollout_index":0}',
-      '{"q":1.0,"_ng_task_index":1,"_ng_rollout_index":1}',
-      `{"q":"${"x".repeat(40_000)}","_ng_task_index":0,"_ng_rollout_index":0}`,
+      '{"q":1.0,"agent_ref":{"name":"a"},"_ng_task_index":1,"_ng_rollout_index":0}',
+      '{"agent_ref":{"name":"a"},"q":1.0,"_ng_task_index":1,"_ng_rollout_index":1}',
+      `{"q":"${"x".repeat(40_000)}","agent_ref":{"name":"a"},"_ng_task_index":0,"_ng_rollout_index":0}`,
     ]);
     const rollouts = await file("out.jsonl", [rollout(1, 1, 1), rollout(0, 0, 0.5), rollout(1, 0, 0)]);
     const result = await profileRun({ materializedInputsPath: inputs, rolloutsPath: rollouts });
     expect(result.summary).toMatchObject({ completed_rollout_rows: 3, complete_input_rows: 2 });
     const lines = (await read("out_reward_profiling.jsonl")).trimEnd().split("\n");
     expect(lines.map((line) => JSON.parse(line)._ng_task_index)).toEqual([0, 1]);
-    expect(lines[1]).toContain('"sample":{"q":1.0}');
+    expect(lines[1]).toContain('"sample":{"q":1.0,"agent_ref":{"name":"a"}}');
     expect(JSON.parse(lines[0] ?? "").sample.q).toHaveLength(40_000);
     expect(JSON.parse(await read("out_agent_metrics.json"))).toMatchObject([
       { "mean/reward": 0.5, agent_ref: { name: "a" } },
@@ -46,7 +46,9 @@ describe("profileRun", () => {
   });
 
   it("names file and line of a row that does not fit", async () => {
-    const inputs = await file("in.jsonl", ['{"_ng_task_index":0,"_ng_rollout_index":0}']);
+    const inputs = await file("in.jsonl", [
+      '{"agent_ref":{"name":"a"},"_ng_task_index":0,"_ng_rollout_index":0}',
+    ]);
     const rollouts = await file("out.jsonl", [rollout(0, 0, 1), rollout(0, 0, 1)]);
     await expect(profileRun({ materializedInputsPath: inputs, rolloutsPath: rollouts })).rejects.toThrow(
       /out\.jsonl:2: .* more than once/,

@@ -1,5 +1,5 @@
 import { MetricsError } from "../metrics/metrics-error.ts";
-import { type CompletionSummary, ProfileBuilder } from "../metrics/profile.ts";
+import { agentName, type CompletionSummary, ProfileBuilder } from "../metrics/profile.ts";
 import { RolloutTable } from "../metrics/rollout-table.ts";
 import { rewardsByTask } from "../metrics/run-statistics.ts";
 import { taskProfile } from "../metrics/task-profile.ts";
@@ -14,7 +14,7 @@ import { type JsonlLine, readLineBatches } from "./jsonl-reader.ts";
 import { parseRow, type Row, readRows } from "./jsonl-rows.ts";
 import { LineAccess } from "./line-access.ts";
 import { LineNumbering } from "./line-identity.ts";
-import { materializedKey, textWithoutIndices } from "./row-key.ts";
+import { agentAtEnd, materializedKey, textWithoutIndices } from "./row-key.ts";
 
 export interface ProfiledRun {
   rewardProfilingPath: string;
@@ -30,13 +30,14 @@ export async function profileRun(options: {
   signal?: AbortSignal;
 }): Promise<ProfiledRun> {
   const read = options.signal ? { signal: options.signal } : {};
-  // Of each task's first input only the place in the file is kept.
+  // Of an input only the place in the file is kept.
   const builder = new ProfileBuilder<number>();
   const { materializedInputsPath } = options;
   for await (const batch of readLineBatches(materializedInputsPath, read)) {
     for (const line of batch) {
       const key = materializedKey(materializedInputsPath, line);
-      located(materializedInputsPath, line, () => builder.addInput(key, line.offset));
+      const agent = agentAtEnd(line.text) ?? agentName(parseRow(materializedInputsPath, line));
+      located(materializedInputsPath, line, () => builder.addInput(key, agent, line.offset));
     }
   }
   const { rolloutsPath } = options;

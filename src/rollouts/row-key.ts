@@ -40,6 +40,14 @@ export function materializedKey(path: string, line: JsonlLine): RolloutKey {
   return requireKey(parseRow(path, line), path, line);
 }
 
+const agentBeforeIndices =
+  /[,{]"agent_ref":\{"name":"([^"\\]+)"(?:,"type":"[^"\\]*")?\},"_ng_task_index":\d{1,15},"_ng_rollout_index":\d{1,15}\}$/;
+
+/** The agent of a materialized input where it stands before the indices at the end (as in most files we write). */
+export function agentAtEnd(text: string): string | undefined {
+  return agentBeforeIndices.exec(text.slice(-240))?.[1];
+}
+
 /** The text of a materialized input without its indices, where they stand at its end; undefined where they do not. */
 export function textWithoutIndices(text: string): string | undefined {
   const tail = text.slice(-80);
