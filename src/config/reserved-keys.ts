@@ -108,6 +108,18 @@ export const knownKeys = [
     default: "true",
     description: "Fails when a block looks like a server but does not fit the schema; `false` only warns.",
   },
+  {
+    key: "blocked_loop_warn_seconds",
+    default: "5",
+    description:
+      "A server that holds the event loop this long is named on stderr, with the function it is in; null: never.",
+  },
+  {
+    key: "blocked_loop_limit_seconds",
+    default: "300",
+    description:
+      "A process whose event loop is blocked this long ends with a message that names the server; null: never.",
+  },
   { key: "responses_create_params", description: "Sampling parameters for every rollout." },
   {
     key: "max_cost",

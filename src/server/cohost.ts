@@ -3,12 +3,15 @@ import { type LocalServer, RunClient } from "../client/run-client.ts";
 import type { AppCall, AppReply, ServerApp } from "./app.ts";
 import { createApp } from "./create-app.ts";
 import type { ServerType } from "./definitions.ts";
+import { guardExit } from "./exit-guard.ts";
+import { type HostedCode, hostedCode } from "./hosted-code.ts";
 import { HttpEdge } from "./http-edge.ts";
 import { loadDefinition } from "./load-definition.ts";
 import type { ServerCode } from "./locate-server.ts";
 import type { Logger } from "./logger.ts";
 import type { LoopMonitor } from "./loop-monitor.ts";
 import { VerifyPool } from "./verify-pool.ts";
+import type { Watchdog } from "./watchdog.ts";
 
 /** One instance with its code found. */
 export interface HostedInstance {
@@ -30,6 +33,7 @@ export interface CoHostOptions {
   findFile: (path: string) => string;
   logger: (server: string) => Logger;
   monitor?: LoopMonitor;
+  watchdog?: Watchdog;
   /** Workers of one server make session ids that lead back to them. */
   newSessionId?: () => string;
   /** A worker looks at a request before its app does. */
@@ -43,17 +47,20 @@ export class CoHost {
   readonly client: RunClient;
   readonly #edges: HttpEdge[];
   readonly #pool: VerifyPool;
+  readonly #allowExit: () => void;
 
   private constructor(
     apps: ReadonlyMap<string, ServerApp>,
     client: RunClient,
     edges: HttpEdge[],
     pool: VerifyPool,
+    allowExit: () => void,
   ) {
     this.apps = apps;
     this.client = client;
     this.#edges = edges;
     this.#pool = pool;
+    this.#allowExit = allowExit;
   }
 
   static async start(options: CoHostOptions): Promise<CoHost> {
@@ -62,7 +69,7 @@ export class CoHost {
     const client = new RunClient({ addresses: options.addresses, local });
     const pool = new VerifyPool();
     const edges: HttpEdge[] = [];
-    const host = new CoHost(apps, client, edges, pool);
+    const host = new CoHost(apps, client, edges, pool, guardExit(codeOf(options)));
     try {
       for (const instance of options.instances) {
         const app = await createHostedApp(instance, options, client, pool);
@@ -88,7 +95,16 @@ export class CoHost {
     await Promise.allSettled(this.#edges.map((edge) => edge.close()));
     await Promise.allSettled([...this.apps.values()].map((app) => app.close()));
     await Promise.allSettled([this.client.close(), this.#pool.close()]);
+    this.#allowExit();
   }
+}
+
+/** The code that runs in this process, by server. */
+export function codeOf({
+  instances,
+  installRoot,
+}: Pick<CoHostOptions, "instances" | "installRoot">): HostedCode[] {
+  return instances.map(({ name, code }) => hostedCode(name, code.directory, installRoot));
 }
 
 async function createHostedApp(
@@ -112,27 +128,34 @@ async function createHostedApp(
     instance.config,
     {
       implementation: instance.implementation,
-      verifyInPool: (args) =>
-        pool.verify({
-          entry: instance.code.entry,
-          installRoot: options.installRoot,
-          config: instance.config,
-          args,
-        }),
+      verifyInPool: (args, signal) =>
+        pool.verify(
+          {
+            code: hostedCode(instance.name, instance.code.directory, options.installRoot),
+            entry: instance.code.entry,
+            installRoot: options.installRoot,
+            config: instance.config,
+            args,
+          },
+          signal,
+        ),
       serverTypes: new Map(options.instances.map(({ name, type }) => [name, type])),
       ...(options.newSessionId && { newSessionId: options.newSessionId }),
     },
   );
-  const watched = options.monitor ? watchLoop(app, options.monitor) : app;
+  const watched = options.monitor ? watchLoop(app, options.monitor, options.watchdog) : app;
   return options.intercept ? options.intercept(watched) : watched;
 }
 
 /** Measures how long each handler holds the event loop, so that lag has a name. */
-function watchLoop(app: ServerApp, monitor: LoopMonitor): ServerApp {
+function watchLoop(app: ServerApp, monitor: LoopMonitor, watchdog: Watchdog | undefined): ServerApp {
   const handle = app.handle.bind(app);
+  const number = watchdog?.numberOf(app.name) ?? 0;
   app.handle = (call: AppCall): Promise<AppReply> => {
     const started = performance.now();
+    watchdog?.enter(number);
     const reply = handle(call);
+    watchdog?.leave();
     monitor.ran(app.name, call.path, performance.now() - started);
     return reply;
   };

@@ -27,6 +27,12 @@ export const serverErrorCodes = [
     fix: "Use one of the values listed.",
   },
   {
+    code: "SERVER_EXIT",
+    class: "ServerExitError",
+    when: "Code of a server called `process.exit`. The call under way fails with 500, the run goes on.",
+    fix: "Throw an error instead.",
+  },
+  {
     code: "SERVER_INSTALL",
     class: "GymError",
     when: "The libraries of a server with its own environment cannot be installed.",

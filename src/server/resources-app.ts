@@ -15,7 +15,7 @@ type Options = ResourcesServerDefinition["options"];
 type Context = ServerContext<never>;
 
 /** Runs `verify` somewhere else than on the event loop. */
-export type VerifyRunner = (args: JsonObject) => Promise<JsonObject>;
+export type VerifyRunner = (args: JsonObject, signal: AbortSignal) => Promise<JsonObject>;
 
 export interface ResourcesAppHost {
   implementation: string;
@@ -187,15 +187,10 @@ function verifyHandler(
     const scope = await state.scope(call, body);
     try {
       const result = await (options.verifyIn === "pool" && verifyInPool
-        ? verifyInPool({
-            row,
-            response,
-            params,
-            body,
-            seeded,
-            session: scope.session,
-            sessionId: call.sessionId,
-          })
+        ? verifyInPool(
+            { row, response, params, body, seeded, session: scope.session, sessionId: call.sessionId },
+            call.signal,
+          )
         : (options.verify({ ...scope, row, response, params, body, seeded }) as MaybePromise<JsonObject>));
       state.sessions.release(call.sessionId);
       return {

@@ -3,11 +3,13 @@ import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import type Tinypool from "tinypool";
 import type { JsonObject } from "./definitions.ts";
+import type { HostedCode } from "./hosted-code.ts";
 
 const IDLE_MS = 30_000;
 const MAX_QUEUE = 10_000;
 
 export interface VerifyTask {
+  code: HostedCode;
   entry: string;
   installRoot: string;
   config: Record<string, unknown>;
@@ -18,9 +20,11 @@ export interface VerifyTask {
 export class VerifyPool {
   #pool: Promise<Tinypool> | undefined;
 
-  async verify(task: VerifyTask): Promise<JsonObject> {
+  /** A thread whose caller has given up is ended: nothing else stops code that never waits. */
+  async verify(task: VerifyTask, signal: AbortSignal): Promise<JsonObject> {
     this.#pool ??= startPool();
-    const result = (await (await this.#pool).run(task)) as { result: JsonObject } | { error: JsonObject };
+    const pool = await this.#pool;
+    const result = (await pool.run(task, { signal })) as { result: JsonObject } | { error: JsonObject };
     if ("result" in result) return result.result;
     // Errors lose their class on the way between threads; their code and text are what matters.
     throw Object.assign(new Error(String(result.error["message"])), result.error);

@@ -1,14 +1,22 @@
 import type { ServerDefinition } from "./definitions.ts";
+import { guardExit } from "./exit-guard.ts";
 import { loadDefinition } from "./load-definition.ts";
 import type { VerifyTask } from "./verify-pool.ts";
 
 const definitions = new Map<string, Promise<ServerDefinition>>();
 
 /** Runs one `verify` in this thread; what it throws comes back as data. */
-export default async function verify({ entry, installRoot, config, args }: VerifyTask): Promise<unknown> {
+export default async function verify({
+  code,
+  entry,
+  installRoot,
+  config,
+  args,
+}: VerifyTask): Promise<unknown> {
   try {
     let loading = definitions.get(entry);
     if (!loading) {
+      guardExit([code]);
       loading = loadDefinition(entry, installRoot);
       definitions.set(entry, loading);
     }

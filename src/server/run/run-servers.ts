@@ -1,9 +1,12 @@
 import { randomBytes } from "node:crypto";
+import { Coordinator } from "../../client/provider/shared/coordinator.ts";
 import { RunClient, untilAborted } from "../../client/run-client.ts";
 import { errorMessage, GymError } from "../../errors.ts";
-import { CoHost, type HostedInstance } from "../cohost.ts";
+import { CoHost, codeOf, type HostedInstance } from "../cohost.ts";
+import { ServerExitError } from "../exit-guard.ts";
 import { ListenError } from "../http-edge.ts";
 import { type LoopLag, LoopMonitor } from "../loop-monitor.ts";
+import { Watchdog, watchdogLimits } from "../watchdog.ts";
 import { fileFinder } from "./find-file.ts";
 import { HeadServer, type InstanceRecord } from "./head-server.ts";
 import type { StartMessage } from "./messages.ts";
@@ -105,22 +108,27 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
   const crash = withResolvers<never>();
   crash.promise.catch(() => {});
   let cohost: CoHost | undefined;
+  let watchdog: Watchdog | undefined;
   let head: HeadServer | undefined;
+  let coordinator: Coordinator | undefined;
   let stopping = false;
   const monitor = new LoopMonitor((lag) => emit({ type: "lag", lag }));
 
   // Code of a co-hosted server that throws outside of a request must not take the other rollouts with it.
   const onStray = (error: unknown) => {
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    emit({ type: "log", server: "co-hosted", line: `thrown outside of a request: ${text}`, level: "error" });
+    const server = error instanceof ServerExitError ? error.server : "co-hosted";
+    emit({ type: "log", server, line: `thrown outside of a request: ${text}`, level: "error" });
   };
   const close = async () => {
     stopping = true;
     monitor.stop();
+    await watchdog?.stop();
     process.off("uncaughtException", onStray);
     process.off("unhandledRejection", onStray);
     await Promise.allSettled([cohost?.close(), ...[...children.values()].map((child) => child.stop())]);
     await Promise.allSettled([head?.close(), client?.close()]);
+    coordinator?.close();
     for (const log of logs.values()) log.close();
   };
   let client: RunClient | undefined;
@@ -139,6 +147,7 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
       configYaml: options.configYaml,
       installRoot,
       roots: [...options.roots],
+      ...(coordinator && { coordinator: coordinator.socketPath }),
     };
     const child = new ServerChild(message, log, ({ type: _type, ...lag }) => emit({ type: "lag", lag }));
     children.set(instance.name, child);
@@ -178,6 +187,12 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
         throw explainTaken(error, options.head?.port);
       });
     }
+    if ([...placements.values()].some((placement) => placement === "process" || placement === "workers"))
+      coordinator = await Coordinator.listen(globalConfig).catch((error: unknown) => {
+        const line = `limits and budgets hold per process, not for the run: ${errorMessage(error)}`;
+        emit({ type: "log", server: "run", line, level: "warn" });
+        return undefined;
+      });
     const here = instances.filter(({ name }) => placements.get(name) === "cohosted");
     for (const { name } of instances) {
       const placement = placements.get(name) ?? "cohosted";
@@ -202,6 +217,9 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
       process.on("unhandledRejection", onStray);
     }
     const startHere = async () => {
+      const limits = watchdogLimits(globalConfig);
+      if (here.length > 0)
+        watchdog = new Watchdog(codeOf({ instances: here, installRoot }), limits, installRoot);
       cohost = await CoHost.start({
         instances: here,
         addresses,
@@ -210,6 +228,7 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
         findFile: fileFinder(options.roots),
         logger: (name) => logOf(name).logger,
         monitor,
+        ...(watchdog && { watchdog }),
       }).catch((error: unknown) => {
         throw explainTaken(error, error instanceof ListenError ? error.port : undefined);
       });

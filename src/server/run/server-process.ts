@@ -4,9 +4,11 @@
  * @module
  */
 import cluster from "node:cluster";
+import { joinRun } from "../../client/provider/shared/run-connection.ts";
 import { errorMessage } from "../../errors.ts";
-import { CoHost, type CoHostOptions } from "../cohost.ts";
+import { CoHost, type CoHostOptions, codeOf } from "../cohost.ts";
 import { LoopMonitor } from "../loop-monitor.ts";
+import { Watchdog, watchdogLimits } from "../watchdog.ts";
 import { consoleLogger } from "./console-logger.ts";
 import { fileFinder } from "./find-file.ts";
 import { isStartMessage, type ServerMessage, type StartMessage } from "./messages.ts";
@@ -20,17 +22,22 @@ async function start(message: StartMessage): Promise<() => Promise<void>> {
   const { instance } = message;
   if (instance.code.language === "python") return runPython(message);
   if (!message.worker && workerCount(instance) > 1) return forkWorkers(message);
+  if (message.coordinator !== undefined) await joinRun(message.coordinator);
   const monitor = new LoopMonitor((lag) => report({ type: "lag", ...lag }));
   const affinity =
     message.worker && instance.type === "resources_servers" ? sessionAffinity(message.worker) : undefined;
+  const limits = watchdogLimits(message.globalConfig);
+  const { installRoot } = message;
+  const watchdog = new Watchdog(codeOf({ instances: [instance], installRoot }), limits, installRoot);
   const options: CoHostOptions = {
     instances: [instance],
     addresses: new Map(message.addresses),
     globalConfig: message.globalConfig,
-    installRoot: message.installRoot,
+    installRoot,
     findFile: fileFinder(message.roots),
     logger: () => consoleLogger(message.globalConfig["verbose"] === true),
     monitor,
+    watchdog,
     ...(affinity && { newSessionId: affinity.newSessionId, intercept: affinity.intercept }),
   };
   const host = await CoHost.start(options);
@@ -39,6 +46,7 @@ async function start(message: StartMessage): Promise<() => Promise<void>> {
     monitor.stop();
     await affinity?.close();
     await host.close();
+    await watchdog.stop();
   };
 }
 

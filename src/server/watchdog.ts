@@ -1,0 +1,117 @@
+import { url as debuggerUrl } from "node:inspector";
+import { extname } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
+import { GymError } from "../errors.ts";
+import type { HostedCode } from "./hosted-code.ts";
+import { compiledTwin } from "./locate-server.ts";
+
+const BEAT_MS = 500;
+const DEFAULT_WARN_SECONDS = 5;
+const DEFAULT_LIMIT_SECONDS = 300;
+
+/** Where the beating thread and the watching one meet. */
+export const Slot = { beat: 0, held: 1, entered: 2, count: 3 } as const;
+
+export interface WatchdogTask {
+  slots: SharedArrayBuffer;
+  code: readonly HostedCode[];
+  warnSeconds: number;
+  limitSeconds: number | null;
+}
+
+export interface WatchdogLimits {
+  warnSeconds: number;
+  /** Null: never ends the process. */
+  limitSeconds: number | null;
+}
+
+/** How long a server may hold the event loop: `blocked_loop_warn_seconds` and `blocked_loop_limit_seconds`. */
+export function watchdogLimits(config: Readonly<Record<string, unknown>>): WatchdogLimits {
+  return {
+    warnSeconds:
+      seconds(config, "blocked_loop_warn_seconds", DEFAULT_WARN_SECONDS) ?? Number.POSITIVE_INFINITY,
+    limitSeconds: seconds(config, "blocked_loop_limit_seconds", DEFAULT_LIMIT_SECONDS),
+  };
+}
+
+function seconds(config: Readonly<Record<string, unknown>>, key: string, preset: number): number | null {
+  const value = config[key] === undefined ? preset : config[key];
+  if (value === null || (typeof value === "number" && value > 0)) return value;
+  throw new GymError(
+    "SERVER_CONFIG",
+    `${key} is ${JSON.stringify(value)}; it must be a number above 0, or null.`,
+  );
+}
+
+/**
+ * Notices from another thread when this one does nothing but compute: names the server whose code it is in, and ends the
+ * process when that lasts beyond the limit. Nothing in this thread could say so.
+ */
+export class Watchdog {
+  readonly #slots = new Int32Array(new SharedArrayBuffer(Slot.count * Int32Array.BYTES_PER_ELEMENT));
+  readonly #beat: NodeJS.Timeout;
+  readonly #code: readonly HostedCode[];
+  readonly #limits: WatchdogLimits;
+  readonly #installRoot: string;
+  #worker: Worker | undefined;
+  #isWatching = false;
+
+  constructor(code: readonly HostedCode[], limits: WatchdogLimits, installRoot: string) {
+    this.#code = code;
+    this.#limits = limits;
+    this.#installRoot = installRoot;
+    this.#beat = setInterval(() => Atomics.add(this.#slots, Slot.beat, 1), BEAT_MS).unref();
+  }
+
+  /** A number for the server, for `enter` and `leave`. */
+  numberOf(server: string): number {
+    return this.#code.findIndex((hosted) => hosted.server === server) + 1;
+  }
+
+  /** The handler of a server begins to run… */
+  enter(server: number): void {
+    if (!this.#isWatching) this.#watch();
+    this.#slots[Slot.held] = server;
+    this.#slots[Slot.entered] = server;
+  }
+
+  /** …and waits for the first time, or is done. */
+  leave(): void {
+    this.#slots[Slot.held] = 0;
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#beat);
+    this.#isWatching = true;
+    await this.#worker?.terminate();
+  }
+
+  /** With the first request: until then there is nothing to watch, and starting a thread costs a moment. */
+  #watch(): void {
+    this.#isWatching = true;
+    // Whoever looks at the process with a debugger stops it for as long as it takes.
+    if (debuggerUrl() !== undefined) return;
+    const slots = this.#slots.buffer as SharedArrayBuffer;
+    this.#worker = startWorker({ slots, code: this.#code, ...this.#limits }, this.#installRoot);
+  }
+}
+
+function startWorker(workerData: WatchdogTask, installRoot: string): Worker {
+  const suffix = extname(fileURLToPath(import.meta.url));
+  const source = fileURLToPath(new URL(`./watchdog-worker${suffix}`, import.meta.url));
+  const entry = compiledTwin(source, installRoot) ?? source;
+  const worker = new Worker(entry, {
+    name: "watchdog",
+    workerData,
+    execArgv: entry.endsWith(".ts") ? ["--import", "jiti/register"] : [],
+    // It holds next to nothing.
+    ...(entry.endsWith(".js") && {
+      resourceLimits: { maxOldGenerationSizeMb: 24, maxYoungGenerationSizeMb: 4 },
+    }),
+  });
+  worker.unref();
+  // A run without a watchdog is better than no run.
+  worker.on("error", () => {});
+  return worker;
+}
