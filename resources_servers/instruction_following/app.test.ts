@@ -43,9 +43,21 @@ describe("instruction_following", () => {
       id: 1,
       verifier_metadata: { ...metadata(), instruction_id_list: ["punctuation:no_comma"] },
     };
-    const refusal = { ...messageItem(), content: [{ type: "refusal", refusal: "no, sorry" }] };
-    for (const output of [[], [messageItem("a, b"), functionCallItem("x")], [refusal]]) {
+    for (const output of [[], [messageItem("a, b"), functionCallItem("x")]]) {
       expect((await server.verify(verifyBody(row, ...output))).body.reward).toBe(1);
+    }
+  });
+
+  it("takes a refusal for an answer that follows nothing", async () => {
+    const server = await createTestServer(definition);
+    const refusal = { ...messageItem(), content: [{ type: "refusal", refusal: "no, sorry" }] };
+    for (const ids of [["punctuation:no_comma"], []]) {
+      const row = { id: 1, verifier_metadata: { ...metadata(), instruction_id_list: ids } };
+      expect((await server.verify(verifyBody(row, refusal))).body).toMatchObject({
+        reward: 0,
+        follow_all_instructions: false,
+        follow_instruction_list: ids.map(() => false),
+      });
     }
   });
 

@@ -1,5 +1,5 @@
 import { defineResourcesServer } from "nemo-gym";
-import { lastItemText } from "nemo-gym/openai";
+import { readLastItem } from "nemo-gym/openai";
 import { follows } from "./instructions/index.ts";
 import { Row } from "./row.ts";
 
@@ -13,9 +13,13 @@ export default defineResourcesServer({
   verify({ row, response }) {
     const { verifier_metadata } = row;
     const { instruction_id_list: ids, kwargs, grading_mode } = verifier_metadata;
-    const text = lastItemText(response);
-    const followed = ids.slice(0, kwargs.length).map((id, index) => follows(id, kwargs[index] ?? null, text));
-    const all = followed.every(Boolean);
+    const answer = readLastItem(response);
+    // Said nothing, a refusal would pass every instruction that forbids something.
+    const refused = answer.kind === "refusal";
+    const followed = ids
+      .slice(0, kwargs.length)
+      .map((id, index) => !refused && follows(id, kwargs[index] ?? null, answer.text));
+    const all = !refused && followed.every(Boolean);
     const share = followed.length === 0 ? 0 : followed.filter(Boolean).length / followed.length;
     return {
       reward: grading_mode === "fraction" ? share : Number(all),
