@@ -27,19 +27,34 @@ export type SlotResult =
   | { kind: "rate-limited"; pauseMs: number | undefined; failure?: ProviderError }
   | { kind: "other" };
 
+/** A limit on calls at once, as those who make calls see it. */
+export interface CallLimit {
+  /** Calls at once that the endpoint is thought to take. */
+  readonly limit: number;
+  /** What the endpoint said when it last asked to slow down. */
+  readonly lastRefusal: ProviderError | undefined;
+  tryEnter(): Slot | undefined;
+  enter(signal: AbortSignal | undefined, giveUpAt: number, maxPauseMs?: number): Promise<Slot | undefined>;
+  leave(slot: Slot, result: SlotResult): void;
+}
+
 /**
  * How many calls may run at once against one (endpoint, model, key). It starts open, halves when the endpoint asks to
  * slow down, gives way when answers become slow without becoming more, and grows back while calls succeed. After a
  * refusal nobody starts before the pause the endpoint asked for; while refusals are all that comes, one call at a time
  * asks whether it is over.
  */
-export class AdaptiveLimit {
+export class AdaptiveLimit implements CallLimit {
   readonly #waiters = new Waiters();
   readonly #latency = new LatencyWindow();
   readonly #random: () => number;
   readonly #now: () => number;
   #limit = MOST_CONCURRENT;
   #running = 0;
+  /** Places that calls of other processes may take without asking. */
+  #reserved = 0;
+  #waitingElsewhere = 0;
+  readonly #listeners = new Set<() => void>();
   #decreasedAt = Number.NEGATIVE_INFINITY;
   #pausedUntil = 0;
   #refusalsInARow = 0;
@@ -54,7 +69,6 @@ export class AdaptiveLimit {
   get limit(): number {
     return Math.floor(this.#limit);
   }
-  /** What the endpoint said when it last asked to slow down. */
   get lastRefusal(): ProviderError | undefined {
     return this.#lastRefusal;
   }
@@ -63,6 +77,37 @@ export class AdaptiveLimit {
   }
   get waiting(): number {
     return this.#waiters.size;
+  }
+
+  get pausedUntil(): number {
+    return this.#pausedUntil;
+  }
+  /** Whether the endpoint has refused everything of late, so that one call at a time asks. */
+  get isProbing(): boolean {
+    return this.#refusalsInARow > 0;
+  }
+  /** Calls that may run now, those that run included. */
+  get allowed(): number {
+    if (this.#now() < this.#pausedUntil) return 0;
+    return this.#refusalsInARow > 0 ? 1 : Math.max(SMALLEST, Math.floor(this.#limit));
+  }
+
+  /** Tells whenever places may have become more or fewer, before those who wait here are served. */
+  subscribe(listener: () => void): void {
+    this.#listeners.add(listener);
+  }
+  unsubscribe(listener: () => void): void {
+    this.#listeners.delete(listener);
+  }
+  /** Calls that another process has started; each ends with `leave`. */
+  occupy(count: number): void {
+    this.#running += count;
+  }
+  /** How many places other processes may take without asking, and how many of their calls wait. */
+  reserve(places: number, waiting: number): void {
+    this.#reserved = places;
+    this.#waitingElsewhere = waiting;
+    this.#fill();
   }
 
   /** A place at once, if there is one and nobody waits. */
@@ -87,6 +132,7 @@ export class AdaptiveLimit {
       const now = this.#now();
       if (now >= giveUpAt || this.#pausedUntil - now > maxPauseMs) return undefined;
       this.#wakeLater();
+      for (const listener of this.#listeners) queueMicrotask(listener);
       // The place is taken before the waiter is woken, so nobody slips in between.
       if (await this.#waiters.wait(signal, giveUpAt - now)) {
         return { startedAt: this.#now(), among: this.#running };
@@ -109,7 +155,7 @@ export class AdaptiveLimit {
       case "other":
         break;
     }
-    this.#fill();
+    this.#changed();
   }
 
   #succeeded(slot: Slot, outputTokens: number | null): void {
@@ -126,7 +172,7 @@ export class AdaptiveLimit {
       }
     }
     // Only a limit that is felt says something about what the endpoint can take.
-    if (slot.among < this.#limit * 0.9 && this.#waiters.size === 0) return;
+    if (slot.among < this.#limit * 0.9 && this.#waiters.size + this.#waitingElsewhere === 0) return;
     const step = Math.max(1, this.#limit * GROWTH) / Math.max(1, this.#limit);
     this.#limit = Math.min(MOST_CONCURRENT, this.#limit + step);
   }
@@ -154,9 +200,12 @@ export class AdaptiveLimit {
   }
 
   #hasRoom(): boolean {
-    if (this.#now() < this.#pausedUntil) return false;
-    const allowed = this.#refusalsInARow > 0 ? 1 : Math.max(SMALLEST, Math.floor(this.#limit));
-    return this.#running < allowed;
+    return this.#running + this.#reserved < this.allowed;
+  }
+
+  #changed(): void {
+    for (const listener of this.#listeners) listener();
+    this.#fill();
   }
 
   #fill(): void {
@@ -173,7 +222,7 @@ export class AdaptiveLimit {
     this.#timer = setTimeout(
       () => {
         this.#timer = undefined;
-        this.#fill();
+        this.#changed();
         this.#wakeLater();
       },
       Math.min(delay, LONGEST_PAUSE_MS),

@@ -43,6 +43,7 @@ function statedCost(
 export class CostMeter {
   readonly limit: number | null;
   readonly #what: string;
+  readonly #listeners = new Set<(cost: number) => void>();
   #spent = 0;
 
   constructor(limit: number | null, what: string) {
@@ -56,6 +57,17 @@ export class CostMeter {
 
   add(cost: number): void {
     this.#spent += cost;
+    for (const listener of this.#listeners) listener(cost);
+  }
+
+  /** Tells of every cost that is added here. */
+  subscribe(listener: (cost: number) => void): void {
+    this.#listeners.add(listener);
+  }
+
+  /** What was spent elsewhere is counted too. */
+  correct(spent: number): void {
+    this.#spent = spent;
   }
 
   /** Throws when nothing is left; never retried. */
@@ -69,9 +81,12 @@ export class CostMeter {
   }
 }
 
+/** What the meter of a run is called among its processes. */
+export const RUN_METER = "run";
+
 const runMeters = processWide("meters", () => new WeakMap<object, CostMeter>());
 
-/** The meter of a run, which all its servers in this process share: `max_cost` at the top of the config. */
+/** The meter of a run, which all its servers share: `max_cost` at the top of the config. */
 export function runMeter(globalConfig: Readonly<Record<string, unknown>>): CostMeter {
   let meter = runMeters.get(globalConfig);
   if (!meter) {

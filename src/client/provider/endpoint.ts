@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import { AdaptiveLimit } from "./adaptive-limit.ts";
-import { CircuitBreaker } from "./circuit-breaker.ts";
+import { AdaptiveLimit, type CallLimit } from "./adaptive-limit.ts";
+import { type Breaker, type BreakerEvents, CircuitBreaker } from "./circuit-breaker.ts";
 import type { EndpointUrl } from "./endpoint-url.ts";
 import { processWide } from "./process-wide.ts";
+import { runConnection } from "./shared/run-connection.ts";
 import type { Connections } from "./transport.ts";
 
 interface LogLike {
@@ -10,39 +11,60 @@ interface LogLike {
   info(message: string): void;
 }
 
-/** One address with what all servers of the process know about it. */
+/** One address with what all servers of the run know about it. */
 export interface Endpoint {
   readonly url: EndpointUrl;
-  readonly breaker: CircuitBreaker;
-  readonly limit: AdaptiveLimit;
+  readonly breaker: Breaker;
+  readonly limit: CallLimit;
   readonly connections: Connections;
 }
 
 const breakers = processWide("breakers", () => new Map<string, CircuitBreaker>());
 const limits = processWide("limits", () => new Map<string, AdaptiveLimit>());
+/** Breakers whose changes a server of this process tells. */
+const told = processWide("told-breakers", () => new WeakSet<CircuitBreaker>());
 
-/** The endpoint for a model and key; breaker and limit are those of every other server that calls the same one. */
-export function sharedEndpoint(
+/** The endpoint for a model and key; breaker and limit are those of every other server of the run that calls the same one. */
+export async function sharedEndpoint(
   url: EndpointUrl,
   use: { model: string; apiKey: string; connections: Connections; log: LogLike },
-): Endpoint {
+): Promise<Endpoint> {
   const { model, apiKey, connections, log } = use;
-  let breaker = breakers.get(url.text);
-  if (!breaker) {
-    breaker = new CircuitBreaker({
-      opened: (failure) => log.warn(`${failure.message}; calls wait until it answers again`),
-      closed: (downMs) => log.info(`${url.host} answers again after ${(downMs / 1000).toFixed(1)} s`),
-    });
-    breakers.set(url.text, breaker);
-  }
+  const events: BreakerEvents = {
+    opened: (failure) => log.warn(`${failure.message}; calls wait until it answers again`),
+    closed: (downMs) => log.info(`${url.host} answers again after ${(downMs / 1000).toFixed(1)} s`),
+  };
   const account = createHash("sha256").update(apiKey).digest("hex").slice(0, 16);
   const key = `${url.text} ${model} ${account}`;
+  const run = runConnection();
+  if (!run) return { url, breaker: localBreaker(url.text, events), limit: localLimit(key), connections };
+  const limit = run.limit(key);
+  await limit.joined;
+  return { url, breaker: run.breaker(url.text, events), limit, connections };
+}
+
+/** The limit of this process, and of those that share it. */
+export function localLimit(key: string): AdaptiveLimit {
   let limit = limits.get(key);
   if (!limit) {
     limit = new AdaptiveLimit();
     limits.set(key, limit);
   }
-  return { url, breaker, limit, connections };
+  return limit;
+}
+
+/** The breaker of this process, and of those that share it; the first server to use it says what happens. */
+export function localBreaker(key: string, events?: BreakerEvents): CircuitBreaker {
+  let breaker = breakers.get(key);
+  if (!breaker) {
+    breaker = new CircuitBreaker();
+    breakers.set(key, breaker);
+  }
+  if (events && !told.has(breaker)) {
+    told.add(breaker);
+    breaker.subscribe(events);
+  }
+  return breaker;
 }
 
 /** Forgets what is known about every endpoint; for tests. */

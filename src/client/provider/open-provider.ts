@@ -2,13 +2,14 @@ import { resolve } from "node:path";
 import { GymError } from "../../errors.ts";
 import type { ServerContext } from "../../server/context.ts";
 import { ApiKey } from "./api-key.ts";
-import { CostMeter, runMeter } from "./cost.ts";
+import { CostMeter, RUN_METER, runMeter } from "./cost.ts";
 import { sharedEndpoint } from "./endpoint.ts";
 import { parseEndpointUrl } from "./endpoint-url.ts";
 import { listPrice } from "./prices.ts";
 import { Provider } from "./provider.ts";
 import { ResponseCache } from "./response-cache.ts";
 import type { Price, ProviderSettings } from "./settings.ts";
+import { runConnection } from "./shared/run-connection.ts";
 import { connectionsTo } from "./transport.ts";
 
 export interface OpenProviderOptions {
@@ -59,11 +60,15 @@ export async function openProvider(
   const price: Price | undefined = settings.prices ?? (free ? undefined : listPrice(model));
   const counted = price !== undefined || free || options.statesCost;
   if (!counted && (run.limit ?? own.limit) !== null) throw noPrice(server.name, model);
+  const connection = runConnection();
+  connection?.share(RUN_METER, run);
+  connection?.share(`server ${server.name}`, own);
+  const endpoints = urls.map((url) => {
+    const connections = connectionsTo(url.origin, Math.ceil(settings.connect_timeout_seconds * 1000));
+    return sharedEndpoint(url, { model, apiKey: apiKey.value, connections, log });
+  });
   return new Provider({
-    endpoints: urls.map((url) => {
-      const connections = connectionsTo(url.origin, Math.ceil(settings.connect_timeout_seconds * 1000));
-      return sharedEndpoint(url, { model, apiKey: apiKey.value, connections, log });
-    }),
+    endpoints: await Promise.all(endpoints),
     apiKey,
     authorize: options.authorize ?? bearer,
     headers: options.headers ?? {},

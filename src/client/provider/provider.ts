@@ -120,7 +120,7 @@ export class Provider {
     };
     this.#headers = {};
     this.#redact = (text) => text;
-    this.#useKey();
+    this.#takeKey();
   }
 
   get hosts(): string[] {
@@ -147,7 +147,7 @@ export class Provider {
     return { value, cost, cached: false, replica };
   }
 
-  #useKey(): void {
+  #takeKey(): void {
     const { apiKey, authorize, headers } = this.#parts;
     const credentials = authorize(apiKey.value);
     this.#headers = { "content-type": "application/json", ...lowerCase(headers), ...credentials };
@@ -310,7 +310,7 @@ export class Provider {
       this.#parts.log.warn(errorMessage(error));
       return false;
     }
-    this.#useKey();
+    this.#takeKey();
     return true;
   }
 

@@ -10,6 +10,8 @@ export interface StartMessage {
   configYaml: string;
   installRoot: string;
   roots: string[];
+  /** Where the processes of the run share limits, breakers and budgets. */
+  coordinator?: string;
   /** Set for one worker of several. */
   worker?: { index: number; count: number; socketDirectory: string };
 }

@@ -5,6 +5,7 @@
  */
 import cluster from "node:cluster";
 import { joinRun } from "../../client/provider/shared/run-connection.ts";
+import { joinRun } from "../../client/provider/shared/run-connection.ts";
 import { errorMessage } from "../../errors.ts";
 import { CoHost, type CoHostOptions, codeOf } from "../cohost.ts";
 import { LoopMonitor } from "../loop-monitor.ts";
@@ -22,6 +23,7 @@ async function start(message: StartMessage): Promise<() => Promise<void>> {
   const { instance } = message;
   if (instance.code.language === "python") return runPython(message);
   if (!message.worker && workerCount(instance) > 1) return forkWorkers(message);
+  if (message.coordinator !== undefined) await joinRun(message.coordinator);
   if (message.coordinator !== undefined) await joinRun(message.coordinator);
   const monitor = new LoopMonitor((lag) => report({ type: "lag", ...lag }));
   const affinity =
