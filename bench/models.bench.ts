@@ -1,5 +1,3 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { Pool } from "undici";
 import inferenceProvider from "../responses_api_models/inference_provider/app.ts";
 import openaiModel from "../responses_api_models/openai_model/app.ts";
@@ -12,6 +10,7 @@ import type { ServerApp } from "../src/server/app.ts";
 import { createApp } from "../src/server/create-app.ts";
 import type { ServerDefinition } from "../src/server/definitions.ts";
 import { silentLogger } from "../src/server/logger.ts";
+import { withModelEndpoint } from "./model-endpoint.ts";
 import type { Report } from "./report.ts";
 
 export const name = "models";
@@ -69,35 +68,9 @@ const completion = {
   usage: { prompt_tokens: 9, completion_tokens: 9, total_tokens: 18 },
 };
 
-/** An endpoint in a process of its own, so that its work is not counted; the first part of the path is its latency. */
-const ENDPOINT = `
-const { createServer } = require("node:http");
-const [response, completion] = process.argv.slice(1);
-createServer({ keepAliveTimeout: 60000 }, (request, reply) => {
-  request.resume().on("end", () => {
-    const body = request.url.endsWith("/responses") ? response : completion;
-    const send = () => { reply.writeHead(200, { "content-type": "application/json" }); reply.end(body); };
-    const latency = Number(request.url.split("/")[1]);
-    latency > 0 ? setTimeout(send, latency) : send();
-  });
-}).listen({ port: 0, host: "127.0.0.1", backlog: 4096 }, function () { console.log(this.address().port); });
-`;
-
 /** What it costs to stand between an agent and a model. */
 export async function run(report: Report): Promise<void> {
-  const child = spawn(
-    process.execPath,
-    ["-e", ENDPOINT, "--", JSON.stringify(response), JSON.stringify(completion)],
-    {
-      stdio: ["ignore", "pipe", "inherit"],
-    },
-  );
-  try {
-    const [port] = (await once(child.stdout, "data")) as [Buffer];
-    await measure(report, `http://127.0.0.1:${String(port).trim()}`);
-  } finally {
-    await end(child);
-  }
+  await withModelEndpoint({ response, completion }, (origin) => measure(report, origin));
 }
 
 async function measure(report: Report, origin: string): Promise<void> {
@@ -253,9 +226,4 @@ async function cpuPerCall(call: () => Promise<void>): Promise<number> {
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
   const { user, system } = process.cpuUsage(before);
   return (user + system) / CALLS;
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  child.kill();
-  if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
 }

@@ -1,0 +1,124 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createWriteStream } from "node:fs";
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { pipeline } from "node:stream/promises";
+import { installRoot } from "../src/config/paths.ts";
+import { treeCpuMs, treeMemoryMb } from "./process-tree.ts";
+
+const LOOK_EVERY_MS = 25;
+const ROWS_AT_ONCE = 1_000;
+const QUOTED_CHARACTERS = 4_000;
+
+export interface FinishedRun {
+  /** CPU of the program and all its processes. */
+  cpuMs: number;
+  seconds: number;
+  /** From the first rollout to the last, where the program tells it (`--json`). */
+  collectingSeconds: number;
+  /** Memory of all its processes at the most. */
+  peakMb: number;
+}
+
+/** Starts `gym` with these words. */
+function spawnGym(words: readonly string[], cwd: string): ChildProcess & { pid: number } {
+  const child = spawn(process.execPath, [path.join(installRoot(), "bin/gym.js"), ...words], {
+    cwd,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  return Object.assign(child, { pid: child.pid ?? 0 });
+}
+
+/** Runs `gym` to its end and watches it: its last sight is at most a few milliseconds before that. */
+export async function finishedGym(words: readonly string[], cwd: string): Promise<FinishedRun> {
+  const started = performance.now();
+  const child = spawnGym(words, cwd);
+  const result: FinishedRun = { cpuMs: 0, seconds: 0, collectingSeconds: 0, peakMb: 0 };
+  const timer = setInterval(() => {
+    result.cpuMs = Math.max(result.cpuMs, treeCpuMs(child.pid));
+    result.peakMb = Math.max(result.peakMb, treeMemoryMb(child.pid, "VmRSS"));
+  }, LOOK_EVERY_MS);
+  let [errors, rest] = ["", ""];
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+    errors = (errors + text).slice(-QUOTED_CHARACTERS);
+  });
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+    const lines = (rest + text).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) {
+      if (!line.startsWith('{"event":"collected"')) continue;
+      const { result: collected } = JSON.parse(line) as { result: { progress: { elapsed_seconds: number } } };
+      result.collectingSeconds = collected.progress.elapsed_seconds;
+    }
+  });
+  const [code] = (await once(child, "exit")) as [number | null];
+  clearInterval(timer);
+  if (code !== 0) throw new Error(`gym ${words.join(" ")} ended with ${code}:\n${errors}`);
+  result.seconds = (performance.now() - started) / 1000;
+  return result;
+}
+
+/** Starts `gym`, waits until it says something, hands its process id to `use`, and ends it with Ctrl-C. */
+export async function whileGymRuns<T>(
+  words: readonly string[],
+  cwd: string,
+  sign: string,
+  use: (pid: number) => Promise<T> | T,
+): Promise<T> {
+  const child = spawnGym(words, cwd);
+  const exited = once(child, "exit");
+  try {
+    await said(child, sign);
+    return await use(child.pid);
+  } finally {
+    child.kill("SIGINT");
+    await exited;
+  }
+}
+
+function said(child: ChildProcess, words: string): Promise<void> {
+  let text = "";
+  return new Promise((resolve, reject) => {
+    const hear = (part: string) => {
+      text += part;
+      if (text.includes(words)) resolve();
+    };
+    child.stdout?.setEncoding("utf8").on("data", hear);
+    child.stderr?.setEncoding("utf8").on("data", hear);
+    child.once("exit", () => reject(new Error(`gym ended before it said '${words}':\n${text}`)));
+  });
+}
+
+/** An input file of as many rows as wanted, made of the first example row of example_single_tool_call. */
+export async function writeRows(file: string, count: number): Promise<void> {
+  const example = path.join(installRoot(), "resources_servers/example_single_tool_call/data/example.jsonl");
+  const [first = ""] = (await readFile(example, "utf8")).split("\n");
+  const { agent_ref: _agent, ...row } = JSON.parse(first) as Record<string, unknown>;
+  await pipeline(function* () {
+    for (let start = 0; start < count; start += ROWS_AT_ONCE) {
+      let text = "";
+      for (let number = start; number < Math.min(count, start + ROWS_AT_ONCE); number++)
+        text += `${JSON.stringify({ ...row, number })}\n`;
+      yield text;
+    }
+  }, createWriteStream(file));
+}
+
+/** `simple_agent` on example_single_tool_call with the model server that is given: seed, model, tool, model, verify. */
+export function singleToolConfig(model: string): string {
+  return `
+bench_resources:
+  resources_servers:
+    example_single_tool_call: {entrypoint: app.ts, domain: other}
+policy_model:
+  responses_api_models:
+    ${model}
+bench_agent:
+  responses_api_agents:
+    simple_agent:
+      entrypoint: app.ts
+      resources_server: {type: resources_servers, name: bench_resources}
+      model_server: {type: responses_api_models, name: policy_model}
+`;
+}
