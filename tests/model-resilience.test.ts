@@ -67,8 +67,14 @@ function filesBelow(directory: string): string[] {
     .filter((file) => statSync(file).isFile());
 }
 
-describe("a storm of 429s", () => {
-  it("gets a bounded number of requests and loses no rollout", { timeout: 120_000 }, async () => {
+/** One process for all servers, or several that share what they know. */
+const PROCESSES: Readonly<Record<string, readonly string[]>> = {
+  "with all servers in one process": [],
+  "with four processes of the model server": [`++${MODEL}.num_workers=4`],
+};
+
+describe.each(Object.entries(PROCESSES))("a storm of 429s %s", (where, hosting) => {
+  it("gets a bounded number of requests and loses no rollout", { timeout: 180_000 }, async () => {
     const cwd = await project({});
     let until = Number.POSITIVE_INFINITY;
     const stormy = await endpoint({
@@ -82,13 +88,14 @@ describe("a storm of 429s", () => {
       "20",
       "--concurrency",
       "50",
+      ...hosting,
     ]);
     expect(exitCode, text).toBe(0);
     const rollouts = rowsOf(path.join(cwd, "out/rollouts.jsonl"));
     const failures = rowsOf(path.join(cwd, "out/rollouts_failures.jsonl"));
     const inStorm = stormy.requests.filter(({ at }) => at < until).length;
     console.info(
-      `${STORM_SECONDS} s of 429 with 50 rollouts at once: ${inStorm} requests during the storm, ${stormy.count} in all for ${rollouts.length} rollouts, ${seconds.toFixed(1)} s`,
+      `${STORM_SECONDS} s of 429 with 50 rollouts at once, ${where}: ${inStorm} requests during the storm, ${stormy.count} in all for ${rollouts.length} rollouts, ${seconds.toFixed(1)} s`,
     );
     expect(rollouts).toHaveLength(100);
     expect(failures).toEqual([]);
@@ -132,7 +139,7 @@ describe("an endpoint that is down", () => {
   });
 });
 
-describe("money", () => {
+describe.each(Object.entries(PROCESSES))("money %s", (_, hosting) => {
   it("stops the run cleanly when it is spent, and the run can be resumed", { timeout: 120_000 }, async () => {
     const cwd = await project({});
     const paid = await endpoint();
@@ -143,6 +150,7 @@ describe("money", () => {
       "10",
       "--concurrency",
       "2",
+      ...hosting,
     ];
     const first = await run(cwd, paid.baseUrl, [...words, "++max_cost=0.2"]);
     expect(first.text).toContain("the budget of the run (max_cost) is spent");
@@ -158,7 +166,12 @@ describe("money", () => {
   });
 });
 
-describe("keys", () => {
+const HOSTING: Readonly<Record<string, readonly string[]>> = {
+  ...PROCESSES,
+  "with a process for each server": ["++hosting=process"],
+};
+
+describe.each(Object.entries(HOSTING))("keys %s", (_, hosting) => {
   it("are in none of the files a run leaves, and not on the terminal", { timeout: 120_000 }, async () => {
     const cwd = await project({});
     let served = 0;
@@ -177,6 +190,7 @@ describe("keys", () => {
       `+model_call_capture_dir=${path.join(cwd, "captures")}`,
       `+nemo_gym_log_dir=${path.join(cwd, "logs")}`,
       `++${MODEL}.response_cache_dir=${path.join(cwd, "cache")}`,
+      ...hosting,
     ]);
     const files = filesBelow(cwd);
     const leaks = files.filter((file) => readFileSync(file).includes(KEY));
