@@ -5,6 +5,17 @@ import type { JsonlLine } from "./jsonl-reader.ts";
 /** Names shown of agents that are not there. */
 const MAX_NAMED = 10;
 
+/** Refuses an agent that nobody runs. */
+export function checkAgentName(agent: string, known: readonly string[]): void {
+  if (known.includes(agent)) return;
+  const [nearest] = getCloseMatches(agent, known, 1, 0.6);
+  const hint = nearest === undefined ? "" : ` Did you mean '${nearest}'?`;
+  throw new RolloutError(
+    "ROLLOUT_UNKNOWN_AGENT",
+    `There is no agent '${agent}'.${hint}\nAgents: ${known.join(", ") || "none"}.`,
+  );
+}
+
 /** Finds rows of agents that nobody runs; all of them are reported in one error. */
 export class AgentCheck {
   readonly #known: ReadonlySet<string> | undefined;

@@ -7,8 +7,8 @@ import type { ExpandOptions } from "./expand.ts";
 import type { Row } from "./jsonl-rows.ts";
 import { type FsyncPolicy, JsonlWriter } from "./jsonl-writer.ts";
 import { makeDirectory } from "./make-directory.ts";
-import { prepareRun } from "./prepare-run.ts";
-import type { ResumeSummary } from "./resume.ts";
+import { prepareRun, refuseDirectory } from "./prepare-run.ts";
+import type { ResumePlan, ResumeSummary } from "./resume.ts";
 import { RunLock } from "./run-lock.ts";
 import { type RunSummary, summarizeRun } from "./summarize.ts";
 import { turnBoundaryText } from "./turn-boundaries.ts";
@@ -22,8 +22,8 @@ export type EvaluationEvent =
   | { type: "collected"; result: CollectResult }
   | { type: "summarized"; summary: RunSummary };
 
-export interface EvaluateOptions {
-  client: ServerClient;
+/** What is known of an evaluation before there are servers. */
+export interface PrepareEvaluationOptions {
   output: string;
   expand: ExpandOptions;
   limits: CollectLimits;
@@ -32,16 +32,23 @@ export interface EvaluateOptions {
   gymVersion: string;
   resume?: boolean;
   force?: boolean;
-  aggregate?: boolean;
-  fsync?: FsyncPolicy;
-  /** What servers record about the rollouts (`openCaptures`). */
-  captures?: RolloutCaptures | undefined;
   onEvent?: (event: EvaluationEvent) => void;
   /** The first stop: no new rollouts, those running may finish. */
   drain?: AbortSignal;
   /** The second stop: everything ends now. */
   stop?: AbortSignal;
 }
+
+/** What it takes to run it. */
+export interface RunEvaluationOptions {
+  client: ServerClient;
+  aggregate?: boolean;
+  fsync?: FsyncPolicy;
+  /** What servers record about the rollouts (`openCaptures`). */
+  captures?: RolloutCaptures | undefined;
+}
+
+export type EvaluateOptions = PrepareEvaluationOptions & RunEvaluationOptions;
 
 export interface Evaluation {
   paths: ArtifactPaths;
@@ -51,25 +58,67 @@ export interface Evaluation {
 
 /** One evaluation from input file to metrics: expand, run, write, summarise. Safe to kill at any moment and resume. */
 export async function evaluate(options: EvaluateOptions): Promise<Evaluation> {
-  const emit = options.onEvent ?? (() => {});
-  const paths = artifactPaths(options.output);
-  const onNotice = (text: string) => emit({ type: "notice", text });
-  await makeDirectory(dirname(paths.output));
-  const lock = RunLock.take(paths.output);
+  const prepared = await PreparedEvaluation.open(options);
   try {
-    const { plan, resumed } = await prepareRun({
-      paths,
-      expand: options.expand,
-      config: options.config,
-      gymVersion: options.gymVersion,
-      resume: options.resume ?? false,
-      force: options.force ?? false,
-      maxAttempts: options.limits.maxAttempts,
-      onNotice,
-      ...(options.stop && { signal: options.stop }),
-    });
-    emit({ type: "prepared", paths, resumed, summary: plan.summary });
-    const result = await collect(options, paths, plan, emit);
+    return await prepared.run(options);
+  } finally {
+    prepared.close();
+  }
+}
+
+/**
+ * An evaluation whose inputs, settings and files are found good, and whose output nobody else writes to until `close`.
+ * All that can be refused is refused here, so that servers need not start for nothing.
+ */
+export class PreparedEvaluation {
+  readonly paths: ArtifactPaths;
+  readonly #options: PrepareEvaluationOptions;
+  readonly #plan: ResumePlan;
+  readonly #lock: RunLock;
+
+  private constructor(
+    options: PrepareEvaluationOptions,
+    paths: ArtifactPaths,
+    plan: ResumePlan,
+    lock: RunLock,
+  ) {
+    this.#options = options;
+    this.paths = paths;
+    this.#plan = plan;
+    this.#lock = lock;
+  }
+
+  static async open(options: PrepareEvaluationOptions): Promise<PreparedEvaluation> {
+    const paths = artifactPaths(options.output);
+    await refuseDirectory(paths.output);
+    await makeDirectory(dirname(paths.output));
+    const lock = RunLock.take(paths.output);
+    try {
+      const { plan, resumed } = await prepareRun({
+        paths,
+        expand: options.expand,
+        config: options.config,
+        gymVersion: options.gymVersion,
+        resume: options.resume ?? false,
+        force: options.force ?? false,
+        maxAttempts: options.limits.maxAttempts,
+        onNotice: (text) => options.onEvent?.({ type: "notice", text }),
+        ...(options.stop && { signal: options.stop }),
+      });
+      options.onEvent?.({ type: "prepared", paths, resumed, summary: plan.summary });
+      return new PreparedEvaluation(options, paths, plan, lock);
+    } catch (error) {
+      lock.release();
+      throw error;
+    }
+  }
+
+  async run(run: RunEvaluationOptions): Promise<Evaluation> {
+    const { paths } = this;
+    const options = { ...this.#options, ...run };
+    const emit = options.onEvent ?? (() => {});
+    const onNotice = (text: string) => emit({ type: "notice", text });
+    const result = await collect(options, paths, this.#plan, emit);
     emit({ type: "collected", result });
     for (const text of options.captures?.summary() ?? []) onNotice(text);
     const boundaries = turnBoundaryText(result.progress.turn_boundaries);
@@ -83,15 +132,18 @@ export async function evaluate(options: EvaluateOptions): Promise<Evaluation> {
     });
     emit({ type: "summarized", summary });
     return { paths, result, summary };
-  } finally {
-    lock.release();
+  }
+
+  /** Lets others write to the output. */
+  close(): void {
+    this.#lock.release();
   }
 }
 
 async function collect(
   options: EvaluateOptions,
   paths: ArtifactPaths,
-  plan: Awaited<ReturnType<typeof prepareRun>>["plan"],
+  plan: ResumePlan,
   emit: (event: EvaluationEvent) => void,
 ): Promise<CollectResult> {
   const fsync = options.fsync ? { fsync: options.fsync } : {};

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { artifactPaths } from "./artifact-paths.ts";
 import { makeDirectory } from "./make-directory.ts";
-import { prepareRun } from "./prepare-run.ts";
+import { prepareRun, refuseOverwriting } from "./prepare-run.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -31,6 +31,19 @@ it("never overwrites its own input, under whatever name", async () => {
   await expect(prepare("in.jsonl")).rejects.toThrow("would overwrite its own input");
   await expect(prepare("link.jsonl")).rejects.toThrow("would overwrite its own input");
   expect(readFileSync(join(folder, "in.jsonl"), "utf8")).toContain("responses_create_params");
+});
+
+it("never overwrites a file that is somebody else's", async () => {
+  writeFileSync(join(folder, "run_failures.jsonl"), "{}\n");
+  const refuse = (output: string) =>
+    refuseOverwriting(
+      "a dataset of the config",
+      ["in.jsonl", "absent.jsonl", "run_failures.jsonl"].map((name) => join(folder, name)),
+      artifactPaths(join(folder, output)),
+    );
+  await expect(refuse("in.jsonl")).rejects.toThrow("would overwrite a dataset of the config");
+  await expect(refuse("run.jsonl")).rejects.toThrow("run_failures.jsonl");
+  await refuse("absent.jsonl");
 });
 
 it("sets the results of an earlier run aside and says so", async () => {

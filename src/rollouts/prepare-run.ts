@@ -25,6 +25,7 @@ export interface PrepareOptions {
 export async function prepareRun(options: PrepareOptions): Promise<{ plan: ResumePlan; resumed: boolean }> {
   const { paths, maxAttempts, onNotice } = options;
   const limits = { maxAttempts, ...(options.signal && { signal: options.signal }) };
+  await refuseOverwriting("its own input", [options.expand.inputPath], paths);
   if (options.resume) {
     const missing = await missingForResume(paths);
     if (missing.length === 0) {
@@ -33,8 +34,6 @@ export async function prepareRun(options: PrepareOptions): Promise<{ plan: Resum
     }
     onNotice(`There is nothing to resume (${missing.join(", ")} not found): starting afresh.`);
   }
-  await refuseDirectory(paths.output);
-  await refuseOverwritingInput(options.expand.inputPath, paths);
   const inputs = await materializeInputs(options.expand, paths.materializedInputs);
   if (inputs.rows === 0) {
     throw new RolloutError(
@@ -76,17 +75,25 @@ async function setAside(paths: ArtifactPaths, onNotice: (text: string) => void):
   }
 }
 
-/** An output that is the input, under whatever name, would destroy it. */
-async function refuseOverwritingInput(input: string, paths: ArtifactPaths): Promise<void> {
-  const source = await realpath(input).catch(() => undefined);
-  if (source === undefined) return;
+/** A run that writes to its input, or to another file that is not its own, under whatever name, would destroy it. */
+export async function refuseOverwriting(
+  what: string,
+  files: readonly string[],
+  paths: ArtifactPaths,
+): Promise<void> {
+  const own = new Map<string, string>();
   for (const path of Object.values(paths)) {
-    if ((await realpath(path).catch(() => undefined)) === source) {
-      throw new RolloutError(
-        "ROLLOUT_OUTPUT_IS_INPUT",
-        `The run would overwrite its own input: '${path}' is '${input}'. Choose another --output.`,
-      );
-    }
+    const real = await realpath(path).catch(() => undefined);
+    if (real !== undefined) own.set(real, path);
+  }
+  for (const file of files) {
+    const real = await realpath(file).catch(() => undefined);
+    const path = real === undefined ? undefined : own.get(real);
+    if (path === undefined) continue;
+    throw new RolloutError(
+      "ROLLOUT_OUTPUT_IS_INPUT",
+      `The run would overwrite ${what}: '${path}' is '${file}'. Choose another --output.`,
+    );
   }
 }
 
@@ -121,7 +128,8 @@ async function refuseOtherRun(options: PrepareOptions): Promise<void> {
   );
 }
 
-async function refuseDirectory(path: string): Promise<void> {
+/** An output is a file. */
+export async function refuseDirectory(path: string): Promise<void> {
   const found = await stat(path).catch(() => undefined);
   if (found?.isDirectory())
     throw new RolloutError(

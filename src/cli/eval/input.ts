@@ -6,6 +6,7 @@ import type { ResolvedConfig } from "../../config/resolve.ts";
 import { agentsOf } from "../../datasets/agents.ts";
 import { GymError } from "../../errors.ts";
 import { dumpsCompact } from "../../python/json-dumps.ts";
+import { checkAgentName } from "../../rollouts/agent-check.ts";
 import { writeFileAtomically } from "../../rollouts/atomic-file.ts";
 import { readRows } from "../../rollouts/jsonl-rows.ts";
 import type { CommandContext } from "../command.ts";
@@ -65,6 +66,14 @@ export async function chooseInput(
 }
 
 chooseInput.existing = existingInput;
+chooseInput.datasets = datasetFiles;
+
+/** The files of the config's datasets, wherever they are found. */
+function datasetFiles({ io, env, installRoot }: CommandContext, config: ResolvedConfig): string[] {
+  const roots = searchRoots({ cwd: io.cwd, env, installRoot });
+  const { agents } = agentsOf(agentBlocks(config));
+  return agents.flatMap(({ datasets }) => datasets.map(({ jsonlPath }) => findPath(jsonlPath, roots)));
+}
 
 function existingInput(context: CommandContext, given: string): string {
   const { io, env, installRoot } = context;
@@ -114,6 +123,11 @@ async function joinExamples(
 ): Promise<string> {
   const { io, env, installRoot } = context;
   const roots = searchRoots({ cwd: io.cwd, env, installRoot });
+  if (only !== undefined)
+    checkAgentName(
+      only,
+      agentBlocks(config).map(({ name }) => name),
+    );
   const examples = agentsOf(agentBlocks(config)).agents.flatMap(({ name, datasets }) =>
     datasets
       .filter(({ type }) => type === "example")

@@ -4,6 +4,7 @@ import type { Evaluation } from "../../rollouts/evaluate.ts";
 import type { RunSummary } from "../../rollouts/summarize.ts";
 import type { CommandContext } from "../command.ts";
 import { printable } from "../dataset/row-view.ts";
+import { finishedJsonEvent } from "./json-events.ts";
 
 /** The end of an evaluation: what came out, how sure it is, how much of it there is, and where it lies. */
 export function printReport(
@@ -12,8 +13,7 @@ export function printReport(
   options: { aggregated: boolean },
 ): void {
   if (context.flags["json"]) {
-    const { paths, result, summary } = evaluation;
-    context.out(JSON.stringify({ event: "finished", paths, ...result, coverage: summary?.coverage ?? null }));
+    context.out(JSON.stringify(finishedJsonEvent(evaluation)));
     return;
   }
   const { out, terminal, io } = context;

@@ -6,6 +6,7 @@ import type { EvaluationEvent } from "../../rollouts/evaluate.ts";
 import type { RunEvent } from "../../server/run/run-servers.ts";
 import type { CommandContext } from "../command.ts";
 import { createTerminal } from "../render/terminal.ts";
+import { evaluationJsonEvent, serverJsonEvent } from "./json-events.ts";
 import { progressLines, progressText } from "./progress-lines.ts";
 
 const REDRAW_MS = 250;
@@ -230,33 +231,20 @@ class JsonView implements RunView {
     this.#out({ event: "notice", text });
   }
   serverEvent(event: RunEvent): void {
-    const { type, ...rest } = event;
-    this.#out({ event: `server-${type}`, ...rest });
+    this.#out(serverJsonEvent(event));
   }
   evaluationEvent(event: EvaluationEvent): void {
-    if (event.type === "started") {
-      const { collection } = event;
-      this.#progressFile.follow(collection);
-      const send = () =>
-        this.#out({ event: "progress", ...(collection.snapshot() satisfies ProgressSnapshot) });
-      send();
-      this.#timer = setInterval(send, PROGRESS_FILE_MS);
-      this.#timer.unref();
+    if (event.type !== "started") {
+      this.#out(evaluationJsonEvent(event));
       return;
     }
-    if (event.type === "outcome") {
-      const { outcome, type: _type, ...rest } = event;
-      const detail =
-        outcome.status === "completed"
-          ? { status: "completed", reward: outcome.row["reward"] ?? null }
-          : outcome.status === "failed"
-            ? { status: "failed", ...outcome.failure }
-            : { status: "cancelled", message: outcome.message };
-      this.#out({ event: "rollout", ...rest, ...detail });
-      return;
-    }
-    const { type, ...rest } = event;
-    this.#out({ event: type, ...rest });
+    const { collection } = event;
+    this.#progressFile.follow(collection);
+    const send = () =>
+      this.#out({ event: "progress", ...(collection.snapshot() satisfies ProgressSnapshot) });
+    send();
+    this.#timer = setInterval(send, PROGRESS_FILE_MS);
+    this.#timer.unref();
   }
   close(): void {
     clearInterval(this.#timer);

@@ -5,10 +5,12 @@ import type { ResolvedConfig } from "../../config/resolve.ts";
 import { artifactPaths } from "../../rollouts/artifact-paths.ts";
 import type { RolloutCaptures } from "../../rollouts/capture/captures.ts";
 import { openCaptures } from "../../rollouts/capture/open-captures.ts";
-import { type EvaluateOptions, evaluate } from "../../rollouts/evaluate.ts";
+import { RolloutError } from "../../rollouts/errors.ts";
+import { PreparedEvaluation } from "../../rollouts/evaluate.ts";
 import type { ExpandOptions } from "../../rollouts/expand.ts";
+import { refuseDirectory, refuseOverwriting } from "../../rollouts/prepare-run.ts";
 import { loadPromptConfig } from "../../rollouts/prompt-config.ts";
-import type { RepeatsSetting } from "../../rollouts/repeats.ts";
+import { Repeats, type RepeatsSetting } from "../../rollouts/repeats.ts";
 import { maxAttemptsFrom } from "../../rollouts/resume.ts";
 import { loadSkills } from "../../rollouts/skills.ts";
 import type { RunningServers } from "../../server/run/run-servers.ts";
@@ -16,6 +18,7 @@ import { startFromConfig } from "../../server/run/start-from-config.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
 import { headUrl, runningConfig, runningServers } from "../env/head.ts";
+import { CommandKeysError } from "../usage-error.ts";
 import { gymVersion } from "../version.ts";
 import { openControl } from "./control.ts";
 import { startExport, uploadsRollouts } from "./exporting.ts";
@@ -33,12 +36,23 @@ async function withOwnServers(context: CommandContext): Promise<number> {
   const { io, env, installRoot, signal } = context;
   const config = await context.resolve({ requireServers: true });
   const keys = readKeys({ ...collectionKeys, ...servingKeys }, config);
+  checkRepeats(keys.num_repeats);
   const agents = config.servers.filter(({ type }) => type === "responses_api_agents").map(({ name }) => name);
   const output = outputPath(keys.output_jsonl_fpath, keys.agent_name ?? agents[0] ?? "run", context);
+  await refuseDirectory(output);
+  await refuseOverwriting(
+    "a dataset of the config",
+    chooseInput.datasets(context, config),
+    artifactPaths(output),
+  );
   const view = createRunView(context, artifactPaths(output));
   let servers: RunningServers | undefined;
+  let prepared: PreparedEvaluation | undefined;
   try {
     const input = await chooseInput(context, config, { ...keys, output }, view);
+    const run = { context, config, keys, output, input, agents, view };
+    // Whatever can be refused is refused before a server starts.
+    prepared = await prepare(run);
     view.status(`starting ${config.servers.length} servers`);
     servers = await startFromConfig(config, {
       roots: searchRoots({ cwd: io.cwd, env, installRoot }),
@@ -50,20 +64,10 @@ async function withOwnServers(context: CommandContext): Promise<number> {
     });
     const { checkModelEndpoints } = await import("../env/preflight.ts");
     await checkModelEndpoints(config, { signal, onNotice: (text) => view.notice(text) });
-    const { client } = servers;
-    return await evaluateWith({
-      context,
-      config,
-      keys,
-      output,
-      input,
-      agents,
-      client,
-      crashed: servers.crashed,
-      view,
-    });
+    return await evaluateWith({ ...run, prepared, client: servers.client, crashed: servers.crashed });
   } finally {
     view.close();
+    prepared?.close();
     await servers?.close();
   }
 }
@@ -78,25 +82,47 @@ async function againstRunningServers(context: CommandContext): Promise<number> {
     },
     config,
   );
+  checkRepeats(keys.num_repeats);
+  const output = path.resolve(context.io.cwd, keys.output_jsonl_fpath);
+  await refuseDirectory(output);
+  const input = {
+    inputPath: await chooseInput.existing(context, keys.input_jsonl_fpath),
+    agentName: keys.agent_name,
+  };
   const servers = await runningServers(headUrl(config), context.signal);
   const agents = servers
     .filter((server) => server.server_type === "responses_api_agents")
     .map((server) => server.process_name);
-  const output = path.resolve(context.io.cwd, keys.output_jsonl_fpath);
   const view = createRunView(context, artifactPaths(output));
   const client = new RunClient({
     addresses: new Map(servers.map((server) => [server.process_name, server.url])),
   });
+  let prepared: PreparedEvaluation | undefined;
   try {
-    const input = {
-      inputPath: await chooseInput.existing(context, keys.input_jsonl_fpath),
-      agentName: keys.agent_name,
-    };
     const captureConfig = await captureKeys(config, headUrl(config), context.signal);
-    return await evaluateWith({ context, config, captureConfig, keys, output, input, agents, client, view });
+    const run = { context, config, captureConfig, keys, output, input, agents, view };
+    prepared = await prepare(run);
+    return await evaluateWith({ ...run, prepared, client });
   } finally {
     view.close();
+    prepared?.close();
     await client.close();
+  }
+}
+
+/** What no row can change is looked at before any row is. */
+function checkRepeats(repeats: unknown): void {
+  const kind = repeats === null || repeats === undefined ? "number" : typeof repeats;
+  if (kind !== "number" && (kind !== "object" || Array.isArray(repeats)))
+    throw new CommandKeysError(
+      "invalid configuration: num_repeats (must be a whole number of at least 1, or a map from agents to such numbers).",
+    );
+  try {
+    new Repeats(repeats as RepeatsSetting);
+  } catch (error) {
+    throw error instanceof RolloutError
+      ? new CommandKeysError(`invalid configuration: ${error.message}`)
+      : error;
   }
 }
 
@@ -116,7 +142,7 @@ async function captureKeys(
 
 type Keys = ReturnType<typeof readKeys<typeof collectionKeys>>;
 
-async function evaluateWith(run: {
+interface Run {
   context: CommandContext;
   config: ResolvedConfig;
   captureConfig?: Record<string, unknown>;
@@ -124,16 +150,13 @@ async function evaluateWith(run: {
   output: string;
   input: { inputPath: string; agentName?: string | undefined };
   agents: readonly string[];
-  client: RunClient;
-  crashed?: Promise<never>;
   view: RunView;
-}): Promise<number> {
-  const { context, config, keys, output, client, view } = run;
+}
+
+async function prepare(run: Run): Promise<PreparedEvaluation> {
+  const { context, config, keys, output, view } = run;
   const expand = await expandOptions(run);
-  const captures = await capturesOf(run);
-  const exporting = startExport(context, config, (text) => view.notice(text));
-  const options: EvaluateOptions = {
-    client,
+  return PreparedEvaluation.open({
     output,
     expand,
     limits: {
@@ -147,18 +170,26 @@ async function evaluateWith(run: {
     gymVersion: gymVersion(context.installRoot),
     resume: keys.resume_from_cache,
     force: Boolean(context.flags["force"]),
-    aggregate: !keys.disable_aggregation,
-    fsync: keys.fsync,
-    captures,
     drain: context.signal,
     ...(context.io.stopSignal && { stop: context.io.stopSignal }),
     onEvent: (event) => {
       if (event.type === "started") openControl(event.collection, output, view);
       view.evaluationEvent(event);
     },
-  };
+  });
+}
 
-  const done = evaluate(options);
+async function evaluateWith(
+  run: Run & { prepared: PreparedEvaluation; client: RunClient; crashed?: Promise<never> },
+): Promise<number> {
+  const { context, config, keys, client, view } = run;
+  const exporting = startExport(context, config, (text) => view.notice(text));
+  const done = run.prepared.run({
+    client,
+    aggregate: !keys.disable_aggregation,
+    fsync: keys.fsync,
+    captures: await capturesOf(run),
+  });
   const evaluation = await (run.crashed ? Promise.race([done, run.crashed]) : done);
   view.close();
   printReport(evaluation, context, { aggregated: !keys.disable_aggregation });
@@ -169,12 +200,7 @@ async function evaluateWith(run: {
 }
 
 /** What servers record beside the rows, as the config of the run says. */
-function capturesOf(run: {
-  context: CommandContext;
-  config: ResolvedConfig;
-  captureConfig?: Record<string, unknown>;
-  view: RunView;
-}): Promise<RolloutCaptures | undefined> {
+function capturesOf(run: Run): Promise<RolloutCaptures | undefined> {
   const { context, config, view } = run;
   const { io, env, installRoot } = context;
   const roots = searchRoots({ cwd: io.cwd, env, installRoot });
@@ -186,13 +212,7 @@ function capturesOf(run: {
   });
 }
 
-async function expandOptions(run: {
-  context: CommandContext;
-  keys: Keys;
-  input: { inputPath: string; agentName?: string | undefined };
-  agents: readonly string[];
-  view: RunView;
-}): Promise<ExpandOptions> {
+async function expandOptions(run: Run): Promise<ExpandOptions> {
   const { context, keys, input, agents, view } = run;
   const { io, env, installRoot, signal } = context;
   const roots = searchRoots({ cwd: io.cwd, env, installRoot });
