@@ -9,6 +9,7 @@ import { materializeInputs } from "../../src/rollouts/materialize.ts";
 import { loadPromptConfig } from "../../src/rollouts/prompt-config.ts";
 import type { RepeatsSetting } from "../../src/rollouts/repeats.ts";
 import { maxAttemptsFrom, missingForResume, planResume } from "../../src/rollouts/resume.ts";
+import { keyOfRow } from "../../src/rollouts/row-key.ts";
 import { loadSkills } from "../../src/rollouts/skills.ts";
 import { difference } from "./difference.ts";
 import type { Suite } from "./suite.ts";
@@ -66,9 +67,12 @@ async function resume(golden: Case, directory: string): Promise<Json> {
   const plan = await planResume(paths, { maxAttempts: maxAttemptsFrom(golden.input.max_attempts_env) });
   const rows: Json[] = [];
   for await (const { row } of plan.rows()) rows.push(row);
-  const done = (golden.expected?.["already_done_keys"] ?? []) as [number, number][];
-  const known = done.filter(([task, rollout]) => plan.isDone(task, rollout));
-  return { to_run: rows, already_done_keys: known.length === plan.summary.done ? known : plan.summary };
+  const done: [number, number][] = [];
+  for await (const { row } of readRows(paths.output)) {
+    const key = keyOfRow(row);
+    if (key && plan.isDone(key.taskIndex, key.rolloutIndex)) done.push([key.taskIndex, key.rolloutIndex]);
+  }
+  return { to_run: rows, already_done_keys: done };
 }
 
 function outputOf(config: Json): string {

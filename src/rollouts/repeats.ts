@@ -1,8 +1,11 @@
+import { numberOf } from "../metrics/rollout-row.ts";
 import { byCodePoint } from "../python/code-points.ts";
+import { parsePyInt } from "../python/parse-number.ts";
+import { PyFloat } from "../python/py-float.ts";
 import { RolloutError } from "./errors.ts";
 
 /** A number for all agents, or one for each by name with `_default` for the others; null means 1. */
-export type RepeatsSetting = number | null | Readonly<Record<string, number>>;
+export type RepeatsSetting = number | string | boolean | null | Readonly<Record<string, number | string>>;
 
 const DEFAULT_KEY = "_default";
 
@@ -14,7 +17,7 @@ export class Repeats {
   private readonly unknown = new Set<string>();
 
   constructor(setting: RepeatsSetting = 1) {
-    if (setting === null || typeof setting === "number") {
+    if (setting === null || typeof setting !== "object" || setting instanceof PyFloat) {
       this.all = positive(setting ?? 1, "num_repeats");
       this.byAgent = new Map();
     } else {
@@ -47,8 +50,10 @@ export class Repeats {
   }
 }
 
-function positive(value: number, key: string): number {
-  if (Number.isInteger(value) && value >= 1) return value;
+function positive(value: unknown, key: string): number {
+  // A config may give the number as text or as a float with nothing after the point.
+  const number = typeof value === "string" ? Number(parsePyInt(value) ?? Number.NaN) : numberOf(value);
+  if (number !== undefined && Number.isInteger(number) && number >= 1) return number;
   throw new RolloutError(
     "ROLLOUT_REPEATS_INVALID",
     `${key} must be a whole number of at least 1, not ${String(value)}.`,

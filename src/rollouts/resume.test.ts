@@ -113,7 +113,8 @@ describe("maxAttemptsFrom", () => {
     ["-1", 3, true],
     ["2.5", 3, true],
     ["many", 3, true],
-    ["", 3, true],
+    ["", 3, false],
+    ["1_0", 10, false],
   ])("reads %j as %d", (text, attempts, warns) => {
     const warnings: string[] = [];
     expect(maxAttemptsFrom(text, (message) => warnings.push(message))).toBe(attempts);

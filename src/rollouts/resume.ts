@@ -1,6 +1,7 @@
 import { stat } from "node:fs/promises";
 import { RolloutKeyMap } from "../metrics/rollout-key-map.ts";
 import { copyWith } from "../python/key-order.ts";
+import { parsePyInt } from "../python/parse-number.ts";
 import { isTruthy } from "../python/truth.ts";
 import type { ArtifactPaths } from "./artifact-paths.ts";
 import { RolloutLineError } from "./errors.ts";
@@ -68,8 +69,8 @@ export function maxAttemptsFrom(
   text: string | undefined,
   warn: (message: string) => void = () => undefined,
 ): number {
-  if (text === undefined) return DEFAULT_MAX_ATTEMPTS;
-  const value = /^\s*\+?\d+\s*$/.test(text) ? Number(text) : Number.NaN;
+  if (text === undefined || text === "") return DEFAULT_MAX_ATTEMPTS;
+  const value = Number(parsePyInt(text) ?? Number.NaN);
   if (Number.isSafeInteger(value) && value >= 1) return value;
   warn(
     `NEMO_GYM_MAX_ROLLOUT_ATTEMPTS is '${text}', not a whole number of at least 1; using ${DEFAULT_MAX_ATTEMPTS}.`,
