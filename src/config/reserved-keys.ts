@@ -120,6 +120,16 @@ export const knownKeys = [
     description:
       "A process whose event loop is blocked this long ends with a message that names the server; null: never.",
   },
+  {
+    key: "profiling_enabled",
+    default: "false",
+    description: "Profiles the CPU of every server; `GET /stats` writes what there is.",
+  },
+  {
+    key: "profiling_results_dirpath",
+    description:
+      "Where profiles go, relative to the working root: `<dir>/<cookie name>/<instance>.cpuprofile`.",
+  },
   { key: "responses_create_params", description: "Sampling parameters for every rollout." },
   {
     key: "max_cost",

@@ -46,7 +46,7 @@ export interface AppReply {
   stream?: AsyncIterable<string>;
   headers?: Readonly<Record<string, string>>;
   /** Cookies to set. */
-  cookies: Cookies;
+  readonly cookies: Cookies;
 }
 
 /** A handler's way to answer with more than a JSON value. */
@@ -65,6 +65,47 @@ export class Reply {
     this.stream = parts.stream;
     this.cookies = parts.cookies;
     this.headers = parts.headers;
+  }
+}
+
+/** The session a request belongs to. */
+interface CallSession {
+  cookie: SessionCookie;
+  id: string;
+  /** The cookie it came with. */
+  given: string | undefined;
+}
+
+/**
+ * An answer with the cookie of its session, on errors too: callers that replace their cookies would lose the session otherwise.
+ * It is signed when somebody looks: a co-hosted caller may not.
+ */
+class SessionReply implements AppReply {
+  readonly status: number;
+  readonly body: unknown;
+  readonly raw: string | undefined;
+  readonly stream: AsyncIterable<string> | undefined;
+  readonly headers: Readonly<Record<string, string>> | undefined;
+  readonly #given: Cookies | undefined;
+  readonly #session: CallSession;
+  #cookies: Cookies | undefined;
+
+  constructor(parts: Partial<AppReply>, session: CallSession) {
+    this.status = parts.status ?? 200;
+    this.body = parts.body;
+    this.raw = parts.raw;
+    this.stream = parts.stream;
+    this.headers = parts.headers;
+    this.#given = parts.cookies;
+    this.#session = session;
+  }
+
+  get cookies(): Cookies {
+    if (this.#cookies === undefined) {
+      const { cookie, id, given } = this.#session;
+      this.#cookies = { ...this.#given, [cookie.name]: cookie.sign(id, given) };
+    }
+    return this.#cookies;
   }
 }
 
@@ -130,6 +171,11 @@ export class ServerApp {
     return [...this.#post.keys()];
   }
 
+  /** Adds what the host answers itself. */
+  addGet(path: string, handler: Handler): void {
+    this.#get.set(path, handler);
+  }
+
   /** Lets the handlers' calls to other servers be attributed to the rollout they work for. */
   attribute(rollouts: RolloutContext): void {
     this.#rollouts = rollouts;
@@ -146,61 +192,43 @@ export class ServerApp {
   /** Answers one request; never throws: whatever goes wrong becomes a status and a body. */
   async handle(call: AppCall): Promise<AppReply> {
     const { path, rolloutId, tokenCapture } = splitRolloutPrefix(call.path);
-    const sessionId =
-      this.cookie.read(call.cookies[this.cookie.name]) ?? (this.#parts.newSessionId ?? newSessionId)();
-    let reply: AppReply;
+    const given = call.cookies[this.cookie.name];
+    const sessionId = this.cookie.read(given) ?? (this.#parts.newSessionId ?? newSessionId)();
+    const session = { cookie: this.cookie, id: sessionId, given };
     try {
       const handler = this.#route(call.method, path);
       if (typeof handler === "number") {
-        reply = {
-          status: handler,
-          body: { detail: handler === 404 ? "Not Found" : "Method Not Allowed" },
-          cookies: {},
-        };
-      } else {
-        if (call.body instanceof MalformedBody && !this.#parts.takesMalformed)
-          throw new ValidationError([call.body.detail]);
-        const routed: RouteCall = {
-          path,
-          body: call.body,
-          cookies: call.cookies,
-          headers: call.headers,
-          signal: call.signal,
-          sessionId,
-          rolloutId,
-          tokenCapture,
-          onStage: call.onStage,
-        };
-        const result = await (this.#rollouts ? this.#rollouts.serve(handler, routed) : handler(routed));
-        reply =
-          result instanceof Reply
-            ? { ...result, cookies: result.cookies ?? {} }
-            : { status: 200, body: result ?? null, cookies: {} };
+        const detail = handler === 404 ? "Not Found" : "Method Not Allowed";
+        return new SessionReply({ status: handler, body: { detail } }, session);
       }
-    } catch (error) {
-      reply = {
-        ...mapError(error, {
-          server: this.name,
-          type: this.type,
-          path,
-          signal: call.signal,
-          log: this.#parts.log,
-        }),
-        cookies: {},
+      if (call.body instanceof MalformedBody && !this.#parts.takesMalformed)
+        throw new ValidationError([call.body.detail]);
+      const routed: RouteCall = {
+        path,
+        body: call.body,
+        cookies: call.cookies,
+        headers: call.headers,
+        signal: call.signal,
+        sessionId,
+        rolloutId,
+        tokenCapture,
+        onStage: call.onStage,
       };
+      const result = await (this.#rollouts ? this.#rollouts.serve(handler, routed) : handler(routed));
+      return new SessionReply(result instanceof Reply ? result : { body: result ?? null }, session);
+    } catch (error) {
+      const { name: server, type } = this;
+      const mapped = mapError(error, { server, type, path, signal: call.signal, log: this.#parts.log });
+      return new SessionReply(mapped, session);
     }
-    // Set on every answer, also on errors: callers that replace their cookies would lose the session otherwise.
-    reply.cookies = { ...reply.cookies, [this.cookie.name]: this.cookie.sign(sessionId) };
-    return reply;
   }
 
   #route(method: string, path: string): Handler | 404 | 405 {
     if (method === "POST") {
       const handler = this.#post.get(path);
       if (handler) return handler;
-      if (this.#get.has(path)) return 405;
       if (this.#parts.fallback && path.length > 1 && path.indexOf("/", 1) < 0) return this.#parts.fallback;
-      return 404;
+      return this.#get.has(path) ? 405 : 404;
     }
     if (method === "GET" || method === "HEAD") {
       const handler = this.#get.get(path);

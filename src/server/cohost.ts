@@ -1,5 +1,6 @@
 import { performance } from "node:perf_hooks";
 import { type LocalServer, RunClient } from "../client/run-client.ts";
+import { errorMessage } from "../errors.ts";
 import type { AppCall, AppReply, ServerApp } from "./app.ts";
 import { createApp } from "./create-app.ts";
 import type { ServerType } from "./definitions.ts";
@@ -10,6 +11,8 @@ import { loadDefinition } from "./load-definition.ts";
 import type { ServerCode } from "./locate-server.ts";
 import type { Logger } from "./logger.ts";
 import type { LoopMonitor } from "./loop-monitor.ts";
+import { profileDirectory } from "./profiler.ts";
+import { ServerProfiles } from "./server-profiles.ts";
 import { VerifyPool } from "./verify-pool.ts";
 import type { Watchdog } from "./watchdog.ts";
 
@@ -34,6 +37,8 @@ export interface CoHostOptions {
   logger: (server: string) => Logger;
   monitor?: LoopMonitor;
   watchdog?: Watchdog;
+  /** Stands behind the names of its profiles when several processes hold one server. */
+  profileSuffix?: string;
   /** Workers of one server make session ids that lead back to them. */
   newSessionId?: () => string;
   /** A worker looks at a request before its app does. */
@@ -48,6 +53,7 @@ export class CoHost {
   readonly #edges: HttpEdge[];
   readonly #pool: VerifyPool;
   readonly #allowExit: () => void;
+  #profiles: ServerProfiles | undefined;
 
   private constructor(
     apps: ReadonlyMap<string, ServerApp>,
@@ -76,6 +82,14 @@ export class CoHost {
         apps.set(instance.name, app);
         local.set(instance.name, app);
       }
+      const directory = profileDirectory(options.globalConfig, options.installRoot);
+      if (directory !== undefined)
+        host.#profiles = new ServerProfiles(apps, {
+          directory,
+          suffix: options.profileSuffix ?? "",
+          onError: (server, error) =>
+            options.logger(server).error(`its profile was not written: ${errorMessage(error)}`),
+        });
       await Promise.all([...apps.values()].map((app) => app.start()));
       if (options.listen !== false) {
         for (const instance of options.instances) {
@@ -94,7 +108,7 @@ export class CoHost {
   async close(): Promise<void> {
     await Promise.allSettled(this.#edges.map((edge) => edge.close()));
     await Promise.allSettled([...this.apps.values()].map((app) => app.close()));
-    await Promise.allSettled([this.client.close(), this.#pool.close()]);
+    await Promise.allSettled([this.client.close(), this.#pool.close(), this.#profiles?.close()]);
     this.#allowExit();
   }
 }

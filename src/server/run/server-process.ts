@@ -5,7 +5,6 @@
  */
 import cluster from "node:cluster";
 import { joinRun } from "../../client/provider/shared/run-connection.ts";
-import { joinRun } from "../../client/provider/shared/run-connection.ts";
 import { errorMessage } from "../../errors.ts";
 import { CoHost, type CoHostOptions, codeOf } from "../cohost.ts";
 import { LoopMonitor } from "../loop-monitor.ts";
@@ -24,7 +23,6 @@ async function start(message: StartMessage): Promise<() => Promise<void>> {
   if (instance.code.language === "python") return runPython(message);
   if (!message.worker && workerCount(instance) > 1) return forkWorkers(message);
   if (message.coordinator !== undefined) await joinRun(message.coordinator);
-  if (message.coordinator !== undefined) await joinRun(message.coordinator);
   const monitor = new LoopMonitor((lag) => report({ type: "lag", ...lag }));
   const affinity =
     message.worker && instance.type === "resources_servers" ? sessionAffinity(message.worker) : undefined;
@@ -40,6 +38,7 @@ async function start(message: StartMessage): Promise<() => Promise<void>> {
     logger: () => consoleLogger(message.globalConfig["verbose"] === true),
     monitor,
     watchdog,
+    ...(message.worker && { profileSuffix: `.${message.worker.index}` }),
     ...(affinity && { newSessionId: affinity.newSessionId, intercept: affinity.intercept }),
   };
   const host = await CoHost.start(options);
