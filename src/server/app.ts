@@ -4,6 +4,7 @@ import { type ErrorDetail, ValidationError } from "../openai/validation.ts";
 import type { MaybePromise, ServerType } from "./definitions.ts";
 import { mapError } from "./error-mapper.ts";
 import type { Logger } from "./logger.ts";
+import type { RouteNote } from "./openapi.ts";
 import type { RolloutContext } from "./rollout-context.ts";
 import { splitRolloutPrefix } from "./rollout-prefix.ts";
 import { newSessionId, SessionCookie } from "./session-cookie.ts";
@@ -138,6 +139,8 @@ export interface AppParts {
   post: Readonly<Record<string, Handler>>;
   /** Answers a `POST` to any other single-segment path. */
   fallback?: Handler;
+  /** What `/openapi.json` and `/docs` tell about routes besides their names. */
+  notes?: () => Readonly<Record<string, RouteNote>>;
   log: Logger;
   /** Whether handlers look at bodies that are no JSON themselves. */
   takesMalformed?: boolean;
@@ -162,7 +165,16 @@ export class ServerApp {
     this.name = parts.name;
     this.type = parts.type;
     this.cookie = new SessionCookie(`${parts.className}___${parts.name}`);
-    this.#get = new Map(Object.entries({ "/": () => ({ status: "ok" }), ...parts.get }));
+    const describe = (form: "json" | "page") => () => this.#describe(form);
+    this.#get = new Map(
+      Object.entries({
+        "/": () => ({ status: "ok" }),
+        "/openapi.json": describe("json"),
+        "/docs": describe("page"),
+        "/redoc": describe("page"),
+        ...parts.get,
+      }),
+    );
     this.#post = new Map(Object.entries(parts.post));
   }
 
@@ -221,6 +233,15 @@ export class ServerApp {
       const mapped = mapError(error, { server, type, path, signal: call.signal, log: this.#parts.log });
       return new SessionReply(mapped, session);
     }
+  }
+
+  /** Loaded when somebody asks: a run never does. */
+  async #describe(form: "json" | "page"): Promise<unknown> {
+    const { docsPage, openApiOf } = await import("./openapi.ts");
+    const [get, post] = [[...this.#get.keys()], this.postPaths];
+    const server = { name: this.name, get, post, notes: this.#parts.notes?.() ?? {} };
+    if (form === "json") return openApiOf(server);
+    return new Reply({ raw: docsPage(server), headers: { "content-type": "text/html; charset=utf-8" } });
   }
 
   #route(method: string, path: string): Handler | 404 | 405 {

@@ -78,6 +78,10 @@ export function createGymnasiumApp(
       }),
       "/aggregate_metrics": aggregateHandler(options.metrics, server.config),
     },
+    notes: () => ({
+      "/reset": { summary: "Starts an episode: the row.", ...(options.row && { body: options.row }) },
+      "/step": { summary: "Answers one model turn: the row and the latest response." },
+    }),
     log: server.log,
     ...(host.newSessionId && { newSessionId: host.newSessionId }),
     start: () => options.start?.(context),

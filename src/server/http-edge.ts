@@ -217,7 +217,7 @@ async function send(response: ServerResponse, reply: AppReply): Promise<void> {
     return;
   }
   const body = Buffer.from(reply.raw ?? JSON.stringify(reply.body ?? null));
-  headers["content-type"] = "application/json";
+  headers["content-type"] ??= "application/json";
   headers["content-length"] = String(body.length);
   response.writeHead(reply.status, headers);
   response.end(body);

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import type { z } from "zod";
 import { GymError } from "../errors.ts";
 import { type AppParts, type Handler, Reply, type RouteCall } from "./app.ts";
 import type { ResourcesServerDefinition } from "./define-resources.ts";
@@ -6,6 +6,7 @@ import type { JsonObject } from "./definitions.ts";
 import { mapError } from "./error-mapper.ts";
 import { restoreToolNames, stripToolNames } from "./mcp-names.ts";
 import { type McpToken, readMcpToken, signMcpToken } from "./mcp-token.ts";
+import { jsonSchemaOf } from "./openapi.ts";
 
 const TOKEN_HEADER = "x-nemo-gym-session-token";
 const RESERVED = new Set(["verify", "seed_session", "aggregate_metrics", "mcp"]);
@@ -88,7 +89,7 @@ export class McpExposure {
       add({
         name,
         ...(description && { description }),
-        inputSchema: input ? jsonSchema(input) : ANY_OBJECT,
+        inputSchema: input ? jsonSchemaOf(input) : ANY_OBJECT,
         call,
       });
     }
@@ -185,12 +186,4 @@ export class McpExposure {
 
 function failed(text: string): ToolResult {
   return { content: [{ type: "text", text }], isError: true };
-}
-
-function jsonSchema(schema: z.ZodType): JsonObject {
-  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
-    io: "input",
-    unrepresentable: "any",
-  }) as JsonObject;
-  return { type: "object", ...rest };
 }

@@ -1,4 +1,4 @@
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server, STATUS_CODES } from "node:http";
 import { ListenError } from "../http-edge.ts";
 
 /** Header by which the servers of a run show that they belong to it. */
@@ -39,16 +39,23 @@ export class HeadServer {
 
   private constructor(options: HeadServerOptions) {
     this.url = `http://${options.host}:${options.port}`;
+    const routes = new Map<string, (request: IncomingMessage) => unknown>([
+      ["/", () => ({ status: "ok" })],
+      [
+        "/global_config_dict_yaml",
+        ({ headers }) =>
+          headers[RUN_TOKEN_HEADER] === options.token ? options.privateYaml : options.publicYaml,
+      ],
+      ["/server_instances", () => this.#instances],
+    ]);
     this.#server = createServer((request, response) => {
-      const path = (request.url ?? "/").split("?")[0];
-      let body: unknown;
-      if (request.method !== "GET" && request.method !== "HEAD") body = undefined;
-      else if (path === "/") body = { status: "ok" };
-      else if (path === "/global_config_dict_yaml") {
-        body = request.headers[RUN_TOKEN_HEADER] === options.token ? options.privateYaml : options.publicYaml;
-      } else if (path === "/server_instances") body = this.#instances;
-      response.writeHead(body === undefined ? 404 : 200, { "content-type": "application/json" });
-      response.end(JSON.stringify(body ?? { detail: "Not Found" }));
+      const path = (request.url ?? "/").split("?")[0] ?? "/";
+      const answer = routes.get(path);
+      const isRead = request.method === "GET" || request.method === "HEAD";
+      const status = answer === undefined ? 404 : isRead ? 200 : 405;
+      const body = status === 200 ? answer?.(request) : { detail: STATUS_CODES[status] };
+      response.writeHead(status, { "content-type": "application/json" });
+      response.end(JSON.stringify(body));
     });
     this.#server.headersTimeout = 10_000;
     this.#server.requestTimeout = 10_000;

@@ -1,0 +1,109 @@
+import { z } from "zod";
+import type { JsonObject } from "./definitions.ts";
+
+/** What is known about a route besides its path. */
+export interface RouteNote {
+  summary?: string;
+  /** Schema of the body. */
+  body?: z.ZodType;
+}
+
+export interface DescribedServer {
+  name: string;
+  get: readonly string[];
+  post: readonly string[];
+  notes: Readonly<Record<string, RouteNote>>;
+}
+
+/** Routes of a server that are not its own: the liveness probe and what describes the others. */
+const UNLISTED = new Set(["/", "/openapi.json", "/docs", "/redoc"]);
+const ANY_BODY = { type: "object", additionalProperties: true };
+
+/** The routes of a server as an OpenAPI document. */
+export function openApiOf({ name, get, post, notes }: DescribedServer): JsonObject {
+  const paths: Record<string, JsonObject> = {};
+  for (const path of get.filter((own) => !UNLISTED.has(own)))
+    paths[path] = { get: operation("get", path, notes[path]) };
+  for (const path of post)
+    paths[path] = {
+      ...paths[path],
+      post: { ...operation("post", path, notes[path]), requestBody: requestBody(notes[path]) },
+    };
+  return {
+    openapi: "3.1.0",
+    info: { title: name, version: "0.1.0" },
+    paths,
+    components: { schemas: { HTTPValidationError: VALIDATION_ERROR } },
+  };
+}
+
+/** The same as a page that needs nothing from elsewhere. */
+export function docsPage(server: DescribedServer): string {
+  const { paths } = openApiOf(server) as { paths: Record<string, Record<string, JsonObject>> };
+  const sections = Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, { summary, requestBody: body }]) => {
+      const schema = (body as { content: Record<string, { schema: unknown }> } | undefined)?.content[
+        "application/json"
+      ]?.schema;
+      const shown = schema ? `<pre>${escapeHtml(JSON.stringify(schema, null, 2))}</pre>` : "";
+      return `<details><summary><b>${method.toUpperCase()}</b> <code>${escapeHtml(path)}</code> ${escapeHtml(String(summary ?? ""))}</summary>${shown}</details>`;
+    }),
+  );
+  const title = escapeHtml(server.name);
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${title}</title><style>${STYLE}</style></head><body><h1>${title}</h1><p><a href="openapi.json">openapi.json</a></p>${sections.join("")}</body></html>`;
+}
+
+const STYLE =
+  "body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}details{border-top:1px solid #ccc;padding:.4rem 0}pre{background:#f4f4f4;padding:.6rem;overflow:auto}";
+
+function operation(method: string, path: string, note: RouteNote | undefined): JsonObject {
+  return {
+    ...(note?.summary !== undefined && { summary: note.summary }),
+    operationId: `${path.replace(/[^A-Za-z0-9]+/g, "_").replace(/^_|_$/g, "")}_${method}`,
+    responses: {
+      200: { description: "Successful Response", content: { "application/json": { schema: {} } } },
+      ...(method === "post" && {
+        422: {
+          description: "Validation Error",
+          content: { "application/json": { schema: { $ref: "#/components/schemas/HTTPValidationError" } } },
+        },
+      }),
+    },
+  };
+}
+
+function requestBody(note: RouteNote | undefined): JsonObject {
+  const schema = note?.body ? jsonSchemaOf(note.body) : ANY_BODY;
+  return { required: true, content: { "application/json": { schema } } };
+}
+
+/** JSON Schema of what a zod schema accepts; what JSON Schema cannot say is left open. */
+export function jsonSchemaOf(schema: z.ZodType): JsonObject {
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
+    io: "input",
+    unrepresentable: "any",
+  }) as JsonObject;
+  return { type: "object", ...rest };
+}
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+const VALIDATION_ERROR = {
+  type: "object",
+  properties: {
+    detail: {
+      type: "array",
+      items: {
+        type: "object",
+        required: ["loc", "msg", "type"],
+        properties: {
+          loc: { type: "array", items: { anyOf: [{ type: "string" }, { type: "integer" }] } },
+          msg: { type: "string" },
+          type: { type: "string" },
+        },
+      },
+    },
+  },
+};
