@@ -8,7 +8,7 @@ const value =
 
 describe("SessionCookie", () => {
   it("signs like the original", () => {
-    expect(new SessionCookie(name).sign(id, 1_700_000_000_000)).toBe(value);
+    expect(new SessionCookie(name).sign(id, undefined, 1_700_000_000_000)).toBe(value);
   });
 
   it("reads what it and others signed", () => {
@@ -17,11 +17,19 @@ describe("SessionCookie", () => {
 
   it.each([
     ["forged", value.replace("nWZf", "nWZg")],
-    ["another instance's", new SessionCookie("DemoServer___other").sign(id, 1_700_000_000_000)],
+    ["another instance's", new SessionCookie("DemoServer___other").sign(id, undefined, 1_700_000_000_000)],
     ["truncated", value.slice(0, 40)],
     ["empty", ""],
   ])("ignores a cookie that is %s", (_, cookie) => {
     expect(new SessionCookie(name).read(cookie, 1_700_000_100_000)).toBeUndefined();
+  });
+
+  it("gives a fresh cookie back unchanged, and signs an older one anew", () => {
+    const cookie = new SessionCookie(name);
+    cookie.read(value, 1_700_000_000_000);
+    expect(cookie.sign(id, value, 1_700_000_000_999)).toBe(value);
+    expect(cookie.sign(id, value, 1_700_003_600_000)).not.toBe(value);
+    expect(cookie.sign("another", value, 1_700_000_000_000)).not.toBe(value);
   });
 
   it("ignores an expired cookie, also when it is remembered", () => {

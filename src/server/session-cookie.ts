@@ -14,20 +14,21 @@ export class SessionCookie {
   readonly name: string;
   readonly #key: Buffer;
   readonly #read = new Map<string, { sessionId: string; signedAt: number }>();
-  readonly #written = new Map<string, { second: number; value: string }>();
 
   constructor(name: string) {
     this.name = name;
     this.#key = createHash("sha1").update(`itsdangerous.Signersigner${name}`).digest();
   }
 
-  sign(sessionId: string, nowMs: number = Date.now()): string {
+  /** The cookie of a session; `given`, which came with the request, is as good as a new one while its second lasts. */
+  sign(sessionId: string, given?: string, nowMs: number = Date.now()): string {
     const second = Math.floor(nowMs / 1000);
-    const known = this.#written.get(sessionId);
-    if (known?.second === second) return known.value;
+    if (given !== undefined) {
+      const known = this.#read.get(given);
+      if (known?.sessionId === sessionId && known.signedAt === second) return given;
+    }
     const payload = Buffer.from(`{"session_id": ${JSON.stringify(sessionId)}}`).toString("base64");
     const value = this.#signed(`${payload}.${encodeSeconds(second)}`);
-    remember(this.#written, sessionId, { second, value });
     remember(this.#read, value, { sessionId, signedAt: second });
     return value;
   }
