@@ -95,6 +95,11 @@ agent:
     expectAgreement(text);
   });
 
+  it("reads lists of numbers", () => {
+    expect(quick("range: [-1, 0.5]\n")).toEqual({ range: [-1, 0.5] });
+    expectAgreement("range: [-1, 0.5, 010]\n");
+  });
+
   it("agrees with the full reader on every config of this repository", () => {
     const root = installRoot();
     for (const folder of [
@@ -124,6 +129,8 @@ agent:
       "[]",
       "[a, b_1 ,yes]",
       "[ a]",
+      "[0, -1.5,007]",
+      "[1_0, 1.]",
       "|",
       "|-",
       "???",

@@ -26,8 +26,9 @@ const VALUE_LINE = /^( *)((?:- +)*)(.*)$/;
 /** What a value that means itself begins with; indicators of YAML are not among it. */
 const PLAIN_START = /^(?:[A-Za-z_0-9/.(\u00a1-\ud7ff]|-[\d.])/;
 const QUOTED_VALUE = /^(?:'([^']*)'|"([^"\\]*)")$/;
-/** A list of words in one line. */
-const WORD_LIST = /^\[ *([A-Za-z_][\w./-]*(?: *, *[A-Za-z_][\w./-]*)*) *\]$/;
+/** A list of words or numbers in one line. */
+const WORD_LIST =
+  /^\[ *((?:[A-Za-z_][\w./-]*|-?\d+(?:\.\d+)?)(?: *, *(?:[A-Za-z_][\w./-]*|-?\d+(?:\.\d+)?))*) *\]$/;
 /** Deeper files are left to the full reader, which has a limit of its own. */
 const MAX_OPEN = 100;
 

@@ -49,5 +49,5 @@ export function synchronized(text: string, differences: readonly Difference[]): 
     if (config === null) document.delete(field);
     else document.set(field, document.createNode(config));
   }
-  return document.toString({ indentSeq: false, lineWidth: 0 });
+  return document.toString({ flowCollectionPadding: false, indentSeq: false, lineWidth: 0 });
 }

@@ -65,7 +65,8 @@ function show(context: CommandContext, report: WorkloadReport): void {
   for (const { role, name, implementation, boundary } of report.components)
     out(`    ${role}: ${name} -> ${implementation} [${boundary}]`);
   out(`${tick} Datasets:`);
-  for (const { name, rows, type } of report.datasets) out(`    ${name}: ${rows} rows (${type})`);
+  for (const { name, rows, type } of report.datasets)
+    out(`    ${name}: ${rows === 0 ? "not there yet" : `${rows} rows`} (${type})`);
   if (report.synchronized_fields.length > 0)
     out(`${tick} Synchronized: ${report.synchronized_fields.join(", ")}`);
   printWarnings(context, report.warnings);

@@ -5,6 +5,7 @@ import { pythonEnvironment } from "../../../server/run/python-environment.ts";
 import type { CommandContext } from "../../command.ts";
 import { runChild } from "../../run-child.ts";
 import type { ServerFolder } from "../server-folder.ts";
+import { runServerCases } from "./server-cases.ts";
 import { testLanguage } from "./test-files.ts";
 import { findTestRunner } from "./vitest.ts";
 
@@ -37,7 +38,7 @@ export async function testCommand(
   return { command: [...command, filter], cwd: root };
 }
 
-/** Runs the tests of one server with their output shown. */
+/** Runs the tests of one server with their output shown, then its verifier cases. */
 export async function runServerTests(context: CommandContext, server: ServerFolder): Promise<number> {
   const test = await testCommand(context, server);
   if (test === undefined) {
@@ -48,8 +49,9 @@ export async function runServerTests(context: CommandContext, server: ServerFold
   if (code !== 0) {
     context.err(`\nThe tests of ${server.entrypoint} failed. Run them by hand with:`);
     context.err(`  cd ${test.cwd} && ${byHand(test.command)}`);
+    return code;
   }
-  return code;
+  return runServerCases(context, server);
 }
 
 function byHand(command: readonly string[]): string {
