@@ -18,20 +18,23 @@ const rectangleCount: Scorer = (answer, entry) => {
 
 const MAX_TURNS = 10_000;
 
+/** Words that are no move with a count are passed over, as in the original; so is all credit for a cube that is only half done. */
 const rubiksCube: Scorer = (answer, entry) => {
   const cube = new Cube(metadata<number>(entry, "cube_size"));
   for (const move of splitWords(metadata<string>(entry, "scramble_moves"))) cube.turn(move);
   return orElse(0.01, () => {
     let turns = 0;
     for (const word of splitWords(answer)) {
-      const [, move = "", digits = ""] = /^([^\d]*)(\d*)$/.exec(word) ?? [];
+      const counted = /^([^\d]*)(\d*)$/.exec(word);
+      if (counted === null) continue;
+      const [, move = "", digits = ""] = counted;
       const count = digits === "" ? 1 : Number(digits);
       turns += count;
       if (turns > MAX_TURNS) throw new RangeError("too many turns");
-      for (let turn = 0; turn < count; turn++) cube.turn(move);
+      // Without a letter before it, a number repeats nothing.
+      for (let turn = 0; move !== "" && turn < count; turn++) cube.turn(move);
     }
-    const share = cube.share();
-    return share === 1 ? 1 : Math.max(strip(answer) === "" ? 0.01 : 0.05, share);
+    return cube.isSolved() ? 1 : 0.01;
   });
 };
 

@@ -54,16 +54,18 @@ export class Cube {
     });
   }
 
-  /** Turns by a move such as `R` or `U'`. */
+  /** Turns by a move such as `R`, `U'` or, two layers at once, `Fw`. */
   turn(move: string): void {
-    const match = /^([RLUDFBMESXYZ])('?)$/.exec(move);
-    const rule = match === null ? undefined : TURNS[match[1] ?? ""];
+    const match = /^(?:([RLUDFB])(w?)|([MESXYZ]))('?)$/.exec(move);
+    const rule = match === null ? undefined : TURNS[match[1] ?? match[3] ?? ""];
     if (rule === undefined) throw new TypeError(`${move} is no move`);
     const [axis, side, clockwise, whole] = rule;
-    const sense = match?.[2] === "'" ? -clockwise : clockwise;
-    const layer = side * (this.#size - 1);
+    const sense = match?.[4] === "'" ? -clockwise : clockwise;
+    const outer = side * (this.#size - 1);
+    const innermost = match?.[2] === "w" ? outer - 2 * side : outer;
+    const turns = (layer: number) => whole || layer === outer || layer === innermost;
     this.#stickers = this.#stickers.map((sticker) => {
-      if (!whole && sticker.place[axis] !== layer) return sticker;
+      if (!turns(sticker.place[axis])) return sticker;
       return {
         ...sticker,
         place: rotate(sticker.place, axis, sense),
@@ -72,18 +74,15 @@ export class Cube {
     });
   }
 
-  /** Stickers that have the colour of their side's middle, as a share of all. */
-  share(): number {
-    const middle = this.#size % 2 === 0 ? 1 : 0;
-    const key = ({ normal }: Sticker) => normal.join();
-    const isMiddle = ({ place, normal }: Sticker) =>
-      place.every((part, index) => normal[index] !== 0 || Math.abs(part) <= middle);
+  /** Whether every side has one colour. */
+  isSolved(): boolean {
     const colours = new Map<string, number>();
-    for (const sticker of this.#stickers) if (isMiddle(sticker)) colours.set(key(sticker), sticker.colour);
-    return (
-      this.#stickers.filter((sticker) => colours.get(key(sticker)) === sticker.colour).length /
-      this.#stickers.length
-    );
+    return this.#stickers.every(({ normal, colour }) => {
+      const side = normal.join();
+      const first = colours.get(side) ?? colour;
+      colours.set(side, first);
+      return first === colour;
+    });
   }
 }
 

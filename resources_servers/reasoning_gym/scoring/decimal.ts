@@ -11,18 +11,18 @@ export class DecimalError extends Error {
   override readonly name = "DecimalError";
 }
 
-const DECIMAL = /^([+-]?)(?:(\d+(?:_\d+)*)\.?((?:\d+(?:_\d+)*)?)|\.(\d+(?:_\d+)*))(?:[eE]([+-]?\d+))?$/;
+const DECIMAL = /^([+-]?)(?:(\d+)\.?(\d*)|\.(\d+))(?:[eE]([+-]?\d+))?$/;
 /** Numbers with more digits, or of another magnitude, are no answers; arithmetic with them would take long. */
 const MAX_DIGITS = 2000;
 const MAX_EXPONENT = 5000;
 
-/** Reads what Python's `Decimal(text)` reads, save infinities and NaN. */
+/** Reads what Python's `Decimal(text)` reads, save infinities and NaN. Underscores may stand anywhere. */
 export function parseDecimal(text: string): Decimal {
-  const match = text.length > 2 * MAX_DIGITS ? null : DECIMAL.exec(strip(text));
+  const match = text.length > 2 * MAX_DIGITS ? null : DECIMAL.exec(strip(text).replaceAll("_", ""));
   if (match === null) throw new DecimalError("not a decimal number");
   const [, sign, whole = "", fraction = "", bareFraction = "", exponent = "0"] = match;
-  const decimals = (fraction + bareFraction).replaceAll("_", "");
-  const digits = whole.replaceAll("_", "") + decimals;
+  const decimals = fraction + bareFraction;
+  const digits = whole + decimals;
   const power = Number(exponent) - decimals.length;
   if (digits.length > MAX_DIGITS || Math.abs(power) > MAX_EXPONENT) throw new DecimalError("out of range");
   const coefficient = BigInt(digits);

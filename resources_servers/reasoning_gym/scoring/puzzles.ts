@@ -1,4 +1,4 @@
-import { loads, parsePyInt, pyEquals, splitLines, splitWords, strip } from "nemo-gym/python";
+import { loads, parsePyInt, pyEquals, rstrip, splitLines, splitWords, strip } from "nemo-gym/python";
 import { evaluateNumber } from "../symbolic/evaluate.ts";
 import { parseExpression } from "../symbolic/parse-expression.ts";
 import { type Entry, metadata, orElse, type Scorer } from "./entry.ts";
@@ -103,7 +103,7 @@ const digitGrid: Scorer = (answer, entry) => {
   const trimmed = (text: string) =>
     text
       .split("\n")
-      .map((line) => line.trimEnd())
+      .map((line) => rstrip(line))
       .join("\n");
   let reward = 1;
   if (trimmed(answer) !== trimmed(wanted)) {

@@ -1,3 +1,5 @@
+import { PyFloat, strip } from "nemo-gym/python";
+
 /** Text that is no Python literal. */
 export class LiteralError extends Error {
   override readonly name = "LiteralError";
@@ -13,13 +15,11 @@ const MAX_LENGTH = 100_000;
  */
 export function parseLiteral(text: string): unknown {
   if (text.length > MAX_LENGTH) throw new LiteralError("too long");
-  const reader = new LiteralReader(text);
-  const value = reader.value(0);
-  reader.expectEnd();
-  return value;
+  return new LiteralReader(strip(text, " \t\f\r\n")).whole();
 }
 
 const NUMBER = /[+-]?(?:\d+(?:_\d+)*(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?/y;
+const LEADING_ZEROS = /^[+-]?0[\d_]*[1-9][\d_]*$/;
 const WORD = /[A-Za-z]+/y;
 const WORDS: Readonly<Record<string, unknown>> = { True: true, False: false, None: null };
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -34,9 +34,27 @@ const ESCAPES: Readonly<Record<string, string>> = {
 class LiteralReader {
   readonly #text: string;
   #position = 0;
+  #open = 0;
 
   constructor(text: string) {
     this.#text = text;
+  }
+
+  /** All of the text. A tuple needs no parentheses here: `1, 2`. */
+  whole(): unknown {
+    const first = this.value(0);
+    this.#skipSpace();
+    if (this.#atEnd()) return first;
+    const items = [first];
+    while (this.#text[this.#position] === ",") {
+      this.#position++;
+      this.#skipSpace();
+      if (this.#atEnd()) return items;
+      items.push(this.value(0));
+      this.#skipSpace();
+    }
+    if (!this.#atEnd()) throw new LiteralError("unexpected text");
+    return items;
   }
 
   value(depth: number): unknown {
@@ -53,20 +71,21 @@ class LiteralReader {
     return this.#number() ?? this.#word();
   }
 
-  /** A tuple needs no parentheses at the outermost level, but no answer is written that way. */
-  expectEnd(): void {
-    this.#skipSpace();
-    if (this.#position < this.#text.length) throw new LiteralError("unexpected text");
+  #atEnd(): boolean {
+    return this.#position >= this.#text.length;
   }
 
+  /** A line may only end inside brackets. */
   #skipSpace(): void {
-    while (/\s/.test(this.#text[this.#position] ?? "")) this.#position++;
+    const space = this.#open > 0 ? " \t\f\r\n" : " \t\f";
+    while (!this.#atEnd() && space.includes(this.#text[this.#position] ?? "")) this.#position++;
   }
 
   #items(closing: string, depth: number): { items: unknown[]; comma: boolean } {
     const items: unknown[] = [];
     let comma = false;
     this.#position++;
+    this.#open++;
     for (;;) {
       this.#skipSpace();
       if (this.#text[this.#position] === closing) break;
@@ -78,6 +97,7 @@ class LiteralReader {
       else if (this.#text[this.#position] !== closing) throw new LiteralError("expected a comma or the end");
     }
     this.#position++;
+    this.#open--;
     return { items, comma };
   }
 
@@ -98,12 +118,14 @@ class LiteralReader {
     throw new LiteralError("a string is never closed");
   }
 
-  #number(): number | undefined {
+  #number(): number | PyFloat | undefined {
     NUMBER.lastIndex = this.#position;
     const match = NUMBER.exec(this.#text);
     if (match === null) return undefined;
     this.#position = NUMBER.lastIndex;
-    return Number(match[0].replaceAll("_", ""));
+    if (LEADING_ZEROS.test(match[0])) throw new LiteralError("an integer with leading zeros");
+    const value = Number(match[0].replaceAll("_", ""));
+    return /[.eE]/.test(match[0]) && Number.isInteger(value) ? new PyFloat(value) : value;
   }
 
   #word(): unknown {

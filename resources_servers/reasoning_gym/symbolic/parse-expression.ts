@@ -1,3 +1,4 @@
+import { rstrip } from "nemo-gym/python";
 import { negate, ONE, parseRational, type Rational } from "./rational.ts";
 
 export type Expression =
@@ -18,7 +19,7 @@ export class ExpressionError extends Error {
 const MAX_LENGTH = 5000;
 const MAX_DEPTH = 200;
 const TOKEN =
-  /\s*(?:(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)|([A-Za-z_]\w*)|(\*\*|[-+*/()!,]))/y;
+  /[ \t\f\r\n]*(?:(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)|([\p{XIDS}_]\p{XIDC}*)|(\*\*|[-+*/()!,]))/uy;
 
 type Token = { kind: "number" | "name" | "operator"; text: string };
 
@@ -32,7 +33,7 @@ export function parseExpression(text: string): Expression {
 
 function tokenize(text: string): Token[] {
   if (text.length > MAX_LENGTH) throw new ExpressionError("too long");
-  const trimmed = text.trimEnd();
+  const trimmed = rstrip(text, " \t\f\r\n");
   const tokens: Token[] = [];
   let open = 0;
   TOKEN.lastIndex = 0;
