@@ -68,7 +68,7 @@ export class RunClient implements ServerClient {
     await this.#pools.close();
   }
 
-  async #call(
+  #call(
     method: "GET" | "POST",
     server: string,
     path: string,
@@ -78,6 +78,17 @@ export class RunClient implements ServerClient {
     const { timeoutMs } = options;
     if (timeoutMs === undefined || timeoutMs === null)
       return this.#route(method, server, path, body, options);
+    return this.#callWithin(timeoutMs, method, server, path, body, options);
+  }
+
+  async #callWithin(
+    timeoutMs: number,
+    method: "GET" | "POST",
+    server: string,
+    path: string,
+    body: unknown,
+    options: CallOptions,
+  ): Promise<ServerReply> {
     const deadline = new Deadline(timeoutMs, options.signal);
     try {
       return await this.#route(method, server, path, body, { ...options, signal: deadline.signal });
@@ -192,8 +203,17 @@ export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promi
   if (signal === NEVER) return promise;
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason);
-    signal.addEventListener("abort", onAbort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+    signal.addEventListener("abort", onAbort);
+    promise.then(
+      (value) => {
+        signal.removeEventListener("abort", onAbort);
+        resolve(value);
+      },
+      (error: unknown) => {
+        signal.removeEventListener("abort", onAbort);
+        reject(error);
+      },
+    );
   });
 }
 
