@@ -24,6 +24,15 @@ describe("matchCalls", () => {
     expect(matchCalls(fits)).toEqual([1, 0, 2]);
   });
 
+  it("leaves unmatched what has the most choices", () => {
+    const fits = [
+      [true, true, false],
+      [true, false, false],
+      [false, true, false],
+    ];
+    expect(matchCalls(fits)).toEqual([-1, 0, 1]);
+  });
+
   it("finds as many pairs as there are", () => {
     const matrix = fc
       .tuple(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 5 }))

@@ -1,13 +1,16 @@
 /**
  * Pairs as many expected calls as possible with actual ones of their own (maximum bipartite matching by augmenting paths).
- * Earlier expected calls go first, so which stay unmatched does not depend on the order of the actual ones.
+ * Expected calls that fewer actual ones fit go first, earlier ones before later ones; so which stay unmatched, and with that the
+ * reason given for a wrong batch, does not depend on the order of the actual ones.
  *
  * @returns for every expected call the index of its actual call, or -1
  */
 export function matchCalls(fits: readonly (readonly boolean[])[]): number[] {
   const actualCount = fits[0]?.length ?? 0;
   const ownerOf = new Array<number>(actualCount).fill(-1);
-  for (const expected of fits.keys()) augment(expected, fits, ownerOf);
+  const choices = fits.map((row) => row.filter(Boolean).length);
+  const order = [...fits.keys()].sort((left, right) => (choices[left] ?? 0) - (choices[right] ?? 0));
+  for (const expected of order) augment(expected, fits, ownerOf);
   const partners = new Array<number>(fits.length).fill(-1);
   for (const [actual, expected] of ownerOf.entries()) if (expected >= 0) partners[expected] = actual;
   return partners;
