@@ -6,7 +6,7 @@ import { NumericStatistic, type NumericSummary } from "./numeric-statistic.ts";
 import { jsonWordCount } from "./word-count.ts";
 
 /** Names the row-field statistics may not take: upstream keeps its built-in statistics under them. */
-const RESERVED_FIELDS = new Set([
+export const RESERVED_FIELDS = new Set([
   "number_of_examples",
   "number_of_tools",
   "json_dumped_number_of_words",

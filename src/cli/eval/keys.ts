@@ -154,3 +154,15 @@ export const reverifyKeys = {
   disable_aggregation: { type: "bool", default: false, help: "compute no metrics" },
   rollout_timeout_seconds: { type: "float", default: 7200, help: "time limit of one verification" },
 } as const satisfies KeyTable;
+
+/** Keys of `eval view`. */
+export const viewKeys = {
+  jsonl_fpath: { type: "str", required: true, help: "rollouts file, or directory of a run" },
+  server_host: { type: "str", default: "127.0.0.1", help: "address to listen on; 0.0.0.0 for everyone" },
+  server_port: {
+    type: "int",
+    minimum: 0,
+    default: 7860,
+    help: "port to listen on; the next free one if taken",
+  },
+} as const satisfies KeyTable;

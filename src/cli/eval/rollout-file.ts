@@ -8,6 +8,7 @@ export async function rolloutFile(
   { io }: Pick<CommandContext, "io">,
   given: string,
   flag: string,
+  options: { directory?: boolean } = {},
 ): Promise<string> {
   const absolute = path.resolve(io.cwd, given);
   const entry = await stat(absolute).catch(() => undefined);
@@ -18,7 +19,7 @@ export async function rolloutFile(
       `Input file not found: '${given}' (${flag}).`,
     );
   }
-  if (entry.isDirectory()) {
+  if (entry.isDirectory() && !options.directory) {
     throw new RolloutFileError("ROLLOUT_FILE_IS_DIRECTORY", absolute, `'${given}' (${flag}) is a directory.`);
   }
   return absolute;

@@ -1,0 +1,51 @@
+// Builds the pages of the viewer into dist/viewer, unless nothing they are made of has changed since the last time.
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const source = path.join(root, "src/viewer/web");
+const output = path.join(root, "dist/viewer");
+const stamp = path.join(root, "dist/.viewer-stamp");
+
+/** The pages also use these folders; tests are no part of them. */
+const FOLDERS = ["src/viewer", "src/python", "src/openai"];
+const FILES = ["src/errors.ts", "scripts/build-viewer.mjs", "package-lock.json"];
+
+const digest = digestOf([...FOLDERS.flatMap(filesIn), ...FILES]);
+if (
+  existsSync(path.join(output, "index.html")) &&
+  existsSync(stamp) &&
+  readFileSync(stamp, "utf8") === digest
+) {
+  process.exit(0);
+}
+const { build } = await import("vite");
+rmSync(stamp, { force: true });
+await build({
+  root: source,
+  configFile: false,
+  // Relative addresses work behind a proxy that adds a path.
+  base: "./",
+  logLevel: "warn",
+  build: { outDir: output, emptyOutDir: true, target: "es2022", modulePreload: false, assetsInlineLimit: 0 },
+});
+mkdirSync(path.dirname(stamp), { recursive: true });
+writeFileSync(stamp, digest);
+
+function filesIn(folder) {
+  return readdirSync(path.join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !/\.test\.tsx?$/.test(entry.name))
+    .map((entry) => path.relative(root, path.join(entry.parentPath ?? entry.path, entry.name)));
+}
+
+function digestOf(files) {
+  const hash = createHash("sha256");
+  for (const file of files.sort())
+    hash
+      .update(`${file}\0`)
+      .update(readFileSync(path.join(root, file)))
+      .update("\0");
+  return hash.digest("hex");
+}

@@ -1,0 +1,29 @@
+import type { ErrorCodeRow } from "../errors.ts";
+
+/** Codes of the rollouts viewer. */
+export const viewerErrorCodes = [
+  {
+    code: "VIEWER_NO_ROLLOUTS",
+    class: "ViewerError",
+    when: "A directory given to the viewer holds no rollouts file, or several and no rollouts.jsonl.",
+    fix: "Name the file.",
+  },
+  {
+    code: "VIEWER_NOT_BUILT",
+    class: "ViewerError",
+    when: "The pages of the viewer are missing from the installation.",
+    fix: "`npm run build` in the project, or install the package anew.",
+  },
+  {
+    code: "VIEWER_LISTEN",
+    class: "ViewerError",
+    when: "The viewer cannot listen on the address, or the port and the hundred after it are taken.",
+    fix: "Choose another `--host` or `--port`; port 0 takes any that is free.",
+  },
+  {
+    code: "VIEWER_REQUEST",
+    class: "ViewerRequestError",
+    when: "A request to the viewer's own server is refused: unknown address, bad parameter, foreign host.",
+    fix: "The message says what was expected; `--allow-host` admits another host name.",
+  },
+] as const satisfies readonly ErrorCodeRow[];

@@ -1,0 +1,22 @@
+import { GymError } from "../errors.ts";
+
+/** The viewer cannot start; error-codes.ts says what to do about each code. */
+export class ViewerError extends GymError {
+  constructor(
+    code: "VIEWER_NO_ROLLOUTS" | "VIEWER_NOT_BUILT" | "VIEWER_LISTEN",
+    message: string,
+    options?: { cause?: unknown },
+  ) {
+    super(code, message, options);
+  }
+}
+
+/** A request the viewer's server refuses; `status` is what the browser gets. */
+export class ViewerRequestError extends GymError {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super("VIEWER_REQUEST", message);
+    this.status = status;
+  }
+}

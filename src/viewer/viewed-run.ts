@@ -1,0 +1,277 @@
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { errorMessage } from "../errors.ts";
+import type {
+  FileStatus,
+  ListedRow,
+  Overview,
+  PanelTexts,
+  RowRef,
+  RowsPage,
+  Source,
+  TasksPage,
+  ViewerStatus,
+} from "./api-types.ts";
+import { ViewerRequestError } from "./errors.ts";
+import { rewardOverview, taskEntries } from "./reward-overview.ts";
+import { RolloutFile } from "./rollout-file.ts";
+import { textsOf } from "./row-columns.ts";
+import type { RowQuery } from "./row-query.ts";
+import { summarizeLine } from "./row-summary.ts";
+import type { RunFiles } from "./run-files.ts";
+import { RunSearches } from "./run-searches.ts";
+import { isFailureRow, rowOf, selectRows } from "./select-rows.ts";
+import { readSmallFile } from "./small-file.ts";
+
+/** How often a growing file is looked at. */
+const FOLLOW_MS = 500;
+const CACHED_VIEWS = 8;
+/** Longest row sent to the browser whole. */
+const MAX_ROW_BYTES = 32 * 1024 * 1024;
+/** Longest beginning of a line that is no row. */
+const MAX_RAW_BYTES = 64 * 1024;
+const MAX_BESIDE_BYTES = 4 * 1024 * 1024;
+
+/** A run as its files tell it, now and while they grow. */
+export class ViewedRun {
+  readonly files: RunFiles;
+  readonly rollouts: RolloutFile;
+  readonly failures: RolloutFile;
+  readonly #searches: RunSearches;
+  readonly #views = new Map<string, Int32Array>();
+  #indexing = true;
+  #error: string | null = null;
+  #version = 0;
+  #versionKey = "";
+
+  constructor(files: RunFiles) {
+    this.files = files;
+    this.rollouts = new RolloutFile(files.rollouts);
+    this.failures = new RolloutFile(files.failures);
+    this.#searches = new RunSearches([this.rollouts, this.failures]);
+  }
+
+  /** Reads the files and goes on reading what is added to them, until the signal. */
+  async follow(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await this.update(signal);
+        this.#error = null;
+      } catch (error) {
+        if (signal.aborted) break;
+        this.#error = errorMessage(error);
+      }
+      await sleep(FOLLOW_MS, undefined, { signal, ref: false }).catch(() => {});
+    }
+    await this.close();
+  }
+
+  /** Reads what is new in both files. */
+  async update(signal?: AbortSignal): Promise<void> {
+    // The failures first: there are few, and rewards mean little without them.
+    await this.failures.update(signal);
+    await this.rollouts.update(signal);
+    this.#indexing = false;
+  }
+
+  async close(): Promise<void> {
+    this.#searches.stop();
+    await Promise.all([this.rollouts.close(), this.failures.close()]);
+  }
+
+  async status(): Promise<ViewerStatus> {
+    let invalid = 0;
+    let unreadable = 0;
+    for (const { columns } of [this.rollouts, this.failures]) {
+      invalid += columns.stateCount("invalid");
+      unreadable += columns.stateCount("unreadable");
+    }
+    return {
+      rollouts: fileStatus(this.rollouts),
+      failures: fileStatus(this.failures),
+      version: this.version,
+      generation: this.generation,
+      indexing: this.#indexing,
+      expected: await this.#expected(),
+      agents: [...new Set([...this.rollouts.columns.agents.all, ...this.failures.columns.agents.all])].sort(),
+      failure_classes: [
+        ...new Set([...this.rollouts.columns.failures.all, ...this.failures.columns.failures.all]),
+      ].sort(),
+      invalid,
+      unreadable,
+      error: this.#error,
+    };
+  }
+
+  get generation(): number {
+    return this.rollouts.progress.generation + this.failures.progress.generation;
+  }
+
+  get version(): number {
+    const { rollouts, failures } = this;
+    const key = `${this.generation}:${rollouts.columns.length}:${failures.columns.length}:${rollouts.progress.tornLine}`;
+    if (key !== this.#versionKey) {
+      this.#versionKey = key;
+      this.#version++;
+    }
+    return this.#version;
+  }
+
+  /** One page of the list. */
+  async page(query: RowQuery, signal?: AbortSignal): Promise<RowsPage> {
+    const { selected, search } = await this.#select(query, signal);
+    const codes = selected.subarray(query.offset, query.offset + query.limit);
+    const rows: ListedRow[] = [];
+    for (const code of codes) rows.push(await this.#listed(code));
+    return {
+      version: this.version,
+      generation: this.generation,
+      total: selected.length,
+      offset: query.offset,
+      rows,
+      located: locate(selected, query.locate),
+      search,
+    };
+  }
+
+  async overview(query: RowQuery, signal?: AbortSignal): Promise<Overview> {
+    const { selected } = await this.#select(query, signal);
+    return { version: this.version, ...rewardOverview(this, selected, query.pass_threshold) };
+  }
+
+  async tasks(query: RowQuery, signal?: AbortSignal): Promise<TasksPage> {
+    const { selected } = await this.#select(query, signal);
+    const tasks = taskEntries(this, selected, query);
+    return {
+      version: this.version,
+      total: tasks.length,
+      offset: query.offset,
+      tasks: tasks.slice(query.offset, query.offset + query.limit),
+    };
+  }
+
+  /** The dataset statistics over the rollouts, and the metrics files of the run. */
+  async statistics(): Promise<PanelTexts> {
+    const { json, leftOut } = this.rollouts.panel.result();
+    const files: PanelTexts["files"] = [];
+    for (const file of [this.files.aggregateMetrics, this.files.statistics]) {
+      const text = await readSmallFile(file, MAX_BESIDE_BYTES);
+      if (text !== undefined) files.push({ name: path.basename(file), text });
+    }
+    return { dataset: json, left_out: leftOut, files };
+  }
+
+  /**
+   * A row as JSON text: `{source, line, path, state, problems, bytes, raw, row}`, where `row` is the line as it stands, so that the browser
+   * sees every digit and key as it was written.
+   */
+  async rowText({ source, line }: RowRef): Promise<string> {
+    const file = this[source];
+    const row = line - 1;
+    if (row < 0 || row >= file.columns.length) {
+      throw new ViewerRequestError(
+        404,
+        `${path.basename(file.path)} has no line ${line}; it has ${file.columns.length} (so far).`,
+      );
+    }
+    const bytes = file.columns.bytes.at(row);
+    const readable = file.columns.state(row) !== "unreadable";
+    if (readable && bytes > MAX_ROW_BYTES) {
+      const limit = MAX_ROW_BYTES / 1024 / 1024;
+      throw new ViewerRequestError(
+        413,
+        `${file.path}:${line} is ${Math.round(bytes / 1e6)} MB long; rows up to ${limit} MB are shown.`,
+      );
+    }
+    const text = (await file.read(row, readable ? MAX_ROW_BYTES : MAX_RAW_BYTES)).toString("utf8");
+    const { problems } = readable ? summarizeLine({ text, problem: undefined }) : await file.summary(row);
+    const about = {
+      source,
+      line,
+      path: file.path,
+      state: file.columns.state(row),
+      problems,
+      bytes,
+      raw: readable ? null : text,
+    };
+    return `${JSON.stringify(about).slice(0, -1)},"row":${readable ? text : "null"}}`;
+  }
+
+  async #select(query: RowQuery, signal?: AbortSignal) {
+    const search = query.text === "" ? undefined : await this.#searches.advance(query.text, signal);
+    const { offset: _offset, limit: _limit, locate: _locate, pass_threshold: _threshold, ...filter } = query;
+    const key = JSON.stringify([this.version, search?.progress, filter]);
+    const known = this.#views.get(key);
+    const selected = known ?? selectRows(this, query, (file, row) => search?.has(file, row) ?? true);
+    this.#views.delete(key);
+    this.#views.set(key, selected);
+    for (const oldest of this.#views.keys()) {
+      if (this.#views.size <= CACHED_VIEWS) break;
+      this.#views.delete(oldest);
+    }
+    return { selected, search: search?.progress ?? null };
+  }
+
+  async #listed(code: number): Promise<ListedRow> {
+    const source: Source = isFailureRow(code) ? "failures" : "rollouts";
+    const file = this[source];
+    const { columns } = file;
+    const row = rowOf(code);
+    const texts = columns.texts(row) ?? textsOf(await file.summary(row));
+    const failure = columns.failures.name(columns.failure.at(row)) ?? null;
+    return {
+      source,
+      line: row + 1,
+      state: columns.state(row),
+      task: numberOrNull(columns.task.at(row)),
+      rollout: numberOrNull(columns.rollout.at(row)),
+      reward: failure === null ? numberOrNull(columns.reward.at(row)) : null,
+      agent: columns.agents.name(columns.agent.at(row)) ?? null,
+      failure,
+      masked: columns.masked(row),
+      output_tokens: numberOrNull(columns.outputTokens.at(row)),
+      response_id: texts.responseId ?? null,
+      prompt: texts.prompt,
+      answer: texts.answer,
+      problem: texts.problem ?? null,
+    };
+  }
+
+  async #expected(): Promise<number | null> {
+    const text = await readSmallFile(this.files.manifest, MAX_BESIDE_BYTES);
+    if (text === undefined) return null;
+    try {
+      const manifest = JSON.parse(text) as { materialized_inputs?: { rows?: unknown } } | null;
+      const rows = manifest?.materialized_inputs?.rows;
+      return typeof rows === "number" ? rows : null;
+    } catch {
+      // Whatever it is, it is no manifest of ours, and the rollouts do not depend on it.
+      return null;
+    }
+  }
+}
+
+function locate(selected: Int32Array, wanted: string | undefined): number | null {
+  if (wanted === undefined) return null;
+  const [source, line] = wanted.split(":");
+  const row = Number(line) - 1;
+  const place = selected.indexOf(source === "failures" ? -row - 1 : row);
+  return place === -1 ? null : place;
+}
+
+function fileStatus(file: RolloutFile): FileStatus {
+  const { exists, bytes, indexedBytes, rows, tornLine } = file.progress;
+  return {
+    name: path.basename(file.path),
+    path: file.path,
+    exists,
+    bytes,
+    indexed_bytes: indexedBytes,
+    rows,
+    torn_line: tornLine,
+  };
+}
+
+function numberOrNull(value: number): number | null {
+  return Number.isNaN(value) ? null : value;
+}

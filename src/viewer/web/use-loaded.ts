@@ -1,0 +1,32 @@
+import { useEffect, useRef, useState } from "react";
+
+export interface Loaded<T> {
+  /** What was loaded last; stays while something newer is on its way. */
+  value: T | undefined;
+  /** The key `value` was loaded for. */
+  key: string | undefined;
+  error: string | undefined;
+}
+
+/** Loads something whenever its key changes; an older request never overwrites a newer one. No key: nothing is loaded. */
+export function useLoaded<T>(key: string | undefined, load: (signal: AbortSignal) => Promise<T>): Loaded<T> {
+  const [state, setState] = useState<Loaded<T>>({ value: undefined, key: undefined, error: undefined });
+  const latest = useRef(load);
+  latest.current = load;
+  useEffect(() => {
+    if (key === undefined) return;
+    const controller = new AbortController();
+    latest.current(controller.signal).then(
+      (value) => {
+        if (!controller.signal.aborted) setState({ value, key, error: undefined });
+      },
+      (error: unknown) => {
+        if (controller.signal.aborted) return;
+        const message = error instanceof Error ? error.message : String(error);
+        setState((before) => ({ ...before, key, error: message }));
+      },
+    );
+    return () => controller.abort();
+  }, [key]);
+  return state;
+}

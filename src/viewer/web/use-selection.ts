@@ -1,0 +1,106 @@
+import { useCallback, useEffect, useRef, useState } from "react";
+import type { ListedRow, RowRef } from "../api-types.ts";
+import { api } from "./api-client.ts";
+import { type Filters, type Route, type View, viewOfRow } from "./route.ts";
+import { useLoaded } from "./use-loaded.ts";
+import type { RowList } from "./use-rows.ts";
+
+/** Most attempts of one task that are looked through for a rollout. */
+const MAX_ATTEMPTS = 500;
+
+export interface Selection {
+  ref: RowRef | undefined;
+  /** Its place in the list; undefined when the filters leave it out. */
+  position: number | undefined;
+  /** Why there is nothing to show. */
+  error: string | undefined;
+  select: (row: ListedRow, position: number) => void;
+  /** Goes so many places on in the list. */
+  move: (by: number) => Promise<void>;
+}
+
+/** Which row is shown and where it stands in the list. */
+export function useSelection(
+  view: View,
+  filters: Filters,
+  list: RowList,
+  file: { version: number; generation: number },
+  go: (change: Partial<Route>) => void,
+): Selection {
+  const known = useRef(new Map<string, RowRef>());
+  const name = view.name === "rollout" ? `${view.task}:${view.rollout}:${file.generation}` : undefined;
+  const knownRef = name === undefined ? undefined : known.current.get(name);
+  const found = useLoaded(
+    name === undefined || knownRef ? undefined : `${name}:${file.version}`,
+    async (signal) => {
+      if (view.name !== "rollout") return undefined;
+      const { rows } = await api.rollouts({ task: view.task, sort: "task", limit: MAX_ATTEMPTS }, signal);
+      const own = rows.filter(({ rollout }) => rollout === view.rollout);
+      const row = own.find(({ source }) => source === "rollouts") ?? own.at(-1);
+      if (row && name) known.current.set(name, { source: row.source, line: row.line });
+      return row;
+    },
+  );
+  const first = view.name === "first" ? list.rowAt(0) : undefined;
+  const ref = useStableRef(
+    view.name === "row" ? view.ref : view.name === "rollout" ? (knownRef ?? foundFor(name, found)) : first,
+  );
+
+  const [position, setPosition] = useState<number>();
+  const latest = useRef<number | undefined>(undefined);
+  const place = useCallback((next: number | undefined) => {
+    latest.current = next;
+    setPosition(next);
+  }, []);
+  const wanted = ref && `${ref.source}:${ref.line}`;
+  const located = useLoaded(
+    wanted && JSON.stringify([wanted, filters, file.version]),
+    async (signal) =>
+      (await api.rollouts({ ...filters, limit: 0, locate: wanted }, signal)).located ?? undefined,
+  );
+  const locatedNow = located.key === JSON.stringify([wanted, filters, file.version]);
+  useEffect(() => {
+    if (locatedNow) place(located.value);
+  }, [locatedNow, located.value, place]);
+
+  const select = (row: ListedRow, at: number) => {
+    const next = viewOfRow(row);
+    if (next.name === "rollout")
+      known.current.set(`${next.task}:${next.rollout}:${file.generation}`, {
+        source: row.source,
+        line: row.line,
+      });
+    place(at);
+    go({ view: next });
+  };
+  const move = async (by: number) => {
+    const target = Math.max(0, Math.min(list.total - 1, (latest.current ?? -1) + by));
+    latest.current = target;
+    const row = await list.load(target);
+    if (row && latest.current === target) select(row, target);
+  };
+  const missing =
+    view.name === "rollout" && ref === undefined && found.key !== undefined && found.value === undefined;
+  return {
+    ref,
+    position,
+    error: missing ? `Rollout ${view.rollout} of task ${view.task} is not there (yet).` : found.error,
+    select,
+    move,
+  };
+}
+
+function foundFor(
+  name: string | undefined,
+  found: { key: string | undefined; value: ListedRow | undefined },
+) {
+  return name !== undefined && found.key?.startsWith(`${name}:`) ? found.value : undefined;
+}
+
+/** The same object as long as it names the same row. */
+function useStableRef(ref: RowRef | undefined): RowRef | undefined {
+  const last = useRef<RowRef | undefined>(undefined);
+  if (ref?.source !== last.current?.source || ref?.line !== last.current?.line)
+    last.current = ref && { source: ref.source, line: ref.line };
+  return last.current;
+}
