@@ -7,9 +7,18 @@ import type { ResolvedConfig } from "../../config/resolve.ts";
 
 const PROBE_TIMEOUT_MS = 5_000;
 const PROBE_PAUSE_MS = 3_000;
+/** While an endpoint does not answer, a line appears this often. */
+const NOTICE_EVERY_MS = 30_000;
 const DEFAULT_WAIT_SECONDS = 600;
 const MAX_QUOTED = 300;
 const CHECK_WITH_KEY = [401, 403];
+
+export interface PreflightOptions {
+  signal: AbortSignal;
+  onNotice: (text: string) => void;
+  /** Leaves out what a provider says about a refused key, for those who will hear it anyway. */
+  brief?: boolean;
+}
 
 interface Endpoint {
   url: string;
@@ -22,13 +31,10 @@ interface Endpoint {
  * Waits until every model endpoint of the config answers, and shows what a provider says about the key. An endpoint
  * that refuses or times out until the limit is an error that names it; an unknown host is only reported.
  */
-export async function checkModelEndpoints(
-  config: ResolvedConfig,
-  options: { signal: AbortSignal; onNotice: (text: string) => void },
-): Promise<void> {
+export async function checkModelEndpoints(config: ResolvedConfig, options: PreflightOptions): Promise<void> {
   const limit = config.get("model_endpoint_readiness_timeout_seconds") ?? DEFAULT_WAIT_SECONDS;
   if (typeof limit !== "number" || limit <= 0) return;
-  const deadline = Date.now() + limit * 1000;
+  const deadline = performance.now() + limit * 1000;
   const endpoints = endpointsOf(config);
   const unreachable: string[] = [];
   await Promise.all(
@@ -70,7 +76,7 @@ function endpointsOf(config: ResolvedConfig): Endpoint[] {
 async function waitFor(
   { url, apiKey }: Endpoint,
   deadline: number,
-  { signal, onNotice }: { signal: AbortSignal; onNotice: (text: string) => void },
+  { signal, onNotice, brief }: PreflightOptions,
 ): Promise<string | undefined> {
   if (!URL.canParse(url)) return "this is not a URL";
   const { hostname } = new URL(url);
@@ -82,6 +88,7 @@ async function waitFor(
     onNotice(`warning: the host '${hostname}' of ${url} cannot be resolved.`);
     return undefined;
   }
+  let nextNotice = 0;
   for (;;) {
     try {
       const { reply, text } = await withDeadline(PROBE_TIMEOUT_MS, signal, async (stop) => {
@@ -92,7 +99,8 @@ async function waitFor(
         return { reply: answered, text: await answered.body.text() };
       });
       if (CHECK_WITH_KEY.includes(reply.statusCode)) {
-        onNotice(`warning: ${reply.statusCode} from ${hostname}: ${providerMessage(text)}`);
+        const said = brief ? "the key may not be the right one" : providerMessage(text);
+        onNotice(`warning: ${reply.statusCode} from ${hostname}: ${said}`);
       }
       return undefined;
     } catch (error) {
@@ -100,11 +108,15 @@ async function waitFor(
       const code = (error as { code?: string }).code ?? "";
       if (/CERT|TLS|SSL/.test(code)) return undefined;
       const problem = (error as Error).message || code;
-      if (Date.now() + PROBE_PAUSE_MS > deadline) return problem;
-      const seconds = Math.round((deadline - Date.now()) / 1000);
-      onNotice(
-        `waiting for ${url} (up to ${seconds} s more; ++model_endpoint_readiness_timeout_seconds=0 skips this): ${problem}`,
-      );
+      const now = performance.now();
+      if (now + PROBE_PAUSE_MS > deadline) return problem;
+      if (now >= nextNotice) {
+        nextNotice = now + NOTICE_EVERY_MS;
+        const seconds = Math.round((deadline - now) / 1000);
+        onNotice(
+          `waiting for ${url} (up to ${seconds} s more; ++model_endpoint_readiness_timeout_seconds=0 skips this): ${problem}`,
+        );
+      }
       await sleep(PROBE_PAUSE_MS, signal);
     }
   }

@@ -4,6 +4,7 @@ import type { Evaluation } from "../../rollouts/evaluate.ts";
 import type { RunSummary } from "../../rollouts/summarize.ts";
 import type { CommandContext } from "../command.ts";
 import { printable } from "../dataset/row-view.ts";
+import { failureAdvice } from "./failure-advice.ts";
 import { finishedJsonEvent } from "./json-events.ts";
 
 /** The end of an evaluation: what came out, how sure it is, how much of it there is, and where it lies. */
@@ -16,24 +17,14 @@ export function printReport(
     context.out(JSON.stringify(finishedJsonEvent(evaluation)));
     return;
   }
-  const { out, terminal, io } = context;
+  const { out, io } = context;
   const { paths, result, summary } = evaluation;
   if (summary) {
     printSummary(summary, context);
   } else if (!options.aggregated) {
     out("Metrics were not computed (disable_aggregation); join shards with `gym eval aggregate`.");
   }
-  const failures = Object.entries(result.progress.failures_by_class);
-  for (const [name, count] of failures.slice(0, MAX_FAILURE_CLASSES)) {
-    const [message = ""] = (result.progress.failure_messages[name] ?? "").split("\n");
-    const attempts = count === 1 ? "attempt" : "attempts";
-    out(terminal.yellow(`  ${count} failed ${attempts}, ${name}: ${cut(printable(message))}`));
-  }
-  if (result.stoppedEarly !== undefined) {
-    out("");
-    out(terminal.yellow(`Stopped early: ${result.stoppedEarly}`));
-    out("Run the same command with --resume to go on.");
-  }
+  printFailures(evaluation, context);
   const show = (file: string) => path.relative(io.cwd, file) || file;
   out("");
   out(`Results:  ${show(paths.output)}`);
@@ -42,6 +33,32 @@ export function printReport(
     out(`Intervals: ${show(paths.statistics)}`);
   }
   if ((summary?.coverage.failed ?? result.failed) > 0) out(`Failures: ${show(paths.failures)}`);
+}
+
+/** Each cause once, with what to do about it. */
+function printFailures({ result, summary }: Evaluation, { out, terminal }: CommandContext): void {
+  const { failures_by_class, failure_messages } = result.progress;
+  const failures = Object.entries(failures_by_class);
+  for (const [name, count] of failures.slice(0, MAX_FAILURE_CLASSES)) {
+    const [message = ""] = (failure_messages[name] ?? "").split("\n");
+    const attempts = count === 1 ? "attempt" : "attempts";
+    out(terminal.yellow(`  ${count} failed ${attempts}, ${name}: ${cut(printable(message))}`));
+    const advice = failureAdvice(name);
+    if (advice !== undefined) out(`    ${advice}`);
+  }
+  const { stoppedEarly } = result;
+  if (stoppedEarly !== undefined) {
+    const isShown = Object.values(failure_messages).includes(stoppedEarly);
+    const reason = isShown ? "every further rollout would have failed the same way" : stoppedEarly;
+    out("");
+    out(terminal.yellow(`Stopped early: ${reason}.`));
+    out(`${isShown ? "When that is repaired, run" : "Run"} the same command with --resume to go on.`);
+  } else if ((summary?.coverage.failed ?? result.failed) > 0) {
+    out("");
+    out(
+      "The same command with --resume tries failed rollouts again, up to NEMO_GYM_MAX_ROLLOUT_ATTEMPTS times in all (3 unless set).",
+    );
+  }
 }
 
 /** Metrics with their intervals, agent by agent, and how much of the run they speak for. */

@@ -63,7 +63,7 @@ async function withOwnServers(context: CommandContext): Promise<number> {
       onEvent: (event) => view.serverEvent(event),
     });
     const { checkModelEndpoints } = await import("../env/preflight.ts");
-    await checkModelEndpoints(config, { signal, onNotice: (text) => view.notice(text) });
+    await checkModelEndpoints(config, { signal, onNotice: (text) => view.notice(text), brief: true });
     return await evaluateWith({ ...run, prepared, client: servers.client, crashed: servers.crashed });
   } finally {
     view.close();

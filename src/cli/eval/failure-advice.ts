@@ -1,0 +1,26 @@
+import type { KnownFailureClass } from "../../rollouts/failure-classes.ts";
+
+const ADVICE: Record<KnownFailureClass, string> = {
+  provider_auth:
+    "Check the API key and what it may be used for: --model-api-key, or policy_api_key in env.yaml.",
+  provider_rate_limit: "Lower --concurrency, or go on later with --resume.",
+  provider_error: "Check the name of the model (--model) and its endpoint (--model-url).",
+  budget_exhausted: "Raise max_cost, then go on with --resume.",
+  timeout: "Raise rollout_timeout_seconds, or lower --concurrency if the model is overloaded.",
+  connection:
+    "See whether the server named still runs; its log is in the directory `logs` beside the results.",
+  tool_error: "The environment is at fault: its log is in the directory `logs` beside the results.",
+  verifier_error: "The verifier is at fault: its log is in the directory `logs` beside the results.",
+  judge_failed:
+    "When the judge answers again, score these without asking the model: gym eval reverify --judge-failed-only.",
+  invalid_row: "Correct the rows; `gym dataset stats FILE` checks them all.",
+  invalid_response:
+    "The server does not speak the protocol: see its log in the directory `logs` beside the results.",
+  agent_error: "The agent is at fault: its log is in the directory `logs` beside the results.",
+  cancelled: "Go on with --resume.",
+};
+
+/** What to do about failures of a class; classes that servers made up have none. */
+export function failureAdvice(failureClass: string): string | undefined {
+  return Object.hasOwn(ADVICE, failureClass) ? ADVICE[failureClass as KnownFailureClass] : undefined;
+}
