@@ -1,4 +1,5 @@
-import { Client, type Dispatcher } from "undici";
+import type { Dispatcher } from "undici";
+import { ConnectionPool } from "./connection-pool.ts";
 import { type Cookies, cookieHeader, parseSetCookies } from "./cookies.ts";
 
 /** Shorter than the servers' own keep-alive, so that a reused socket is never one they are closing. */
@@ -32,7 +33,12 @@ export class HttpPools {
     const cookie = request.cookies && cookieHeader(request.cookies);
     if (cookie) headers["cookie"] = cookie;
     const { method, body = null } = request;
-    return this.#pool(origin).send({ method, path: safePath(request.path), headers, body }, request.signal);
+    const { signal } = request;
+    const options = { method, path: safePath(request.path), headers, body };
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason);
+      this.#pool(origin).dispatch(options, (release) => new Exchange(signal, resolve, reject, release));
+    });
   }
 
   async close(): Promise<void> {
@@ -44,67 +50,15 @@ export class HttpPools {
   #pool(origin: string): ConnectionPool {
     let pool = this.#pools.get(origin);
     if (!pool) {
-      pool = new ConnectionPool(origin);
+      pool = new ConnectionPool(origin, {
+        maxConnections: CONNECTIONS_PER_ORIGIN,
+        keepAliveTimeout: KEEP_ALIVE_MS,
+        maxResponseSize: MAX_RESPONSE_BYTES,
+      });
       this.#pools.set(origin, pool);
     }
     return pool;
   }
-}
-
-/**
- * Connections to one address. The one that was used last is used next: a few stay warm, and finding a free one takes no search,
- * however many thousand are busy. Answers are read from undici's dispatch, which costs half of what its `request` with a stream does.
- */
-class ConnectionPool {
-  readonly #origin: string;
-  readonly #all: Connection[] = [];
-  readonly #idle: Connection[] = [];
-  #turn = 0;
-
-  constructor(origin: string) {
-    this.#origin = origin;
-  }
-
-  send(options: Dispatcher.DispatchOptions, signal: AbortSignal | undefined): Promise<HttpReply> {
-    return new Promise((resolve, reject) => {
-      if (signal?.aborted) return reject(signal.reason);
-      const connection = this.#idle.pop() ?? this.#another();
-      connection.pending++;
-      const release = () => {
-        if (--connection.pending === 0) this.#idle.push(connection);
-      };
-      connection.client.dispatch(options, new Exchange(signal, resolve, reject, release));
-    });
-  }
-
-  async destroy(): Promise<void> {
-    await Promise.all(this.#all.map(({ client }) => client.destroy()));
-  }
-
-  /** A new connection; beyond the limit requests wait behind those of a busy one. */
-  #another(): Connection {
-    if (this.#all.length >= CONNECTIONS_PER_ORIGIN) {
-      const busy = this.#all[this.#turn++ % this.#all.length];
-      if (busy) return busy;
-    }
-    const client = new Client(this.#origin, {
-      pipelining: 1,
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      // Deadlines come with the call's signal: a rollout may take as long as its own limits allow.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      maxResponseSize: MAX_RESPONSE_BYTES,
-    });
-    const connection = { client, pending: 0 };
-    this.#all.push(connection);
-    return connection;
-  }
-}
-
-interface Connection {
-  client: Client;
-  /** Requests sent or waiting on it. */
-  pending: number;
 }
 
 /** One request and its answer. */

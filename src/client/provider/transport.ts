@@ -1,5 +1,7 @@
-import { type Dispatcher, Pool } from "undici";
+import type { Dispatcher } from "undici";
 import { GymError } from "../../errors.ts";
+import { ConnectionPool } from "../connection-pool.ts";
+import { MOST_CONCURRENT } from "./adaptive-limit.ts";
 import { processWide } from "./process-wide.ts";
 
 /** An idle connection is closed after this time; endpoints behind balancers drop it themselves after a minute or so. */
@@ -8,7 +10,7 @@ const KEEP_ALIVE_MS = 20_000;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** The connections of one address; made once per endpoint, shared by all who call it. */
-export type Connections = Pool;
+export type Connections = ConnectionPool;
 
 export interface Attempt {
   connections: Connections;
@@ -47,7 +49,10 @@ export function sendAttempt(attempt: Attempt): Promise<AttemptReply> {
   return new Promise((resolve, reject) => {
     const { connections, path, method, headers, body = null } = attempt;
     attempt.signal.throwIfAborted();
-    connections.dispatch({ path, method, headers, body }, new Exchange(attempt, resolve, reject));
+    connections.dispatch(
+      { path, method, headers, body },
+      (release) => new Exchange(attempt, resolve, reject, release),
+    );
   });
 }
 
@@ -61,6 +66,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #maxBytes: number;
   readonly #resolve: (reply: AttemptReply) => void;
   readonly #reject: (error: unknown) => void;
+  readonly #release: () => void;
   readonly #timer: NodeJS.Timeout | undefined;
   readonly #onAbort = () => this.#fail(this.#signal.reason);
   #controller: Dispatcher.DispatchController | undefined;
@@ -73,7 +79,9 @@ class Exchange implements Dispatcher.DispatchHandler {
     { signal, timeoutMs, maxResponseBytes }: Attempt,
     resolve: (reply: AttemptReply) => void,
     reject: (error: unknown) => void,
+    release: () => void,
   ) {
+    this.#release = release;
     this.#signal = signal;
     this.#maxBytes = maxResponseBytes;
     this.#resolve = resolve;
@@ -103,6 +111,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
+    this.#release();
     if (!this.#end()) return;
     const [only] = this.#chunks;
     const text = (only && this.#chunks.length === 1 ? only : Buffer.concat(this.#chunks)).toString("utf8");
@@ -110,6 +119,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    this.#release();
     if (this.#end()) this.#reject(error);
   }
 
@@ -130,22 +140,18 @@ class Exchange implements Dispatcher.DispatchHandler {
 }
 
 // One pool per address for all servers of the process: sockets are reused whoever asks.
-const pools = processWide("pools", () => new Map<string, Pool>());
+const pools = processWide("pools", () => new Map<string, ConnectionPool>());
 
 /** The connections to an address. */
 export function connectionsTo(origin: string, connectTimeoutMs: number): Connections {
   const key = `${origin} ${connectTimeoutMs}`;
   let pool = pools.get(key);
   if (!pool) {
-    pool = new Pool(origin, {
-      // How many calls run at once is the limiter's to say.
-      connections: null,
-      pipelining: 1,
+    pool = new ConnectionPool(origin, {
+      // How many calls run at once is the limiter's to say: this many with each model and key.
+      maxConnections: 4 * MOST_CONCURRENT,
       keepAliveTimeout: KEEP_ALIVE_MS,
-      connect: { timeout: connectTimeoutMs },
-      // An attempt has one time limit; an engine may be silent for most of it while weights are exchanged.
-      headersTimeout: 0,
-      bodyTimeout: 0,
+      connectTimeoutMs,
     });
     pools.set(key, pool);
   }

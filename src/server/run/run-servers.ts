@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
 import { Coordinator } from "../../client/provider/shared/coordinator.ts";
-import { Coordinator } from "../../client/provider/shared/coordinator.ts";
 import { RunClient, untilAborted } from "../../client/run-client.ts";
 import { errorMessage, GymError } from "../../errors.ts";
 import { CoHost, codeOf, type HostedInstance } from "../cohost.ts";
@@ -112,7 +111,6 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
   let watchdog: Watchdog | undefined;
   let head: HeadServer | undefined;
   let coordinator: Coordinator | undefined;
-  let coordinator: Coordinator | undefined;
   let stopping = false;
   const monitor = new LoopMonitor((lag) => emit({ type: "lag", lag }));
 
@@ -130,7 +128,6 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
     process.off("unhandledRejection", onStray);
     await Promise.allSettled([cohost?.close(), ...[...children.values()].map((child) => child.stop())]);
     await Promise.allSettled([head?.close(), client?.close()]);
-    coordinator?.close();
     coordinator?.close();
     for (const log of logs.values()) log.close();
   };
@@ -190,12 +187,6 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
         throw explainTaken(error, options.head?.port);
       });
     }
-    if ([...placements.values()].some((placement) => placement === "process" || placement === "workers"))
-      coordinator = await Coordinator.listen(globalConfig).catch((error: unknown) => {
-        const line = `limits and budgets hold per process, not for the run: ${errorMessage(error)}`;
-        emit({ type: "log", server: "run", line, level: "warn" });
-        return undefined;
-      });
     if ([...placements.values()].some((placement) => placement === "process" || placement === "workers"))
       coordinator = await Coordinator.listen(globalConfig).catch((error: unknown) => {
         const line = `limits and budgets hold per process, not for the run: ${errorMessage(error)}`;
