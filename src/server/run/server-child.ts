@@ -9,6 +9,8 @@ import type { ServerLog } from "./server-log.ts";
 /** A child gets this long to end by itself; then its whole process group is killed. */
 const STOP_GRACE_MS = 3_000;
 const REAP_LIMIT_MS = 2_000;
+/** Bodies of a thousand calls at once fit into a young generation of this size; with less, a quarter of the CPU goes into collecting it. */
+const YOUNG_GENERATION = "--max-semi-space-size=64";
 
 export interface ChildExit {
   code: number | null;
@@ -31,7 +33,7 @@ export class ServerChild {
     const source = fileURLToPath(new URL(`./server-process${suffix}`, import.meta.url));
     const entry = compiledTwin(source, message.installRoot) ?? source;
     const loader = entry.endsWith(".ts") ? ["--import", "jiti/register"] : [];
-    const child = spawn(process.execPath, [...loader, entry], {
+    const child = spawn(process.execPath, [YOUNG_GENERATION, ...loader, entry], {
       // Its own group: stopping the server also stops whatever it has started.
       detached: true,
       stdio: ["ignore", "pipe", "pipe", "ipc"],
