@@ -108,7 +108,25 @@ describe("bad input", () => {
       files: { "a.yaml": KILN.replace("7001", "seven") },
       says: ["Almost-Server Detected: 'kiln'", "port"],
     },
-    { title: "a list at the root", files: { "a.yaml": "- a\n" }, says: ["Error: ", "a.yaml"] },
+    {
+      title: "a list at the root",
+      files: { "a.yaml": "- a\n" },
+      says: ["Error: ", "must be a mapping", "(<cwd>/a.yaml:1:1)"],
+    },
+    {
+      title: "an interpolation without its end",
+      files: { "a.yaml": `${KILN}a: \${nobody.here\n` },
+      says: ["Error: Could not read the interpolation", "at position 14 (<cwd>/a.yaml:"],
+    },
+    {
+      title: "a text that needs quotes",
+      files: { "a.yaml": KILN },
+      words: ["++url=http://x/?q=größe"],
+      says: [
+        "unexpected '=' at position 18. Put the value in quotes, and the whole word for the shell: '++url=\"http://x/?q=größe\"'",
+      ],
+      stream: "stderr",
+    },
     {
       title: "bytes that are not UTF-8",
       files: { "a.yaml": new Uint8Array([0x61, 0x3a, 0x20, 0xff, 0xfe]) },
@@ -181,7 +199,60 @@ describe("bad input", () => {
   }
 });
 
+it("asks for the model under test once, by the flags that give it", async () => {
+  const words = ["env", "resolve", "--model-type", "openai_model"];
+  const none = await run({}, ...words);
+  expect(none.stdout).toContain("references 'policy_base_url', which is not defined");
+  expect(none.stdout).toContain(
+    "The model under test is not set: policy_base_url, policy_api_key, policy_model_name are missing.\n" +
+      "Give the model with --model-url URL --model-api-key KEY --model NAME, or write policy_base_url, policy_api_key, policy_model_name into env.yaml.",
+  );
+  expect(none.stdout).not.toContain("Did you mean");
+  const one = await run({}, ...words, "--model-url", "http://127.0.0.1:1/v1", "--model", "m");
+  expect(one.stdout).toContain(
+    "Give the model with --model-api-key KEY, or write policy_api_key into env.yaml.",
+  );
+});
+
+it("warns of blocks and references that are nearly servers", async () => {
+  const yaml = "kiln:\n  resource_servers:\n    oven: {entrypoint: app.py}\n";
+  const { exitCode, stdout, stderr } = await run({ "a.yaml": yaml }, "env", "validate", "--config", "a.yaml");
+  expect([exitCode, stdout]).toEqual([0, "✓ Config is valid.\n"]);
+  expect(stderr).toContain("Warning: 'kiln' is no server: 'resource_servers' is no server type");
+  expect(stderr).toContain("Did you mean 'resources_servers'?");
+});
+
+it("shows help for `gym help` too", async () => {
+  const [direct, asked] = await Promise.all([
+    run({}, "env", "start", "--help"),
+    run({}, "help", "env", "start"),
+  ]);
+  expect([asked.exitCode, asked.stdout]).toEqual([0, direct.stdout]);
+  expect((await run({}, "help")).stdout).toMatch(/^usage: gym /);
+  const unknown = await run({}, "help", "envv");
+  expect([unknown.exitCode, unknown.stderr]).toEqual([2, expect.stringContaining("Did you mean `env`?")]);
+});
+
+it("says in one line that its output cannot be written", async () => {
+  const gym = path.join(repository, "bin/gym.js");
+  const line = 'node "$0" --help > /dev/full; echo "$?"';
+  const { stdout, stderr } = await promisify(execFile)("bash", ["-c", line, gym]);
+  expect(stdout).toBe("1\n");
+  expect(stderr).toBe("gym: the output cannot be written: ENOSPC: no space left on device, write\n");
+});
+
 describe("gym env resolve", () => {
+  it("prints nothing but the config on stdout", async () => {
+    const files = {
+      "a.yaml": "config_paths: [c.yaml]\n",
+      "b.yaml": "config_paths: [c.yaml]\n",
+      "c.yaml": KILN,
+    };
+    const { stdout, stderr } = await run(files, "env", "resolve", "--config", "a.yaml", "--config", "b.yaml");
+    expect(stdout).toMatch(/^(?:config_paths|kiln):/);
+    expect(stderr).toContain("c.yaml");
+  });
+
   it("prints the masked config in order, with defaults behind the user's keys", async () => {
     const files = { "main.yaml": KILN, "env.yaml": "zeta: 1\n" };
     const { stdout, exitCode } = await run(files, "env", "resolve", "--config", "main.yaml", "+alpha=2");

@@ -145,6 +145,8 @@ export interface CommandDescription<F extends FlagTable, P extends PositionalTab
   readonly keysFor?: (flags: FlagValues<F>) => KeyTable;
   readonly examples?: readonly string[];
   readonly resolve?: ResolveChoices;
+  /** Whether stdout is read by programs: what there is to say besides goes to stderr. */
+  readonly printsData?: boolean;
   /** Does the work and gives the exit code. Anything heavy is imported inside. */
   readonly run: (context: CommandContext<F, P>) => Promise<number>;
 }

@@ -23,7 +23,10 @@ export function configHelp(command: Command, flags: FlagValues<FlagTable>): stri
   const entries = Object.entries(keysOf(command, flags));
   const name = [PROGRAM_NAME, ...commandWords(command)].join(" ");
   const head = [`Displaying help for ${name}`, "", describe(command), ""];
-  if (entries.length === 0) return [...head, "There are no arguments to this CLI command!"].join("\n");
+  if (entries.length === 0) {
+    const more = `It reads no config keys of its own; its flags are listed by \`${name} --help\`.`;
+    return [...head, "There are no arguments to this CLI command!", more].join("\n");
+  }
   const labels = entries.map(([key, description]) => `- ${key} (${typeName(description)})`);
   const width = Math.max(...labels.map((label) => label.length)) + 3;
   const lines = entries.map(

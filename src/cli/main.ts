@@ -25,7 +25,7 @@ export async function runCli(
   const frame: Frame = { io, program, width };
   let usage = { text: programUsage(width), name: PROGRAM_NAME };
   try {
-    const root = readRoot(argv);
+    const root = readRoot(argv[0] === "help" ? [...argv.slice(1), "--help"] : argv);
     if (root.help) return print(frame, programHelp(program, width), 0);
     if (root.version) return await printVersion(frame, root);
     if (root.command === undefined) return print(frame, programHelp(program, width), 1);

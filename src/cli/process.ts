@@ -1,3 +1,4 @@
+import { writeSync } from "node:fs";
 import type { CliIo } from "./command.ts";
 import { runCli, runLegacy } from "./main.ts";
 
@@ -13,6 +14,15 @@ export async function mainLegacy(): Promise<void> {
   process.exitCode = await runLegacy(process.argv[1] ?? "", process.argv.slice(2), processIo());
 }
 
+/** Says one line when everything else has failed to. */
+function tellLast(line: string): void {
+  try {
+    writeSync(process.stderr.fd, `${line}\n`);
+  } catch {
+    // Nobody can be told.
+  }
+}
+
 function processIo(): CliIo {
   const controller = new AbortController();
   const stop = new AbortController();
@@ -26,11 +36,12 @@ function processIo(): CliIo {
       else process.exit(EXIT_CODES[signal]);
     });
   }
-  // A reader that left (`gym … | head`) is no failure.
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
+      // A reader that left (`gym … | head`) is no failure.
       if (error.code === "EPIPE") process.exit(0);
-      throw error;
+      if (stream === process.stdout) tellLast(`gym: the output cannot be written: ${error.message}`);
+      process.exit(1);
     });
   }
   return {

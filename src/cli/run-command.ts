@@ -64,7 +64,8 @@ async function createContext(
         env,
         installRoot: root,
         // With --json stdout holds one JSON text and nothing else.
-        onNotice: (text, stream) => (stream === "stdout" && !json ? out(text) : err(text)),
+        onNotice: (text, stream) =>
+          stream === "stdout" && !json && !command.printsData ? out(text) : err(text),
       });
     },
   };

@@ -1,4 +1,3 @@
-import { getCloseMatches } from "../python/difflib.ts";
 import { pyStr } from "../python/repr.ts";
 import { ConfigInterpolationError, place } from "./errors.ts";
 import {
@@ -25,6 +24,7 @@ import {
 } from "./node.ts";
 import { plainFromNode } from "./plain-data.ts";
 import { callResolver } from "./resolvers.ts";
+import { nearestKey, remedyFor } from "./undefined-key.ts";
 
 /** A value and where it lives; relative interpolations inside it count from there. */
 export interface Located {
@@ -225,7 +225,7 @@ export class Interpolator {
     const position = positionOf(holder.node);
     return new ConfigInterpolationError(
       `Config value '${formatPath(holder.path)}' references '${key}', which is not defined${place(position)}.` +
-        `${this.#hint(base, segments)}\nSet it in a config file or env.yaml, or pass an override: ++${key}=<value>`,
+        `${this.#hint(base, segments)}\n${remedyFor(key, this.root)}`,
       { position },
     );
   }
@@ -243,7 +243,7 @@ export class Interpolator {
       }
       if (container.node.kind !== "dict") return "";
       const names = [...container.node.entries.keys()].map(String);
-      const [close] = getCloseMatches(segment, names, 1);
+      const close = nearestKey(segment, names);
       const rest = segments.slice(index + 1);
       return close === undefined ? "" : ` Did you mean '${formatPath([...container.path, close, ...rest])}'?`;
     }

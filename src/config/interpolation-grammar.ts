@@ -1,4 +1,4 @@
-import { ConfigInterpolationError, type Position } from "./errors.ts";
+import { ConfigInterpolationError, type Position, place } from "./errors.ts";
 import { MAX_DEPTH, type ScalarValue } from "./node.ts";
 import { primitiveValue, unescapePairs, type WordToken, wordAt, wordText } from "./value-tokens.ts";
 
@@ -228,7 +228,7 @@ class InterpolationParser {
   }
 
   #error(problem: string): ConfigInterpolationError {
-    const message = `Could not read the interpolation in '${this.#text}': ${problem} at position ${this.#at + 1}.`;
+    const message = `Could not read the interpolation in '${this.#text}': ${problem} at position ${this.#at + 1}${place(this.#position)}.`;
     return new ConfigInterpolationError(message, { position: this.#position });
   }
 }

@@ -176,8 +176,8 @@ class OverrideParser {
   }
 
   #expectEnd(): void {
-    if (this.#at < this.#text.length)
-      throw this.#error(`unexpected '${this.#peek()}'; put the value in quotes`);
+    if (this.#at >= this.#text.length) return;
+    throw this.#error(`unexpected '${this.#peek()}'`, this.#at, ` ${this.#quotingAdvice()}`);
   }
 
   #peek(): string {
@@ -204,9 +204,16 @@ class OverrideParser {
     return { source: "command line", line: 1, column: offset + 1 };
   }
 
-  #error(problem: string, offset = this.#at): OverrideError {
+  /** How the word has to be typed so that its value is taken as it is. */
+  #quotingAdvice(): string {
+    const [key = "", ...value] = maskWord(this.#text).split("=");
+    const quoted = `${key}="${value.join("=").replace(/["\\]/g, "\\$&")}"`;
+    return `Put the value in quotes, and the whole word for the shell: '${quoted.replaceAll("'", "'\\''")}'`;
+  }
+
+  #error(problem: string, offset = this.#at, advice = ""): OverrideError {
     return new OverrideError(
-      `Could not read the override '${maskWord(this.#text)}': ${problem} at position ${offset + 1}.`,
+      `Could not read the override '${maskWord(this.#text)}': ${problem} at position ${offset + 1}.${advice}`,
       { position: this.#position(offset) },
     );
   }

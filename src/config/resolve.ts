@@ -17,6 +17,7 @@ import {
 } from "./defaults.ts";
 import { NoServerInstancesError } from "./errors.ts";
 import { Interpolator } from "./interpolate.ts";
+import { likelyMistakes } from "./likely-mistakes.ts";
 import { cloneNode, isTruthy } from "./node.ts";
 import { checkListElements, checkTopLevel } from "./read-check.ts";
 import { readConfigText } from "./read-config-file.ts";
@@ -26,6 +27,7 @@ import {
   type ResolvedConfig,
   type ServerInstance,
 } from "./resolved-config.ts";
+import { checkSandboxReferences } from "./sandbox-blocks.ts";
 import { maskConfig } from "./secrets.ts";
 import { checkServerReferences } from "./server-references.ts";
 import { classifyServers, type ServerBlock } from "./server-schema.ts";
@@ -62,6 +64,7 @@ export async function resolveConfig(options: ResolveOptions = {}): Promise<Resol
   const network = await fillNetworkDefaults(root, { ...composed, offline: options.offline ?? false });
   checkTopLevel(root, new Interpolator(root, env));
   checkServerReferences(servers, new Interpolator(root, env), (text) => composed.notice(text, "stderr"));
+  checkSandboxReferences(root, servers, new Interpolator(root, env));
   const ports = await assignAddresses(
     servers,
     network.host,
@@ -106,6 +109,7 @@ function checkedServers(composed: ComposedConfig, options: ResolveOptions): Serv
       throw almostServersError(almostServers, writeYaml(masked));
     }
   }
+  for (const mistake of likelyMistakes(root, servers)) notice(`Warning: ${mistake}`, "stderr");
   for (const { name, block } of servers) noticeOlderSources(name, block, notice);
   return servers;
 }

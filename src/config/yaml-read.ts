@@ -1,4 +1,4 @@
-import { ConfigError, type Position } from "./errors.ts";
+import { ConfigError, type Position, place } from "./errors.ts";
 import { LineIndex } from "./line-index.ts";
 import {
   type ConfigNode,
@@ -35,10 +35,11 @@ export function readYaml(text: string, source: Source): DictNode {
   if (root.kind === "scalar" && typeof root.value === "string")
     return dict(root.origin, [[root.value, scalar(null, root.origin)]]);
   const found = root.kind === "list" ? "a list" : `the value ${String(root.value)}`;
-  throw new ConfigError(`Config '${source.name}' must be a mapping of keys to values, but it is ${found}.`, {
-    code: "CONFIG_YAML",
-    position: { source: source.name, line: root.origin.line, column: root.origin.column },
-  });
+  const position = { source: source.name, line: root.origin.line, column: root.origin.column };
+  throw new ConfigError(
+    `Config '${source.name}' must be a mapping of keys to values, but it is ${found}${place(position)}.`,
+    { code: "CONFIG_YAML", position },
+  );
 }
 
 /** Reads one YAML document of any kind. */

@@ -21,6 +21,7 @@ export const envResolve = defineCommand({
     "gym env resolve --config my_env.yaml --explain policy_model.responses_api_models",
   ],
   resolve: { hideSecrets: true },
+  printsData: true,
   async run({ flags, resolve, out, terminal }) {
     const config = await resolve();
     if (flags.explain === undefined) {

@@ -33,7 +33,7 @@ _gym_components() {
     for entry in "$root/$1"/*/; do
       [ -d "$entry" ] && entry=\${entry%/} && printf '%s\\n' "\${entry##*/}"
     done
-  done
+  done | sort -u
 }
 
 _gym_values() {

@@ -36,6 +36,7 @@ beforeAll(() => {
   directory = mkdtempSync(path.join(os.tmpdir(), "completion it's-"));
   for (const name of [
     "install/resources_servers/mcqa",
+    "install/resources_servers/maths",
     "resources_servers/maths",
     "extra/resources_servers/mazes",
   ]) {
@@ -96,6 +97,8 @@ describe("completion in bash", () => {
     expect(await bash("env", "start", "--search-dir", "con")).toEqual(["configs"]);
     expect(await bash("env", "start", "--resources-server", "m")).toEqual(["maths", "mazes", "mcqa"]);
     expect(await bash("env", "status", "--resources-server", "mc")).toEqual(["mcqa"]);
+    // The install root has one too: it is still one choice.
+    expect(await bash("env", "status", "--resources-server", "mat")).toEqual(["maths"]);
   });
 
   it("does not take a flag's value for a command", async () => {

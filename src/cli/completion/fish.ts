@@ -44,7 +44,7 @@ function __gym_components
         for entry in $root/$argv[1]/*/
             basename $entry
         end
-    end
+    end | sort -u
 end
 
 for program in gym ng

@@ -23,7 +23,8 @@ export function zshScript(nodes: readonly CompletionNode[], installRoot: string)
 # zsh completion for gym
 _gym_components() {
   local root
-  local -a roots found
+  local -a roots
+  local -aU found
   roots=(\${(s.:.)NEMO_GYM_EXTRA_ROOTS} $PWD ${shellQuote(installRoot)})
   for root in $roots; do found+=("$root/$1"/*(N/:t)); done
   compadd -a found

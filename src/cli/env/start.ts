@@ -1,5 +1,6 @@
 import path from "node:path";
-import { searchRoots } from "../../config/paths.ts";
+import { searchRoots, workingRoot } from "../../config/paths.ts";
+import type { ResolvedConfig } from "../../config/resolve.ts";
 import type { RunEvent, RunningServers } from "../../server/run/run-servers.ts";
 import { startFromConfig } from "../../server/run/start-from-config.ts";
 import type { CommandContext } from "../command.ts";
@@ -10,7 +11,6 @@ export async function startServers(context: CommandContext): Promise<number> {
   const { flags, signal, out, err, terminal, io, env, installRoot } = context;
   const config = await context.resolve();
   const roots = searchRoots({ cwd: io.cwd, env, installRoot });
-  const results = String(config.get("results_dir") ?? path.join(io.cwd, "results"));
   const started = Date.now();
   const show = showEvent(context);
   let servers: RunningServers;
@@ -20,7 +20,7 @@ export async function startServers(context: CommandContext): Promise<number> {
       installRoot,
       onEvent: show,
       signal,
-      logDirectory: path.join(results, "logs", timestamp()),
+      logDirectory: path.join(resultsDirectory(config, context), "logs", timestamp()),
       ...(flags["watch"] && { hosting: "process" as const }),
     });
   } catch (error) {
@@ -67,6 +67,13 @@ export async function startServers(context: CommandContext): Promise<number> {
     await servers.close();
     out("NeMo Gym finished!");
   }
+}
+
+/** Below the working directory unless somebody chose a place: the default of the key may be the checkout. */
+function resultsDirectory(config: ResolvedConfig, { io, installRoot }: CommandContext): string {
+  const chosen = String(config.get("results_dir") ?? "");
+  const preset = path.join(workingRoot(io.cwd, installRoot), "results");
+  return chosen === "" || chosen === preset ? path.join(io.cwd, "results") : chosen;
 }
 
 function showEvent({ out, err, terminal, verbose }: CommandContext): (event: RunEvent) => void {

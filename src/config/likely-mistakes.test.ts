@@ -1,0 +1,38 @@
+import { expect, it } from "vitest";
+import { likelyMistakes } from "./likely-mistakes.ts";
+import { readConfigText } from "./read-config-file.ts";
+import { classifyServers } from "./server-schema.ts";
+
+function mistakes(text: string): string[] {
+  const root = readConfigText(text, { kind: "file", name: "my.yaml" });
+  return likelyMistakes(root, classifyServers(root).servers);
+}
+
+it("names a server type that is none, with the nearest one and the place", () => {
+  expect(mistakes("tools:\n  resource_servers:\n    x: {entrypoint: app.ts}\n")).toEqual([
+    "'tools' is no server: 'resource_servers' is no server type (my.yaml:2:3). Did you mean 'resources_servers'?",
+  ]);
+  expect(mistakes("tools: {servers: {x: {entrypoint: app.ts}}}")).toEqual([
+    "'tools' is no server: 'servers' is no server type (my.yaml:1:9).",
+  ]);
+  expect(mistakes("tools:\n  resources_servers:\n    - foo\n")).toEqual([
+    "'tools.resources_servers' is a list, not a mapping of an implementation to its settings, so 'tools' is no server (my.yaml:2:3).",
+  ]);
+});
+
+it("names a reference whose type is nearly one", () => {
+  const agent = (reference: string) =>
+    `a: {responses_api_agents: {simple_agent: {entrypoint: app.ts, resources_server: ${reference}}}}`;
+  expect(mistakes(agent("{type: resource_server, name: tools}"))).toEqual([
+    "'a.responses_api_agents.simple_agent.resources_server' refers to no server: 'resource_server' is no server type (my.yaml:1:88). Did you mean 'resources_servers'?",
+  ]);
+  // A mapping with a type and a name may be anything.
+  expect(mistakes(agent("{type: json_schema, name: tools}"))).toEqual([]);
+  expect(mistakes(agent("{type: resources_servers, name: tools}"))).toEqual([]);
+});
+
+it("leaves plain data alone", () => {
+  expect(
+    mistakes("prices: {resources: {x: {cost: 1}}}\nhead_server: {servers: {x: {entrypoint: y}}}"),
+  ).toEqual([]);
+});
