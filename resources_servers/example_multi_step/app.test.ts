@@ -17,6 +17,7 @@ describe("verify", () => {
     [[5, 3], { reward: 0, accuracy: false, set_overlap: 1, order_instruction_following_failure: true }],
     [[3], { reward: 0, set_overlap: 0.5, parsed_synonym_values: [3] }],
     [["3", "5"], { reward: 0, set_overlap: 0, parsed_synonym_values: [3, 5] }],
+    [["3.0", "1_000"], { reward: 0, set_overlap: 0, parsed_synonym_values: [3, 1000] }],
     [[3, 430], { reward: 0, original_term_minefield_hit: true }],
     [[3.5], { reward: 0, parsed_synonym_values: [] }],
     ["all of them", { reward: 0, parsed_synonym_values: [] }],
@@ -32,6 +33,10 @@ describe("verify", () => {
     const server = await createTestServer(definition);
     expect((await server.verify(verifyBody(row, submit([1]), submit([3, 5])))).body.reward).toBe(1);
     expect((await server.verify(verifyBody(row))).body.reward).toBe(0);
+    const odd = functionCallItem("extract_synonym_values", '{"note": NaN, "synonym_values": [3.0, 5]}');
+    expect((await server.verify(verifyBody(row, odd))).body.reward).toBe(1);
+    const huge = functionCallItem("extract_synonym_values", '{"synonym_values": [100000000000000000000]}');
+    expect((await server.verify(verifyBody(row, huge))).body.parsed_synonym_values).toEqual([1e20]);
     const broken = functionCallItem("extract_synonym_values", "{");
     expect((await server.verify(verifyBody(row, broken))).body).toMatchObject({ reward: 0 });
     await server.close();

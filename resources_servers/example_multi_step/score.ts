@@ -1,4 +1,5 @@
-import { functionCalls, type HasOutput } from "nemo-gym/openai";
+import { functionCalls, type HasOutput, laxInt } from "nemo-gym/openai";
+import { JsonTextError, loads, PyFloat } from "nemo-gym/python";
 
 export interface ExtractionTask {
   expected_synonym_values: number[];
@@ -58,22 +59,32 @@ function score(parts: {
 function lastSubmission(response: HasOutput): unknown[] | undefined {
   const call = functionCalls(response).findLast(({ name }) => name === "extract_synonym_values");
   if (!call) return [];
+  const values = readValues(call.arguments);
+  return Array.isArray(values) ? values : undefined;
+}
+
+function readValues(text: string): unknown {
   try {
-    const values: unknown = (JSON.parse(call.arguments) as { synonym_values?: unknown }).synonym_values;
-    return Array.isArray(values) ? values : undefined;
-  } catch {
-    return undefined;
+    const value = loads(text, { allowNonFinite: true });
+    return typeof value === "object" && value !== null && "synonym_values" in value
+      ? value.synonym_values
+      : undefined;
+  } catch (error) {
+    if (error instanceof JsonTextError) return undefined;
+    throw error;
   }
 }
 
 /** Equality as in Python: true is 1, text is never a number. */
 function asNumber(value: unknown): number | undefined {
-  if (typeof value === "boolean") return value ? 1 : 0;
-  return typeof value === "number" ? value : undefined;
+  if (value instanceof PyFloat) return value.value;
+  return typeof value === "boolean" || typeof value === "bigint" || typeof value === "number"
+    ? Number(value)
+    : undefined;
 }
 
+const integer = laxInt();
+
 function asInteger(value: unknown): number | undefined {
-  if (typeof value === "string") return /^\s*[+-]?\d+\s*$/.test(value) ? Number(value) : undefined;
-  const number = asNumber(value);
-  return number !== undefined && Number.isInteger(number) ? number : undefined;
+  return integer.safeParse(value).data;
 }
