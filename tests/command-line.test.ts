@@ -205,12 +205,12 @@ it("asks for the model under test once, by the flags that give it", async () => 
   expect(none.stdout).toContain("references 'policy_base_url', which is not defined");
   expect(none.stdout).toContain(
     "The model under test is not set: policy_base_url, policy_api_key, policy_model_name are missing.\n" +
-      "Give the model with --model-url URL --model-api-key KEY --model NAME, or write policy_base_url, policy_api_key, policy_model_name into env.yaml.",
+      "Give it with --model-url URL --model-api-key KEY --model NAME, in env.yaml, or as ++policy_base_url=<value> ",
   );
   expect(none.stdout).not.toContain("Did you mean");
   const one = await run({}, ...words, "--model-url", "http://127.0.0.1:1/v1", "--model", "m");
   expect(one.stdout).toContain(
-    "Give the model with --model-api-key KEY, or write policy_api_key into env.yaml.",
+    "Give it with --model-api-key KEY, in env.yaml, or as ++policy_api_key=<value>.",
   );
 });
 

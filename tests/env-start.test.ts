@@ -1,5 +1,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
@@ -79,6 +88,68 @@ it.each(["SIGINT", "SIGKILL"] as const)("leaves no server process behind after %
   gym.child.kill(signal);
   await gym.ended;
   await expect.poll(() => servers.filter(isRunning), { timeout: 10_000 }).toEqual([]);
+});
+
+it("ends although code of a server has left timers and processes, and ends those too", async () => {
+  const server = join(folder, "resources_servers", "parent");
+  mkdirSync(server, { recursive: true });
+  writeFileSync(
+    join(server, "app.ts"),
+    `
+import { spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { defineResourcesServer } from "nemo-gym";
+setInterval(() => {}, 1_000);
+export default defineResourcesServer({
+  start() {
+    const child = spawn("bash", ["-c", "sleep 600 & echo $!; wait"]);
+    child.stdout.once("data", (text) => writeFileSync("pids", child.pid + " " + text));
+  },
+  verify: () => ({ reward: 1 }),
+});
+`,
+  );
+  writeFileSync(join(folder, "a.yaml"), "parent: {resources_servers: {parent: {entrypoint: app.ts}}}\n");
+  const gym = await startGym(["--config", "a.yaml"]);
+  await expect.poll(gym.output, ready).toContain("All 1 / 1 servers ready");
+  await expect.poll(() => existsSync(join(folder, "pids")), ready).toBe(true);
+  const left = readFileSync(join(folder, "pids"), "utf8").trim().split(" ").map(Number);
+  expect(left.map(isRunning)).toEqual([true, true]);
+  gym.child.kill("SIGTERM");
+  expect(await gym.ended).toBe(0);
+  expect(left.filter(isRunning)).toEqual([]);
+});
+
+it("shows what the provider says about the key before it says ready", async () => {
+  const provider = createServer((_request, response) => {
+    response.writeHead(401, { "content-type": "application/json" });
+    response.end('{"error":{"message":"this key was revoked"}}');
+  });
+  const port = await freePort();
+  await new Promise<void>((resolve) => provider.listen(port, "127.0.0.1", () => resolve()));
+  const model = ["--model-url", `http://127.0.0.1:${port}/v1`, "--model-api-key", "sk-1", "--model", "m"];
+  const gym = await startGym([
+    "--resources-server",
+    "example_single_tool_call",
+    "--model-type",
+    "openai_model",
+    ...model,
+  ]);
+  await expect.poll(gym.output, ready).toContain("All 3 / 3 servers ready");
+  expect(gym.output()).toContain("401 from 127.0.0.1: this key was revoked");
+  expect(gym.output().indexOf("401 from")).toBeLessThan(gym.output().indexOf("servers ready"));
+  gym.child.kill("SIGINT");
+  expect(await gym.ended).toBe(0);
+  provider.close();
+});
+
+it("puts the logs below the working directory", async () => {
+  const gym = await startGym(example);
+  await expect.poll(gym.output, ready).toContain("All 3 / 3 servers ready");
+  const [run] = readdirSync(join(folder, "results", "logs"));
+  expect(readdirSync(join(folder, "results", "logs", run ?? ""))).toContain("policy_model.log");
+  gym.child.kill("SIGINT");
+  await gym.ended;
 });
 
 it("names a server that dies, shows its last lines and stops the rest", async () => {

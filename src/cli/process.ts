@@ -2,16 +2,27 @@ import { writeSync } from "node:fs";
 import type { CliIo } from "./command.ts";
 import { runCli, runLegacy } from "./main.ts";
 
+const END_GRACE_MS = 500;
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 
 /** Runs `gym` for this process. */
 export async function main(): Promise<void> {
-  process.exitCode = await runCli(process.argv.slice(2), processIo());
+  end(await runCli(process.argv.slice(2), processIo()));
 }
 
 /** Runs an older command for this process, by the name of the file it was started as. */
 export async function mainLegacy(): Promise<void> {
-  process.exitCode = await runLegacy(process.argv[1] ?? "", process.argv.slice(2), processIo());
+  end(await runLegacy(process.argv[1] ?? "", process.argv.slice(2), processIo()));
+}
+
+/** The work is done: timers and sockets that code of servers has left do not keep the process. */
+function end(exitCode: number): void {
+  process.exitCode = exitCode;
+  setTimeout(() => {
+    // A slow reader still gets everything.
+    if (process.stdout.writableLength === 0 && process.stderr.writableLength === 0) process.exit(exitCode);
+    else end(exitCode);
+  }, END_GRACE_MS).unref();
 }
 
 /** Says one line when everything else has failed to. */

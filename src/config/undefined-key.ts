@@ -15,10 +15,11 @@ export function remedyFor(key: string, root: DictNode): string {
   const missing = [...MODEL_KEYS.keys()].filter(
     (name) => !root.entries.has(name) && isReferenced(root, name),
   );
-  const flags = missing.map((name) => MODEL_KEYS.get(name)).join(" ");
   const listed =
     missing.length > 1 ? `The model under test is not set: ${missing.join(", ")} are missing.\n` : "";
-  return `${listed}Give the model with ${flags}, or write ${missing.join(", ")} into env.yaml.`;
+  const flags = missing.map((name) => MODEL_KEYS.get(name)).join(" ");
+  const overrides = missing.map((name) => `++${name}=<value>`).join(" ");
+  return `${listed}Give it with ${flags}, in env.yaml, or as ${overrides}.`;
 }
 
 /** ` Did you mean 'x'?`, unless the key is one that everybody knows and nobody set. */

@@ -20,6 +20,7 @@ export async function startServers(context: CommandContext): Promise<number> {
       installRoot,
       onEvent: show,
       signal,
+      ownsProcess: true,
       logDirectory: path.join(resultsDirectory(config, context), "logs", timestamp()),
       ...(flags["watch"] && { hosting: "process" as const }),
     });

@@ -59,6 +59,7 @@ async function withOwnServers(context: CommandContext): Promise<number> {
       installRoot,
       signal,
       head: false,
+      ownsProcess: true,
       logDirectory: path.join(path.dirname(output), "logs"),
       onEvent: (event) => view.serverEvent(event),
     });

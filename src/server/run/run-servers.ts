@@ -9,6 +9,7 @@ import { type LoopLag, LoopMonitor } from "../loop-monitor.ts";
 import { Watchdog, watchdogLimits } from "../watchdog.ts";
 import { fileFinder } from "./find-file.ts";
 import { HeadServer, type InstanceRecord } from "./head-server.ts";
+import { descendants, killLeftBehind } from "./left-behind.ts";
 import type { StartMessage } from "./messages.ts";
 import { installNodeDependencies } from "./node-dependencies.ts";
 import { type Placement, placementOf } from "./placement.ts";
@@ -37,6 +38,8 @@ export interface RunServersOptions {
   logDirectory?: string;
   onEvent?: (event: RunEvent) => void;
   signal?: AbortSignal;
+  /** Whether this process is there for the servers: then whatever their code has started ends with them. */
+  ownsProcess?: boolean;
 }
 
 /** A server has stopped by itself, or could not be started. */
@@ -103,6 +106,7 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
     instances.map((instance) => [instance.name, placementOf(instance, globalConfig)]),
   );
   const children = new Map<string, ServerChild>();
+  const before = options.ownsProcess ? descendants() : undefined;
   const token = randomBytes(24).toString("base64url");
   const startTime = Date.now() / 1000;
   const crash = withResolvers<never>();
@@ -129,6 +133,7 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
     await Promise.allSettled([cohost?.close(), ...[...children.values()].map((child) => child.stop())]);
     await Promise.allSettled([head?.close(), client?.close()]);
     coordinator?.close();
+    if (before) killLeftBehind(before);
     for (const log of logs.values()) log.close();
   };
   let client: RunClient | undefined;

@@ -14,6 +14,8 @@ export interface StartOptions {
   signal?: AbortSignal;
   /** Used unless the config names a directory. */
   logDirectory?: string;
+  /** Whether this process is there for the servers and nothing else. */
+  ownsProcess?: boolean;
   /** Run every server in a process of its own, whatever the config says. */
   hosting?: "process";
 }
@@ -55,5 +57,6 @@ export async function startFromConfig(
     ...(logDirectory !== undefined && { logDirectory }),
     ...(options.onEvent && { onEvent: options.onEvent }),
     ...(options.signal && { signal: options.signal }),
+    ...(options.ownsProcess && { ownsProcess: true }),
   });
 }
