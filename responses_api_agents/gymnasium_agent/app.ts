@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import {
   agentConfig,
   type Cookies,
+  callLimits,
   callModel,
   callServer,
   defineAgent,
@@ -47,12 +48,14 @@ export default defineAgent({
   }),
   async responses({ params, cookies, config, server, rollout, signal }) {
     const modelServer = config.model_server.name;
-    const turn = await callModel(server.client, { modelServer, params, rollout, signal });
+    const timeoutMs = callLimits(server.globalConfig).modelCallMs;
+    const turn = await callModel(server.client, { modelServer, params, rollout, signal, timeoutMs });
     return { response: { ...turn.response }, cookies: { ...cookies, ...turn.cookies } };
   },
   async run({ row, params, cookies, config, server, rollout, signal }) {
     const { client } = server;
     const environment = config.resources_server.name;
+    const limits = callLimits(server.globalConfig);
     let environmentCookies: Cookies = cookies;
     const ask = async (
       path: string,
@@ -61,7 +64,14 @@ export default defineAgent({
       stop: AbortSignal = signal,
     ) => {
       rollout.onStage(stage, path);
-      const call = { server: environment, path: `${rollout.prefix}${path}`, body, stage, signal: stop };
+      const call = {
+        server: environment,
+        path: `${rollout.prefix}${path}`,
+        body,
+        stage,
+        signal: stop,
+        timeoutMs: limits.toolCallMs,
+      };
       const reply = await callServer(client, { ...call, cookies: environmentCookies });
       environmentCookies = mergeCookies(environmentCookies, reply.cookies);
       return reply.json();
@@ -91,6 +101,7 @@ export default defineAgent({
           params: { ...params, input: [...input, ...history] },
           rollout,
           signal,
+          timeoutMs: limits.modelCallMs,
           ...(modelCookies && { cookies: modelCookies }),
         });
         last = answer.response;

@@ -1,4 +1,11 @@
-import { agentConfig, callModel, defineAgent, modelServerRef, resourcesServerRef } from "nemo-gym";
+import {
+  agentConfig,
+  callLimits,
+  callModel,
+  defineAgent,
+  modelServerRef,
+  resourcesServerRef,
+} from "nemo-gym";
 
 /** One model call: what the model calls is its answer and is verified, not run. */
 export default defineAgent({
@@ -6,7 +13,8 @@ export default defineAgent({
   config: agentConfig.extend({ resources_server: resourcesServerRef, model_server: modelServerRef }),
   async responses({ params, cookies, config, server, rollout, signal }) {
     const modelServer = config.model_server.name;
-    const turn = await callModel(server.client, { modelServer, params, rollout, signal });
+    const timeoutMs = callLimits(server.globalConfig).modelCallMs;
+    const turn = await callModel(server.client, { modelServer, params, rollout, signal, timeoutMs });
     return { response: { ...turn.response }, cookies: { ...cookies, ...turn.cookies } };
   },
 });

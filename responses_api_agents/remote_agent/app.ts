@@ -1,6 +1,7 @@
 import {
   agentConfig,
   type Cookies,
+  callLimits,
   callServer,
   Deadline,
   defineAgent,
@@ -56,7 +57,8 @@ export default defineAgent({
 
   async responses({ params, cookies, config, server, rollout, signal, state }) {
     const { client } = server;
-    const tools = { client, resourcesServer: config.resources_server.name, rollout, signal };
+    const timeoutMs = callLimits(server.globalConfig).toolCallMs;
+    const tools = { client, resourcesServer: config.resources_server.name, rollout, signal, timeoutMs };
     const input = inputItems(params);
     const produced: ResponseOutputItem[] = [];
     let usage: Usage | null = null;
