@@ -89,6 +89,16 @@ describe("resolvers", () => {
     expect(valueOfX("${oc.env:SECRET}", "n: 1\n", { SECRET: "${n}" })).toBe("${n}");
   });
 
+  it("oc.create, oc.deprecated and oc.dict give values of the config", () => {
+    const rest = 'd: {k: 1, m: "${n}"}\nn: two\n';
+    expect(valueOfX("${oc.create:{a:[1,${n}]}}", rest)).toEqual({ a: [1, "two"] });
+    expect(valueOfX("${oc.deprecated:n}", rest)).toBe("two");
+    expect(valueOfX("${oc.dict.keys:d}", rest)).toEqual(["k", "m"]);
+    expect(valueOfX("${oc.dict.values:d}", rest)).toEqual([1, "two"]);
+    expect(failure("x: '${oc.dict.keys:n}'\nn: 1\n").message).toContain("the path of a mapping");
+    expect(failure("x: '${oc.deprecated:gone}'\n").message).toContain("no 'gone'");
+  });
+
   it("oc.select falls back when the key is absent or unset, keeping types", () => {
     const rest = "p: 1\nnothing: ~\nunset: ???\n";
     expect(valueOfX("${oc.select:p,9}", rest)).toBe(1);

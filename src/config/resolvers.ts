@@ -2,8 +2,8 @@ import { getCloseMatches } from "../python/difflib.ts";
 import { pyStr, pyTypeName } from "../python/repr.ts";
 import type { Interpolator, Located } from "./interpolate.ts";
 import { parseElement, type ResolverCall } from "./interpolation-grammar.ts";
-import { splitKey } from "./key-path.ts";
-import { type ConfigNode, isMissing, literalText, positionOf, scalar } from "./node.ts";
+import { type KeyPath, splitKey } from "./key-path.ts";
+import { type ConfigNode, type DictNode, isMissing, list, literalText, positionOf, scalar } from "./node.ts";
 import { plainFromNode } from "./plain-data.ts";
 
 interface CallContext {
@@ -19,6 +19,10 @@ const resolvers: Readonly<Record<string, Resolver>> = {
   "oc.env": environmentVariable,
   "oc.select": selectValue,
   "oc.decode": decodeText,
+  "oc.create": ({ holder, args }) => at(holder, args[0] ?? scalar(null, holder.node.origin)),
+  "oc.deprecated": requiredValue,
+  "oc.dict.keys": mappingKeys,
+  "oc.dict.values": mappingValues,
   // Directives that were not applied, in a list say, read as themselves.
   inherit_from: asWritten,
   copy: asWritten,
@@ -66,6 +70,45 @@ function selectValue(context: CallContext): Located {
   const target = base && interpolator.select(base, splitKey(key.slice(dots)));
   if (target !== undefined && !isMissing(target.node)) return target;
   return at(holder, args[1] ?? scalar(null, holder.node.origin));
+}
+
+/** The value at the path that is the first argument. */
+function requiredValue(context: CallContext): Located {
+  const { interpolator, holder } = context;
+  const key = textArgument(context, 0);
+  const target = selectValue({ ...context, args: context.args.slice(0, 1) });
+  if (target.path === holder.path)
+    throw interpolator.fail(holder.node, holder.path, `there is no '${key}' in the config`);
+  return target;
+}
+
+function mappingKeys(context: CallContext): Located {
+  const { origin } = context.holder.node;
+  const keys = [...requiredMapping(context).node.entries.keys()];
+  return at(
+    context.holder,
+    list(
+      origin,
+      keys.map((key) => (typeof key === "string" ? literalText(key, origin) : scalar(key, origin))),
+    ),
+  );
+}
+
+function mappingValues(context: CallContext): Located {
+  const { interpolator, holder } = context;
+  const { node, path } = requiredMapping(context);
+  const values = [...node.entries].map(([key, value]) =>
+    interpolator.resolveDeep(value, [...path, String(key)]),
+  );
+  return at(holder, list(holder.node.origin, values));
+}
+
+/** The mapping at the path that is the first argument. */
+function requiredMapping(context: CallContext): { node: DictNode; path: KeyPath } {
+  const { interpolator, holder, call } = context;
+  const { node, path } = requiredValue(context);
+  if (node.kind === "dict") return { node, path };
+  throw interpolator.fail(holder.node, holder.path, `'${call.text}' needs the path of a mapping`);
 }
 
 /** The typed value a text spells; null stays null. */
