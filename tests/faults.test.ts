@@ -3,9 +3,11 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { request } from "undici";
-import { afterEach, expect, it } from "vitest";
+import { afterEach, describe, expect, it, onTestFinished } from "vitest";
 import { evaluate } from "../src/rollouts/evaluate.ts";
 import type { RunningServers } from "../src/server/run/run-servers.ts";
+import { type EndpointFault, faults } from "../src/testing/endpoint-server.ts";
+import { MockModelEndpoint } from "../src/testing/mock-model-endpoint.ts";
 import { freePort, instance, startInstances } from "./support/run-instances.ts";
 
 const running: RunningServers[] = [];
@@ -78,16 +80,27 @@ async function start(globalConfig: Record<string, unknown> = {}) {
 
 const row = (question: string) => ({ responses_create_params: { input: question } });
 
-it("gives the model the error of a tool that throws, and keeps the session", async () => {
-  const { servers } = await start();
-  const reply = await servers.client.post("agent", "/run", row("count boom count"));
-  const body = reply.json() as { reward: number; response: { output: { type: string; output?: string }[] } };
-  const outputs = body.response.output
-    .filter((item) => item.type === "function_call_output")
-    .map((item) => item.output);
-  expect(outputs).toEqual(['{"calls":1}', "\"TypeError('tool is broken')\"", '{"calls":3}']);
-  expect(body.reward).toBe(3);
-});
+const modes: [string, Record<string, unknown>][] = [
+  ["co-hosted", {}],
+  ["a process per server", { hosting: "process" }],
+];
+
+it.each(modes)(
+  "gives the model the error of a tool that throws, and keeps the session: %s",
+  async (_, config) => {
+    const { servers } = await start(config);
+    const reply = await servers.client.post("agent", "/run", row("count boom count"));
+    const body = reply.json() as {
+      reward: number;
+      response: { output: { type: string; output?: string }[] };
+    };
+    const outputs = body.response.output
+      .filter((item) => item.type === "function_call_output")
+      .map((item) => item.output);
+    expect(outputs).toEqual(['{"calls":1}', "\"TypeError('tool is broken')\"", '{"calls":3}']);
+    expect(body.reward).toBe(3);
+  },
+);
 
 it("answers a model that calls something that is no tool, without letting it near the verifier", async () => {
   const { servers } = await start();
@@ -101,8 +114,8 @@ it("answers a model that calls something that is no tool, without letting it nea
   expect(body.reward).toBe(2);
 });
 
-it("ends a rollout whose tool hangs as a timeout that names the tool, and writes it to the failures", async () => {
-  const { servers, root } = await start({ tool_call_timeout_seconds: 0.2 });
+it.each(modes)("ends a rollout whose tool hangs as a timeout that names the tool: %s", async (_, config) => {
+  const { servers, root } = await start({ tool_call_timeout_seconds: 0.2, ...config });
   const input = join(root, "in.jsonl");
   writeFileSync(input, `${JSON.stringify(row("count hang"))}\n${JSON.stringify(row("count"))}\n`);
   const { result, summary, paths } = await evaluate({
@@ -144,8 +157,8 @@ it("names the stage when the rollout's own deadline passes", async () => {
   );
 });
 
-it("takes a body of 50 MB and refuses one beyond the limit with 413", async () => {
-  const { servers } = await start();
+it.each(modes)("takes a body of 50 MB and refuses one beyond the limit with 413: %s", async (_, config) => {
+  const { servers } = await start(config);
   const url = servers.client.baseUrl("tools");
   const body = JSON.stringify({ filler: "x".repeat(50 * 1024 * 1024) });
   const taken = await request(`${url}/seed_session`, { method: "POST", body });
@@ -158,6 +171,95 @@ it("takes a body of 50 MB and refuses one beyond the limit with 413", async () =
   // The server answers before it has read everything; a client that is still sending may only see the closed socket.
   if (refused instanceof Error) expect(refused.code).toMatch(/UND_ERR_SOCKET|EPIPE|ECONNRESET/);
   else expect(refused.statusCode).toBe(413);
+});
+
+it.each(modes)("refuses what is no JSON by its place, and goes on: %s", async (_, config) => {
+  const { servers } = await start(config);
+  const url = servers.client.baseUrl("tools");
+  const reply = await request(`${url}/count`, { method: "POST", body: '{"a": 1,, }' });
+  expect(reply.statusCode).toBe(422);
+  expect(await reply.body.json()).toMatchObject({ detail: [{ type: "json_invalid", loc: ["body", 8] }] });
+  expect((await servers.client.post("tools", "/seed_session", {})).status).toBe(200);
+});
+
+it("fails the rollouts of a server that is killed with -9, by name, and ends the run", async () => {
+  const { servers } = await start({ hosting: "process" });
+  const hanging = servers.client.post("agent", "/run", row("hang"), { timeoutMs: 60_000 });
+  hanging.catch(() => {});
+  const record = servers.instances.find(({ process_name }) => process_name === "tools");
+  process.kill(record?.pid ?? 0, "SIGKILL");
+  await expect(servers.crashed).rejects.toThrow("Server 'tools' was killed by SIGKILL");
+  const reply = await hanging;
+  expect(reply.status).toBe(502);
+  expect(reply.json()).toMatchObject({
+    error: { class: "connection", retryable: true, message: expect.stringMatching(/^tools at http/) },
+  });
+});
+
+describe.each(modes)("a provider, %s", (_mode, hosting) => {
+  const KEY = "sk-test-0123456789abcdef";
+
+  async function ask(fault: EndpointFault | undefined, options: { apiKey?: string; forEver?: boolean } = {}) {
+    const endpoint = await new MockModelEndpoint({
+      apiKey: KEY,
+      answer: () => ({ text: "done" }),
+      ...(options.forEver && fault && { faultFor: () => fault }),
+    }).start();
+    onTestFinished(() => endpoint.close());
+    if (fault && !options.forEver) endpoint.fail(fault);
+    const { servers } = await startInstances(
+      [
+        await instance("weather", "resources_servers", "example_single_tool_call"),
+        await instance("model", "responses_api_models", "openai_model", {
+          openai_base_url: endpoint.baseUrl,
+          openai_api_key: options.apiKey ?? KEY,
+          openai_model: "m",
+          retry_attempts: 3,
+          retry_first_pause_seconds: 0.01,
+          request_timeout_seconds: 0.5,
+        }),
+        await instance("agent", "responses_api_agents", "simple_agent", {
+          resources_server: { type: "resources_servers", name: "weather" },
+          model_server: { type: "responses_api_models", name: "model" },
+        }),
+      ],
+      hosting,
+    );
+    running.push(servers);
+    const reply = await servers.client.post("agent", "/run", row("hello"), { timeoutMs: 30_000 });
+    return { status: reply.status, body: reply.json() as Record<string, unknown>, asked: endpoint.count };
+  }
+
+  it("that refuses the key is quoted, once", async () => {
+    const { status, body, asked } = await ask(undefined, { apiKey: "sk-wrong-key-000000" });
+    expect([status, asked]).toEqual([401, 1]);
+    expect(body).toMatchObject({ error: { class: "provider_auth", stage: "model", retryable: false } });
+    expect(body["detail"]).toMatch(/^401 from 127\.0\.0\.1:\d+: Incorrect API key/);
+  });
+
+  it.each([
+    ["asks to come back later", faults.rateLimited(1)],
+    ["fails once", faults.serverError(500)],
+    ["talks nonsense once", faults.garbage()],
+    ["hangs up once", faults.hangUp()],
+  ])("that %s is asked again", async (_title, fault) => {
+    const started = performance.now();
+    const { status, asked } = await ask(fault);
+    expect([status, asked]).toEqual([200, 2]);
+    if (fault.kind === "status" && fault.status === 429)
+      expect(performance.now() - started).toBeGreaterThan(1_000);
+  });
+
+  it.each([
+    ["always fails", faults.serverError(500), 500, /^500 from .*gave up after 3 attempts/],
+    ["always talks nonsense", faults.garbage(), 502, /gave up after 3 attempts/],
+    ["never answers", faults.silence(), 504, /gave up after 3 attempts/],
+  ])("that %s ends the rollout within the budget, with the cause", async (_title, fault, status, message) => {
+    const reply = await ask(fault, { forEver: true });
+    expect([reply.status, reply.asked]).toEqual([status, 3]);
+    expect(reply.body["detail"]).toMatch(message);
+    expect(reply.body).toMatchObject({ error: { stage: "model", retryable: true } });
+  });
 });
 
 it("says which server did not answer, and does not send a tool call twice", async () => {
