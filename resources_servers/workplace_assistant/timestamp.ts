@@ -29,10 +29,18 @@ const FILLER = new Set([
   "th",
   "the",
 ]);
-const CLOCK = /(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?/;
+const CLOCK = /(\d{1,2}):(\d{1,2})(?!\d)(?::(\d{1,2})(?!\d)(?:[.,](\d{1,9}))?)?/;
 const ZONE = /(?:\s*(z|utc|gmt)|\s*([+-])(\d{2}):?(\d{2})?)$/;
 const COMPACT = /^(\d{4})(\d{2})(\d{2})(?:t?(\d{2})(\d{2})(\d{2})?)?$/;
-const WHOLE_HOUR = /^(\d{4}-\d{2}-\d{2}[t ]\d{2})$/;
+/** A date of eight digits before a time of day. */
+const COMPACT_DATE = /^(\d{4})(\d{2})(\d{2})(?=[t ,])/;
+const HOURS = /(\d{1,2})\s*h(?:ours?)?(?![a-z])/;
+const QUARTER = /^(?:(\d{4})-?q([1-4])|([1-4])q-?(\d{4}))$/;
+const MONTHS_A_QUARTER = 3;
+/** Only such text means a time of today; another time of day without a date is one of the first day of the calendar. */
+const LOOKS_LIKE_TIME = /^\d{1,2}:/;
+
+const DATE_PARTS = 3;
 
 /** No timestamp anybody means is longer. */
 const MAX_LENGTH = 100;
@@ -56,6 +64,7 @@ interface Parts {
  */
 export function parseTimestamp(text: string): Timestamp | undefined {
   if (text.length > MAX_LENGTH) return undefined;
+  if (text === "now" || text === "today") return { time: Date.now(), zoned: false };
   const lower = text.trim().toLowerCase();
   if (lower === "nat" || lower === "nan" || lower === "") return NOT_A_TIME;
   const parts: Parts = { hour: 0, minute: 0, second: 0, millisecond: 0, clock: false };
@@ -66,8 +75,14 @@ export function parseTimestamp(text: string): Timestamp | undefined {
     Object.assign(parts, { hour: Number(hour), minute: Number(minute), second: Number(second) });
     return finish(parts);
   }
-  const rest = takeClock(lower.replace(WHOLE_HOUR, "$1:00"), parts);
-  if (rest === undefined || !takeDate(rest, parts)) return undefined;
+  const quarter = QUARTER.exec(lower);
+  if (quarter !== null) {
+    const [, year, number, firstNumber, lastYear] = quarter;
+    const month = (Number(number ?? firstNumber) - 1) * MONTHS_A_QUARTER + 1;
+    return finish({ ...parts, year: Number(year ?? lastYear), month, day: 1 });
+  }
+  const rest = takeClock(lower.replace(COMPACT_DATE, "$1-$2-$3"), parts);
+  if (rest === undefined || !takeDate(rest, parts, LOOKS_LIKE_TIME.test(lower))) return undefined;
   return finish(parts);
 }
 
@@ -88,6 +103,11 @@ function takeClock(text: string, parts: Parts): string | undefined {
       rest = `${rest.slice(0, clock.index)} ${after.slice(0, after.length - whole.length)}`;
     } else rest = `${rest.slice(0, clock.index)} ${after}`;
   }
+  const hours = clock === null ? HOURS.exec(rest) : null;
+  if (hours !== null) {
+    Object.assign(parts, { hour: Number(hours[1]), clock: true });
+    return `${rest.slice(0, hours.index)} ${rest.slice(hours.index + hours[0].length)}`;
+  }
   const meridiem = (
     clock === null ? /(\d{1,2})\s*([ap])\.?m\.?(?![a-z])/ : /()(?<![a-z])([ap])\.?m\.?(?![a-z])/
   ).exec(rest);
@@ -99,12 +119,22 @@ function takeClock(text: string, parts: Parts): string | undefined {
   return `${rest.slice(0, meridiem.index)} ${rest.slice(meridiem.index + meridiem[0].length)}`;
 }
 
-function takeDate(text: string, parts: Parts): boolean {
+function takeDate(text: string, parts: Parts, isTime: boolean): boolean {
   const numbers: string[] = [];
   let yearFirst = false;
   for (const token of text.match(/\d+|[a-z]+|[^\s\da-z]/g) ?? []) {
     if (/^\d/.test(token)) {
       if (token.length > 4) return false;
+      const complete = numbers.length + (parts.month === undefined ? 0 : 1) === DATE_PARTS;
+      if (complete && !parts.clock && token.length % 2 === 0) {
+        // After a whole date, two or four digits are a time of day.
+        Object.assign(parts, {
+          hour: Number(token.slice(0, 2)),
+          minute: Number(token.slice(2)),
+          clock: true,
+        });
+        continue;
+      }
       if (numbers.length === 0 && token.length > 2) yearFirst = true;
       numbers.push(token);
     } else if (MONTH_NAME.test(token)) {
@@ -113,24 +143,30 @@ function takeDate(text: string, parts: Parts): boolean {
     } else if (!FILLER.has(token) && !WEEKDAY.test(token)) return false;
   }
   if (numbers.length > (parts.month === undefined ? 3 : 2)) return false;
-  if (numbers.length === 0 && parts.month === undefined) return takeToday(parts);
+  if (numbers.length === 0 && parts.month === undefined) return takeNoDate(parts, isTime);
   if (parts.month !== undefined) return takeDayAndYear(numbers, parts);
   const [first = "", second, third] = numbers;
-  if (yearFirst)
+  if (yearFirst) {
+    if ((second ?? "").length > 2 || (third ?? "").length > 2) return false;
     Object.assign(parts, { year: Number(first), month: Number(second ?? 1), day: Number(third ?? 1) });
-  else if (third !== undefined) {
+  } else if (third !== undefined) {
     const [a, b] = [Number(first), Number(second)];
     Object.assign(parts, a > 12 ? { day: a, month: b } : { month: a, day: b }, { year: fullYear(third) });
-  } else if (second !== undefined)
-    Object.assign(parts, { month: Number(first), day: Number(second), year: 1 });
-  else return false;
+  } else if (second !== undefined) {
+    const isYear = second.length > 2;
+    Object.assign(parts, {
+      month: Number(first),
+      day: isYear ? 1 : Number(second),
+      year: isYear ? Number(second) : 1,
+    });
+  } else return false;
   return true;
 }
 
-/** A time of day alone means today. */
-function takeToday(parts: Parts): boolean {
+function takeNoDate(parts: Parts, isTime: boolean): boolean {
   const now = new Date();
-  Object.assign(parts, { year: now.getUTCFullYear(), month: now.getUTCMonth() + 1, day: now.getUTCDate() });
+  if (isTime)
+    Object.assign(parts, { year: now.getUTCFullYear(), month: now.getUTCMonth() + 1, day: now.getUTCDate() });
   return parts.clock;
 }
 

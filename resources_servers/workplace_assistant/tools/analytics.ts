@@ -26,14 +26,13 @@ function visitsByDay(
   { databases }: Workplace,
   { time_min, time_max }: Arguments,
 ): [day: string, visits: Cells[]][] {
-  const earliest = isFalsy(time_min) ? undefined : textBound(time_min);
-  const latest = isFalsy(time_max) ? undefined : textBound(time_max);
+  const [bounded, limited] = [!isFalsy(time_min), !isFalsy(time_max)];
   const days = new Map<string, Cells[]>();
   for (const visit of databases.analytics) {
     const day = visit["date_of_visit"];
     if (typeof day !== "string") continue;
-    if (earliest !== undefined && byCodePoint(day, earliest) < 0) continue;
-    if (latest !== undefined && byCodePoint(day, latest) > 0) continue;
+    if (bounded && byCodePoint(day, textBound(time_min)) < 0) continue;
+    if (limited && byCodePoint(day, textBound(time_max)) > 0) continue;
     const visits = days.get(day);
     if (visits === undefined) days.set(day, [visit]);
     else visits.push(visit);

@@ -24,7 +24,7 @@ export function lowered(value: unknown): string {
   return value.toLowerCase();
 }
 
-/** A bound to compare text cells with. */
+/** A bound to compare a text cell with. Without a cell to compare nothing is wrong with any bound. */
 export function textBound(value: unknown): string {
   if (typeof value !== "string")
     throw new ToolError("comparison not supported between instances of different types");

@@ -77,8 +77,8 @@ export const calendarTools: ToolSet = {
       const latestFirst = events
         .sort((left, right) => difference(right.start, left.start))
         .map(({ cells }) => cells);
-      const { items, pagination } = paginate(latestFirst, page, page_size, "total_events");
-      return { events: items, pagination };
+      const shown = paginate(latestFirst, page, page_size, "total_events");
+      return { events: shown?.items, pagination: shown?.pagination };
     },
   },
   calendar_create_event: {

@@ -35,10 +35,10 @@ const FILTERS = [...TEXT_FILTERS, ...BOUND_FILTERS.map(([name]) => name)];
 const customerId = { description: "Id of the customer, eight digits", required: true };
 
 /** Bounds compare as text: a bound without a time of day lies before every moment of its day. */
-function within(rows: readonly Row[], column: string, bound: string, forbidden: -1 | 1): readonly Row[] {
+function within(rows: readonly Row[], column: string, bound: unknown, forbidden: -1 | 1): readonly Row[] {
   return rows.filter(({ cells }) => {
     const cell = comparableCell(cells[column]);
-    return cell !== undefined && Math.sign(byCodePoint(cell, bound)) !== forbidden;
+    return cell !== undefined && Math.sign(byCodePoint(cell, textBound(bound))) !== forbidden;
   });
 }
 
@@ -66,12 +66,12 @@ export const customerTools: ToolSet = {
       for (const name of TEXT_FILTERS)
         if (!isFalsy(given[name])) rows = rowsContaining(rows, name, given[name]);
       for (const [name, column, forbidden] of BOUND_FILTERS) {
-        if (!isFalsy(given[name])) rows = within(rows, column, textBound(given[name]), forbidden);
+        if (!isFalsy(given[name])) rows = within(rows, column, given[name], forbidden);
       }
       const { page = 1, page_size = 5 } = given;
-      const { items, pagination } = paginate(rows, page, page_size, "total_customers");
-      if (rows.length === 0) return "No customers found.";
-      return { customers: items.map(({ cells }) => cells), pagination };
+      const shown = paginate(rows, page, page_size, "total_customers");
+      if (shown === undefined) return "No customers found.";
+      return { customers: shown.items.map(({ cells }) => cells), pagination: shown.pagination };
     },
   },
   customer_relationship_manager_update_customer: {

@@ -1,4 +1,4 @@
-import { splitWords } from "nemo-gym/python";
+import { PyFloat, splitWords } from "nemo-gym/python";
 import type { Cells, Row } from "../table.ts";
 import { parseTimestamp } from "../timestamp.ts";
 import { ToolError } from "../tool-error.ts";
@@ -22,8 +22,11 @@ function send(workplace: Workplace, recipient: unknown, subject: unknown, body: 
 }
 
 function isAddress(recipient: unknown): boolean {
-  if (typeof recipient !== "string") throw new ToolError("argument of this type is not iterable");
-  return recipient.includes("@") && recipient.includes(".");
+  if (typeof recipient === "string" || Array.isArray(recipient))
+    return recipient.includes("@") && recipient.includes(".");
+  if (typeof recipient !== "object" || recipient === null || recipient instanceof PyFloat)
+    throw new ToolError("argument of this type is not iterable");
+  return Object.hasOwn(recipient, "@") && Object.hasOwn(recipient, ".");
 }
 
 /** Searches look at the same few hundred rows again and again. */
@@ -57,6 +60,7 @@ function dayBound(value: unknown): number {
   const timestamp = timestampOf(value);
   if (timestamp === undefined)
     throw new ToolError(`Unknown datetime string format, unable to parse: ${String(value)}`);
+  if (Number.isNaN(timestamp.time)) throw new ToolError("NaTType does not support date");
   return dayOf(timestamp.time);
 }
 
@@ -75,18 +79,17 @@ function searchEmails(workplace: Workplace, given: SearchArguments): unknown {
     const words = splitWords(lowered(query));
     rows = rows.filter(({ cells }) => words.every((word) => searchText(cells).includes(word)));
   }
-  if (!isFalsy(date_min)) {
-    const earliest = dayBound(date_min);
-    rows = rows.filter(({ cells }) => dayOf(sendTime(cells)) >= earliest);
-  }
-  if (!isFalsy(date_max)) {
-    const latest = dayBound(date_max);
-    rows = rows.filter(({ cells }) => dayOf(sendTime(cells)) <= latest);
-  }
-  if (rows.length === 0) return "No emails found.";
   const newestFirst = rows.map(({ cells }) => cells).sort((left, right) => sendTime(right) - sendTime(left));
-  const { items, pagination } = paginate(newestFirst, page, page_size, "total_emails");
-  return { emails: items, pagination };
+  const emails = within(within(newestFirst, date_min, -1), date_max, 1);
+  const shown = paginate(emails, page, page_size, "total_emails");
+  return shown === undefined ? "No emails found." : { emails: shown.items, pagination: shown.pagination };
+}
+
+/** The e-mails not before (-1) or not after (1) a day. The day is read for the first e-mail it is held against, and only then. */
+function within(emails: readonly Cells[], day: unknown, forbidden: -1 | 1): readonly Cells[] {
+  if (isFalsy(day) || emails.length === 0) return emails;
+  const bound = dayBound(day);
+  return emails.filter((cells) => Math.sign(dayOf(sendTime(cells)) - bound) !== forbidden);
 }
 
 export const emailTools: ToolSet = {

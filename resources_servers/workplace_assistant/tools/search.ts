@@ -1,4 +1,4 @@
-import { compilePyRegex, type PyRegex, RegexBudgetError, RegexSyntaxError } from "nemo-gym/python";
+import { compilePyRegex, PyFloat, type PyRegex, RegexBudgetError, RegexSyntaxError } from "nemo-gym/python";
 import type { Cell, Row } from "../table.ts";
 import { ToolError } from "../tool-error.ts";
 
@@ -52,28 +52,47 @@ export interface Page<Item> {
   pagination: Record<string, number>;
 }
 
-/** One page of a list; page numbers outside are moved to the nearest page. `counted` names the total. */
+/** A number as Python sees it: a float cannot say where a slice begins. */
+interface PyNumber {
+  value: number;
+  isFloat: boolean;
+}
+
+/**
+ * One page of a list; page numbers outside are moved to the nearest page. `counted` names the total. Of an empty list there is no
+ * page, but the numbers must make sense all the same.
+ */
 export function paginate<Item>(
   items: readonly Item[],
   page: unknown,
   pageSize: unknown,
   counted: string,
-): Page<Item> {
-  const size = wholeNumber(pageSize);
-  if (size === 0) throw new ToolError("integer division or modulo by zero");
+): Page<Item> | undefined {
+  const size = numberOf(pageSize);
+  if (size.value === 0) throw new ToolError("integer division or modulo by zero");
   const total = items.length;
-  const pages = Math.floor((total + size - 1) / size);
-  const number = pages > 0 ? Math.max(1, Math.min(wholeNumber(page), pages)) : 1;
-  const start = (number - 1) * size;
+  const pages = Math.floor((total + size.value - 1) / size.value);
+  const number = pages > 0 ? nearestPage(numberOf(page), pages) : whole(1);
+  if (total === 0) return undefined;
+  const start = (number.value - 1) * size.value;
+  const isFloat = number.isFloat || size.isFloat;
+  if (isFloat) throw new ToolError("slice indices must be integers");
   return {
-    items: items.slice(start, Math.min(start + size, total)),
-    pagination: { [counted]: total, page: number, page_size: size, total_pages: pages },
+    items: items.slice(start, Math.min(start + size.value, total)),
+    pagination: { [counted]: total, page: number.value, page_size: size.value, total_pages: pages },
   };
 }
 
-function wholeNumber(value: unknown): number {
-  if (typeof value === "boolean") return Number(value);
-  if (typeof value === "number" && Number.isInteger(value)) return value;
-  if (typeof value === "bigint") return Number(value);
+const whole = (value: number): PyNumber => ({ value, isFloat: false });
+
+function nearestPage(page: PyNumber, pages: number): PyNumber {
+  if (page.value > pages) return whole(pages);
+  return page.value > 1 ? page : whole(1);
+}
+
+function numberOf(value: unknown): PyNumber {
+  if (value instanceof PyFloat) return { value: value.value, isFloat: true };
+  if (typeof value === "number") return { value, isFloat: !Number.isInteger(value) };
+  if (typeof value === "boolean" || typeof value === "bigint") return whole(Number(value));
   throw new ToolError("page and page_size must be whole numbers");
 }

@@ -293,6 +293,33 @@ describe("pages", () => {
   });
 });
 
+describe("numbers and bounds that make no sense", () => {
+  const search = (given: Record<string, unknown>) => call("email_search_emails", given);
+
+  it("are refused only where they are used", () => {
+    expect(search({ query: "nosuchword", date_min: "garbage" })).toBe("No emails found.");
+    expect(search({ query: "nosuchword", page_size: 0 })).toMatch(/^Error searching emails/);
+    expect(search({ date_min: "garbage" })).toMatch(/^Error searching emails/);
+    expect(search({ page: 1.5, page_size: 1000 }).pagination.page).toBe(1);
+    expect(search({ page: 1.5, page_size: 1 })).toMatch(/^Error searching emails/);
+    const customers = "customer_relationship_manager_search_customers";
+    expect(call(customers, { customer_name: "nosuchname", page: 1.5, page_size: -1 })).toBe(
+      "No customers found.",
+    );
+    expect(call(customers, { customer_name: "nosuchname", follow_up_by_min: 5 })).toBe("No customers found.");
+    expect(() => call(customers, { follow_up_by_min: 5 })).toThrow(ToolError);
+    expect(call("analytics_total_visits_count", { time_min: "9999", time_max: 5 })).toEqual({});
+    expect(() => call("analytics_total_visits_count", { time_max: 5 })).toThrow(ToolError);
+  });
+
+  it("take a list for an address without @", () => {
+    expect(call("email_send_email", { recipient: ["a"], subject: "s", body: "b" })).toBe(
+      "Invalid recipient email address.",
+    );
+    expect(() => call("email_send_email", { recipient: 5, subject: "s", body: "b" })).toThrow(ToolError);
+  });
+});
+
 describe("hostile patterns", () => {
   it("take bounded time", () => {
     const started = performance.now();
