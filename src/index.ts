@@ -12,6 +12,7 @@ export { untilAborted } from "./client/run-client.ts";
 export { type CallOptions, callServer, type ServerClient, type ServerReply } from "./client/server-client.ts";
 export type { BenchmarkSources, PrepareContext } from "./datasets/benchmarks/prepare-context.ts";
 export { errorMessage, GymError } from "./errors.ts";
+export type { RolloutDriver, RolloutDriverContext } from "./rollouts/rollout-driver.ts";
 export { agentConfig, loopAgentConfig, modelServerRef, resourcesServerRef } from "./server/agent-config.ts";
 export { type CallLimits, callLimits } from "./server/call-limits.ts";
 export { callModel, inputItems } from "./server/call-model.ts";

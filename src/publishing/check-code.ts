@@ -1,10 +1,8 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { WorkloadError } from "../config/errors.ts";
-import { candidatePaths, findExistingPath } from "../config/paths.ts";
+import { candidatePaths } from "../config/paths.ts";
 import { existingScript } from "../datasets/benchmarks/prepare-script.ts";
-
-/** Files a Python module name may stand for, ours first. */
-const MODULE_FILES = [".ts", ".js", ".mjs", ".py", "/index.ts", "/__init__.py"];
+import { locateRolloutDriver } from "../rollouts/rollout-driver.ts";
 
 /** A benchmark's prepare script must be there and define `prepare`; it is read, not run. */
 export function checkPrepareScript(given: string, roots: readonly string[]): void {
@@ -19,16 +17,14 @@ export function checkPrepareScript(given: string, roots: readonly string[]): voi
 
 /** `package.module:function` must name a function that exists. */
 export function checkRolloutDriver(reference: string, roots: readonly string[]): void {
-  const [module = "", name = ""] = reference.split(":");
-  const stem = module.replaceAll(".", "/");
-  const file = MODULE_FILES.map((ending) => findExistingPath(`${stem}${ending}`, roots)).find(
-    (found) => found !== undefined,
-  );
-  if (file === undefined)
+  const { file, name } = locateRolloutDriver(reference, roots);
+  if (file === undefined) {
+    const stem = reference.replace(/:.*/, "").replaceAll(".", "/");
     throw new WorkloadError(
       `The module of the rollout driver '${reference}' was not found: ${stem}.ts or .py.`,
     );
-  if (!existsSync(file) || !definesFunction(readFileSync(file, "utf8"), name, file.endsWith(".py")))
+  }
+  if (!definesFunction(readFileSync(file, "utf8"), name, file.endsWith(".py")))
     throw new WorkloadError(`The rollout driver '${reference}' is not defined in ${file}.`);
 }
 

@@ -177,6 +177,12 @@ export const rolloutErrorCodes = [
     fix: "Read the reasons in the message and the kept token records, mend the cause, then resume.",
   },
   {
+    code: "ROLLOUT_DRIVER",
+    class: "RolloutError",
+    when: "`rollout_collection_driver` names no function that can be called, or the driver left no results.",
+    fix: "Give `package.module:function`, a file of TypeScript or JavaScript under the project that exports it.",
+  },
+  {
     code: "ROLLOUT_CANCELLED",
     class: "RolloutCancelled",
     when: "A rollout was stopped on purpose.",

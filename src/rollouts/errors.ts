@@ -32,6 +32,7 @@ export type RolloutErrorCode =
   | "ROLLOUT_INPUT_EMPTY"
   | "ROLLOUT_LOCKED"
   | "ROLLOUT_MASK_FRACTION"
+  | "ROLLOUT_DRIVER"
   | "ROLLOUT_RESUME_REFUSED";
 
 /** The inputs, settings or files of a run are not as they must be. */

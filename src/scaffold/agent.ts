@@ -1,11 +1,14 @@
 import type { ScaffoldFiles } from "./files.ts";
 import { pascalCase } from "./names.ts";
 
-/** An agent with a loop of its own: ask the model, run its tool calls, until it answers. */
-export function agentFiles(name: string): ScaffoldFiles {
+/**
+ * An agent with a loop of its own: ask the model, run its tool calls, until it answers. With `ownsEpisode` it has a `run` too,
+ * the place where a framework takes the whole episode over.
+ */
+export function agentFiles(name: string, { ownsEpisode = false } = {}): ScaffoldFiles {
   const folder = `responses_api_agents/${name}`;
   return {
-    [`${folder}/app.ts`]: app(name),
+    [`${folder}/app.ts`]: ownsEpisode ? withRun(app(name)) : app(name),
     [`${folder}/app.test.ts`]: APP_TEST,
     [`${folder}/configs/${name}.yaml`]: config(name),
     [`${folder}/README.md`]: readme(name),
@@ -69,6 +72,20 @@ export default defineAgent({
   },
 });
 `;
+}
+
+/** The same with the whole episode in its hands. */
+function withRun(text: string): string {
+  return text
+    .replace("loopAgentConfig, runToolCall }", "loopAgentConfig, runToolCall, standardRun }")
+    .replace(
+      "  async responses({",
+      `  /** The whole episode: hand it to a framework here, and what the framework did to the verifier. */
+  async run(args) {
+    return standardRun(args);
+  },
+  async responses({`,
+    );
 }
 
 const APP_TEST = `import { createTestServer, functionCallItem, messageItem, verifyBody } from "nemo-gym/testing";

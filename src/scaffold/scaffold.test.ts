@@ -84,7 +84,8 @@ describe("servers", () => {
       ...resourcesServerFiles("quiz"),
       ...agentFiles("looper"),
       ...modelFiles("parrot"),
-      ...workload({ kind: "benchmark" }),
+      ...workload({ kind: "benchmark", profile: "external-rollout-driver" }),
+      ...workload({ profile: "external-agent-loop" }),
     };
     const biome = path.join(installRoot(), "node_modules/.bin/biome");
     for (const [file, text] of Object.entries(files).filter(([name]) => name.endsWith(".ts"))) {
@@ -127,6 +128,18 @@ describe("workloads", () => {
       ["garden_agent", "garden_agent"],
     ]);
     expect(agents[0]?.config).toMatchObject({ resources_server: { name: "garden_resources_server" } });
+  });
+
+  it("hand the episode, or the coordination of rollouts, to the author", async () => {
+    await writeMissingFiles(base, workload({ profile: "external-agent-loop" }));
+    expect(readFileSync(path.join(base, "responses_api_agents/garden_agent/app.ts"), "utf8")).toContain(
+      "return standardRun(args);",
+    );
+    const files = workload({ profile: "external-rollout-driver" });
+    expect(files["environments/garden/rollout_driver.ts"]).toContain("export const runRollouts");
+    const reference = "environments.garden.rollout_driver:runRollouts\n";
+    expect(files["environments/garden/config.yaml"]).toContain(`rollout_collection_driver: ${reference}`);
+    expect(files["environments/garden/manifest.yaml"]).toContain(`rollout_driver: ${reference}`);
   });
 
   it("reuse a verifier with rows it can score", async () => {

@@ -1,3 +1,4 @@
+import type { IntegrationProfile } from "../catalog/manifest.ts";
 import { agentFiles } from "./agent.ts";
 import type { ScaffoldFiles } from "./files.ts";
 import { PROMPT, resourcesServerFiles, sourceRows } from "./resources-server.ts";
@@ -6,7 +7,7 @@ import type { Verifier } from "./verifier.ts";
 export interface WorkloadScaffold {
   readonly kind: "environment" | "benchmark";
   readonly name: string;
-  readonly profile: "custom-gym-verifier" | "custom-gym-agent-loop";
+  readonly profile: IntegrationProfile;
   readonly verifier: Verifier;
   /** The verifier exists already; otherwise it is created too. */
   readonly reused: boolean;
@@ -19,7 +20,10 @@ export function workloadFiles(scaffold: WorkloadScaffold): ScaffoldFiles {
   const folder = `${kind}s/${name}`;
   return {
     ...(scaffold.reused ? {} : resourcesServerFiles(verifier.name)),
-    ...(scaffold.profile === "custom-gym-agent-loop" ? agentFiles(`${name}_agent`) : {}),
+    ...(hasOwnAgent(scaffold)
+      ? agentFiles(`${name}_agent`, { ownsEpisode: scaffold.profile === "external-agent-loop" })
+      : {}),
+    ...(scaffold.profile === "external-rollout-driver" ? { [`${folder}/rollout_driver.ts`]: DRIVER } : {}),
     [`${folder}/manifest.yaml`]: manifest(scaffold),
     [`${folder}/config.yaml`]: config(scaffold),
     [`${folder}/data/example.jsonl`]: verifier.exampleRows,
@@ -36,6 +40,22 @@ export function workloadFiles(scaffold: WorkloadScaffold): ScaffoldFiles {
       : {}),
   };
 }
+
+function hasOwnAgent({ profile }: WorkloadScaffold): boolean {
+  return profile === "custom-gym-agent-loop" || profile === "external-agent-loop";
+}
+
+function driverOf({ kind, name, profile }: WorkloadScaffold): string | undefined {
+  return profile === "external-rollout-driver" ? `${kind}s.${name}.rollout_driver:runRollouts` : undefined;
+}
+
+const DRIVER = `import type { RolloutDriver } from "nemo-gym";
+
+/** Coordinates the rollouts of an evaluation. Whatever is to happen around the built-in loop, \`collect\`, goes here. */
+export const runRollouts: RolloutDriver = async (_collection, _config, { collect }) => {
+  await collect();
+};
+`;
 
 /** What the model is asked stands in one field; the prompt config puts it back. */
 const BARE_PROMPT = "user: '{task_prompt}'\n";
@@ -60,8 +80,9 @@ function textOfContent(content: unknown): string {
   return content.map((part: { text?: string }) => part.text ?? "").join("");
 }
 
-function agentOf({ name, profile, verifier }: WorkloadScaffold) {
-  const own = profile === "custom-gym-agent-loop";
+function agentOf(scaffold: WorkloadScaffold) {
+  const { name, verifier } = scaffold;
+  const own = hasOwnAgent(scaffold);
   return { instance: `${name}_agent`, implementation: own ? `${name}_agent` : verifier.agent.implementation };
 }
 
@@ -84,10 +105,11 @@ function datasets({ kind, name }: WorkloadScaffold, indent: string): string {
 }
 
 function config(scaffold: WorkloadScaffold): string {
-  const { verifier, profile } = scaffold;
+  const { verifier } = scaffold;
   const agent = agentOf(scaffold);
-  const include = `config_paths:\n- ${verifier.configPath}\n`;
-  if (profile === "custom-gym-agent-loop") {
+  const driver = driverOf(scaffold);
+  const include = `config_paths:\n- ${verifier.configPath}\n${driver ? `rollout_collection_driver: ${driver}\n` : ""}`;
+  if (hasOwnAgent(scaffold)) {
     // Takes over what the verifier's own agent is wired to, and its place.
     const { instance, implementation } = verifier.agent;
     return `${include}${agent.instance}:
@@ -108,6 +130,7 @@ ${datasets(scaffold, "      ")}`;
 
 function manifest(scaffold: WorkloadScaffold): string {
   const { kind, name, profile, verifier, reward } = scaffold;
+  const driver = driverOf(scaffold);
   const benchmark = `canonical_split: benchmark\nstandard_prompt_config: benchmarks/${name}/prompt.yaml\n`;
   return `name: ${name}
 version: 0.1.0
@@ -126,7 +149,7 @@ determinism: unknown
 resources_server: ${verifier.name}
 agent_server: ${agentOf(scaffold).implementation}
 model_server: policy_model
-${kind === "benchmark" ? benchmark : ""}datasets:
+${driver ? `rollout_driver: ${driver}\n` : ""}${kind === "benchmark" ? benchmark : ""}datasets:
 ${datasets(scaffold, "")}`;
 }
 

@@ -5,6 +5,7 @@ import { lifecycles, type ManifestKind, manifestKinds } from "../../catalog/mani
 import { matchesQuery } from "../../catalog/matches.ts";
 import { readParts } from "../../catalog/workload-parts.ts";
 import { discoverWorkloads } from "../../catalog/workloads.ts";
+import { RegistryError } from "../../config/errors.ts";
 import type { CommandContext } from "../command.ts";
 import { printInspection, printUnknown, withValue } from "./inspection.ts";
 import { commonKeys, listingKeys } from "./keys.ts";
@@ -144,7 +145,10 @@ async function inspect(
 ): Promise<number> {
   const { entries, entry, parts } = await openCatalog(context, (files) => {
     const catalog = discoverWorkloads(files).entries;
-    const found = named(catalog, name).find((candidate) => kind === undefined || candidate.kind === kind);
+    const matches = named(catalog, name).filter((candidate) => kind === undefined || candidate.kind === kind);
+    const [found] = matches;
+    if (new Set(matches.map((match) => match.kind)).size > 1)
+      throw new RegistryError(`'${name}' is both an environment and a benchmark; say which with --kind.`);
     return { entries: catalog, entry: found, parts: found && readParts(found, files) };
   });
   if (entry === undefined || parts === undefined) return printMissing(context, entries, name, kind);

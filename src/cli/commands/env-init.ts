@@ -28,9 +28,14 @@ export const envInit = defineCommand({
     model: { kind: "text", metavar: "NAME", exclusive: "what", help: "create a model server" },
     profile: {
       kind: "text",
-      choices: ["custom-gym-verifier", "custom-gym-agent-loop"],
+      choices: [
+        "custom-gym-verifier",
+        "custom-gym-agent-loop",
+        "external-agent-loop",
+        "external-rollout-driver",
+      ],
       default: "custom-gym-verifier",
-      help: "what of an environment or benchmark is your own: the verifier, or the agent's loop too",
+      help: "what of an environment or benchmark is your own beside the verifier: nothing, the agent's loop, its whole episode, or the coordination of rollouts",
     },
     "reuse-verifier": {
       kind: "text",

@@ -138,6 +138,10 @@ describe("gym env packages", () => {
     const none = await run("env", "packages", "--resources-server", "own");
     expect(none.exitCode).toBe(1);
     expect(none.stdout).toContain("There is no node_modules for resources_servers/own");
+    expect(none.stdout).toContain("gym env prefetch --config resources_servers/own/configs/own.yaml");
+    await run("env", "init", "--resources-server", "plain");
+    const plain = await run("env", "packages", "--resources-server", "plain");
+    expect(plain.stdout).toContain(`cd ${base} && npm install\n`);
     write("resources_servers/own/node_modules/left/package.json", '{"name": "left", "version": "1.2.3"}');
     write("resources_servers/own/node_modules/@a/b/package.json", '{"name": "@a/b", "version": "0.1.0"}');
     const shown = await run("env", "packages", "--resources-server", "own");

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
+import type { IntegrationProfile } from "../../catalog/manifest.ts";
 import { searchRoots } from "../../config/paths.ts";
 import { agentFiles } from "../../scaffold/agent.ts";
 import { ScaffoldError } from "../../scaffold/errors.ts";
@@ -26,7 +27,7 @@ interface InitFlags {
   readonly benchmark?: string;
   readonly agent?: string;
   readonly model?: string;
-  readonly profile?: "custom-gym-verifier" | "custom-gym-agent-loop";
+  readonly profile?: IntegrationProfile;
   readonly "reuse-verifier"?: string;
   readonly "reward-range": readonly string[];
   readonly "higher-is-better": boolean;

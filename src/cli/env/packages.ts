@@ -39,7 +39,7 @@ export async function listPackages(context: CommandContext, table: KeyTable): Pr
   if (environment === undefined) {
     context.out(`  There is no node_modules for ${server.entrypoint} at: ${server.directory}`);
     context.out("  Install its packages first:");
-    context.out(`  gym env prefetch --config ${server.entrypoint}/configs/${server.name}.yaml`);
+    context.out(`  ${howToInstall(server)}`);
     return 1;
   }
   const packages = keys.outdated
@@ -68,6 +68,14 @@ function nodeModulesOf({ directory }: ServerFolder): string | undefined {
     if (path.basename(folder) === "node_modules") return folder;
   }
   return undefined;
+}
+
+/** A server with packages of its own is installed by the gym, others with the project they lie in. */
+function howToInstall({ directory, entrypoint, name }: ServerFolder): string {
+  const project = path.resolve(directory, "../..");
+  return existsSync(path.join(directory, "package.json")) || !existsSync(path.join(project, "package.json"))
+    ? `gym env prefetch --config ${entrypoint}/configs/${name}.yaml`
+    : `cd ${project} && npm install`;
 }
 
 function installedPackages(nodeModules: string): InstalledPackage[] {

@@ -122,6 +122,18 @@ describe("gym env validate, manifest form", () => {
   });
 });
 
+describe("gym list environments NAME", () => {
+  it("asks for the kind of a name that has two", async () => {
+    await run("env", "init", "--environment", "garden");
+    await run("env", "init", "--benchmark", "garden");
+    const { exitCode, stdout } = await run("list", "environments", "garden");
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain("'garden' is both an environment and a benchmark; say which with --kind.");
+    const chosen = await run("list", "environments", "garden", "--kind", "benchmark");
+    expect(chosen.stdout).toContain("The garden benchmark");
+  });
+});
+
 describe("gym env publish", () => {
   it.each([
     [[], "Name the environment or benchmark to publish"],

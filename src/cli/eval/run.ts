@@ -6,12 +6,13 @@ import { artifactPaths } from "../../rollouts/artifact-paths.ts";
 import type { RolloutCaptures } from "../../rollouts/capture/captures.ts";
 import { openCaptures } from "../../rollouts/capture/open-captures.ts";
 import { RolloutError } from "../../rollouts/errors.ts";
-import { PreparedEvaluation } from "../../rollouts/evaluate.ts";
+import { type Evaluation, PreparedEvaluation } from "../../rollouts/evaluate.ts";
 import type { ExpandOptions } from "../../rollouts/expand.ts";
 import { refuseDirectory, refuseOverwriting } from "../../rollouts/prepare-run.ts";
 import { loadPromptConfig } from "../../rollouts/prompt-config.ts";
 import { Repeats, type RepeatsSetting } from "../../rollouts/repeats.ts";
 import { maxAttemptsFrom } from "../../rollouts/resume.ts";
+import type { RolloutDriver } from "../../rollouts/rollout-driver.ts";
 import { loadSkills } from "../../rollouts/skills.ts";
 import type { RunningServers } from "../../server/run/run-servers.ts";
 import { startFromConfig } from "../../server/run/start-from-config.ts";
@@ -50,7 +51,8 @@ async function withOwnServers(context: CommandContext): Promise<number> {
   let prepared: PreparedEvaluation | undefined;
   try {
     const input = await chooseInput(context, config, { ...keys, output }, view);
-    const run = { context, config, keys, output, input, agents, view };
+    const driver = await configuredDriver(context, keys.rollout_collection_driver);
+    const run = { context, config, keys, output, input, agents, view, driver };
     // Whatever can be refused is refused before a server starts.
     prepared = await prepare(run);
     view.status(`starting ${config.servers.length} servers`);
@@ -152,6 +154,17 @@ interface Run {
   input: { inputPath: string; agentName?: string | undefined };
   agents: readonly string[];
   view: RunView;
+  /** Collects instead of the built-in loop. */
+  driver?: RolloutDriver | undefined;
+}
+
+async function configuredDriver(
+  { io, env, installRoot }: CommandContext,
+  reference: string | undefined,
+): Promise<RolloutDriver | undefined> {
+  if (reference === undefined) return undefined;
+  const { loadRolloutDriver } = await import("../../rollouts/rollout-driver.ts");
+  return loadRolloutDriver(reference, searchRoots({ cwd: io.cwd, env, installRoot }));
 }
 
 async function prepare(run: Run): Promise<PreparedEvaluation> {
@@ -180,17 +193,36 @@ async function prepare(run: Run): Promise<PreparedEvaluation> {
   });
 }
 
+/** Lets the driver collect; what the built-in loop gave it is reported, else it must have written the results itself. */
+async function drive(
+  driver: RolloutDriver,
+  { context, config, keys, prepared, client }: Run & { prepared: PreparedEvaluation; client: RunClient },
+  loop: () => Promise<Evaluation>,
+): Promise<Evaluation> {
+  let evaluation: Evaluation | undefined;
+  const collect = async () => {
+    evaluation = await loop();
+    return evaluation;
+  };
+  const { paths } = prepared;
+  await driver(keys, config.toObject(), { collect, client, paths, signal: context.signal });
+  if (evaluation === undefined)
+    throw new RolloutError(
+      "ROLLOUT_DRIVER",
+      "The rollout driver ended without collecting: it never called collect().",
+    );
+  return evaluation;
+}
+
 async function evaluateWith(
   run: Run & { prepared: PreparedEvaluation; client: RunClient; crashed?: Promise<never> },
 ): Promise<number> {
   const { context, config, keys, client, view } = run;
   const exporting = startExport(context, config, (text) => view.notice(text));
-  const done = run.prepared.run({
-    client,
-    aggregate: !keys.disable_aggregation,
-    fsync: keys.fsync,
-    captures: await capturesOf(run),
-  });
+  const captures = await capturesOf(run);
+  const collect = () =>
+    run.prepared.run({ client, aggregate: !keys.disable_aggregation, fsync: keys.fsync, captures });
+  const done = run.driver === undefined ? collect() : drive(run.driver, run, collect);
   const evaluation = await (run.crashed ? Promise.race([done, run.crashed]) : done);
   view.close();
   printReport(evaluation, context, { aggregated: !keys.disable_aggregation });
