@@ -8,7 +8,7 @@ export default defineConfig({
     alias: [
       { find: /^nemo-gym$/, replacement: here("./src/index.ts") },
       {
-        find: /^nemo-gym\/(server|client|config|openai|python|metrics|verify|testing|text)$/,
+        find: /^nemo-gym\/(server|client|config|openai|python|metrics|verify|testing|text|sandbox)$/,
         replacement: here("./src/$1/index.ts"),
       },
     ],

@@ -1,0 +1,14 @@
+/**
+ * Sandboxes: isolated places to run code nobody has read, on this machine, in containers or in a service.
+ *
+ * @module
+ */
+export { type AttributionOptions, attribution } from "./attribution.ts";
+export { createSandboxProvider } from "./create-provider.ts";
+export * from "./errors.ts";
+export { openSandbox, providerOf, type SandboxServer, sandboxConfig } from "./open-sandbox.ts";
+export type * from "./provider.ts";
+export { DEFAULT_EXEC_TIMEOUT_SECONDS, RUNTIME_RETURN_CODE } from "./provider.ts";
+export { type ResolvedSandboxProvider, resolveSandboxProvider } from "./resolve-provider.ts";
+export { Sandbox, type SandboxOptions } from "./sandbox.ts";
+export { parseSandboxSpec, SandboxResources, SandboxSpec, type SandboxSpecInput } from "./spec.ts";

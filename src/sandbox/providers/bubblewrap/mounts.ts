@@ -1,0 +1,81 @@
+import { readdirSync, statSync } from "node:fs";
+import path from "node:path";
+import { SandboxSpecError } from "../../errors.ts";
+
+/** The parts of this machine that hold programs and libraries, and nothing of anybody's. */
+const SYSTEM = ["usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32"];
+/** What programs need of /etc; the rest, passwords among it, stays outside. */
+const SYSTEM_ETC = [
+  "alternatives",
+  "ld.so.cache",
+  "ld.so.conf",
+  "ld.so.conf.d",
+  "localtime",
+  "mime.types",
+  "ssl/certs",
+  "java-17-openjdk",
+];
+/** Empty in a sandbox or made anew for every command, whatever an image has there. */
+const OWN = new Set(["proc", "dev", "sys", "run", "tmp", "home", "root"]);
+const RESERVED = new Set([...SYSTEM, "proc", "dev", "sys", "etc"]);
+
+/** One entry of the machine, or of an unpacked image, that commands see. */
+export interface Mount {
+  source: string;
+  target: string;
+}
+
+/** What a sandbox sees of `image` (the directory of an unpacked one), or of this machine. */
+export function readOnlyMounts(
+  image: string | undefined,
+  extra: readonly string[],
+  workdir: string,
+): Mount[] {
+  const system = image === undefined ? machineMounts() : imageMounts(image, topOf(workdir));
+  return [...system, ...extra.map((source) => ({ source, target: source }))].filter(({ source }) =>
+    exists(source),
+  );
+}
+
+function machineMounts(): Mount[] {
+  return [
+    ...SYSTEM.map((name) => ({ source: `/${name}`, target: `/${name}` })),
+    ...SYSTEM_ETC.map((name) => ({ source: `/etc/${name}`, target: `/etc/${name}` })),
+  ];
+}
+
+function imageMounts(image: string, writable: string): Mount[] {
+  const names = readdirSync(image).filter((name) => !OWN.has(name) && name !== writable);
+  return names.map((name) => ({ source: path.join(image, name), target: `/${name}` }));
+}
+
+/** The directory of an unpacked image; images by name are for other providers. */
+export function imageDirectory(image: string | undefined): string | undefined {
+  if (image === undefined) return undefined;
+  if (!path.isAbsolute(image))
+    throw new SandboxSpecError(
+      `The provider 'bubblewrap' runs no container images like '${image}'. Leave out 'image' to run on the programs of this ` +
+        "machine, give the absolute path of an unpacked root file system, or use the provider 'docker'.",
+    );
+  if (statSync(image, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw new SandboxSpecError(`The image '${image}' is not a directory with an unpacked root file system.`);
+  return image;
+}
+
+/** The work directory, which is made writable. */
+export function checkWorkdir(workdir: string): string {
+  const normal = path.posix.normalize(workdir).replace(/(?<=.)\/$/, "");
+  if (!path.posix.isAbsolute(normal) || normal === "/" || RESERVED.has(topOf(normal)))
+    throw new SandboxSpecError(
+      `The workdir '${workdir}' cannot be used: give an absolute path outside of ${[...RESERVED].map((name) => `/${name}`).join(", ")}.`,
+    );
+  return normal;
+}
+
+export function topOf(absolute: string): string {
+  return absolute.split("/")[1] ?? "";
+}
+
+function exists(file: string): boolean {
+  return statSync(file, { throwIfNoEntry: false }) !== undefined;
+}

@@ -1,0 +1,249 @@
+import { randomUUID } from "node:crypto";
+import path from "node:path";
+import type { Readable, Writable } from "node:stream";
+import { Semaphore } from "../../../server/semaphore.ts";
+import { SandboxSpecError } from "../../errors.ts";
+import { commandResult, memoryResult, sandboxFailure, timeoutResult } from "../../exec-results.ts";
+import type {
+  Cancellable,
+  ExecOptions,
+  SandboxExecResult,
+  SandboxHandle,
+  SandboxProvider,
+  SandboxStatus,
+} from "../../provider.ts";
+import { readSettings } from "../../provider-settings.ts";
+import { runProcess } from "../../run-process.ts";
+import type { SandboxSpec } from "../../spec.ts";
+import { downloadWith, type TransferCommand, uploadWith } from "../../transfer.ts";
+import { type CommandView, limitArguments, SANDBOX_USER, viewArguments } from "./arguments.ts";
+import { pickCores } from "./cores.ts";
+import { Holder } from "./holder.ts";
+import { watchMemory } from "./memory-watch.ts";
+import { checkWorkdir, imageDirectory, readOnlyMounts } from "./mounts.ts";
+import { type BubblewrapPrograms, findPrograms } from "./programs.ts";
+import { sandboxUser } from "./sandbox-user.ts";
+import { type BubblewrapLimits, type BubblewrapSettings, bubblewrapSettings } from "./settings.ts";
+import { storeEntries } from "./store.ts";
+
+const DEFAULT_WORKDIR = "/workspace";
+const MIB = 1024 * 1024;
+
+interface BubblewrapSandbox {
+  holder: Holder;
+  uid: number | undefined;
+  view: CommandView;
+  limits: BubblewrapLimits;
+  workdir: string;
+  env: Readonly<Record<string, string>>;
+  /** Ends a command each; for those that run when the sandbox ends. */
+  kills: Set<() => void>;
+  ttl: NodeJS.Timeout | undefined;
+}
+
+type Handle = SandboxHandle<BubblewrapSandbox>;
+
+interface Command {
+  argv: readonly string[];
+  cwd?: string | undefined;
+  env?: Readonly<Record<string, string>> | undefined;
+  user?: string | number | undefined;
+  timeoutSeconds: number | null;
+  stdin?: string | Uint8Array | Readable | undefined;
+  stdoutTo?: Writable | undefined;
+  maxOutputBytes?: number;
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Runs commands on this machine's own programs, or on those of an unpacked image, in Linux namespaces: no network, the system
+ * read-only, its own files in memory, no variables and no descriptors of ours. Every command gets namespaces of its own, so
+ * all it started is gone when it returns; files stay until the sandbox ends.
+ */
+export class BubblewrapProvider implements SandboxProvider<BubblewrapSandbox> {
+  readonly name = "bubblewrap";
+  readonly #settings: BubblewrapSettings;
+  readonly #running: Semaphore;
+  #programs: Promise<BubblewrapPrograms> | undefined;
+
+  constructor(settings?: unknown) {
+    this.#settings = readSettings(this.name, bubblewrapSettings, settings);
+    this.#running = new Semaphore(this.#settings.exec.concurrency);
+  }
+
+  async create(spec: SandboxSpec, options: Cancellable = {}): Promise<Handle> {
+    refuseUnsupported(spec);
+    const programs = await this.#findPrograms();
+    const image = imageDirectory(spec.image);
+    const workdir = checkWorkdir(spec.workdir ?? DEFAULT_WORKDIR);
+    const mounts = readOnlyMounts(image, this.#settings.read_only_paths, workdir);
+    const limits = this.#limits(spec);
+    const uid = sandboxUser();
+    const holder = await Holder.start({
+      programs,
+      uid,
+      diskBytes: limits.diskBytes,
+      entries: storeEntries(image, mounts, workdir),
+      readyTimeoutMs: spec.ready_timeout_s === undefined ? undefined : spec.ready_timeout_s * 1000,
+      signal: options.signal,
+    });
+    const view = {
+      store: holder.store,
+      mounts,
+      ownEtc: image === undefined,
+      network: this.#settings.network,
+    };
+    const raw: BubblewrapSandbox = {
+      holder,
+      uid,
+      view,
+      limits,
+      workdir,
+      env: spec.env,
+      kills: new Set(),
+      ttl: undefined,
+    };
+    const handle = { sandboxId: `bubblewrap-${randomUUID()}`, providerName: this.name, raw };
+    if (spec.ttl_s !== undefined) raw.ttl = setTimeout(() => this.close(handle), spec.ttl_s * 1000).unref();
+    return handle;
+  }
+
+  async exec(handle: Handle, command: string, options: ExecOptions = {}): Promise<SandboxExecResult> {
+    const { cwd, env, user, stdin, signal } = options;
+    const timeoutSeconds = options.timeoutSeconds ?? this.#settings.exec.default_timeout_s;
+    const argv = ["/bin/sh", "-c", command];
+    return this.#run(handle, { argv, cwd, env, user, stdin, signal, timeoutSeconds });
+  }
+
+  async uploadFile(handle: Handle, source: string, target: string, options: Cancellable = {}): Promise<void> {
+    await uploadWith((command) => this.#transfer(handle, command, options), source, target);
+  }
+
+  async downloadFile(
+    handle: Handle,
+    source: string,
+    target: string,
+    options: Cancellable = {},
+  ): Promise<void> {
+    await downloadWith((command) => this.#transfer(handle, command, options), source, target, options.signal);
+  }
+
+  async status({ raw }: Handle): Promise<SandboxStatus> {
+    return raw.holder.alive ? "running" : "stopped";
+  }
+
+  async close({ raw }: Handle): Promise<void> {
+    clearTimeout(raw.ttl);
+    const ended = raw.holder.close();
+    for (const kill of raw.kills) kill();
+    await ended;
+  }
+
+  async aclose(): Promise<void> {
+    // Holds nothing besides its sandboxes.
+  }
+
+  /** Nothing that lies in the sandbox is larger than all of it; a device could be. */
+  #transfer(handle: Handle, command: TransferCommand, { signal }: Cancellable): Promise<SandboxExecResult> {
+    const timeoutSeconds = this.#settings.exec.default_timeout_s;
+    const maxOutputBytes = handle.raw.limits.diskBytes;
+    return this.#run(handle, { ...command, timeoutSeconds, maxOutputBytes, signal });
+  }
+
+  async #run({ raw }: Handle, command: Command): Promise<SandboxExecResult> {
+    command.signal?.throwIfAborted();
+    const user = userNumber(command.user);
+    if (!raw.holder.alive) return sandboxFailure({ stdout: "", stderr: "The sandbox was stopped." });
+    return this.#running.run(() => this.#runNow(raw, command, user), command.signal);
+  }
+
+  async #runNow(raw: BubblewrapSandbox, command: Command, user: number): Promise<SandboxExecResult> {
+    const { nsenter, prlimit, taskset, bwrap } = await this.#findPrograms();
+    const { timeoutSeconds, signal } = command;
+    const cores = pickCores(raw.limits.cpu);
+    const args = viewArguments(raw.view, {
+      cwd: path.posix.resolve(raw.workdir, command.cwd ?? "."),
+      env: { ...raw.env, ...command.env },
+      user,
+    });
+    let outOfMemory = false;
+    let release: (() => void) | undefined;
+    try {
+      const outcome = await runProcess({
+        program: nsenter,
+        args: [
+          ...["--target", String(raw.holder.pid), "--user", "--mount", "--preserve-credentials", "--"],
+          ...(cores === undefined ? [] : [taskset, "--cpu-list", cores]),
+          ...[prlimit, ...limitArguments(raw.limits, timeoutSeconds), "--"],
+          ...[bwrap, "--args", "3", "--json-status-fd", "4", "--", ...command.argv],
+        ],
+        env: { PATH: process.env["PATH"] },
+        uid: raw.uid,
+        input3: args.map((word) => `${word}\0`).join(""),
+        readOutput4: true,
+        stdin: command.stdin,
+        stdoutTo: command.stdoutTo,
+        timeoutMs: timeoutSeconds === null ? null : timeoutSeconds * 1000,
+        maxOutputBytes: command.maxOutputBytes ?? this.#settings.exec.max_output_bytes,
+        signal,
+        onStarted: ({ pid }, kill) => {
+          raw.kills.add(kill);
+          const stopWatching =
+            pid &&
+            watchMemory(pid, raw.limits.memoryBytes, () => {
+              outOfMemory = true;
+              kill();
+            });
+          release = () => {
+            raw.kills.delete(kill);
+            if (stopWatching) stopWatching();
+          };
+        },
+      });
+      if (outOfMemory) return memoryResult(outcome, raw.limits.memoryBytes / MIB);
+      if (outcome.timedOut) return timeoutResult(outcome, timeoutSeconds);
+      // Bubblewrap tells on a descriptor of its own, which no command can write to, that it ran one to its end.
+      const ran = outcome.output4.includes('"exit-code"');
+      return ran ? commandResult(outcome) : sandboxFailure(outcome);
+    } finally {
+      release?.();
+    }
+  }
+
+  #findPrograms(): Promise<BubblewrapPrograms> {
+    this.#programs ??= findPrograms();
+    return this.#programs;
+  }
+
+  #limits({ resources }: SandboxSpec): BubblewrapLimits {
+    const { limits } = this.#settings;
+    return {
+      cpu: resources.cpu ?? limits.cpu,
+      memoryBytes: (resources.memory_mib ?? limits.memory_mib) * MIB,
+      diskBytes: (resources.disk_gib === undefined ? limits.disk_mib : resources.disk_gib * 1024) * MIB,
+      processes: limits.processes,
+      openFiles: limits.open_files,
+    };
+  }
+}
+
+function refuseUnsupported({ ports, resources, entrypoint, provider_options }: SandboxSpec): void {
+  const wrong =
+    (ports.length > 0 && "ports") ||
+    (resources.gpu !== undefined && resources.gpu > 0 && "resources.gpu") ||
+    (entrypoint !== undefined && "entrypoint") ||
+    Object.keys(provider_options).map((key) => `provider_options.${key}`)[0];
+  if (wrong)
+    throw new SandboxSpecError(
+      `The provider 'bubblewrap' has no '${wrong}': every command runs for itself, without a network. Use 'docker' for that.`,
+    );
+}
+
+/** Names of the sandbox's own: whoever a command runs as, outside it has the rights of one and the same user. */
+function userNumber(user: string | number | undefined): number {
+  if (user === undefined || user === "sandbox") return SANDBOX_USER;
+  if (user === "root") return 0;
+  const number = Number(user);
+  if (Number.isInteger(number) && number >= 0 && number <= 65_534 && user !== "") return number;
+  throw new SandboxSpecError(`The sandbox has no user '${user}'; it has 'sandbox', 'root' and numbers.`);
+}

@@ -1,0 +1,32 @@
+import { z } from "zod";
+import { execSettings } from "../../provider-settings.ts";
+
+/** Settings of `sandbox: {bubblewrap: …}`; a spec's `resources` win over `limits`. */
+export const bubblewrapSettings = z.strictObject({
+  exec: z.strictObject(execSettings).prefault({}),
+  limits: z
+    .strictObject({
+      /** Cores the sandbox may run on; a part of a core counts as a whole one. */
+      cpu: z.number().positive().default(1),
+      /** For all processes of one command together. */
+      memory_mib: z.number().int().positive().default(512),
+      /** What the sandbox may write in all; it is held in memory. */
+      disk_mib: z.number().int().positive().default(256),
+      processes: z.number().int().positive().default(64),
+      open_files: z.number().int().positive().default(1024),
+    })
+    .prefault({}),
+  /** `none` leaves the sandbox its own loopback and nothing else; `host` is the network of this machine. */
+  network: z.enum(["none", "host"]).default("none"),
+  /** Further files and directories of this machine that commands may read, at their own paths. */
+  read_only_paths: z.array(z.string().startsWith("/", "Must be an absolute path")).default([]),
+});
+export type BubblewrapSettings = z.output<typeof bubblewrapSettings>;
+
+export interface BubblewrapLimits {
+  cpu: number;
+  memoryBytes: number;
+  diskBytes: number;
+  processes: number;
+  openFiles: number;
+}

@@ -1,0 +1,179 @@
+import { randomUUID } from "node:crypto";
+import {
+  CliProvider,
+  checkNames,
+  type InnerCommand,
+  type OuterCommand,
+  requireImage,
+} from "../../cli-provider.ts";
+import { SandboxCreateError, SandboxOperationError } from "../../errors.ts";
+import { findProgram } from "../../find-program.ts";
+import type {
+  Cancellable,
+  SandboxDescriptor,
+  SandboxEndpoint,
+  SandboxHandle,
+  SandboxStatus,
+} from "../../provider.ts";
+import { readSettings } from "../../provider-settings.ts";
+import type { SandboxSpec } from "../../spec.ts";
+import { endpointFrom } from "./port-binding.ts";
+import { runArguments } from "./run-arguments.ts";
+import { type DockerSettings, dockerSettings } from "./settings.ts";
+
+const ADVICE = "Install Docker and start its engine, or use another sandbox provider.";
+const STATUS_FORMAT = ["inspect", "-f", "{{.State.Status}}"];
+
+interface DockerContainer {
+  name: string;
+  image: string;
+  shell: string;
+  ports: readonly number[];
+}
+
+type Handle = SandboxHandle<DockerContainer>;
+
+/** One container a sandbox, kept alive by a shell that sleeps, driven through the `docker` program. */
+export class DockerProvider extends CliProvider<DockerContainer> {
+  readonly name = "docker";
+  readonly #settings: DockerSettings;
+
+  constructor(settings?: unknown) {
+    const parsed = readSettings("docker", dockerSettings, settings);
+    super(parsed.exec);
+    this.#settings = parsed;
+  }
+
+  async create(spec: SandboxSpec, { signal }: Cancellable = {}): Promise<Handle> {
+    const image = requireImage(this.name, spec).replace(/^docker:\/\//, "");
+    checkNames(spec.env);
+    const { create, probe } = this.#settings;
+    const name = `nemo-gym-${randomUUID().replaceAll("-", "")}`;
+    const raw: DockerContainer = { name, image, shell: "sh", ports: spec.ports };
+    const handle = { sandboxId: name, providerName: this.name, raw };
+    try {
+      const args = runArguments(spec, image, name, create);
+      const { code, stderr, timedOut } = await this.run(args, {
+        timeoutSeconds: create.start_timeout_s,
+        signal,
+      });
+      if (timedOut)
+        throw new SandboxCreateError(
+          `docker run took longer than ${create.start_timeout_s} s for '${image}'.`,
+        );
+      if (code !== 0)
+        throw new SandboxCreateError(`docker run failed with code ${code} for '${image}': ${stderr.trim()}`);
+      await this.waitUntilReady(handle, probe, spec, signal);
+      raw.shell = await this.#findShell(name, signal);
+      return handle;
+    } catch (error) {
+      await this.ask(["rm", "-f", name]);
+      throw error;
+    }
+  }
+
+  async status({ raw }: Handle, options: Cancellable = {}): Promise<SandboxStatus> {
+    const { code, stdout, stderr, timedOut } = await this.ask([...STATUS_FORMAT, raw.name], options);
+    if (timedOut) return "unknown";
+    if (code !== 0) return isMissing(stderr) ? "stopped" : "unknown";
+    return statusOf(stdout.trim());
+  }
+
+  async endpoint({ raw }: Handle, port: number, options: Cancellable = {}): Promise<SandboxEndpoint> {
+    const { code, stdout, stderr } = await this.ask(["port", raw.name, `${port}/tcp`], options);
+    if (code !== 0)
+      throw new SandboxOperationError(
+        `docker port failed for port ${port} of '${raw.name}': ${stderr.trim()}`,
+      );
+    return { endpoint: endpointFrom(stdout, port, this.#settings.create.publish_host), headers: {} };
+  }
+
+  serialize({ raw }: Handle): SandboxDescriptor {
+    const { name, image, shell, ports } = raw;
+    return { provider: this.name, sandbox_id: name, image, shell, published_ports: ports };
+  }
+
+  /** Any process that talks to the same engine can use a container; its name is enough. */
+  async connect(descriptor: SandboxDescriptor, options: Cancellable = {}): Promise<Handle> {
+    const name = descriptor.sandbox_id;
+    const { code, stdout, stderr } = await this.ask([...STATUS_FORMAT, name], options);
+    if (code !== 0)
+      throw new SandboxOperationError(`Container '${name}' cannot be reached: ${stderr.trim()}`);
+    if (statusOf(stdout.trim()) !== "running")
+      throw new SandboxOperationError(`Container '${name}' is not running but '${stdout.trim()}'.`);
+    const { image, shell, published_ports: ports } = descriptor;
+    const raw: DockerContainer = {
+      name,
+      image: typeof image === "string" ? image : "",
+      shell: typeof shell === "string" ? shell : await this.#findShell(name, options.signal),
+      ports: Array.isArray(ports) ? ports.map(Number) : [],
+    };
+    return { sandboxId: name, providerName: this.name, raw };
+  }
+
+  async close({ raw }: Handle): Promise<void> {
+    const { code, stderr } = await this.ask(["rm", "-f", raw.name]);
+    if (code !== 0 && !isMissing(stderr))
+      throw new SandboxOperationError(`docker rm failed for '${raw.name}': ${stderr.trim()}`);
+  }
+
+  protected program(): string {
+    return findProgram("docker", ADVICE);
+  }
+
+  protected programEnv(): NodeJS.ProcessEnv {
+    return process.env;
+  }
+
+  protected shell({ shell }: DockerContainer): string {
+    return shell;
+  }
+
+  /** The container has the variables of its spec already. */
+  protected outerCommand({ name }: DockerContainer, command: InnerCommand): OuterCommand {
+    const { cwd, env, user, hasStdin, argv } = command;
+    return {
+      args: [
+        "exec",
+        ...(hasStdin ? ["-i"] : []),
+        ...(cwd === undefined ? [] : ["-w", cwd]),
+        ...Object.entries(env).flatMap(([key, value]) => ["--env", `${key}=${value}`]),
+        ...(user === undefined ? [] : ["--user", user === "root" ? "0" : String(user)]),
+        ...this.#settings.exec.extra_exec_args,
+        name,
+        ...argv,
+      ],
+    };
+  }
+
+  protected looksLikeFailure(stderr: string): boolean {
+    return /no such container|is not running|is not paused|cannot connect to the docker daemon|error response from daemon/i.test(
+      stderr,
+    );
+  }
+
+  async #findShell(name: string, signal: AbortSignal | undefined): Promise<string> {
+    const configured = this.#settings.exec.exec_shell;
+    if (configured !== null) return configured;
+    const { code } = await this.ask(["exec", name, "sh", "-c", "command -v bash"], { signal });
+    return code === 0 ? "bash" : "sh";
+  }
+}
+
+function isMissing(stderr: string): boolean {
+  return /no such (container|object)/i.test(stderr);
+}
+
+const STATUSES: Readonly<Record<string, SandboxStatus>> = {
+  running: "running",
+  paused: "running",
+  created: "starting",
+  restarting: "starting",
+  exited: "stopped",
+  removing: "stopped",
+  dead: "stopped",
+};
+
+function statusOf(state: string): SandboxStatus {
+  return STATUSES[state.toLowerCase()] ?? "unknown";
+}

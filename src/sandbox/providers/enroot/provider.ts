@@ -1,0 +1,291 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { createHash, randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { mkdirSync } from "node:fs";
+import { lstat, mkdtemp, open, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { sleep } from "../../../client/retry.ts";
+import {
+  CliProvider,
+  checkNames,
+  type InnerCommand,
+  type OuterCommand,
+  requireImage,
+  textsOption,
+} from "../../cli-provider.ts";
+import { SandboxCreateError, SandboxOperationError, SandboxSpecError } from "../../errors.ts";
+import { findProgram } from "../../find-program.ts";
+import { coverInherited } from "../../inherited-descriptors.ts";
+import type { Cancellable, SandboxHandle, SandboxStatus } from "../../provider.ts";
+import { readSettings } from "../../provider-settings.ts";
+import { killGroup } from "../../run-process.ts";
+import { shellQuote } from "../../shell-quote.ts";
+import type { SandboxSpec } from "../../spec.ts";
+import { imageSource } from "./image.ts";
+import { type EnrootSettings, enrootSettings } from "./settings.ts";
+
+const ADVICE = "Install enroot, or use another sandbox provider.";
+const MAX_MESSAGE_BYTES = 4096;
+
+interface EnrootContainer {
+  name: string;
+  /** The container's first process, as this machine counts. */
+  pid: number;
+  child: ChildProcess;
+  stagingDirectory: string;
+  env: Readonly<Record<string, string>>;
+}
+
+type Handle = SandboxHandle<EnrootContainer>;
+
+/**
+ * One enroot container a sandbox. The program has no service that keeps containers: `enroot start` runs as long as the
+ * container does, and commands enter it by the number of its first process.
+ */
+export class EnrootProvider extends CliProvider<EnrootContainer> {
+  readonly name = "enroot";
+  readonly #settings: EnrootSettings;
+  readonly #env: NodeJS.ProcessEnv;
+  readonly #imageCache: string;
+  /** One import at a time for an image. */
+  readonly #imports = new Map<string, Promise<string>>();
+
+  constructor(settings?: unknown) {
+    const parsed = readSettings("enroot", enrootSettings, settings);
+    super(parsed.exec);
+    this.#settings = parsed;
+    const { create } = parsed;
+    const base = create.base_dir ?? path.join(tmpdir(), `nemo-gym-enroot-${process.getuid?.() ?? 0}`);
+    const place = (given: string | null | undefined, variable: string, name: string) =>
+      given ?? process.env[variable] ?? path.join(base, name);
+    this.#imageCache = create.sqsh_cache_dir ?? path.join(base, "sqsh");
+    this.#env = {
+      ...process.env,
+      ENROOT_DATA_PATH: place(create.data_path, "ENROOT_DATA_PATH", "data"),
+      ENROOT_CACHE_PATH: place(create.cache_path, "ENROOT_CACHE_PATH", "cache"),
+      ENROOT_RUNTIME_PATH: place(create.runtime_path, "ENROOT_RUNTIME_PATH", "runtime"),
+      // Off by default, and then a sandbox would see the processes of this machine.
+      ENROOT_UNSHARE_PID: "yes",
+    };
+  }
+
+  async create(spec: SandboxSpec, { signal }: Cancellable = {}): Promise<Handle> {
+    const image = requireImage(this.name, spec);
+    checkNames(spec.env);
+    const { create, probe } = this.#settings;
+    for (const variable of ["ENROOT_DATA_PATH", "ENROOT_CACHE_PATH", "ENROOT_RUNTIME_PATH"])
+      mkdirSync(this.#env[variable] ?? "", { recursive: true, mode: 0o700 });
+    const file = await this.#imageFile(image, signal);
+    const name = `nemo-gym-${randomUUID().replaceAll("-", "")}`;
+    const unpacked = await this.run(["create", "-n", name, ...create.extra_create_args, file], {
+      timeoutSeconds: create.create_timeout_s,
+      signal,
+    });
+    if (unpacked.timedOut || unpacked.code !== 0)
+      throw new SandboxCreateError(`enroot create failed for '${image}': ${reasonOf(unpacked)}`);
+    const stagingDirectory = await mkdtemp(path.join(tmpdir(), "nemo-gym-enroot-"));
+    let child: ChildProcess | undefined;
+    try {
+      child = await this.#start(spec, name, stagingDirectory);
+      const pid = await this.#firstProcess(child, name, stagingDirectory, signal);
+      const raw = { name, pid, child, stagingDirectory, env: spec.env };
+      const handle = { sandboxId: name, providerName: this.name, raw };
+      await this.waitUntilReady(handle, probe, spec, signal);
+      return handle;
+    } catch (error) {
+      await this.#remove(name, child, stagingDirectory);
+      throw error;
+    }
+  }
+
+  async status({ raw }: Handle): Promise<SandboxStatus> {
+    return (await isFirstProcess(raw)) ? "running" : "stopped";
+  }
+
+  async close({ raw }: Handle): Promise<void> {
+    const { code, stderr } = await this.#remove(raw.name, raw.child, raw.stagingDirectory);
+    if (code !== 0 && !/does not exist|no such|not found/i.test(stderr))
+      throw new SandboxOperationError(`enroot remove failed for '${raw.name}': ${stderr.trim()}`);
+  }
+
+  protected program(): string {
+    return findProgram("enroot", ADVICE);
+  }
+
+  protected programEnv(): NodeJS.ProcessEnv {
+    return this.#env;
+  }
+
+  /** Without this a command could enter a process that got the same number later. */
+  protected override isThere(raw: EnrootContainer): Promise<boolean> {
+    return isFirstProcess(raw);
+  }
+
+  protected shell(): string {
+    return this.#settings.exec.exec_shell;
+  }
+
+  protected outerCommand({ pid, env }: EnrootContainer, command: InnerCommand): OuterCommand {
+    const { cwd, user, argv } = command;
+    const inDirectory =
+      cwd === undefined ? argv : ["sh", "-c", 'cd -- "$1" && shift && exec "$@"', "sh", cwd, ...argv];
+    const other = user === undefined || user === "root" || user === 0 ? undefined : String(user);
+    if (other?.startsWith("-")) throw new SandboxSpecError(`'${other}' cannot be the name of a user.`);
+    const words =
+      other === undefined
+        ? inDirectory
+        : ["su", "-s", "/bin/sh", "-c", inDirectory.map(shellQuote).join(" "), other];
+    const variables = Object.entries({ ...env, ...command.env });
+    return {
+      args: [
+        "exec",
+        ...variables.flatMap(([key, value]) => ["-e", `${key}=${value}`]),
+        ...this.#settings.exec.extra_exec_args,
+        String(pid),
+        ...words,
+      ],
+    };
+  }
+
+  protected looksLikeFailure(stderr: string): boolean {
+    return /\[error\]|no such process|nsenter/i.test(stderr);
+  }
+
+  async #imageFile(image: string, signal: AbortSignal | undefined): Promise<string> {
+    const source = imageSource(image);
+    if ("file" in source) {
+      await lstat(source.file).catch((error: unknown) => {
+        throw new SandboxSpecError(`The image file '${source.file}' cannot be read: ${String(error)}`);
+      });
+      return source.file;
+    }
+    const key = createHash("sha256").update(image).digest("hex").slice(0, 16);
+    const running = this.#imports.get(key);
+    if (running !== undefined) return running;
+    const started = this.#import(source.uri, path.join(this.#imageCache, `${key}.sqsh`), signal);
+    this.#imports.set(key, started);
+    try {
+      return await started;
+    } finally {
+      this.#imports.delete(key);
+    }
+  }
+
+  async #import(uri: string, target: string, signal: AbortSignal | undefined): Promise<string> {
+    mkdirSync(this.#imageCache, { recursive: true, mode: 0o700 });
+    const there = await lstat(target).catch(() => undefined);
+    if (there?.isFile() && there.size > 0 && there.uid === process.getuid?.()) return target;
+    await rm(target, { force: true });
+    // Renamed when complete: other processes never see half an image.
+    const partial = `${target}.${randomUUID()}`;
+    const { create } = this.#settings;
+    const outcome = await this.run(["import", "-o", partial, ...create.extra_import_args, uri], {
+      timeoutSeconds: create.import_timeout_s,
+      signal,
+    });
+    if (outcome.timedOut || outcome.code !== 0) {
+      await rm(partial, { force: true });
+      throw new SandboxCreateError(`enroot import failed for '${uri}': ${reasonOf(outcome)}`);
+    }
+    await rename(partial, target);
+    return target;
+  }
+
+  async #start(spec: SandboxSpec, name: string, stagingDirectory: string): Promise<ChildProcess> {
+    const { create, exec } = this.#settings;
+    const mounts = [
+      `${stagingDirectory}:${create.mount_point}`,
+      ...exec.default_mounts,
+      ...textsOption(spec.provider_options, "mounts"),
+    ];
+    const gpus = spec.resources.gpu ?? 0;
+    const devices = Array.from({ length: gpus }, (_, index) => index).join(",");
+    const env = { ...(gpus > 0 && { NVIDIA_VISIBLE_DEVICES: devices }), ...spec.env };
+    const script = path.join(stagingDirectory, ".nemo-gym-rc");
+    await writeFile(script, 'exec "$@"\n', { mode: 0o755 });
+    const messages = await open(path.join(stagingDirectory, ".nemo-gym-messages"), "w");
+    try {
+      const args = [
+        "start",
+        ...(create.rw ? ["--rw"] : []),
+        ...(create.remap_root ? ["--root"] : []),
+        ...(create.bypass_entrypoint ? ["--rc", script] : []),
+        ...mounts.flatMap((mount) => ["-m", mount]),
+        ...Object.entries(env).flatMap(([key, value]) => ["-e", `${key}=${value}`]),
+        ...create.extra_start_args,
+        // The name, as a comment, tells this container's first process from all others.
+        ...[name, "sh", "-c", `${create.init_command} # ${name}`],
+      ];
+      const stdio = coverInherited(["ignore", "ignore", "ignore"]);
+      stdio[2] = messages.fd;
+      const child = spawn(this.program(), args, { detached: true, env: this.#env, stdio });
+      child.unref();
+      await once(child, "spawn");
+      return child;
+    } finally {
+      await messages.close();
+    }
+  }
+
+  async #firstProcess(
+    child: ChildProcess,
+    name: string,
+    stagingDirectory: string,
+    signal: AbortSignal | undefined,
+  ): Promise<number> {
+    const { start_timeout_s: timeout, start_poll_s: pause } = this.#settings.create;
+    const end = Date.now() + timeout * 1000;
+    for (;;) {
+      if (child.exitCode !== null || child.signalCode !== null)
+        throw new SandboxCreateError(`enroot start ended at once: ${await messagesOf(stagingDirectory)}`);
+      const { code, stdout } = await this.ask(["list", "-f"], { signal });
+      const pid = code === 0 ? listedProcess(stdout, name) : undefined;
+      if (pid !== undefined) return pid;
+      if (Date.now() >= end)
+        throw new SandboxCreateError(
+          `The enroot container was not there within ${timeout} s: ${await messagesOf(stagingDirectory)}`,
+        );
+      await sleep(pause * 1000, signal);
+    }
+  }
+
+  async #remove(
+    name: string,
+    child: ChildProcess | undefined,
+    stagingDirectory: string,
+  ): Promise<{ code: number; stderr: string }> {
+    if (child !== undefined && child.exitCode === null && child.signalCode === null) {
+      const ended = once(child, "exit");
+      killGroup(child);
+      await ended;
+    }
+    const outcome = await this.ask(["remove", "-f", name]);
+    await rm(stagingDirectory, { recursive: true, force: true });
+    return outcome;
+  }
+}
+
+/** `enroot list -f`: a header, then name and process number, the latter only for those that run. */
+export function listedProcess(printed: string, name: string): number | undefined {
+  for (const line of printed.split("\n").slice(1)) {
+    const [listed, pid] = line.trim().split(/\s+/);
+    if (listed === name && pid !== undefined && /^\d+$/.test(pid)) return Number(pid);
+  }
+  return undefined;
+}
+
+/** Numbers of processes are used again: only one that still carries the name is ours. */
+async function isFirstProcess({ pid, name }: EnrootContainer): Promise<boolean> {
+  const line = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
+  return line.includes(name);
+}
+
+async function messagesOf(stagingDirectory: string): Promise<string> {
+  const text = await readFile(path.join(stagingDirectory, ".nemo-gym-messages"), "utf8").catch(() => "");
+  return text.trim().slice(0, MAX_MESSAGE_BYTES) || "it said nothing";
+}
+
+function reasonOf({ timedOut, stderr, code }: { timedOut: boolean; stderr: string; code: number }): string {
+  return timedOut ? "it took too long" : stderr.trim() || `code ${code}`;
+}

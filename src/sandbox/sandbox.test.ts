@@ -1,0 +1,116 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import type { ExecOptions, SandboxHandle, SandboxProvider } from "./provider.ts";
+import { Sandbox } from "./sandbox.ts";
+import type { SandboxSpec } from "./spec.ts";
+
+/** Writes down what it is asked. */
+class RecordingProvider implements SandboxProvider {
+  readonly name = "recording";
+  readonly log: unknown[] = [];
+  readonly handle: SandboxHandle = { sandboxId: "s1", providerName: "recording", raw: undefined };
+  spec: SandboxSpec | undefined;
+
+  async create(spec: SandboxSpec) {
+    this.spec = spec;
+    this.log.push("create");
+    return this.handle;
+  }
+  async exec(_: SandboxHandle, command: string, options: ExecOptions = {}) {
+    this.log.push(["exec", command, options]);
+    return { stdout: "", stderr: "", return_code: 0, error_type: null };
+  }
+  async uploadFile(_: SandboxHandle, source: string, target: string) {
+    this.log.push(["upload", target, readFileSync(source, "utf8")]);
+  }
+  async downloadFile() {
+    this.log.push("download");
+  }
+  async status() {
+    return "running" as const;
+  }
+  async close() {
+    this.log.push("close");
+  }
+  async aclose() {
+    this.log.push("aclose");
+  }
+}
+
+const attribution = { team: "t", run: "r" };
+
+describe("Sandbox", () => {
+  it("writes the files of its spec before anybody can use it", async () => {
+    const provider = new RecordingProvider();
+    const sandbox = new Sandbox(provider, { files: { "/a": "1", "/b": "é" } });
+    await expect(sandbox.status()).resolves.toBe("unknown");
+    await expect(sandbox.exec("true")).rejects.toThrow(/not been started/);
+    await sandbox.start();
+    expect(provider.log).toEqual(["create", ["upload", "/a", "1"], ["upload", "/b", "é"]]);
+    expect(sandbox.id).toBe("s1");
+  });
+
+  it("gives commands 180 seconds and the work directory", async () => {
+    const provider = new RecordingProvider();
+    const sandbox = await new Sandbox(provider, { workdir: "/w" }).start();
+    await sandbox.exec("a");
+    await sandbox.exec("b", { cwd: "/x", timeoutSeconds: 5, env: { A: "1" }, user: "root" });
+    await sandbox.exec("c", { timeoutSeconds: null });
+    expect(provider.log.slice(1)).toEqual([
+      ["exec", "a", { cwd: "/w", timeoutSeconds: 180 }],
+      ["exec", "b", { cwd: "/x", timeoutSeconds: 5, env: { A: "1" }, user: "root" }],
+      ["exec", "c", { cwd: "/w", timeoutSeconds: null }],
+    ]);
+  });
+
+  it("stops once, and for good", async () => {
+    const provider = new RecordingProvider();
+    const sandbox = await new Sandbox(provider, {}).start();
+    await expect(sandbox.start()).rejects.toThrow(/already started/);
+    await Promise.all([sandbox.stop(), sandbox.stop()]);
+    await sandbox.stop();
+    expect(provider.log).toEqual(["create", "close", "aclose"]);
+    await expect(sandbox.status()).resolves.toBe("stopped");
+    await expect(sandbox.exec("true")).rejects.toMatchObject({ code: "SANDBOX_STATE" });
+    await expect(sandbox.start()).rejects.toThrow(/was stopped/);
+  });
+
+  it("leaves nothing when its start fails", async () => {
+    const provider = new RecordingProvider();
+    provider.uploadFile = async () => {
+      throw new Error("no room");
+    };
+    await expect(new Sandbox(provider, { files: { "/a": "1" } }).start()).rejects.toThrow("no room");
+    expect(provider.log).toEqual(["create", "close", "aclose"]);
+  });
+
+  it("leaves a provider open that belongs to others too", async () => {
+    const provider = new RecordingProvider();
+    const sandbox = await new Sandbox(provider, {}, { ownsProvider: false }).start();
+    await sandbox.stop();
+    expect(provider.log).toEqual(["create", "close"]);
+  });
+
+  it("adds whose it is; defaults of the block win, the spec wins over both", async () => {
+    const provider = new RecordingProvider();
+    const defaultMetadata = { team: "block", api: "x", kind: "block" };
+    await new Sandbox(provider, { metadata: { kind: "spec" } }, { attribution, defaultMetadata }).start();
+    expect(provider.spec?.metadata).toEqual({ team: "block", run: "r", api: "x", kind: "spec" });
+  });
+
+  it("says what its provider cannot do", async () => {
+    const sandbox = await new Sandbox(new RecordingProvider(), { ports: [80] }).start();
+    await expect(sandbox.endpoint(80)).rejects.toThrow("Sandboxes of 'recording' cannot expose ports.");
+    await expect(sandbox.endpoint(81)).rejects.toThrow(/not among the ports/);
+    await expect(sandbox.createPty()).rejects.toMatchObject({ code: "SANDBOX_UNSUPPORTED" });
+    expect(() => sandbox.serialize()).toThrow(/another process/);
+    await expect(Sandbox.connect(new RecordingProvider(), { sandbox_id: "s" })).rejects.toThrow(
+      /another process/,
+    );
+  });
+
+  it("needs a spec from somebody", async () => {
+    await expect(new Sandbox(new RecordingProvider()).start()).rejects.toThrow(/needs a sandbox spec/);
+    await expect(new Sandbox(new RecordingProvider()).start({})).resolves.toBeInstanceOf(Sandbox);
+  });
+});

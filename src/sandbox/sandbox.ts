@@ -1,0 +1,211 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { attribution } from "./attribution.ts";
+import { SandboxStateError, SandboxUnsupportedError } from "./errors.ts";
+import {
+  type Cancellable,
+  DEFAULT_EXEC_TIMEOUT_SECONDS,
+  type ExecOptions,
+  type PtySession,
+  type PtySpec,
+  type SandboxDescriptor,
+  type SandboxEndpoint,
+  type SandboxExecResult,
+  type SandboxHandle,
+  type SandboxProvider,
+  type SandboxStatus,
+} from "./provider.ts";
+import { parseSandboxSpec, type SandboxSpec, type SandboxSpecInput } from "./spec.ts";
+
+export interface SandboxOptions {
+  /** Metadata every sandbox of the provider gets; that of the spec wins. */
+  defaultMetadata?: Readonly<Record<string, string>> | undefined;
+  /** Whose the sandbox is; both other kinds of metadata win. */
+  attribution?: Readonly<Record<string, string>> | undefined;
+  /** False when others use the provider too: `stop` then leaves it open. */
+  ownsProvider?: boolean | undefined;
+}
+
+/**
+ * One sandbox, whatever provider runs it.
+ *
+ * @example
+ * const sandbox = new Sandbox(provider, { workdir: "/work", files: { "/work/a.py": "print(6 * 7)" } });
+ * await sandbox.start();
+ * try {
+ *   const { stdout, return_code } = await sandbox.exec("python3 a.py", { timeoutSeconds: 10 });
+ * } finally {
+ *   await sandbox.stop();
+ * }
+ */
+export class Sandbox {
+  readonly #provider: SandboxProvider;
+  readonly #options: SandboxOptions;
+  #spec: SandboxSpec | undefined;
+  #handle: SandboxHandle | undefined;
+  #state: "new" | "starting" | "started" | "stopped" = "new";
+  #stopping: Promise<void> | undefined;
+
+  constructor(provider: SandboxProvider, spec?: SandboxSpecInput, options: SandboxOptions = {}) {
+    this.#provider = provider;
+    this.#options = options;
+    this.#spec = spec === undefined ? undefined : parseSandboxSpec(spec);
+  }
+
+  /** Uses a sandbox that another process serialized; its workdir and ports come along. */
+  static async connect(
+    provider: SandboxProvider,
+    descriptor: SandboxDescriptor,
+    options: SandboxOptions & Cancellable = {},
+  ): Promise<Sandbox> {
+    if (provider.connect === undefined) throw unsupported(provider, "be connected to from another process");
+    const { spec, ...own } = descriptor as SandboxDescriptor & { spec?: SandboxSpecInput };
+    const sandbox = new Sandbox(provider, spec ?? {}, options);
+    sandbox.#handle = await provider.connect(own as SandboxDescriptor, { signal: options.signal });
+    sandbox.#state = "started";
+    return sandbox;
+  }
+
+  /** The provider's name for the sandbox; undefined before the start. */
+  get id(): string | undefined {
+    return this.#handle?.sandboxId;
+  }
+
+  get providerName(): string {
+    return this.#provider.name;
+  }
+
+  /** Creates the sandbox and writes the files of its spec; when either fails, nothing is left behind. */
+  async start(spec?: SandboxSpecInput, options: Cancellable = {}): Promise<this> {
+    if (this.#state === "stopped") throw new SandboxStateError("The sandbox was stopped; make a new one.");
+    if (this.#state !== "new") throw new SandboxStateError("The sandbox is already started.");
+    const wanted = this.#withMetadata(spec === undefined ? this.#spec : parseSandboxSpec(spec));
+    this.#state = "starting";
+    try {
+      this.#handle = await this.#provider.create(wanted, options);
+      await this.#writeFiles(this.#handle, wanted.files, options);
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
+    this.#spec = wanted;
+    this.#state = "started";
+    return this;
+  }
+
+  /** Runs a shell command; without `cwd` in the spec's workdir, for at most 180 seconds unless told otherwise. */
+  async exec(command: string, options: ExecOptions = {}): Promise<SandboxExecResult> {
+    const handle = this.#started();
+    return this.#provider.exec(handle, command, {
+      ...options,
+      cwd: options.cwd ?? this.#spec?.workdir,
+      timeoutSeconds:
+        options.timeoutSeconds === undefined ? DEFAULT_EXEC_TIMEOUT_SECONDS : options.timeoutSeconds,
+    });
+  }
+
+  async upload(localPath: string, remotePath: string, options: Cancellable = {}): Promise<void> {
+    await this.#provider.uploadFile(this.#started(), localPath, remotePath, options);
+  }
+
+  async download(remotePath: string, localPath: string, options: Cancellable = {}): Promise<void> {
+    await this.#provider.downloadFile(this.#started(), remotePath, localPath, options);
+  }
+
+  /** Writes text into the sandbox. */
+  async writeText(remotePath: string, text: string, options: Cancellable = {}): Promise<void> {
+    await this.#writeFiles(this.#started(), { [remotePath]: text }, options);
+  }
+
+  /** The way to a port that the spec declares. */
+  async endpoint(port: number, options: Cancellable = {}): Promise<SandboxEndpoint> {
+    const handle = this.#started();
+    const declared = this.#spec?.ports ?? [];
+    if (!declared.includes(port))
+      throw new SandboxUnsupportedError(
+        `Port ${port} is not among the ports of the sandbox spec (${declared.join(", ") || "none"}); declare it there.`,
+      );
+    if (this.#provider.endpoint === undefined) throw unsupported(this.#provider, "expose ports");
+    return this.#provider.endpoint(handle, port, options);
+  }
+
+  /** Opens a terminal. */
+  async createPty(spec: PtySpec = {}, options: Cancellable = {}): Promise<PtySession> {
+    const handle = this.#started();
+    if (this.#provider.createPty === undefined) throw unsupported(this.#provider, "open terminals");
+    return this.#provider.createPty(handle, { ...spec, cwd: spec.cwd ?? this.#spec?.workdir }, options);
+  }
+
+  /** What another process needs for `Sandbox.connect`; plain JSON. Whoever stops it first, stops it for both. */
+  serialize(): SandboxDescriptor {
+    const handle = this.#started();
+    if (this.#provider.serialize === undefined)
+      throw unsupported(this.#provider, "be handed to another process");
+    const { workdir, ports } = this.#spec ?? {};
+    return { ...this.#provider.serialize(handle), spec: { workdir, ports } };
+  }
+
+  /** `unknown` before the start, `stopped` after the stop. */
+  async status(options: Cancellable = {}): Promise<SandboxStatus> {
+    if (this.#state === "stopped") return "stopped";
+    if (this.#state === "starting") return "starting";
+    if (this.#handle === undefined) return "unknown";
+    return this.#provider.status(this.#handle, options);
+  }
+
+  /** Ends the sandbox; calling it again does nothing. */
+  stop(): Promise<void> {
+    this.#stopping ??= this.#end();
+    return this.#stopping;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
+  async #end(): Promise<void> {
+    this.#state = "stopped";
+    try {
+      if (this.#handle !== undefined) await this.#provider.close(this.#handle);
+    } finally {
+      if (this.#options.ownsProvider !== false) await this.#provider.aclose();
+    }
+  }
+
+  #started(): SandboxHandle {
+    if (this.#state === "stopped") throw new SandboxStateError("The sandbox was stopped.");
+    if (this.#handle === undefined || this.#state !== "started")
+      throw new SandboxStateError("The sandbox has not been started; call start() first.");
+    return this.#handle;
+  }
+
+  #withMetadata(spec: SandboxSpec | undefined): SandboxSpec {
+    if (spec === undefined) throw new SandboxStateError("start() needs a sandbox spec.");
+    const { defaultMetadata, attribution: whose = attribution() } = this.#options;
+    return { ...spec, metadata: { ...whose, ...defaultMetadata, ...spec.metadata } };
+  }
+
+  async #writeFiles(
+    handle: SandboxHandle,
+    files: Readonly<Record<string, string>>,
+    options: Cancellable,
+  ): Promise<void> {
+    const entries = Object.entries(files);
+    if (entries.length === 0) return;
+    const directory = await mkdtemp(path.join(tmpdir(), "nemo-gym-upload-"));
+    try {
+      for (const [index, [target, text]] of entries.entries()) {
+        const source = path.join(directory, String(index));
+        await writeFile(source, text);
+        await this.#provider.uploadFile(handle, source, target, options);
+      }
+    } finally {
+      await rm(directory, { recursive: true, force: true });
+    }
+  }
+}
+
+function unsupported({ name }: SandboxProvider, ability: string): SandboxUnsupportedError {
+  return new SandboxUnsupportedError(`Sandboxes of '${name}' cannot ${ability}.`);
+}
