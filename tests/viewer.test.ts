@@ -10,6 +10,9 @@ import { freePort } from "./support/run-instances.ts";
 
 const TIMEOUT = 15_000;
 
+/** Expects what need not be so at once. */
+const eventually = <T>(read: () => T) => expect.poll(read, { timeout: TIMEOUT });
+
 interface Viewer {
   url: string;
   child: ChildProcess;
@@ -26,7 +29,7 @@ async function startViewer(argv: readonly string[], cwd: string, program = "bin/
       output += text;
     });
   }
-  await expect.poll(() => output, { timeout: TIMEOUT }).toMatch(/https?:\/\/\S+\//);
+  await eventually(() => output).toMatch(/https?:\/\/\S+\//);
   return { url: /https?:\/\/[^\s"]+/.exec(output)?.[0] ?? "", child, output: () => output };
 }
 
@@ -82,8 +85,13 @@ describe("gym eval view", () => {
     const second = await startViewer(["eval", "view", ".", "--port", String(port)], cwd);
     expect(second.output()).toContain(`Port ${port} is taken; using ${port + 1}.`);
     expect(second.output()).toContain(`Viewing run.jsonl at http://127.0.0.1:${port + 1}/`);
-    const status = (await (await fetch(`${second.url}api/status`)).json()) as { rollouts: { rows: number } };
-    expect(status.rollouts.rows).toBe(1);
+    const rows = async () => {
+      const status = (await (await fetch(`${second.url}api/status`)).json()) as {
+        rollouts: { rows: number };
+      };
+      return status.rollouts.rows;
+    };
+    await eventually(rows).toBe(1);
     for (const { child } of [first, second]) {
       const end = ended(child);
       child.kill("SIGINT");
@@ -102,6 +110,20 @@ describe("gym eval view", () => {
     expect(viewer.output()).toContain("use `gym eval view` instead");
     expect(viewer.output()).toContain("Everyone who can reach this machine can read the rollouts.");
     expect(viewer.url).toBe(`http://localhost:${port}/`);
+  });
+
+  it("does what its guide says", async () => {
+    const guide = await readFile(path.join(repository, "docs/guide/viewer.md"), "utf8");
+    const [, commands = ""] = /```bash\n([\s\S]*?)```/.exec(guide) ?? [];
+    const [run = [], view = []] = commands
+      .trim()
+      .split("\n")
+      .map((line) => line.split(" ").slice(1));
+    const cwd = await project({});
+    expect((await runGym(run, { cwd })).exitCode).toBe(0);
+    const { url } = await startViewer([...view, "--port", "0"], cwd);
+    const total = async () => ((await (await fetch(`${url}api/rollouts`)).json()) as { total: number }).total;
+    await eventually(total).toBe(20);
   });
 
   it("says what is wrong with what it was given", async () => {
@@ -173,8 +195,8 @@ describe.skipIf(executable === undefined)("the viewer in a browser", () => {
     const selected = page.locator('[role="option"][aria-selected="true"]');
     await selected.waitFor();
     expect(await selected.getAttribute("title")).toBe(`Sample 1 - Responses ID ${rows[0].response.id}`);
-    expect(await page.locator(".list-state").textContent()).toBe("15 rows");
-    expect(await page.locator("header.top").textContent()).toContain("15 of 15 rollouts");
+    await eventually(() => page.locator(".list-state").textContent()).toBe("15 rows");
+    await eventually(() => page.locator("header.top").textContent()).toContain("15 of 15 rollouts");
 
     // The fields, then the conversation.
     await page.getByText("Metadata - reward", { exact: true }).waitFor();
@@ -209,15 +231,15 @@ describe.skipIf(executable === undefined)("the viewer in a browser", () => {
     // Search.
     await page.keyboard.press("/");
     await page.keyboard.type("nairobi");
-    await expect.poll(() => page.locator(".list-state").textContent()).toMatch(/^3 matches$/);
+    await eventually(() => page.locator(".list-state").textContent()).toMatch(/^3 matches$/);
     expect(page.url()).toContain("text=nairobi");
     await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Clear filters" }).click();
-    await expect.poll(() => page.locator(".list-state").textContent()).toBe("15 rows");
+    await eventually(() => page.locator(".list-state").textContent()).toBe("15 rows");
 
     // Rewards that no rollout has.
     await page.getByLabel("Least reward").fill("2");
-    await expect.poll(() => page.locator(".list-state").textContent()).toBe("0 matches");
+    await eventually(() => page.locator(".list-state").textContent()).toBe("0 matches");
     await page.getByRole("button", { name: "Clear filters" }).click();
 
     // The repeats of a task.
@@ -225,14 +247,14 @@ describe.skipIf(executable === undefined)("the viewer in a browser", () => {
     await page.getByRole("heading", { name: "Task 3 · rollout 1" }).waitFor();
     await page.keyboard.press("t");
     await page.waitForURL(/#\/task\/3$/);
-    await expect.poll(() => page.locator(".repeat").count()).toBe(3);
+    await eventually(() => page.locator(".repeat").count()).toBe(3);
     await page.getByRole("button", { name: "Rollout 2" }).click();
     await page.waitForURL(/#\/task\/3\/rollout\/2$/);
 
     // Rewards and tasks.
     await page.keyboard.press("o");
     await page.locator(".chart canvas").waitFor();
-    await expect.poll(() => page.locator("button.task-row").count()).toBe(5);
+    await eventually(() => page.locator("button.task-row").count()).toBe(5);
     await page.getByRole("button", { name: /^Task 4: / }).click();
     await page.waitForURL(/#\/task\/4$/);
     expect(problems).toEqual([]);
@@ -243,9 +265,9 @@ describe.skipIf(executable === undefined)("the viewer in a browser", () => {
     const file = path.join(cwd, "run.jsonl");
     const { url } = await startViewer(["eval", "view", "run.jsonl", "--port", "0", "--json"], cwd);
     const { page, problems } = await openPage(url);
-    await expect.poll(() => page.locator(".list-state").textContent(), { timeout: TIMEOUT }).toBe("1 row");
+    await eventually(() => page.locator(".list-state").textContent()).toBe("1 row");
     await appendFile(file, `${lines([rollout(1, 0, "second")])}{"torn`);
-    await expect.poll(() => page.locator(".list-state").textContent(), { timeout: TIMEOUT }).toBe("2 rows");
+    await eventually(() => page.locator(".list-state").textContent()).toBe("2 rows");
     await page.getByText("line 3 is not complete").waitFor();
     await appendFile(file, '": oops}\n');
     await writeFile(
@@ -263,12 +285,12 @@ describe.skipIf(executable === undefined)("the viewer in a browser", () => {
     await option(page, /^Sample 3, cannot be read/).click();
     await page.getByText(`${file}:3`).waitFor();
     await page.keyboard.press("f");
-    await expect.poll(() => page.locator(".list-state").textContent(), { timeout: TIMEOUT }).toBe("1 match");
+    await eventually(() => page.locator(".list-state").textContent()).toBe("1 match");
     // A run that begins anew replaces its file.
     await writeFile(file, lines([rollout(9, 0, "again")]));
     await page.goto(`${url}#/`);
     await option(page, /^Sample 1/).waitFor();
-    await expect.poll(() => page.locator("h1").textContent(), { timeout: TIMEOUT }).toContain("Task 9");
+    await eventually(() => page.locator("h1").textContent()).toContain("Task 9");
     expect(problems).toEqual([]);
   });
 
@@ -302,7 +324,7 @@ describe.skipIf(executable === undefined)("the viewer in a browser", () => {
     await page.locator(".turns .entry.assistant pre").waitFor();
     expect(await page.locator(".turns .entry.assistant pre").textContent()).toBe(attack);
     await page.keyboard.press("e");
-    await expect.poll(() => page.locator(".fields .body").count(), { timeout: TIMEOUT }).toBeGreaterThan(8);
+    await eventually(() => page.locator(".fields .body").count()).toBeGreaterThan(8);
     await page.getByRole("button", { name: "Show all 3,000,000 characters" }).click();
     // A picture elsewhere is a link that nobody follows by himself; an address that is none of the web is text.
     expect(await page.locator(".turns a").count()).toBe(1);

@@ -13,7 +13,7 @@ import { TaskView } from "./task-view.tsx";
 import { useKeys } from "./use-keys.ts";
 import { useLoaded } from "./use-loaded.ts";
 import { useRoute } from "./use-route.ts";
-import { type RowList, useRows } from "./use-rows.ts";
+import { MAX_LISTED, type RowList, useRows } from "./use-rows.ts";
 import { useSelection } from "./use-selection.ts";
 import { useStatus } from "./use-status.ts";
 
@@ -95,7 +95,7 @@ export function App() {
           <OverviewPage filters={filters} version={version} onTask={openTask} />
         ) : view.name === "task" ? (
           <TaskView
-            key={view.task}
+            key={`${view.task}:${generation}`}
             task={view.task}
             version={version}
             threshold={threshold}
@@ -128,6 +128,7 @@ function ListState({ list, filtered }: { list: RowList; filtered: boolean }) {
           {list.ready
             ? countText(list.total, filtered ? "match" : "row", filtered ? "matches" : "rows")
             : "…"}
+          {list.total > MAX_LISTED && `, the first ${countText(MAX_LISTED, "row")} are listed`}
           {search && !search.done && `, searched ${percentText(search.searched_rows, search.rows)}`}
         </>
       )}

@@ -90,7 +90,10 @@ function Problems({ answer }: { answer: RowAnswer }) {
   const failure = failureOf(answer.row);
   if (failure === undefined && answer.problems.length === 0) return null;
   return (
-    <section className="problem-box" aria-label="Problems">
+    <section
+      className={failure === undefined && answer.state === "invalid" ? "problem-box mild" : "problem-box"}
+      aria-label="Problems"
+    >
       {failure && (
         <p>
           <b>{failure.title}</b> {failure.message}

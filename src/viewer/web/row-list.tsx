@@ -4,7 +4,7 @@ import type { ListedRow, RowRef } from "../api-types.ts";
 import { sampleLabel } from "../chat-model.ts";
 import { RewardBadge } from "./badges.tsx";
 import { countText } from "./format.ts";
-import type { RowList } from "./use-rows.ts";
+import { MAX_LISTED, type RowList } from "./use-rows.ts";
 
 const ROW_HEIGHT = 58;
 
@@ -21,7 +21,7 @@ interface Props {
 export function RowListView({ list, selected, position, threshold, onSelect }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
-    count: list.total,
+    count: Math.min(list.total, MAX_LISTED),
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW_HEIGHT,
     overscan: 8,

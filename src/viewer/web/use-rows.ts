@@ -5,6 +5,8 @@ import type { Filters } from "./route.ts";
 
 const PAGE = 100;
 const SEARCH_POLL_MS = 300;
+/** Browsers lay out no more than some thirty million pixels; filters lead to the rows beyond. */
+export const MAX_LISTED = 500_000;
 
 export interface RowList {
   total: number;
@@ -27,6 +29,7 @@ export function useRows(
 ): RowList {
   const key = JSON.stringify([filters, generation]);
   const pages = useRef({ key, loaded: new Map<number, ListedRow[]>(), pending: new Map<number, string>() });
+  const inSight = useRef([0, 0] as [from: number, to: number]);
   const [state, setState] = useState({
     key: "",
     total: 0,
@@ -34,7 +37,10 @@ export function useRows(
     error: undefined as string | undefined,
     drawn: 0,
   });
-  if (pages.current.key !== key) pages.current = { key, loaded: new Map(), pending: new Map() };
+  if (pages.current.key !== key) {
+    pages.current = { key, loaded: new Map(), pending: new Map() };
+    inSight.current = [0, 0];
+  }
 
   const fetchPage = useCallback(
     async (page: number): Promise<RowsPage | undefined> => {
@@ -65,25 +71,32 @@ export function useRows(
     [key, version, filters],
   );
 
-  // What is loaded is asked for again when the file has grown.
+  const fetchInSight = useCallback(() => {
+    const [from, to] = inSight.current;
+    const { loaded } = pages.current;
+    for (const page of loaded.keys()) if (page < from || page > to) loaded.delete(page);
+    for (let page = from; page <= to; page++) void fetchPage(page);
+  }, [fetchPage]);
+
+  // What is in sight is asked for again when the file has grown; the rest when it is scrolled to.
   useEffect(() => {
-    if (version === undefined) return;
-    for (const page of new Set([0, ...pages.current.loaded.keys()])) void fetchPage(page);
-  }, [fetchPage, version]);
+    if (version !== undefined) fetchInSight();
+  }, [fetchInSight, version]);
 
   // A search goes on in the server; ask until it is through.
   useEffect(() => {
     if (state.key !== key || state.search === null || state.search.done) return;
     const timer = window.setTimeout(() => {
       pages.current.pending.clear();
-      for (const page of new Set([0, ...pages.current.loaded.keys()])) void fetchPage(page);
+      fetchInSight();
     }, SEARCH_POLL_MS);
     return () => window.clearTimeout(timer);
-  }, [state, key, fetchPage]);
+  }, [state, key, fetchInSight]);
 
   const rowAt = (index: number) => pages.current.loaded.get(Math.floor(index / PAGE))?.[index % PAGE];
   const ensure = (from: number, to: number) => {
-    for (let page = Math.floor(from / PAGE); page <= Math.floor(to / PAGE); page++) {
+    inSight.current = [Math.floor(from / PAGE), Math.floor(to / PAGE)];
+    for (let [page, last] = inSight.current; page <= last; page++) {
       if (!pages.current.loaded.has(page)) void fetchPage(page);
     }
   };
