@@ -131,7 +131,7 @@ export const rolloutErrorCodes = [
   {
     code: "ROLLOUT_OUTPUT_IS_INPUT",
     class: "RolloutError",
-    when: "A file the run would write is the one it reads, perhaps through a link.",
+    when: "A file the run would write is its input or a dataset of its config, perhaps through a link.",
     fix: "Choose another `--output`.",
   },
   {
