@@ -92,6 +92,7 @@ const DEFAULTS = { licensing: "unknown", lifecycle: "active", determinism: "unkn
 /** Licences that are no SPDX expression. */
 const PRIVATE_LICENSES = ["internal", "proprietary", "unknown"];
 const SPDX = /^\(*[\w.+-]+\)*(?: +(?:AND|OR|WITH) +\(*[\w.+-]+\)*)*$/;
+const SOURCE = /^(?:(?:https?|ssh|git|file):\/\/\S+|[^@\s]+@[^:\s]+:\S+)$/;
 const DRIVER = /^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*$/;
 
 /** The manifest in a file, or everything that is wrong with it. */
@@ -111,6 +112,7 @@ export function readManifest(root: DictNode): { manifest: Manifest } | { problem
   checkLicense(check);
   checkAuthors(check);
   checkReward(check);
+  checkOrigin(check);
   checkDemands(check, kind, profile);
   const problems = [...check.problems, ...checkManifestDatasets(check.get("datasets"), kind)];
   if (problems.length > 0) return { problems };
@@ -148,6 +150,8 @@ function checkReward(check: FieldCheck): void {
     check.report("reward", "Must be a mapping with range and higher_is_better");
     return;
   }
+  for (const key of node.entries.keys())
+    if (key !== "range" && key !== "higher_is_better") check.report(`reward.${key}`, "Unknown field");
   const range = node.entries.get("range");
   const [low, high] = range?.kind === "list" ? range.items.map(numberOf) : [];
   const ordered =
@@ -157,6 +161,24 @@ function checkReward(check: FieldCheck): void {
   const higher = node.entries.get("higher_is_better");
   if (higher?.kind !== "scalar" || typeof higher.value !== "boolean")
     check.report("reward", "higher_is_better must be true or false");
+}
+
+/** Where an environment was taken over from: an address, the revision, and the day both were last compared. */
+function checkOrigin(check: FieldCheck): void {
+  if (!check.has("adopted_from")) return;
+  const node = check.get("adopted_from");
+  const field = (name: string) => (node?.kind === "dict" ? textOf(node.entries.get(name)) : undefined);
+  const fits =
+    node?.kind === "dict" &&
+    node.entries.size === 3 &&
+    SOURCE.test(field("source") ?? "") &&
+    /^\S+$/.test(field("ref") ?? "") &&
+    /^\d{4}-\d{2}-\d{2}$/.test(field("reconciled") ?? "");
+  if (!fits)
+    check.report(
+      "adopted_from",
+      "Must be source (a URL), ref (a revision) and reconciled (a day, YYYY-MM-DD)",
+    );
 }
 
 /** Fields only some kinds and profiles need, or may have. */

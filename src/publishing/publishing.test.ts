@@ -168,6 +168,18 @@ describe("validateWorkload", () => {
     await expect(validate()).rejects.toThrow(message);
   });
 
+  it("reads where an environment was taken over from", async () => {
+    scaffold();
+    const origin = (ref: string) =>
+      `adopted_from:\n  source: https://example.org/garden.git\n  ref: ${ref}\n  reconciled: 2026-01-31\nmodality:`;
+    edit(MANIFEST, "modality:", origin("v1"));
+    expect((await validate()).name).toBe("garden");
+    edit(MANIFEST, "ref: v1", "ref: v1 or so");
+    await expect(validate()).rejects.toThrow("adopted_from: Must be source (a URL)");
+    edit(MANIFEST, "higher_is_better: true", "higher_is_better: true\n  colour: red");
+    await expect(validate()).rejects.toThrow("reward.colour: Unknown field");
+  });
+
   it("tells where a wrong field stands", async () => {
     scaffold();
     edit(MANIFEST, "determinism: unknown", "determinism: maybe");
