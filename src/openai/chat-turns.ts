@@ -12,6 +12,7 @@ import { wrapInThinkTags } from "./think-tags.ts";
 
 export interface ChatTurnsOptions {
   returnTokenIds?: boolean;
+  refuseLikeOriginal?: boolean;
   onLoss?: OnLoss;
 }
 
@@ -20,12 +21,14 @@ export class ChatTurns {
   readonly #messages: ChatMessage[] = [];
   readonly #keepTokens: boolean;
   readonly #onLoss: OnLoss | undefined;
+  readonly #takesChatParts: boolean;
   #text = "";
   #calls: ChatToolCall[] = [];
   #touched = false;
   #tokens: TokenInformation | undefined;
 
-  constructor({ returnTokenIds = false, onLoss }: ChatTurnsOptions) {
+  constructor({ returnTokenIds = false, refuseLikeOriginal = false, onLoss }: ChatTurnsOptions) {
+    this.#takesChatParts = !refuseLikeOriginal;
     this.#keepTokens = returnTokenIds;
     this.#onLoss = onLoss;
   }
@@ -63,7 +66,7 @@ export class ChatTurns {
             "requests; send it to a backend that speaks the Responses API",
         );
     }
-    if (this.#keepTokens && item.prompt_token_ids !== undefined) this.#tokens = tokensOf(item);
+    if (this.#keepTokens && item.prompt_token_ids?.length) this.#tokens = tokensOf(item);
   }
 
   finish(): ChatMessage[] {
@@ -89,7 +92,7 @@ export class ChatTurns {
       case "tool":
         this.#messages.push({
           role,
-          content: toolContent(content, index),
+          content: toolContent(content, index, this.#takesChatParts),
           tool_call_id: textAt(item, "tool_call_id", index),
         });
         break;
@@ -183,11 +186,12 @@ function chatCall(call: unknown, index: number): ChatToolCall {
 }
 
 /** Chat tool messages hold text only. */
-function toolContent(output: unknown, index: number): string | ChatTextPart[] {
+function toolContent(output: unknown, index: number, takesChatParts = false): string | ChatTextPart[] {
   if (typeof output === "string") return output;
   if (!Array.isArray(output)) badValue(`input.${index}: a tool's output must be text or a list of parts`);
   return output.map((part: unknown): ChatTextPart => {
-    if (isObject(part) && part["type"] === "input_text" && typeof part["text"] === "string") {
+    const isText = typeOf(part) === "input_text" || (takesChatParts && typeOf(part) === "text");
+    if (isText && isObject(part) && typeof part["text"] === "string") {
       return { type: "text", text: part["text"] };
     }
     return unsupported(`input.${index}: chat tool messages cannot hold '${typeOf(part)}' parts, only text`);
@@ -212,6 +216,8 @@ function userPart(part: JsonObject, index: number): ChatUserPart {
     }
     case "input_video": {
       const name = part["video_url"] === undefined ? "video" : "video_url";
+      if (part["video_url"] !== undefined && part["video"] !== undefined)
+        badValue(`input.${index}: give one of video_url and video, not both`);
       return { type: "video_url", video_url: { url: urlOf(part[name], name, index) } };
     }
     default:

@@ -192,3 +192,25 @@ describe("settings", () => {
     ]);
   });
 });
+
+describe("chat-shaped items that come in without a type", () => {
+  const convert = (input: unknown[], options = {}) =>
+    convertResponsesToChat(parseCreateParams({ input }), options).messages;
+
+  it("keep the text parts of a tool's answer, where the original refuses them", () => {
+    const turn = { role: "tool", tool_call_id: "c", content: [{ type: "text", text: "noon" }] };
+    expect(convert([turn])).toEqual([turn]);
+    expect(() => convert([turn], { refuseLikeOriginal: true })).toThrow("cannot hold 'text' parts");
+  });
+
+  it("name one video, not two", () => {
+    const part = { type: "input_video", video: "https://a", video_url: "https://b" };
+    expect(() => convert([{ role: "user", content: [part] }])).toThrow("one of video_url and video");
+  });
+
+  it("carry no empty token lists", () => {
+    const tokens = { prompt_token_ids: [], generation_token_ids: [], generation_log_probs: [] };
+    const messages = convert([{ role: "assistant", content: "a", ...tokens }], { returnTokenIds: true });
+    expect(messages).toEqual([{ role: "assistant", content: "a" }]);
+  });
+});
