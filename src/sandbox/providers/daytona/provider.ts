@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { sleep } from "../../../client/retry.ts";
 import { Semaphore } from "../../../server/semaphore.ts";
+import { checkNames } from "../../cli-provider.ts";
 import { SandboxConfigError, SandboxCreateError, SandboxSpecError } from "../../errors.ts";
 import { commandResult, sandboxFailure, timeoutResult } from "../../exec-results.ts";
 import type {
@@ -70,6 +71,8 @@ export class DaytonaProvider implements SandboxProvider<DaytonaSandbox> {
   }
 
   async create(spec: SandboxSpec, { signal }: Cancellable = {}): Promise<Handle> {
+    if (spec.image !== undefined && /\s/.test(spec.image))
+      throw new SandboxSpecError(`'${spec.image}' cannot be the name of an image.`);
     const { create, probe } = this.#settings;
     const made = (await this.#client.json({
       method: "POST",
@@ -104,6 +107,7 @@ export class DaytonaProvider implements SandboxProvider<DaytonaSandbox> {
       throw new SandboxSpecError(
         "Commands of 'daytona' take no standard input; upload a file and read that.",
       );
+    checkNames({ ...raw.env, ...options.env });
     const timeoutSeconds = options.timeoutSeconds ?? exec.default_timeout_s;
     const mark = randomUUID();
     const json = {
@@ -254,7 +258,9 @@ export class DaytonaProvider implements SandboxProvider<DaytonaSandbox> {
       memory: memory === undefined ? undefined : Math.ceil(memory / 1024),
       disk,
       gpu,
-      autoStopInterval: create.auto_stop_interval,
+      // Counted from the last use; the service has no limit on the whole life.
+      autoStopInterval:
+        create.auto_stop_interval ?? (spec.ttl_s === undefined ? undefined : Math.ceil(spec.ttl_s / 60)),
       autoArchiveInterval: create.auto_archive_interval,
       autoDeleteInterval: create.auto_delete_interval ?? (spec.ttl_s === undefined ? undefined : 0),
       volumes,
