@@ -94,9 +94,14 @@ describe("RolloutFile", () => {
     await truncate(file.path, row(0, 0).length + 1);
     await file.update();
     expect(file.progress).toMatchObject({ rows: 1, generation: 1 });
+    // Written over, by something longer.
+    await writeFile(file.path, `${row(5, 0)}\n${row(5, 1)}\n${row(5, 2)}\n`);
+    await file.update();
+    expect(file.progress).toMatchObject({ rows: 3, generation: 2 });
+    expect(file.columns.task.at(0)).toBe(5);
     await unlink(file.path);
     await file.update();
-    expect(file.progress).toMatchObject({ rows: 0, exists: false, generation: 2 });
+    expect(file.progress).toMatchObject({ rows: 0, exists: false, generation: 3 });
     await writeFile(file.path, `${row(7, 0)}\n`);
     await file.update();
     expect(file.progress).toMatchObject({ rows: 1, exists: true });

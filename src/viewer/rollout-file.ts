@@ -6,6 +6,7 @@ import { type ScannedLine, scanLines } from "./line-scanner.ts";
 import { RowColumns } from "./row-columns.ts";
 import { type RowSummary, summarizeLine } from "./row-summary.ts";
 
+const TAIL_BYTES = 256;
 const RETURN = 0x0d;
 const NEWLINE = 0x0a;
 /** The loop is let go after so much work on one batch. */
@@ -35,8 +36,10 @@ export class RolloutFile {
   #handle: FileHandle | undefined;
   /** Tells a new file of the same name from the one that was read. */
   #identity = "";
-  /** Size at the last look; nothing is read before it changes. */
-  #seen = 0;
+  /** The last bytes that were read; others in their place mean that the file was written anew. */
+  #tail: Buffer = Buffer.alloc(0);
+  /** Size and time of change at the last look; nothing is read before they differ. */
+  #seen = "";
   #bytes = 0;
   #indexed = 0;
   #generation = 0;
@@ -66,17 +69,20 @@ export class RolloutFile {
       if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
       throw fileError(error, this.path, "read");
     });
-    const identity = entry && `${entry.ino}:${entry.birthtimeMs}`;
+    const identity = entry && `${entry.dev}:${entry.ino}`;
     if (identity !== this.#identity || entry === undefined || entry.size < this.#indexed) await this.#reset();
     if (entry === undefined || identity === undefined) return;
+    const seen = `${entry.size}:${entry.mtimeMs}`;
+    if (seen === this.#seen) return;
+    if (this.#handle && !this.#tail.equals(await this.#readTail(this.#handle))) await this.#reset();
     this.#handle ??= await open(this.path, "r").catch((error: unknown) => {
       throw fileError(error, this.path, "read");
     });
     this.#identity = identity;
-    if (entry.size === this.#seen) return;
     this.#bytes = entry.size;
     await this.#index(this.#handle, signal);
-    this.#seen = entry.size;
+    this.#tail = await this.#readTail(this.#handle);
+    this.#seen = seen;
   }
 
   /** The bytes of a row, at most `limit` of them. */
@@ -126,13 +132,20 @@ export class RolloutFile {
     return this.#handle;
   }
 
+  async #readTail(handle: FileHandle): Promise<Buffer> {
+    const length = Math.min(TAIL_BYTES, this.#indexed);
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, this.#indexed - length);
+    return buffer.subarray(0, bytesRead);
+  }
+
   async #reset(): Promise<void> {
     if (this.#handle === undefined && this.#indexed === 0) return;
     await this.close();
     this.columns = new RowColumns();
     this.panel = new DatasetPanel();
     this.#identity = "";
-    this.#seen = 0;
+    this.#seen = "";
+    this.#tail = Buffer.alloc(0);
     this.#bytes = 0;
     this.#indexed = 0;
     this.#tornLine = null;

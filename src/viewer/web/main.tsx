@@ -3,9 +3,9 @@ import { createRoot } from "react-dom/client";
 import { App } from "./app.tsx";
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
-import { applyStoredTheme } from "./theme.ts";
+import { startTheme } from "./theme.ts";
 
-applyStoredTheme();
+startTheme();
 const root = document.getElementById("root");
 if (root) {
   createRoot(root).render(

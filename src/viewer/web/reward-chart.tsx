@@ -26,12 +26,9 @@ export function RewardChart({ bins }: { bins: Overview["bins"] }) {
     resized.observe(element);
     const themed = new MutationObserver(draw);
     themed.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
-    const dark = window.matchMedia("(prefers-color-scheme: dark)");
-    dark.addEventListener("change", draw);
     return () => {
       resized.disconnect();
       themed.disconnect();
-      dark.removeEventListener("change", draw);
       chart?.destroy();
     };
   }, [bins]);
