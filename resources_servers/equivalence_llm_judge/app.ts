@@ -71,7 +71,8 @@ export default defineResourcesServer({
         generated_answer: judge.fit(answer),
       });
       const reply = await judge.ask(text, { signal });
-      const labels = [config.judge_equal_label, config.judge_not_equal_label];
+      // Of two labels that begin alike the one that costs the reward counts.
+      const labels = [config.judge_not_equal_label, config.judge_equal_label];
       const verdict = firstLabel(lastPartOfLastMessage(reply) ?? "", labels);
       evaluations.push({
         responses_create_params: reply.params,

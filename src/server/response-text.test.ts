@@ -35,6 +35,14 @@ describe("reading a response", () => {
     expect(
       lastUserText([{ role: "user", content: "a" }, { role: "user", content: parts }, { role: "assistant" }]),
     ).toBe("p\nq");
+    const image = { role: "user", content: [{ type: "input_image", image_url: "data:," }] };
+    expect(lastUserText([{ role: "user", content: "a" }, image])).toBe("a");
+    expect(
+      lastUserText([
+        { role: "user", content: "a" },
+        { role: "user", content: "" },
+      ]),
+    ).toBe("");
     expect(lastUserText(" plain ")).toBe("plain");
     expect(lastUserText([])).toBe("");
   });

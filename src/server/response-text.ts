@@ -60,10 +60,14 @@ function partText(part: unknown): string | null {
   return isObject(part) && typeof part["text"] === "string" ? part["text"] : null;
 }
 
-/** The last user message of a request's input: text, or its text parts one a line, stripped; "" without one. */
+/** The last user message of a request's input that has text (images have none): its text parts one a line, stripped; "" without one. */
 export function lastUserText(input: unknown): string {
   if (typeof input === "string") return strip(input);
   if (!Array.isArray(input)) return "";
-  const message = input.findLast((item) => isObject(item) && item["role"] === "user") as Fields | undefined;
-  return message ? strip(textsOf(message).join("\n")) : "";
+  for (let index = input.length - 1; index >= 0; index--) {
+    const item: unknown = input[index];
+    const texts = isObject(item) && item["role"] === "user" ? textsOf(item) : [];
+    if (texts.length > 0) return strip(texts.join("\n"));
+  }
+  return "";
 }
