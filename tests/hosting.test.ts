@@ -95,6 +95,17 @@ describe.each(modes)("%s", (_mode, globalConfig, resources) => {
   });
 });
 
+it("logs requests when asked to, also those of callers in the same process", async () => {
+  const { servers, events } = await start(await counterServers(), { uvicorn_logging_show_200_ok: true });
+  await servers.client.post("counter", "/nowhere", {});
+  expect(events).toContainEqual({
+    type: "log",
+    server: "counter",
+    line: '"POST /nowhere" 404 Not Found',
+    level: "info",
+  });
+});
+
 it("shows secrets only to servers of the run", async () => {
   const { servers } = await start(await counterServers());
   const text = await (await fetch(`${servers.headUrl}/global_config_dict_yaml`)).text();

@@ -130,6 +130,11 @@ export const knownKeys = [
     description:
       "Where profiles go, relative to the working root: `<dir>/<cookie name>/<instance>.cpuprofile`.",
   },
+  {
+    key: "uvicorn_logging_show_200_ok",
+    default: "false",
+    description: "Logs every request a server answers, with its status.",
+  },
   { key: "responses_create_params", description: "Sampling parameters for every rollout." },
   {
     key: "max_cost",

@@ -1,3 +1,4 @@
+import { STATUS_CODES } from "node:http";
 import { performance } from "node:perf_hooks";
 import { type LocalServer, RunClient } from "../client/run-client.ts";
 import { errorMessage } from "../errors.ts";
@@ -158,7 +159,18 @@ async function createHostedApp(
     },
   );
   const watched = options.monitor ? watchLoop(app, options.monitor, options.watchdog) : app;
+  if (options.globalConfig["uvicorn_logging_show_200_ok"] === true) logAccess(watched, log);
   return options.intercept ? options.intercept(watched) : watched;
+}
+
+/** Says what was asked and answered, also by callers in this process. */
+function logAccess(app: ServerApp, log: Logger): void {
+  const handle = app.handle.bind(app);
+  app.handle = async (call: AppCall): Promise<AppReply> => {
+    const reply = await handle(call);
+    log.info(`"${call.method} ${call.path}" ${reply.status} ${STATUS_CODES[reply.status] ?? ""}`.trimEnd());
+    return reply;
+  };
 }
 
 /** Measures how long each handler holds the event loop, so that lag has a name. */
@@ -166,8 +178,9 @@ function watchLoop(app: ServerApp, monitor: LoopMonitor, watchdog: Watchdog | un
   const handle = app.handle.bind(app);
   const number = watchdog?.numberOf(app.name) ?? 0;
   app.handle = (call: AppCall): Promise<AppReply> => {
-    const started = performance.now();
+    // First: it starts a thread once, which is not the handler's fault.
     watchdog?.enter(number);
+    const started = performance.now();
     const reply = handle(call);
     watchdog?.leave();
     monitor.ran(app.name, call.path, performance.now() - started);

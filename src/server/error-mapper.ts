@@ -27,8 +27,10 @@ export function mapError(error: unknown, context: ErrorContext): Omit<AppReply, 
 function replyTo(error: unknown, context: ErrorContext): Omit<AppReply, "cookies"> {
   // A server file may bring its own copy of the package: errors are told apart by code, not by class.
   const code = error instanceof Error ? (error as { code?: unknown }).code : undefined;
-  if (code === "VALIDATION_FAILED")
+  if (code === "VALIDATION_FAILED") {
+    context.log.debug(`${context.path}: ${errorMessage(error)}`);
     return { status: 422, body: { detail: (error as ValidationError).detail } };
+  }
   if (code === "CONVERSION_UNSUPPORTED" || code === "CONVERSION_VALUE") {
     return failure(422, {
       class: "invalid_request",
