@@ -11,7 +11,7 @@ function quotedFiles(page: string): { path: string; code: string }[] {
   );
 }
 
-describe.each(["docs/guide/writing-an-environment.md", "docs/guide/judges.md"])("%s", (page) => {
+describe.each(["docs/guide/writing-an-environment.md", "docs/guide/judges.md", "docs/guide/sandbox.md"])("%s", (page) => {
   it("shows the examples as they are", async () => {
     const text = await read(page);
     const quoted = quotedFiles(text);
