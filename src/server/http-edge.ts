@@ -216,9 +216,10 @@ async function send(response: ServerResponse, reply: AppReply): Promise<void> {
     response.end();
     return;
   }
-  const body = Buffer.from(reply.raw ?? JSON.stringify(reply.body ?? null));
+  // A text goes out in one piece with its headers; bytes would go out beside them.
+  const body = reply.raw ?? JSON.stringify(reply.body ?? null);
   headers["content-type"] ??= "application/json";
-  headers["content-length"] = String(body.length);
+  headers["content-length"] = String(Buffer.byteLength(body));
   response.writeHead(reply.status, headers);
   response.end(body);
 }
