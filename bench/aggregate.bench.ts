@@ -15,6 +15,7 @@ export const name = "aggregate";
 
 const TASKS = 20_000;
 const REPEATS = 4;
+const RUNS = 5;
 const MAX_CPU_MS = 2_000;
 const TEXT = "The quick brown fox jumps over the lazy dog and thinks about it. ".repeat(6);
 
@@ -26,15 +27,15 @@ export async function run(report: Report): Promise<void> {
     const materializedInputsPath = join(directory, "out_materialized_inputs.jsonl");
     await writeFileAtomically(materializedInputsPath, lines(inputRow));
     await writeFileAtomically(rolloutsPath, lines(rolloutRow));
-    const profile = await report.measure("profile of 80,000 rollouts from files", 1, () =>
+    const profile = await report.measureLeast("profile of 80,000 rollouts from files", RUNS, () =>
       profileRun({ materializedInputsPath, rolloutsPath }),
     );
     const entries: Row[] = [];
     for await (const { row } of readRows(rolloutsPath)) entries.push(aggregateEntry(row));
-    const aggregate = await report.measure("aggregate metrics of 80,000 rollouts", 2, () =>
+    const aggregate = await report.measureLeast("aggregate metrics of 80,000 rollouts", RUNS, () =>
       aggregateMetrics(entries),
     );
-    const statistics = await report.measure("intervals of 80,000 rollouts", 1, () => {
+    const statistics = await report.measureLeast("intervals of 80,000 rollouts", RUNS, () => {
       const table = new RolloutTable();
       for (const row of entries) table.add(row);
       return runStatistics(table);
