@@ -73,6 +73,7 @@ const rollout = (task: number, index: number, reward: unknown, more: Row = {}): 
 });
 const input = (task: number, index: number): Row => ({
   question: `question ${task}`,
+  agent_ref: { name: "solver" },
   _ng_task_index: task,
   _ng_rollout_index: index,
 });
