@@ -158,11 +158,10 @@ describe("bad input", () => {
       stream: "stderr",
     },
     {
-      title: "a word that is no override",
+      title: "a workload beside a config",
       files: { "a.yaml": KILN },
       words: ["nonsense"],
-      says: ["nonsense"],
-      stream: "stderr",
+      says: ["Error: ", "take no config of a run", "config_paths"],
     },
     {
       title: "a key set twice",
@@ -197,6 +196,19 @@ describe("bad input", () => {
       expect(result[stream]).not.toMatch(/^\s+at .*[:(]/m);
     });
   }
+});
+
+it("refuses a word that is no override", async () => {
+  const { exitCode, stdout, stderr } = await run(
+    { "a.yaml": KILN },
+    "env",
+    "resolve",
+    "--config",
+    "a.yaml",
+    "nonsense",
+  );
+  expect([exitCode, stdout]).toEqual([1, ""]);
+  expect(stderr).toContain("nonsense");
 });
 
 it("asks for the model under test once, by the flags that give it", async () => {
