@@ -30,7 +30,9 @@ it("needs both, forgets on seeding and expects Paris by default", async () => {
     reward: 0,
     tool_call_seen: false,
   });
-  expect((await server.verify(verifyBody(row(5), said))).body.reward).toBe(0);
+  await server.tool("get_weather", { city: "Paris" });
+  for (const city of [5, null])
+    expect((await server.verify(verifyBody(row(city), said))).body.reward).toBe(0);
   await server.close();
 });
 

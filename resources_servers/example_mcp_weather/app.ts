@@ -23,7 +23,7 @@ export default defineResourcesServer({
     },
   },
   verify({ row, response, session }) {
-    const city = row.verifier_metadata?.expected_city ?? "Paris";
+    const { expected_city: city = "Paris" } = row.verifier_metadata ?? {};
     if (typeof city !== "string") {
       return {
         reward: 0,

@@ -25,6 +25,7 @@ describe("verify", () => {
     ["another city", [call({ city: "Oslo" })], [0, 1, 1]],
     ["a missing argument", [call({})], [0, 0, 1]],
     ["arguments that are no JSON", [call("{city: Lima}")], [0, 0, 1]],
+    ["a number JSON does not have", [call('{"city": "Lima", "heat": NaN}')], [1, 1, 1]],
     ["a call with a message", [call({ city: "Lima" }), messageItem("")], [1, 1, 0]],
     ["two calls", [call({ city: "Oslo" }), call({ city: "Lima" })], [1, 1, 0]],
     ["no call", [messageItem("sunny")], [0, 0, 0]],
@@ -36,6 +37,15 @@ describe("verify", () => {
       reward_components: { correctness, schema_valid: schemaValid, format },
       correctness,
     });
+    await server.close();
+  });
+
+  it("expects no arguments where the row gives an empty value", async () => {
+    const server = await createTestServer(definition);
+    for (const empty of [[], "", 0, null]) {
+      const bare = { ...row, expected_call: { name: "get_weather", arguments: empty } };
+      expect((await server.verify(verifyBody(bare, call({})))).body.correctness).toBe(1);
+    }
     await server.close();
   });
 

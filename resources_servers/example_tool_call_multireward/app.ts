@@ -1,6 +1,6 @@
 import { defineResourcesServer, HttpError, type JsonObject } from "nemo-gym";
-import { functionCalls, type Response, type ResponseCreateParams } from "nemo-gym/openai";
-import { pyEquals } from "nemo-gym/python";
+import { functionCalls, parseArguments, type Response, type ResponseCreateParams } from "nemo-gym/openai";
+import { isTruthy, pyEquals } from "nemo-gym/python";
 import { z } from "zod";
 
 interface PredictedCall {
@@ -48,7 +48,6 @@ function hasMessage(response: Response): boolean {
 }
 
 function hasRequired(call: PredictedCall, params: ResponseCreateParams): boolean {
-  if (!call.arguments) return false;
   const tool = params.tools?.find(
     (candidate) => candidate.type === "function" && candidate.name === call.name,
   );
@@ -57,28 +56,24 @@ function hasRequired(call: PredictedCall, params: ResponseCreateParams): boolean
     throw malformedRow(["responses_create_params", "tools"], "a tool needs parameters");
   const required = parameters?.required;
   const given = call.arguments;
+  if (!given) return false;
   return !Array.isArray(required) || required.every((key) => Object.hasOwn(given, String(key)));
 }
 
 function matches(call: PredictedCall, expected: JsonObject): boolean {
   const { name } = expected;
   if (Object.keys(expected).length === 0 || call.name !== name) return false;
-  const wanted = expected["arguments"] ?? {};
-  if (typeof wanted !== "object" || Array.isArray(wanted)) {
+  const wanted = expected["arguments"];
+  if (!isTruthy(wanted)) return true;
+  if (typeof wanted !== "object" || wanted === null || Array.isArray(wanted)) {
     throw malformedRow(["expected_call", "arguments"], "the expected arguments must be an object");
   }
   return Object.entries(wanted).every(([key, value]) => pyEquals(call.arguments?.[key] ?? null, value));
 }
 
 function parseObject(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value)
-      ? (value as JsonObject)
-      : undefined;
-  } catch {
-    return undefined;
-  }
+  const parsed = parseArguments(text);
+  return parsed.ok ? parsed.value : undefined;
 }
 
 function malformedRow(loc: string[], msg: string): HttpError {

@@ -20,4 +20,5 @@ export * from "./random.ts";
 export * from "./re.ts";
 export * from "./repr.ts";
 export * from "./round.ts";
+export * from "./truth.ts";
 export * from "./whitespace.ts";
