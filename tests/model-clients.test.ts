@@ -3,7 +3,11 @@ import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { describe, expect, it, onTestFinished } from "vitest";
 import anthropicModel from "../responses_api_models/anthropic_model/app.ts";
+import azureModel from "../responses_api_models/azure_openai_model/app.ts";
+import genrmModel from "../responses_api_models/genrm_model/app.ts";
 import inferenceProvider from "../responses_api_models/inference_provider/app.ts";
+import litellmModel from "../responses_api_models/litellm_model/app.ts";
+import localVllmModel from "../responses_api_models/local_vllm_model/app.ts";
 import openaiModel from "../responses_api_models/openai_model/app.ts";
 import vllmModel from "../responses_api_models/vllm_model/app.ts";
 import type { ServerDefinition } from "../src/server/definitions.ts";
@@ -33,7 +37,53 @@ interface Backend {
 
 const quick = { retry_attempts: 2, retry_first_pause_seconds: 0.01 };
 
+const vllm: Omit<Backend, "definition"> = {
+  endpoint: () => new VllmDouble({ apiKey: KEY, answer }),
+  config: (base_url) => ({
+    base_url,
+    api_key: KEY,
+    model: "toy/toy-1b",
+    return_token_id_information: true,
+    uses_reasoning_parser: true,
+    ...quick,
+  }),
+};
+const local = { vllm_serve_kwargs: {}, vllm_serve_env_vars: {} };
+
 const backends: Record<string, Backend> = {
+  azure_openai_model: {
+    definition: azureModel,
+    endpoint: () => new MockModelEndpoint({ answer }),
+    config: (url) => ({
+      openai_base_url: url.replace(/\/v1$/, ""),
+      openai_api_key: KEY,
+      openai_model: "m",
+      default_query: { "api-version": "2025-01-01-preview" },
+      num_concurrent_requests: 8,
+      ...quick,
+    }),
+  },
+  litellm_model: {
+    definition: litellmModel,
+    endpoint: () =>
+      new MockModelEndpoint({
+        apiKey: KEY,
+        answer,
+        other: ({ path }) =>
+          path === "/health/readiness/details" ? { body: { litellm_version: "1.83.0" } } : undefined,
+      }),
+    config: (url) => ({ openai_base_url: url, openai_api_key: KEY, openai_model: "m", ...quick }),
+  },
+  local_vllm_model: {
+    ...vllm,
+    definition: localVllmModel,
+    config: (url) => ({ ...vllm.config(url), ...local }),
+  },
+  genrm_model: {
+    ...vllm,
+    definition: genrmModel,
+    config: (url) => ({ ...vllm.config(url), ...local, return_token_id_information: false }),
+  },
   openai_model: {
     definition: openaiModel,
     endpoint: () => new MockModelEndpoint({ apiKey: KEY, answer }),
@@ -49,18 +99,7 @@ const backends: Record<string, Backend> = {
     endpoint: () => new AnthropicDouble({ apiKey: KEY, answer }),
     config: (base_url) => ({ base_url, api_key: KEY, model: "m", ...quick }),
   },
-  vllm_model: {
-    definition: vllmModel,
-    endpoint: () => new VllmDouble({ apiKey: KEY, answer }),
-    config: (base_url) => ({
-      base_url,
-      api_key: KEY,
-      model: "toy/toy-1b",
-      return_token_id_information: true,
-      uses_reasoning_parser: true,
-      ...quick,
-    }),
-  },
+  vllm_model: { ...vllm, definition: vllmModel },
 };
 
 async function start(name: string) {
