@@ -3,6 +3,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
@@ -41,6 +42,7 @@ afterEach(async () => {
   await Promise.all(started.splice(0).map((sandbox) => sandbox.stop()));
   process.env["PATH"] = PATH;
   delete process.env["FAKE_STATE"];
+  delete process.env["TMPDIR"];
   rmSync(directory, { recursive: true, force: true });
 });
 
@@ -137,9 +139,11 @@ describe.each(KINDS)("%s sandboxes", (_, makeProvider, image) => {
 
   it("say how to get a program that is missing", async () => {
     process.env["PATH"] = path.join(directory, "empty");
+    process.env["TMPDIR"] = work;
     await expect(start(makeProvider(), { image })).rejects.toMatchObject({
       code: "SANDBOX_PROVIDER_UNAVAILABLE",
     });
+    expect(readdirSync(work)).toEqual([]);
   });
 });
 

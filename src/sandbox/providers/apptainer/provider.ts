@@ -72,8 +72,8 @@ export class ApptainerProvider extends CliProvider<ApptainerInstance> {
       await this.waitUntilReady(handle, probe, spec, signal);
       return handle;
     } catch (error) {
-      await this.ask(["instance", "stop", name]);
       await rm(stagingDirectory, { recursive: true, force: true });
+      await this.ask(["instance", "stop", name]);
       throw error;
     }
   }
