@@ -46,6 +46,8 @@ it("counts aces low where they would bust", () => {
 
 it("reads an action in any case, takes anything else for a stand, and is not slowed down by hostile text", () => {
   expect(readAction("I think <ACTION> Hit </ACTION>")).toBe("hit");
+  expect(readAction("<action>\x85hit\x1c</action>")).toBe("hit");
+  expect(readAction("<action>\ufeffhit</action>")).toBe("stand");
   expect(readAction("hit me")).toBe("stand");
   expect(readAction(`<action>${" ".repeat(1_000_000)}`)).toBe("stand");
 });

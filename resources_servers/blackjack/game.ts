@@ -1,3 +1,5 @@
+import { SPACE_CLASS } from "nemo-gym/python";
+
 const RANKS = ["2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K", "A"] as const;
 export type Rank = (typeof RANKS)[number];
 
@@ -44,9 +46,11 @@ export function observe({ player, dealer }: Game): string {
   ].join("\n");
 }
 
+const ACTION = new RegExp(`<action>[${SPACE_CLASS}]*(hit|stand)[${SPACE_CLASS}]*</action>`, "i");
+
 /** The action in the model's text; anything else is a stand. */
 export function readAction(text: string): "hit" | "stand" {
-  return /<action>\s*(hit|stand)\s*<\/action>/i.exec(text)?.[1]?.toLowerCase() === "hit" ? "hit" : "stand";
+  return ACTION.exec(text)?.[1]?.toLowerCase() === "hit" ? "hit" : "stand";
 }
 
 export interface TurnResult {

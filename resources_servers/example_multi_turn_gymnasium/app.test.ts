@@ -29,7 +29,10 @@ it("gives 0 for a wrong answer and for a row without one, and refuses follow-ups
     terminated: true,
   });
   expect((await step({ follow_ups: [], expected_answer: null })).body.reward).toBe(0);
-  expect((await step({ follow_ups: [5] })).status).toBe(422);
+  for (const follow_ups of [[5], null, 5, { a: 1 }]) expect((await step({ follow_ups })).status).toBe(422);
+  expect((await step({ follow_ups: ["And?", 5] })).body.observation).toBe("And?");
+  expect((await step({ follow_ups: {} })).body.terminated).toBe(true);
+  expect((await step({ follow_ups: [null] })).body).toMatchObject({ observation: null, terminated: false });
   expect((await server.post("/verify", {})).status).toBe(404);
   await server.close();
 });

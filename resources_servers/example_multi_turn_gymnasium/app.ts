@@ -9,10 +9,11 @@ export default defineGymnasiumServer({
   unseeded: () => ({ turn: 0 }),
   keepFinished: true,
   step({ row, response, session }) {
-    const question = followUps(row.follow_ups)[session.turn];
-    if (question !== undefined) {
-      session.turn++;
-      return { observation: question };
+    const questions = followUps(row.follow_ups);
+    if (session.turn < questions.length) {
+      const question = questions[session.turn++];
+      if (typeof question !== "string" && question !== null) throw malformed(question);
+      return question === null ? {} : { observation: question };
     }
     const expected = row.expected_answer;
     const text = outputText(response).toLowerCase();
@@ -21,18 +22,18 @@ export default defineGymnasiumServer({
   },
 });
 
-const FollowUps = z.union([z.array(z.string()), z.string()]);
+/**
+ * The questions of a row, each looked at when its turn comes. A bare text is walked character by character, as a sequence of
+ * one-letter questions.
+ */
+function followUps(value: unknown = []): readonly unknown[] {
+  if (Array.isArray(value)) return value;
+  if (typeof value === "string") return [...value];
+  if (typeof value === "object" && value !== null && Object.keys(value).length === 0) return [];
+  throw malformed(value);
+}
 
-/** The questions of a row; a bare text is walked character by character, as a sequence of one-letter questions. */
-function followUps(value: unknown): string[] {
-  const { success, data } = FollowUps.safeParse(value ?? []);
-  if (success) return [...data];
-  throw new HttpError(422, [
-    {
-      type: "string_type",
-      loc: ["body", "follow_ups"],
-      msg: "Input should be a list of strings",
-      input: value,
-    },
-  ]);
+function malformed(input: unknown): HttpError {
+  const msg = "Input should be a list of strings";
+  return new HttpError(422, [{ type: "string_type", loc: ["body", "follow_ups"], msg, input }]);
 }
