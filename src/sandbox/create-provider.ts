@@ -21,10 +21,7 @@ const LOADERS: Readonly<Record<SandboxProviderName, Load>> = {
     "ecs_fargate",
     "its tasks are driven through signed AWS requests and a tunnel into the task",
   ),
-  openshell: unavailable(
-    "openshell",
-    "its gateway speaks a protocol without public documentation to build on",
-  ),
+  openshell: unavailable("openshell", "speaking to its gateway is not implemented here"),
 };
 
 /** Makes the provider a sandbox block asks for. */
