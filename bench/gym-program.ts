@@ -48,8 +48,8 @@ export async function finishedGym(words: readonly string[], cwd: string): Promis
     rest = lines.pop() ?? "";
     for (const line of lines) {
       if (!line.startsWith('{"event":"collected"')) continue;
-      const { result: collected } = JSON.parse(line) as { result: { progress: { elapsed_seconds: number } } };
-      result.collectingSeconds = collected.progress.elapsed_seconds;
+      const { progress } = JSON.parse(line) as { progress: { elapsed_seconds: number } };
+      result.collectingSeconds = progress.elapsed_seconds;
     }
   });
   const [code] = (await once(child, "exit")) as [number | null];

@@ -16,6 +16,8 @@ const response = JSON.stringify(given.response);
 const completion = JSON.stringify(given.completion ?? null);
 const toolCall = given.toolCall && JSON.stringify(given.toolCall);
 
+// Whoever started it holds the other end: it ends with them, however they end.
+process.stdin.resume().on("end", () => process.exit());
 createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, reply) => {
   const chunks: Buffer[] = [];
   request.on("data", (chunk: Buffer) => chunks.push(chunk));

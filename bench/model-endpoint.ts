@@ -18,7 +18,7 @@ export async function withModelEndpoint<T>(
 ): Promise<T> {
   const program = fileURLToPath(new URL("./model-endpoint-process.js", import.meta.url));
   const child = spawn(process.execPath, [program, JSON.stringify(answers)], {
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["pipe", "pipe", "inherit"],
   });
   try {
     const [port] = (await once(child.stdout, "data")) as [Buffer];
