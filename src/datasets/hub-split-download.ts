@@ -1,6 +1,7 @@
-import { mkdir, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import path from "node:path";
 import { listFiles } from "@huggingface/hub";
+import { makeDirectory } from "../config/make-directory.ts";
 import { readDataFileRows } from "./data-file-rows.ts";
 import { DatasetError } from "./errors.ts";
 import { downloadHubFile, downloadHubUrl } from "./huggingface.ts";
@@ -145,7 +146,7 @@ async function writeSplit(
 ): Promise<number> {
   // Kept after a failure, so that the next run continues with what is there.
   const parts = `${path.resolve(destination)}.parts`;
-  await mkdir(parts, { recursive: true });
+  await makeDirectory(parts);
   const output = await OutputFile.create(path.resolve(destination), { atomic: true });
   let rows = 0;
   try {

@@ -1,5 +1,6 @@
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { makeDirectory } from "../config/make-directory.ts";
 import { errorMessage } from "../errors.ts";
 import { dumps } from "../python/json-dumps.ts";
 import { loads } from "../python/json-loads.ts";
@@ -94,7 +95,7 @@ async function readMetrics(file: string): Promise<unknown> {
 }
 
 async function writeMetrics(file: string, content: object): Promise<void> {
-  await mkdir(path.dirname(file), { recursive: true });
+  await makeDirectory(path.dirname(file));
   const temporary = `${file}.${process.pid}.tmp`;
   await writeFile(temporary, dumps(content, { indent: INDENT }));
   await rename(temporary, file);

@@ -1,5 +1,6 @@
-import { type FileHandle, mkdir, open, rename, rm } from "node:fs/promises";
+import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import path from "node:path";
+import { makeDirectory } from "../config/make-directory.ts";
 
 /** Text gathered before it goes to the disk. */
 const FLUSH_CHARACTERS = 1 << 20;
@@ -18,7 +19,7 @@ export class OutputFile {
   }
 
   static async create(target: string, options: { atomic?: boolean } = {}): Promise<OutputFile> {
-    await mkdir(path.dirname(target), { recursive: true });
+    await makeDirectory(path.dirname(target));
     const writtenTo = options.atomic ? `${target}.${process.pid}.tmp` : target;
     return new OutputFile(target, writtenTo, await open(writtenTo, "w"));
   }

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
-import { mkdir, open, rename, rm } from "node:fs/promises";
+import { open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
+import { makeDirectory } from "../config/make-directory.ts";
 
 const CHUNK_CHARACTERS = 1 << 20;
 
@@ -17,7 +18,7 @@ export async function writeTable(
   column: string,
   cells: AsyncIterable<string>,
 ): Promise<TableFile> {
-  await mkdir(dirname(path), { recursive: true });
+  await makeDirectory(dirname(path));
   const partial = `${path}.partial`;
   const file = await open(partial, "w");
   const hash = createHash("sha256");

@@ -1,7 +1,8 @@
 import { randomInt } from "node:crypto";
-import { mkdir, rename } from "node:fs/promises";
+import { rename } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { makeDirectory } from "../config/make-directory.ts";
 import { errorMessage } from "../errors.ts";
 import type { ExportedRun, Exporter, MetricValues } from "./exporter.ts";
 import { type TableFile, writeTable } from "./table-file.ts";
@@ -47,7 +48,7 @@ export class WandbExporter implements Exporter {
 
   async open(signal: AbortSignal): Promise<void> {
     const { project, runName, entity, startedAt, config, access } = this.#options;
-    await mkdir(join(this.#directory, "files"), { recursive: true });
+    await makeDirectory(join(this.#directory, "files"));
     this.#log = new WandbLog(join(this.#directory, `run-${this.#id}.wandb`));
     this.#write({ type: "header" });
     const run = { project, displayName: runName, entity, host: hostname(), config };

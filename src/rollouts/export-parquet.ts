@@ -1,4 +1,4 @@
-import { mkdir, rename, rm } from "node:fs/promises";
+import { rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import {
   type BasicType,
@@ -9,6 +9,7 @@ import {
 } from "hyparquet-writer";
 import { fileError } from "./errors.ts";
 import type { ColumnKind, TableColumn } from "./export-table.ts";
+import { makeDirectory } from "./make-directory.ts";
 
 const ROW_GROUP = 5_000;
 
@@ -27,7 +28,7 @@ export async function writeParquet(
 ): Promise<number> {
   const partial = `${path}.partial`;
   try {
-    await mkdir(dirname(path), { recursive: true });
+    await makeDirectory(dirname(path));
     const writer = new ParquetWriter({
       writer: fileWriter(partial),
       schema: schemaFromColumnData({ columnData: sources(columns, []) }),

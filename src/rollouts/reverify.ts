@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { mkdir, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { ServerClient } from "../client/server-client.ts";
 import { RolloutKeyMap } from "../metrics/rollout-key-map.ts";
@@ -11,6 +11,7 @@ import type { Evaluation, EvaluationEvent } from "./evaluate.ts";
 import type { Row } from "./jsonl-rows.ts";
 import { readRows } from "./jsonl-rows.ts";
 import { type FsyncPolicy, JsonlWriter } from "./jsonl-writer.ts";
+import { makeDirectory } from "./make-directory.ts";
 import { compareManifest, createManifest, digestFile, readManifest, writeManifest } from "./manifest.ts";
 import type { PendingRow } from "./resume.ts";
 import type { ReverifyPlan, ReverifySources, StoredRollout } from "./reverify-plan.ts";
@@ -79,7 +80,7 @@ export async function reverify(options: ReverifyOptions): Promise<Evaluation> {
   const paths = artifactPaths(output);
   const onNotice = (text: string) => onEvent({ type: "notice", text });
   try {
-    await mkdir(dirname(output), { recursive: true });
+    await makeDirectory(dirname(output));
   } catch (error) {
     throw fileError(error, dirname(output), "write");
   }

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import path from "node:path";
+import { makeDirectory } from "../config/make-directory.ts";
 import { ScaffoldError } from "./errors.ts";
 
 /** Files of a scaffold: path relative to the working directory, and content. */
@@ -26,7 +27,7 @@ export async function writeMissingFiles(root: string, files: ScaffoldFiles): Pro
   const created = paths.filter((file) => !kept.includes(file));
   for (const file of created) {
     const target = path.join(root, file);
-    await mkdir(path.dirname(target), { recursive: true });
+    await makeDirectory(path.dirname(target));
     // `wx`: whatever appeared since the check is not overwritten either.
     await writeFile(target, files[file] ?? "", { flag: "wx" });
   }

@@ -1,6 +1,7 @@
-import { mkdir, rename, writeFile } from "node:fs/promises";
+import { rename, writeFile } from "node:fs/promises";
 import { type Profiler, Session } from "node:inspector";
 import { dirname, resolve } from "node:path";
+import { makeDirectory } from "../config/make-directory.ts";
 import { workingRoot } from "../config/paths.ts";
 import { GymError } from "../errors.ts";
 
@@ -47,7 +48,7 @@ export class ProcessProfiler {
   async write(file: string): Promise<void> {
     this.#takePart();
     const text = JSON.stringify(joinProfiles(this.#parts));
-    await mkdir(dirname(file), { recursive: true });
+    await makeDirectory(dirname(file));
     const half = `${file}.${process.pid}.part`;
     await writeFile(half, text);
     await rename(half, file);

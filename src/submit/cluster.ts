@@ -1,6 +1,7 @@
 import { mkdir, stat, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
+import { makeDirectory } from "../config/make-directory.ts";
 import { errorMessage } from "../errors.ts";
 import { SubmitError } from "./errors.ts";
 import { runTool } from "./run-tool.ts";
@@ -53,7 +54,7 @@ class LocalCluster implements Cluster {
 
   async makeDirectory(directory: string): Promise<void> {
     await writing(directory, async () => {
-      await mkdir(path.dirname(directory), { recursive: true });
+      await makeDirectory(path.dirname(directory));
       await mkdir(directory);
     });
   }
@@ -61,7 +62,7 @@ class LocalCluster implements Cluster {
   async writeJob(directory: string, script: string): Promise<void> {
     const file = path.join(directory, "job.sh");
     await writing(file, async () => {
-      for (const name of JOB_DIRECTORIES) await mkdir(path.join(directory, name), { recursive: true });
+      for (const name of JOB_DIRECTORIES) await makeDirectory(path.join(directory, name));
       await writeFile(file, script, { mode: SCRIPT_MODE });
     });
   }

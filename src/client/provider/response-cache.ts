@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
-import { mkdir, readdir, readFile, rename, stat, writeFile } from "node:fs/promises";
+import { readdir, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { makeDirectory } from "../../config/make-directory.ts";
 import { isObject } from "../../openai/readers.ts";
 import type { AttemptReply } from "./transport.ts";
 
@@ -63,7 +64,7 @@ export class ResponseCache {
         return;
       }
       const file = this.#file(key);
-      await mkdir(join(file, ".."), { recursive: true });
+      await makeDirectory(join(file, ".."));
       // Readers see a whole file or none.
       const temporary = `${file}.${process.pid}.${this.#serial++}.part`;
       await writeFile(temporary, content);

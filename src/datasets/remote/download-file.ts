@@ -1,6 +1,7 @@
-import { type FileHandle, mkdir } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { makeDirectory } from "../../config/make-directory.ts";
 import { answerError, header } from "./answer.ts";
 import { type Checksum, checksumOfFile, checksumOfHeaders, checksumOfHubEtag } from "./checksum.ts";
 import { type DownloadAnswer, openDownload } from "./open-download.ts";
@@ -48,7 +49,7 @@ export interface DownloadResult {
  */
 export async function downloadFile(options: DownloadOptions): Promise<DownloadResult> {
   const policy = options.retries ?? DEFAULT_RETRIES;
-  await mkdir(path.dirname(path.resolve(options.destination)), { recursive: true });
+  await makeDirectory(path.dirname(path.resolve(options.destination)));
   const part = new PartFile(options.destination);
   const resumedFrom = (await part.left()).size;
   let attempt = 1;

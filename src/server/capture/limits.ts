@@ -1,4 +1,4 @@
-import { mkdir } from "node:fs/promises";
+import { makeDirectory } from "../../config/make-directory.ts";
 import { errorMessage } from "../../errors.ts";
 import { CaptureConfigError } from "./settings.ts";
 
@@ -21,7 +21,7 @@ export async function withinLimit<T>(work: Promise<T>, limitMs: number = RECORD_
 /** Makes a directory that a config key names. */
 export async function makeCaptureDirectory(key: string, directory: string): Promise<void> {
   try {
-    await mkdir(directory, { recursive: true });
+    await makeDirectory(directory);
   } catch (error) {
     throw new CaptureConfigError(`${key} '${directory}' cannot be used: ${errorMessage(error)}.`, {
       cause: error,

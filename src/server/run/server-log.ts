@@ -1,6 +1,7 @@
-import { createWriteStream, mkdirSync, type WriteStream } from "node:fs";
+import { createWriteStream, type WriteStream } from "node:fs";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
+import { makeDirectorySync } from "../../config/make-directory.ts";
 import type { Logger } from "../logger.ts";
 
 const KEPT_LINES = 40;
@@ -85,7 +86,7 @@ export class ServerLog {
 /** Without a place for its log a server still runs. */
 function canCreate(directory: string, onFileError: (error: Error) => void): boolean {
   try {
-    mkdirSync(directory, { recursive: true });
+    makeDirectorySync(directory);
     return true;
   } catch (error) {
     onFileError(error as Error);

@@ -1,0 +1,36 @@
+import { mkdirSync, statSync } from "node:fs";
+import { mkdir, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+
+/**
+ * Creates a directory and those above it. One after the other: Node's own recursive form never ends where a file system
+ * refuses new names (as /proc does).
+ */
+export async function makeDirectory(path: string): Promise<void> {
+  if (await isDirectory(path)) return;
+  const parent = dirname(path);
+  if (parent !== path) await makeDirectory(parent);
+  try {
+    await mkdir(path);
+  } catch (error) {
+    // Somebody else may have made it in the meantime.
+    if (!(await isDirectory(path))) throw error;
+  }
+}
+
+/** The same, at once. */
+export function makeDirectorySync(path: string): void {
+  const isThere = () => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  if (isThere()) return;
+  const parent = dirname(path);
+  if (parent !== path) makeDirectorySync(parent);
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    if (!isThere()) throw error;
+  }
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined))?.isDirectory() === true;
+}
