@@ -1,6 +1,22 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
+/** They start programs, or feed what is large and hostile: too long for every commit. `npm test` runs them. */
+const slow = [
+  "src/sandbox/{cli-providers,service-providers,providers/**/*}.test.ts",
+  "src/submit/job-script.test.ts",
+  "src/client/provider/shared/coordinator.test.ts",
+  "src/openai/parsers.property.test.ts",
+  "src/python/re.test.ts",
+  "src/{scaffold,audit,publishing}/**/*.test.ts",
+  "src/cli/{dataset,env,eval}/**/*.test.ts",
+  "scripts/conformance/*.test.ts",
+  "resources_servers/{format_verification,reasoning_gym,structured_outputs,instruction_following,string_match}/**/*.test.ts",
+  "resources_servers/equivalence_llm_judge/app.test.ts",
+  "responses_api_models/local_vllm_model/*.test.ts",
+  "examples/resources_servers/snippets/*.test.ts",
+];
+
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 export default defineConfig({
@@ -24,12 +40,16 @@ export default defineConfig({
         extends: true,
         test: {
           name: "unit",
+          // Files share what they have loaded: loading it anew for each would take as long as the tests.
+          isolate: false,
           include: [
             "{src,scripts,bench,examples}/**/*.test.ts",
             "{resources_servers,responses_api_agents,responses_api_models,benchmarks,environments}/**/*.test.ts",
           ],
+          exclude: ["**/node_modules/**", "dist/**", ...slow],
         },
       },
+      { extends: true, test: { name: "slow", include: slow, isolate: false } },
       // Real processes and ports: needs `npm run build` first, which `npm test` does.
       {
         extends: true,

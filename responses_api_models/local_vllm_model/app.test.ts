@@ -107,9 +107,8 @@ describe("local_vllm_model", () => {
     const server = await start({ retry_seconds: 80 });
     const dying = server.post("/v1/responses", { input: "die now" }, server.newJar());
     await new Promise((resolve) => setTimeout(resolve, 100));
-    const { status } = await server.post("/v1/responses", { input: "Hello" });
-    expect(status).toBe(200);
-    void dying;
+    expect(await server.post("/v1/responses", { input: "Hello" })).toMatchObject({ status: 200 });
+    expect(await dying).toMatchObject({ status: 200 });
   });
 
   it("only connects when it is told where", async () => {

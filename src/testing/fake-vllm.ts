@@ -19,6 +19,15 @@ if (process.env.FAKE_VLLM_PIDS) {
   const worker = spawn("sleep", ["300"]);
   require("node:fs").appendFileSync(process.env.FAKE_VLLM_PIDS, process.pid + "\\n" + worker.pid + "\\n");
 }
+// Once only: the call that kills it is made again.
+function dies() {
+  try {
+    require("node:fs").mkdirSync(__filename + ".died");
+    return true;
+  } catch {
+    return false;
+  }
+}
 const server = createServer((request, response) => {
   let text = "";
   request.on("data", (chunk) => { text += chunk; });
@@ -27,7 +36,7 @@ const server = createServer((request, response) => {
     if (request.url === "/v1/models") return response.end(JSON.stringify({ object: "list", data: [{ id: model }] }));
     const body = JSON.parse(text);
     const asked = JSON.stringify(body.messages);
-    if (asked.includes("die now")) process.exit(1);
+    if (asked.includes("die now") && dies()) process.exit(1);
     const message = { role: "assistant", content: asked };
     response.end(JSON.stringify({
       id: "c", object: "chat.completion", created: 1, model, usage: null,
