@@ -23,7 +23,8 @@ export interface FinishedRun {
 
 /** Starts `gym` with these words. */
 function spawnGym(words: readonly string[], cwd: string): ChildProcess & { pid: number } {
-  const child = spawn(process.execPath, [path.join(installRoot(), "bin/gym.js"), ...words], {
+  // As users start it, and not by naming Node, so that it runs with its own settings.
+  const child = spawn(path.join(installRoot(), "bin/gym.js"), words, {
     cwd,
     stdio: ["ignore", "pipe", "pipe"],
   });

