@@ -1,4 +1,4 @@
-import { existsSync, realpathSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import path from "node:path";
 import { findPath } from "../config/paths.ts";
@@ -8,6 +8,7 @@ import { DatasetError } from "./errors.ts";
 import { chooseSource, type DownloadAccess, downloadDataset, locateDataset } from "./locate.ts";
 import { type MetricsOutcome, metricsContent, metricsPath, settleMetrics } from "./metrics-file.ts";
 import { OutputFile } from "./output-file.ts";
+import { refuseOverwriting } from "./overwriting.ts";
 import { prepareDataset } from "./prepare-dataset.ts";
 import type { TransferProgress } from "./remote/download-file.ts";
 import { type DatasetScan, scanDataset } from "./scan-dataset.ts";
@@ -97,7 +98,7 @@ export async function collate(options: CollateOptions): Promise<CollateResult> {
   );
   emit({ event: "stage-start", stage: "load" });
   emit({ event: "scope", mode: options.mode, types, datasets });
-  refuseOverwriting(options, datasets);
+  refuseSourcesAsOutputs(options, datasets);
   await fetchMissing(options, datasets);
 
   emit({ event: "stage-start", stage: "validate" });
@@ -134,31 +135,16 @@ async function fetchMissing(options: CollateOptions, datasets: readonly CollateD
   }
 }
 
-/** An output may not take the place of a file that is read. */
-function refuseOverwriting(options: CollateOptions, datasets: readonly CollateDataset[]): void {
-  const sources = new Map(datasets.map(({ file, entry }) => [realPath(file), entry]));
+function refuseSourcesAsOutputs(options: CollateOptions, datasets: readonly CollateDataset[]): void {
+  const sources = datasets.map(({ file, entry }) => ({
+    file,
+    description: `the source of dataset '${entry.name}'`,
+  }));
   const outputs = datasets.flatMap(({ entry }) => [
     path.resolve(options.cwd, preparedPath(entry.jsonlPath)),
     path.resolve(options.cwd, options.outputDirectory, `${entry.type}.jsonl`),
   ]);
-  for (const output of outputs) {
-    const entry = sources.get(realPath(output));
-    if (entry === undefined) continue;
-    throw new DatasetError(
-      "DATASET_OUTPUT_OVERWRITES_SOURCE",
-      `The output '${path.relative(options.cwd, output)}' is the source of dataset '${entry.name}'. Choose another output directory.`,
-    );
-  }
-}
-
-function realPath(file: string): string {
-  try {
-    return realpathSync(file);
-  } catch {
-    // A file that does not exist yet: its directory may still be a link.
-    const parent = path.dirname(file);
-    return existsSync(parent) ? path.join(realpathSync(parent), path.basename(file)) : path.resolve(file);
-  }
+  refuseOverwriting(sources, outputs, { cwd: options.cwd, advice: "Choose another output directory." });
 }
 
 /** `data/train.jsonl` is prepared in `data/train_prepare.jsonl`. */

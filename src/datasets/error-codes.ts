@@ -77,8 +77,8 @@ export const datasetErrorCodes = [
   {
     code: "DATASET_OUTPUT_OVERWRITES_SOURCE",
     class: "DatasetError",
-    when: "An output of collation is the source of a dataset.",
-    fix: "Choose another output directory.",
+    when: "An output would take the place of a file that is read: the source of a dataset, the input or the prompt config.",
+    fix: "Choose another output.",
   },
   {
     code: "DATASET_PROMPT_CONFLICT",
@@ -121,6 +121,12 @@ export const datasetErrorCodes = [
     class: "DatasetError",
     when: "The source of a benchmark does not exist or has rows the script cannot convert.",
     fix: "Give the file of the real dataset, `huggingface`, or nothing for the rows that come with it.",
+  },
+  {
+    code: "BENCHMARK_ARGUMENT",
+    class: "DatasetError",
+    when: "A prepare script written in TypeScript or JavaScript does not read one of the `prepare_script_args`.",
+    fix: "Mend the name; the message lists the arguments the script reads.",
   },
   {
     code: "BENCHMARK_OUTPUT",

@@ -5,6 +5,7 @@ import { applyPromptConfig, hasPopulatedInput, loadPromptConfig } from "../rollo
 import { DatasetError } from "./errors.ts";
 import { readLines } from "./lines.ts";
 import { OutputFile } from "./output-file.ts";
+import { refuseOverwriting } from "./overwriting.ts";
 import { PositionRanges } from "./position-ranges.ts";
 import { readRow } from "./read-row.ts";
 
@@ -13,6 +14,8 @@ export interface RenderOptions {
   /** The prompt config file, already looked up. */
   promptConfig: string;
   output: string;
+  /** What messages name the output relative to. */
+  cwd?: string;
   signal?: AbortSignal;
 }
 
@@ -21,14 +24,23 @@ export interface RenderOptions {
  * `prompt_config_used`; gives the number of rows. Nothing is written when a row has an input already.
  */
 export async function renderDataset(options: RenderOptions): Promise<number> {
-  const prompt = await loadPromptConfig(options.promptConfig);
+  const { input, promptConfig, output: target } = options;
+  const sources = [
+    { file: input, description: "the input itself" },
+    { file: promptConfig, description: "the prompt config" },
+  ];
+  refuseOverwriting(sources, [target], {
+    cwd: options.cwd ?? process.cwd(),
+    advice: "Choose another output file.",
+  });
+  const prompt = await loadPromptConfig(promptConfig);
   await refusePopulated(options);
-  const output = await OutputFile.create(options.output, { atomic: true });
+  const output = await OutputFile.create(target, { atomic: true });
   let rows = 0;
   try {
-    for await (const line of readLines(options.input, { signal: options.signal })) {
+    for await (const line of readLines(input, { signal: options.signal })) {
       rows++;
-      const where = `${options.input}, line ${rows}`;
+      const where = `${input}, line ${rows}`;
       const row = readRow(line, where);
       try {
         const rendered = copyWith(applyPromptConfig(prompt, row), { prompt_config_used: prompt.path });

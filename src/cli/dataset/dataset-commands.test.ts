@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { Readable } from "node:stream";
@@ -170,6 +170,24 @@ describe("gym dataset render", () => {
     expect(JSON.parse(await read("deep/out.jsonl"))).toMatchObject({
       prompt_config_used: path.join(cwd, "p.yaml"),
     });
+  });
+
+  it("does not overwrite what it reads, also by way of a link", async () => {
+    await put("raw.jsonl", '{"question": "2+2?"}\n');
+    await put("p.yaml", "user: 'Q: {question}'\n");
+    await symlink(path.join(cwd, "raw.jsonl"), path.join(cwd, "link.jsonl"));
+    for (const [output, what] of [
+      ["raw.jsonl", "the input itself"],
+      ["link.jsonl", "the input itself"],
+      ["p.yaml", "the prompt config"],
+    ]) {
+      expect(await gym(`dataset render -i raw.jsonl --prompt-config p.yaml -o ${output}`)).toMatchObject({
+        exitCode: 1,
+        stderr: `Error: The output '${output}' is ${what}. Choose another output file.\n`,
+      });
+    }
+    expect(await read("raw.jsonl")).toBe('{"question": "2+2?"}\n');
+    expect(await read("p.yaml")).toBe("user: 'Q: {question}'\n");
   });
 
   it.each([

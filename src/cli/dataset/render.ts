@@ -15,6 +15,7 @@ export async function renderRows(context: DatasetContext, json: boolean): Promis
       input: await inputFile(context, keys.input_jsonl_fpath, "--input"),
       promptConfig,
       output: path.resolve(context.io.cwd, keys.output_jsonl_fpath),
+      cwd: context.io.cwd,
       signal: context.signal,
     });
     const { output_jsonl_fpath: output } = keys;

@@ -6,8 +6,12 @@ import type { DatasetAgent } from "../collate.ts";
 import type { BenchmarkEntry } from "../entry.ts";
 import { DatasetError } from "../errors.ts";
 import type { HubAccess } from "../remote/hub-access.ts";
-import { createPrepareContext } from "./prepare-context.ts";
-import { loadPrepareScript, type PrepareArgs, type PrepareScript } from "./prepare-script.ts";
+import {
+  loadPrepareScript,
+  type PrepareArgs,
+  type PrepareResult,
+  type PrepareScript,
+} from "./prepare-script.ts";
 
 export interface PrepareOptions {
   /** Agents with their datasets, in config order. */
@@ -45,7 +49,19 @@ export async function prepareBenchmarks(
   options: PrepareOptions,
 ): Promise<{ benchmark: string; file: string }[]> {
   const benchmarks = findBenchmarks(options);
-  const scripts = await loadScripts(benchmarks);
+  const scripts = await loadScripts(benchmarks, options.signal);
+  try {
+    return await runAll(benchmarks, scripts, options);
+  } finally {
+    await closeAll(scripts);
+  }
+}
+
+async function runAll(
+  benchmarks: readonly Benchmark[],
+  scripts: readonly PrepareScript[],
+  options: PrepareOptions,
+): Promise<{ benchmark: string; file: string }[]> {
   const queue = benchmarks.map((benchmark, index) => ({ benchmark, script: scripts[index] }));
   const prepared: { benchmark: string; file: string }[] = [];
   const work = async () => {
@@ -82,17 +98,23 @@ function findBenchmarks({ agents, instances, roots }: PrepareOptions): Benchmark
   );
 }
 
-async function loadScripts(benchmarks: readonly Benchmark[]): Promise<PrepareScript[]> {
+async function closeAll(scripts: readonly PrepareScript[]): Promise<void> {
+  await Promise.all(scripts.map((script) => script.close()));
+}
+
+async function loadScripts(benchmarks: readonly Benchmark[], signal: AbortSignal): Promise<PrepareScript[]> {
   const problems: string[] = [];
   const scripts: PrepareScript[] = [];
   for (const { entry, script } of benchmarks) {
     try {
-      scripts.push(await loadPrepareScript(script));
+      scripts.push(await loadPrepareScript(script, signal));
     } catch (error) {
       problems.push(`  - ${entry.name}: ${errorMessage(error)}`);
     }
   }
   if (problems.length === 0) return scripts;
+  await closeAll(scripts);
+  signal.throwIfAborted();
   throw new DatasetError("BENCHMARK_SCRIPT", `Prepare scripts cannot be used:\n${problems.join("\n")}`);
 }
 
@@ -110,19 +132,19 @@ async function prepareOne(
   }
   const outputPath = path.resolve(cwd, entry.jsonlPath);
   onEvent({ type: "start", benchmark, file: script.file });
-  const context = createPrepareContext({
-    script: script.file,
+  const { token, hubUrl, retries, onRetry } = hub;
+  const run = {
+    args: options.args,
     benchmark,
     outputPath,
     cwd,
     roots,
     env,
     python,
-    hub,
-    signal,
-    log: (line) => onEvent({ type: "log", benchmark, line }),
-  });
-  const returned = await runScript(benchmark, () => script.run(options.args, context), script.file, signal);
+    hub: { token, hubUrl, retries },
+  };
+  const log = (line: string) => onEvent({ type: "log", benchmark, line });
+  const returned = await runScript(benchmark, () => script.run(run, { log, onRetry }), script.file, signal);
   const file = checkResult(benchmark, script.file, returned, entry.jsonlPath, options);
   onEvent({ type: "done", benchmark, file });
   return file;
@@ -131,10 +153,10 @@ async function prepareOne(
 /** What a script throws is the user's to mend: one sentence that names it. */
 async function runScript(
   benchmark: string,
-  run: () => Promise<unknown>,
+  run: () => Promise<PrepareResult>,
   file: string,
   signal: AbortSignal,
-): Promise<unknown> {
+): Promise<PrepareResult> {
   try {
     return await run();
   } catch (error) {
@@ -150,12 +172,12 @@ async function runScript(
 function checkResult(
   benchmark: string,
   script: string,
-  returned: unknown,
+  returned: PrepareResult,
   wanted: string,
   { cwd, roots }: PrepareOptions,
 ): string {
   const expected = findExistingPath(wanted, [cwd, ...roots]);
-  const given = typeof returned === "string" || returned instanceof URL ? pathOf(returned, cwd) : undefined;
+  const given = returned.path === undefined ? undefined : path.resolve(cwd, returned.path);
   if (
     given !== undefined &&
     existsSync(given) &&
@@ -163,13 +185,9 @@ function checkResult(
     realpathSync(given) === realpathSync(expected)
   )
     return given;
-  const said = given === undefined ? `gave ${String(returned)} instead of a path` : `gave ${given}`;
+  const said = given === undefined ? `gave ${returned.shown} instead of a path` : `gave ${given}`;
   throw new DatasetError(
     "BENCHMARK_OUTPUT",
     `${benchmark}: ${script} ${said}, but the config reads ${expected ?? path.resolve(cwd, wanted)}.`,
   );
-}
-
-function pathOf(returned: string | URL, cwd: string): string {
-  return path.resolve(cwd, typeof returned === "string" ? returned : decodeURIComponent(returned.pathname));
 }

@@ -50,10 +50,12 @@ export interface PrepareContextOptions {
   readonly hub: HubAccess;
   readonly signal: AbortSignal;
   readonly log: (line: string) => void;
+  /** Called when all rows are written, before the file appears; throws when it must not. */
+  readonly beforeFinish?: () => void;
 }
 
 export function createPrepareContext(options: PrepareContextOptions): PrepareContext {
-  const { script, outputPath, roots, env, python, signal, log } = options;
+  const { script, outputPath, roots, env, python, signal, log, beforeFinish } = options;
   const directory = path.dirname(script);
   return {
     directory,
@@ -65,7 +67,7 @@ export function createPrepareContext(options: PrepareContextOptions): PrepareCon
     log,
     sourceFile: (source, sources) => sourceFile(source, sources, options),
     readRows: (file) => readRows(file, signal),
-    writeRows: (rows) => writeRows(rows, outputPath, signal),
+    writeRows: (rows) => writeRows(rows, outputPath, signal, beforeFinish),
   };
 }
 
@@ -124,6 +126,7 @@ async function writeRows(
   rows: AsyncIterable<object> | Iterable<object>,
   outputPath: string,
   signal: AbortSignal,
+  beforeFinish: () => void = () => {},
 ): Promise<string> {
   const output = await OutputFile.create(outputPath, { atomic: true });
   try {
@@ -131,6 +134,7 @@ async function writeRows(
       signal.throwIfAborted();
       await output.write(`${dumps(row)}\n`);
     }
+    beforeFinish();
   } catch (error) {
     await output.abandon();
     throw error;

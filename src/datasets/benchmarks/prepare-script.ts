@@ -2,19 +2,24 @@ import { type ExecFileException, execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { pathToFileURL } from "node:url";
 import { errorMessage } from "../../errors.ts";
-import { importTypeScript } from "../../server/load-definition.ts";
 import { DatasetError } from "../errors.ts";
-import type { PrepareContext } from "./prepare-context.ts";
+import { type PrepareRun, PrepareThread, type ThreadEvents } from "./prepare-thread.ts";
 
 export type PrepareArgs = Readonly<Record<string, unknown>>;
 
 /** A script that writes the rows of a benchmark. */
 export interface PrepareScript {
   readonly file: string;
-  /** Writes the rows and gives their path. */
-  run(args: PrepareArgs, context: PrepareContext): Promise<unknown>;
+  /** Writes the rows and gives their path, or how the value looks that is none. */
+  run(run: PrepareRun, events: ThreadEvents): Promise<PrepareResult>;
+  /** Lets go of a script that will not run any more. */
+  close(): Promise<void>;
+}
+
+export interface PrepareResult {
+  readonly path: string | undefined;
+  readonly shown: string;
 }
 
 /** What a script may be written in besides Python; tried in this order where only the Python name is given. */
@@ -24,10 +29,10 @@ const MAX_OUTPUT = 64 * 1024 * 1024;
 const RESULT_MARK = "NEMO_GYM_PREPARED=";
 
 /** Loads a script; an error says what is wrong with it. Python is looked at, not run. */
-export async function loadPrepareScript(given: string): Promise<PrepareScript> {
+export async function loadPrepareScript(given: string, signal: AbortSignal): Promise<PrepareScript> {
   const file = existingScript(given);
   if (file === undefined) throw problem(`${given} does not exist.`);
-  return path.extname(file) === ".py" ? loadPython(file) : loadNode(file);
+  return path.extname(file) === ".py" ? loadPython(file, signal) : loadNode(file, signal);
 }
 
 /** `prepare.py` of the original's configs stands for our `prepare.ts` where there is no Python file. */
@@ -38,22 +43,28 @@ export function existingScript(given: string): string | undefined {
   return NODE_EXTENSIONS.map((extension) => stem + extension).find((file) => existsSync(file));
 }
 
-async function loadNode(file: string): Promise<PrepareScript> {
-  let module: Record<string, unknown>;
+async function loadNode(file: string, signal: AbortSignal): Promise<PrepareScript> {
+  let thread: PrepareThread;
   try {
-    module = file.endsWith(".ts") ? await importTypeScript(file) : await import(pathToFileURL(file).href);
+    thread = await PrepareThread.load(file, signal);
   } catch (error) {
-    throw problem(`${file} cannot be loaded: ${errorMessage(error)}`, error);
+    signal.throwIfAborted();
+    throw problem(errorMessage(error), error);
   }
-  const { prepare } = module;
-  if (typeof prepare !== "function") throw problem(`${file} exports no function 'prepare'.`);
-  return { file, run: async (args, context) => prepare(args, context) as unknown };
+  return { file, run: (run, events) => thread.run(run, events), close: () => thread.close() };
 }
 
-async function loadPython(file: string): Promise<PrepareScript> {
+async function loadPython(file: string, signal: AbortSignal): Promise<PrepareScript> {
   const text = await readFile(file, "utf8");
   if (!/^(?:async +)?def +prepare *\(/m.test(text)) throw problem(`${file} defines no function 'prepare'.`);
-  return { file, run: (args, context) => runPython(file, args, context) };
+  return {
+    file,
+    run: async (run, { log }) => {
+      const path = await runPython(file, run, log, signal);
+      return { path, shown: path };
+    },
+    close: async () => {},
+  };
 }
 
 const PYTHON_RUNNER = `
@@ -70,9 +81,10 @@ print("${RESULT_MARK}" + json.dumps(str(result)))
 /** Calls \`prepare(**args)\` in a Python of its own; what it prints is passed on. */
 function runPython(
   file: string,
-  args: PrepareArgs,
-  { signal, log, python, env, roots }: PrepareContext,
-): Promise<unknown> {
+  { args, python, env, roots }: PrepareRun,
+  log: (line: string) => void,
+  signal: AbortSignal,
+): Promise<string> {
   return new Promise((resolve, reject) => {
     const options = {
       signal,
@@ -87,7 +99,7 @@ function runPython(
       if (error !== null || result === undefined) {
         const detail = stderr.trim().slice(-2_000) || errorMessage(error);
         reject(problem(`${file} failed: ${detail}`, error));
-      } else resolve(JSON.parse(result.slice(RESULT_MARK.length)));
+      } else resolve(String(JSON.parse(result.slice(RESULT_MARK.length))));
     };
     execFile(python, words, options, finished);
   });
