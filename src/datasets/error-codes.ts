@@ -175,6 +175,12 @@ export const remoteErrorCodes = [
     fix: "Read the message; a 5xx may pass.",
   },
   {
+    code: "REMOTE_ADDRESS_INVALID",
+    class: "RemoteError",
+    when: "The configured address of the hub or the registry is not an `https://` (or `http://`) address.",
+    fix: "Correct `hf_endpoint`, `HF_ENDPOINT`, `mlflow_tracking_uri` or `MLFLOW_TRACKING_URI`.",
+  },
+  {
     code: "REMOTE_UNREACHABLE",
     class: "RemoteError",
     when: "No connection, also after several attempts.",

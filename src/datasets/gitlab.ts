@@ -4,6 +4,7 @@ import path from "node:path";
 import type { Readable } from "node:stream";
 import { request } from "undici";
 import { DatasetError } from "./errors.ts";
+import { checkedAddress } from "./remote/address.ts";
 import { answerError, type Headers } from "./remote/answer.ts";
 import { transferDispatcher } from "./remote/dispatcher.ts";
 import { type DownloadResult, downloadFile, type TransferProgress } from "./remote/download-file.ts";
@@ -126,7 +127,7 @@ async function artifactBase(access: RegistryAccess, run: string): Promise<string
   // A plain MLflow server that hands artifacts through names them by a scheme of its own.
   const proxied = /^mlflow-artifacts:\/*(.*)$/.exec(uri)?.[1];
   const url =
-    proxied === undefined ? uri : `${trimmed(access)}/api/2.0/mlflow-artifacts/artifacts/${proxied}`;
+    proxied === undefined ? uri : `${trackingAddress(access)}/api/2.0/mlflow-artifacts/artifacts/${proxied}`;
   if (!/^https?:\/\//.test(url))
     throw unexpected(access, `the artifact address '${uri}', which is not reachable over HTTP`);
   return url.replace(/\/+$/, "");
@@ -157,7 +158,15 @@ async function unless<T>(
   }
 }
 
-const trimmed = (access: RegistryAccess) => access.trackingUri.replace(/\/+$/, "");
+/** The configured address without trailing slashes; fails when it is none. */
+export function trackingAddress({ trackingUri }: Pick<RegistryAccess, "trackingUri">): string {
+  return checkedAddress(
+    trackingUri,
+    "mlflow_tracking_uri or MLFLOW_TRACKING_URI",
+    "https://<host>/api/v4/projects/<project id>/ml/mlflow",
+  );
+}
+
 const authorization = (access: RegistryAccess) => ({ authorization: `Bearer ${access.token}` });
 const encodePath = (file: string) => file.split("/").map(encodeURIComponent).join("/");
 
@@ -167,7 +176,7 @@ async function callRegistry(
   route: string,
   body?: unknown,
 ): Promise<unknown> {
-  const url = `${trimmed(access)}/api/2.0/mlflow/${route}`;
+  const url = `${trackingAddress(access)}/api/2.0/mlflow/${route}`;
   return withRegistryRetries(access, async () => {
     const answer = await send(access, method, url, {
       headers: { "content-type": "application/json" },

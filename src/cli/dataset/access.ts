@@ -1,4 +1,4 @@
-import type { RegistryAccess } from "../../datasets/gitlab.ts";
+import { type RegistryAccess, trackingAddress } from "../../datasets/gitlab.ts";
 import { missingRegistryAccess } from "../../datasets/locate.ts";
 import type { HubAccess } from "../../datasets/remote/hub-access.ts";
 import type { RemoteError } from "../../datasets/remote/remote-error.ts";
@@ -32,9 +32,7 @@ export function registryAccess(values: AccessValues, context: DatasetContext): R
 export function requireRegistry(values: AccessValues, context: DatasetContext): RegistryAccess {
   const access = registryAccess(values, context);
   if (access === undefined) throw missingRegistryAccess();
-  if (!/^https?:\/\//.test(access.trackingUri) || !URL.canParse(access.trackingUri))
-    throw missingRegistryAccess();
-  return access;
+  return { ...access, trackingUri: trackingAddress(access) };
 }
 
 function given(value: string | undefined): string | undefined {

@@ -6,7 +6,7 @@ import { answerError, header } from "./answer.ts";
 import { type Checksum, checksumOfFile, checksumOfHeaders, checksumOfHubEtag } from "./checksum.ts";
 import { type DownloadAnswer, openDownload } from "./open-download.ts";
 import { PartFile } from "./part-file.ts";
-import { RemoteError, unreachable } from "./remote-error.ts";
+import { RemoteError, unreachable, webPage } from "./remote-error.ts";
 import { backoff, DEFAULT_RETRIES, type RetryPolicy } from "./retry.ts";
 import { hideSecrets } from "./secrets.ts";
 
@@ -96,6 +96,10 @@ async function fetchRest(options: DownloadOptions, part: PartFile) {
   if (answer.statusCode !== 200 && answer.statusCode !== 206) {
     throw await answerError(answer.host, answer, options.secrets ?? []);
   }
+  if (checksum === undefined && isWebPage(answer, options.url)) {
+    answer.body.on("error", () => {}).destroy();
+    throw webPage(answer.host);
+  }
   const keep = answer.statusCode === 206 ? left.size : 0;
   const total = totalSize(answer, keep);
   const bytes = await writeBody(options, part, answer, { keep, identity, total });
@@ -166,6 +170,14 @@ async function verify(
       `expected ${expected.hex}, got ${actual}. The file was not kept.`,
     // What an earlier run left may have been damaged since; a file fetched in one go will not get better.
     { retryable: resumed },
+  );
+}
+
+/** A sign-in or error page that comes with status 200; who asked for a page by name gets it. */
+function isWebPage(answer: DownloadAnswer, url: string): boolean {
+  const type = header(answer.headers, "content-type") ?? "";
+  return (
+    /^\s*(text\/html|application\/xhtml\+xml)\b/i.test(type) && !/\.x?html?$/i.test(new URL(url).pathname)
   );
 }
 

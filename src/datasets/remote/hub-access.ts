@@ -1,9 +1,10 @@
 import { Readable } from "node:stream";
 import { type CommitParams, HubApiError } from "@huggingface/hub";
 import { type BodyInit, request, fetch as undiciFetch } from "undici";
+import { checkedAddress } from "./address.ts";
 import { answerError, header, messageOf } from "./answer.ts";
 import { transferDispatcher } from "./dispatcher.ts";
-import { RemoteError, statusError, unreachable } from "./remote-error.ts";
+import { RemoteError, statusError, unreachable, webPage } from "./remote-error.ts";
 import { type RetryPolicy, withRetries } from "./retry.ts";
 import { hideSecrets } from "./secrets.ts";
 
@@ -22,7 +23,7 @@ export interface HubAccess {
 }
 
 export function hubUrl(access: HubAccess): string {
-  return (access.hubUrl ?? DEFAULT_HUB_URL).replace(/\/+$/, "");
+  return checkedAddress(access.hubUrl ?? DEFAULT_HUB_URL, "hf_endpoint or HF_ENDPOINT", DEFAULT_HUB_URL);
 }
 
 export function hubHeaders(access: HubAccess): Record<string, string> {
@@ -50,7 +51,8 @@ export async function callHub<T>(access: HubAccess, call: () => Promise<T>): Pro
 
 /** A JSON call the library has no function for; with a body it is a POST. */
 export async function hubJson(access: HubAccess, route: string, body?: unknown): Promise<unknown> {
-  return JSON.parse(await hubText(access, route, body)) as unknown;
+  const text = await hubText(access, route, body);
+  return callHub(access, async () => JSON.parse(text) as unknown);
 }
 
 /** The text behind a path of the hub; with a body it is a POST. */
@@ -76,6 +78,8 @@ function hubError(access: HubAccess, error: unknown): unknown {
     const message = error.data === undefined ? error.message : messageOf(JSON.stringify(error.data));
     return statusError(host, error.statusCode, hideSecrets(message, [access.token]));
   }
+  // The library reads JSON without looking at what came.
+  if (error instanceof SyntaxError) return webPage(host, error);
   if (error instanceof TypeError && error.message.includes("must start with 'hf_'")) {
     return new RemoteError("REMOTE_UNAUTHORIZED", "The Hugging Face token (hf_token) must start with 'hf_'.");
   }

@@ -59,6 +59,15 @@ export function unreachable(host: string, cause: unknown): RemoteError {
   });
 }
 
+/** The error for an answer that is meant for a browser. */
+export function webPage(host: string, cause?: unknown): RemoteError {
+  return new RemoteError(
+    "REMOTE_UNEXPECTED_ANSWER",
+    `${host} answered with a web page instead of data (a sign-in page, or a wrong address).`,
+    { cause },
+  );
+}
+
 /** Milliseconds of a Retry-After header, which holds seconds or a date. */
 export function parseRetryAfter(value: string | undefined, now = Date.now()): number | undefined {
   if (value === undefined || value.trim() === "") return undefined;
