@@ -1,7 +1,7 @@
 import { defineCommand } from "../command.ts";
 import type { KeyTable } from "../config-keys.ts";
 import { hubKeys } from "../dataset/keys.ts";
-import { benchmarkFlag, configFlag, searchDirFlag } from "../flags.ts";
+import { benchmarkFlag, configFlag, jsonFlag, searchDirFlag } from "../flags.ts";
 
 const keys = {
   use_cached_prepared_benchmarks: {
@@ -24,7 +24,7 @@ export const evalPrepare = defineCommand({
   description:
     "Write the rows of a benchmark with its prepare script. Our own benchmarks use a few rows of ours unless told where the " +
     "real dataset is: +prepare_script_args.source=huggingface, or the path of its file.",
-  flags: { ...configFlag, ...benchmarkFlag, ...searchDirFlag },
+  flags: { ...configFlag, ...benchmarkFlag, ...searchDirFlag, ...jsonFlag },
   keys,
   examples: [
     "gym eval prepare --benchmark gsm8k",

@@ -41,7 +41,7 @@ const SCRIPT = `import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 export function prepare(args, context) {
   mkdirSync(path.dirname(context.outputPath), { recursive: true });
-  writeFileSync(context.outputPath, JSON.stringify(args) + "\\n");
+  writeFileSync(context.outputPath, JSON.stringify({ question: "q", ...args }) + "\\n");
   return context.outputPath;
 }
 `;
@@ -54,7 +54,7 @@ describe("gym eval prepare", () => {
     const { exitCode, stdout } = await run("--benchmark", "one", "+prepare_script_args={year: 2024}");
     expect(exitCode).toBe(0);
     expect(stdout).toBe("✓ one: benchmarks/one/data/rows.jsonl\n✓ two: benchmarks/two/data/rows.jsonl\n");
-    expect(read("benchmarks/one/data/rows.jsonl")).toBe('{"year":2024}\n');
+    expect(read("benchmarks/one/data/rows.jsonl")).toBe('{"question":"q","year":2024}\n');
   });
 
   it("runs several at once when asked", async () => {
@@ -162,6 +162,73 @@ def prepare(year: int = 0) -> Path:
       SCRIPT.replace("(args, context)", "(args: object, context: { outputPath: string }): string"),
     );
     expect((await run("--config", "a.yaml")).stdout).toBe("✓ one: benchmarks/one/data/rows.jsonl\n");
+  });
+});
+
+describe("a prepare script that misbehaves", () => {
+  /** Runs a script with this body. */
+  const runScript = (body: string, words: string[] = [], signal?: AbortSignal) => {
+    write("a.yaml", agent("a", dataset("one")));
+    write("benchmarks/one/prepare.js", `import { writeFileSync, mkdirSync } from "node:fs";\n${body}`);
+    return captureRun(["eval", "prepare", "--config", "a.yaml", ...words], { cwd: base, env: {}, signal });
+  };
+
+  it.each([
+    ["waits for ever", "export const prepare = () => new Promise(() => setInterval(() => {}, 50));"],
+    ["computes for ever", "export const prepare = () => { for (;;); };"],
+    ["computes for ever while it is loaded", "for (;;); export const prepare = 1;"],
+  ])("ends at the first signal when it %s", async (_what, body) => {
+    const controller = new AbortController();
+    const begun = Date.now();
+    setTimeout(() => controller.abort(new Error("received SIGINT")), 700);
+    const { exitCode, stderr } = await runScript(body, [], controller.signal);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 130, stderr: "Interrupted.\n" });
+    expect(Date.now() - begun).toBeLessThan(10_000);
+  });
+
+  it("does not take process.exit() for success", async () => {
+    const { exitCode, stderr } = await runScript("export const prepare = () => process.exit(0);");
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain(
+      "one/prepare.js ended the program before `prepare` gave a path (process.exit?).",
+    );
+  });
+
+  it("passes on what it prints, and warns of rows without fields", async () => {
+    const { exitCode, stderr, stdout } = await runScript(
+      `export function prepare(args, { outputPath, writeRows }) { console.log("half way"); return writeRows([{ a: 1 }, {}]); }`,
+      ["--json"],
+    );
+    expect(exitCode).toBe(0);
+    expect(stderr).toBe(
+      `half way\nWarning: one: ${base}/benchmarks/one/data/rows.jsonl, row 2 has no fields.\n`,
+    );
+    expect(JSON.parse(stdout)).toEqual({
+      prepared: [{ benchmark: "one", file: `${base}/benchmarks/one/data/rows.jsonl` }],
+    });
+  });
+
+  it("refuses arguments the script does not read, before the rows appear", async () => {
+    const body =
+      "export const prepare = ({ source }, { writeRows }) => writeRows([{ source: source ?? 1 }]);";
+    const { exitCode, stderr } = await runScript(body, ["+prepare_script_args.souce=x"]);
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain(
+      "one: the prepare script does not read prepare_script_args.souce; it reads source. Did you mean `source`?",
+    );
+    expect(existsSync(path.join(base, "benchmarks/one/data/rows.jsonl"))).toBe(false);
+    const key = await runScript(body, ["+prepare_script_arg.source=x"]);
+    expect(key.exitCode).toBe(2);
+    expect(key.stderr).toContain("Did you mean `prepare_script_args`?");
+  });
+
+  it("says what is wrong with a source", async () => {
+    const body =
+      "export const prepare = ({ source }, { readRows, writeRows }) => writeRows(readRows(source));";
+    const missing = await runScript(body, [`+prepare_script_args.source=${base}/nowhere.jsonl`]);
+    expect(missing.stderr).toContain(`The source ${base}/nowhere.jsonl does not exist.`);
+    const folder = await runScript(body, [`+prepare_script_args.source=${base}`]);
+    expect(folder.stderr).toContain(`The source ${base} is a folder; name the file in it`);
   });
 });
 

@@ -5,6 +5,7 @@ import { type PrepareEvent, prepareBenchmarks } from "../../datasets/benchmarks/
 import type { CommandContext } from "../command.ts";
 import { type KeyTable, type KeyValues, readKeys } from "../config-keys.ts";
 import { type AccessValues, hubAccess } from "../dataset/access.ts";
+import { refuseMisspeltKeys } from "../near-keys.ts";
 
 interface PrepareValues extends AccessValues {
   readonly use_cached_prepared_benchmarks: boolean;
@@ -16,6 +17,7 @@ interface PrepareValues extends AccessValues {
 /** Runs `gym eval prepare`. */
 export async function prepare<const T extends KeyTable>(context: CommandContext, table: T): Promise<number> {
   const { io, env, installRoot, signal, err } = context;
+  refuseMisspeltKeys(table, context.overrides);
   const config = await context.resolve();
   const values = readKeys(table, config) as KeyValues<T> & PrepareValues;
   const agents = config.servers.filter(({ type }) => type === "responses_api_agents");
@@ -23,7 +25,7 @@ export async function prepare<const T extends KeyTable>(context: CommandContext,
     agents.map(({ name, config: block }) => ({ name, datasets: block["datasets"] })),
   );
   for (const { problems } of rejected) for (const problem of problems) err(`Warning: ${problem}`);
-  await prepareBenchmarks({
+  const prepared = await prepareBenchmarks({
     agents: withDatasets,
     instances: config.servers.map(({ name }) => name),
     args: values.prepare_script_args ?? {},
@@ -37,10 +39,12 @@ export async function prepare<const T extends KeyTable>(context: CommandContext,
     signal,
     onEvent: (event) => show(event, context),
   });
+  if (context.json) context.out(JSON.stringify({ prepared }));
   return 0;
 }
 
-function show(event: PrepareEvent, { io, out, err, terminal, verbose }: CommandContext): void {
+function show(event: PrepareEvent, { io, out: print, err, terminal, verbose, json }: CommandContext): void {
+  const out = json ? () => {} : print;
   const place = "file" in event ? path.relative(io.cwd, event.file) : "";
   switch (event.type) {
     case "start":
@@ -53,6 +57,7 @@ function show(event: PrepareEvent, { io, out, err, terminal, verbose }: CommandC
       out(`${terminal.green("✓")} ${event.benchmark}: ${place} (was there)`);
       break;
     case "done":
+      if (event.warning !== undefined) err(`Warning: ${event.benchmark}: ${event.warning}`);
       out(`${terminal.green("✓")} ${event.benchmark}: ${place}`);
       break;
   }

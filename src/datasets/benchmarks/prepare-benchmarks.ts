@@ -6,6 +6,7 @@ import type { DatasetAgent } from "../collate.ts";
 import type { BenchmarkEntry } from "../entry.ts";
 import { DatasetError } from "../errors.ts";
 import type { HubAccess } from "../remote/hub-access.ts";
+import { oddRow } from "./odd-row.ts";
 import {
   loadPrepareScript,
   type PrepareArgs,
@@ -36,7 +37,13 @@ export interface PrepareOptions {
 export type PrepareEvent =
   | { readonly type: "start" | "cached"; readonly benchmark: string; readonly file: string }
   | { readonly type: "log"; readonly benchmark: string; readonly line: string }
-  | { readonly type: "done"; readonly benchmark: string; readonly file: string };
+  | {
+      readonly type: "done";
+      readonly benchmark: string;
+      readonly file: string;
+      /** What is odd about the rows. */
+      readonly warning?: string | undefined;
+    };
 
 interface Benchmark {
   readonly agent: string;
@@ -146,7 +153,7 @@ async function prepareOne(
   const log = (line: string) => onEvent({ type: "log", benchmark, line });
   const returned = await runScript(benchmark, () => script.run(run, { log, onRetry }), script.file, signal);
   const file = checkResult(benchmark, script.file, returned, entry.jsonlPath, options);
-  onEvent({ type: "done", benchmark, file });
+  onEvent({ type: "done", benchmark, file, warning: await oddRow(file, signal) });
   return file;
 }
 

@@ -1,3 +1,4 @@
+import { stat } from "node:fs/promises";
 import path from "node:path";
 import { candidatePaths, findExistingPath } from "../../config/paths.ts";
 import { isObject, type JsonObject } from "../../openai/readers.ts";
@@ -104,6 +105,7 @@ function badSource(benchmark: string, what: string): DatasetError {
 
 async function* readRows(file: string, signal: AbortSignal): AsyncGenerator<JsonObject> {
   const { readDataFileRows } = await import("../data-file-rows.ts");
+  await requireFile(file);
   let number = 0;
   for await (const line of readDataFileRows(file, path.basename(file), signal)) {
     number++;
@@ -119,6 +121,20 @@ async function* readRows(file: string, signal: AbortSignal): AsyncGenerator<Json
     if (!isObject(row))
       throw new DatasetError("BENCHMARK_SOURCE", `${file}, row ${number} is not a JSON object.`);
     yield row;
+  }
+}
+
+async function requireFile(file: string): Promise<void> {
+  const found = await stat(file).catch((error: NodeJS.ErrnoException) => error);
+  if (found instanceof Error) {
+    const what = found.code === "ENOENT" ? "does not exist" : `cannot be read: ${found.message}`;
+    throw new DatasetError("BENCHMARK_SOURCE", `The source ${path.resolve(file)} ${what}.`);
+  }
+  if (found.isDirectory()) {
+    throw new DatasetError(
+      "BENCHMARK_SOURCE",
+      `The source ${path.resolve(file)} is a folder; name the file in it: JSON lines, JSON or parquet.`,
+    );
   }
 }
 
