@@ -1,5 +1,13 @@
-import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -97,6 +105,40 @@ describe("servers", () => {
       });
       expect(formatted, file).toBe(text);
     }
+  });
+});
+
+describe("types", () => {
+  const profiles: WorkloadScaffold["profile"][] = [
+    "custom-gym-verifier",
+    "custom-gym-agent-loop",
+    "external-agent-loop",
+    "external-rollout-driver",
+  ];
+  it("of every kind and profile are right", { timeout: 120_000 }, async () => {
+    const root = installRoot();
+    const workloads = profiles.flatMap((profile, index) =>
+      (["environment", "benchmark"] as const).map((kind) => {
+        const name = `${kind}_${index}`;
+        return workload({ kind, name, profile, verifier: newVerifier(name) });
+      }),
+    );
+    const { "tsconfig.json": tsconfig = "", ...around } = projectFiles(base, root);
+    await writeMissingFiles(base, Object.assign({}, around, ...workloads, agentFiles("a"), modelFiles("m")));
+    const settings = JSON.parse(tsconfig);
+    // The source instead of what was built of it, which may be older.
+    settings.compilerOptions.paths = {
+      "nemo-gym": [`${root}/src/index.ts`],
+      "nemo-gym/*": [`${root}/src/*/index.ts`],
+    };
+    writeFileSync(path.join(base, "tsconfig.json"), JSON.stringify(settings));
+    symlinkSync(path.join(root, "node_modules"), path.join(base, "node_modules"));
+    const tsc = spawnSync(path.join(root, "node_modules/.bin/tsc"), ["--noEmit", "-p", "."], {
+      cwd: base,
+      encoding: "utf8",
+    });
+    expect(tsc.stdout).toBe("");
+    expect(tsc.status).toBe(0);
   });
 });
 

@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { Cookies } from "../client/cookies.ts";
 import type { StageListener } from "../client/server-client.ts";
 import type { Response, ResponseCreateParams } from "../openai/responses.ts";
+import type { Reply } from "./app.ts";
 import type { ServerContext } from "./context.ts";
 import type { HandlerScope, Infer, JsonObject, MaybePromise } from "./definitions.ts";
 
@@ -47,7 +48,7 @@ export interface AgentOptions<ConfigSchema extends z.ZodType, State> {
       /** The agent's own `/v1/responses`, called directly. */
       respond(params: ResponseCreateParams, cookies: Cookies): Promise<AgentReply>;
     },
-  ): Promise<JsonObject>;
+  ): Promise<JsonObject | Reply>;
   /** `POST /aggregate_metrics`; default: forwarded to the resources server named in the config. */
   aggregateMetrics?(
     args: HandlerScope<Infer<ConfigSchema>> & { body: JsonObject; state: NoInfer<State> },
