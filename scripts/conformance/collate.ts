@@ -57,6 +57,7 @@ async function runCase({ input, expected }: CollateCase, directory: string): Pro
       cwd: directory,
       roots: [directory],
       overwriteMetricsConflicts: input.overwrite_metrics_conflicts,
+      failLate: true,
       onEvent: (event) => {
         if (event.event !== "rows-checked") return;
         offending[event.dataset.entry.jsonlPath] = [...event.scan.offending.positions()];

@@ -74,6 +74,7 @@ describe("the shared golden cases", async () => {
         cwd,
         roots: [cwd],
         overwriteMetricsConflicts: input.overwrite_metrics_conflicts,
+        failLate: true,
       });
       if (expected.error === undefined) await outcome;
       else await expect(outcome).rejects.toThrow();
@@ -189,23 +190,28 @@ describe("bad rows", () => {
     expect(existsSync(path.join(cwd, "out"))).toBe(false);
   });
 
-  it("end the run at collation when they are not JSON, with their line", async () => {
-    await put("data/example.jsonl", `${row("good")}\n${row("more")}`);
-    await expect(run([example])).rejects.toMatchObject({
+  it("end the run when they are not JSON, with their line, before anything is written", async () => {
+    await put("data/train.jsonl", row("fine"));
+    await put("data/val.jsonl", `${row("good")}\n${row("more")}{oops\n`);
+    const validation = { ...train, name: "v", type: "validation", jsonl_fpath: "data/val.jsonl" };
+    await expect(run([train, validation], forTraining)).rejects.toMatchObject({
       code: "DATASET_ROW_NOT_JSON",
-      message: expect.stringContaining("example.jsonl, line 2: the line is blank"),
+      message: expect.stringMatching(
+        /val\.jsonl:2: the line is blank\.\n2 lines cannot be collated:\n- .*val\.jsonl: lines 2, 4\nNothing was written\./,
+      ),
     });
+    expect(
+      (await readdir(cwd, { recursive: true })).filter((name) => /metrics|prepare|out/.test(name)),
+    ).toEqual([]);
+    await put("data/val.jsonl", row("good") + row("more"));
+    expect((await run([train, validation], forTraining)).files).toHaveLength(2);
     await writeFile(path.join(cwd, "data/example.jsonl"), Buffer.from([0x7b, 0xff, 0x0a]));
-    await rm(path.join(cwd, "data/example_metrics.json"));
-    await rm(path.join(cwd, "out/example_metrics.json"));
-    await expect(run([example])).rejects.toThrow("line 1: the line is not UTF-8 text");
+    await expect(run([example])).rejects.toThrow("example.jsonl:1: the line is not UTF-8 text");
   });
 
   it("say in which file and line a field changes its type or takes a reserved name", async () => {
     await put("data/example.jsonl", row("a", ', "k": 1') + row("b", ', "k": "one"'));
-    await expect(run([example])).rejects.toThrow(
-      /data\/example\.jsonl, line 2: The row field 'k' holds text/,
-    );
+    await expect(run([example])).rejects.toThrow(/data\/example\.jsonl:2: The row field 'k' holds text/);
     await put("data/example.jsonl", row("a", ', "number_of_turns": 1'));
     await expect(run([example])).rejects.toThrow(/data\/example\.jsonl: The row field 'number_of_turns'/);
   });
@@ -230,7 +236,7 @@ describe("benchmarks with a prompt config", () => {
       "Invalid rows (strict mode)",
     );
     await expect(run([benchmark], forTraining)).rejects.toThrow(
-      "quiz.jsonl, line 1: The template needs the field 'question'; the row has: other.",
+      "quiz.jsonl:1: The template needs the field 'question'; the row has: other.",
     );
   });
 
@@ -242,7 +248,7 @@ describe("benchmarks with a prompt config", () => {
     );
     await expect(run([benchmark], forTraining)).rejects.toMatchObject({
       code: "DATASET_PROMPT_CONFLICT",
-      message: expect.stringContaining("quiz.jsonl, line 2"),
+      message: expect.stringContaining("quiz.jsonl:2"),
     });
   });
 

@@ -42,6 +42,8 @@ export interface CollateOptions {
   overwriteMetricsConflicts?: boolean;
   /** Fail when any row is invalid, before anything is written. */
   strict?: boolean;
+  /** Settle metrics dataset by dataset and meet unreadable rows only while collating, as the original does. */
+  failLate?: boolean;
   signal?: AbortSignal;
   onEvent?: (event: CollateEvent) => void;
 }
@@ -170,10 +172,12 @@ async function validateAll(
     options.onEvent?.({ event: "rows-checked", dataset, scan });
     const member = { dataset, scan, prompt, summary: summarize(scan.statistics, dataset.file) };
     validated.push(member);
-    if (!options.strict) outcomes.push(await settleDataset(options, member));
+    if (options.failLate) outcomes.push(await settleDataset(options, member));
   }
-  if (options.strict) {
-    refuseBadRows(validated);
+  if (!options.failLate) {
+    // Metrics of a run that fails would disagree with the mended file.
+    if (options.strict) refuseBadRows(validated);
+    refuseUnusableRows(validated);
     for (const member of validated) outcomes.push(await settleDataset(options, member));
   }
   refuseConflicts(options, outcomes);
@@ -225,6 +229,19 @@ function refuseBadRows(validated: readonly ValidatedDataset[]): void {
   throw new DatasetError("DATASET_ROW_INVALID", `Invalid rows (strict mode):\n${list.join("\n")}`);
 }
 
+function refuseUnusableRows(validated: readonly ValidatedDataset[]): void {
+  const unusable = validated.filter(({ scan }) => scan.unusable.count > 0);
+  const [first] = unusable;
+  if (first === undefined) return;
+  const error = first.scan.firstUnusable;
+  if (!(error instanceof DatasetError)) throw error;
+  const count = unusable.reduce((sum, { scan }) => sum + scan.unusable.count, 0);
+  const list = unusable.map(({ dataset, scan }) => `- ${dataset.file}: lines ${scan.unusable.text()}\n`);
+  const all = count === 1 ? "" : `${count} lines cannot be collated:\n${list.join("")}`;
+  const { code, message } = error;
+  throw new DatasetError(code, `${message}\n${all}Nothing was written.`, { cause: error });
+}
+
 async function settle(
   options: CollateOptions,
   file: string,
@@ -251,7 +268,7 @@ function refuseConflicts(options: CollateOptions, outcomes: readonly MetricsOutc
   throw new DatasetError(
     "DATASET_METRICS_CONFLICT",
     `The metrics of these files do not agree with the data:\n${list.join("\n")}\n` +
-      `If the new values are right, delete the old files and run again (or set overwrite_metrics_conflicts=true):\n` +
+      `If the new values are right, delete the old files and run again (or add +overwrite_metrics_conflicts=true):\n` +
       `rm ${conflicts.map(({ file }) => relative(file)).join(" ")}`,
   );
 }

@@ -41,7 +41,7 @@ export const datasetErrorCodes = [
   {
     code: "DATASET_ROW_NOT_JSON",
     class: "DatasetError",
-    when: "A line that is to be written again is blank, not UTF-8, not JSON or not an object.",
+    when: "A line that is to be collated or rendered is blank, not UTF-8, not JSON or not an object. Nothing is written.",
     fix: "Mend or remove the line named.",
   },
   {
@@ -66,7 +66,7 @@ export const datasetErrorCodes = [
     code: "DATASET_METRICS_CONFLICT",
     class: "DatasetError",
     when: "A metrics file on disk does not agree with the data.",
-    fix: "Look at the differences; delete the old file, or set `overwrite_metrics_conflicts`.",
+    fix: "Look at the differences; delete the old file, or add `+overwrite_metrics_conflicts=true`.",
   },
   {
     code: "DATASET_METRICS_UNREADABLE",

@@ -32,7 +32,7 @@ export async function prepareDataset(
     for (const line of lines) {
       const lineNumber = ++index;
       if (lineNumber <= entry.lines.start || lineNumber > entry.lines.end) continue;
-      const text = `${prepareRow(line, agent, options.prompt, `${file}, line ${lineNumber}`)}\n`;
+      const text = `${prepareRow(line, agent, options.prompt, `${file}:${lineNumber}`)}\n`;
       const repeated = entry.repeats === 1 ? text : text.repeat(entry.repeats);
       for (const output of outputs) await output.write(repeated);
       rows += entry.repeats;
@@ -46,10 +46,19 @@ export async function prepareDataset(
 function prepareRow(line: Line, agent: AgentText, prompt: PromptConfig | undefined, where: string): string {
   const quick = prompt === undefined && line !== null ? appendAgent(line, agent.text) : undefined;
   if (quick !== undefined) return quick;
-  let row = readRow(line, where);
-  if (prompt !== undefined) row = fill(row, prompt, where);
+  const row = readForCollation(line, prompt, where);
   row["agent_ref"] = agent.reference;
   return dumps(row);
+}
+
+/** The row of a line with its input filled; fails where a line cannot be collated, with `where` in front. */
+export function readForCollation(
+  line: Line,
+  prompt: PromptConfig | undefined,
+  where: string,
+): Record<string, unknown> {
+  const row = readRow(line, where);
+  return prompt === undefined ? row : fill(row, prompt, where);
 }
 
 interface AgentText {

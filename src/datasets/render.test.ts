@@ -38,16 +38,16 @@ describe("renderDataset", () => {
     const full = '{"question": "a", "score": 1, "responses_create_params": {"input": "x"}}\n';
     await expect(render(`${full}${full}{"question": "a", "score": 1}\n${full}`)).rejects.toMatchObject({
       code: "DATASET_PROMPT_CONFLICT",
-      message: expect.stringContaining("rows 0-1, 3 (counted from 0)"),
+      message: expect.stringContaining("lines 1-2, 4 (counted from 0, rows 0-1, 3)"),
     });
     expect(existsSync(at("deep"))).toBe(false);
   });
 
   it("names file and line of a row that does not fit", async () => {
     await expect(render('{"question": "a"}\n')).rejects.toThrow(
-      /in\.jsonl, line 1: The template needs the field 'score'; the row has: question\./,
+      /in\.jsonl:1: The template needs the field 'score'; the row has: question\./,
     );
-    await expect(render('{"question": "a", "score": 1}\n{oops\n')).rejects.toThrow(/in\.jsonl, line 2: /);
+    await expect(render('{"question": "a", "score": 1}\n{oops\n')).rejects.toThrow(/in\.jsonl:2: /);
     expect(existsSync(at("deep/out.jsonl"))).toBe(false);
   });
 });

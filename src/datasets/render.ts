@@ -40,7 +40,7 @@ export async function renderDataset(options: RenderOptions): Promise<number> {
   try {
     for await (const line of readLines(input, { signal: options.signal })) {
       rows++;
-      const where = `${input}, line ${rows}`;
+      const where = `${input}:${rows}`;
       const row = readRow(line, where);
       try {
         const rendered = copyWith(applyPromptConfig(prompt, row), { prompt_config_used: prompt.path });
@@ -58,16 +58,19 @@ export async function renderDataset(options: RenderOptions): Promise<number> {
 }
 
 async function refusePopulated({ input, promptConfig, signal }: RenderOptions): Promise<void> {
-  const populated = new PositionRanges();
-  let position = 0;
-  for await (const line of readLines(input, { signal })) {
-    if (hasPopulatedInput(readRow(line, `${input}, line ${position + 1}`))) populated.add(position, 1);
-    position++;
+  const lines = new PositionRanges();
+  const positions = new PositionRanges();
+  let line = 0;
+  for await (const text of readLines(input, { signal })) {
+    line++;
+    if (!hasPopulatedInput(readRow(text, `${input}:${line}`))) continue;
+    lines.add(line, 1);
+    positions.add(line - 1, 1);
   }
-  if (populated.count === 0) return;
+  if (lines.count === 0) return;
   throw new DatasetError(
     "DATASET_PROMPT_CONFLICT",
-    `${populated.count} rows of '${input}' already have responses_create_params.input, which the prompt config ` +
-      `'${promptConfig}' would fill: rows ${populated.text()} (counted from 0).`,
+    `${lines.count} rows of '${input}' already have responses_create_params.input, which the prompt config ` +
+      `'${promptConfig}' would fill: lines ${lines.text()} (counted from 0, rows ${positions.text()}).`,
   );
 }

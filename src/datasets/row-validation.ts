@@ -13,6 +13,7 @@ export interface RowProblem {
 
 export type RowVerdict =
   | { valid: true; row: JsonObject; params: JsonObject }
+  /** Without a row the line is not a JSON object at all. */
   | { valid: false; row: JsonObject | undefined; problems: RowProblem[] };
 
 const MAX_PROBLEMS = 10;

@@ -3,8 +3,9 @@ import type { JsonObject } from "../openai/readers.ts";
 import { applyPromptConfig, hasPopulatedInput, type PromptConfig } from "../rollouts/prompt-config.ts";
 import type { DatasetEntry } from "./entry.ts";
 import { DatasetError } from "./errors.ts";
-import { readLineBatches } from "./lines.ts";
+import { type Line, readLineBatches } from "./lines.ts";
 import { PositionRanges } from "./position-ranges.ts";
+import { readForCollation } from "./prepare-dataset.ts";
 import { type RowProblem, type RowVerdict, validateLine, validateRow } from "./row-validation.ts";
 import { DatasetStatistics } from "./statistics.ts";
 
@@ -27,6 +28,10 @@ export interface DatasetScan {
   bad: PositionRanges;
   /** The first bad rows in detail. */
   reports: RowReport[];
+  /** 1-based lines that cannot be collated: no JSON object, or one that does not go with the prompt config. */
+  unusable: PositionRanges;
+  /** What is wrong with the first of them. */
+  firstUnusable?: unknown;
 }
 
 export interface ScanOptions {
@@ -50,6 +55,7 @@ export async function scanDataset(
     offending: new PositionRanges(),
     bad: new PositionRanges(),
     reports: [],
+    unusable: new PositionRanges(),
   };
   let index = 0;
   for await (const { lines, bytes } of readLineBatches(file, { signal: options.signal })) {
@@ -62,7 +68,10 @@ export async function scanDataset(
         options.onValidRow?.(verdict.params);
       } else scan.offending.add(scan.rows * entry.repeats, entry.repeats);
       const judged = options.prompt === undefined ? verdict : judgeRendered(verdict, options.prompt);
-      if (!judged.valid) report(scan, lineNumber, judged.problems);
+      if (!judged.valid) {
+        report(scan, lineNumber, judged.problems);
+        noteUnusable(scan, line, options.prompt, { file, lineNumber });
+      }
       scan.rows++;
     }
     options.onProgress?.(bytes, scan.rows);
@@ -79,7 +88,7 @@ function observe(
     scan.statistics.observe(row, params, repeats);
   } catch (error) {
     if (!(error instanceof DatasetError)) throw error;
-    throw new DatasetError(error.code, `${file}, line ${lineNumber}: ${error.message}`, { cause: error });
+    throw new DatasetError(error.code, `${file}:${lineNumber}: ${error.message}`, { cause: error });
   }
 }
 
@@ -97,6 +106,21 @@ function judgeRendered(verdict: RowVerdict, prompt: PromptConfig): RowVerdict {
     return validateRow(applyPromptConfig(prompt, row));
   } catch (error) {
     return { valid: false, row, problems: [{ path: "", message: errorMessage(error) }] };
+  }
+}
+
+/** A row may be invalid and still be collated; this asks the code that collates. */
+function noteUnusable(
+  scan: DatasetScan,
+  line: Line,
+  prompt: PromptConfig | undefined,
+  { file, lineNumber }: { file: string; lineNumber: number },
+): void {
+  try {
+    readForCollation(line, prompt, `${file}:${lineNumber}`);
+  } catch (error) {
+    scan.unusable.add(lineNumber, 1);
+    scan.firstUnusable ??= error;
   }
 }
 
