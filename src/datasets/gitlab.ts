@@ -11,6 +11,7 @@ import { type DownloadResult, downloadFile, type TransferProgress } from "./remo
 import { RemoteError, unreachable } from "./remote/remote-error.ts";
 import { type RetryPolicy, withRetries } from "./remote/retry.ts";
 import { hideSecrets } from "./remote/secrets.ts";
+import { checkArtifactPath } from "./remote-names.ts";
 
 /** How to reach the model registry of a GitLab project, which speaks MLflow's REST API. */
 export interface RegistryAccess {
@@ -66,12 +67,13 @@ export async function downloadFromRegistry(
   destination: string,
   onProgress?: (progress: TransferProgress) => void,
 ): Promise<DownloadResult> {
+  const artifact = checkArtifactPath(artifactPath.replace(/^\/+/, ""));
   const run = await unless(isAbsent, findRun(access, datasetName, version));
   if (run === undefined)
     throw absent(`The registry has no version '${version}' of a dataset '${datasetName}'.`);
   const base = await artifactBase(access, run);
   const download = downloadFile({
-    url: `${base}/${encodePath(artifactPath.replace(/^\/+/, ""))}`,
+    url: `${base}/${encodePath(artifact)}`,
     destination,
     headers: authorization(access),
     secrets: [access.token],

@@ -5,10 +5,11 @@ import { makeDirectory } from "../config/make-directory.ts";
 import { readDataFileRows } from "./data-file-rows.ts";
 import { DatasetError } from "./errors.ts";
 import { downloadHubFile, downloadHubUrl } from "./huggingface.ts";
-import { OutputFile } from "./output-file.ts";
+import { OutputFile, refuseDirectory } from "./output-file.ts";
 import type { TransferProgress } from "./remote/download-file.ts";
 import { callHub, type HubAccess, hubJson, hubParams, hubText } from "./remote/hub-access.ts";
 import { RemoteError } from "./remote/remote-error.ts";
+import { checkRepositoryId } from "./remote-names.ts";
 import { splitFiles } from "./split-files.ts";
 
 export interface HubSplits {
@@ -76,6 +77,7 @@ async function findSplits(
   dataset: HubSplits,
   wanted?: string,
 ): Promise<Map<string, SplitFile[]>> {
+  checkRepositoryId(dataset.repository);
   const files = await listRepository(access, dataset);
   const card = files.includes("README.md") ? await readCard(access, dataset) : undefined;
   const named = splitFiles(files, card, dataset.configName);
@@ -144,6 +146,7 @@ async function writeSplit(
   destination: string,
   onProgress?: (progress: TransferProgress) => void,
 ): Promise<number> {
+  await refuseDirectory(path.resolve(destination));
   // Kept after a failure, so that the next run continues with what is there.
   const parts = `${path.resolve(destination)}.parts`;
   await makeDirectory(parts);

@@ -6,6 +6,7 @@ import { checksumOfFile } from "./remote/checksum.ts";
 import { type DownloadResult, downloadFile, type TransferProgress } from "./remote/download-file.ts";
 import { callHub, type HubAccess, hubHeaders, hubJson, hubParams, hubUrl } from "./remote/hub-access.ts";
 import { RemoteError } from "./remote/remote-error.ts";
+import { checkArtifactPath, checkRepositoryId } from "./remote-names.ts";
 
 export interface HubUpload {
   /** `organization/name`. */
@@ -46,6 +47,7 @@ export async function uploadToHub(
   upload: HubUpload,
   onEvent: OnUploadEvent = () => {},
 ): Promise<HubUploadResult> {
+  checkRepositoryId(upload.repository);
   const { size } = await stat(upload.file);
   const name = path.basename(upload.file);
   await createRepository(access, upload, onEvent);
@@ -164,7 +166,8 @@ export async function downloadHubFile(
   destination: string,
   onProgress?: (progress: TransferProgress) => void,
 ): Promise<DownloadResult> {
-  const file = artifact.split("/").map(encodeURIComponent).join("/");
+  checkRepositoryId(repository);
+  const file = checkArtifactPath(artifact).split("/").map(encodeURIComponent).join("/");
   const url = `${hubUrl(access)}/datasets/${repository}/resolve/${encodeURIComponent(revision)}/${file}`;
   try {
     return await downloadHubUrl(access, url, { destination, onProgress });

@@ -1,6 +1,7 @@
-import { type FileHandle, open, rename, rm } from "node:fs/promises";
+import { type FileHandle, open, rename, rm, stat } from "node:fs/promises";
 import path from "node:path";
 import { makeDirectory } from "../config/make-directory.ts";
+import { DatasetError } from "./errors.ts";
 
 /** Text gathered before it goes to the disk. */
 const FLUSH_CHARACTERS = 1 << 20;
@@ -19,6 +20,7 @@ export class OutputFile {
   }
 
   static async create(target: string, options: { atomic?: boolean } = {}): Promise<OutputFile> {
+    await refuseDirectory(target);
     await makeDirectory(path.dirname(target));
     const writtenTo = options.atomic ? `${target}.${process.pid}.tmp` : target;
     return new OutputFile(target, writtenTo, await open(writtenTo, "w"));
@@ -50,4 +52,11 @@ export class OutputFile {
     this.pending = "";
     await this.handle.writeFile(text);
   }
+}
+
+/** Fails where a file is to be written under the name of a directory, before any work is done for it. */
+export async function refuseDirectory(target: string): Promise<void> {
+  const entry = await stat(target).catch(() => undefined);
+  if (entry?.isDirectory())
+    throw new DatasetError("DATASET_FILE", `The output '${target}' is a directory; name a file.`);
 }

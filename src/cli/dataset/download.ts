@@ -3,12 +3,13 @@ import { downloadFromRegistry } from "../../datasets/gitlab.ts";
 import { downloadHubSplit, downloadHubSplits } from "../../datasets/hub-split-download.ts";
 import { downloadHubFile } from "../../datasets/huggingface.ts";
 import type { DownloadResult } from "../../datasets/remote/download-file.ts";
-import type { HubAccess } from "../../datasets/remote/hub-access.ts";
+import { type HubAccess, hubUrl } from "../../datasets/remote/hub-access.ts";
+import { checkArtifactPath, checkRepositoryId } from "../../datasets/remote-names.ts";
 import { type KeyValues, readKeys } from "../config-keys.ts";
 import { CommandKeysError } from "../usage-error.ts";
 import { hubAccess, requireRegistry } from "./access.ts";
 import type { DatasetContext } from "./context.ts";
-import { withFileErrors } from "./input-file.ts";
+import { outputFile, withFileErrors } from "./input-file.ts";
 import { hubDownloadKeys, registryDownloadKeys } from "./keys.ts";
 import { ByteProgress } from "./transfer-progress.ts";
 
@@ -26,11 +27,17 @@ export async function downloadFromHuggingFace(context: DatasetContext, json: boo
   const keys = readKeys(hubDownloadKeys, await context.resolve());
   checkOutputs(keys);
   return withFileErrors(async () => {
+    checkRepositoryId(keys.repo_id);
+    if (keys.artifact_fpath !== undefined) checkArtifactPath(keys.artifact_fpath);
+    if (keys.output_fpath !== undefined)
+      await outputFile(context, keys.output_fpath, "name a file, or give it as --output-dir");
+    const access = hubAccess(keys, context);
+    hubUrl(access);
     const what = keys.artifact_fpath ?? (keys.split === undefined ? "all splits" : `split ${keys.split}`);
     if (!json) context.out(`Downloading ${what} of ${keys.repo_id}`);
     const progress = new ByteProgress(context);
     try {
-      const fetched = await fetchFromHub(context, hubAccess(keys, context), keys, progress);
+      const fetched = await fetchFromHub(context, access, keys, progress);
       progress.end();
       report(context, fetched, json);
       return 0;
@@ -95,7 +102,7 @@ export async function downloadFromGitlab(context: DatasetContext, json: boolean)
   const { dataset_name: datasetName, version, artifact_fpath: artifactPath } = keys;
   return withFileErrors(async () => {
     const access = requireRegistry(keys, context);
-    const file = path.resolve(context.io.cwd, keys.output_fpath);
+    const file = await outputFile(context, keys.output_fpath, "name a file");
     if (!json) context.out(`Downloading ${artifactPath} of ${datasetName} ${version}`);
     const progress = new ByteProgress(context);
     try {

@@ -21,6 +21,15 @@ export async function rootedFile(context: DatasetContext, file: string, flag: st
   return inputFile(context, found ?? file, flag);
 }
 
+/** The absolute path of a file that will be written; fails before any work when it cannot be one. */
+export async function outputFile(context: DatasetContext, file: string, advice: string): Promise<string> {
+  const absolute = path.resolve(context.io.cwd, file);
+  const entry = await stat(absolute).catch(() => undefined);
+  if (entry?.isDirectory() || /[\\/]$/.test(file))
+    throw new DatasetError("DATASET_FILE", `The output '${file}' is a directory; ${advice}.`);
+  return absolute;
+}
+
 export function roots({ env, io, installRoot }: DatasetContext): string[] {
   return searchRoots({ env, cwd: io.cwd, installRoot });
 }

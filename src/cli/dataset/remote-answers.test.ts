@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -94,4 +94,29 @@ describe("an address that is none", () => {
       expect(await readdir(cwd)).toEqual(files);
     },
   );
+});
+
+describe("what cannot be asked for", () => {
+  it.each([
+    ["--repo-id ../../x/y --split train -o a.jsonl", "'../../x/y' is not a repository"],
+    ["--repo-id acme --split train -o a.jsonl", "'acme' is not a repository"],
+    [
+      "--repo-id acme/sums --artifact ../../../etc/passwd -o a.jsonl",
+      "'../../../etc/passwd' (artifact_fpath",
+    ],
+    [
+      "--repo-id acme/sums --artifact a.jsonl -o out",
+      "The output 'out' is a directory; name a file, or give",
+    ],
+    ["--repo-id acme/sums --split train -o out", "The output 'out' is a directory"],
+    ["--repo-id acme/sums --split train -o new/", "The output 'new/' is a directory"],
+    ["--storage gitlab --name s --revision 1 --artifact ../x -o a.jsonl", "'../x' (artifact_fpath"],
+    ["--storage gitlab --name s --revision 1 --artifact x -o out", "The output 'out' is a directory"],
+  ])("is refused before a key goes out: %s", async (words, message) => {
+    await mkdir(path.join(cwd, "out"));
+    const run = await gym(`dataset download ${words}`, address());
+    expect(run).toMatchObject({ exitCode: 1, stderr: expect.stringContaining(message) });
+    expect(requests).toEqual([]);
+    expect(await readdir(cwd)).toEqual([...files, "out"].sort());
+  });
 });

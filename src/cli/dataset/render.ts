@@ -1,9 +1,8 @@
-import path from "node:path";
 import { findPath } from "../../config/paths.ts";
 import { renderDataset } from "../../datasets/render.ts";
 import { readKeys } from "../config-keys.ts";
 import type { DatasetContext } from "./context.ts";
-import { inputFile, roots, withFileErrors } from "./input-file.ts";
+import { inputFile, outputFile, roots, withFileErrors } from "./input-file.ts";
 import { renderKeys } from "./keys.ts";
 
 /** `gym dataset render`. */
@@ -14,7 +13,7 @@ export async function renderRows(context: DatasetContext, json: boolean): Promis
     const rows = await renderDataset({
       input: await inputFile(context, keys.input_jsonl_fpath, "--input"),
       promptConfig,
-      output: path.resolve(context.io.cwd, keys.output_jsonl_fpath),
+      output: await outputFile(context, keys.output_jsonl_fpath, "name a file"),
       cwd: context.io.cwd,
       signal: context.signal,
     });

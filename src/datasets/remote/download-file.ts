@@ -2,6 +2,7 @@ import type { FileHandle } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { makeDirectory } from "../../config/make-directory.ts";
+import { refuseDirectory } from "../output-file.ts";
 import { answerError, header } from "./answer.ts";
 import { type Checksum, checksumOfFile, checksumOfHeaders, checksumOfHubEtag } from "./checksum.ts";
 import { type DownloadAnswer, openDownload } from "./open-download.ts";
@@ -49,6 +50,7 @@ export interface DownloadResult {
  */
 export async function downloadFile(options: DownloadOptions): Promise<DownloadResult> {
   const policy = options.retries ?? DEFAULT_RETRIES;
+  await refuseDirectory(options.destination);
   await makeDirectory(path.dirname(path.resolve(options.destination)));
   const part = new PartFile(options.destination);
   const resumedFrom = (await part.left()).size;
