@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import fastify, { type FastifyInstance } from "fastify";
 import { parseCookieHeader } from "../client/cookies.ts";
@@ -41,14 +41,21 @@ export class HttpEdge {
     const { bodyLimitBytes = DEFAULT_BODY_LIMIT_BYTES } = options;
     const { headersTimeoutMs = HEADERS_TIMEOUT_MS, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
     this.#app = app;
-    this.#fastify = fastify({
-      bodyLimit: bodyLimitBytes ?? Number.MAX_SAFE_INTEGER,
+    const bodyLimit = bodyLimitBytes ?? Number.MAX_SAFE_INTEGER;
+    const timeouts = {
       keepAliveTimeout: KEEP_ALIVE_MS,
       requestTimeout: requestTimeoutMs,
-      http: {
-        headersTimeout: headersTimeoutMs,
-        connectionsCheckingInterval: Math.min(CHECK_INTERVAL_MS, headersTimeoutMs, requestTimeoutMs),
-      },
+      headersTimeout: headersTimeoutMs,
+      connectionsCheckingInterval: Math.min(CHECK_INTERVAL_MS, headersTimeoutMs, requestTimeoutMs),
+    };
+    this.#fastify = fastify({
+      bodyLimit,
+      // A post whose size is known is all a rollout sends: it needs no router, no parser and no reply object.
+      serverFactory: (handler) =>
+        createServer(timeouts, (request, response) => {
+          if (isPlainPost(request, bodyLimit)) this.#readPost(request, response);
+          else handler(request, response);
+        }),
       forceCloseConnections: true,
       exposeHeadRoutes: false,
       clientErrorHandler: refuseConnection,
@@ -102,6 +109,18 @@ export class HttpEdge {
     }
   }
 
+  #readPost(request: IncomingMessage, response: ServerResponse): void {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const [only] = chunks;
+      const bytes = only && chunks.length === 1 ? only : Buffer.concat(chunks);
+      void this.#answer(request, response, bytes.toString("utf8"));
+    });
+    // Whoever goes away in the middle of a request gets no answer.
+    request.on("error", () => response.destroy());
+  }
+
   async #answer(request: IncomingMessage, response: ServerResponse, text: string | undefined): Promise<void> {
     const controller = new AbortController();
     this.#inFlight.add(controller);
@@ -135,6 +154,10 @@ export class HttpEdge {
       this.#inFlight.delete(controller);
     }
   }
+}
+
+function isPlainPost({ method, headers }: IncomingMessage, limit: number): boolean {
+  return method === "POST" && Number(headers["content-length"] ?? Number.NaN) <= limit && !headers.expect;
 }
 
 /** A server could not listen on its address. */
