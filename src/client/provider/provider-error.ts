@@ -23,6 +23,8 @@ export interface ProviderErrorParts {
   retryable: boolean;
   message: string;
   retryAfterMs?: number | undefined;
+  /** It looks as if it would happen every time: a few attempts show it. */
+  lasting?: boolean | undefined;
   cause?: unknown;
 }
 
@@ -32,6 +34,7 @@ export class ProviderError extends GymError {
   readonly providerStatus: number | undefined;
   readonly body: string;
   readonly retryAfterMs: number | undefined;
+  readonly lasting: boolean;
 
   constructor(parts: ProviderErrorParts) {
     super(PROVIDER_FAILURES[parts.class], parts.message, { cause: parts.cause });
@@ -44,6 +47,7 @@ export class ProviderError extends GymError {
     this.providerStatus = parts.providerStatus;
     this.body = parts.body ?? "";
     this.retryAfterMs = parts.retryAfterMs;
+    this.lasting = parts.lasting ?? false;
   }
 
   /** The status our own server answers with: the endpoint's where it gave one, else what fits the failure. */

@@ -1,10 +1,12 @@
+import dns from "node:dns";
 import { setMaxListeners } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { z } from "zod";
+import { ValidationError } from "../../openai/validation.ts";
 import type { ServerContext } from "../../server/context.ts";
 import { faults } from "../../testing/endpoint-server.ts";
 import { MockModelEndpoint, type MockModelOptions } from "../../testing/mock-model-endpoint.ts";
@@ -19,7 +21,7 @@ const logged: string[] = [];
 
 afterEach(async () => {
   await Promise.all(endpoints.splice(0).map((endpoint) => endpoint.close()));
-  await Promise.all(directories.splice(0).map((directory) => rm(directory, { recursive: true })));
+  await Promise.all(directories.splice(0).map((directory) => rm(directory, { recursive: true, maxRetries: 5 })));
   logged.length = 0;
   forgetEndpoints();
 });
@@ -165,6 +167,62 @@ describe("limits", () => {
       "enough",
     ]);
     expect(silent.count).toBe(1);
+  });
+
+  it.each([
+    ["no JSON", "<html>hello</html>", "the body is not JSON"],
+    ["another object", '{"foo":1}', "the body does not fit"],
+    ["nothing", "", "the body is empty"],
+  ])("asks only a few times when the answer is %s, and says so at once", async (_, body, problem) => {
+    const odd = await endpoint({ other: () => ({ status: 200, body }) });
+    const made = await provider(odd.baseUrl);
+    const read = () => {
+      throw new ValidationError([{ type: "missing", loc: ["output"], msg: "Field required", input: {} }]);
+    };
+    await expect(made.call({ ...call, path: "/odd", read })).rejects.toMatchObject({
+      failure: { class: "invalid_response", retryable: true },
+      message: expect.stringContaining("gave up after 3 attempts"),
+    });
+    expect(odd.count).toBe(3);
+    const warnings = logged.filter((line) => line.includes("trying again (attempt 1 of 3 failed"));
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toContain(problem);
+  });
+
+  it("counts the few attempts apart from those that a busy endpoint costs", async () => {
+    const mixed = await endpoint();
+    const busy = Array.from({ length: 3 }, () => faults.serverError(500));
+    mixed.fail(...busy, faults.garbage(), ...busy, faults.garbage());
+    const made = await provider(mixed.baseUrl);
+    expect((await made.call(call)).cached).toBe(false);
+    expect(mixed.count).toBe(9);
+  });
+
+  it("warns of failing answers too, not only of refusals", async () => {
+    const failing = await endpoint({ faultFor: () => faults.serverError(500) });
+    const made = await provider(failing.baseUrl, { retry_attempts: 4 });
+    await expect(made.call(call)).rejects.toThrow("gave up after 4 attempts");
+    const warnings = logged.filter((line) => line.startsWith("500 from"));
+    expect(warnings).toEqual([expect.stringContaining("trying again (attempt 1 of 4 failed, after 0 s)")]);
+  });
+
+  it("does not wait for a host whose name is not found", async () => {
+    const lookup = vi.spyOn(dns, "lookup").mockImplementation(((...words: unknown[]) => {
+      const problem = Object.assign(new Error("getaddrinfo ENOTFOUND"), { code: "ENOTFOUND" });
+      queueMicrotask(() => (words.at(-1) as (error: Error) => void)(problem));
+    }) as never);
+    onTestFinished(() => lookup.mockRestore());
+    const made = await provider("http://no-such-host.invalid/v1");
+    const results = await Promise.allSettled(Array.from({ length: 20 }, () => made.call(call)));
+    for (const result of results) {
+      const { reason } = result as PromiseRejectedResult;
+      expect(reason.failure).toMatchObject({ class: "connection", stage: "model", retryable: true });
+      expect(reason.message).toMatch(
+        /^no connection to no-such-host\.invalid: .*check the address.*3 attempts/,
+      );
+    }
+    expect(lookup).toHaveBeenCalledTimes(60);
+    expect(logged.filter((line) => line.includes("trying again"))).toHaveLength(1);
   });
 
   it("refuses answers that are too large, without trying again", async () => {

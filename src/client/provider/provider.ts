@@ -20,8 +20,11 @@ import type { Price, ProviderSettings } from "./settings.ts";
 import { type AttemptReply, sendAttempt } from "./transport.ts";
 
 const NOTHING_TRIED: ReadonlySet<Endpoint> = new Set();
-/** At most one warning about refusals in this time. */
+/** At most one warning about refusals in this time, and about each other kind of failure in the longer one. */
 const WARN_EVERY_MS = 10_000;
+const WARN_OF_OTHERS_EVERY_MS = 30_000;
+/** A failure that looks lasting is believed after this many attempts, or one of each replica. */
+const LASTING_ATTEMPTS = 3;
 
 export interface ProviderParts {
   endpoints: readonly Endpoint[];
@@ -103,7 +106,9 @@ export class Provider {
   readonly #maxResponseBytes: number;
   #redact: (text: string) => string;
   #headers: Readonly<Record<string, string>>;
-  #warnedAt = 0;
+  readonly #warnedAt = new Map<string, number>();
+  /** Endpoints that have answered: their host exists, even if its name is not found for a while. */
+  readonly #answered = new WeakSet<Endpoint>();
 
   constructor(parts: ProviderParts) {
     const { settings } = parts;
@@ -179,6 +184,7 @@ export class Provider {
       call.replica ?? (endpoints.length > 1 ? replicaOf(call.sessionId ?? "", endpoints.length) : 0);
     let failed = NOTHING_TRIED;
     let progress: Progress = { since: Date.now() };
+    let lasting = 0;
     for (let attempt = 1; ; attempt++) {
       const endpoint = chooseEndpoint(endpoints, first, failed);
       try {
@@ -190,11 +196,18 @@ export class Provider {
         // The clock starts with the first failure: neither waiting in line nor a slow answer uses the budget up.
         progress = { since: progress.last ? progress.since : Date.now(), last: error };
         if (await this.#keyRenewed(error)) continue;
-        const delay = error.failure.retryable
-          ? nextDelay(this.#budget, { attempt, startedAt: progress.since, retryAfterMs: error.retryAfterMs })
-          : undefined;
+        if (error.lasting) lasting++;
+        const hopeless = lasting >= Math.max(LASTING_ATTEMPTS, endpoints.length);
+        const delay =
+          error.failure.retryable && !hopeless
+            ? nextDelay(this.#budget, {
+                attempt,
+                startedAt: progress.since,
+                retryAfterMs: error.retryAfterMs,
+              })
+            : undefined;
         if (delay === undefined) throw gaveUp(error, attempt, progress.since);
-        this.#report(call, endpoint, error, attempt);
+        this.#report(call, endpoint, error, attempt, progress.since);
         failed = new Set([...failed, endpoint]);
         const next = chooseEndpoint(endpoints, first, failed);
         if (failed.has(next) || next.breaker.isOpen) await sleep(delay, call.signal);
@@ -267,8 +280,12 @@ export class Provider {
       });
     } catch (error) {
       if (call.signal.aborted) throw call.signal.reason;
-      throw failureOfError(error, url.host, this.#redact);
+      const failure = failureOfError(error, url.host, this.#redact);
+      throw failure.lasting && this.#answered.has(endpoint)
+        ? restated(failure, failure.message, false)
+        : failure;
     }
+    this.#answered.add(endpoint);
     return this.#read(reply, endpoint, call);
   }
 
@@ -314,7 +331,13 @@ export class Provider {
     return true;
   }
 
-  #report(call: ProviderCall<unknown>, endpoint: Endpoint, error: ProviderError, attempt: number): void {
+  #report(
+    call: ProviderCall<unknown>,
+    endpoint: Endpoint,
+    error: ProviderError,
+    attempt: number,
+    since: number,
+  ): void {
     const { log, settings } = this.#parts;
     const { url, limit } = endpoint;
     const status = error.providerStatus ?? "none";
@@ -323,9 +346,17 @@ export class Provider {
       `[model_retry url=${url.text}${call.path} status=${status} kind=${error.failure.class} try=${attempt} max_tries=${tries} error_msg=${error.message}]`,
     );
     const now = Date.now();
-    if (error.failure.class !== "provider_rate_limit" || now - this.#warnedAt < WARN_EVERY_MS) return;
-    this.#warnedAt = now;
-    log.warn(`${error.message}; at most ${limit.limit} calls at once from now on`);
+    const refused = error.failure.class === "provider_rate_limit";
+    const warnedAt = this.#warnedAt.get(error.failure.class);
+    const pause = refused ? WARN_EVERY_MS : WARN_OF_OTHERS_EVERY_MS;
+    if (warnedAt !== undefined && now - warnedAt < pause) return;
+    this.#warnedAt.set(error.failure.class, now);
+    if (refused) log.warn(`${error.message}; at most ${limit.limit} calls at once from now on`);
+    else {
+      const most = error.lasting ? LASTING_ATTEMPTS : tries;
+      const seconds = Math.round((now - since) / 1000);
+      log.warn(`${error.message}; trying again (attempt ${attempt} of ${most} failed, after ${seconds} s)`);
+    }
   }
 }
 
@@ -344,7 +375,10 @@ function slotResult(error: unknown) {
 }
 
 function tellBreaker({ breaker }: Endpoint, pass: Pass, error: unknown): void {
-  if (!(error instanceof ProviderError) || error.failure.class === "invalid_response") breaker.ended(pass);
+  const saysNothing =
+    !(error instanceof ProviderError) || error.lasting || error.failure.class === "invalid_response";
+  // Who waited for a host that does not exist would wait as long as for one that is down.
+  if (saysNothing) breaker.ended(pass);
   else if (error.providerStatus === undefined || error.providerStatus >= 500) breaker.failed(pass, error);
   // Whatever else it answered, it is there.
   else breaker.succeeded();
@@ -361,7 +395,7 @@ function outage(last: ProviderError | undefined, downMs: number): ProviderError 
   return restated(cause, `${cause.message} (down for ${(downMs / 1000).toFixed(0)} s)`);
 }
 
-function restated(error: ProviderError, message: string): ProviderError {
+function restated(error: ProviderError, message: string, lasting = error.lasting): ProviderError {
   const { failure, providerStatus, body, retryAfterMs } = error;
   const { class: name, retryable } = failure;
   const kind = name as ProviderFailureClass;
@@ -371,6 +405,7 @@ function restated(error: ProviderError, message: string): ProviderError {
     body,
     retryable,
     retryAfterMs,
+    lasting,
     message,
     cause: error,
   });

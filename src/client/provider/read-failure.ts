@@ -62,11 +62,18 @@ export function failureOfError(
   }
   const kind = code === "UND_ERR_CONNECT_TIMEOUT" || code === "ETIMEDOUT" ? "timeout" : "connection";
   const named = typeof code === "string" && !text.includes(code) ? `${text || "failed"} [${code}]` : text;
-  return noAnswer(kind, `no connection to ${host}: ${named}`, error);
+  const unknownHost = code === "ENOTFOUND";
+  const hint = unknownHost ? " (no such host: check the address)" : "";
+  return noAnswer(kind, `no connection to ${host}: ${named}${hint}`, error, unknownHost);
 }
 
-function noAnswer(kind: "timeout" | "connection", message: string, cause: unknown): ProviderError {
-  return new ProviderError({ class: kind, retryable: true, message, cause });
+function noAnswer(
+  kind: "timeout" | "connection",
+  message: string,
+  cause: unknown,
+  lasting = false,
+): ProviderError {
+  return new ProviderError({ class: kind, retryable: true, message, cause, lasting });
 }
 
 /** A success whose body is not what was asked for. */
@@ -82,6 +89,7 @@ export function invalidResponse(
     class: "invalid_response",
     body: redact(reply.text),
     retryable: true,
+    lasting: true,
     message: `${reply.status} from ${host}, but ${redact(problem)}; ${shown}`,
   });
 }
