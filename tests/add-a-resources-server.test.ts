@@ -3,6 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { expect, it, onTestFinished } from "vitest";
+import { repository } from "./gym-process.ts";
 import { packedProject, runBin, startBin } from "./support/packed-project.ts";
 
 /** A model that looks the weather up once, then repeats what the tool said. */
@@ -62,18 +63,12 @@ function answer({ input, tools = [] }: { input: string | Item[]; tools?: unknown
   };
 }
 
-const TOOL = {
-  type: "function",
-  name: "get_weather",
-  description: "Tell the weather in a city.",
-  parameters: {
-    type: "object",
-    properties: { city: { type: "string" } },
-    required: ["city"],
-    additionalProperties: false,
-  },
-  strict: true,
-};
+/** The files a reader of the guide is told to write, by their path in the folder of the server. */
+async function guideFiles(): Promise<Map<string, string>> {
+  const guide = await readFile(path.join(repository, "docs/guide/adding-a-resources-server.md"), "utf8");
+  const blocks = guide.matchAll(/^\*\*`([^`]+)`\*\*\n\n```\w+\n([\s\S]*?)^```$/gm);
+  return new Map([...blocks].map(([, file = "", content = ""]) => [file, content]));
+}
 
 async function freePort(): Promise<number> {
   const server = createServer();
@@ -99,45 +94,10 @@ it("adds a resources server from the scaffold to the rollouts", { timeout: 180_0
   const fresh = await runBin(cwd, "ng_test", "+entrypoint=resources_servers/test_weather");
   expect(fresh.exitCode, fresh.stdout + fresh.stderr).toBe(0);
 
-  // Implement the tool and the verifier.
-  const app = await read("app.ts");
-  const tool = app.match(/ {4}\/\/ (get_weather: \{[\s\S]*?\/\/ \}),/)?.[0] ?? "";
-  expect(tool).not.toBe("");
-  await writeFile(
-    path.join(folder, "app.ts"),
-    app
-      .replace(tool, tool.replaceAll("// ", ""))
-      .replace("row: z.object({ expected_answer: z.string() }),", "row: z.looseObject({}),")
-      .replace(/ {2}verify: [\s\S]*?\}\),\n/, "  verify: () => ({ reward: 1 }),\n")
-      .replace(/\nfunction lastLine[\s\S]*$/, "")
-      .replace('import { outputText } from "nemo-gym/openai";\n', ""),
-  );
-  await writeFile(
-    path.join(folder, "app.test.ts"),
-    `import { createTestServer, messageItem, verifyBody } from "nemo-gym/testing";
-import { expect, it } from "vitest";
-import definition from "./app.ts";
-
-it("says that it is cold, and is content with every answer", async () => {
-  const server = await createTestServer(definition);
-  const { body } = await server.tool("get_weather", { city: "San Francisco" });
-  expect(body).toEqual({ city: "San Francisco", weather_description: "The weather in San Francisco is cold." });
-  expect((await server.verify(verifyBody({}, messageItem("Cold.")))).body.reward).toBe(1);
-  await server.close();
-});
-`,
-  );
-  const cities = ["San Francisco", "Oslo", "Lima", "Cairo", "Perth"];
-  const rows = cities.map((city) => ({
-    responses_create_params: {
-      input: [{ role: "user", content: `How is the weather in ${city}?` }],
-      tools: [TOOL],
-    },
-  }));
-  await writeFile(
-    path.join(folder, "data/example.jsonl"),
-    rows.map((row) => `${JSON.stringify(row)}\n`).join(""),
-  );
+  // Implement the tool and the verifier, word for word as the guide has them.
+  const files = await guideFiles();
+  expect([...files.keys()]).toEqual(["app.ts", "app.test.ts", "data/example.jsonl"]);
+  for (const [file, content] of files) await writeFile(path.join(folder, file), content);
 
   // Everything is typed.
   const types = await runBin(cwd, "tsc", "--noEmit", "-p", ".");
@@ -217,6 +177,8 @@ it("says that it is cold, and is content with every answer", async () => {
   );
   expect(complete.stdout).toContain("The example data of resources_servers/test_weather is complete.");
   expect(complete.exitCode).toBe(0);
+  const audited = await runBin(cwd, "gym", "env", "audit", "test_weather");
+  expect(audited.exitCode, audited.stdout + audited.stderr).toBe(0);
   const listed = await runBin(cwd, "gym", "list", "resources-servers", "test_weather", "--json");
   expect(JSON.parse(listed.stdout)).toMatchObject({ name: "test_weather", domain: "other" });
 });
