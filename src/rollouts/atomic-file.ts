@@ -12,7 +12,11 @@ const CHUNK_CHARACTERS = 1024 * 1024;
 export async function writeFileAtomically(
   path: string,
   parts: Iterable<string> | AsyncIterable<string>,
-  options: { onBytes?: (bytes: Buffer) => void } = {},
+  options: {
+    onBytes?: (bytes: Buffer) => void;
+    /** The last word once all is written: whoever throws here keeps the old file. */
+    beforeReplacing?: () => Promise<void>;
+  } = {},
 ): Promise<void> {
   const partial = `${path}.partial`;
   let file: FileHandle | undefined;
@@ -26,6 +30,7 @@ export async function writeFileAtomically(
   try {
     file = await openNew(partial, path);
     for await (const chunk of chunked(parts)) await write(chunk);
+    await options.beforeReplacing?.();
     await finish(file, partial, path);
   } catch (error) {
     await file?.close().catch(() => undefined);

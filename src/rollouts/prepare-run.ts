@@ -79,7 +79,7 @@ async function setAside(paths: ArtifactPaths, onNotice: (text: string) => void):
 export async function refuseOverwriting(
   what: string,
   files: readonly string[],
-  paths: ArtifactPaths,
+  paths: Partial<ArtifactPaths>,
 ): Promise<void> {
   const own = new Map<string, string>();
   for (const path of Object.values(paths)) {
@@ -92,7 +92,7 @@ export async function refuseOverwriting(
     if (path === undefined) continue;
     throw new RolloutError(
       "ROLLOUT_OUTPUT_IS_INPUT",
-      `The run would overwrite ${what}: '${path}' is '${file}'. Choose another --output.`,
+      `This would overwrite ${what}: '${path}' is '${file}'. Choose another --output.`,
     );
   }
 }

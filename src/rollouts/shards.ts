@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { GrowableDoubles, GrowableIntegers } from "../metrics/growable-array.ts";
 import { RolloutKeyMap } from "../metrics/rollout-key-map.ts";
@@ -7,6 +9,7 @@ import { artifactPaths } from "./artifact-paths.ts";
 import { writeFileAtomically } from "./atomic-file.ts";
 import { RolloutError, RolloutLineError } from "./errors.ts";
 import { agentNameOf } from "./expand.ts";
+import { readLineBatches } from "./jsonl-reader.ts";
 import { type Row, readRows } from "./jsonl-rows.ts";
 import { LineAccess } from "./line-access.ts";
 import { requireKey } from "./row-key.ts";
@@ -41,6 +44,18 @@ export async function findShards(
     throw new RolloutError("ROLLOUT_FILE_MISSING", `No shards matched input_glob='${patterns}'.`);
   }
   return shards;
+}
+
+/** The lines of a file, each as a few bytes; none when the file is not there. */
+async function linesOf(path: string): Promise<Set<string>> {
+  const lines = new Set<string>();
+  if (!existsSync(path)) return lines;
+  for await (const batch of readLineBatches(path)) for (const { text } of batch) lines.add(digestOf(text));
+  return lines;
+}
+
+function digestOf(text: string): string {
+  return createHash("sha256").update(text).digest("base64").slice(0, 16);
 }
 
 /** Rows of several files in the order of (task, rollout), read again from where they lie. */
@@ -107,12 +122,26 @@ export class ShardedRollouts {
     }
   }
 
-  /** Writes all rows into one file, compact JSON. */
-  async merge(path: string): Promise<void> {
+  /**
+   * Writes all rows into one file, compact JSON. What it held must be among them, as in a merge that is done again;
+   * `onOthers` is asked to save it, or to refuse, when it is not (or `always`).
+   */
+  async merge(
+    path: string,
+    options: { onOthers?: () => Promise<void>; always?: boolean } = {},
+  ): Promise<void> {
     const rows = this.rows();
+    const before = await linesOf(path);
     const lines = function* (): Generator<string> {
-      for (const row of rows) yield `${dumpsCompact(row)}\n`;
+      for (const row of rows) {
+        const text = dumpsCompact(row);
+        before.delete(digestOf(text));
+        yield `${text}\n`;
+      }
     };
-    await writeFileAtomically(path, lines());
+    const beforeReplacing = async () => {
+      if (before.size > 0 || options.always) await options.onOthers?.();
+    };
+    await writeFileAtomically(path, lines(), { beforeReplacing });
   }
 }

@@ -1,5 +1,7 @@
 import path from "node:path";
 import { artifactPaths } from "../../rollouts/artifact-paths.ts";
+import { refuseOverwriting } from "../../rollouts/prepare-run.ts";
+import { replaceMerge } from "../../rollouts/replace-merge.ts";
 import { findShards, ShardedRollouts } from "../../rollouts/shards.ts";
 import { type RunSummary, summarize } from "../../rollouts/summarize.ts";
 import type { CommandContext } from "../command.ts";
@@ -17,9 +19,20 @@ export async function aggregateShards(context: CommandContext): Promise<number> 
   const output = path.resolve(io.cwd, keys.output_jsonl_fpath);
   const show = (file: string) => path.relative(io.cwd, file) || file;
   const { paths, leftOut } = await findShards(keys.input_glob, io.cwd, output);
-  for (const file of leftOut) err(terminal.yellow(`${show(file)} matches, but is no shard: left out.`));
+  const targets = artifactPaths(output);
+  await refuseOverwriting(
+    "what is aggregated",
+    paths.flatMap((shard) => Object.values(artifactPaths(shard))),
+    targets,
+  );
   const shards = await ShardedRollouts.index(paths, { signal });
-  if (keys.merge_shards) await shards.merge(output);
+  if (keys.merge_shards) {
+    await replaceMerge(shards, targets, {
+      matched: leftOut.includes(output),
+      onNotice: (text) => err(terminal.yellow(text)),
+    });
+  }
+  for (const file of leftOut) err(terminal.yellow(`${show(file)} matches, but is no shard: left out.`));
   const servers = await findMetricServers(context, config, shards.agents);
   if (servers) err(`Metrics are computed by ${servers.origin}.`);
   else {
@@ -30,7 +43,6 @@ export async function aggregateShards(context: CommandContext): Promise<number> 
       ),
     );
   }
-  const targets = artifactPaths(output);
   const exporting = startExport(context, config, (text) => err(terminal.yellow(text)));
   try {
     const sidecars = paths.map(artifactPaths);

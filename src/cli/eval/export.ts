@@ -1,6 +1,8 @@
 import path from "node:path";
 import { artifactPaths, sidecarPath } from "../../rollouts/artifact-paths.ts";
+import { refuseReplacingExport } from "../../rollouts/earlier-export.ts";
 import { type ExportReport, exportRollouts } from "../../rollouts/export.ts";
+import { refuseOverwriting } from "../../rollouts/prepare-run.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
 import { UsageError } from "../usage-error.ts";
@@ -15,6 +17,10 @@ export async function exportRun(context: CommandContext): Promise<number> {
   const keys = readKeys(exportKeys, await context.resolve());
   const rolloutsPath = await rolloutFile(context, keys.rollouts_jsonl_fpath, "--rollouts");
   const outputPath = outputOf(context, keys, rolloutsPath);
+  await refuseOverwriting("what is exported", Object.values(artifactPaths(rolloutsPath)), {
+    output: outputPath,
+  });
+  await refuseReplacingExport(outputPath, keys.format);
   const given = keys.materialized_inputs_jsonl_fpath;
   const report = await exportRollouts({
     rolloutsPath,

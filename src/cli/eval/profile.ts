@@ -1,4 +1,5 @@
 import path from "node:path";
+import { refuseReplacingRun } from "../../rollouts/earlier-results.ts";
 import { profileRun, profileTasks } from "../../rollouts/profile-files.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
@@ -52,6 +53,7 @@ async function profileByTask(
 ): Promise<number> {
   const { out, json, signal, io } = context;
   const outputPath = path.resolve(io.cwd, keys.output_jsonl_fpath);
+  await refuseReplacingRun(outputPath);
   const result = await profileTasks({
     inputPath: await rolloutFile(context, keys.input_jsonl_fpath, "input_jsonl_fpath"),
     rolloutsPath: await rolloutFile(context, keys.rollouts_jsonl_fpath, "rollouts_jsonl_fpath"),

@@ -1,0 +1,30 @@
+import type { ArtifactPaths } from "./artifact-paths.ts";
+import { belongsToRun, heldAt, otherFileError, setAside } from "./earlier-results.ts";
+import { RolloutError } from "./errors.ts";
+import type { ShardedRollouts } from "./shards.ts";
+
+/**
+ * Merges shards into an output without losing what it holds: an earlier merge is replaced when all its rollouts are in the new
+ * one, rollouts of another run are set aside, an output that is one of the shards itself and all other files are refused.
+ */
+export async function replaceMerge(
+  shards: ShardedRollouts,
+  paths: ArtifactPaths,
+  options: { matched: boolean; onNotice: (text: string) => void },
+): Promise<void> {
+  const { output } = paths;
+  const save = async () => {
+    if (options.matched) {
+      throw new RolloutError(
+        "ROLLOUT_OUTPUT_IS_INPUT",
+        `'${output}' is one of the shards: it holds rollouts that the others do not. Choose another --output.`,
+      );
+    }
+    options.onNotice(`'${output}' holds another run; it was moved to '${await setAside(paths)}'.`);
+  };
+  const held = await heldAt(paths);
+  if (held === "other") throw otherFileError(output);
+  const ofRun = held === "run" && (await belongsToRun(paths));
+  if (ofRun && options.matched) await save();
+  await shards.merge(output, { onOthers: save, always: ofRun });
+}
