@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import type { ScaffoldFiles } from "./files.ts";
+import { packageSource } from "./package-source.ts";
 
 interface PackageFile {
   version?: string;
@@ -15,6 +16,15 @@ export function projectFiles(cwd: string, installRoot: string): ScaffoldFiles {
   if (!existsSync(path.join(cwd, "tsconfig.json"))) files["tsconfig.json"] = TSCONFIG;
   if (!existsSync(path.join(cwd, ".gitignore"))) files[".gitignore"] = "node_modules/\nresults/\nenv.yaml\n";
   return files;
+}
+
+/** What to say about the project just made when nothing tells where this package came from. */
+export function guessedSource(cwd: string, installRoot: string): string | undefined {
+  const { version = "*" } = readPackage(path.join(installRoot, "package.json"));
+  const { specifier, isGuess } = packageSource(cwd, installRoot, version);
+  return isGuess
+    ? `package.json asks the registry for nemo-gym ${specifier}; if this copy came from elsewhere, run \`npm install <its file or address>\` instead.`
+    : undefined;
 }
 
 /** What to tell the owner of a project that has a package.json but does not know this package. */
@@ -33,8 +43,7 @@ export function missingDependency(cwd: string, installRoot: string): string | un
 function packageJson(cwd: string, installRoot: string): string {
   const own = readPackage(path.join(installRoot, "package.json"));
   const version = (name: string) => own.dependencies?.[name] ?? own.devDependencies?.[name] ?? "*";
-  const installed = installRoot.split(path.sep).includes("node_modules");
-  const relative = path.relative(cwd, installRoot).split(path.sep).join("/");
+  const { specifier } = packageSource(cwd, installRoot, own.version ?? "*");
   const content = {
     name:
       path
@@ -45,7 +54,7 @@ function packageJson(cwd: string, installRoot: string): string {
     private: true,
     type: "module",
     scripts: { test: "vitest run", types: "tsc --noEmit" },
-    dependencies: { "nemo-gym": installed ? `^${own.version}` : `file:${relative}`, zod: version("zod") },
+    dependencies: { "nemo-gym": specifier, zod: version("zod") },
     devDependencies: {
       "@types/node": version("@types/node"),
       typescript: version("typescript"),

@@ -19,6 +19,7 @@ import { agentFiles } from "./agent.ts";
 import { type ScaffoldFiles, writeMissingFiles } from "./files.ts";
 import { modelFiles } from "./model.ts";
 import { checkName } from "./names.ts";
+import { packageSource } from "./package-source.ts";
 import { missingDependency, projectFiles } from "./project.ts";
 import { resourcesServerFiles } from "./resources-server.ts";
 import { existingVerifier, newVerifier } from "./verifier.ts";
@@ -212,6 +213,43 @@ describe("projects", () => {
     writeFileSync(path.join(cwd, "package.json"), '{"dependencies": {"nemo-gym": "*"}}');
     expect(projectFiles(cwd, installRoot())).toEqual({});
     expect(missingDependency(cwd, installRoot())).toContain("zod, vitest");
+  });
+  describe("that an installed copy makes", () => {
+    const inFolder = (files: Record<string, string>) => {
+      const own = path.join(base, "owner/node_modules/nemo-gym");
+      const cwd = path.join(base, "fresh");
+      mkdirSync(own, { recursive: true });
+      mkdirSync(cwd);
+      for (const [name, text] of Object.entries(files)) writeFileSync(path.join(base, "owner", name), text);
+      return packageSource(cwd, own, "1.2.3");
+    };
+    it("take the tarball it came from", () => {
+      const manifest = JSON.stringify({ dependencies: { "nemo-gym": "file:gym.tgz" } });
+      expect(inFolder({ "package.json": manifest, "gym.tgz": "" })).toEqual({
+        specifier: "file:../owner/gym.tgz",
+        isGuess: false,
+      });
+    });
+    it("look into npm's notes where there is no package.json, as in global installs", () => {
+      const packages = { "node_modules/nemo-gym": { resolved: "file:gym.tgz" } };
+      const lock = JSON.stringify({ packages });
+      expect(inFolder({ "node_modules/.package-lock.json": lock, "gym.tgz": "" }).specifier).toBe(
+        "file:../owner/gym.tgz",
+      );
+    });
+    it("take an address as it is, and the registry by version", () => {
+      const manifest = (source: string) => JSON.stringify({ devDependencies: { "nemo-gym": source } });
+      expect(inFolder({ "package.json": manifest("git+https://example.org/gym.git") }).specifier).toBe(
+        "git+https://example.org/gym.git",
+      );
+      writeFileSync(path.join(base, "owner/package.json"), manifest("^1.0.0"));
+      const own = path.join(base, "owner/node_modules/nemo-gym");
+      expect(packageSource(base, own, "1.2.3")).toEqual({ specifier: "^1.2.3", isGuess: false });
+    });
+    it("say that the registry is a guess when the file is gone", () => {
+      const manifest = JSON.stringify({ dependencies: { "nemo-gym": "file:gone.tgz" } });
+      expect(inFolder({ "package.json": manifest })).toEqual({ specifier: "^1.2.3", isGuess: true });
+    });
   });
   it("are not made inside this package", () => {
     expect(projectFiles(installRoot(), installRoot())).toEqual({});

@@ -7,7 +7,7 @@ import { ScaffoldError } from "../../scaffold/errors.ts";
 import { type ScaffoldFiles, writeMissingFiles } from "../../scaffold/files.ts";
 import { modelFiles } from "../../scaffold/model.ts";
 import { checkName } from "../../scaffold/names.ts";
-import { missingDependency, projectFiles } from "../../scaffold/project.ts";
+import { guessedSource, missingDependency, projectFiles } from "../../scaffold/project.ts";
 import { resourcesServerFiles } from "../../scaffold/resources-server.ts";
 import { existingVerifier, newVerifier } from "../../scaffold/verifier.ts";
 import { workloadFiles } from "../../scaffold/workload.ts";
@@ -106,7 +106,11 @@ async function create(context: CommandContext, folder: string, files: ScaffoldFi
   }
   const hint = missingDependency(io.cwd, installRoot);
   if (hint !== undefined) err(`Warning: ${hint}`);
-  else if ("package.json" in around) out("Run `npm install` before the tests.");
+  else if ("package.json" in around) {
+    out("Run `npm install` before the tests.");
+    const guess = guessedSource(io.cwd, installRoot);
+    if (guess !== undefined) err(`Warning: ${guess}`);
+  }
 }
 
 function refuseWorkloadFlags(flags: InitFlags): void {
