@@ -27,9 +27,31 @@ export async function writeMissingFiles(root: string, files: ScaffoldFiles): Pro
   const created = paths.filter((file) => !kept.includes(file));
   for (const file of created) {
     const target = path.join(root, file);
-    await makeDirectory(path.dirname(target));
-    // `wx`: whatever appeared since the check is not overwritten either.
-    await writeFile(target, files[file] ?? "", { flag: "wx" });
+    try {
+      await makeDirectory(path.dirname(target));
+      // `wx`: whatever appeared since the check is not overwritten either.
+      await writeFile(target, files[file] ?? "", { flag: "wx" });
+    } catch (error) {
+      throw unwritable(error, root, file);
+    }
   }
   return { created, kept };
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EACCES: "you may not write there",
+  EPERM: "you may not write there",
+  EROFS: "the file system is read-only",
+  ENOSPC: "the disk is full",
+  EDQUOT: "your quota is used up",
+  ENOTDIR: "something on the way to it is a file, not a folder",
+  EEXIST: "something else appeared there",
+  ENAMETOOLONG: "its name is too long",
+};
+
+function unwritable(error: unknown, root: string, file: string): unknown {
+  const { code } = error as NodeJS.ErrnoException;
+  const reason = code === undefined ? undefined : REASONS[code];
+  if (reason === undefined) return error;
+  return new ScaffoldError(`${file} cannot be created in ${root}: ${reason} (${code}).`);
 }

@@ -68,6 +68,12 @@ describe("writeMissingFiles", () => {
     await expect(writeMissingFiles(base, { a: "1", b: "2" })).rejects.toThrow("  - b\nNothing was written.");
     expect(existsSync(path.join(base, "a"))).toBe(false);
   });
+  it("names the file and the folder that cannot be written to", async () => {
+    writeFileSync(path.join(base, "x"), "a file");
+    await expect(writeMissingFiles(base, { "x/a": "1" })).rejects.toThrow(
+      `x/a cannot be created in ${base}: something`,
+    );
+  });
   it("keeps what is there word for word", async () => {
     writeFileSync(path.join(base, "b"), "2");
     expect(await writeMissingFiles(base, { "x/a": "1", b: "2" })).toEqual({ created: ["x/a"], kept: ["b"] });
