@@ -1,4 +1,4 @@
-import { appendFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, mkdtemp, rm, utimes, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import os from "node:os";
 import path from "node:path";
@@ -258,6 +258,22 @@ describe("the viewer's API", () => {
 });
 
 describe("findRunFiles", () => {
+  it("takes the newest run below a directory of runs", async () => {
+    const directory = await mkdtemp(path.join(os.tmpdir(), "viewer-"));
+    onTestFinished(() => rm(directory, { recursive: true }));
+    const write = async (name: string, seconds: number) => {
+      const file = path.join(directory, "runs", name, "rollouts.jsonl");
+      await mkdir(path.dirname(file), { recursive: true });
+      await writeFile(file, "");
+      await utimes(file, seconds, seconds);
+      return file;
+    };
+    const newest = await write("agent_a/2", 2_000);
+    await write("agent_b/1", 1_000);
+    expect((await findRunFiles(path.join(directory, "runs"))).rollouts).toBe(newest);
+    expect((await findRunFiles(path.join(directory, "runs", "agent_b"))).rollouts).toContain("agent_b");
+  });
+
   it("finds the rollouts in the directory of a run", async () => {
     const { directory, file } = await viewer();
     expect(await findRunFiles(directory)).toMatchObject({

@@ -5,7 +5,7 @@ import { jsonFlag } from "../flags.ts";
 export const evalView = defineCommand({
   description:
     "Look at rollouts in the browser: list, filters and search, every conversation turn by turn, the repeats of a task side by side, " +
-    "rewards and failures. RUN is a rollouts file, or the directory a run wrote to. A run that still goes on is followed. Ctrl-C ends it.",
+    "rewards and failures. RUN is a rollouts file, the directory a run wrote to, or one with many runs: then the newest is shown. A run that still goes on is followed. Ctrl-C ends it.",
   flags: {
     host: {
       kind: "text",
