@@ -209,11 +209,19 @@ describe("bad rows", () => {
     await expect(run([example])).rejects.toThrow("example.jsonl:1: the line is not UTF-8 text");
   });
 
+  it("are looked for in files, not in directories", async () => {
+    await rm(path.join(cwd, "data/example.jsonl"));
+    await mkdir(path.join(cwd, "data/example.jsonl"));
+    await expect(run([example])).rejects.toThrow(
+      "'data/example.jsonl' (jsonl_fpath of the example dataset 'example' of shop_agent) is a directory; name a file in it.",
+    );
+  });
+
   it("say in which file and line a field changes its type or takes a reserved name", async () => {
     await put("data/example.jsonl", row("a", ', "k": 1') + row("b", ', "k": "one"'));
     await expect(run([example])).rejects.toThrow(/data\/example\.jsonl:2: The row field 'k' holds text/);
     await put("data/example.jsonl", row("a", ', "number_of_turns": 1'));
-    await expect(run([example])).rejects.toThrow(/data\/example\.jsonl: The row field 'number_of_turns'/);
+    await expect(run([example])).rejects.toThrow(/data\/example\.jsonl:1: The row field 'number_of_turns'/);
   });
 });
 

@@ -11,7 +11,7 @@ import { OutputFile } from "./output-file.ts";
 import { refuseOverwriting } from "./overwriting.ts";
 import { prepareDataset } from "./prepare-dataset.ts";
 import type { TransferProgress } from "./remote/download-file.ts";
-import { type DatasetScan, scanDataset } from "./scan-dataset.ts";
+import { type DatasetScan, scanDataset, summarizeScan } from "./scan-dataset.ts";
 import { DatasetStatistics, type StatisticsSummary } from "./statistics.ts";
 
 export const COLLATE_MODES = ["train_preparation", "example_validation"] as const;
@@ -103,6 +103,8 @@ export async function collate(options: CollateOptions): Promise<CollateResult> {
   refuseSourcesAsOutputs(options, datasets);
   await fetchMissing(options, datasets);
 
+  await refuseDirectories(datasets);
+
   emit({ event: "stage-start", stage: "validate" });
   const validated = await validateAll(options, datasets);
 
@@ -134,6 +136,16 @@ async function fetchMissing(options: CollateOptions, datasets: readonly CollateD
       emit?.({ event: "download-progress", dataset, ...progress }),
     );
     emit?.({ event: "download-end", dataset });
+  }
+}
+
+async function refuseDirectories(datasets: readonly CollateDataset[]): Promise<void> {
+  for (const { agent, entry, file } of datasets) {
+    if (!(await stat(file)).isDirectory()) continue;
+    throw new DatasetError(
+      "DATASET_FILE",
+      `'${entry.jsonlPath}' (jsonl_fpath of the ${entry.type} dataset '${entry.name}' of ${agent}) is a directory; name a file in it.`,
+    );
   }
 }
 
@@ -170,7 +182,7 @@ async function validateAll(
       onProgress: await rowsProgress(options, "validate", dataset),
     });
     options.onEvent?.({ event: "rows-checked", dataset, scan });
-    const member = { dataset, scan, prompt, summary: summarize(scan.statistics, dataset.file) };
+    const member = { dataset, scan, prompt, summary: summarizeScan(scan, dataset.file) };
     validated.push(member);
     if (options.failLate) outcomes.push(await settleDataset(options, member));
   }
@@ -208,15 +220,6 @@ async function rowsProgress(options: CollateOptions, stage: CollateStage, datase
   if (emit === undefined) return undefined;
   const total = (await stat(dataset.file)).size;
   return (done: number) => emit({ event: "rows-progress", stage, dataset, done, total });
-}
-
-function summarize(statistics: DatasetStatistics, file: string) {
-  try {
-    return statistics.summary();
-  } catch (error) {
-    if (!(error instanceof DatasetError)) throw error;
-    throw new DatasetError(error.code, `${file}: ${error.message}`, { cause: error });
-  }
 }
 
 function refuseBadRows(validated: readonly ValidatedDataset[]): void {

@@ -7,7 +7,7 @@ import { type Line, readLineBatches } from "./lines.ts";
 import { PositionRanges } from "./position-ranges.ts";
 import { readForCollation } from "./prepare-dataset.ts";
 import { type RowProblem, type RowVerdict, validateLine, validateRow } from "./row-validation.ts";
-import { DatasetStatistics } from "./statistics.ts";
+import { DatasetStatistics, type StatisticsSummary } from "./statistics.ts";
 
 /** Bad rows described in full; the others are counted and listed by position. */
 const MAX_REPORTED = 20;
@@ -32,6 +32,8 @@ export interface DatasetScan {
   unusable: PositionRanges;
   /** What is wrong with the first of them. */
   firstUnusable?: unknown;
+  /** 1-based line of the first row field that has the name of a built-in statistic. */
+  reservedLine?: number;
 }
 
 export interface ScanOptions {
@@ -79,6 +81,17 @@ export async function scanDataset(
   return scan;
 }
 
+/** The statistics of a dataset that was read; a failure begins with file and line. */
+export function summarizeScan({ statistics, reservedLine }: DatasetScan, file: string): StatisticsSummary {
+  try {
+    return statistics.summary();
+  } catch (error) {
+    if (!(error instanceof DatasetError)) throw error;
+    const where = reservedLine === undefined ? file : `${file}:${reservedLine}`;
+    throw new DatasetError(error.code, `${where}: ${error.message}`, { cause: error });
+  }
+}
+
 function observe(
   scan: DatasetScan,
   { row, params }: { row: Record<string, unknown>; params: Record<string, unknown> },
@@ -86,6 +99,7 @@ function observe(
 ): void {
   try {
     scan.statistics.observe(row, params, repeats);
+    if (scan.reservedLine === undefined && scan.statistics.hasReservedField) scan.reservedLine = lineNumber;
   } catch (error) {
     if (!(error instanceof DatasetError)) throw error;
     throw new DatasetError(error.code, `${file}:${lineNumber}: ${error.message}`, { cause: error });

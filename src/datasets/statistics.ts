@@ -1,5 +1,6 @@
 import { orderedKeys } from "../python/key-order.ts";
 import { PyFloat } from "../python/py-float.ts";
+import { stringRepr } from "../python/repr.ts";
 import { DistinctCounter } from "./distinct-counter.ts";
 import { DatasetError } from "./errors.ts";
 import { NumericStatistic, type NumericSummary } from "./numeric-statistic.ts";
@@ -53,6 +54,12 @@ export class DatasetStatistics {
   private readonly turns = new NumericStatistic();
   private readonly temperature = new NumericStatistic();
   private readonly fields = new Map<string, FieldStatistic>();
+  private reserved = false;
+
+  /** Whether a row field has taken the name of a built-in statistic, for which `summary` will fail. */
+  get hasReservedField(): boolean {
+    return this.reserved;
+  }
 
   /** Adds one valid row `times` times; `params` are its normalized create params. */
   observe(row: Record<string, unknown>, params: Record<string, unknown>, times = 1): void {
@@ -87,7 +94,7 @@ export class DatasetStatistics {
       if (RESERVED_FIELDS.has(name)) {
         throw new DatasetError(
           "DATASET_FIELD_RESERVED",
-          `The row field '${name}' has the name of a built-in statistic. Rename it; reserved are: ${[...RESERVED_FIELDS].join(", ")}.`,
+          `The row field ${stringRepr(name)} has the name of a built-in statistic. Rename it; reserved are: ${[...RESERVED_FIELDS].join(", ")}.`,
         );
       }
       fields.set(name, summarizeField(statistic));
@@ -128,11 +135,12 @@ export class DatasetStatistics {
     if (known !== undefined) {
       throw new DatasetError(
         "DATASET_FIELD_MIXED_TYPES",
-        `The row field '${name}' holds text in some places and numbers in others; make it one of the two.`,
+        `The row field ${stringRepr(name)} holds text in some places and numbers in others; make it one of the two.`,
       );
     }
     const statistic = new kind();
     this.fields.set(name, statistic);
+    if (RESERVED_FIELDS.has(name)) this.reserved = true;
     return statistic;
   }
 }
