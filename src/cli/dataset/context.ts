@@ -3,5 +3,5 @@ import type { CommandContext, FlagTable, PositionalTable } from "../command.ts";
 /** What the dataset commands need of a context, whatever their flags are. */
 export type DatasetContext = Pick<
   CommandContext<FlagTable, PositionalTable>,
-  "io" | "env" | "signal" | "terminal" | "installRoot" | "resolve" | "out" | "err"
+  "io" | "env" | "json" | "overrides" | "signal" | "terminal" | "installRoot" | "resolve" | "out" | "err"
 >;

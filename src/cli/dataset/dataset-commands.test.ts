@@ -475,6 +475,43 @@ describe("gym dataset head and stats", () => {
     expect((await gym("dataset head rows.jsonl --skip 9")).stdout).toBe("rows.jsonl has 3 rows.\n");
   });
 
+  it("keep broken lines out of the JSON", async () => {
+    await put("rows.jsonl", `${row("a")}{oops\n\n${row("b")}`);
+    expect(await gym("dataset head rows.jsonl --json")).toMatchObject({
+      exitCode: 1,
+      stdout: row("a") + row("b"),
+      stderr: expect.stringMatching(
+        /^Error: rows\.jsonl:2: .*\nError: rows\.jsonl:3: the line is blank\.\n$/,
+      ),
+    });
+  });
+
+  it("show no control characters, neither of names nor of values", async () => {
+    const hostile = {
+      responses_create_params: { input: "a\u202eb" },
+      "\u001b[31mred\nfield": 1,
+      "t\u009b": "x",
+    };
+    await put("rows.jsonl", `${JSON.stringify(hostile)}\n`);
+    const head = await gym("dataset head rows.jsonl");
+    const stats = await gym("dataset stats rows.jsonl");
+    expect(head.stdout).toContain("a\\u202eb");
+    for (const { exitCode, stdout } of [head, stats]) {
+      expect(exitCode).toBe(0);
+      expect(stdout).toContain("\\x1b[31mred\\x0afield");
+      expect(stdout).toContain("t\\x9b");
+    }
+  });
+
+  it.each(["dataset head data/example.jsonl b nonsense", "dataset stats data/example.jsonl +foo=1"])(
+    "refuse words they would not read: %s",
+    async (words) => {
+      const { exitCode, stdout, stderr } = await gym(words);
+      expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+      expect(stderr).toMatch(/unrecognized arguments: (b nonsense|\+foo=1) \(the command takes one FILE/);
+    },
+  );
+
   it("refuse a missing file and a bad number", async () => {
     expect(await gym("dataset head none.jsonl")).toMatchObject({
       exitCode: 1,

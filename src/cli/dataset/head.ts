@@ -5,6 +5,7 @@ import { UsageError } from "../usage-error.ts";
 import type { DatasetContext } from "./context.ts";
 import { rootedFile, withFileErrors } from "./input-file.ts";
 import { formatRow } from "./row-view.ts";
+import { refuseSurplusWords } from "./surplus-words.ts";
 
 const DEFAULT_ROWS = 5;
 
@@ -19,19 +20,34 @@ export interface HeadFlags {
 export async function showRows(context: DatasetContext, name: string, flags: HeadFlags): Promise<number> {
   const count = wholeNumber("--rows/-n", flags.rows, DEFAULT_ROWS);
   const skip = wholeNumber("--skip", flags.skip, 0);
+  const json = flags.json || context.json;
+  refuseSurplusWords(context);
   return withFileErrors(async () => {
     const file = await rootedFile(context, name, "FILE");
     let line = 0;
+    let broken = 0;
     for await (const text of readLines(file, { signal: context.signal })) {
       line++;
       if (line <= skip) continue;
       if (line > skip + count) break;
-      if (flags.json) context.out(text ?? "null");
-      else context.out(formatLine(text, line, context, flags.full));
+      if (!json) context.out(formatLine(text, line, context, flags.full));
+      else if (!printJson(text, `${name}:${line}`, context)) broken++;
     }
-    if (line <= skip && !flags.json) context.out(`${name} has ${line} rows.`);
-    return 0;
+    if (line <= skip && !json) context.out(`${name} has ${line} rows.`);
+    return broken === 0 ? 0 : 1;
   });
+}
+
+/** A row goes to stdout as it stands in the file; of a line that is none, stderr says why. */
+function printJson(text: string | null, where: string, context: DatasetContext): boolean {
+  try {
+    readRow(text, where);
+  } catch (error) {
+    context.err(`${context.terminal.red("Error:")} ${errorMessage(error)}`);
+    return false;
+  }
+  context.out(text ?? "");
+  return true;
 }
 
 function formatLine(text: string | null, line: number, context: DatasetContext, full: boolean): string {

@@ -2,6 +2,7 @@ import type { NumericSummary } from "../../datasets/numeric-statistic.ts";
 import type { StatisticsSummary } from "../../datasets/statistics.ts";
 import { renderTable } from "../render/table.ts";
 import type { Terminal } from "../render/terminal.ts";
+import { printableName } from "./row-view.ts";
 
 const COLUMNS = ["Statistic", "Values", "Average", "Min", "Max", "Std. dev."];
 
@@ -14,7 +15,8 @@ export function formatStatistics(title: string, summary: StatisticsSummary, term
     ["Temperature", summary.temperature],
   ];
   const texts: string[][] = [];
-  for (const [name, field] of summary.fields) {
+  for (const [given, field] of summary.fields) {
+    const name = printableName(given);
     if (field.kind === "number") numeric.push([name, field.value]);
     else texts.push([name, String(field.value.totalCount), String(field.value.uniqueCount)]);
   }

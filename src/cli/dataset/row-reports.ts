@@ -1,5 +1,6 @@
 import type { DatasetScan } from "../../datasets/scan-dataset.ts";
 import type { Terminal } from "../render/terminal.ts";
+import { printableName } from "./row-view.ts";
 
 /** The invalid rows of a dataset, one line per problem with file, line and place; empty when all are valid. */
 export function formatRowReports(file: string, scan: DatasetScan, terminal: Terminal): string[] {
@@ -7,7 +8,8 @@ export function formatRowReports(file: string, scan: DatasetScan, terminal: Term
   const heading = `${scan.bad.count} of ${scan.rows} rows of ${file} are invalid (lines ${scan.bad.text()}):`;
   const details = scan.reports.flatMap(({ line, problems }) =>
     problems.map(
-      ({ path, message }) => `  ${file}:${line}: ${path === "" ? message : `${path}: ${message}`}`,
+      ({ path, message }) =>
+        `  ${file}:${line}: ${printableName(path === "" ? message : `${path}: ${message}`)}`,
     ),
   );
   const hidden = scan.bad.count - scan.reports.length;

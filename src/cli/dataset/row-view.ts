@@ -37,10 +37,11 @@ export function formatRow(row: JsonObject, options: RowViewOptions): string {
 
 function labelled(label: string, text: string, cut: boolean, { full, terminal }: RowViewOptions): string[] {
   const shown = cut && !full ? cutText(text) : text;
-  const padding = " ".repeat(Math.max(1, LABEL_WIDTH - textWidth(label)));
+  const name = printableName(label);
+  const padding = " ".repeat(Math.max(1, LABEL_WIDTH - textWidth(name)));
   const [first = "", ...rest] = printable(shown).split("\n");
   const indent = " ".repeat(LABEL_WIDTH);
-  return [`${terminal.cyan(label)}${padding}${first}`, ...rest.map((line) => `${indent}${line}`)];
+  return [`${terminal.cyan(name)}${padding}${first}`, ...rest.map((line) => `${indent}${line}`)];
 }
 
 function cutText(text: string): string {
@@ -56,11 +57,24 @@ function shorten(text: string, limit: number): string {
   return `${text.slice(0, end)}… (${text.length - end} more characters)`;
 }
 
-/** Control characters of untrusted data must not reach the terminal. */
+/** Control characters of untrusted data, those that change the direction of writing included, must not reach the terminal. */
 export function printable(text: string): string {
-  return text.replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/g, (character) => {
-    return character === "\r" ? "" : `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`;
-  });
+  return text.replace(
+    /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,
+    (character) => (character === "\r" ? "" : escapeCharacter(character)),
+  );
+}
+
+/** The same for a name, which stands on one line. */
+export function printableName(name: string): string {
+  return printable(name.replace(/[\t\n\r]/g, escapeCharacter));
+}
+
+function escapeCharacter(character: string): string {
+  const code = character.charCodeAt(0);
+  return code > 0xff
+    ? `\\u${code.toString(16).padStart(4, "0")}`
+    : `\\x${code.toString(16).padStart(2, "0")}`;
 }
 
 function* messages(input: unknown): Generator<[role: string, text: string]> {

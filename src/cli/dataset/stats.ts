@@ -1,13 +1,14 @@
 import { stat } from "node:fs/promises";
 import { ExtendedStatistics, type ExtendedSummary } from "../../datasets/extended-statistics.ts";
 import { metricsContent, numericContent } from "../../datasets/metrics-file.ts";
-import { scanDataset } from "../../datasets/scan-dataset.ts";
+import { scanDataset, summarizeScan } from "../../datasets/scan-dataset.ts";
 import { dumps } from "../../python/json-dumps.ts";
 import { renderTable } from "../render/table.ts";
 import type { DatasetContext } from "./context.ts";
 import { rootedFile, withFileErrors } from "./input-file.ts";
 import { formatStatistics, numericRow } from "./metrics-table.ts";
 import { formatRowReports, rowReportsJson } from "./row-reports.ts";
+import { refuseSurplusWords } from "./surplus-words.ts";
 import { ByteProgress } from "./transfer-progress.ts";
 
 export interface StatsFlags {
@@ -24,6 +25,7 @@ export async function showStatistics(
   name: string,
   flags: StatsFlags,
 ): Promise<number> {
+  refuseSurplusWords(context);
   return withFileErrors(async () => {
     const file = await rootedFile(context, name, "FILE");
     const { size } = await stat(file);
@@ -35,9 +37,9 @@ export async function showStatistics(
       onProgress: (bytes) => progress.update(`Reading ${name}`, bytes, size),
     });
     progress.end();
-    const summary = scan.statistics.summary();
+    const summary = summarizeScan(scan, name);
     const more = extended.summary();
-    if (flags.json) {
+    if (flags.json || context.json) {
       const report = {
         file: name,
         ...rowReportsJson(scan),
