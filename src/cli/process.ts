@@ -1,9 +1,17 @@
 import { writeSync } from "node:fs";
 import type { CliIo } from "./command.ts";
+import {
+  CLOSE_GRACE_MS,
+  DRAIN_GRACE_MS,
+  SIGNAL_EXIT_CODES,
+  SignalReceived,
+  type StopSignal,
+} from "./interruption.ts";
 import { runCli, runLegacy } from "./main.ts";
 
 const END_GRACE_MS = 500;
-const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
+/** How writing to a pipe or a terminal fails that is gone. */
+const READER_LEFT = new Set(["EPIPE", "EIO", "ERR_STREAM_DESTROYED"]);
 
 /** Runs `gym` for this process. */
 export async function main(): Promise<void> {
@@ -37,18 +45,39 @@ function tellLast(line: string): void {
 function processIo(): CliIo {
   const controller = new AbortController();
   const stop = new AbortController();
-  let heedsSecondSignal = false;
-  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  /** The command has begun something that it winds up by itself. */
+  let windsUp = false;
+  const stopNow = (reason: SignalReceived) => {
+    stop.abort(reason);
+    // Nothing that hangs may keep a process that was told to end.
+    setTimeout(() => process.exit(SIGNAL_EXIT_CODES[reason.signal]), CLOSE_GRACE_MS).unref();
+  };
+  for (const signal of Object.keys(SIGNAL_EXIT_CODES) as StopSignal[]) {
     // The first signal asks the command to wind up; whoever sends a second one wants out at once.
     process.on(signal, () => {
-      const reason = new Error(`received ${signal}`);
-      if (!controller.signal.aborted) controller.abort(reason);
-      else if (heedsSecondSignal && !stop.signal.aborted) stop.abort(reason);
-      else process.exit(EXIT_CODES[signal]);
+      const reason = new SignalReceived(signal);
+      if (controller.signal.aborted) {
+        if (windsUp && !stop.signal.aborted) stopNow(reason);
+        else process.exit(SIGNAL_EXIT_CODES[signal]);
+        return;
+      }
+      controller.abort(reason);
+      if (reason.isFromTerminal || !windsUp) return;
+      setTimeout(() => {
+        if (!stop.signal.aborted) stopNow(reason);
+      }, DRAIN_GRACE_MS).unref();
     });
   }
+  let isReaderGone = false;
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
+      const left = READER_LEFT.has(error.code ?? "");
+      if (left && windsUp) {
+        // What a run writes to its files is worth more than what it says.
+        if (!isReaderGone) tellLast("gym: nobody reads the output any more; the run goes on without it.");
+        isReaderGone = true;
+        return;
+      }
       // A reader that left (`gym … | head`) is no failure.
       if (error.code === "EPIPE") process.exit(0);
       if (stream === process.stdout) tellLast(`gym: the output cannot be written: ${error.message}`);
@@ -65,7 +94,7 @@ function processIo(): CliIo {
     env: process.env,
     signal: controller.signal,
     get stopSignal() {
-      heedsSecondSignal = true;
+      windsUp = true;
       return stop.signal;
     },
   };

@@ -1,5 +1,6 @@
 import { errorMessage, GymError } from "../errors.ts";
 import type { CliIo } from "./command.ts";
+import { interruptedExitCode } from "./interruption.ts";
 import { createTerminal } from "./render/terminal.ts";
 import { CommandKeysError, UsageError } from "./usage-error.ts";
 
@@ -9,9 +10,6 @@ export interface UsageText {
   readonly name: string;
 }
 
-/** Exit code of a process ended by SIGINT, which is what an abort stands for. */
-const INTERRUPTED = 130;
-
 /** Prints an error in the form its kind has and gives the exit code. Only unforeseen errors show a stack. */
 export function reportError(error: unknown, io: CliIo, usage: UsageText): number {
   if (error instanceof UsageError || error instanceof CommandKeysError) {
@@ -20,7 +18,7 @@ export function reportError(error: unknown, io: CliIo, usage: UsageText): number
   }
   if (io.signal?.aborted === true) {
     io.stderr.write("Interrupted.\n");
-    return INTERRUPTED;
+    return interruptedExitCode(io.signal);
   }
   if (!(error instanceof GymError)) {
     io.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : errorMessage(error)}\n`);

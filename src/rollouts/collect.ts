@@ -22,6 +22,8 @@ import { RetryQueue } from "./retry-queue.ts";
 
 /** With this many refused credentials and not one success the rest would fail the same way. */
 const GIVE_UP_AFTER_REFUSALS = 10;
+/** The same, in the stage of the model, once a rollout is out of attempts: an endpoint that is not there, or is none. */
+const ENDPOINT_FAULTS = new Set(["connection", "invalid_response"]);
 
 export interface CollectLimits {
   /** Rollouts at once; null: automatic. */
@@ -40,6 +42,8 @@ export interface CollectOptions {
   total: number;
   /** Rollouts that were complete before this run. */
   alreadyDone: number;
+  /** Rollouts that failed before this run and are not tried again (default 0). */
+  alreadyLost?: number;
   output: JsonlWriter;
   failures: JsonlWriter;
   limits: CollectLimits;
@@ -123,7 +127,8 @@ export class Collection {
     this.#options = options;
     this.#queue = new FairQueue(options.rows);
     this.concurrency = new ConcurrencyLimit(options.limits.concurrency);
-    this.progress = new CollectionProgress({ total: options.total, alreadyDone: options.alreadyDone });
+    const { total, alreadyDone, alreadyLost = 0 } = options;
+    this.progress = new CollectionProgress({ total, alreadyDone, alreadyLost });
   }
 
   /** The rollouts under way, oldest first. */
@@ -346,8 +351,10 @@ export class Collection {
           );
           await failures.append(JSON.stringify(row));
         }
-        this.#noteRefusal(failure);
-        if (failure.retryable && !failure.terminal && queued.attempt + 1 < this.#options.limits.maxAttempts) {
+        const willRetry =
+          failure.retryable && !failure.terminal && queued.attempt + 1 < this.#options.limits.maxAttempts;
+        this.#noteRefusal(failure, willRetry);
+        if (willRetry) {
           const attempt = queued.attempt + 1;
           const counted = this.#options.countAttempts !== false;
           const row = counted ? { ...queued.row, _ng_attempt_index: attempt } : queued.row;
@@ -360,9 +367,10 @@ export class Collection {
     }
   }
 
-  #noteRefusal(failure: Failure): void {
+  #noteRefusal(failure: Failure, willRetry: boolean): void {
     if (failure.class === "budget_exhausted") this.#stopEarly(failure.message);
-    if (failure.class !== "provider_auth" || this.#completed > 0) return;
+    const endpointIsWrong = failure.stage === "model" && ENDPOINT_FAULTS.has(failure.class) && !willRetry;
+    if ((failure.class !== "provider_auth" && !endpointIsWrong) || this.#completed > 0) return;
     if (++this.#refusals >= GIVE_UP_AFTER_REFUSALS) this.#stopEarly(failure.message);
   }
 

@@ -1,6 +1,7 @@
 import type { FailureStage } from "../client/call-errors.ts";
 import type { Row } from "./jsonl-rows.ts";
 import type { Outcome } from "./outcome.ts";
+import { Trouble, type TroubleSnapshot } from "./trouble.ts";
 import { type TurnBoundaries, TurnBoundaryCounter } from "./turn-boundaries.ts";
 
 const SLOWEST_SHOWN = 3;
@@ -28,6 +29,10 @@ export interface ProgressSnapshot {
   failures_by_class: Record<string, number>;
   /** What the latest failure of each class said. */
   failure_messages: Record<string, string>;
+  /** Where the latest failure of each class happened. */
+  failure_stages: Record<string, FailureStage>;
+  /** What servers have warned of since a rollout last completed; null when nothing holds the run up. */
+  trouble: TroubleSnapshot | null;
   input_tokens: number;
   output_tokens: number;
   /** What the calls cost, where prices are known. */
@@ -50,11 +55,13 @@ interface RunningLike {
 export class CollectionProgress {
   readonly #total: number;
   readonly #alreadyDone: number;
+  readonly #alreadyLost: number;
   /** The clock only goes forward: a system whose time is set must not show a rate of nothing. */
   readonly #startedAt = performance.now();
   readonly #rewards = new Moments();
   readonly #byAgent = new Map<string, { done: number; rewards: Moments }>();
-  readonly #failures = new Map<string, { count: number; message: string }>();
+  readonly #failures = new Map<string, { count: number; message: string; stage: FailureStage }>();
+  readonly #trouble = new Trouble();
   readonly #boundaries = new TurnBoundaryCounter();
   readonly #recent: number[] = [];
   #completed = 0;
@@ -64,9 +71,10 @@ export class CollectionProgress {
   #outputTokens = 0;
   #cost: number | null = null;
 
-  constructor(options: { total: number; alreadyDone: number }) {
+  constructor(options: { total: number; alreadyDone: number; alreadyLost?: number }) {
     this.#total = options.total;
     this.#alreadyDone = options.alreadyDone;
+    this.#alreadyLost = options.alreadyLost ?? 0;
   }
 
   ended(outcome: Outcome, _milliseconds: number, willRetry: boolean, agent: string): void {
@@ -75,12 +83,13 @@ export class CollectionProgress {
       return;
     }
     if (outcome.status === "failed") {
-      const { class: name, message } = outcome.failure;
-      this.#failures.set(name, { count: (this.#failures.get(name)?.count ?? 0) + 1, message });
+      const { class: name, message, stage } = outcome.failure;
+      this.#failures.set(name, { count: (this.#failures.get(name)?.count ?? 0) + 1, message, stage });
       if (!willRetry) this.#failed++;
       return;
     }
     this.#completed++;
+    this.#trouble.over();
     this.#note(performance.now());
     const perAgent = this.#byAgent.get(agent) ?? { done: 0, rewards: new Moments() };
     this.#byAgent.set(agent, perAgent);
@@ -96,6 +105,16 @@ export class CollectionProgress {
     if (typeof usage?.["output_tokens"] === "number") this.#outputTokens += usage["output_tokens"];
   }
 
+  /** A server has said what goes wrong; rollouts may wait for it. */
+  warned(server: string, message: string): void {
+    this.#trouble.warned(server, message);
+  }
+
+  /** What was warned of has passed. */
+  recovered(): void {
+    this.#trouble.over();
+  }
+
   /** The row of a completed rollout, with all that was captured about it. */
   written(row: Row): void {
     this.#boundaries.add(row);
@@ -103,7 +122,7 @@ export class CollectionProgress {
 
   snapshot(running: readonly RunningLike[], concurrency: number, retrying: number): ProgressSnapshot {
     const now = performance.now();
-    const done = this.#alreadyDone + this.#completed + this.#failed;
+    const done = this.#alreadyDone + this.#alreadyLost + this.#completed + this.#failed;
     const rate = this.#rate(now);
     const left = this.#total - done;
     const failures = [...this.#failures].sort(([, a], [, b]) => b.count - a.count);
@@ -112,7 +131,7 @@ export class CollectionProgress {
       total: this.#total,
       done,
       completed: this.#alreadyDone + this.#completed,
-      failed: this.#failed,
+      failed: this.#alreadyLost + this.#failed,
       cancelled: this.#cancelled,
       retrying,
       in_flight: running.length,
@@ -124,6 +143,8 @@ export class CollectionProgress {
       reward_interval: this.#rewards.halfInterval,
       failures_by_class: Object.fromEntries(failures.map(([name, { count }]) => [name, count])),
       failure_messages: Object.fromEntries(failures.map(([name, { message }]) => [name, message])),
+      failure_stages: Object.fromEntries(failures.map(([name, { stage }]) => [name, stage])),
+      trouble: this.#trouble.snapshot(now),
       input_tokens: this.#inputTokens,
       output_tokens: this.#outputTokens,
       cost: this.#cost,

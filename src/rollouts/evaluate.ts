@@ -7,7 +7,7 @@ import type { ExpandOptions } from "./expand.ts";
 import type { Row } from "./jsonl-rows.ts";
 import { type FsyncPolicy, JsonlWriter } from "./jsonl-writer.ts";
 import { makeDirectory } from "./make-directory.ts";
-import { prepareRun, refuseDirectory } from "./prepare-run.ts";
+import { type PreparedRun, prepareRun, refuseDirectory } from "./prepare-run.ts";
 import type { ResumePlan, ResumeSummary } from "./resume.ts";
 import { RunLock } from "./run-lock.ts";
 import { type RunSummary, summarizeRun } from "./summarize.ts";
@@ -62,7 +62,7 @@ export async function evaluate(options: EvaluateOptions): Promise<Evaluation> {
   try {
     return await prepared.run(options);
   } finally {
-    prepared.close();
+    await prepared.close();
   }
 }
 
@@ -73,18 +73,18 @@ export async function evaluate(options: EvaluateOptions): Promise<Evaluation> {
 export class PreparedEvaluation {
   readonly paths: ArtifactPaths;
   readonly #options: PrepareEvaluationOptions;
-  readonly #plan: ResumePlan;
+  readonly #run: PreparedRun;
   readonly #lock: RunLock;
 
   private constructor(
     options: PrepareEvaluationOptions,
     paths: ArtifactPaths,
-    plan: ResumePlan,
+    run: PreparedRun,
     lock: RunLock,
   ) {
     this.#options = options;
     this.paths = paths;
-    this.#plan = plan;
+    this.#run = run;
     this.#lock = lock;
   }
 
@@ -94,7 +94,7 @@ export class PreparedEvaluation {
     await makeDirectory(dirname(paths.output));
     const lock = RunLock.take(paths.output);
     try {
-      const { plan, resumed } = await prepareRun({
+      const run = await prepareRun({
         paths,
         expand: options.expand,
         config: options.config,
@@ -105,12 +105,17 @@ export class PreparedEvaluation {
         onNotice: (text) => options.onEvent?.({ type: "notice", text }),
         ...(options.stop && { signal: options.stop }),
       });
-      options.onEvent?.({ type: "prepared", paths, resumed, summary: plan.summary });
-      return new PreparedEvaluation(options, paths, plan, lock);
+      options.onEvent?.({ type: "prepared", paths, resumed: run.resumed, summary: run.plan.summary });
+      return new PreparedEvaluation(options, paths, run, lock);
     } catch (error) {
       lock.release();
       throw error;
     }
+  }
+
+  /** Gives the run its files; until then those of an earlier run are as they were. */
+  begin(): Promise<void> {
+    return this.#run.begin();
   }
 
   async run(run: RunEvaluationOptions): Promise<Evaluation> {
@@ -118,7 +123,8 @@ export class PreparedEvaluation {
     const options = { ...this.#options, ...run };
     const emit = options.onEvent ?? (() => {});
     const onNotice = (text: string) => emit({ type: "notice", text });
-    const result = await collect(options, paths, this.#plan, emit);
+    await this.begin();
+    const result = await collect(options, paths, this.#run.plan, emit);
     emit({ type: "collected", result });
     for (const text of options.captures?.summary() ?? []) onNotice(text);
     const boundaries = turnBoundaryText(result.progress.turn_boundaries);
@@ -135,8 +141,8 @@ export class PreparedEvaluation {
   }
 
   /** Lets others write to the output. */
-  close(): void {
-    this.#lock.release();
+  async close(): Promise<void> {
+    await this.#run.discard().finally(() => this.#lock.release());
   }
 }
 
@@ -149,12 +155,13 @@ async function collect(
   const fsync = options.fsync ? { fsync: options.fsync } : {};
   const output = await JsonlWriter.open(paths.output, fsync);
   const failures = await JsonlWriter.open(paths.failures, fsync);
-  const { materializedRows, remaining } = plan.summary;
+  const { materializedRows, done, terminal, exhausted } = plan.summary;
   const collection = new Collection({
     client: options.client,
     rows: plan.rows(),
     total: materializedRows,
-    alreadyDone: materializedRows - remaining,
+    alreadyDone: done,
+    alreadyLost: terminal + exhausted,
     output,
     failures,
     limits: options.limits,

@@ -8,6 +8,8 @@ export class RunLock {
 
   private constructor(path: string) {
     this.#path = path;
+    // A process that is told to end at once still lets go of what it holds.
+    process.once("exit", this.release);
   }
 
   /** Takes the lock of an output; a second run on it is refused, a lock whose owner has died is taken over. */
@@ -36,9 +38,10 @@ export class RunLock {
     }
   }
 
-  release(): void {
+  readonly release = (): void => {
+    process.removeListener("exit", this.release);
     rmSync(this.#path, { force: true });
-  }
+  };
 }
 
 interface Holder {

@@ -3,8 +3,9 @@ import { artifactPaths } from "../../rollouts/artifact-paths.ts";
 import type { Evaluation } from "../../rollouts/evaluate.ts";
 import { FAILURE_CLASSES } from "../../rollouts/failure-classes.ts";
 import type { CommandContext } from "../command.ts";
+import { SignalReceived } from "../interruption.ts";
 import { failureAdvice } from "./failure-advice.ts";
-import { printReport } from "./report.ts";
+import { exitCodeOf, printReport } from "./report.ts";
 
 const CAUSE = "401 from api.example.org: no such key";
 
@@ -60,8 +61,56 @@ describe("the report of a run in which everything failed", () => {
 
   it("has advice for every class of ours, and none for others", () => {
     for (const name of Object.keys(FAILURE_CLASSES)) expect(failureAdvice(name)).toMatch(/^[A-Z].*\.$/);
+    expect(failureAdvice("invalid_response", "model")).toContain("--model-url");
+    expect(failureAdvice("connection", "model")).toContain("--model-url");
+    expect(failureAdvice("connection", "run")).not.toContain("--model-url");
     expect(failureAdvice("made_up")).toBeUndefined();
     expect(failureAdvice("toString")).toBeUndefined();
     expect(reportOf({ failureClass: "made_up" })).toContain("12 failed attempts, made_up");
+  });
+});
+
+describe("the exit code of a run", () => {
+  const signal = new AbortController().signal;
+  const coverage = { expected: 4, ok: 0, masked: 0, failed: 4, missing: 0 };
+  const exitCode = (options: {
+    coverage?: Partial<typeof coverage>;
+    completed?: number;
+    aborted?: AbortSignal;
+  }): number =>
+    exitCodeOf(
+      {
+        result: {
+          completed: 0,
+          failed: 0,
+          stoppedEarly: undefined,
+          progress: { total: 4, completed: options.completed ?? 0 },
+        },
+        summary: options.coverage && { coverage: { ...coverage, ...options.coverage } },
+      } as unknown as Evaluation,
+      { signal: options.aborted ?? signal } as unknown as CommandContext,
+    );
+
+  it("is 1 when there is no result at all, although nothing failed this time", () => {
+    expect(exitCode({ coverage: {} })).toBe(1);
+    expect(exitCode({})).toBe(1);
+  });
+
+  it("is 0 when there are results, of whatever session", () => {
+    expect(exitCode({ coverage: { ok: 1, failed: 3 } })).toBe(0);
+    expect(exitCode({ coverage: { masked: 4, failed: 0 } })).toBe(0);
+    expect(exitCode({ completed: 1 })).toBe(0);
+  });
+
+  it("is that of the signal for half a run", () => {
+    const missing = { missing: 2, failed: 2 };
+    expect(exitCode({ coverage: missing, aborted: AbortSignal.abort(new SignalReceived("SIGTERM")) })).toBe(
+      143,
+    );
+    expect(exitCode({ coverage: missing, aborted: AbortSignal.abort(new SignalReceived("SIGHUP")) })).toBe(
+      129,
+    );
+    expect(exitCode({ coverage: missing, aborted: AbortSignal.abort() })).toBe(130);
+    expect(exitCode({ coverage: {}, aborted: AbortSignal.abort() })).toBe(0);
   });
 });

@@ -4,6 +4,7 @@ import type { Evaluation } from "../../rollouts/evaluate.ts";
 import type { RunSummary } from "../../rollouts/summarize.ts";
 import type { CommandContext } from "../command.ts";
 import { printable } from "../dataset/row-view.ts";
+import { interruptedExitCode } from "../interruption.ts";
 import { failureAdvice } from "./failure-advice.ts";
 import { finishedJsonEvent } from "./json-events.ts";
 
@@ -43,7 +44,7 @@ function printFailures({ result, summary }: Evaluation, { out, terminal }: Comma
     const [message = ""] = (failure_messages[name] ?? "").split("\n");
     const attempts = count === 1 ? "attempt" : "attempts";
     out(terminal.yellow(`  ${count} failed ${attempts}, ${name}: ${cut(printable(message))}`));
-    const advice = failureAdvice(name);
+    const advice = failureAdvice(name, result.progress.failure_stages[name]);
     if (advice !== undefined) out(`    ${advice}`);
   }
   const { stoppedEarly } = result;
@@ -82,15 +83,16 @@ export function printSummary({ agents, coverage }: RunSummary, { out, terminal }
   out(ok === expected ? terminal.green(line) : terminal.yellow(line));
 }
 
-/** 1 when the run ended by itself before its end, or when not one rollout came to anything. */
+/** 1 when the run ended by itself before its end, or when not one rollout came to anything, now or in the runs it resumes. */
 export function exitCodeOf({ result, summary }: Evaluation, { signal }: CommandContext): number {
   // Whoever chains commands must not go on with half a run.
-  if (signal.aborted) return (summary?.coverage.missing ?? 1) > 0 ? INTERRUPTED : 0;
-  const completed = summary?.coverage.ok ?? result.completed;
-  return result.stoppedEarly !== undefined || (result.failed > 0 && completed === 0) ? 1 : 0;
+  if (signal.aborted) return (summary?.coverage.missing ?? 1) > 0 ? interruptedExitCode(signal) : 0;
+  const { completed, total } = result.progress;
+  const came = summary ? summary.coverage.ok + summary.coverage.masked : completed;
+  const expected = summary?.coverage.expected ?? total;
+  return result.stoppedEarly !== undefined || (expected > 0 && came === 0) ? 1 : 0;
 }
 
-const INTERRUPTED = 130;
 const MAX_FAILURE_CLASSES = 5;
 const MAX_MESSAGE = 300;
 

@@ -5,6 +5,7 @@ import type { ProgressSnapshot } from "../../rollouts/collection-progress.ts";
 import type { EvaluationEvent } from "../../rollouts/evaluate.ts";
 import type { RunEvent } from "../../server/run/run-servers.ts";
 import type { CommandContext } from "../command.ts";
+import { DRAIN_GRACE_MS, SignalReceived } from "../interruption.ts";
 import { createTerminal } from "../render/terminal.ts";
 import { evaluationJsonEvent, serverJsonEvent } from "./json-events.ts";
 import { progressLines, progressText } from "./progress-lines.ts";
@@ -100,6 +101,7 @@ class TextView implements RunView {
 
   serverEvent(event: RunEvent): void {
     if (event.type === "log") {
+      if (event.level === "warn") this.#collection?.progress.warned(event.server, event.line);
       const worth = event.level === "warn" || event.level === "error" || this.#context.verbose;
       if (worth) this.#serverLine(`(${event.server}) ${event.line}`);
     } else if (event.type === "installing") this.#print(`installing the packages of ${event.server}`);
@@ -177,9 +179,12 @@ class TextView implements RunView {
 
   #announceDrain(): void {
     const running = this.#collection?.running.length ?? 0;
-    this.notice(
-      `Stopping: waiting for ${running} rollouts under way. Press Ctrl-C again to stop at once; --resume continues later.`,
-    );
+    const { reason } = this.#context.signal;
+    const hurry =
+      reason instanceof SignalReceived && !reason.isFromTerminal
+        ? `They have ${DRAIN_GRACE_MS / 1000} s`
+        : "Press Ctrl-C again to stop at once";
+    this.notice(`Stopping: waiting for ${running} rollouts under way. ${hurry}; --resume continues later.`);
   }
 
   #stopDrawing(): void {
@@ -217,6 +222,7 @@ class TextView implements RunView {
 class JsonView implements RunView {
   readonly #out: (value: object) => void;
   readonly #progressFile: ProgressFile;
+  #collection: Collection | undefined;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(context: CommandContext, paths: ArtifactPaths) {
@@ -231,6 +237,8 @@ class JsonView implements RunView {
     this.#out({ event: "notice", text });
   }
   serverEvent(event: RunEvent): void {
+    if (event.type === "log" && event.level === "warn")
+      this.#collection?.progress.warned(event.server, event.line);
     this.#out(serverJsonEvent(event));
   }
   evaluationEvent(event: EvaluationEvent): void {
@@ -239,6 +247,7 @@ class JsonView implements RunView {
       return;
     }
     const { collection } = event;
+    this.#collection = collection;
     this.#progressFile.follow(collection);
     const send = () =>
       this.#out({ event: "progress", ...(collection.snapshot() satisfies ProgressSnapshot) });

@@ -1,0 +1,65 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { expect, it } from "vitest";
+import { project, repository, runGym } from "./gym-process.ts";
+
+const MCQA = ["eval", "run", "--resources-server", "mcqa", "--model-type", "random_model", "-o", "out.jsonl"];
+const LATENCY = "++policy_model.responses_api_models.random_model.latency_ms";
+
+function start(cwd: string, argv: readonly string[], out: "pipe" | "ignore" = "ignore"): ChildProcess {
+  return spawn(process.execPath, [path.join(repository, "bin/gym.js"), ...argv], {
+    cwd,
+    env: { PATH: process.env["PATH"], HOME: cwd },
+    stdio: ["ignore", out, "pipe"],
+  });
+}
+
+/** Waits until the process has said this on stderr. */
+function said(child: ChildProcess, text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let all = "";
+    child.stderr?.setEncoding("utf8").on("data", (chunk: string) => {
+      all += chunk;
+      if (all.includes(text)) resolve();
+    });
+    child.on("close", () => reject(new Error(`ended without saying '${text}':\n${all}`)));
+  });
+}
+
+const ended = (child: ChildProcess) =>
+  new Promise<number | null>((resolve) => child.on("close", (code) => resolve(code)));
+
+const rowCount = (file: string) => readFileSync(file, "utf8").split("\n").filter(Boolean).length;
+
+it("a run whose reader leaves goes on to its end", { timeout: 60_000 }, async () => {
+  const cwd = await project({});
+  const child = start(cwd, [...MCQA, `${LATENCY}=100`, "--num-repeats", "3", "--json"], "pipe");
+  child.stdout?.once("data", () => child.stdout?.destroy());
+  const told = said(child, "the run goes on without it");
+  expect(await ended(child)).toBe(0);
+  await told;
+  expect(rowCount(path.join(cwd, "out.jsonl"))).toBe(
+    rowCount(path.join(cwd, "out_materialized_inputs.jsonl")),
+  );
+  expect(existsSync(path.join(cwd, "out.jsonl.lock"))).toBe(false);
+});
+
+it.concurrent.each([
+  ["SIGTERM", 143],
+  ["SIGHUP", 129],
+] as const)("%s ends a run whose model never answers, with %i", { timeout: 50_000 }, async (signal, code) => {
+  const cwd = await project({});
+  const child = start(cwd, [...MCQA, "--limit", "4", `${LATENCY}=600000`]);
+  const end = ended(child);
+  await said(child, "Collecting 4 rollouts");
+  await new Promise((resolve) => setTimeout(resolve, 3_000));
+  const told = said(child, "They have 10 s; --resume continues later");
+  child.kill(signal);
+  await told;
+  expect(await end).toBe(code);
+  expect(existsSync(path.join(cwd, "out.jsonl.lock"))).toBe(false);
+  const resumed = await runGym([...MCQA, "--limit", "4", `${LATENCY}=0`, "--resume", "--force"], { cwd });
+  expect(resumed.exitCode).toBe(0);
+  expect(rowCount(path.join(cwd, "out.jsonl"))).toBe(4);
+});
