@@ -39,6 +39,26 @@ describe("gym env test", () => {
     expect(complete.exitCode).toBe(0);
   });
 
+  it("leaves the servers of the package out where the project has its own, unless told otherwise", async () => {
+    const server = (name: string) => ({
+      [`responses_api_agents/${name}/app.ts`]: "",
+      [`responses_api_agents/${name}/README.md`]: "",
+      [`responses_api_agents/${name}/app.test.ts`]: test(1),
+    });
+    const cwd = await projectWithPackages(server("mine"));
+    const installRoot = await projectWithPackages(server("shipped"));
+    const env = { PATH: process.env["PATH"], CI: "true" };
+    const own = await captureRun(["env", "test"], { cwd, env, installRoot });
+    expect(own.stdout).toContain(
+      "Testing 1 of 1 servers.\nThe 1 servers that come with the package are left out; --all tests them too.\n",
+    );
+    expect(own.stdout).not.toContain("\u001b[");
+    const all = await captureRun(["env", "test", "--all"], { cwd, env, installRoot });
+    expect(all.stdout).toContain("Testing 2 of 2 servers.\n");
+    const empty = await captureRun(["env", "test"], { cwd: await project({}), env, installRoot });
+    expect(empty.stdout).toContain("Testing 1 of 1 servers.\n");
+  });
+
   it("tests every server with a README, and lists the outcomes", async () => {
     const files: Record<string, string> = {};
     for (const name of ["good", "bad", "bare", "hidden"]) files[`responses_api_agents/${name}/app.ts`] = "";
@@ -56,7 +76,9 @@ describe("gym env test", () => {
     expect(stdout).toContain("Failed: 1 / 3 (33.3%)\n  - responses_api_agents/bad\n");
     expect(stdout).toContain("Without tests: 1 / 3 (33.3%)\n  - responses_api_agents/bare\n");
     expect(stdout).toContain("Not tested, since they have no README.md: responses_api_agents/hidden");
-    expect(stderr).toContain(`cd ${cwd} && npx vitest run responses_api_agents/bad/`);
+    expect(stderr).toContain(
+      `cd ${cwd} && npx vitest run --testTimeout=60000 --hookTimeout=60000 responses_api_agents/bad/`,
+    );
     const shard = ["+num_shards=3", "+shard_index=2"];
     expect((await all(...shard)).exitCode).toBe(0);
     expect((await all(...shard, "+fail_on_total_and_test_mismatch=true")).exitCode).toBe(1);

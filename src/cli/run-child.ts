@@ -12,6 +12,11 @@ export interface ChildOptions {
   readonly quiet?: boolean;
 }
 
+function colours(isTty: boolean, env: CommandContext["env"]): Record<string, string> {
+  if (isTty) return { FORCE_COLOR: "1" };
+  return env["FORCE_COLOR"] === undefined ? { NO_COLOR: "1" } : {};
+}
+
 /** Runs a tool with its output shown as it comes, and gives its exit code. Ctrl-C ends it too. */
 export async function runChild(
   { io, env, signal, terminal }: CommandContext,
@@ -21,8 +26,8 @@ export async function runChild(
   const [program, ...words] = command;
   const child = spawn(program, words, {
     cwd: options.cwd,
-    // The tool writes into a pipe, so it has to be told that colours will be seen.
-    env: { ...(terminal.isTty && { FORCE_COLOR: "1" }), ...env, ...options.env },
+    // The tool writes into a pipe, so it has to be told whether colours will be seen; some colour for CI whatever they write to.
+    env: { ...colours(terminal.isTty, env), ...env, ...options.env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const stdout = options.quiet ? io.stderr : io.stdout;

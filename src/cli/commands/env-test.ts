@@ -5,7 +5,7 @@ import { jsonFlag, searchDirFlag, serverFolderFlag, workloadKindFlag, workloadNa
 const oneKeys = {
   entrypoint: {
     type: "str",
-    help: "the server to test, such as resources_servers/mcqa; without it all are tested",
+    help: "the server to test, such as resources_servers/mcqa; without it all of the project are tested",
   },
   should_validate_data: {
     type: "bool",
@@ -33,7 +33,8 @@ const keys = { ...oneKeys, ...allKeys } as const;
 
 export const envTest = defineCommand({
   description:
-    "Run the tests of one server, or of all servers that have a README.md. All also checks the data that resources " +
+    "Run the tests of one server, or of all servers that have a README.md: those of your project, or of the package where it " +
+    "has none. All also checks the data that resources " +
     "servers ship: five examples, their metrics and five rollouts. Verifier cases of a resources server " +
     "(tests/verifier_cases.jsonl) run with its tests.\n\n" +
     "With NAME: run the verifier cases of an environment or benchmark against the rewards its manifest declares.",
@@ -44,6 +45,7 @@ export const envTest = defineCommand({
       key: "update_expected",
       help: "write the rewards that were seen into the verifier cases",
     },
+    all: { kind: "switch", help: "test the servers that come with the package too" },
     ...jsonFlag,
     ...serverFolderFlag,
     ...searchDirFlag,

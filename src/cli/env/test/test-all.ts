@@ -30,12 +30,21 @@ const LISTS = [
 
 /** Runs the tests of every server that has a README, and checks the data of resources servers. */
 export async function testAll(context: CommandContext, keys: TestAllKeys): Promise<number> {
-  const found = allServers(context);
+  const all = allServers(context);
+  const own = all.filter(({ directory }) => !isInside(directory, context.installRoot));
+  // The package's own servers were tested before it was shipped; whoever has servers wants those tested.
+  const leavesOut = !context.flags["all"] && own.length > 0 && !isInside(context.io.cwd, context.installRoot);
+  const found = leavesOut ? own : all;
   const documented = found.filter(({ directory }) => existsSync(path.join(directory, "README.md")));
   const chosen = documented.filter((_, index) => index % keys.num_shards === keys.shard_index);
   const { out, signal } = context;
   const shard = keys.num_shards > 1 ? ` (shard ${keys.shard_index} of ${keys.num_shards})` : "";
   out(`Testing ${chosen.length} of ${found.length} servers${shard}.`);
+  if (leavesOut && own.length < all.length) {
+    out(
+      `The ${all.length - own.length} servers that come with the package are left out; --all tests them too.`,
+    );
+  }
   const outcomes: Outcome[] = [];
   for (const server of chosen) {
     signal.throwIfAborted();
@@ -92,6 +101,11 @@ function report(
   }
   const mismatch = keys.fail_on_total_and_test_mismatch && undocumented.length > 0;
   return outcomes.some(({ code }) => code !== 0) || badData.length > 0 || mismatch ? 1 : 0;
+}
+
+function isInside(folder: string, parent: string): boolean {
+  const relative = path.relative(parent, folder);
+  return relative !== ".." && !relative.startsWith(`..${path.sep}`) && !path.isAbsolute(relative);
 }
 
 /** Every server folder under the roots, sorted; an earlier root hides a later one. */

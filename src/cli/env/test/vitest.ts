@@ -10,24 +10,24 @@ export interface TestRunner {
   readonly root: string;
 }
 
-const CONFIGS = [
-  "vitest.config.ts",
-  "vitest.config.js",
-  "vitest.config.mjs",
-  "vite.config.ts",
-  "package.json",
-];
+const TEST_CONFIGS = ["vitest", "vite"].flatMap((tool) =>
+  ["ts", "mts", "cts", "js", "mjs", "cjs"].map((extension) => `${tool}.config.${extension}`),
+);
+const CONFIGS = [...TEST_CONFIGS, "package.json"];
+
+/** Vitest's own limit of 5 s is short for a server that loads a large library, or a busy machine. */
+const LIMITS = ["--testTimeout=60000", "--hookTimeout=60000"];
 
 /** The test runner for files in a directory: that of their own project, else the one this package has. */
 export function findTestRunner(directory: string, installRoot: string): TestRunner {
   const root = projectRoot(directory);
+  const isConfigured = TEST_CONFIGS.some((name) => existsSync(path.join(root, name)));
   for (const place of [directory, root, installRoot]) {
     const file = resolveFrom(place, "vitest/package.json");
     if (file !== undefined) {
-      return {
-        command: [process.execPath, path.join(path.dirname(file), "vitest.mjs"), "run", "--root", root],
-        root,
-      };
+      const program = path.join(path.dirname(file), "vitest.mjs");
+      const limits = isConfigured ? [] : LIMITS;
+      return { command: [process.execPath, program, "run", "--root", root, ...limits], root };
     }
   }
   throw new GymError(
