@@ -155,13 +155,12 @@ async function collect(
   const fsync = options.fsync ? { fsync: options.fsync } : {};
   const output = await JsonlWriter.open(paths.output, fsync);
   const failures = await JsonlWriter.open(paths.failures, fsync);
-  const { materializedRows, done, terminal, exhausted } = plan.summary;
+  const { materializedRows, remaining } = plan.summary;
   const collection = new Collection({
     client: options.client,
     rows: plan.rows(),
     total: materializedRows,
-    alreadyDone: done,
-    alreadyLost: terminal + exhausted,
+    alreadyDone: materializedRows - remaining,
     output,
     failures,
     limits: options.limits,

@@ -1,5 +1,6 @@
 import { realpath, rename, rm, stat } from "node:fs/promises";
 import type { ArtifactPaths } from "./artifact-paths.ts";
+import { heldAt, otherFileError, setAside } from "./earlier-results.ts";
 import { RolloutError } from "./errors.ts";
 import type { ExpandOptions } from "./expand.ts";
 import type { Row } from "./jsonl-rows.ts";
@@ -21,8 +22,18 @@ export interface PrepareOptions {
   signal?: AbortSignal;
 }
 
-/** Lays out the files of a run, fresh or resumed, and says what is left to do. */
-export async function prepareRun(options: PrepareOptions): Promise<{ plan: ResumePlan; resumed: boolean }> {
+/** A run that nothing stands against. A fresh one has touched no file of an earlier run until it begins. */
+export interface PreparedRun {
+  plan: ResumePlan;
+  resumed: boolean;
+  /** Gives the run its files: what was there is set aside. Once; later calls do nothing. */
+  begin(): Promise<void>;
+  /** Removes what was prepared for a run that has not begun. */
+  discard(): Promise<void>;
+}
+
+/** Finds out what a run has to do, fresh or resumed, and refuses what cannot be. */
+export async function prepareRun(options: PrepareOptions): Promise<PreparedRun> {
   const { paths, maxAttempts, onNotice } = options;
   const limits = { maxAttempts, ...(options.signal && { signal: options.signal }) };
   await refuseOverwriting("its own input", [options.expand.inputPath], paths);
@@ -30,49 +41,90 @@ export async function prepareRun(options: PrepareOptions): Promise<{ plan: Resum
     const missing = await missingForResume(paths);
     if (missing.length === 0) {
       await refuseOtherRun(options);
-      return { plan: await planResume(paths, limits), resumed: true };
+      const nothing = async () => undefined;
+      return { plan: await planResume(paths, limits), resumed: true, begin: nothing, discard: nothing };
     }
+    if ((await heldAt(paths)) === "run") throw unresumable(paths, missing);
     onNotice(`There is nothing to resume (${missing.join(", ")} not found): starting afresh.`);
   }
-  const inputs = await materializeInputs(options.expand, paths.materializedInputs);
-  if (inputs.rows === 0) {
-    throw new RolloutError(
-      "ROLLOUT_INPUT_EMPTY",
-      `There is nothing to run: '${options.expand.inputPath}' has no rows.`,
-    );
-  }
-  await setAside(paths, onNotice);
-  const manifest = createManifest({
-    createdAt: new Date(),
-    gymVersion: options.gymVersion,
-    input: await digestFile(options.expand.inputPath),
-    materializedInputs: {
-      path: inputs.path,
-      bytes: inputs.bytes,
-      sha256: inputs.sha256,
-      rows: inputs.rows,
-      tasks: inputs.tasks,
-    },
-    config: options.config,
-  });
-  await writeManifest(paths.manifest, manifest);
-  return { plan: await planResume({ ...paths, output: EMPTY, failures: EMPTY }, limits), resumed: false };
+  if ((await heldAt(paths)) === "other") throw otherFileError(paths.output);
+  return prepareFresh(options, limits);
 }
 
-/** Results of an earlier run with this name are not results of this one; they may have cost something, so they are kept. */
-async function setAside(paths: ArtifactPaths, onNotice: (text: string) => void): Promise<void> {
-  for (const path of [paths.output, paths.failures]) {
-    const found = await stat(path).catch(() => undefined);
-    if (!found || found.size === 0) continue;
-    const previous = `${path}.previous`;
-    await rename(path, previous);
+async function prepareFresh(
+  options: PrepareOptions,
+  limits: { maxAttempts: number; signal?: AbortSignal },
+): Promise<PreparedRun> {
+  const { paths } = options;
+  const staged = `${paths.materializedInputs}.next`;
+  let begun: Promise<void> | undefined;
+  const discard = async () => {
+    if (begun === undefined) await rm(staged, { force: true });
+  };
+  try {
+    const inputs = await materializeInputs(options.expand, staged);
+    if (inputs.rows === 0) {
+      throw new RolloutError(
+        "ROLLOUT_INPUT_EMPTY",
+        `There is nothing to run: '${options.expand.inputPath}' has no rows.`,
+      );
+    }
+    const manifest = createManifest({
+      createdAt: new Date(),
+      gymVersion: options.gymVersion,
+      input: await digestFile(options.expand.inputPath),
+      materializedInputs: {
+        path: paths.materializedInputs,
+        bytes: inputs.bytes,
+        sha256: inputs.sha256,
+        rows: inputs.rows,
+        tasks: inputs.tasks,
+      },
+      config: options.config,
+    });
+    // The plan reads its rows where they lie when it is asked for them.
+    const places = { materializedInputs: staged, output: EMPTY, failures: EMPTY };
+    const plan = await planResume(places, limits);
+    const begin = async () => {
+      await makeRoom(paths, options.onNotice);
+      await rename(staged, paths.materializedInputs);
+      places.materializedInputs = paths.materializedInputs;
+      await writeManifest(paths.manifest, manifest);
+    };
+    return {
+      plan,
+      resumed: false,
+      begin: () => {
+        begun ??= begin();
+        return begun;
+      },
+      discard,
+    };
+  } catch (error) {
+    await discard();
+    throw error;
+  }
+}
+
+/** Results of an earlier run with this name are not results of this one. */
+async function makeRoom(paths: ArtifactPaths, onNotice: (text: string) => void): Promise<void> {
+  if ((await heldAt(paths)) !== "nothing") {
+    const previous = await setAside(paths);
     onNotice(
-      `'${path}' holds an earlier run; it was moved to '${previous}' (--resume would have gone on with it).`,
+      `'${paths.output}' holds an earlier run; it was moved to '${previous}' (--resume would have gone on with it).`,
     );
   }
   for (const path of [paths.output, paths.failures, paths.aggregateMetrics, paths.statistics]) {
     await rm(path, { force: true });
   }
+}
+
+function unresumable(paths: ArtifactPaths, missing: readonly string[]): RolloutError {
+  return new RolloutError(
+    "ROLLOUT_RESUME_REFUSED",
+    `'${paths.output}' has results, but what was left to do is unknown: ${missing.join(", ")} not found. ` +
+      "Put it back, choose another --output, or begin afresh without --resume (the results are then kept beside the new ones).",
+  );
 }
 
 /** A run that writes to its input, or to another file that is not its own, under whatever name, would destroy it. */

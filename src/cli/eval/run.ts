@@ -70,7 +70,7 @@ async function withOwnServers(context: CommandContext): Promise<number> {
     return await evaluateWith({ ...run, prepared, client: servers.client, crashed: servers.crashed });
   } finally {
     view.close();
-    prepared?.close();
+    await prepared?.close();
     await servers?.close();
   }
 }
@@ -108,7 +108,7 @@ async function againstRunningServers(context: CommandContext): Promise<number> {
     return await evaluateWith({ ...run, prepared, client });
   } finally {
     view.close();
-    prepared?.close();
+    await prepared?.close();
     await client.close();
   }
 }
@@ -220,6 +220,7 @@ async function evaluateWith(
   const { context, config, keys, client, view } = run;
   const exporting = startExport(context, config, (text) => view.notice(text));
   const captures = await capturesOf(run);
+  await run.prepared.begin();
   const collect = () =>
     run.prepared.run({ client, aggregate: !keys.disable_aggregation, fsync: keys.fsync, captures });
   const done = run.driver === undefined ? collect() : drive(run.driver, run, collect);
