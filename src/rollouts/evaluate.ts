@@ -155,12 +155,13 @@ async function collect(
   const fsync = options.fsync ? { fsync: options.fsync } : {};
   const output = await JsonlWriter.open(paths.output, fsync);
   const failures = await JsonlWriter.open(paths.failures, fsync);
-  const { materializedRows, remaining } = plan.summary;
+  const { materializedRows, done, terminal, exhausted } = plan.summary;
   const collection = new Collection({
     client: options.client,
     rows: plan.rows(),
     total: materializedRows,
-    alreadyDone: materializedRows - remaining,
+    alreadyDone: done,
+    alreadyLost: terminal + exhausted,
     output,
     failures,
     limits: options.limits,
