@@ -20,7 +20,16 @@ const ADVICE: Record<KnownFailureClass, string> = {
   cancelled: "Go on with --resume.",
 };
 
-/** What to do about failures of a class; classes that servers made up have none. */
-export function failureAdvice(failureClass: string): string | undefined {
+/** The same classes where it was the model's endpoint that could not be reached or understood. */
+const ADVICE_ON_ENDPOINT: Readonly<Record<string, string>> = {
+  connection: "Check the address of the model's endpoint (--model-url), and that it is up.",
+  invalid_response:
+    "Check the address of the model's endpoint (--model-url), up to its last /v1, and that it speaks the API of --model-type.",
+};
+
+/** What to do about failures of a class in a stage; classes that servers made up have none. */
+export function failureAdvice(failureClass: string, stage?: string): string | undefined {
+  if (stage === "model" && Object.hasOwn(ADVICE_ON_ENDPOINT, failureClass))
+    return ADVICE_ON_ENDPOINT[failureClass];
   return Object.hasOwn(ADVICE, failureClass) ? ADVICE[failureClass as KnownFailureClass] : undefined;
 }

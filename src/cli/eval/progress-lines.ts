@@ -1,4 +1,5 @@
 import type { ProgressSnapshot } from "../../rollouts/collection-progress.ts";
+import { printable } from "../dataset/row-view.ts";
 import { duration } from "../render/progress.ts";
 import type { Terminal } from "../render/terminal.ts";
 
@@ -20,6 +21,8 @@ export function progressLines(
   ];
   const failures = failureText(snapshot);
   if (failures) lines.push(`  ${terminal.yellow(failures)}`);
+  const trouble = troubleText(snapshot);
+  if (trouble) lines.push(`  ${terminal.yellow(trouble)}`);
   const slow = snapshot.slowest.filter(({ seconds }) => seconds >= 1).map(slowText);
   if (slow.length > 0) lines.push(terminal.dim(`  slowest: ${slow.join(" · ")}`));
   return lines.map((line) => cut(line, width - 1));
@@ -28,6 +31,7 @@ export function progressLines(
 /** The same in one line, for logs. */
 export function progressText(snapshot: ProgressSnapshot): string {
   const failures = failureText(snapshot);
+  const trouble = troubleText(snapshot);
   const share = snapshot.total > 0 ? Math.floor((100 * snapshot.done) / snapshot.total) : 100;
   const slow = snapshot.slowest.filter(({ seconds }) => seconds >= 30).map(slowText);
   return [
@@ -36,6 +40,7 @@ export function progressText(snapshot: ProgressSnapshot): string {
     `in flight ${snapshot.in_flight}`,
     tokenText(snapshot),
     ...(failures ? [failures] : []),
+    ...(trouble ? [trouble] : []),
     ...(slow.length > 0 ? [`slowest: ${slow.join(" · ")}`] : []),
   ].join(", ");
 }
@@ -64,6 +69,16 @@ function failureText({ failures_by_class }: ProgressSnapshot): string {
   const entries = Object.entries(failures_by_class);
   if (entries.length === 0) return "";
   return `failures: ${entries.map(([name, count]) => `${name} ${count}`).join(", ")}`;
+}
+
+const MAX_TROUBLE = 200;
+
+/** Why nothing completes, in one line. */
+function troubleText({ trouble }: ProgressSnapshot): string {
+  if (!trouble) return "";
+  const message = printable(trouble.message.replace(/\s+/g, " "));
+  const cause = message.length > MAX_TROUBLE ? `${message.slice(0, MAX_TROUBLE)}…` : message;
+  return `waiting for ${duration(trouble.seconds * 1000)}: (${trouble.server}) ${cause}`;
 }
 
 function slowText({ id, seconds, stage, what }: ProgressSnapshot["slowest"][number]): string {

@@ -27,7 +27,11 @@ function reportOf(options: { stoppedEarly?: string; failureClass?: string }): st
       failed: 12,
       cancelled: 0,
       stoppedEarly: options.stoppedEarly,
-      progress: { failures_by_class: { [failureClass]: 12 }, failure_messages: { [failureClass]: CAUSE } },
+      progress: {
+        failures_by_class: { [failureClass]: 12 },
+        failure_messages: { [failureClass]: CAUSE },
+        failure_stages: { [failureClass]: "model" },
+      },
     },
     summary: {
       agents: [],
