@@ -4,27 +4,27 @@ import path from "node:path";
 export interface PackageSource {
   /** What `dependencies` of a new project say. */
   readonly specifier: string;
-  /** Nothing tells where this copy came from, so the registry is only a guess. */
-  readonly isGuess: boolean;
+  /** Nothing tells where this copy came from (global installs leave no note), so the copy itself is used. */
+  readonly isCopy: boolean;
 }
 
 /** How a new project in `cwd` gets the package that is running: from where it came itself. */
 export function packageSource(cwd: string, installRoot: string, version: string): PackageSource {
   const modules = `${path.sep}node_modules${path.sep}`;
   const split = installRoot.lastIndexOf(modules);
-  if (split < 0) return { specifier: fileSpecifier(cwd, installRoot), isGuess: false };
+  if (split < 0) return { specifier: fileSpecifier(cwd, installRoot), isCopy: false };
   const owner = installRoot.slice(0, split);
   const name = installRoot.slice(split + modules.length).replaceAll(path.sep, "/");
   for (const given of [dependencyOf(owner, name), resolvedOf(owner, name)]) {
     if (given === undefined) continue;
     if (/^(?:git[+:]|github:|gitlab:|bitbucket:|https?:)/.test(given) && !isRegistryFile(given, name))
-      return { specifier: given, isGuess: false };
+      return { specifier: given, isCopy: false };
     const file = /^(?:file:|\.{0,2}\/|~\/)/.test(given) ? given.replace(/^file:/, "") : undefined;
-    if (file === undefined) return { specifier: `^${version}`, isGuess: false };
+    if (file === undefined) return { specifier: `^${version}`, isCopy: false };
     const target = path.resolve(owner, file);
-    if (existsSync(target)) return { specifier: fileSpecifier(cwd, target), isGuess: false };
+    if (existsSync(target)) return { specifier: fileSpecifier(cwd, target), isCopy: false };
   }
-  return { specifier: `^${version}`, isGuess: true };
+  return { specifier: fileSpecifier(cwd, installRoot), isCopy: true };
 }
 
 /** Registries serve `<name>/-/<name>-<version>.tgz`. */
@@ -45,7 +45,7 @@ function dependencyOf(owner: string, name: string): string | undefined {
   return dependencies?.[name] ?? devDependencies?.[name];
 }
 
-/** What npm has written down, global installs included, which have no package.json. */
+/** What npm has written down, also where there is no package.json. */
 function resolvedOf(owner: string, name: string): string | undefined {
   const lock = readJson(path.join(owner, "node_modules/.package-lock.json")) as {
     packages?: Record<string, { resolved?: string }>;

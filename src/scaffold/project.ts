@@ -18,12 +18,12 @@ export function projectFiles(cwd: string, installRoot: string): ScaffoldFiles {
   return files;
 }
 
-/** What to say about the project just made when nothing tells where this package came from. */
-export function guessedSource(cwd: string, installRoot: string): string | undefined {
+/** What to say about the project just made when it takes the package from the copy that is running. */
+export function copiedSource(cwd: string, installRoot: string): string | undefined {
   const { version = "*" } = readPackage(path.join(installRoot, "package.json"));
-  const { specifier, isGuess } = packageSource(cwd, installRoot, version);
-  return isGuess
-    ? `package.json asks the registry for nemo-gym ${specifier}; if this copy came from elsewhere, run \`npm install <its file or address>\` instead.`
+  const { specifier, isCopy } = packageSource(cwd, installRoot, version);
+  return isCopy
+    ? `package.json takes nemo-gym from the copy installed on this machine (${specifier}); before you share the project, run \`npm install <version, file or address>\`.`
     : undefined;
 }
 

@@ -233,10 +233,10 @@ describe("projects", () => {
       const manifest = JSON.stringify({ dependencies: { "nemo-gym": "file:gym.tgz" } });
       expect(inFolder({ "package.json": manifest, "gym.tgz": "" })).toEqual({
         specifier: "file:../owner/gym.tgz",
-        isGuess: false,
+        isCopy: false,
       });
     });
-    it("look into npm's notes where there is no package.json, as in global installs", () => {
+    it("look into npm's notes where there is no package.json", () => {
       const packages = { "node_modules/nemo-gym": { resolved: "file:gym.tgz" } };
       const lock = JSON.stringify({ packages });
       expect(inFolder({ "node_modules/.package-lock.json": lock, "gym.tgz": "" }).specifier).toBe(
@@ -250,11 +250,14 @@ describe("projects", () => {
       );
       writeFileSync(path.join(base, "owner/package.json"), manifest("^1.0.0"));
       const own = path.join(base, "owner/node_modules/nemo-gym");
-      expect(packageSource(base, own, "1.2.3")).toEqual({ specifier: "^1.2.3", isGuess: false });
+      expect(packageSource(base, own, "1.2.3")).toEqual({ specifier: "^1.2.3", isCopy: false });
     });
-    it("say that the registry is a guess when the file is gone", () => {
+    it("use that copy when the file is gone", () => {
       const manifest = JSON.stringify({ dependencies: { "nemo-gym": "file:gone.tgz" } });
-      expect(inFolder({ "package.json": manifest })).toEqual({ specifier: "^1.2.3", isGuess: true });
+      expect(inFolder({ "package.json": manifest })).toEqual({
+        specifier: "file:../owner/node_modules/nemo-gym",
+        isCopy: true,
+      });
     });
   });
   it("are not made inside this package", () => {

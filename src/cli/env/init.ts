@@ -7,7 +7,7 @@ import { ScaffoldError } from "../../scaffold/errors.ts";
 import { type ScaffoldFiles, writeMissingFiles } from "../../scaffold/files.ts";
 import { modelFiles } from "../../scaffold/model.ts";
 import { checkName } from "../../scaffold/names.ts";
-import { guessedSource, missingDependency, projectFiles } from "../../scaffold/project.ts";
+import { copiedSource, missingDependency, projectFiles } from "../../scaffold/project.ts";
 import { resourcesServerFiles } from "../../scaffold/resources-server.ts";
 import { existingVerifier, newVerifier } from "../../scaffold/verifier.ts";
 import { workloadFiles } from "../../scaffold/workload.ts";
@@ -108,8 +108,8 @@ async function create(context: CommandContext, folder: string, files: ScaffoldFi
   if (hint !== undefined) err(`Warning: ${hint}`);
   else if ("package.json" in around) {
     out("Run `npm install` before the tests.");
-    const guess = guessedSource(io.cwd, installRoot);
-    if (guess !== undefined) err(`Warning: ${guess}`);
+    const copied = copiedSource(io.cwd, installRoot);
+    if (copied !== undefined) err(`Note: ${copied}`);
   }
 }
 

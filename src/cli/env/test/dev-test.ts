@@ -7,7 +7,7 @@ import { findTestRunner, resolveFrom } from "./vitest.ts";
 /** Runs `gym dev test`. */
 export async function runDevTests(context: CommandContext): Promise<number> {
   const { io, installRoot, err } = context;
-  const { command } = findTestRunner(path.join(io.cwd, "src"), installRoot);
+  const { command } = findTestRunner(path.join(io.cwd, "src"), [installRoot]);
   const words = [...command] as [string, ...string[]];
   words.splice(words.indexOf("--root"), 2, "--root", io.cwd);
   // Tests of the built program and its processes are not unit tests.

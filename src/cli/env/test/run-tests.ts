@@ -33,7 +33,7 @@ export async function testCommand(
     return { command: [await pythonEnvironment(instance, {}), "-m", "pytest"], cwd: directory };
   }
   if (hasOwnDependencies(server)) await installNodeDependencies(name, directory, context.signal);
-  const { command, root } = findTestRunner(directory, context.installRoot);
+  const { command, root } = findTestRunner(directory, [context.io.cwd, context.installRoot]);
   const filter = `${path.relative(root, directory).split(path.sep).join("/")}/`;
   return { command: [...command, filter], cwd: root };
 }

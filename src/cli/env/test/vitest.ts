@@ -18,11 +18,11 @@ const CONFIGS = [...TEST_CONFIGS, "package.json"];
 /** Vitest's own limit of 5 s is short for a server that loads a large library, or a busy machine. */
 const LIMITS = ["--testTimeout=60000", "--hookTimeout=60000"];
 
-/** The test runner for files in a directory: that of their own project, else the one this package has. */
-export function findTestRunner(directory: string, installRoot: string): TestRunner {
+/** The test runner for files in a directory: that of their own project, else of the first of the other places that has one. */
+export function findTestRunner(directory: string, others: readonly string[]): TestRunner {
   const root = projectRoot(directory);
   const isConfigured = TEST_CONFIGS.some((name) => existsSync(path.join(root, name)));
-  for (const place of [directory, root, installRoot]) {
+  for (const place of [directory, root, ...others]) {
     const file = resolveFrom(place, "vitest/package.json");
     if (file !== undefined) {
       const program = path.join(path.dirname(file), "vitest.mjs");
