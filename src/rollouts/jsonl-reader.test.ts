@@ -71,6 +71,17 @@ describe("readLines", () => {
     await expect(collect(readLines(directory))).rejects.toThrow(/is a directory/);
   });
 
+  it.each([
+    [[0x1f, 0x8b, 0x08, 0x0a], /:1: the file is compressed with gzip/],
+    [[0x28, 0xb5, 0x2f, 0xfd], /:1: the file is compressed with zstd/],
+    [[0xff, 0xfe, 0x7b, 0x00], /:1: the file is UTF-16/],
+    [[0x7b, 0x0a, 0x1f, 0x8b], /:2: the line is not valid UTF-8/],
+  ])("names what begins with %j", async (bytes, message) => {
+    const path = join(directory, "odd.jsonl");
+    await writeFile(path, Buffer.from(bytes));
+    await expect(collect(readLines(path))).rejects.toThrow(message);
+  });
+
   it("stops at the signal", async () => {
     const signal = AbortSignal.abort(new Error("enough"));
     await expect(lines("a\n", { signal })).rejects.toThrow("enough");
@@ -87,6 +98,7 @@ describe("readRows", () => {
     ['{"a":1}\n{oops\n', /in\.jsonl:2: the line is not JSON: expected a key/],
     ['{"a":1}\n\n', /in\.jsonl:2: the line is blank/],
     ['{"a":NaN}\n', /NaN is not JSON/],
+    ['\uFEFF{"a":1}\n', /in\.jsonl:1: the line begins with a byte order mark/],
     ["[1]\n", /in\.jsonl:1: the row is not a JSON object/],
     ["null\n", /not a JSON object/],
   ])("refuses %j", async (content, message) => {

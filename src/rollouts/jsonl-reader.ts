@@ -107,7 +107,7 @@ function split(
     let end = found === -1 ? bytes.length : found;
     if (found > start && bytes[found - 1] === RETURN) end--;
     if (!valid && !isUtf8(bytes.subarray(start, end))) {
-      throw new RolloutLineError("ROLLOUT_LINE_NOT_UTF8", from.path, number, "the line is not valid UTF-8.");
+      throw new RolloutLineError("ROLLOUT_LINE_NOT_UTF8", from.path, number, notText(bytes, from.offset));
     }
     lines.push({
       text: bytes.toString(encoding, start, end),
@@ -119,6 +119,15 @@ function split(
     start = next;
   }
   return lines;
+}
+
+/** What the bytes are instead of text, where their beginning tells. */
+function notText(bytes: Buffer, offset: number): string {
+  const begins = (...start: number[]) => offset === 0 && start.every((byte, index) => bytes[index] === byte);
+  if (begins(0x1f, 0x8b)) return "the file is compressed with gzip; unpack it first (gunzip).";
+  if (begins(0x28, 0xb5, 0x2f, 0xfd)) return "the file is compressed with zstd; unpack it first (unzstd).";
+  if (begins(0xff, 0xfe) || begins(0xfe, 0xff)) return "the file is UTF-16; convert it to UTF-8.";
+  return "the line is not valid UTF-8.";
 }
 
 function tooLong(path: string, number: number, limit: number): RolloutLineError {

@@ -3,6 +3,8 @@ import { loads, loadsPlain } from "../python/json-loads.ts";
 import { RolloutLineError } from "./errors.ts";
 import { type JsonlLine, type JsonlReadOptions, readLineBatches } from "./jsonl-reader.ts";
 
+const BYTE_ORDER_MARK = "\uFEFF";
+
 export type Row = Record<string, unknown>;
 
 /** A row and the line it stood on. */
@@ -17,14 +19,19 @@ export function parseRow(path: string, line: JsonlLine, options: { exact?: boole
   try {
     value = options.exact ? loads(line.text) : loadsPlain(line.text);
   } catch (error) {
-    const problem =
-      line.text.trim() === "" ? "the line is blank" : `the line is not JSON: ${errorMessage(error)}`;
-    throw new RolloutLineError("ROLLOUT_ROW_NOT_JSON", path, line.number, `${problem}.`, { cause: error });
+    const problem = `${problemOf(line.text, error)}.`;
+    throw new RolloutLineError("ROLLOUT_ROW_NOT_JSON", path, line.number, problem, { cause: error });
   }
   if (value === null || typeof value !== "object" || Array.isArray(value)) {
     throw new RolloutLineError("ROLLOUT_ROW_INVALID", path, line.number, "the row is not a JSON object.");
   }
   return value as Row;
+}
+
+function problemOf(text: string, error: unknown): string {
+  if (text.startsWith(BYTE_ORDER_MARK))
+    return "the line begins with a byte order mark (BOM), which is no JSON; save the file as UTF-8 without BOM";
+  return text.trim() === "" ? "the line is blank" : `the line is not JSON: ${errorMessage(error)}`;
 }
 
 export interface ReadRowsOptions extends JsonlReadOptions {
