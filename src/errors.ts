@@ -1,6 +1,8 @@
 /** The root of every error the gym raises on purpose; `code` is stable and documented in docs/reference/errors.md. */
 export class GymError extends Error {
   readonly code: string;
+  /** What the user can do about it, a sentence of its own. */
+  readonly remedy?: string;
 
   constructor(code: string, message: string, options?: { cause?: unknown }) {
     super(message, options);

@@ -31,5 +31,6 @@ export function reportError(error: unknown, io: CliIo, usage: UsageText): number
   // The original prints config errors to stdout, and scripts read them there.
   const stream = error.code.startsWith("CONFIG_") ? io.stdout : io.stderr;
   stream.write(`${createTerminal(stream, io.env).red("Error:")} ${error.message}\n`);
+  if (error.remedy !== undefined) stream.write(`${error.remedy}\n`);
   return 1;
 }

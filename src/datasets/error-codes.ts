@@ -148,7 +148,7 @@ export const remoteErrorCodes = [
     code: "REMOTE_FORBIDDEN",
     class: "RemoteError",
     when: "The token may not do this (403).",
-    fix: "Ask for the right, or propose the change with `--create-pr`.",
+    fix: "Ask for the right; a change on Hugging Face can be proposed with `--create-pr`.",
   },
   {
     code: "REMOTE_NOT_FOUND",
@@ -190,7 +190,7 @@ export const remoteErrorCodes = [
     code: "REMOTE_INCOMPLETE",
     class: "RemoteError",
     when: "A transfer broke off again and again.",
-    fix: "Run the command again: it continues where it stopped.",
+    fix: "Run the command again: it continues where it stopped, where the other side says that the content is the same.",
   },
   {
     code: "REMOTE_CHECKSUM_MISMATCH",
@@ -202,6 +202,6 @@ export const remoteErrorCodes = [
     code: "REMOTE_UNEXPECTED_ANSWER",
     class: "RemoteError",
     when: "The answer is not one of the API: a web page, endless redirects, missing fields.",
-    fix: "Check the address (`hf_endpoint`, `mlflow_tracking_uri`).",
+    fix: "Check the address (`hf_endpoint`, `mlflow_tracking_uri`) and whether it wants you to sign in.",
   },
 ] as const satisfies readonly ErrorCodeRow[];

@@ -24,7 +24,15 @@ export function collectionId(organization: string, name: string, slug: string): 
   return `${organization}/${name.toLowerCase().replaceAll(" ", "-")}-${slug}`;
 }
 
-/** The resources server a config file belongs to: the second part of its path. */
+/**
+ * The resources server a config file belongs to: the folder below `resources_servers`, which is the second part of the path
+ * as the original has it. Undefined where the path does not name a folder there.
+ */
 export function resourcesServerOfPath(configPath: string): string | undefined {
-  return configPath.split(/[\\/]/).filter((part) => part !== "" && part !== ".")[1];
+  const folders = configPath
+    .split(/[\\/]/)
+    .filter((part) => part !== "" && part !== ".")
+    .slice(0, -1);
+  const parent = folders.lastIndexOf("resources_servers");
+  return folders[parent === -1 ? 1 : parent + 1];
 }

@@ -110,6 +110,25 @@ describe("uploadToHub", () => {
     expect(hub.repositories.get(repository)?.read("train.jsonl")).toBe(small);
   });
 
+  it("tries every step again, a commit only where it was refused", async () => {
+    for (const match of [/repos\/create/, /collections\/.*items/, /preupload/, /objects\/batch/])
+      for (const status of [500, 503, 429]) hub.fail({ match, status, headers: { "retry-after": "0" } });
+    hub.fail({ match: /\/commit\//, status: 503 });
+    access = { ...access, retries: { ...retries, attempts: 4 } };
+    await upload(large);
+    expect(hub.repositories.get(repository)?.commits).toHaveLength(1);
+    hub.fail({ match: /\/commit\//, status: 500 });
+    await expect(upload(small)).rejects.toMatchObject({ code: "REMOTE_FAILED", status: 500 });
+  });
+
+  it("makes no repository when the collection does not exist", async () => {
+    await expect(upload(small, { collection: "acme/none-1" })).rejects.toMatchObject({
+      code: "REMOTE_NOT_FOUND",
+      message: expect.stringMatching(/Collection not found \(collection 'acme\/none-1'\)$/),
+    });
+    expect(hub.repositories.size).toBe(0);
+  });
+
   it.each([
     ["a refused token", { token: "hf_wrong" }, "REMOTE_UNAUTHORIZED"],
     ["a token of another kind", { token: "glpat-123456" }, "REMOTE_UNAUTHORIZED"],
@@ -123,7 +142,9 @@ describe("uploadToHub", () => {
   it("reports an unknown collection and a hub that cannot be reached", async () => {
     await expect(upload(small, { collection: "acme/none" })).rejects.toMatchObject({
       code: "REMOTE_NOT_FOUND",
-      message: expect.stringMatching(/^404 from 127\.0\.0\.1:\d+: Collection not found$/),
+      message: expect.stringMatching(
+        /^404 from 127\.0\.0\.1:\d+: Collection not found \(collection 'acme\/none'\)$/,
+      ),
     });
     await hub.close();
     await expect(upload(small)).rejects.toMatchObject({ code: "REMOTE_UNREACHABLE" });

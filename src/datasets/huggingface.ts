@@ -5,7 +5,7 @@ import { type CommitOutput, commitIter, createRepo, type ListFileEntry, listFile
 import { checksumOfFile } from "./remote/checksum.ts";
 import { type DownloadResult, downloadFile, type TransferProgress } from "./remote/download-file.ts";
 import { callHub, type HubAccess, hubHeaders, hubJson, hubParams, hubUrl } from "./remote/hub-access.ts";
-import { RemoteError } from "./remote/remote-error.ts";
+import { aboutSubject, RemoteError } from "./remote/remote-error.ts";
 import { checkArtifactPath, checkRepositoryId } from "./remote-names.ts";
 
 export interface HubUpload {
@@ -49,9 +49,24 @@ export async function uploadToHub(
 ): Promise<HubUploadResult> {
   checkRepositoryId(upload.repository);
   const { size } = await stat(upload.file);
+  // Looked at first, so that a wrong name leaves no repository behind.
+  const members = await readCollection(access, upload.collection);
+  try {
+    return await uploadFile(access, upload, { size, members }, onEvent);
+  } catch (error) {
+    throw aboutSubject(error, `repository '${upload.repository}'`);
+  }
+}
+
+async function uploadFile(
+  access: HubAccess,
+  upload: HubUpload,
+  { size, members }: { size: number; members: ReadonlySet<string> },
+  onEvent: OnUploadEvent,
+): Promise<HubUploadResult> {
   const name = path.basename(upload.file);
   await createRepository(access, upload, onEvent);
-  await joinCollection(access, upload, onEvent);
+  await joinCollection(access, upload, members, onEvent);
   const repositoryUrl = `${hubUrl(access)}/datasets/${upload.repository}`;
   const existing = await remoteFile(access, upload, name);
   if (existing !== undefined && (await sameContent(upload.file, size, existing))) {
@@ -85,14 +100,36 @@ async function createRepository(access: HubAccess, upload: HubUpload, onEvent: O
   }
 }
 
-async function joinCollection(access: HubAccess, upload: HubUpload, onEvent: OnUploadEvent): Promise<void> {
-  const { collection, repository } = upload;
-  const known = (await hubJson(access, `/api/collections/${collection}`)) as { items?: { id?: string }[] };
-  const isIn = known.items?.some(({ id }) => id?.toLowerCase() === repository.toLowerCase());
+/** The ids of what is in a collection, in lower case; the hub does not tell upper from lower case. */
+async function readCollection(access: HubAccess, collection: string): Promise<ReadonlySet<string>> {
+  try {
+    const known = (await hubJson(access, `/api/collections/${collectionPath(collection)}`)) as {
+      items?: { id?: string }[];
+    };
+    return new Set(known.items?.map(({ id }) => String(id).toLowerCase()));
+  } catch (error) {
+    throw aboutSubject(error, `collection '${collection}'`);
+  }
+}
+
+const collectionPath = (collection: string) => collection.split("/").map(encodeURIComponent).join("/");
+
+async function joinCollection(
+  access: HubAccess,
+  { collection, repository }: HubUpload,
+  members: ReadonlySet<string>,
+  onEvent: OnUploadEvent,
+): Promise<void> {
+  let isIn = members.has(repository.toLowerCase());
   if (!isIn) {
-    await hubJson(access, `/api/collections/${collection}/items`, {
-      item: { type: "dataset", id: repository },
-    });
+    const item = { type: "dataset", id: repository };
+    try {
+      await hubJson(access, `/api/collections/${collectionPath(collection)}/items`, { item });
+    } catch (error) {
+      // Somebody else was faster, or the answer to an earlier attempt was lost.
+      if (!(error instanceof RemoteError) || error.status !== 409) throw error;
+      isIn = true;
+    }
   }
   onEvent({ event: isIn ? "collection-joined-before" : "collection-joined", collection });
 }
@@ -172,13 +209,7 @@ export async function downloadHubFile(
   try {
     return await downloadHubUrl(access, url, { destination, onProgress });
   } catch (error) {
-    if (!(error instanceof RemoteError) || error.status === undefined) throw error;
-    // The hub's own words do not say what was asked for.
-    const { code, status, message } = error;
-    throw new RemoteError(code, `${message} ('${artifact}' of '${repository}' at '${revision}')`, {
-      status,
-      cause: error,
-    });
+    throw aboutSubject(error, `'${artifact}' of '${repository}' at '${revision}'`);
   }
 }
 

@@ -41,5 +41,5 @@ function given(value: string | undefined): string | undefined {
 
 function announceRetry({ err }: DatasetContext) {
   return (error: RemoteError, delayMs: number) =>
-    err(`${error.message} Trying again in ${duration(delayMs)}.`);
+    err(`${error.message.replace(/[.\s]+$/, "")}. Trying again in ${duration(delayMs)}.`);
 }

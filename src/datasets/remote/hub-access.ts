@@ -86,13 +86,13 @@ function hubError(access: HubAccess, error: unknown): unknown {
   return error;
 }
 
-/** A `fetch` with bounded retries whose failures carry no keys. Requests that change something are repeated only when refused. */
+/** A `fetch` with bounded retries whose failures carry no keys. A commit is repeated only when it was refused. */
 function hubFetch(access: HubAccess, onSent?: (bytes: number) => void): HubFetch {
   const send = async (input: Parameters<HubFetch>[0], init: RequestInit = {}): Promise<Response> => {
     const url = String(input instanceof Request ? input.url : input);
     const method = (init.method ?? "GET").toUpperCase();
     const answer = await attempt(url, method, init);
-    if (!mayRepeat(method, answer.status)) return answer;
+    if (!mayRepeat(actsTwice(method, url), answer.status)) return answer;
     const message = hideSecrets(messageOf(await answer.text()), [access.token]);
     throw statusError(
       new URL(url).host,
@@ -113,7 +113,7 @@ function hubFetch(access: HubAccess, onSent?: (bytes: number) => void): HubFetch
       init.signal?.throwIfAborted();
       const failure = unreachable(new URL(url).host, error);
       const message = hideSecrets(failure.message, [access.token]);
-      throw new RemoteError(failure.code, message, { retryable: method !== "POST", cause: error });
+      throw new RemoteError(failure.code, message, { retryable: !actsTwice(method, url), cause: error });
     }
   };
   return (input, init) =>
@@ -124,9 +124,14 @@ function hubFetch(access: HubAccess, onSent?: (bytes: number) => void): HubFetch
     });
 }
 
+/** Whether a request that is repeated could do its work a second time. What else we post, the hub does once. */
+function actsTwice(method: string, url: string): boolean {
+  return method === "POST" && /\/commit\/[^/]+$/.test(new URL(url).pathname);
+}
+
 /** 429 and 503 were refused before anything happened; other server errors may have left their mark. */
-function mayRepeat(method: string, status: number): boolean {
-  return status === 429 || status === 503 || (method !== "POST" && status >= 500);
+function mayRepeat(actsTwice: boolean, status: number): boolean {
+  return status === 429 || status === 503 || (!actsTwice && status >= 500);
 }
 
 /** Uploads a file with its length, as signed addresses demand, and tells how much has gone out. */

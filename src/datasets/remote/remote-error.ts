@@ -1,5 +1,5 @@
 import { GymError } from "../../errors.ts";
-import type { remoteErrorCodes } from "../error-codes.ts";
+import { remoteErrorCodes } from "../error-codes.ts";
 
 export type RemoteErrorCode = (typeof remoteErrorCodes)[number]["code"];
 
@@ -15,12 +15,15 @@ interface RemoteErrorDetails {
 /** A hub or registry could not be reached or refused; the message never holds a key. */
 export class RemoteError extends GymError {
   declare readonly code: RemoteErrorCode;
+  override readonly remedy: string | undefined;
   readonly status: number | undefined;
   readonly retryable: boolean;
   readonly retryAfterMs: number | undefined;
 
   constructor(code: RemoteErrorCode, message: string, details: RemoteErrorDetails = {}) {
     super(code, message, { cause: details.cause });
+    // The texts of the error reference are Markdown.
+    this.remedy = remoteErrorCodes.find((row) => row.code === code)?.fix.replaceAll("`", "");
     this.status = details.status;
     this.retryable = details.retryable ?? false;
     this.retryAfterMs = details.retryAfterMs;
@@ -57,6 +60,13 @@ export function unreachable(host: string, cause: unknown): RemoteError {
     retryable: true,
     cause,
   });
+}
+
+/** The same error with what was asked for behind its message, which the other side's words leave out. */
+export function aboutSubject(error: unknown, subject: string): unknown {
+  if (!(error instanceof RemoteError)) return error;
+  const { code, status, message } = error;
+  return new RemoteError(code, `${message} (${subject})`, { status, cause: error });
 }
 
 /** The error for an answer that is meant for a browser. */
