@@ -233,14 +233,39 @@ describe("gym dataset upload", () => {
     expect((await gym(`${words} --split test`)).exitCode).toBe(0);
   });
 
+  it("refuses names and files the hub would refuse, before it is asked", async () => {
+    await put("d/c.yaml", await read(sums));
+    await put("empty.jsonl", "");
+    const run = (input: string, config: string, ...more: string[]) =>
+      captureRun(["dataset", "upload", "-i", input, `+resource_config_path=${config}`, ...more], { cwd });
+    const file = "data/example.jsonl";
+    expect((await run(file, "d/c.yaml")).stderr).toContain(
+      "'d/c.yaml' does not name a resources server (resources_servers/<name>/…); give --name.",
+    );
+    expect((await run(file, sums, "--name", "a b/ü")).stderr).toContain(
+      "'acme/Nemotron-RL-math-a b/ü' is not a repository",
+    );
+    expect((await run("empty.jsonl", sums)).stderr).toContain(
+      "'empty.jsonl' (--input) is empty. Nothing was uploaded.",
+    );
+    expect(hub.requests).toHaveLength(0);
+    expect((await run(file, path.join(cwd, sums), "--json")).stdout).toContain(
+      '"acme/Nemotron-RL-math-sums"',
+    );
+  });
+
   it("reports the hub's refusals by status and host", async () => {
     const refused = await gym(`${words} ++hf_token=hf_wrong`);
     expect(refused.exitCode).toBe(1);
     expect(refused.stderr).toMatch(
       /^Error: 401 from 127\.0\.0\.1:\d+: Invalid credentials in Authorization header/,
     );
+    expect(refused.stderr).toContain("\nCheck the token in env.yaml; private repositories need one.\n");
+    hub.collections.set("others/gym-data-68a1", { slug: "others/gym-data-68a1", items: [] });
     const other = await gym(`${words} ++hf_organization=others`);
-    expect(other.stderr).toMatch(/403 from .* don't have the rights/);
+    expect(other.stderr).toMatch(
+      /403 from .* don't have the rights .*\(repository 'others\/Nemotron-RL-math-sums'\)\nAsk for the right;/,
+    );
     const collection = await gym(`${words} ++hf_collection_slug=none`);
     expect(collection.stderr).toMatch(/404 from .*: Collection not found/);
   });
@@ -321,7 +346,7 @@ describe("gym dataset download", () => {
     const words = "dataset download --repo-id acme/sums --artifact big.jsonl -o big.jsonl";
     const run = await gym(words);
     expect(run.exitCode).toBe(0);
-    expect(run.stderr).toMatch(/The transfer broke off: .*Trying again in/);
+    expect(run.stderr).toMatch(/The transfer broke off: .*[^.]\. Trying again in/);
     expect(await read("big.jsonl")).toBe(content);
     hub.fail({ match: /GET/, store: true, corrupt: true });
     const damaged = await gym(words);

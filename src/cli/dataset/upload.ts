@@ -1,9 +1,12 @@
+import { stat } from "node:fs/promises";
 import path from "node:path";
 import { findPath } from "../../config/paths.ts";
 import { DatasetError } from "../../datasets/errors.ts";
 import { uploadToRegistry } from "../../datasets/gitlab.ts";
 import { collectionId, repositoryName, resourcesServerOfPath } from "../../datasets/hub-names.ts";
 import { type HubUploadEvent, type HubUploadResult, uploadToHub } from "../../datasets/huggingface.ts";
+import { hubUrl } from "../../datasets/remote/hub-access.ts";
+import { checkRepositoryId } from "../../datasets/remote-names.ts";
 import { domainOfConfig } from "../../datasets/resource-config.ts";
 import { checkTrainingRows } from "../../datasets/upload-check.ts";
 import { type KeyValues, readKeys } from "../config-keys.ts";
@@ -62,7 +65,7 @@ async function upload(
       "missing required configuration: hf_token. Put it into env.yaml, or set HF_TOKEN in the environment.",
     );
   }
-  const file = await inputFile(context, keys.input_jsonl_fpath, "--input");
+  const file = await filledInput(context, keys.input_jsonl_fpath);
   const resourcesServer = resourcesServerOfPath(keys.resource_config_path);
   const datasetName = keys.dataset_name ?? resourcesServer;
   if (datasetName === undefined) {
@@ -70,9 +73,12 @@ async function upload(
     throw new DatasetError("DATASET_ARGUMENTS_INVALID", message);
   }
   const domain = await domainOfConfig(findPath(keys.resource_config_path, roots(context)));
-  if (keys.split === "train") await checkTrainingRows(file, context.signal);
   const organization = keys.hf_organization;
-  const repository = repositoryName({ organization, datasetName, domain, prefix: keys.hf_dataset_prefix });
+  const repository = checkRepositoryId(
+    repositoryName({ organization, datasetName, domain, prefix: keys.hf_dataset_prefix }),
+  );
+  hubUrl(access);
+  if (keys.split === "train") await checkTrainingRows(file, context.signal);
   const collection = collectionId(organization, keys.hf_collection_name, keys.hf_collection_slug);
   const progress = new ByteProgress(context);
   const say = json ? () => {} : context.out;
@@ -97,6 +103,13 @@ async function upload(
   } finally {
     progress.end();
   }
+}
+
+/** The file to upload; an empty one is a mistake, and the hub would refuse it with words of its own. */
+async function filledInput(context: DatasetContext, name: string): Promise<string> {
+  const file = await inputFile(context, name, "--input");
+  if ((await stat(file)).size > 0) return file;
+  throw new DatasetError("DATASET_FILE", `'${name}' (--input) is empty. Nothing was uploaded.`);
 }
 
 function showEvent(event: HubUploadEvent, progress: ByteProgress, say: (line: string) => void): void {
@@ -142,7 +155,7 @@ export async function uploadToGitlab(context: DatasetContext, { json }: { json: 
   const { dataset_name: datasetName, version, input_jsonl_fpath: input } = keys;
   return withFileErrors(async () => {
     const access = requireRegistry(keys, context);
-    const file = await inputFile(context, input, "--input");
+    const file = await filledInput(context, input);
     const progress = new ByteProgress(context);
     try {
       await uploadToRegistry(
