@@ -1,6 +1,6 @@
-import { type FileHandle, open, rename, rm } from "node:fs/promises";
+import { type FileHandle, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { fileError } from "./errors.ts";
+import { fileError, notRegularError } from "./errors.ts";
 import { makeDirectory } from "./make-directory.ts";
 
 const CHUNK_CHARACTERS = 1024 * 1024;
@@ -62,6 +62,9 @@ async function* chunked(parts: Iterable<string> | AsyncIterable<string>): AsyncG
 
 async function openNew(partial: string, path: string): Promise<FileHandle> {
   try {
+    const found = await stat(path).catch(() => undefined);
+    // A rename would put a file in the place of a device, for everybody.
+    if (found && !found.isFile() && !found.isDirectory()) throw notRegularError(path);
     await makeDirectory(dirname(path));
     return await open(partial, "w");
   } catch (error) {

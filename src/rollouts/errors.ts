@@ -110,6 +110,15 @@ export function fileError(error: unknown, path: string, doing: "read" | "write")
   );
 }
 
+/** The refusal to write to what is no file: results lie beside one another and replace one another, which needs names. */
+export function notRegularError(path: string): RolloutFileError {
+  return new RolloutFileError(
+    "ROLLOUT_FILE_NOT_WRITABLE",
+    path,
+    `'${path}' is a device, pipe or socket; --output must name a file.`,
+  );
+}
+
 /** Creating directories on a read-only file system is reported as ENOENT; the nearest one that exists knows better. */
 function unwritableAncestor(path: string): string | undefined {
   for (let directory = dirname(path); ; directory = dirname(directory)) {

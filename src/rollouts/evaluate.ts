@@ -7,7 +7,7 @@ import type { ExpandOptions } from "./expand.ts";
 import type { Row } from "./jsonl-rows.ts";
 import { type FsyncPolicy, JsonlWriter } from "./jsonl-writer.ts";
 import { makeDirectory } from "./make-directory.ts";
-import { type PreparedRun, prepareRun, refuseDirectory } from "./prepare-run.ts";
+import { type PreparedRun, prepareRun, refuseNonFile } from "./prepare-run.ts";
 import type { ResumePlan, ResumeSummary } from "./resume.ts";
 import { RunLock } from "./run-lock.ts";
 import { type RunSummary, summarizeRun } from "./summarize.ts";
@@ -90,7 +90,7 @@ export class PreparedEvaluation {
 
   static async open(options: PrepareEvaluationOptions): Promise<PreparedEvaluation> {
     const paths = artifactPaths(options.output);
-    await refuseDirectory(paths.output);
+    await refuseNonFile(paths.output);
     await makeDirectory(dirname(paths.output));
     const lock = RunLock.take(paths.output);
     try {

@@ -11,8 +11,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { artifactPaths } from "./artifact-paths.ts";
+import { writeFileAtomically } from "./atomic-file.ts";
 import { makeDirectory } from "./make-directory.ts";
-import { prepareRun, refuseOverwriting } from "./prepare-run.ts";
+import { prepareRun, refuseNonFile, refuseOverwriting } from "./prepare-run.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -133,6 +134,16 @@ it("refuses to resume results whose inputs are gone", async () => {
 it("makes directories, and fails where none can be made", async () => {
   await makeDirectory(join(folder, "a/b/c"));
   expect(existsSync(join(folder, "a/b/c"))).toBe(true);
-  await expect(makeDirectory(join(folder, "in.jsonl/x"))).rejects.toThrow(/in.jsonl/);
+  await expect(makeDirectory(join(folder, "in.jsonl/x"))).rejects.toThrow(
+    /in\.jsonl' is a file; a directory is needed there/,
+  );
   if (existsSync("/proc")) await expect(makeDirectory("/proc/nemo-gym/x")).rejects.toThrow("/proc/nemo-gym");
+});
+
+it("takes only files for an output", async () => {
+  await refuseNonFile(join(folder, "new.jsonl"));
+  await refuseNonFile(join(folder, "in.jsonl"));
+  await expect(refuseNonFile(folder)).rejects.toThrow("is a directory");
+  await expect(refuseNonFile("/dev/null")).rejects.toThrow("is a device");
+  await expect(writeFileAtomically("/dev/null", ["x"])).rejects.toThrow("is a device");
 });

@@ -1,7 +1,7 @@
 import { realpath, rename, rm, stat } from "node:fs/promises";
 import type { ArtifactPaths } from "./artifact-paths.ts";
 import { heldAt, otherFileError, setAside } from "./earlier-results.ts";
-import { RolloutError } from "./errors.ts";
+import { notRegularError, RolloutError } from "./errors.ts";
 import type { ExpandOptions } from "./expand.ts";
 import type { Row } from "./jsonl-rows.ts";
 import { compareManifest, createManifest, digestFile, readManifest, writeManifest } from "./manifest.ts";
@@ -180,12 +180,13 @@ async function refuseOtherRun(options: PrepareOptions): Promise<void> {
   );
 }
 
-/** An output is a file. */
-export async function refuseDirectory(path: string): Promise<void> {
+/** An output is a file: neither a directory nor a device, a pipe or a socket. */
+export async function refuseNonFile(path: string): Promise<void> {
   const found = await stat(path).catch(() => undefined);
   if (found?.isDirectory())
     throw new RolloutError(
       "ROLLOUT_FILE_IS_DIRECTORY",
       `'${path}' is a directory; --output must name a file.`,
     );
+  if (found && !found.isFile()) throw notRegularError(path);
 }

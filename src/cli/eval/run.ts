@@ -8,7 +8,7 @@ import { openCaptures } from "../../rollouts/capture/open-captures.ts";
 import { RolloutError } from "../../rollouts/errors.ts";
 import { type Evaluation, PreparedEvaluation } from "../../rollouts/evaluate.ts";
 import type { ExpandOptions } from "../../rollouts/expand.ts";
-import { refuseDirectory, refuseOverwriting } from "../../rollouts/prepare-run.ts";
+import { refuseNonFile, refuseOverwriting } from "../../rollouts/prepare-run.ts";
 import { loadPromptConfig } from "../../rollouts/prompt-config.ts";
 import { Repeats, type RepeatsSetting } from "../../rollouts/repeats.ts";
 import { maxAttemptsFrom } from "../../rollouts/resume.ts";
@@ -25,6 +25,7 @@ import { openControl } from "./control.ts";
 import { startExport, uploadsRollouts } from "./exporting.ts";
 import { chooseInput } from "./input.ts";
 import { collectionKeys, servingKeys } from "./keys.ts";
+import { dropEmptyDirectory, newOutput } from "./new-output.ts";
 import { exitCodeOf, printReport } from "./report.ts";
 import { createRunView, type RunView } from "./run-view.ts";
 
@@ -39,8 +40,12 @@ async function withOwnServers(context: CommandContext): Promise<number> {
   const keys = readKeys({ ...collectionKeys, ...servingKeys }, config);
   checkRepeats(keys.num_repeats);
   const agents = config.servers.filter(({ type }) => type === "responses_api_agents").map(({ name }) => name);
-  const output = outputPath(keys.output_jsonl_fpath, keys.agent_name ?? agents[0] ?? "run", context);
-  await refuseDirectory(output);
+  const given = keys.output_jsonl_fpath;
+  const output =
+    given === undefined
+      ? await newOutput(io.cwd, keys.agent_name ?? agents[0] ?? "run", new Date())
+      : path.resolve(io.cwd, given);
+  await refuseNonFile(output);
   await refuseOverwriting(
     "a dataset of the config",
     chooseInput.datasets(context, config),
@@ -72,6 +77,7 @@ async function withOwnServers(context: CommandContext): Promise<number> {
     view.close();
     await prepared?.close();
     await servers?.close();
+    if (given === undefined && prepared === undefined) await dropEmptyDirectory(output);
   }
 }
 
@@ -87,7 +93,7 @@ async function againstRunningServers(context: CommandContext): Promise<number> {
   );
   checkRepeats(keys.num_repeats);
   const output = path.resolve(context.io.cwd, keys.output_jsonl_fpath);
-  await refuseDirectory(output);
+  await refuseNonFile(output);
   const input = {
     inputPath: await chooseInput.existing(context, keys.input_jsonl_fpath),
     agentName: keys.agent_name,
@@ -291,10 +297,4 @@ function decidingConfig(config: ResolvedConfig, expand: ExpandOptions): Record<s
       prompt_config: promptConfig?.path ?? null,
     },
   };
-}
-
-function outputPath(given: string | undefined, agent: string, { io }: CommandContext): string {
-  if (given !== undefined) return path.resolve(io.cwd, given);
-  const time = new Date().toISOString().replace(/[:.]/g, "-").slice(0, 19);
-  return path.join(io.cwd, "results", agent, time, "rollouts.jsonl");
 }

@@ -1,0 +1,27 @@
+import { mkdir, rmdir } from "node:fs/promises";
+import path from "node:path";
+import { fileError } from "../../rollouts/errors.ts";
+import { makeDirectory } from "../../rollouts/make-directory.ts";
+
+/** Where results go when nobody says: a directory of its own for every run, made at once so that no other run takes it. */
+export async function newOutput(cwd: string, agent: string, now: Date): Promise<string> {
+  const time = now.toISOString().replace(/[:.]/g, "-").slice(0, 19);
+  const parent = path.join(cwd, "results", agent);
+  await makeDirectory(parent);
+  for (let number = 1; ; number++) {
+    const directory = path.join(parent, number === 1 ? time : `${time}-${number}`);
+    try {
+      await mkdir(directory);
+      return path.join(directory, "rollouts.jsonl");
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw fileError(error, directory, "write");
+    }
+  }
+}
+
+/** Takes the directory of a refused run away again, unless something lies in it. */
+export async function dropEmptyDirectory(output: string): Promise<void> {
+  await rmdir(path.dirname(output)).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST" && error.code !== "ENOENT") throw error;
+  });
+}
