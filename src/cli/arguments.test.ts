@@ -11,6 +11,7 @@ const flags = {
   limit: { kind: "value", help: "" },
   json: { kind: "switch", short: "j", help: "" },
   storage: { kind: "text", choices: ["hf", "gitlab"], help: "" },
+  env: { kind: "selector", selector: "environment", help: "" },
   range: { kind: "value", metavar: ["LOW", "HIGH"], help: "" },
   up: { kind: "switch", exclusive: "direction", help: "" },
   down: { kind: "switch", exclusive: "direction", help: "" },
@@ -51,9 +52,17 @@ describe("flags", () => {
     expect(joined.verbose).toBe(true);
   });
 
-  it("gather repeated values where allowed, else the last one counts", () => {
+  it("gather repeated values where allowed, else a second value is refused", () => {
     expect(parse("--config", "a", "--config", "b").flags.config).toEqual(["a", "b"]);
-    expect(parse("--limit", "1", "--limit", "2").flags.limit).toBe("2");
+    expect(problem("--limit", "1", "--limit", "2")).toBe(
+      "argument --limit: given twice, as '1' and as '2'; it takes one value",
+    );
+    expect(problem("-m", "x", "--model=y")).toContain("--model/-m: given twice, as 'x' and as 'y'");
+    expect(problem("--range", "1", "2", "--range", "1", "3")).toContain("as '1 2' and as '1 3'");
+    expect(problem("--env", "a", "--env", "b")).toContain(
+      "name the config files of several with --config PATH",
+    );
+    expect(parse("--limit", "1", "--limit", "1", "-j", "-j").flags).toMatchObject({ limit: "1", json: true });
   });
 
   it("may take several values, negative numbers too", () => {

@@ -171,7 +171,18 @@ class ArgumentParser {
       const problem = choiceProblem(label, value, flag.choices ?? []);
       if (problem !== undefined) throw new UsageError(problem);
     }
-    this.given.set(name, flag.repeatable ? [...(this.given.get(name) ?? []), ...values] : values);
+    const before = this.given.get(name) ?? [];
+    if (!flag.repeatable) this.refuseTwice(name, flag, before, values);
+    this.given.set(name, flag.repeatable ? [...before, ...values] : values);
+  }
+
+  /** Of two different values one would be dropped without a word; the same one twice does no harm. */
+  private refuseTwice(name: string, flag: Flag, before: readonly string[], values: readonly string[]): void {
+    if (before.length === 0 || before.join(" ") === values.join(" ")) return;
+    const more = flag.kind === "selector" ? "; name the config files of several with --config PATH" : "";
+    throw new UsageError(
+      `argument ${flagLabel(name, flag)}: given twice, as '${before.join(" ")}' and as '${values.join(" ")}'; it takes one value${more}`,
+    );
   }
 
   private refuseTogether(name: string, flag: Flag): void {
