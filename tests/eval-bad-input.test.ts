@@ -84,6 +84,13 @@ describe("bad input of gym eval run", () => {
       code: 2,
     },
     {
+      title: "sampling settings of the wrong type",
+      content: lines([good]),
+      words: ["--temperature", "hot", "--max-output-tokens", "1.5"],
+      says: /invalid configuration: responses_create_params\.max_output_tokens \(Input should be a valid integer[^)]*\); responses_create_params\.temperature \(Input should be a valid number[^)]*, not "hot"\)\./,
+      code: 2,
+    },
+    {
       title: "repeats of an agent that is not there",
       content: lines([good]),
       words: ["--num-repeats", "{other: 2}"],
@@ -130,6 +137,17 @@ describe("bad input of gym eval run", () => {
     const run = await gym(cwd, ["eval", "run", ...TOOL_CALL, "-i", "in.jsonl", "-o", "out.jsonl"]);
     expect(run).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("in.jsonl' is a directory") });
     expect(run.text).not.toContain("starting");
+  });
+
+  it("a pipe, which nobody may ever write to", async () => {
+    const cwd = await project({});
+    execFileSync("mkfifo", [path.join(cwd, "rows")]);
+    const run = await gym(cwd, ["eval", "run", ...TOOL_CALL, "-i", "rows", "-o", "out.jsonl"]);
+    expect(run).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining("'rows' is a pipe, not a file"),
+    });
+    expect(existsSync(path.join(cwd, "out.jsonl.lock"))).toBe(false);
   });
 
   it("an output that is a dataset of the config", async () => {

@@ -35,8 +35,8 @@ export const cliErrorCodes = [
   {
     code: "EVAL_NO_INPUT",
     class: "GymError",
-    when: "`gym eval run` was given neither rows nor a split, and the config has no example data.",
-    fix: "Give `--input FILE` or `--split NAME`.",
+    when: "`gym eval run` was given neither rows nor a split, and the config has no example data; or the input is a directory, pipe or device.",
+    fix: "Give `--input FILE` or `--split NAME`; save what a pipe gives to a file first.",
   },
   {
     code: "EVAL_NO_SPLIT",

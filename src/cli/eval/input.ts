@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, type Stats, statSync } from "node:fs";
 import path from "node:path";
 import { ConfigPathNotFoundError } from "../../config/errors.ts";
 import { candidatePaths, findPath, searchRoots } from "../../config/paths.ts";
@@ -79,11 +79,20 @@ function existingInput(context: CommandContext, given: string): string {
   const { io, env, installRoot } = context;
   const roots = searchRoots({ cwd: io.cwd, env, installRoot });
   const found = findPath(given, roots);
-  if (existsSync(found)) return found;
+  const status = statSync(found, { throwIfNoEntry: false });
+  if (status?.isFile()) return found;
+  if (status) throw new GymError("EVAL_NO_INPUT", notAFile(given, status));
   const tried = candidatePaths(given, roots)
     .map((place) => `  - ${place}`)
     .join("\n");
   throw new ConfigPathNotFoundError(`Input file not found: '${given}' (--input). Looked at:\n${tried}`);
+}
+
+/** What a pipe gives is gone once it is read, and one nobody writes to would be waited for without end. */
+function notAFile(given: string, status: Stats): string {
+  const kind = status.isDirectory() ? "a directory" : status.isFIFO() ? "a pipe" : "a device or socket";
+  const save = status.isDirectory() ? "" : " Save what it gives to a file first (`… > rows.jsonl`).";
+  return `'${given}' is ${kind}, not a file (--input): a run reads its rows more than once.${save}`;
 }
 
 async function collateSplit(

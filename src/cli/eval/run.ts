@@ -28,6 +28,7 @@ import { collectionKeys, servingKeys } from "./keys.ts";
 import { dropEmptyDirectory, newOutput } from "./new-output.ts";
 import { exitCodeOf, printReport } from "./report.ts";
 import { createRunView, type RunView } from "./run-view.ts";
+import { checkSampling } from "./sampling-check.ts";
 
 /** Runs `gym eval run` in both forms. */
 export async function runEvaluation(context: CommandContext): Promise<number> {
@@ -39,6 +40,7 @@ async function withOwnServers(context: CommandContext): Promise<number> {
   const config = await context.resolve({ requireServers: true });
   const keys = readKeys({ ...collectionKeys, ...servingKeys }, config);
   checkRepeats(keys.num_repeats);
+  checkSampling(keys.responses_create_params);
   const agents = config.servers.filter(({ type }) => type === "responses_api_agents").map(({ name }) => name);
   const given = keys.output_jsonl_fpath;
   const output =
@@ -92,6 +94,7 @@ async function againstRunningServers(context: CommandContext): Promise<number> {
     config,
   );
   checkRepeats(keys.num_repeats);
+  checkSampling(keys.responses_create_params);
   const output = path.resolve(context.io.cwd, keys.output_jsonl_fpath);
   await refuseNonFile(output);
   const input = {

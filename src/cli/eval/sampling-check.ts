@@ -1,0 +1,19 @@
+import { readWith } from "../../openai/readers.ts";
+import { CREATE_PARAM_KEYS, readCreateParams } from "../../openai/responses.ts";
+import { ValidationError } from "../../openai/validation.ts";
+import { CommandKeysError } from "../usage-error.ts";
+
+/** Fields that replace those of every row: a wrong one would fail every rollout, so it is refused before any starts. */
+export function checkSampling(overrides: Readonly<Record<string, unknown>> | undefined): void {
+  // Fields of other protocols are for the servers to judge.
+  const known = Object.entries(overrides ?? {}).filter(([name]) => CREATE_PARAM_KEYS.includes(name));
+  try {
+    readWith(readCreateParams, { input: [], ...Object.fromEntries(known) }, ["responses_create_params"]);
+  } catch (error) {
+    if (!(error instanceof ValidationError)) throw error;
+    const problems = error.detail.map(
+      ({ loc, msg, input }) => `${loc.join(".")} (${msg}, not ${JSON.stringify(input)})`,
+    );
+    throw new CommandKeysError(`invalid configuration: ${problems.join("; ")}.`);
+  }
+}
