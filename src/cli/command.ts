@@ -36,8 +36,11 @@ export interface Flag {
   readonly prefix?: string;
   readonly selector?: SelectorKind;
   /** What shell completion offers for the value. */
-  readonly completes?: "file" | "directory";
+  readonly completes?: Completes;
 }
+
+/** Files, directories, or the names of components: the folders they lie in, such as `benchmarks`. */
+export type Completes = "file" | "directory" | readonly string[];
 
 export type FlagTable = Readonly<Record<string, Flag>>;
 
@@ -47,6 +50,8 @@ export interface Positional {
   readonly choices?: readonly string[];
   /** The config key the word becomes (taken literally). */
   readonly key?: string;
+  /** What shell completion offers for the word. */
+  readonly completes?: Completes;
 }
 
 export type PositionalTable = Readonly<Record<string, Positional>>;

@@ -95,7 +95,12 @@ export const serverFolderFlag = {
 
 /** The environment or benchmark a command is about. */
 export const workloadName = {
-  NAME: { optional: true, key: "onboarding_name", help: "an environment or benchmark with a manifest" },
+  NAME: {
+    optional: true,
+    key: "onboarding_name",
+    completes: ["environments", "benchmarks"],
+    help: "an environment or benchmark with a manifest",
+  },
 } as const satisfies PositionalTable;
 
 export const workloadKindFlag = {

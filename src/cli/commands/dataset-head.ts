@@ -11,7 +11,7 @@ export const datasetHead = defineCommand({
     json: { kind: "switch", help: "print the rows as JSON, one per line" },
     ...searchDirFlag,
   },
-  positionals: { FILE: { help: "a JSON lines file" } },
+  positionals: { FILE: { completes: "file", help: "a JSON lines file" } },
   examples: ["gym dataset head data/train.jsonl", "gym dataset head results/rollouts.jsonl -n 1 --full"],
   run: async (context) =>
     (await import("../dataset/head.ts")).showRows(context, context.positionals.FILE, context.flags),

@@ -11,7 +11,7 @@ export const datasetStats = defineCommand({
     json: { kind: "switch", help: "print JSON" },
     ...searchDirFlag,
   },
-  positionals: { FILE: { help: "a JSON lines file" } },
+  positionals: { FILE: { completes: "file", help: "a JSON lines file" } },
   examples: ["gym dataset stats data/train.jsonl", "gym dataset stats data/train.jsonl --tokens --json"],
   run: async (context) =>
     (await import("../dataset/stats.ts")).showStatistics(context, context.positionals.FILE, context.flags),

@@ -36,6 +36,7 @@ export const envAudit = defineCommand({
     NAME: {
       optional: true,
       key: "component_name",
+      completes: ["resources_servers", "environments", "benchmarks"],
       help: "a resources server (mcqa, equivalence_llm_judge/lc_judge), an environment, or a config file",
     },
   },

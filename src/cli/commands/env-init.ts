@@ -39,6 +39,7 @@ export const envInit = defineCommand({
     },
     "reuse-verifier": {
       kind: "text",
+      completes: ["resources_servers"],
       metavar: "NAME",
       help: "score with this resources server instead of a new one",
     },

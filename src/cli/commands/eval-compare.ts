@@ -23,8 +23,8 @@ export const evalCompare = defineCommand({
     ...jsonFlag,
   },
   positionals: {
-    RUN_A: { help: "rollouts to compare with" },
-    RUN_B: { help: "rollouts to be compared" },
+    RUN_A: { completes: "file", help: "rollouts to compare with" },
+    RUN_B: { completes: "file", help: "rollouts to be compared" },
   },
   keys: compareKeys,
   examples: [

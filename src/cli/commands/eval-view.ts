@@ -27,7 +27,14 @@ export const evalView = defineCommand({
     },
     ...jsonFlag,
   },
-  positionals: { RUN: { help: "rollouts file or directory of a run", optional: true, key: "jsonl_fpath" } },
+  positionals: {
+    RUN: {
+      completes: "file",
+      help: "rollouts file or directory of a run",
+      optional: true,
+      key: "jsonl_fpath",
+    },
+  },
   keys: viewKeys,
   examples: [
     "gym eval view results/rollouts.jsonl",

@@ -30,7 +30,14 @@ export const listEnvironments = defineCommand({
       help: "only this lifecycle",
     },
   },
-  positionals: { NAME: { optional: true, key: "component_name", help: "the environment to show" } },
+  positionals: {
+    NAME: {
+      optional: true,
+      key: "component_name",
+      completes: ["environments", "benchmarks"],
+      help: "the environment to show",
+    },
+  },
   examples: ["gym list environments", "gym list environments --domain math --json"],
   run: async (context) => (await import("../catalog/list-workloads.ts")).listEnvironments(context),
 });

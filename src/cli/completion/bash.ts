@@ -16,6 +16,10 @@ export function bashScript(nodes: readonly CompletionNode[], installRoot: string
         return `    ${keys}) ${valueCommand(value)} ;;`;
       }),
   );
+  // No flag is called "": under that name stands what a word of its own may be.
+  const wordValues = nodes.flatMap(({ path, argument }) =>
+    argument === undefined ? [] : [`    ${shellQuote(`${path}:`)}) ${valueCommand(argument)} ;;`],
+  );
   const valueFlags = new Set(
     nodes.flatMap((node) =>
       node.flags
@@ -26,19 +30,21 @@ export function bashScript(nodes: readonly CompletionNode[], installRoot: string
   const known = nodes.map(({ path }) => path).filter((path) => path !== "");
   return `# bash completion for gym
 _gym_components() {
-  local root entry roots=":\${NEMO_GYM_EXTRA_ROOTS:-}:$PWD:"${shellQuote(installRoot)}
+  local root entry directory roots=":\${NEMO_GYM_EXTRA_ROOTS:-}:$PWD:"${shellQuote(installRoot)}
   local IFS=:
   for root in $roots; do
     [ -n "$root" ] || continue
-    for entry in "$root/$1"/*/; do
-      [ -d "$entry" ] && entry=\${entry%/} && printf '%s\\n' "\${entry##*/}"
+    for directory in "$@"; do
+      for entry in "$root/$directory"/*/; do
+        [ -d "$entry" ] && entry=\${entry%/} && printf '%s\\n' "\${entry##*/}"
+      done
     done
   done | sort -u
 }
 
 _gym_values() {
   case "$1" in
-${values.join("\n")}
+${[...values, ...wordValues].join("\n")}
     *) return 1 ;;
   esac
 }
@@ -65,7 +71,7 @@ ${places.join("\n")}
   esac
   case "$cur" in
     -*) COMPREPLY=($(compgen -W "$flags" -- "$cur")) ;;
-    *) COMPREPLY=($(compgen -W "$words" -- "$cur")) ;;
+    *) _gym_values "$path:" || COMPREPLY=($(compgen -W "$words" -- "$cur")) ;;
   esac
 }
 
@@ -77,7 +83,7 @@ function valueCommand(value: ValueSource): string {
     case "choices":
       return `COMPREPLY=($(compgen -W ${shellQuote(value.choices.join(" "))} -- "$cur"))`;
     case "components":
-      return `COMPREPLY=($(compgen -W "$(_gym_components ${value.directory})" -- "$cur"))`;
+      return `COMPREPLY=($(compgen -W "$(_gym_components ${value.directories.join(" ")})" -- "$cur"))`;
     case "file":
       return `compopt -o filenames 2>/dev/null; local IFS=$'\\n'; COMPREPLY=($(compgen -f -- "$cur"))`;
     case "directory":

@@ -27,6 +27,16 @@ const program: Program = {
   commands: [
     command("env start", "it's the start", async () => start),
     command("env status", "show", async () => defineCommand({ flags: serverFolderFlag, run })),
+    command("env audit", "look", async () =>
+      defineCommand({
+        flags: { reuse: { kind: "text", completes: ["resources_servers"], help: "a verifier" } },
+        positionals: { NAME: { completes: ["resources_servers", "environments"], help: "what" } },
+        run,
+      }),
+    ),
+    command("env head", "show", async () =>
+      defineCommand({ flags: {}, positionals: { FILE: { completes: "file", help: "a file" } }, run }),
+    ),
     command("completion", "print a script", async () => defineCommand({ flags: {}, positionals, run })),
   ],
 };
@@ -38,6 +48,7 @@ beforeAll(() => {
     "install/resources_servers/mcqa",
     "install/resources_servers/maths",
     "resources_servers/maths",
+    "environments/meadow",
     "extra/resources_servers/mazes",
   ]) {
     mkdirSync(path.join(directory, name), { recursive: true });
@@ -101,6 +112,13 @@ describe("completion in bash", () => {
     expect(await bash("env", "status", "--resources-server", "mat")).toEqual(["maths"]);
   });
 
+  it("offers what a word of the command may be", async () => {
+    expect(await bash("env", "audit", "m")).toEqual(["maths", "mazes", "mcqa", "meadow"]);
+    expect(await bash("env", "audit", "--reuse", "m")).toEqual(["maths", "mazes", "mcqa"]);
+    expect(await bash("env", "audit", "-")).toContain("--reuse");
+    expect(await bash("env", "head", "mod")).toEqual(["model.yaml"]);
+  });
+
   it("does not take a flag's value for a command", async () => {
     expect(await bash("env", "start", "--config", "status", "--st")).toEqual(["--storage"]);
   });
@@ -139,6 +157,8 @@ describe("completion in other shells", () => {
       expect(await fish("gym env start --st")).toEqual(["--storage"]);
       expect(await fish("gym env start --storage ")).toEqual(["gitlab", "hf"]);
       expect(await fish("gym env start --resources-server m")).toEqual(["maths", "mazes", "mcqa"]);
+      expect(await fish("gym env audit m")).toEqual(["maths", "mazes", "mcqa", "meadow"]);
+      expect(await fish("gym env head mod")).toEqual(["model.yaml"]);
       expect(await fish("gym env start --search-dir con")).toEqual(["configs/"]);
       expect(await fish("gym env start --config mod")).toEqual(["model.yaml"]);
     });

@@ -13,6 +13,7 @@ export function fishScript(nodes: readonly CompletionNode[], installRoot: string
       ...node.words.map(
         ({ word, help }) => `complete -c ${start} -a ${shellQuote(word)} -d ${shellQuote(help)}`,
       ),
+      ...(node.argument === undefined ? [] : [`complete -c ${start} ${valueOptions(node.argument)}`]),
       ...node.flags.map((flag) => `complete -c ${start} ${flagOptions(flag)}`),
     ];
   });
@@ -40,9 +41,12 @@ end
 function __gym_components
     set -l roots (string split : -- "$NEMO_GYM_EXTRA_ROOTS") $PWD ${shellQuote(installRoot)}
     for root in $roots
-        test -n "$root"; and test -d "$root/$argv[1]"; or continue
-        for entry in $root/$argv[1]/*/
-            basename $entry
+        test -n "$root"; or continue
+        for directory in $argv
+            test -d "$root/$directory"; or continue
+            for entry in $root/$directory/*/
+                basename $entry
+            end
         end
     end | sort -u
 end
@@ -70,7 +74,7 @@ function valueOptions(value: ValueSource): string {
     case "choices":
       return `-x -a ${shellQuote(value.choices.join(" "))}`;
     case "components":
-      return `-x -a ${shellQuote(`(__gym_components ${value.directory})`)}`;
+      return `-x -a ${shellQuote(`(__gym_components ${value.directories.join(" ")})`)}`;
     case "file":
       return "-r -F";
     case "directory":

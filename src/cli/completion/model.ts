@@ -1,6 +1,7 @@
 import { commonFlags } from "../arguments.ts";
 import {
   type Command,
+  type Completes,
   commandWords,
   type Flag,
   type FlagTable,
@@ -14,8 +15,8 @@ import { rootFlags } from "../help.ts";
 export type ValueSource =
   | { readonly kind: "none" | "file" | "directory" | "text" }
   | { readonly kind: "choices"; readonly choices: readonly string[] }
-  /** Folder names below this directory of every search root. */
-  | { readonly kind: "components"; readonly directory: string };
+  /** Folder names below these directories of every search root. */
+  | { readonly kind: "components"; readonly directories: readonly string[] };
 
 export interface FlagCompletion {
   readonly long: string;
@@ -30,6 +31,8 @@ export interface CompletionNode {
   readonly path: string;
   readonly words: readonly { readonly word: string; readonly help: string }[];
   readonly flags: readonly FlagCompletion[];
+  /** What else a word may be that is no flag. */
+  readonly argument?: ValueSource | undefined;
 }
 
 /** The program as a flat list of places, each with what can be typed there. */
@@ -59,7 +62,9 @@ function commandNode(command: Command): CompletionNode {
     (choices ?? []).map((word) => ({ word, help })),
   );
   const flags = flagCompletions({ ...command.flags, ...commonFlags });
-  return { path: commandWords(command).join(" "), words, flags };
+  const completes = Object.values(command.positionals ?? {}).find((word) => word.completes)?.completes;
+  const argument = completes === undefined ? undefined : completionSource(completes);
+  return { path: commandWords(command).join(" "), words, flags, argument };
 }
 
 function flagCompletions(flags: FlagTable): FlagCompletion[] {
@@ -75,9 +80,13 @@ function valueSource(flag: Flag): ValueSource {
   if (flag.kind === "switch") return { kind: "none" };
   if (flag.choices !== undefined) return { kind: "choices", choices: flag.choices };
   if (flag.selector !== undefined)
-    return { kind: "components", directory: componentDirectory(flag.selector) };
-  if (flag.prefix !== undefined) return { kind: "components", directory: flag.prefix.replace(/\/$/, "") };
-  return { kind: flag.completes ?? "text" };
+    return { kind: "components", directories: [componentDirectory(flag.selector)] };
+  if (flag.prefix !== undefined) return { kind: "components", directories: [flag.prefix.replace(/\/$/, "")] };
+  return flag.completes === undefined ? { kind: "text" } : completionSource(flag.completes);
+}
+
+function completionSource(completes: Completes): ValueSource {
+  return typeof completes === "string" ? { kind: completes } : { kind: "components", directories: completes };
 }
 
 /** The text as one word of a POSIX shell; fish reads it the same way. */

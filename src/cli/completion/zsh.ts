@@ -15,6 +15,10 @@ export function zshScript(nodes: readonly CompletionNode[], installRoot: string)
         return `    ${keys.join("|")}) ${valueCommand(flag.value)} ;;`;
       }),
   );
+  // No flag is called "": under that name stands what a word of its own may be.
+  const wordValues = nodes.flatMap(({ path, argument }) =>
+    argument === undefined ? [] : [`    ${shellQuote(`${path}:`)}) ${valueCommand(argument)} ;;`],
+  );
   const valueFlags = new Set(
     nodes.flatMap(({ flags }) => flags.filter(({ value }) => value.kind !== "none").flatMap(spellings)),
   );
@@ -22,17 +26,19 @@ export function zshScript(nodes: readonly CompletionNode[], installRoot: string)
   return `#compdef gym ng
 # zsh completion for gym
 _gym_components() {
-  local root
+  local root directory
   local -a roots
   local -aU found
   roots=(\${(s.:.)NEMO_GYM_EXTRA_ROOTS} $PWD ${shellQuote(installRoot)})
-  for root in $roots; do found+=("$root/$1"/*(N/:t)); done
+  for root in $roots; do
+    for directory in "$@"; do found+=("$root/$directory"/*(N/:t)); done
+  done
   compadd -a found
 }
 
 _gym_values() {
   case "$1" in
-${values.join("\n")}
+${[...values, ...wordValues].join("\n")}
     *) return 1 ;;
   esac
   return 0
@@ -60,7 +66,7 @@ _gym() {
   case "$at" in
 ${places.join("\n")}
   esac
-  if [[ "\${words[CURRENT]}" == -* ]]; then _describe -o flag flags; else _describe command places; fi
+  if [[ "\${words[CURRENT]}" == -* ]]; then _describe -o flag flags; elif ! _gym_values "$at:"; then _describe command places; fi
 }
 
 compdef _gym gym ng`;
@@ -79,7 +85,7 @@ function valueCommand(value: ValueSource): string {
     case "choices":
       return `compadd ${value.choices.map(shellQuote).join(" ")}`;
     case "components":
-      return `_gym_components ${value.directory}`;
+      return `_gym_components ${value.directories.join(" ")}`;
     case "file":
       return "_files";
     case "directory":
