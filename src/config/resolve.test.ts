@@ -181,6 +181,11 @@ describe("resolveConfig", () => {
     expect(error.position).toMatchObject({ line: 5 });
   });
 
+  it("tells how to choose a model where there is none", async () => {
+    const error = await failure({ "main.yaml": `${AGENT}${RESOURCES}` });
+    expect(error.message).toContain("Available responses_api_models: (none). Choose the model: --model-type");
+  });
+
   it("accepts old names of instances in references and overrides", async () => {
     const config = await resolve(
       {

@@ -56,6 +56,10 @@ function namesOfType(servers: readonly ServerBlock[], type: ServerType): string[
   return servers.filter((server) => server.type === type).map(({ name }) => name);
 }
 
+/** The commonest cause: environments leave the choice of the model to whoever runs them. */
+const NO_MODEL =
+  ". Choose the model: --model-type openai_model (`gym list models` shows all) or the config of one with --config.";
+
 function notFound(
   server: ServerBlock,
   field: string,
@@ -67,7 +71,8 @@ function notFound(
   const close = getCloseMatches(name, names, 3);
   const quote = (list: readonly string[]) => list.map((item) => `'${item}'`).join(", ");
   const available = names.length === 0 ? "(none)" : quote(names.toSorted());
-  const hint = close.length > 0 ? `Did you mean: ${quote(close)}?` : `Available ${type}: ${available}`;
+  const listed = `Available ${type}: ${available}${type === "responses_api_models" && names.length === 0 ? NO_MODEL : ""}`;
+  const hint = close.length > 0 ? `Did you mean: ${quote(close)}?` : listed;
   return new ServerRefNotFoundError(
     `In server instance '${server.name}', field '${field}' refers to ${type}/'${name}', which is not configured${place(position)}. ${hint}`,
     { position },
