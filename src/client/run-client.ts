@@ -1,5 +1,5 @@
 import { errorMessage, GymError } from "../errors.ts";
-import { ServerCallError } from "./call-errors.ts";
+import { isServerCallError, ServerCallError } from "./call-errors.ts";
 import type { Cookies } from "./cookies.ts";
 import { NO_COOKIES } from "./cookies.ts";
 import { Deadline } from "./deadline.ts";
@@ -196,6 +196,13 @@ function neverSent(error: unknown): boolean {
     code === "EAI_AGAIN" ||
     code === "ENOTFOUND"
   );
+}
+
+/** Whether a call failed before any byte of it reached `server`: nothing has been carried out. */
+export function neverReached(server: string, error: unknown): boolean {
+  for (let cause = error; isServerCallError(cause) && cause.server === server; cause = cause.cause)
+    if (cause.status === undefined && neverSent(cause.cause)) return true;
+  return false;
 }
 
 /** Settles like `promise`, but rejects as soon as the signal fires. */

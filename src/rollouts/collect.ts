@@ -1,4 +1,5 @@
 import type { FailureStage } from "../client/call-errors.ts";
+import { neverReached } from "../client/run-client.ts";
 import type { ServerClient } from "../client/server-client.ts";
 import { callServer } from "../client/server-client.ts";
 import { errorMessage } from "../errors.ts";
@@ -8,6 +9,7 @@ import { ConcurrencyLimit } from "./concurrency.ts";
 import { FairQueue, type QueuedRow } from "./fair-queue.ts";
 import type { Row } from "./jsonl-rows.ts";
 import type { JsonlWriter } from "./jsonl-writer.ts";
+import { Outages } from "./outages.ts";
 import {
   DeadlineExceeded,
   type Failure,
@@ -24,6 +26,9 @@ import { RetryQueue } from "./retry-queue.ts";
 const GIVE_UP_AFTER_REFUSALS = 10;
 /** The same, in the stage of the model, once a rollout is out of attempts: an endpoint that is not there, or is none. */
 const ENDPOINT_FAULTS = new Set(["connection", "invalid_response"]);
+/** How long an agent that cannot be reached is waited for. */
+const LONGEST_OUTAGE_MS = 300_000;
+const PROBE_TIMEOUT_MS = 10_000;
 
 export interface CollectLimits {
   /** Rollouts at once; null: automatic. */
@@ -34,6 +39,8 @@ export interface CollectLimits {
   rolloutTimeoutMs: number | null;
   /** Milliseconds the whole collection may take; null: no limit. */
   runTimeoutMs: number | null;
+  /** Milliseconds an agent that cannot be reached is waited for before the collection ends (default: five minutes). */
+  longestOutageMs?: number;
 }
 
 export interface CollectOptions {
@@ -42,8 +49,8 @@ export interface CollectOptions {
   total: number;
   /** Rollouts that were complete before this run. */
   alreadyDone: number;
-  /** Rollouts that failed before this run and are not tried again (default 0). */
-  alreadyLost?: number;
+  /** Rollouts that failed before this run and are not tried again (default none). */
+  alreadyLost?: { terminal: number; outOfAttempts: number };
   output: JsonlWriter;
   failures: JsonlWriter;
   limits: CollectLimits;
@@ -54,6 +61,8 @@ export interface CollectOptions {
   /** What servers record about the rollouts. */
   captures?: RolloutCaptures;
   onOutcome?: (event: OutcomeEvent) => void;
+  /** Told what the user should know while it runs. */
+  onNotice?: (text: string) => void;
   /** The first stop: no new rollouts, those running may finish. */
   drain?: AbortSignal;
   /** The second stop: everything ends now. */
@@ -96,6 +105,11 @@ export interface CollectResult {
   cancelled: number;
   /** Why the collection ended before all rows were tried, if it did. */
   stoppedEarly: string | undefined;
+  /** Failed rollouts that a resumed run tries again. */
+  resumable: number;
+  /** Failed rollouts, those of earlier runs included, that it does not, because they were tried as often as allowed. */
+  outOfAttempts: number;
+  maxAttempts: number;
   progress: ProgressSnapshot;
 }
 
@@ -112,9 +126,12 @@ export class Collection {
   readonly #retries = new RetryQueue<QueuedRow>();
   readonly #running = new Map<string, Running>();
   readonly #runningByAgent = new Map<string, number>();
+  readonly #outages: Outages;
   #completed = 0;
   #failed = 0;
   #cancelled = 0;
+  #resumable = 0;
+  #outOfAttempts: number;
   #refusals = 0;
   #paused = false;
   #stoppedEarly: string | undefined;
@@ -127,8 +144,14 @@ export class Collection {
     this.#options = options;
     this.#queue = new FairQueue(options.rows);
     this.concurrency = new ConcurrencyLimit(options.limits.concurrency);
-    const { total, alreadyDone, alreadyLost = 0 } = options;
-    this.progress = new CollectionProgress({ total, alreadyDone, alreadyLost });
+    const { total, alreadyDone, alreadyLost } = options;
+    this.#outOfAttempts = alreadyLost?.outOfAttempts ?? 0;
+    this.progress = new CollectionProgress({
+      total,
+      alreadyDone,
+      alreadyLost: this.#outOfAttempts + (alreadyLost?.terminal ?? 0),
+    });
+    this.#outages = this.#watchForOutages();
   }
 
   /** The rollouts under way, oldest first. */
@@ -183,6 +206,7 @@ export class Collection {
       clearTimeout(timer);
       drain?.removeEventListener("abort", onDrain);
       stop?.removeEventListener("abort", onStop);
+      this.#outages.close();
       await this.#queue.close();
     }
     if (this.#fatal !== undefined) throw this.#fatal;
@@ -191,12 +215,19 @@ export class Collection {
       failed: this.#failed,
       cancelled: this.#cancelled,
       stoppedEarly: this.#stoppedEarly,
+      resumable: this.#resumable,
+      outOfAttempts: this.#outOfAttempts,
+      maxAttempts: limits.maxAttempts,
       progress: this.snapshot(),
     };
   }
 
   snapshot(): ProgressSnapshot {
-    return this.progress.snapshot(this.running, this.concurrency.current, this.#retries.size);
+    return this.progress.snapshot(
+      this.running,
+      this.concurrency.current,
+      this.#retries.size + this.#outages.waiting,
+    );
   }
 
   async #loop(): Promise<void> {
@@ -204,11 +235,14 @@ export class Collection {
       const seen = this.#changes;
       const row = await this.#take();
       if (row) this.#start(row);
-      else if (this.#running.size === 0 && !this.#paused && (this.#isStopping || this.#retries.size === 0))
-        return;
+      else if (this.#running.size === 0 && !this.#paused && (this.#isStopping || this.#nothingWaits)) return;
       // What changed while a row was looked for is not announced again.
       else if (seen === this.#changes) await this.#changed();
     }
+  }
+
+  get #nothingWaits(): boolean {
+    return this.#retries.size === 0 && this.#outages.isEmpty;
   }
 
   get #isStopping(): boolean {
@@ -218,11 +252,15 @@ export class Collection {
   /** A row to run now; undefined when there is no place or nothing to do at the moment. */
   async #take(): Promise<QueuedRow | undefined> {
     if (this.#isStopping || this.#paused || this.#running.size >= this.concurrency.current) return undefined;
-    const again = this.#retries.due();
+    const again = this.#outages.next() ?? this.#retries.due();
+    if (again && this.#outages.hold(again)) return this.#take();
     if (again) return again;
     // Rows that wait for another attempt are in memory: new ones have to wait when they pile up.
     if (this.#retries.size >= 2 * this.concurrency.current) return undefined;
-    const next = await this.#queue.next((agent) => this.#runningByAgent.get(agent) ?? 0);
+    const next = await this.#queue.next((agent) =>
+      this.#outages.has(agent) ? Number.POSITIVE_INFINITY : (this.#runningByAgent.get(agent) ?? 0),
+    );
+    if (next && this.#outages.hold(next)) return undefined;
     return this.#isStopping ? undefined : next;
   }
 
@@ -274,14 +312,17 @@ export class Collection {
   async #rollout(queued: QueuedRow, running: Running): Promise<void> {
     await this.#options.captures?.prepare(queued.row);
     const outcome = await this.#dispatch(queued, running);
+    if (outcome === undefined) return;
     const willRetry = await this.#record(queued, outcome);
     const milliseconds = Math.round(performance.now() - running.startedAt);
+    if (outcome.status === "failed") this.progress.failedRow(outcome.failure.class, queued);
     this.progress.ended(outcome, milliseconds, willRetry, queued.agent);
     const { taskIndex, rolloutIndex, agent, attempt } = queued;
     this.#options.onOutcome?.({ taskIndex, rolloutIndex, agent, attempt, milliseconds, outcome, willRetry });
   }
 
-  async #dispatch(queued: QueuedRow, running: Running): Promise<Outcome> {
+  /** Undefined when the row did not get through to its server: it waits, and nothing has been tried. */
+  async #dispatch(queued: QueuedRow, running: Running): Promise<Outcome | undefined> {
     const { rolloutTimeoutMs } = this.#options.limits;
     const { controller } = running;
     const timer =
@@ -305,6 +346,11 @@ export class Collection {
       });
       return outcomeOfReply(reply.json());
     } catch (error) {
+      const { server } = this.#target(queued);
+      if (!controller.signal.aborted && neverReached(server, error)) {
+        this.#outages.unreachable(queued, server, errorMessage(error));
+        return undefined;
+      }
       return outcomeOfError(error, { signal: controller.signal, stage: running.stage });
     } finally {
       clearTimeout(timer);
@@ -362,9 +408,37 @@ export class Collection {
           return true;
         }
         this.#failed++;
+        this.#noteLost(failure, persist ? queued.attempt + 1 : queued.attempt);
         return false;
       }
     }
+  }
+
+  #watchForOutages(): Outages {
+    const { client, limits, onNotice } = this.#options;
+    const longestMs = limits.longestOutageMs ?? LONGEST_OUTAGE_MS;
+    return new Outages({
+      longestMs,
+      probe: (server, signal) => client.get(server, "/", { signal, timeoutMs: PROBE_TIMEOUT_MS }),
+      began: (server, message) => {
+        const text = `${message}; its rollouts wait until it answers again, at most ${longestMs / 1000} s`;
+        this.progress.warned(server, text);
+        onNotice?.(text);
+      },
+      ended: (server, milliseconds) => {
+        this.progress.recovered();
+        onNotice?.(`${server} answers again after ${(milliseconds / 1000).toFixed(0)} s.`);
+        this.#wake();
+      },
+      gaveUp: (_, message) =>
+        this.#stopEarly(`${message}, and it has not come back within ${longestMs / 1000} s`),
+    });
+  }
+
+  #noteLost(failure: Failure, attempts: number): void {
+    if (failure.terminal) return;
+    if (attempts >= this.#options.limits.maxAttempts) this.#outOfAttempts++;
+    else this.#resumable++;
   }
 
   #noteRefusal(failure: Failure, willRetry: boolean): void {

@@ -171,6 +171,7 @@ async function score(options: ReverifyOptions, paths: ArtifactPaths): Promise<Co
       target: ({ agent }) => ({ server: serverOf(agent), path: "/verify", stage: "verify" }),
       countAttempts: false,
       onOutcome: (event) => onEvent({ type: "outcome", ...event }),
+      onNotice: (text) => onEvent({ type: "notice", text }),
       ...(options.drain && { drain: options.drain }),
       ...(options.stop && { stop: options.stop }),
     });

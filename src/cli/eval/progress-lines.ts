@@ -74,9 +74,9 @@ function failureText({ failures_by_class }: ProgressSnapshot): string {
 const MAX_TROUBLE = 200;
 
 /** Why nothing completes, in one line. */
-function troubleText({ trouble }: ProgressSnapshot): string {
-  if (!trouble) return "";
-  const message = printable(trouble.message.replace(/\s+/g, " "));
+function troubleText({ trouble, in_flight, retrying }: ProgressSnapshot): string {
+  if (!trouble || in_flight + retrying === 0) return "";
+  const message = printable(trouble.message.replace(/\s+/g, " ").replace(/^warning: /, ""));
   const cause = message.length > MAX_TROUBLE ? `${message.slice(0, MAX_TROUBLE)}…` : message;
   return `waiting for ${duration(trouble.seconds * 1000)}: (${trouble.server}) ${cause}`;
 }
