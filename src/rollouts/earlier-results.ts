@@ -40,6 +40,11 @@ function isRollout(row: Row): boolean {
   return placed ? scored || "response" in row || "_ng_failure_class" in row : scored && "response" in row;
 }
 
+/** Refuses to make room where something lies that is no run's. */
+export async function refuseOtherFiles(paths: ArtifactPaths): Promise<void> {
+  if ((await heldAt(paths)) === "other") throw otherFileError(paths.output);
+}
+
 /** The refusal to replace a file that holds no results. */
 export function otherFileError(path: string): RolloutError {
   return new RolloutError(

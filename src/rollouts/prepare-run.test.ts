@@ -13,7 +13,8 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { artifactPaths } from "./artifact-paths.ts";
 import { writeFileAtomically } from "./atomic-file.ts";
 import { makeDirectory } from "./make-directory.ts";
-import { prepareRun, refuseNonFile, refuseOverwriting } from "./prepare-run.ts";
+import { refuseNonFile } from "./output-place.ts";
+import { prepareRun, refuseOverwriting } from "./prepare-run.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -144,6 +145,10 @@ it("takes only files for an output", async () => {
   await refuseNonFile(join(folder, "new.jsonl"));
   await refuseNonFile(join(folder, "in.jsonl"));
   await expect(refuseNonFile(folder)).rejects.toThrow("is a directory");
+  await expect(refuseNonFile(join(folder, "in.jsonl/a/b.jsonl"))).rejects.toThrow(
+    /b\.jsonl' cannot be created: '.*in\.jsonl' is a file, not a directory/,
+  );
+  await expect(refuseNonFile("/dev/stdout")).rejects.toThrow("is a device");
   await expect(refuseNonFile("/dev/null")).rejects.toThrow("is a device");
   await expect(writeFileAtomically("/dev/null", ["x"])).rejects.toThrow("is a device");
 });

@@ -1,7 +1,7 @@
-import { realpath, rename, rm, stat } from "node:fs/promises";
+import { realpath, rename, rm } from "node:fs/promises";
 import type { ArtifactPaths } from "./artifact-paths.ts";
-import { heldAt, otherFileError, setAside } from "./earlier-results.ts";
-import { notRegularError, RolloutError } from "./errors.ts";
+import { heldAt, refuseOtherFiles, setAside } from "./earlier-results.ts";
+import { RolloutError } from "./errors.ts";
 import type { ExpandOptions } from "./expand.ts";
 import type { Row } from "./jsonl-rows.ts";
 import { compareManifest, createManifest, digestFile, readManifest, writeManifest } from "./manifest.ts";
@@ -47,7 +47,7 @@ export async function prepareRun(options: PrepareOptions): Promise<PreparedRun> 
     if ((await heldAt(paths)) === "run") throw unresumable(paths, missing);
     onNotice(`There is nothing to resume (${missing.join(", ")} not found): starting afresh.`);
   }
-  if ((await heldAt(paths)) === "other") throw otherFileError(paths.output);
+  await refuseOtherFiles(paths);
   return prepareFresh(options, limits);
 }
 
@@ -178,15 +178,4 @@ async function refuseOtherRun(options: PrepareOptions): Promise<void> {
     "ROLLOUT_RESUME_REFUSED",
     `'${paths.output}' belongs to another run:\n${list}\nRun with the same settings, choose another --output, or resume all the same with --force.`,
   );
-}
-
-/** An output is a file: neither a directory nor a device, a pipe or a socket. */
-export async function refuseNonFile(path: string): Promise<void> {
-  const found = await stat(path).catch(() => undefined);
-  if (found?.isDirectory())
-    throw new RolloutError(
-      "ROLLOUT_FILE_IS_DIRECTORY",
-      `'${path}' is a directory; --output must name a file.`,
-    );
-  if (found && !found.isFile()) throw notRegularError(path);
 }

@@ -6,7 +6,7 @@ import { RolloutKeyMap } from "../metrics/rollout-key-map.ts";
 import { isTruthy } from "../python/truth.ts";
 import { type ArtifactPaths, artifactPaths } from "./artifact-paths.ts";
 import { Collection, type CollectLimits, type CollectResult } from "./collect.ts";
-import { fileError, RolloutError } from "./errors.ts";
+import { RolloutError } from "./errors.ts";
 import type { Evaluation, EvaluationEvent } from "./evaluate.ts";
 import type { Row } from "./jsonl-rows.ts";
 import { readRows } from "./jsonl-rows.ts";
@@ -79,11 +79,7 @@ export async function reverify(options: ReverifyOptions): Promise<Evaluation> {
   const { output, sources, existing, onEvent } = options;
   const paths = artifactPaths(output);
   const onNotice = (text: string) => onEvent({ type: "notice", text });
-  try {
-    await makeDirectory(dirname(output));
-  } catch (error) {
-    throw fileError(error, dirname(output), "write");
-  }
+  await makeDirectory(dirname(output));
   const lock = RunLock.take(output);
   try {
     checkOutput(output, sources, existing);

@@ -1,5 +1,6 @@
 import path from "node:path";
 import { artifactPaths } from "../../rollouts/artifact-paths.ts";
+import { refuseNonFile } from "../../rollouts/output-place.ts";
 import { refuseOverwriting } from "../../rollouts/prepare-run.ts";
 import { replaceMerge } from "../../rollouts/replace-merge.ts";
 import { findShards, ShardedRollouts } from "../../rollouts/shards.ts";
@@ -17,6 +18,7 @@ export async function aggregateShards(context: CommandContext): Promise<number> 
   const config = await context.resolve();
   const keys = readKeys(aggregateKeys, config);
   const output = path.resolve(io.cwd, keys.output_jsonl_fpath);
+  await refuseNonFile(output);
   const show = (file: string) => path.relative(io.cwd, file) || file;
   const { paths, leftOut } = await findShards(keys.input_glob, io.cwd, output);
   const targets = artifactPaths(output);

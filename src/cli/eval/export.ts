@@ -2,6 +2,7 @@ import path from "node:path";
 import { artifactPaths, sidecarPath } from "../../rollouts/artifact-paths.ts";
 import { refuseReplacingExport } from "../../rollouts/earlier-export.ts";
 import { type ExportReport, exportRollouts } from "../../rollouts/export.ts";
+import { refuseNonFile } from "../../rollouts/output-place.ts";
 import { refuseOverwriting } from "../../rollouts/prepare-run.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
@@ -20,6 +21,7 @@ export async function exportRun(context: CommandContext): Promise<number> {
   await refuseOverwriting("what is exported", Object.values(artifactPaths(rolloutsPath)), {
     output: outputPath,
   });
+  await refuseNonFile(outputPath);
   await refuseReplacingExport(outputPath, keys.format);
   const given = keys.materialized_inputs_jsonl_fpath;
   const report = await exportRollouts({

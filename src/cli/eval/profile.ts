@@ -1,5 +1,6 @@
 import path from "node:path";
 import { refuseReplacingRun } from "../../rollouts/earlier-results.ts";
+import { refuseNonFile } from "../../rollouts/output-place.ts";
 import { profileRun, profileTasks } from "../../rollouts/profile-files.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
@@ -53,6 +54,7 @@ async function profileByTask(
 ): Promise<number> {
   const { out, json, signal, io } = context;
   const outputPath = path.resolve(io.cwd, keys.output_jsonl_fpath);
+  await refuseNonFile(outputPath);
   await refuseReplacingRun(outputPath);
   const result = await profileTasks({
     inputPath: await rolloutFile(context, keys.input_jsonl_fpath, "input_jsonl_fpath"),

@@ -4,6 +4,7 @@ import type { ResolvedConfig } from "../../config/resolved-config.ts";
 import { artifactPaths } from "../../rollouts/artifact-paths.ts";
 import { RolloutError } from "../../rollouts/errors.ts";
 import type { EvaluationEvent } from "../../rollouts/evaluate.ts";
+import { refuseNonFile } from "../../rollouts/output-place.ts";
 import { maxAttemptsFrom } from "../../rollouts/resume.ts";
 import { checkOutput, type ExistingOutput, reverify, unsafeOutput } from "../../rollouts/reverify.ts";
 import { reverifyModes, unsafeError, unsafeServers } from "../../rollouts/reverify-guard.ts";
@@ -41,6 +42,7 @@ export async function reverifyRollouts(context: CommandContext): Promise<number>
     signal,
   };
   const asked = path.resolve(io.cwd, keys.output_jsonl_fpath);
+  await refuseNonFile(asked);
   // With --force the name is only known once the servers have been asked.
   if (!keys.force) checkOutput(asked, sources, existing);
   const plan = await ReverifyPlan.make(sources);

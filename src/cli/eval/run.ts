@@ -5,10 +5,12 @@ import type { ResolvedConfig } from "../../config/resolve.ts";
 import { artifactPaths } from "../../rollouts/artifact-paths.ts";
 import type { RolloutCaptures } from "../../rollouts/capture/captures.ts";
 import { openCaptures } from "../../rollouts/capture/open-captures.ts";
+import { refuseOtherFiles } from "../../rollouts/earlier-results.ts";
 import { RolloutError } from "../../rollouts/errors.ts";
 import { type Evaluation, PreparedEvaluation } from "../../rollouts/evaluate.ts";
 import type { ExpandOptions } from "../../rollouts/expand.ts";
-import { refuseNonFile, refuseOverwriting } from "../../rollouts/prepare-run.ts";
+import { refuseNonFile } from "../../rollouts/output-place.ts";
+import { refuseOverwriting } from "../../rollouts/prepare-run.ts";
 import { loadPromptConfig } from "../../rollouts/prompt-config.ts";
 import { Repeats, type RepeatsSetting } from "../../rollouts/repeats.ts";
 import { maxAttemptsFrom } from "../../rollouts/resume.ts";
@@ -53,6 +55,7 @@ async function withOwnServers(context: CommandContext): Promise<number> {
     chooseInput.datasets(context, config),
     artifactPaths(output),
   );
+  if (!keys.resume_from_cache) await refuseOtherFiles(artifactPaths(output));
   const view = createRunView(context, artifactPaths(output));
   let servers: RunningServers | undefined;
   let prepared: PreparedEvaluation | undefined;
