@@ -23,7 +23,7 @@ export const rolloutErrorCodes = [
   {
     code: "ROLLOUT_FILE_NOT_WRITABLE",
     class: "RolloutFileError",
-    when: "An output file may not be written, or lies on a read-only file system.",
+    when: "An output file may not be written, is a device or pipe, or lies on a read-only file system.",
     fix: "Choose another `--output`, or change the permissions.",
   },
   {
@@ -119,7 +119,7 @@ export const rolloutErrorCodes = [
   {
     code: "ROLLOUT_RESUME_REFUSED",
     class: "RolloutError",
-    when: "The run to be resumed had other inputs or settings.",
+    when: "The run to be resumed had other inputs or settings, or its materialized inputs are gone.",
     fix: "Use the same ones, choose another `--output`, or resume all the same with `--force`.",
   },
   {
@@ -131,7 +131,7 @@ export const rolloutErrorCodes = [
   {
     code: "ROLLOUT_OUTPUT_IS_INPUT",
     class: "RolloutError",
-    when: "A file the run would write is its input or a dataset of its config, perhaps through a link.",
+    when: "A file that would be written is an input, a shard or a dataset of the config, perhaps through a link.",
     fix: "Choose another `--output`.",
   },
   {
@@ -149,8 +149,8 @@ export const rolloutErrorCodes = [
   {
     code: "ROLLOUT_OUTPUT_EXISTS",
     class: "RolloutError",
-    when: "Results of an earlier reverification are where the new ones are to go.",
-    fix: "Go on with `--resume`, replace them with `--overwrite`, or choose another `--output`.",
+    when: "Where results are to go there are others that would be lost, or a file that holds no results.",
+    fix: "Choose another `--output`, or remove the file; reverifications go on with `--resume` or replace with `--overwrite`.",
   },
   {
     code: "ROLLOUT_REVERIFY_UNSAFE",
