@@ -62,4 +62,37 @@ describe("Collection", () => {
     expect(progress.elapsed_seconds).toBeLessThan(60);
     expect(progress.rate).toBeGreaterThan(0);
   });
+
+  it("knows which failed rollouts a resumed run can help, and where the refused rows stand", async () => {
+    const output = await JsonlWriter.open(at("o.jsonl"));
+    const failures = await JsonlWriter.open(at("f.jsonl"));
+    const replies = [
+      { _ng_failure_class: "invalid_row" },
+      { _ng_failure_class: "agent_error", _ng_failure_terminal: true },
+      { _ng_failure_class: "judge_failed", _ng_no_persist: true },
+      { _ng_failure_class: "judge_failed" },
+    ];
+    let next = 0;
+    const collection = new Collection({
+      client: answering(() => replies[next++]),
+      rows: (async function* () {
+        for (const task of replies.keys())
+          yield { row: {}, taskIndex: task, rolloutIndex: 0, attempt: 0, line: task + 1 };
+      })(),
+      total: 9,
+      alreadyDone: 2,
+      alreadyLost: { terminal: 1, outOfAttempts: 2 },
+      output,
+      failures,
+      limits: { concurrency: 1, maxAttempts: 1, rolloutTimeoutMs: null, runTimeoutMs: null },
+    });
+    const result = await collection.run();
+    await Promise.all([output.close(), failures.close()]);
+    expect(result).toMatchObject({ completed: 0, failed: 4, resumable: 1, outOfAttempts: 3, maxAttempts: 1 });
+    expect(result.progress).toMatchObject({ total: 9, done: 9, completed: 2, failed: 7 });
+    expect(result.progress.failure_rows).toMatchObject({
+      invalid_row: [{ task_index: 0, rollout_index: 0, line: 1 }],
+      judge_failed: [{ task_index: 2 }, { task_index: 3 }],
+    });
+  });
 });

@@ -105,7 +105,7 @@ export interface CollectResult {
   cancelled: number;
   /** Why the collection ended before all rows were tried, if it did. */
   stoppedEarly: string | undefined;
-  /** Failed rollouts that a resumed run tries again. */
+  /** Failed rollouts that a resumed run tries again, and that may succeed then. */
   resumable: number;
   /** Failed rollouts, those of earlier runs included, that it does not, because they were tried as often as allowed. */
   outOfAttempts: number;
@@ -436,7 +436,8 @@ export class Collection {
   }
 
   #noteLost(failure: Failure, attempts: number): void {
-    if (failure.terminal) return;
+    // A refused row is refused again: it has to be corrected, which makes it another run.
+    if (failure.terminal || failure.class === "invalid_row") return;
     if (attempts >= this.#options.limits.maxAttempts) this.#outOfAttempts++;
     else this.#resumable++;
   }

@@ -5,6 +5,7 @@ import { Trouble, type TroubleSnapshot } from "./trouble.ts";
 import { type TurnBoundaries, TurnBoundaryCounter } from "./turn-boundaries.ts";
 
 const SLOWEST_SHOWN = 3;
+const FAILED_ROWS_SHOWN = 3;
 /** The rate is that of the last half minute, so that it follows what happens now. */
 const RATE_WINDOW_MS = 30_000;
 const NORMAL_95 = 1.96;
@@ -31,6 +32,8 @@ export interface ProgressSnapshot {
   failure_messages: Record<string, string>;
   /** Where the latest failure of each class happened. */
   failure_stages: Record<string, FailureStage>;
+  /** The first rows that failed in each class; `line` is that of the materialized inputs. */
+  failure_rows: Record<string, FailedRow[]>;
   /** What servers have warned of since a rollout last completed; null when nothing holds the run up. */
   trouble: TroubleSnapshot | null;
   input_tokens: number;
@@ -41,6 +44,12 @@ export interface ProgressSnapshot {
   turn_boundaries: TurnBoundaries | null;
   slowest: { id: string; agent: string; seconds: number; stage: FailureStage; what: string | undefined }[];
   by_agent: Record<string, { done: number; mean_reward: number | null }>;
+}
+
+export interface FailedRow {
+  task_index: number;
+  rollout_index: number;
+  line: number | null;
 }
 
 interface RunningLike {
@@ -61,6 +70,7 @@ export class CollectionProgress {
   readonly #rewards = new Moments();
   readonly #byAgent = new Map<string, { done: number; rewards: Moments }>();
   readonly #failures = new Map<string, { count: number; message: string; stage: FailureStage }>();
+  readonly #failedRows = new Map<string, FailedRow[]>();
   readonly #trouble = new Trouble();
   readonly #boundaries = new TurnBoundaryCounter();
   readonly #recent: number[] = [];
@@ -105,6 +115,15 @@ export class CollectionProgress {
     if (typeof usage?.["output_tokens"] === "number") this.#outputTokens += usage["output_tokens"];
   }
 
+  /** Remembers the first rows of a class, so that they can be named. */
+  failedRow(name: string, row: { taskIndex: number; rolloutIndex: number; line?: number }): void {
+    const rows = this.#failedRows.get(name) ?? [];
+    this.#failedRows.set(name, rows);
+    const { taskIndex, rolloutIndex, line = null } = row;
+    if (rows.length >= FAILED_ROWS_SHOWN || rows.some(({ task_index }) => task_index === taskIndex)) return;
+    rows.push({ task_index: taskIndex, rollout_index: rolloutIndex, line });
+  }
+
   /** A server has said what goes wrong; rollouts may wait for it. */
   warned(server: string, message: string): void {
     this.#trouble.warned(server, message);
@@ -144,6 +163,7 @@ export class CollectionProgress {
       failures_by_class: Object.fromEntries(failures.map(([name, { count }]) => [name, count])),
       failure_messages: Object.fromEntries(failures.map(([name, { message }]) => [name, message])),
       failure_stages: Object.fromEntries(failures.map(([name, { stage }]) => [name, stage])),
+      failure_rows: Object.fromEntries(this.#failedRows),
       trouble: this.#trouble.snapshot(now),
       input_tokens: this.#inputTokens,
       output_tokens: this.#outputTokens,

@@ -44,6 +44,8 @@ export interface PendingRow {
   rolloutIndex: number;
   /** Failed attempts so far; the row says so in `_ng_attempt_index` when there are any. */
   attempt: number;
+  /** Where it stands in the materialized inputs, counted from 1. */
+  line?: number;
 }
 
 export interface ResumePlan {
@@ -199,6 +201,7 @@ async function* pendingRows(
         taskIndex,
         rolloutIndex,
         attempt,
+        line: line.number,
       };
     }
   }

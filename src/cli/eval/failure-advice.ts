@@ -13,7 +13,7 @@ const ADVICE: Record<KnownFailureClass, string> = {
   verifier_error: "The verifier is at fault: its log is in the directory `logs` beside the results.",
   judge_failed:
     "When the judge answers again, score these without asking the model: gym eval reverify --judge-failed-only.",
-  invalid_row: "Correct the rows; `gym dataset stats FILE` checks them all.",
+  invalid_row: "Correct these rows in the input and run that: --resume goes on with the rows as they were.",
   invalid_response:
     "The server does not speak the protocol: see its log in the directory `logs` beside the results.",
   agent_error: "The agent is at fault: its log is in the directory `logs` beside the results.",

@@ -5,7 +5,16 @@ import type { RunEvent } from "../../server/run/run-servers.ts";
 import { evaluationJsonEvent, finishedJsonEvent, serverJsonEvent } from "./json-events.ts";
 
 const progress = { total: 1, by_agent: { myAgent: { done: 1, mean_reward: 1 } } } as never;
-const result = { completed: 1, failed: 0, cancelled: 0, stoppedEarly: undefined, progress };
+const result = {
+  completed: 1,
+  failed: 0,
+  cancelled: 0,
+  stoppedEarly: undefined,
+  resumable: 0,
+  outOfAttempts: 0,
+  maxAttempts: 3,
+  progress,
+};
 const rollout = { taskIndex: 1, rolloutIndex: 2, agent: "a", attempt: 0, milliseconds: 5, willRetry: false };
 const summary = {
   materializedRows: 2,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { artifactPaths } from "../../rollouts/artifact-paths.ts";
+import type { CollectResult } from "../../rollouts/collect.ts";
 import type { Evaluation } from "../../rollouts/evaluate.ts";
 import { FAILURE_CLASSES } from "../../rollouts/failure-classes.ts";
 import type { CommandContext } from "../command.ts";
@@ -10,7 +11,11 @@ import { exitCodeOf, printReport } from "./report.ts";
 const CAUSE = "401 from api.example.org: no such key";
 
 /** What is printed at the end of a run in which every rollout failed. */
-function reportOf(options: { stoppedEarly?: string; failureClass?: string }): string {
+function reportOf(options: {
+  stoppedEarly?: string;
+  failureClass?: string;
+  result?: Partial<CollectResult>;
+}): string {
   const lines: string[] = [];
   const plain = (text: string) => text;
   const context = {
@@ -27,7 +32,17 @@ function reportOf(options: { stoppedEarly?: string; failureClass?: string }): st
       failed: 12,
       cancelled: 0,
       stoppedEarly: options.stoppedEarly,
+      resumable: 12,
+      outOfAttempts: 0,
+      maxAttempts: 3,
+      ...options.result,
       progress: {
+        failure_rows: {
+          invalid_row: [
+            { task_index: 1, rollout_index: 0, line: 2 },
+            { task_index: 7, rollout_index: 0, line: null },
+          ],
+        },
         failures_by_class: { [failureClass]: 12 },
         failure_messages: { [failureClass]: CAUSE },
         failure_stages: { [failureClass]: "model" },
@@ -61,6 +76,26 @@ describe("the report of a run in which everything failed", () => {
     expect(text).toContain(
       "Stopped early: the run took longer than 5 s.\nRun the same command with --resume",
     );
+  });
+
+  it("says what --resume would do, and what it would not", () => {
+    expect(reportOf({})).toContain("--resume tries 12 failed rollouts again, up to 3 times in all");
+    const spent = reportOf({ result: { resumable: 0, outOfAttempts: 12 } });
+    expect(spent).toContain(
+      "12 failed rollouts were tried 3 times: --resume tries them again only with a larger NEMO_GYM_MAX_ROLLOUT_ATTEMPTS.",
+    );
+    expect(spent).not.toContain("The same command with --resume");
+    const cancelled = reportOf({ result: { resumable: 0, cancelled: 1 } });
+    expect(cancelled).toContain("The same command with --resume runs the 1 that were cancelled.");
+    expect(reportOf({ result: { resumable: 0 } })).not.toContain("--resume");
+  });
+
+  it("names the rows a server refused", () => {
+    const text = reportOf({ failureClass: "invalid_row", result: { resumable: 0 } });
+    expect(text).toContain(
+      "First rows: out_materialized_inputs.jsonl:2 (task 1), task 7; all are in out_failures.jsonl.",
+    );
+    expect(text).not.toContain("The same command with --resume");
   });
 
   it("has advice for every class of ours, and none for others", () => {

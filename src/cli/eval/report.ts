@@ -1,5 +1,6 @@
 import path from "node:path";
 import type { Estimate } from "../../metrics/intervals.ts";
+import type { CollectResult } from "../../rollouts/collect.ts";
 import type { Evaluation } from "../../rollouts/evaluate.ts";
 import type { RunSummary } from "../../rollouts/summarize.ts";
 import type { CommandContext } from "../command.ts";
@@ -37,13 +38,15 @@ export function printReport(
 }
 
 /** Each cause once, with what to do about it. */
-function printFailures({ result, summary }: Evaluation, { out, terminal }: CommandContext): void {
+function printFailures(evaluation: Evaluation, { out, terminal, io }: CommandContext): void {
+  const { result } = evaluation;
   const { failures_by_class, failure_messages } = result.progress;
   const failures = Object.entries(failures_by_class);
   for (const [name, count] of failures.slice(0, MAX_FAILURE_CLASSES)) {
     const [message = ""] = (failure_messages[name] ?? "").split("\n");
     const attempts = count === 1 ? "attempt" : "attempts";
     out(terminal.yellow(`  ${count} failed ${attempts}, ${name}: ${cut(printable(message))}`));
+    if (name === "invalid_row") out(`    ${rowsText(evaluation, io.cwd)}`);
     const advice = failureAdvice(name, result.progress.failure_stages[name]);
     if (advice !== undefined) out(`    ${advice}`);
   }
@@ -54,12 +57,34 @@ function printFailures({ result, summary }: Evaluation, { out, terminal }: Comma
     out("");
     out(terminal.yellow(`Stopped early: ${reason}.`));
     out(`${isShown ? "When that is repaired, run" : "Run"} the same command with --resume to go on.`);
-  } else if ((summary?.coverage.failed ?? result.failed) > 0) {
-    out("");
-    out(
-      "The same command with --resume tries failed rollouts again, up to NEMO_GYM_MAX_ROLLOUT_ATTEMPTS times in all (3 unless set).",
-    );
+    return;
   }
+  const steps = nextSteps(result);
+  if (steps.length > 0) out(["", ...steps].join("\n"));
+}
+
+/** What a resumed run would and would not do about rollouts without a result. */
+function nextSteps({ resumable, outOfAttempts, cancelled, maxAttempts }: CollectResult): string[] {
+  const steps: string[] = [];
+  if (cancelled > 0) steps.push(`The same command with --resume runs the ${cancelled} that were cancelled.`);
+  if (resumable > 0)
+    steps.push(
+      `The same command with --resume tries ${resumable} failed ${resumable === 1 ? "rollout" : "rollouts"} again, up to ${maxAttempts} times in all (NEMO_GYM_MAX_ROLLOUT_ATTEMPTS).`,
+    );
+  if (outOfAttempts > 0)
+    steps.push(
+      `${outOfAttempts} failed ${outOfAttempts === 1 ? "rollout was" : "rollouts were"} tried ${maxAttempts} times: --resume tries ${outOfAttempts === 1 ? "it" : "them"} again only with a larger NEMO_GYM_MAX_ROLLOUT_ATTEMPTS.`,
+    );
+  return steps;
+}
+
+/** Where the rows stand that a server refused. */
+function rowsText({ paths, result }: Evaluation, cwd: string): string {
+  const file = path.relative(cwd, paths.materializedInputs) || paths.materializedInputs;
+  const rows = (result.progress.failure_rows["invalid_row"] ?? []).map(({ task_index, line }) =>
+    line === null ? `task ${task_index}` : `${file}:${line} (task ${task_index})`,
+  );
+  return `First rows: ${rows.join(", ")}; all are in ${path.relative(cwd, paths.failures) || paths.failures}.`;
 }
 
 /** Metrics with their intervals, agent by agent, and how much of the run they speak for. */
