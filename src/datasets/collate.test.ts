@@ -317,7 +317,13 @@ describe("missing datasets", () => {
     );
     await expect(
       run([train, { ...train, name: "more", jsonl_fpath: "x.jsonl" }], forTraining),
-    ).rejects.toThrow(/- data\/train\.jsonl [\s\S]*- x\.jsonl [\s\S]*--download/);
+    ).rejects.toThrow(
+      /- data\/train\.jsonl .*has no 'source'.*\n- x\.jsonl .*\nNone of them can be downloaded\.$/,
+    );
+    const source = { type: "huggingface", repo_id: "acme/sums" };
+    await expect(run([train, { ...train, jsonl_fpath: "x.jsonl", source }], forTraining)).rejects.toThrow(
+      /- x\.jsonl \(train dataset 'train' of shop_agent\)\nTurn on --download/,
+    );
   });
 
   it("come from the registry or the hub", async () => {

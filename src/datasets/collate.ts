@@ -118,13 +118,18 @@ async function fetchMissing(options: CollateOptions, datasets: readonly CollateD
   if (missing.length === 0) return;
   const { download, onEvent: emit } = options;
   if (options.mode === "example_validation" || download === undefined) {
-    const list = missing.map(
-      ({ agent, entry }) => `- ${entry.jsonlPath} (${entry.type} dataset '${entry.name}' of ${agent})`,
-    );
+    const list = missing.map(({ agent, entry }) => {
+      const line = `- ${entry.jsonlPath} (${entry.type} dataset '${entry.name}' of ${agent})`;
+      return options.mode === "example_validation" || hasSource(entry)
+        ? line
+        : `${line}: ${sourceless(entry)}`;
+    });
     const advice =
       options.mode === "example_validation"
         ? "Example datasets belong beside the server's code."
-        : "Turn on --download (should_download) to fetch them.";
+        : missing.some(({ entry }) => hasSource(entry))
+          ? "Turn on --download (should_download) to fetch those that have a source."
+          : "None of them can be downloaded.";
     throw new DatasetError("DATASET_MISSING", `Missing dataset files:\n${list.join("\n")}\n${advice}`);
   }
   // All sources are looked at before the first byte is fetched.
@@ -137,6 +142,16 @@ async function fetchMissing(options: CollateOptions, datasets: readonly CollateD
     );
     emit?.({ event: "download-end", dataset });
   }
+}
+
+function hasSource(entry: DatasetEntry): boolean {
+  return entry.type !== "benchmark" && (entry.gitlab !== null || entry.huggingface !== null);
+}
+
+function sourceless({ type }: DatasetEntry): string {
+  return type === "benchmark"
+    ? "made by `gym eval prepare`"
+    : "has no 'source' to download it from; put the file there, or add one";
 }
 
 async function refuseDirectories(datasets: readonly CollateDataset[]): Promise<void> {

@@ -99,6 +99,12 @@ export const datasetErrorCodes = [
     fix: "Raise the version, or allow `--overwrite`.",
   },
   {
+    code: "DATASET_NOT_CONFIRMED",
+    class: "DatasetError",
+    when: "A deletion was to be confirmed, but the input ended without an answer.",
+    fix: "Answer, or give `--yes`.",
+  },
+  {
     code: "BENCHMARK_NONE",
     class: "DatasetError",
     when: "`gym eval prepare` finds no dataset of type benchmark in the config.",

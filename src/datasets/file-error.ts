@@ -8,6 +8,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOTDIR: "lies below something that is not a directory",
   ENOSPC: "does not fit: the disk is full",
   EDQUOT: "does not fit: the quota is used up",
+  ENAMETOOLONG: "has too long a name",
   EROFS: "lies on a read-only file system",
 };
 

@@ -1,6 +1,5 @@
-import { readFile, rename, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { makeDirectory } from "../config/make-directory.ts";
 import { errorMessage } from "../errors.ts";
 import { dumps } from "../python/json-dumps.ts";
 import { loads } from "../python/json-loads.ts";
@@ -9,6 +8,7 @@ import { PyFloat } from "../python/py-float.ts";
 import { DatasetError } from "./errors.ts";
 import { metricsDifferences } from "./metrics-comparison.ts";
 import type { NumericSummary } from "./numeric-statistic.ts";
+import { OutputFile } from "./output-file.ts";
 import type { FieldSummary, StatisticsSummary } from "./statistics.ts";
 
 const INDENT = 4;
@@ -95,10 +95,9 @@ async function readMetrics(file: string): Promise<unknown> {
 }
 
 async function writeMetrics(file: string, content: object): Promise<void> {
-  await makeDirectory(path.dirname(file));
-  const temporary = `${file}.${process.pid}.tmp`;
-  await writeFile(temporary, dumps(content, { indent: INDENT }));
-  await rename(temporary, file);
+  const output = await OutputFile.create(file, { atomic: true });
+  await output.write(dumps(content, { indent: INDENT }));
+  await output.finish();
 }
 
 /** A numeric statistic under the names metrics files use. */

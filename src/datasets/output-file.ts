@@ -23,7 +23,7 @@ export class OutputFile {
     await refuseDirectory(target);
     await makeDirectory(path.dirname(target));
     const writtenTo = options.atomic ? `${target}.${process.pid}.tmp` : target;
-    return new OutputFile(target, writtenTo, await open(writtenTo, "w"));
+    return new OutputFile(target, writtenTo, await openAs(target, writtenTo));
   }
 
   /** Adds text; resolves at once unless a piece is full. */
@@ -51,6 +51,16 @@ export class OutputFile {
     const text = this.pending;
     this.pending = "";
     await this.handle.writeFile(text);
+  }
+}
+
+/** Opens a file for writing; a failure names the file it stands for. */
+async function openAs(target: string, writtenTo: string): Promise<FileHandle> {
+  try {
+    return await open(writtenTo, "w");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).path === writtenTo) Object.assign(error as Error, { path: target });
+    throw error;
   }
 }
 

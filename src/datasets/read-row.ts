@@ -11,10 +11,19 @@ export function readRow(line: Line, where: string): JsonObject {
   try {
     row = loads(line, { allowNonFinite: true });
   } catch (error) {
-    throw notJson(where, line.trim() === "" ? "the line is blank" : errorMessage(error), error);
+    throw notJson(where, unreadableReason(line) ?? errorMessage(error), error);
   }
   if (!isObject(row)) throw notJson(where, "the row is not a JSON object");
   return row;
+}
+
+const BYTE_ORDER_MARK = "\ufeff";
+
+/** Why a line that is not JSON is none, where that can be said better than by the place the reader stopped at. */
+export function unreadableReason(line: string): string | undefined {
+  if (line.startsWith(BYTE_ORDER_MARK))
+    return "the line begins with a byte order mark (BOM); save the file as UTF-8 without one";
+  return line.trim() === "" ? "the line is blank" : undefined;
 }
 
 function notJson(where: string, reason: string, cause?: unknown): DatasetError {

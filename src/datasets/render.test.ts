@@ -43,6 +43,13 @@ describe("renderDataset", () => {
     expect(existsSync(at("deep"))).toBe(false);
   });
 
+  it("names the output that cannot be written, not the file it is made in", async () => {
+    const name = "x".repeat(254);
+    await writeFile(at("in.jsonl"), "");
+    const rendering = renderDataset({ input: at("in.jsonl"), promptConfig: at("p.yaml"), output: at(name) });
+    await expect(rendering).rejects.toMatchObject({ code: "ENAMETOOLONG", path: at(name) });
+  });
+
   it("names file and line of a row that does not fit", async () => {
     await expect(render('{"question": "a"}\n')).rejects.toThrow(
       /in\.jsonl:1: The template needs the field 'score'; the row has: question\./,

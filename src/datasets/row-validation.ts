@@ -3,6 +3,7 @@ import { isObject, type JsonObject, type Trail } from "../openai/readers.ts";
 import { readCreateParams } from "../openai/responses.ts";
 import { loads, loadsPlain } from "../python/json-loads.ts";
 import type { Line } from "./lines.ts";
+import { unreadableReason } from "./read-row.ts";
 
 /** One thing wrong with a row. */
 export interface RowProblem {
@@ -25,7 +26,7 @@ export function validateLine(line: Line): RowVerdict {
   try {
     row = readRow(line);
   } catch (error) {
-    return broken(line.trim() === "" ? "the line is blank" : `not JSON: ${errorMessage(error)}`);
+    return broken(unreadableReason(line) ?? `not JSON: ${errorMessage(error)}`);
   }
   return isObject(row) ? validateRow(row) : broken("the row is not a JSON object");
 }
