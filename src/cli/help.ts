@@ -77,7 +77,9 @@ export function commandHelp(command: Command, width: number): string {
   const positionals = Object.entries(command.positionals ?? {}).map(([name, { help, choices }]): Row => {
     return [name, choices === undefined ? help : `${help} (${choices.join(", ")})`];
   });
-  const keys = Object.keys(command.keys ?? {}).length === 0 ? "" : keySection(command.keys ?? {}, width);
+  // Where keys depend on flags, those of a call without flags; `+h=true` shows the others.
+  const table = command.keys ?? command.keysFor?.({}) ?? {};
+  const keys = Object.keys(table).length === 0 ? "" : keySection(table, width);
   const examples = (command.examples ?? []).map((example) => `  ${example}`);
   return sections([
     commandUsage(command, width),

@@ -2,6 +2,7 @@ import path from "node:path";
 import { agentsOf } from "../../datasets/agents.ts";
 import { type CollateEvent, type CollateResult, collate } from "../../datasets/collate.ts";
 import { readKeys } from "../config-keys.ts";
+import { CommandKeysError } from "../usage-error.ts";
 import { hubAccess, registryAccess } from "./access.ts";
 import type { DatasetContext } from "./context.ts";
 import { roots, withFileErrors } from "./input-file.ts";
@@ -21,6 +22,12 @@ const STAGES = {
 export async function collateDatasets(context: DatasetContext, json: boolean): Promise<number> {
   const config = await context.resolve();
   const keys = readKeys(collateKeys, config);
+  // Without a config only the model is there that stands in for the one of a run.
+  if (config.servers.every(({ type }) => type === "responses_api_models")) {
+    throw new CommandKeysError(
+      "no config was given, so there are no datasets. Name one with --config FILE or --resources-server NAME.",
+    );
+  }
   const agents = config.servers.filter(({ type }) => type === "responses_api_agents");
   const { agents: withDatasets, rejected } = agentsOf(
     agents.map(({ name, config: block }) => ({ name, datasets: block["datasets"] })),

@@ -137,6 +137,7 @@ describe("gym dataset collate", () => {
     ["--config none.yaml --mode example_validation --output-dir out", 1, /none\.yaml/],
     [`--config ${sums} --mode training --output-dir out`, 2, /invalid choice: 'training'/],
     [`--config ${sums}`, 2, /missing required configuration: mode, output_dirpath/],
+    ["--mode example_validation --output-dir out", 2, /no config was given.* Name one with --config FILE/],
     [`--config ${sums} --mode example_validation --output-dir data`, 1, /is the source of dataset 'example'/],
     [
       `--config ${sums} --mode example_validation --output-dir out +data_source=s3`,
@@ -306,6 +307,8 @@ describe("gym dataset upload", () => {
         "hf_organization, hf_collection_name, hf_collection_slug, resource_config_path",
       ),
     });
+    expect(keys.stderr).toContain("Keys that begin with hf_ have no flag: put them into env.yaml.");
+    expect((await gym("dataset upload --help")).stdout).toMatch(/hf_collection_slug .*\[required\]/s);
   });
 });
 
@@ -401,7 +404,7 @@ describe("gym dataset rm and migrate", () => {
   const answering = (text: string) => ({ stdin: Readable.from([text]) as unknown as NodeJS.ReadableStream });
 
   it("ask first, and only yes means yes", async () => {
-    for (const answer of ["n\n", "\n", "", "yess\n"]) {
+    for (const answer of ["n\n", "\n", "no", "yess\n"]) {
       const { exitCode, stdout } = await gym("dataset rm --name sums", answering(answer));
       expect({ exitCode, stdout }).toEqual({
         exitCode: 0,
@@ -412,6 +415,16 @@ describe("gym dataset rm and migrate", () => {
     const { stdout } = await gym("dataset rm --name sums", answering(" YES \n"));
     expect(stdout).toContain("Deleted 'sums' from the registry.");
     expect(registry.models.has("sums")).toBe(false);
+  });
+
+  it("fail when nobody answers", async () => {
+    for (const options of [answering(""), {}]) {
+      expect(await gym("dataset rm --name sums", options)).toMatchObject({
+        exitCode: 1,
+        stderr: "Error: Nobody answered: 'sums' was not deleted. Give --yes to delete without being asked.\n",
+      });
+    }
+    expect(registry.models.has("sums")).toBe(true);
   });
 
   it("do not ask with --yes, and say when there is nothing", async () => {
@@ -501,6 +514,13 @@ describe("gym dataset head and stats", () => {
   });
 
   it("keep broken lines out of the JSON", async () => {
+    await put("bom.jsonl", `\ufeff${row("a")}`);
+    expect((await gym("dataset head bom.jsonl --json")).stderr).toContain(
+      "bom.jsonl:1: the line begins with a byte order mark (BOM)",
+    );
+    expect((await gym("dataset stats bom.jsonl")).stderr).toContain(
+      "bom.jsonl:1: the line begins with a byte order mark (BOM)",
+    );
     await put("rows.jsonl", `${row("a")}{oops\n\n${row("b")}`);
     expect(await gym("dataset head rows.jsonl --json")).toMatchObject({
       exitCode: 1,

@@ -43,7 +43,14 @@ async function deleteAsked(
 ): Promise<void> {
   const say = json ? context.err : context.out;
   const asked = { question: `Delete '${name}' and all its versions from the registry?`, json };
-  if (!yes && !(await confirm(context, asked))) {
+  const answer = yes || (await confirm(context, asked));
+  if (answer === undefined) {
+    throw new DatasetError(
+      "DATASET_NOT_CONFIRMED",
+      `Nobody answered: '${name}' was not deleted. Give --yes to delete without being asked.`,
+    );
+  }
+  if (!answer) {
     say(`Skipped: '${name}' was not deleted.`);
     return;
   }

@@ -25,7 +25,7 @@ export async function uploadToHuggingFace(
   context: DatasetContext,
   options: { json: boolean; yes: boolean },
 ): Promise<number> {
-  const keys = readKeys(hubUploadKeys, await context.resolve());
+  const keys = readHubKeys(await context.resolve());
   return withFileErrors(async () => {
     const { datasetName } = await upload(context, keys, options.json);
     if (keys.delete_from_gitlab)
@@ -45,13 +45,24 @@ export async function migrate(
       "invalid configuration: delete_from_gitlab (not allowed here: migrate always deletes).",
     );
   }
-  const keys = readKeys(hubUploadKeys, config);
+  const keys = readHubKeys(config);
   return withFileErrors(async () => {
     const registry = requireRegistry(keys, context);
     const { datasetName } = await upload(context, keys, options.json);
     await deleteDataset(context, registry, datasetName, options);
     return 0;
   });
+}
+
+function readHubKeys(config: { get(path: string): unknown }): HubKeys {
+  try {
+    return readKeys(hubUploadKeys, config);
+  } catch (error) {
+    if (!(error instanceof CommandKeysError) || !/missing [^.]*\bhf_/.test(error.message)) throw error;
+    throw new CommandKeysError(
+      `${error.message} Keys that begin with hf_ have no flag: put them into env.yaml.`,
+    );
+  }
 }
 
 async function upload(
