@@ -82,6 +82,30 @@ describe("compareFiles", () => {
     });
   });
 
+  it("compares no tasks that only share an index, unless told to", async () => {
+    const rows = [rollout(0, 0, 0), rollout(1, 0, 1), rollout(2, 0, 1)];
+    const before = await run("a", rows, [input(0, 0, "x"), input(1, 0, "y"), input(2, 0, "z")]);
+    const other = await run("b", rows, [input(0, 0, "p"), input(1, 0, "q"), input(2, 0, "r")]);
+    await expect(compareFiles(before, other)).rejects.toThrow(
+      /no task in common \(3 and 3 tasks.*3 have the same index, but other inputs: --match index/,
+    );
+    await expect(compareFiles(before, other, { matchBy: "content" })).rejects.toThrow("no task in common");
+    expect(await compareFiles(before, other, { matchBy: "index" })).toMatchObject({
+      common_tasks: 3,
+      different_content: 3,
+      kept_apart: 0,
+    });
+    const edited = await run("c", rows, [input(0, 0, "x"), input(1, 0, "other"), input(2, 0, "z")]);
+    expect(await compareFiles(before, edited)).toMatchObject({
+      matched_by: "index",
+      common_tasks: 2,
+      different_content: 0,
+      kept_apart: 1,
+      only_before: [1],
+      only_after: [1],
+    });
+  });
+
   it("takes tasks of the same content within a run for one", async () => {
     const before = await run("a", [rollout(0, 0, 0), rollout(7, 0, 1)], [input(0, 0, "x"), input(7, 0, "x")]);
     const after = await run("b", [rollout(1, 0, 1)], [input(1, 0, "x")]);

@@ -37,8 +37,10 @@ export interface FilesComparison extends Numbers {
   matched_by: TaskMatching;
   /** What was compared to find out whether tasks are the same; null: nothing was there to compare. */
   matched_content: ContentKind | null;
-  /** Tasks that share their index but not their content. */
+  /** Tasks that were compared by their index although their content differs (`--match index`). */
   different_content: number;
+  /** Tasks that share their index but not their content, and therefore count as tasks of one run only. */
+  kept_apart: number;
   common_tasks: number;
   pass_threshold: number;
   /** Indices in the run that has them. */
@@ -70,9 +72,14 @@ export async function compareFiles(
   const matched = await matchTasks(before, after, { ...read, ...(matchBy && { by: matchBy }) });
   const common = matched.tasks.filter((task) => task.before !== undefined && task.after !== undefined);
   if (common.length === 0) {
+    const counts = `${before.tasks.size} and ${after.tasks.size} tasks, matched by ${matched.by}`;
+    const hint =
+      matched.keptApart === 0
+        ? ""
+        : ` ${matched.keptApart} have the same index, but other ${matched.content}: --match index compares them all the same, as for two prompts on the same data.`;
     throw new RolloutError(
       "ROLLOUT_NOTHING_IN_COMMON",
-      `'${before.path}' and '${after.path}' have no task in common (${before.tasks.size} and ${after.tasks.size} tasks, matched by ${matched.by}).`,
+      `'${before.path}' and '${after.path}' have no task in common (${counts}).${hint}`,
     );
   }
   const compare = (tasks: readonly MatchedTask[]) =>
@@ -83,6 +90,7 @@ export async function compareFiles(
     matched_by: matched.by,
     matched_content: matched.content ?? null,
     different_content: matched.differentContent,
+    kept_apart: matched.keptApart,
     common_tasks: common.length,
     pass_threshold: statistics.passThreshold ?? DEFAULT_PASS_THRESHOLD,
     ...numbers,

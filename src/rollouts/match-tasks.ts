@@ -13,14 +13,16 @@ export interface MatchedTasks {
   by: TaskMatching;
   /** What was compared to find out whether tasks are the same; undefined when neither run says what it was about. */
   content: ContentKind | undefined;
-  /** Tasks with the same index but different content; only with `by: "index"`. */
+  /** Tasks that were brought together by index although their content differs; only where the caller asked for it. */
   differentContent: number;
+  /** Tasks with the same index that were kept apart because their content differs. */
+  keptApart: number;
   tasks: MatchedTask[];
 }
 
 /**
- * Brings the tasks of two runs together. Unless told how, tasks with the same index are the same; by content it goes only where that
- * finds more tasks that ask the same.
+ * Brings the tasks of two runs together. Unless told how, tasks with the same index and the same content are the same; the index is left
+ * aside where more tasks ask the same without it. Runs that do not say what they asked have only the index.
  */
 export async function matchTasks(
   before: RunTasks,
@@ -32,26 +34,40 @@ export async function matchTasks(
   const contents = [await taskContents(before, kind, read), await taskContents(after, kind, read)] as const;
   const known = contents[0].size > 0 && contents[1].size > 0;
   const common = [...before.tasks.keys()].filter((task) => after.tasks.has(task));
-  const agreeing = common.filter((task) => contents[0].get(task) === contents[1].get(task)).length;
+  const agrees = (task: number) => contents[0].get(task) === contents[1].get(task);
+  const agreeing = common.filter(agrees).length;
   const inAfter = new Set(contents[1].values());
   const shared = new Set([...contents[0].values()].filter((content) => inAfter.has(content))).size;
   const by = options.by ?? (shared > agreeing ? "content" : "index");
+  const different = by === "index" && known ? common.length - agreeing : 0;
+  const insists = options.by === "index";
   return {
     by,
     content: known ? kind : undefined,
-    differentContent: by === "index" && known ? common.length - agreeing : 0,
-    tasks: by === "index" ? byIndex(before, after) : byContent(before, after, contents),
+    differentContent: insists ? different : 0,
+    keptApart: insists ? 0 : different,
+    tasks:
+      by === "content"
+        ? byContent(before, after, contents)
+        : byIndex(before, after, insists || !known ? () => true : agrees),
   };
 }
 
-function byIndex(before: RunTasks, after: RunTasks): MatchedTask[] {
+function byIndex(before: RunTasks, after: RunTasks, isSame: (task: number) => boolean): MatchedTask[] {
   const indices = new Set([...before.tasks.keys(), ...after.tasks.keys()]);
   return [...indices]
     .sort((left, right) => left - right)
-    .map((task) => ({
-      before: before.tasks.has(task) ? task : undefined,
-      after: after.tasks.has(task) ? task : undefined,
-    }));
+    .flatMap((task) => {
+      const first = before.tasks.has(task) ? task : undefined;
+      const second = after.tasks.has(task) ? task : undefined;
+      const areTwo = first !== undefined && second !== undefined && !isSame(task);
+      return areTwo
+        ? [
+            { before: first, after: undefined },
+            { before: undefined, after: second },
+          ]
+        : [{ before: first, after: second }];
+    });
 }
 
 /** Tasks of the same content within one run are one task: the first of them stands for all, with all their rewards. */

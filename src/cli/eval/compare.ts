@@ -76,8 +76,15 @@ function runText(label: string, run: ComparedRun, reward: Estimate, context: Com
 }
 
 function matchingLines(comparison: FilesComparison): string[] {
-  const { matched_by, matched_content, common_tasks, only_before, only_after, different_content } =
-    comparison;
+  const {
+    matched_by,
+    matched_content,
+    common_tasks,
+    only_before,
+    only_after,
+    different_content,
+    kept_apart,
+  } = comparison;
   const agree =
     matched_by === "content"
       ? `equal ${matched_content ?? "content"}`
@@ -87,6 +94,8 @@ function matchingLines(comparison: FilesComparison): string[] {
           ? `index, and their ${matched_content} agree`
           : "index";
   const lines = [`${common_tasks} common tasks, matched by ${agree}`];
+  if (kept_apart > 0)
+    lines.push(`${kept_apart} tasks share their index, but not their ${matched_content}: no common tasks`);
   if (only_before.length > 0) lines.push(`${only_before.length} tasks only in A, left out`);
   if (only_after.length > 0) lines.push(`${only_after.length} tasks only in B, left out`);
   return lines;
