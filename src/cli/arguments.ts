@@ -1,4 +1,4 @@
-import type { Flag, FlagTable, PositionalTable } from "./command.ts";
+import type { Flag, FlagTable, Positional, PositionalTable } from "./command.ts";
 import { hint } from "./hint.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -220,18 +220,35 @@ class ArgumentParser {
         if (!positional.optional) missing.push(name);
         continue;
       }
-      const value = this.plain.shift();
+      if (positional.optional && this.beginsRest(positional)) continue;
+      const value = positional.rest ? this.plain.splice(0).join(" ") : this.plain.shift();
       if (!positional.optional) required--;
       const problem =
         value === undefined || positional.choices === undefined
           ? undefined
           : choiceProblem(name, value, positional.choices);
-      if (problem !== undefined) throw new UsageError(problem);
+      if (problem !== undefined) {
+        const quoting = this.takesRest()
+          ? ` (several words are one in quotes: "${[value, ...this.plain].join(" ")}")`
+          : "";
+        throw new UsageError(problem + quoting);
+      }
       result[name] = value;
     }
     if (missing.length > 0)
       throw new UsageError(`the following arguments are required: ${missing.join(", ")}`);
     return result;
+  }
+
+  private takesRest(): boolean {
+    return Object.values(this.positionals).some(({ rest }) => rest === true);
+  }
+
+  /** Whether these are too many words for one each, and the first is no choice, nor nearly one: then all belong to the last. */
+  private beginsRest({ choices }: Positional): boolean {
+    const [word = ""] = this.plain;
+    if (choices === undefined || choices.includes(word) || hint(word, choices) !== "") return false;
+    return this.takesRest() && this.plain.length > Object.keys(this.positionals).length;
   }
 
   private values(): Record<string, string | boolean | string[] | undefined> {

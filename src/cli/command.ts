@@ -52,6 +52,8 @@ export interface Positional {
   readonly key?: string;
   /** What shell completion offers for the word. */
   readonly completes?: Completes;
+  /** Takes all words that are left, with spaces between them. */
+  readonly rest?: boolean;
 }
 
 export type PositionalTable = Readonly<Record<string, Positional>>;

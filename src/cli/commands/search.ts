@@ -12,7 +12,7 @@ export const search = defineCommand({
       choices: ["benchmarks", "environments", "agents", "models", "resources-servers"],
       help: "what to look for",
     },
-    QUERY: { key: "query", help: "words to look for" },
+    QUERY: { key: "query", rest: true, help: "words to look for" },
   },
   examples: ["gym search math", "gym search agents gymnasium", "gym search benchmarks gsm8k --json"],
   run: async (context) =>
