@@ -79,6 +79,11 @@ describe("gym list environments", () => {
     const { stdout, stderr } = await run("list", "environments", "--domain", "games", "--json");
     expect(JSON.parse(stdout)).toEqual([garden]);
     expect(stderr).toBe("Warning: 1 catalog entry has no domain metadata and could not be matched.\n");
+    const misspelt = await run("list", "environments", "--domain", "game");
+    expect(misspelt.exitCode).toBe(0);
+    expect(misspelt.stderr).toMatch(
+      /^No entry has domain 'game'\. Did you mean `games`\? There are: .*games/m,
+    );
     const none = await run("list", "environments", "--lifecycle", "active");
     expect(none.stdout).toBe("No environments found.\n");
     expect((await run("list", "environments", "--kind", "thing")).exitCode).toBe(2);
@@ -228,5 +233,10 @@ describe("gym search", () => {
     expect(wrong.exitCode).toBe(2);
     expect(wrong.stderr).toContain("Did you mean `models`?");
     expect((await run("search")).exitCode).toBe(2);
+    const two = await run("search", "word", "problems");
+    expect(two.exitCode).toBe(2);
+    expect(two.stderr).toContain('(several words are one in quotes: "word problems")');
+    expect((await run("search", "no", "such", "words")).stdout).toContain("match 'no such words'");
+    expect((await run("search", "models", "no", "such")).stdout).toBe("No models match 'no such'.\n");
   });
 });

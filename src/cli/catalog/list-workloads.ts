@@ -7,6 +7,7 @@ import { readParts } from "../../catalog/workload-parts.ts";
 import { discoverWorkloads } from "../../catalog/workloads.ts";
 import { RegistryError } from "../../config/errors.ts";
 import type { CommandContext } from "../command.ts";
+import { hint } from "../hint.ts";
 import { printInspection, printUnknown, withValue } from "./inspection.ts";
 import { commonKeys, listingKeys } from "./keys.ts";
 import { printListing } from "./listing.ts";
@@ -47,7 +48,9 @@ export async function listEnvironments(context: CommandContext): Promise<number>
     const wanted = values[key];
     if (wanted === undefined) continue;
     warnWithout(context, field, shown);
+    const before = shown;
     shown = shown.filter((entry) => entry[field] === wanted);
+    if (shown.length === 0 && before.length > 0) tellValues(context, field, wanted, before);
   }
   const manifests = entries.filter(({ manifestFile }) => manifestFile !== undefined).length;
   const count = `(${shown.length}; manifests ${manifests}/${entries.length})`;
@@ -66,6 +69,20 @@ export async function listEnvironments(context: CommandContext): Promise<number>
       }),
     },
   });
+}
+
+/** A filter that leaves nothing is often a misspelt one: says which values there are. */
+function tellValues(
+  { err }: CommandContext,
+  field: keyof Workload,
+  wanted: string,
+  entries: readonly Workload[],
+): void {
+  const values = [...new Set(entries.map((entry) => entry[field]))].filter(
+    (value) => typeof value === "string",
+  );
+  if (values.length === 0) return;
+  err(`No entry has ${field} '${wanted}'.${hint(wanted, values)} There are: ${values.sort().join(", ")}.`);
 }
 
 /** Runs `gym list benchmarks`. */
