@@ -6,6 +6,11 @@ const MAX_LENGTH = 64;
 /** Refuses names that are no module name: they become folders, YAML keys, routes and parts of identifiers. */
 export function checkName(name: string): string {
   if (NAME.test(name) && name.length <= MAX_LENGTH) return name;
+  if (NAME.test(name)) {
+    throw new ScaffoldError(
+      `'${name.slice(0, MAX_LENGTH)}…' cannot be the name of a component: it has ${name.length} characters, ${MAX_LENGTH} are allowed.`,
+    );
+  }
   throw new ScaffoldError(
     `'${name}' cannot be the name of a component: use lower-case letters, digits and '_', beginning with a letter` +
       `${suggestion(name)}.`,

@@ -57,6 +57,7 @@ describe("checkName", () => {
     expect(checkName("my_quiz2")).toBe("my_quiz2");
     expect(() => checkName("My-Quiz")).toThrow(", such as 'my_quiz'.");
     expect(() => checkName("2fast")).toThrow("such as 'fast'");
+    expect(() => checkName("a".repeat(70))).toThrow("it has 70 characters, 64 are allowed.");
     for (const bad of ["", "../up", "a/b", "a b", "é", "a".repeat(65)])
       expect(() => checkName(bad)).toThrow();
   });
@@ -203,7 +204,9 @@ describe("workloads", () => {
       expected_answer: "8",
       task_prompt: expect.stringContaining("How many legs"),
     });
-    expect(() => existingVerifier("quizz", [base])).toThrow("There is no verifier 'quizz' to reuse.");
+    expect(() => existingVerifier("quizz", [base])).toThrow(
+      "There is no verifier 'quizz' to reuse. Did you mean `quiz`?",
+    );
   });
 });
 

@@ -1,8 +1,10 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
 import { textOf } from "../config/node.ts";
 import { candidatePaths, findExistingPath } from "../config/paths.ts";
 import { readConfigFile } from "../config/read-config-file.ts";
 import { serverBlocks } from "../config/server-blocks.ts";
+import { getCloseMatches } from "../python/difflib.ts";
 import { ScaffoldError } from "./errors.ts";
 import { exampleRows } from "./resources-server.ts";
 
@@ -39,7 +41,11 @@ export function existingVerifier(name: string, roots: readonly string[]): Verifi
   const file = findExistingPath(configPath, roots);
   if (file === undefined) {
     const tried = candidatePaths(configPath, roots).map((place) => `  - ${place}`);
-    throw new ScaffoldError(`There is no verifier '${name}' to reuse. Looked at:\n${tried.join("\n")}`);
+    const [nearest] = getCloseMatches(name, reusable(roots), 1, 0.6);
+    const hint = nearest === undefined ? "" : ` Did you mean \`${nearest}\`?`;
+    throw new ScaffoldError(
+      `There is no verifier '${name}' to reuse.${hint} Looked at:\n${tried.join("\n")}`,
+    );
   }
   const blocks = [...serverBlocks(readConfigFile(file))];
   const server = blocks.find(({ type }) => type === "resources_servers");
@@ -65,6 +71,13 @@ export function existingVerifier(name: string, roots: readonly string[]): Verifi
     domain: textOf(server.block.entries.get("domain")) ?? "other",
     exampleRows: firstLines(readFileSync(rows, "utf8"), EXAMPLE_ROWS),
   };
+}
+
+function reusable(roots: readonly string[]): string[] {
+  return roots
+    .map((root) => path.join(root, "resources_servers"))
+    .filter((folder) => existsSync(folder))
+    .flatMap((folder) => readdirSync(folder));
 }
 
 function firstLines(text: string, count: number): string {

@@ -1,5 +1,5 @@
 import { defineCommand } from "../command.ts";
-import { serverFolderFlag } from "../flags.ts";
+import { jsonFlag, serverFolderFlag } from "../flags.ts";
 
 const keys = {
   entrypoint: { type: "str", required: true, help: "the folder to create, resources_servers/NAME" },
@@ -58,6 +58,7 @@ export const envInit = defineCommand({
       exclusive: "direction",
       help: "low rewards of the reused verifier are good",
     },
+    ...jsonFlag,
   },
   keys,
   examples: [

@@ -4,7 +4,7 @@ import type { IntegrationProfile } from "../../catalog/manifest.ts";
 import { searchRoots } from "../../config/paths.ts";
 import { agentFiles } from "../../scaffold/agent.ts";
 import { ScaffoldError } from "../../scaffold/errors.ts";
-import { type ScaffoldFiles, writeMissingFiles } from "../../scaffold/files.ts";
+import { type ScaffoldFiles, type WrittenFiles, writeMissingFiles } from "../../scaffold/files.ts";
 import { modelFiles } from "../../scaffold/model.ts";
 import { checkName } from "../../scaffold/names.ts";
 import { copiedSource, missingDependency, projectFiles } from "../../scaffold/project.ts";
@@ -43,10 +43,22 @@ export async function initComponent(context: CommandContext, keys: KeyTable): Pr
     refuseWorkloadFlags(flags);
     if (agent !== undefined) return initServer(context, `responses_api_agents/${agent}`);
     if (model !== undefined) return initServer(context, `responses_api_models/${model}`);
-    return initServer(context, String((await listingKeys(context, keys))["entrypoint"]));
+    return initServer(context, await givenEntrypoint(context, keys));
   }
   return initWorkload(context, flags, environment === undefined ? "benchmark" : "environment", workload);
 }
+
+/** `+entrypoint`, or `--resources-server`; without either the user has not said what to create. */
+async function givenEntrypoint(context: CommandContext, keys: KeyTable): Promise<string> {
+  const { entrypoint } = await listingKeys(context, { entrypoint: { ...keys["entrypoint"], ...OPTIONAL } });
+  if (entrypoint !== undefined) return entrypoint;
+  throw new UsageError(
+    "missing required configuration: entrypoint. Say what to create: --resources-server NAME, --environment NAME, " +
+      "--benchmark NAME, --agent NAME or --model NAME (or +entrypoint=resources_servers/NAME).",
+  );
+}
+
+const OPTIONAL = { type: "str", required: false, help: "" } as const;
 
 async function initServer(context: CommandContext, entrypoint: string): Promise<number> {
   const [type = "", name = "", ...rest] = entrypoint.split("/");
@@ -61,10 +73,12 @@ async function initServer(context: CommandContext, entrypoint: string): Promise<
   }
   const folder = `${type}/${checkName(name)}`;
   if (existsSync(path.join(context.io.cwd, folder))) {
-    context.out(`Folder already exists: ${folder}. Exiting init.`);
+    if (context.json) printJson(context, folder, { created: [], kept: [] });
+    else context.out(`Folder already exists: ${folder}. Exiting init.`);
     return 0;
   }
   await create(context, folder, files(name));
+  if (context.json) return 0;
   context.out("");
   context.out(`Next: gym env test +entrypoint=${folder}`);
   return 0;
@@ -98,8 +112,14 @@ async function initWorkload(
 async function create(context: CommandContext, folder: string, files: ScaffoldFiles): Promise<void> {
   const { io, installRoot, out, err, terminal } = context;
   const around = projectFiles(io.cwd, installRoot);
-  const { created } = await writeMissingFiles(io.cwd, { ...around, ...files });
-  if (created.length === 0) out(`${terminal.green("✓")} ${folder} is up to date.`);
+  const hidden = hiddenComponents(context, files);
+  const written = await writeMissingFiles(io.cwd, { ...around, ...files });
+  const { created } = written;
+  for (const { name, directory } of hidden) {
+    err(`Warning: ${name} hides the one in ${directory} from commands that run here.`);
+  }
+  if (context.json) printJson(context, folder, written);
+  else if (created.length === 0) out(`${terminal.green("✓")} ${folder} is up to date.`);
   else {
     out(`${terminal.green("✓")} Created ${folder}`);
     for (const file of created) out(`  ${file}`);
@@ -107,10 +127,25 @@ async function create(context: CommandContext, folder: string, files: ScaffoldFi
   const hint = missingDependency(io.cwd, installRoot);
   if (hint !== undefined) err(`Warning: ${hint}`);
   else if ("package.json" in around) {
-    out("Run `npm install` before the tests.");
+    if (!context.json) out("Run `npm install` before the tests.");
     const copied = copiedSource(io.cwd, installRoot);
     if (copied !== undefined) err(`Note: ${copied}`);
   }
+}
+
+function printJson({ out }: CommandContext, component: string, { created, kept }: WrittenFiles): void {
+  out(JSON.stringify({ component, created, kept }));
+}
+
+/** Components of other roots that have the names of those about to be made: the working directory comes first. */
+function hiddenComponents({ io, env, installRoot }: CommandContext, files: ScaffoldFiles) {
+  const names = new Set(Object.keys(files).map((file) => file.split("/").slice(0, 2).join("/")));
+  const others = searchRoots({ cwd: io.cwd, env, installRoot }).filter((root) => root !== io.cwd);
+  return [...names].flatMap((name) => {
+    const directory = others.map((root) => path.join(root, name)).find((place) => existsSync(place));
+    const isNew = !existsSync(path.join(io.cwd, name));
+    return directory === undefined || !isNew ? [] : [{ name, directory }];
+  });
 }
 
 function refuseWorkloadFlags(flags: InitFlags): void {
