@@ -8,7 +8,9 @@ import { errorMessage } from "../../errors.ts";
 import { listingKeys } from "../catalog/keys.ts";
 import { openCatalog } from "../catalog/open-catalog.ts";
 import type { CommandContext, SelectorKind } from "../command.ts";
+import { componentNames } from "../component-names.ts";
 import type { KeyTable } from "../config-keys.ts";
+import { hint } from "../hint.ts";
 import { selectConfig } from "../selectors.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -79,6 +81,8 @@ async function allTargets(context: CommandContext): Promise<Target[]> {
   return servers.map(({ name, configFile }) => ({ name, configFile }));
 }
 
+const KINDS = ["resources-server", "environment", "benchmark"] as const satisfies readonly SelectorKind[];
+
 /** A config file, or the name of a resources server, environment or benchmark. */
 async function namedTarget({ io, env, installRoot, err }: CommandContext, name: string): Promise<Target> {
   if (name.endsWith(".yaml")) {
@@ -87,20 +91,18 @@ async function namedTarget({ io, env, installRoot, err }: CommandContext, name: 
     return { name, configFile };
   }
   const places = { roots: searchRoots({ cwd: io.cwd, env, installRoot }), warn: err };
-  let first: unknown;
-  for (const kind of [
-    "resources-server",
-    "environment",
-    "benchmark",
-  ] as const satisfies readonly SelectorKind[]) {
+  for (const kind of KINDS) {
     try {
       return { name, configFile: await selectConfig(kind, kind, name, places) };
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
-      first ??= error;
     }
   }
-  throw first;
+  const names = await Promise.all(KINDS.map((kind) => componentNames(kind, places.roots)));
+  throw new UsageError(
+    `argument NAME: there is no resources server, environment or benchmark '${name}'.${hint(name, names.flat())} ` +
+      "See `gym list resources-servers` and `gym list environments`.",
+  );
 }
 
 function show(context: CommandContext, { name, reports, problem }: Audited, evidence: boolean): void {

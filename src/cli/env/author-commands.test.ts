@@ -36,6 +36,17 @@ describe("gym env init", () => {
     expect((await run("env", "validate", "--resources-server", "quiz")).stdout).toBe("✓ Config is valid.\n");
   });
 
+  it("prints JSON, and warns where a new component hides one that exists", async () => {
+    const { exitCode, stdout, stderr } = await run("env", "init", "--resources-server", "mcqa", "--json");
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ component: "resources_servers/mcqa", kept: [] });
+    expect(stderr).toMatch(
+      /^Warning: resources_servers\/mcqa hides the one in .*\/resources_servers\/mcqa from/m,
+    );
+    const again = await run("env", "init", "--resources-server", "mcqa", "--json");
+    expect(JSON.parse(again.stdout)).toEqual({ component: "resources_servers/mcqa", created: [], kept: [] });
+  });
+
   it("leaves an existing folder alone", async () => {
     write("resources_servers/quiz/notes", "mine");
     const result = await run("env", "init", "+entrypoint=resources_servers/quiz");
@@ -60,6 +71,7 @@ describe("gym env init", () => {
 
   it.each([
     { words: [], exitCode: 2, says: "missing required configuration: entrypoint" },
+    { words: [], exitCode: 2, says: "--benchmark NAME, --agent NAME or --model NAME" },
     { words: ["--resources-server", "No Good"], exitCode: 1, says: "such as 'no_good'" },
     {
       words: ["--resources-server", "../up"],
@@ -118,6 +130,13 @@ describe("gym env test", () => {
     const missing = await run("env", "test", "--resources-server", "nowhere");
     expect(missing.exitCode).toBe(1);
     expect(missing.stderr).toContain(`${base}/resources_servers/nowhere`);
+    const near = await run("env", "test", "--resources-server", "mcqaa");
+    expect(near.stderr).toContain("Did you mean `mcqa`?");
+    const typo = await run("env", "audit", "mcqaa");
+    expect(typo.exitCode).toBe(2);
+    expect(typo.stderr).toContain(
+      "argument NAME: there is no resources server, environment or benchmark 'mcqaa'. Did you mean `mcqa`?",
+    );
     const odd = await run("env", "test", "+entrypoint=resources_servers");
     expect(odd.stderr).toContain("must name a server folder in two parts");
     expect((await run("env", "test", "+num_shards=2", "+shard_index=2")).exitCode).toBe(2);

@@ -1,8 +1,10 @@
+import { existsSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { candidatePaths, findServerDirectory, searchRoots } from "../../config/paths.ts";
 import { isServerType, type ServerType, serverTypes } from "../../config/server-types.ts";
 import { GymError } from "../../errors.ts";
 import type { CommandContext } from "../command.ts";
+import { hint } from "../hint.ts";
 
 /** The folder of a server, as `+entrypoint=resources_servers/NAME` names it. */
 export interface ServerFolder {
@@ -29,7 +31,7 @@ export function findServerFolder({ io, env, installRoot }: CommandContext, entry
     const tried = candidatePaths(`${type}/${name}`, roots).map((place) => `  - ${place}`);
     throw new GymError(
       "SERVER_FOLDER",
-      `There is no server in ${type}/${name}. Looked at:\n${tried.join("\n")}`,
+      `There is no server in ${type}/${name}.${hint(name, serverNames(type, roots))} Looked at:\n${tried.join("\n")}`,
     );
   }
   return {
@@ -38,4 +40,11 @@ export function findServerFolder({ io, env, installRoot }: CommandContext, entry
     entrypoint: `${type}/${path.basename(directory)}`,
     directory,
   };
+}
+
+function serverNames(type: ServerType, roots: readonly string[]): string[] {
+  return roots
+    .map((root) => path.join(root, type))
+    .filter((folder) => existsSync(folder))
+    .flatMap((folder) => readdirSync(folder));
 }
