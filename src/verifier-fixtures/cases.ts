@@ -55,6 +55,15 @@ export function readCases(file: string): VerifierCase[] {
     .split(/\r\n|\n|\r/)
     .flatMap((text, index) => (text.trim() === "" ? [] : [readCase(text, file, index + 1)]));
   if (cases.length === 0) throw new VerifierFixtureError(`${file} has no cases.`);
+  const lines = new Map<string, number>();
+  for (const { name, line } of cases) {
+    const before = lines.get(name);
+    if (before !== undefined)
+      throw new VerifierFixtureError(
+        `${file}:${line} has the name of line ${before}, '${name}'; give each case its own.`,
+      );
+    lines.set(name, line);
+  }
   return cases;
 }
 

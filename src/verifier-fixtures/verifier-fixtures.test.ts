@@ -50,6 +50,13 @@ const exercise = (options: Partial<VerifierCasesOptions> = {}, definition = coun
   exerciseVerifierCases(definition, { file, ...options });
 
 describe("readCases", () => {
+  it("refuses two cases of the same name", () => {
+    write(full, zero, { ...zero, name: "right" });
+    expect(() => readCases(file)).toThrow(
+      `${file}:3 has the name of line 1, 'right'; give each case its own.`,
+    );
+  });
+
   it.each([
     ["a further key", { ...full, note: "x" }, "note"],
     ["an unknown kind", { ...full, kind: "half_reward" }, "kind"],
