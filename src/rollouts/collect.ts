@@ -316,7 +316,7 @@ export class Collection {
     const willRetry = await this.#record(queued, outcome);
     const milliseconds = Math.round(performance.now() - running.startedAt);
     if (outcome.status === "failed") this.progress.failedRow(outcome.failure.class, queued);
-    this.progress.ended(outcome, milliseconds, willRetry, queued.agent);
+    this.progress.ended(outcome, queued.taskIndex, willRetry, queued.agent);
     const { taskIndex, rolloutIndex, agent, attempt } = queued;
     this.#options.onOutcome?.({ taskIndex, rolloutIndex, agent, attempt, milliseconds, outcome, willRetry });
   }

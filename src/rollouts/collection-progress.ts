@@ -1,4 +1,5 @@
 import type { FailureStage } from "../client/call-errors.ts";
+import { RunningClusteredMean } from "../metrics/running-mean.ts";
 import type { Row } from "./jsonl-rows.ts";
 import type { Outcome } from "./outcome.ts";
 import { Trouble, type TroubleSnapshot } from "./trouble.ts";
@@ -8,7 +9,6 @@ const SLOWEST_SHOWN = 3;
 const FAILED_ROWS_SHOWN = 3;
 /** The rate is that of the last half minute, so that it follows what happens now. */
 const RATE_WINDOW_MS = 30_000;
-const NORMAL_95 = 1.96;
 
 export interface ProgressSnapshot {
   /** Rollouts of this run and of the ones it resumes. */
@@ -25,7 +25,7 @@ export interface ProgressSnapshot {
   rate: number;
   eta_seconds: number | null;
   mean_reward: number | null;
-  /** Half the width of the 95 % interval of the mean; null while there are too few rewards. */
+  /** Half the width of the 95 % interval of the mean, clustered by task as in the statistics; null while there are too few tasks. */
   reward_interval: number | null;
   failures_by_class: Record<string, number>;
   /** What the latest failure of each class said. */
@@ -67,8 +67,8 @@ export class CollectionProgress {
   readonly #alreadyLost: number;
   /** The clock only goes forward: a system whose time is set must not show a rate of nothing. */
   readonly #startedAt = performance.now();
-  readonly #rewards = new Moments();
-  readonly #byAgent = new Map<string, { done: number; rewards: Moments }>();
+  readonly #rewards = new RunningClusteredMean();
+  readonly #byAgent = new Map<string, { done: number; rewards: number; total: number }>();
   readonly #failures = new Map<string, { count: number; message: string; stage: FailureStage }>();
   readonly #failedRows = new Map<string, FailedRow[]>();
   readonly #trouble = new Trouble();
@@ -87,7 +87,7 @@ export class CollectionProgress {
     this.#alreadyLost = options.alreadyLost ?? 0;
   }
 
-  ended(outcome: Outcome, _milliseconds: number, willRetry: boolean, agent: string): void {
+  ended(outcome: Outcome, taskIndex: number, willRetry: boolean, agent: string): void {
     if (outcome.status === "cancelled") {
       this.#cancelled++;
       return;
@@ -101,13 +101,14 @@ export class CollectionProgress {
     this.#completed++;
     this.#trouble.over();
     this.#note(performance.now());
-    const perAgent = this.#byAgent.get(agent) ?? { done: 0, rewards: new Moments() };
+    const perAgent = this.#byAgent.get(agent) ?? { done: 0, rewards: 0, total: 0 };
     this.#byAgent.set(agent, perAgent);
     perAgent.done++;
     const { reward, response } = outcome.row;
     if (typeof reward === "number") {
-      this.#rewards.add(reward);
-      perAgent.rewards.add(reward);
+      this.#rewards.add(taskIndex, reward);
+      perAgent.rewards++;
+      perAgent.total += reward;
     }
     const usage = (response as { usage?: Record<string, unknown> | null } | null | undefined)?.usage;
     if (typeof usage?.["ng_cost"] === "number") this.#cost = (this.#cost ?? 0) + usage["ng_cost"];
@@ -177,9 +178,9 @@ export class CollectionProgress {
         what,
       })),
       by_agent: Object.fromEntries(
-        [...this.#byAgent].map(([agent, { done: count, rewards }]) => [
+        [...this.#byAgent].map(([agent, { done: count, rewards, total }]) => [
           agent,
-          { done: count, mean_reward: rewards.mean },
+          { done: count, mean_reward: rewards === 0 ? null : total / rewards },
         ]),
       ),
     };
@@ -203,28 +204,5 @@ export class CollectionProgress {
       if (((this.#recent[i] ?? 0) + 1) * 1000 > from) count += this.#recent[i + 1] ?? 0;
     }
     return count / Math.max(0.001, (now - from) / 1000);
-  }
-}
-
-/** Mean and spread of a stream of numbers (Welford). */
-class Moments {
-  #count = 0;
-  #mean = 0;
-  #squares = 0;
-
-  add(value: number): void {
-    this.#count++;
-    const delta = value - this.#mean;
-    this.#mean += delta / this.#count;
-    this.#squares += delta * (value - this.#mean);
-  }
-
-  get mean(): number | null {
-    return this.#count === 0 ? null : this.#mean;
-  }
-
-  get halfInterval(): number | null {
-    if (this.#count < 2) return null;
-    return NORMAL_95 * Math.sqrt(this.#squares / (this.#count - 1) / this.#count);
   }
 }

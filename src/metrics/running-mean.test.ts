@@ -1,0 +1,50 @@
+import { describe, expect, it } from "vitest";
+import { clusteredMean } from "./intervals.ts";
+import { RunningClusteredMean } from "./running-mean.ts";
+import { seededRandom } from "./seeded-random.ts";
+
+describe("RunningClusteredMean", () => {
+  it.each([
+    [0, 1],
+    [1e6, 1],
+    [-3, 0.001],
+  ])("is the clustered mean after every reward (around %d, spread %d)", (origin, spread) => {
+    const random = seededRandom(7);
+    const tasks = new Map<number, number[]>();
+    const running = new RunningClusteredMean();
+    for (let step = 0; step < 300; step++) {
+      const task = Math.floor(random() * 25) * 1_000_003;
+      const reward = origin + spread * (random() < 0.3 + (task % 5) / 10 ? 1 : random());
+      tasks.set(task, [...(tasks.get(task) ?? []), reward]);
+      running.add(task, reward);
+      const { value, low, high } = clusteredMean([...tasks.values()]);
+      expect(running.mean).toBeCloseTo(value, 6);
+      if (low === null || high === null) expect(running.halfInterval).toBeNull();
+      else expect(running.halfInterval).toBeCloseTo((high - low) / 2, 8);
+    }
+  });
+
+  it("has a wider interval when rollouts of a task are alike than when each is a task", () => {
+    const [repeats, alone] = [new RunningClusteredMean(), new RunningClusteredMean()];
+    for (let place = 0; place < 40; place++) {
+      const reward = Math.floor(place / 4) % 2;
+      repeats.add(Math.floor(place / 4), reward);
+      alone.add(place, reward);
+    }
+    expect(repeats.mean).toBe(alone.mean);
+    expect(repeats.halfInterval).toBeGreaterThan(1.9 * (alone.halfInterval ?? 0));
+  });
+
+  it("says nothing it cannot know", () => {
+    const running = new RunningClusteredMean(2);
+    expect(running.mean).toBeNull();
+    running.add(0, 1);
+    running.add(0, 0);
+    expect(running.halfInterval).toBeNull();
+    running.add(1, 1);
+    expect(running.halfInterval).not.toBeNull();
+    running.add(2, 1);
+    expect(running.mean).toBe(0.75);
+    expect(running.halfInterval).toBeNull();
+  });
+});

@@ -1,0 +1,74 @@
+import { GrowableDoubles, GrowableIntegers } from "./growable-array.ts";
+import { RolloutKeyMap } from "./rollout-key-map.ts";
+import { tQuantile } from "./student-t.ts";
+
+const PROBABILITY = 0.975;
+/** Some sixty megabytes; a run of more tasks goes without an interval while it runs. */
+const MAX_TASKS = 1_000_000;
+
+/**
+ * `clusteredMean` of rewards that come one by one, in any order: a count and a sum per task, and three sums over the tasks, so that a
+ * reward costs the same however many came before.
+ */
+export class RunningClusteredMean {
+  readonly #places = new RolloutKeyMap();
+  readonly #counts = new GrowableIntegers();
+  readonly #sums = new GrowableDoubles();
+  readonly #maxTasks: number;
+  /** Sums are of the distance to the first reward: what is large and the same in all would drown the differences. */
+  #origin = 0;
+  #count = 0;
+  #total = 0;
+  /** Over the tasks: sum², count · sum, count². */
+  #squares = 0;
+  #products = 0;
+  #squaredCounts = 0;
+  #tooMany = false;
+
+  constructor(maxTasks = MAX_TASKS) {
+    this.#maxTasks = maxTasks;
+  }
+
+  add(task: number, reward: number): void {
+    if (this.#count === 0) this.#origin = reward;
+    const value = reward - this.#origin;
+    this.#count++;
+    this.#total += value;
+    const place = this.#placeOf(task);
+    if (place === undefined) return;
+    const [count, sum] = [this.#counts.at(place), this.#sums.at(place)];
+    this.#squares += (2 * sum + value) * value;
+    this.#products += sum + (count + 1) * value;
+    this.#squaredCounts += 2 * count + 1;
+    this.#counts.values[place] = count + 1;
+    this.#sums.values[place] = sum + value;
+  }
+
+  get mean(): number | null {
+    return this.#count === 0 ? null : this.#origin + this.#total / this.#count;
+  }
+
+  /** Half the width of the 95 % interval; null with fewer than two tasks. */
+  get halfInterval(): number | null {
+    const tasks = this.#places.size;
+    if (tasks < 2 || this.#tooMany) return null;
+    const mean = this.#total / this.#count;
+    const spread = this.#squares - 2 * mean * this.#products + mean * mean * this.#squaredCounts;
+    const error = Math.sqrt((tasks / (tasks - 1)) * Math.max(0, spread)) / this.#count;
+    return tQuantile(PROBABILITY, tasks - 1) * error;
+  }
+
+  #placeOf(task: number): number | undefined {
+    const known = this.#places.get(task, 0);
+    if (known !== undefined) return known;
+    if (this.#places.size >= this.#maxTasks) {
+      this.#tooMany = true;
+      return undefined;
+    }
+    const place = this.#counts.length;
+    this.#places.set(task, 0, place);
+    this.#counts.push(0);
+    this.#sums.push(0);
+    return place;
+  }
+}
