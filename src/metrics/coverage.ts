@@ -6,7 +6,7 @@ import { type Row, rowIndices } from "./rollout-row.ts";
 export interface Coverage {
   /** Rollouts asked for. */
   expected: number;
-  /** Completed, with a reward that counts. */
+  /** Completed, and not masked. */
   ok: number;
   /** Completed, but marked as not to be learned from. */
   masked: number;

@@ -3,10 +3,11 @@ import { artifactPaths } from "../../rollouts/artifact-paths.ts";
 import type { CollectResult } from "../../rollouts/collect.ts";
 import type { Evaluation } from "../../rollouts/evaluate.ts";
 import { FAILURE_CLASSES } from "../../rollouts/failure-classes.ts";
+import type { RunSummary } from "../../rollouts/summarize.ts";
 import type { CommandContext } from "../command.ts";
 import { SignalReceived } from "../interruption.ts";
 import { failureAdvice } from "./failure-advice.ts";
-import { exitCodeOf, printReport } from "./report.ts";
+import { exitCodeOf, printReport, printSummary } from "./report.ts";
 
 const CAUSE = "401 from api.example.org: no such key";
 
@@ -106,6 +107,59 @@ describe("the report of a run in which everything failed", () => {
     expect(failureAdvice("made_up")).toBeUndefined();
     expect(failureAdvice("toString")).toBeUndefined();
     expect(reportOf({ failureClass: "made_up" })).toContain("12 failed attempts, made_up");
+  });
+});
+
+describe("the summary of a run", () => {
+  const interval = { value: 0.5, standard_error: 0.1, low: 0.3, high: 0.7, tasks: 4 };
+  const summaryText = (statistics: object, coverage: object = {}): string => {
+    const lines: string[] = [];
+    const plain = (text: string) => text;
+    printSummary(
+      {
+        agents: [
+          {
+            agent: "solver",
+            metrics: {
+              key_metrics: { "mean/reward": 0.5, "mean/_ng_attempt_index": 1, "mean/mask_sample": 0 },
+            },
+            statistics: { rollouts: 6, tasks: 4, reward: interval, pass: [], ...statistics },
+          },
+        ],
+        coverage: { expected: 6, ok: 6, masked: 0, failed: 0, missing: 0, ...coverage },
+      } as unknown as RunSummary,
+      {
+        out: (line: string) => lines.push(line),
+        terminal: { yellow: plain, green: plain, bold: plain, dim: plain },
+      } as unknown as CommandContext,
+    );
+    return lines.join("\n");
+  };
+
+  it("leaves out what only the frame adds to rows", () => {
+    const text = summaryText({});
+    expect(text).toContain("mean/reward");
+    expect(text).not.toMatch(/_ng_|mask_sample/);
+    expect(text).toContain("Coverage: 6 of 6 rollouts count (0 failed, 0 masked, 0 missing)");
+  });
+
+  it("says how many tasks each rate speaks for", () => {
+    const pass = [{ k: 2, pass_at_k: { ...interval, tasks: 1 }, pass_hat_k: { ...interval, tasks: 1 } }];
+    expect(summaryText({ pass })).toMatch(/pass@2 \/ pass\^2 .*\] \(1 task\)$/m);
+  });
+
+  it("does not let an interval of no width pass for certainty", () => {
+    const note = "All 4 tasks came out alike";
+    expect(summaryText({})).not.toContain(note);
+    expect(summaryText({ reward: { ...interval, value: 0, low: 0, high: 0 } })).toContain(note);
+    expect(summaryText({ reward: { ...interval, low: null, high: null } })).not.toContain(note);
+  });
+
+  it("counts as the interval does", () => {
+    expect(summaryText({ rollouts: 4 })).toContain(
+      "Coverage: 4 of 6 rollouts count (0 failed, 0 masked, 0 missing, 2 without a reward)",
+    );
+    expect(summaryText({ rollouts: 7 })).toContain("Coverage: 6 of 6 rollouts count");
   });
 });
 

@@ -93,19 +93,49 @@ export function printSummary({ agents, coverage }: RunSummary, { out, terminal }
     out("");
     out(terminal.bold(agent || "(no agent)"));
     for (const [name, value] of Object.entries(metrics.key_metrics))
-      out(`  ${name.padEnd(28)} ${numberText(value)}`);
+      if (!isInternal(name)) out(`  ${name.padEnd(28)} ${numberText(value)}`);
     if (!statistics) continue;
     out(
-      `  ${"reward, 95 % interval".padEnd(28)} ${estimateText(statistics.reward)} (${statistics.tasks} tasks, ${statistics.rollouts} rollouts)`,
+      `  ${"reward, 95 % interval".padEnd(28)} ${estimateText(statistics.reward)} (${countText(statistics.tasks, "task")}, ${countText(statistics.rollouts, "rollout")})`,
     );
     for (const { k, pass_at_k, pass_hat_k } of passRows(statistics.pass)) {
-      out(`  ${`pass@${k} / pass^${k}`.padEnd(28)} ${estimateText(pass_at_k)} / ${estimateText(pass_hat_k)}`);
+      const rates = `${estimateText(pass_at_k)} / ${estimateText(pass_hat_k)}`;
+      out(`  ${`pass@${k} / pass^${k}`.padEnd(28)} ${rates} (${countText(pass_at_k.tasks, "task")})`);
     }
+    const note = intervalNote(statistics.reward);
+    if (note !== undefined) out(terminal.dim(`  ${note}`));
   }
+  printCoverage({ agents, coverage }, out, terminal);
+}
+
+function printCoverage(
+  { agents, coverage }: Pick<RunSummary, "agents" | "coverage">,
+  out: CommandContext["out"],
+  terminal: CommandContext["terminal"],
+): void {
   const { expected, ok, masked, failed, missing } = coverage;
+  const scored = agents.reduce((sum, { statistics }) => sum + (statistics?.rollouts ?? 0), 0);
+  // A row that is there twice is scored twice, so there may be more.
+  const counting = Math.min(ok, scored);
+  const unscored = counting < ok ? `, ${ok - counting} without a reward` : "";
   out("");
-  const line = `Coverage: ${ok} of ${expected} rollouts count (${failed} failed, ${masked} masked, ${missing} missing)`;
-  out(ok === expected ? terminal.green(line) : terminal.yellow(line));
+  const line = `Coverage: ${counting} of ${expected} rollouts count (${failed} failed, ${masked} masked, ${missing} missing${unscored})`;
+  out(counting === expected ? terminal.green(line) : terminal.yellow(line));
+}
+
+/** Means of what the frame adds to rows say nothing about the model; the metrics file has them all. */
+function isInternal(metric: string): boolean {
+  return metric.split("/").some((part) => part.startsWith("_ng_") || part === "mask_sample");
+}
+
+/** An interval of no width is not certainty. */
+function intervalNote({ low, high, tasks }: Estimate): string | undefined {
+  if (low === null || low !== high) return undefined;
+  return `All ${countText(tasks, "task")} came out alike, so the interval has no width; it says nothing about other tasks.`;
+}
+
+function countText(count: number, noun: string): string {
+  return `${count} ${count === 1 ? noun : `${noun}s`}`;
 }
 
 /** 1 when the run ended by itself before its end, or when not one rollout came to anything, now or in the runs it resumes. */
