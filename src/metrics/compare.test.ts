@@ -7,7 +7,9 @@ describe("tests of significance", () => {
   it("counts wins against losses exactly", () => {
     expect(signTest(0, 0)).toBe(1);
     expect(signTest(7, 7)).toBe(1);
-    expect(signTest(1, 0)).toBeCloseTo(1, 12);
+    expect(signTest(1, 0)).toBe(1);
+    for (const losses of [1, 2, 5, 12]) expect(signTest(losses + 1, losses)).toBe(1);
+    expect(signTest(400, 601)).toBeCloseTo(signTest(400, 600), 8);
     expect(signTest(5, 0)).toBeCloseTo(2 / 32, 12);
     expect(signTest(3, 8)).toBeCloseTo(0.2265625, 12);
     expect(signTest(600, 500)).toBeCloseTo(0.0028195449914, 10);

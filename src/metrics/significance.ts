@@ -23,8 +23,24 @@ export function signTest(wins: number, losses: number): number {
   const trials = wins + losses;
   if (trials === 0) return 1;
   const fewer = Math.min(wins, losses);
+  if (wins === losses) return 1;
+  if (trials <= SUMMED_UP_TO) return Math.min(1, 2 * fairCoinAtMost(fewer, trials));
   // P(X <= fewer) for a fair coin, as an incomplete beta function.
-  return wins === losses ? 1 : Math.min(1, 2 * incompleteBeta(0.5, trials - fewer, fewer + 1));
+  return Math.min(1, 2 * incompleteBeta(0.5, trials - fewer, fewer + 1));
+}
+
+/** Beyond this many tosses the terms are too small to be numbers. */
+const SUMMED_UP_TO = 1_000;
+
+/** P(X <= most) of so many tosses, term by term: nothing is lost where the answer is a round number. */
+function fairCoinAtMost(most: number, tosses: number): number {
+  let ways = 2 ** -tosses;
+  let sum = 0;
+  for (let heads = 0; heads <= most; heads++) {
+    sum += ways;
+    ways = (ways * (tosses - heads)) / (heads + 1);
+  }
+  return sum;
 }
 
 export interface PermutationTest {
