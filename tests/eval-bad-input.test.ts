@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
-import { copyFile, mkdir, writeFile } from "node:fs/promises";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { copyFile, mkdir, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -53,6 +53,16 @@ describe("bad input of gym eval run", () => {
       title: "bytes that are no text",
       content: Buffer.from([0x7b, 0xff, 0x7d, 0x0a]),
       says: /in\.jsonl:1: the line is not valid UTF-8/,
+    },
+    {
+      title: "a byte order mark",
+      content: `\uFEFF${JSON.stringify(good)}\n`,
+      says: /in\.jsonl:1: the line begins with a byte order mark/,
+    },
+    {
+      title: "a compressed file",
+      content: Buffer.from([0x1f, 0x8b, 0x08, 0x00]),
+      says: /in\.jsonl:1: the file is compressed with gzip/,
     },
     {
       title: "a row without request",
@@ -183,6 +193,69 @@ describe("bad input of gym eval run", () => {
     const run = await gym(cwd, ["eval", "run", ...TOOL_CALL, "-o", "out.jsonl"]);
     expect(run).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("out.jsonl' is a directory") });
     expect(run.text).not.toContain("starting");
+  });
+
+  it("an output in a file, a device, or a file that is no result", async () => {
+    const cwd = await project({ "in.jsonl": lines([good]), "notes.md": "# Notes\n" });
+    const run = (output: string) => gym(cwd, ["eval", "run", ...TOOL_CALL, "-o", output]);
+    const before = readdirSync(cwd);
+    for (const [output, says] of [
+      ["notes.md/y.jsonl", /y\.jsonl' cannot be created: '.*notes\.md' is a file, not a directory/],
+      ["/dev/full", /'\/dev\/full' is a device, pipe or socket; --output must name a file/],
+      ["/dev/stdout", /'\/dev\/stdout' is a device, pipe or socket/],
+      ["notes.md", /notes\.md' is already there and holds no results of a run/],
+    ] as const) {
+      const refused = await run(output);
+      expect(refused.exitCode).toBe(1);
+      expect(refused.stderr).toMatch(says);
+    }
+    expect(readdirSync(cwd)).toEqual(before);
+    expect(readFileSync(path.join(cwd, "notes.md"), "utf8")).toBe("# Notes\n");
+  });
+
+  it("nothing, over an earlier run, which stays as it was", { timeout: 60_000 }, async () => {
+    const cwd = await project({ "in.jsonl": lines([good]), "empty.jsonl": "" });
+    const words = ["eval", "run", "-o", "out.jsonl"];
+    const run = await gym(cwd, [...words, ...TOOL_CALL, "-i", "in.jsonl"]);
+    expect(run.exitCode, run.text).toBe(0);
+    const state = () =>
+      readdirSync(cwd, { withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map(({ name }) => [name, readFileSync(path.join(cwd, name), "utf8")]);
+    const before = state();
+    const empty = await gym(cwd, [...words, ...TOOL_CALL, "-i", "empty.jsonl"]);
+    expect(empty).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("has no rows") });
+    expect(state()).toEqual(before);
+    const model = ["--model-type", "openai_model", "--model-url", "localhost:8000", "--model", "m"];
+    const mistyped = await gym(cwd, [
+      ...words,
+      ...TOOL_CALL.slice(0, 2),
+      ...model,
+      "--model-api-key",
+      "key",
+      "-i",
+      "in.jsonl",
+    ]);
+    expect(mistyped.exitCode).toBe(1);
+    expect(mistyped.text).toContain("begins with 'localhost:'");
+    expect(state()).toEqual(before);
+    await rm(path.join(cwd, "out_materialized_inputs.jsonl"));
+    const lost = await gym(cwd, [...words, ...TOOL_CALL, "-i", "in.jsonl", "--resume"]);
+    expect(lost).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("has results, but") });
+    expect(state()).toEqual(before.filter(([name]) => name !== "out_materialized_inputs.jsonl"));
+    for (const ending of [".previous", ".previous.2"]) {
+      const again = await gym(cwd, [...words, ...TOOL_CALL, "-i", "in.jsonl"]);
+      expect(again.text).toContain(`out.jsonl${ending}'`);
+      expect(rowsOf(path.join(cwd, `out.jsonl${ending}`))).toHaveLength(1);
+    }
+  });
+
+  it("no output, twice in the same moment", { timeout: 60_000 }, async () => {
+    const cwd = await project({ "in.jsonl": lines([good]) });
+    const words = ["eval", "run", ...TOOL_CALL, "-i", "in.jsonl"];
+    const runs = await Promise.all([gym(cwd, words), gym(cwd, words)]);
+    expect(runs.map(({ exitCode }) => exitCode)).toEqual([0, 0]);
+    expect(readdirSync(path.join(cwd, "results", AGENT))).toHaveLength(2);
   });
 
   it("a second run on one output", { timeout: 60_000 }, async () => {

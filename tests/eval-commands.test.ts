@@ -286,6 +286,28 @@ describe("gym eval aggregate", () => {
     expect(twice.stderr).toMatch(/run2\.jsonl:1: rollout 0 of task 0 is also in '.*run\.jsonl'/);
     expect(existsSync(path.join(cwd, "all.jsonl"))).toBe(false);
   });
+
+  it("never loses the rollouts its output holds", async () => {
+    const cwd = await storedRun();
+    const stored = readFileSync(path.join(cwd, "run.jsonl"), "utf8");
+    const [first = "", ...others] = stored.split("\n");
+    await writeFile(path.join(cwd, "s0.jsonl"), `${first}\n`);
+    await writeFile(path.join(cwd, "s1.jsonl"), others.join("\n"));
+    const shard = await gym(cwd, ["eval", "aggregate", "-i", "s[01].jsonl", "-o", "s0.jsonl"]);
+    expect(shard).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("is one of the shards") });
+    expect(readFileSync(path.join(cwd, "s0.jsonl"), "utf8")).toBe(`${first}\n`);
+    const over = await gym(cwd, ["eval", "aggregate", "-i", "s0.jsonl", "-o", "run.jsonl"]);
+    expect(over.exitCode, over.text).toBe(0);
+    expect(over.stderr).toContain("run.jsonl.previous'");
+    expect(readFileSync(path.join(cwd, "run.jsonl.previous"), "utf8")).toBe(stored);
+    const words = ["eval", "export", "--format", "sft", "--rollouts", "s1.jsonl"];
+    const exported = await gym(cwd, [...words, "-o", "s0.jsonl"]);
+    expect(exported).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining("holds the rollouts of a run"),
+    });
+    expect(readFileSync(path.join(cwd, "s0.jsonl"), "utf8")).toBe(`${first}\n`);
+  });
 });
 
 describe("gym eval reverify", () => {
