@@ -114,6 +114,13 @@ describe("downloadHubSplit", () => {
     expect(await download()).toBe(2);
   });
 
+  it("leaves no empty folder behind when nothing arrived", async () => {
+    repo.put("train.jsonl", '{"a": 1}\n');
+    hub.fail({ match: /resolve\/main\/train/, status: 404 });
+    await expect(download()).rejects.toMatchObject({ code: "REMOTE_NOT_FOUND" });
+    expect(existsSync(`${target()}.parts`)).toBe(false);
+  });
+
   it("names a damaged file", async () => {
     repo.put("train.jsonl.gz", gzipSync("x".repeat(1000)).subarray(0, 20));
     await expect(download()).rejects.toThrow("'train.jsonl.gz' cannot be read: ");

@@ -1,4 +1,4 @@
-import { rm } from "node:fs/promises";
+import { readdir, rm, rmdir } from "node:fs/promises";
 import path from "node:path";
 import { listFiles } from "@huggingface/hub";
 import { makeDirectory } from "../config/make-directory.ts";
@@ -165,6 +165,7 @@ async function writeSplit(
     }
   } catch (error) {
     await output.abandon();
+    if ((await readdir(parts)).length === 0) await rmdir(parts);
     throw error;
   }
   await output.finish();

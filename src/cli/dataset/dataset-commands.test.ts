@@ -506,7 +506,7 @@ describe("gym dataset head and stats", () => {
       'call        lookup({"q": 1})\nresult      42\ntools       lookup(q, n)\nparameters  temperature: 0.5\n',
     );
     expect(stdout).toContain("→ assistant done\nreward      1\nanswer      é\n");
-    expect(stdout).toMatch(/── row 2 ─+\nline 2: /);
+    expect(stdout).toMatch(/── row 2 ─+\nrows\.jsonl:2: /);
     expect(stdout).not.toContain("third");
     expect((await gym("dataset head rows.jsonl -n 1 --full")).stdout).not.toContain("more lines");
     expect((await gym("dataset head rows.jsonl --skip 2 --json")).stdout).toBe(row("third"));

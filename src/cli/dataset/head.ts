@@ -30,7 +30,7 @@ export async function showRows(context: DatasetContext, name: string, flags: Hea
       line++;
       if (line <= skip) continue;
       if (line > skip + count) break;
-      if (!json) context.out(formatLine(text, line, context, flags.full));
+      if (!json) context.out(formatLine(text, { name, line }, context, flags.full));
       else if (!printJson(text, `${name}:${line}`, context)) broken++;
     }
     if (line <= skip && !json) context.out(`${name} has ${line} rows.`);
@@ -50,11 +50,16 @@ function printJson(text: string | null, where: string, context: DatasetContext):
   return true;
 }
 
-function formatLine(text: string | null, line: number, context: DatasetContext, full: boolean): string {
+function formatLine(
+  text: string | null,
+  { name, line }: { name: string; line: number },
+  context: DatasetContext,
+  full: boolean,
+): string {
   const { terminal } = context;
   const heading = terminal.bold(`── row ${line} ${"─".repeat(Math.max(4, 60 - String(line).length))}`);
   try {
-    return `${heading}\n${formatRow(readRow(text, `line ${line}`), { full, terminal })}\n`;
+    return `${heading}\n${formatRow(readRow(text, `${name}:${line}`), { full, terminal })}\n`;
   } catch (error) {
     return `${heading}\n${terminal.red(errorMessage(error))}\n`;
   }
