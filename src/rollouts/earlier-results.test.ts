@@ -6,6 +6,7 @@ import { artifactPaths } from "./artifact-paths.ts";
 import { refuseReplacingExport } from "./earlier-export.ts";
 import { heldAt, setAside } from "./earlier-results.ts";
 import { replaceMerge } from "./replace-merge.ts";
+import { RunLock } from "./run-lock.ts";
 import { ShardedRollouts } from "./shards.ts";
 
 let folder: string;
@@ -96,6 +97,16 @@ describe("merging into an output", () => {
     put("all_manifest.json", "{}");
     await expect(merge(["a.jsonl"], true)).rejects.toThrow("is one of the shards");
     expect(readdirSync(folder).sort()).toEqual(["a.jsonl", "all.jsonl", "all_manifest.json", "b.jsonl"]);
+  });
+
+  it("leaves a run alone that is being written", async () => {
+    put("all.jsonl", rollout(7));
+    const lock = RunLock.take(at("all.jsonl"));
+    await expect(merge(["a.jsonl"])).rejects.toThrow("is being written by process");
+    lock.release();
+    await merge(["a.jsonl"]);
+    expect(text("all.jsonl.previous")).toBe(rollout(7));
+    expect(existsSync(at("all.jsonl.lock"))).toBe(false);
   });
 
   it("refuses to replace anything else", async () => {

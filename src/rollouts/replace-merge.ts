@@ -1,6 +1,9 @@
+import { dirname } from "node:path";
 import type { ArtifactPaths } from "./artifact-paths.ts";
 import { belongsToRun, heldAt, otherFileError, setAside } from "./earlier-results.ts";
 import { RolloutError } from "./errors.ts";
+import { makeDirectory } from "./make-directory.ts";
+import { RunLock } from "./run-lock.ts";
 import type { ShardedRollouts } from "./shards.ts";
 
 /**
@@ -8,6 +11,22 @@ import type { ShardedRollouts } from "./shards.ts";
  * one, rollouts of another run are set aside, an output that is one of the shards itself and all other files are refused.
  */
 export async function replaceMerge(
+  shards: ShardedRollouts,
+  paths: ArtifactPaths,
+  options: { matched: boolean; onNotice: (text: string) => void },
+): Promise<void> {
+  const { output } = paths;
+  await makeDirectory(dirname(output));
+  // The files of a run that is still being written must not move from under it.
+  const lock = RunLock.take(output);
+  try {
+    await mergeLocked(shards, paths, options);
+  } finally {
+    lock.release();
+  }
+}
+
+async function mergeLocked(
   shards: ShardedRollouts,
   paths: ArtifactPaths,
   options: { matched: boolean; onNotice: (text: string) => void },
