@@ -41,10 +41,7 @@ export async function chooseInput(
   if (keys.input_jsonl_fpath !== undefined) {
     return { inputPath: existingInput(context, keys.input_jsonl_fpath), agentName: keys.agent_name };
   }
-  const directory = path.join(
-    keys.output.slice(0, keys.output.length - path.extname(keys.output).length),
-    "preprocessed_datasets",
-  );
+  const directory = preprocessedDirectory(keys.output);
   if (keys.split !== undefined) {
     const inputPath = path.join(directory, `${keys.split}.jsonl`);
     if (!(keys.reuse_existing_data_preparation && existsSync(inputPath))) {
@@ -63,6 +60,14 @@ export async function chooseInput(
     inputPath: await joinExamples(context, config, directory, keys.agent_name),
     agentName: keys.agent_name,
   };
+}
+
+/** Where inputs that are made for a run lie: `res/run.jsonl` has `res/run/preprocessed_datasets`. */
+export function preprocessedDirectory(output: string): string {
+  const suffix = path.extname(output);
+  // Without a suffix to remove, the directory would take the name of the output itself.
+  if (suffix === "") return `${output}_preprocessed_datasets`;
+  return path.join(output.slice(0, output.length - suffix.length), "preprocessed_datasets");
 }
 
 chooseInput.existing = existingInput;
