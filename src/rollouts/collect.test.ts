@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { ServerClient } from "../client/server-client.ts";
 import { Collection } from "./collect.ts";
 import { JsonlWriter } from "./jsonl-writer.ts";
+import { RolloutTally } from "./rollout-tally.ts";
 
 let directory: string;
 beforeEach(async () => {
@@ -94,5 +95,31 @@ describe("Collection", () => {
       invalid_row: [{ task_index: 0, rollout_index: 0, line: 1 }],
       judge_failed: [{ task_index: 2 }, { task_index: 3 }],
     });
+  });
+
+  it("shows the progress of all sessions, not of the last one alone", async () => {
+    const output = await JsonlWriter.open(at("o.jsonl"));
+    const failures = await JsonlWriter.open(at("f.jsonl"));
+    const earlier = new RolloutTally();
+    for (const task of [0, 1, 2])
+      earlier.add({ reward: 1, response: { usage: { input_tokens: 10, output_tokens: 2 } } }, task, "agent");
+    const collection = new Collection({
+      client: answering(() => ({ reward: 0, response: { usage: { input_tokens: 1, output_tokens: 1 } } })),
+      rows: (async function* () {
+        yield { row: { agent_ref: { name: "agent" } }, taskIndex: 3, rolloutIndex: 0, attempt: 0 };
+      })(),
+      total: 4,
+      alreadyDone: 3,
+      earlier,
+      output,
+      failures,
+      limits: { concurrency: 1, maxAttempts: 1, rolloutTimeoutMs: null, runTimeoutMs: null },
+    });
+    expect(collection.snapshot()).toMatchObject({ done: 3, mean_reward: 1, input_tokens: 30 });
+    const { progress, completed } = await collection.run();
+    await Promise.all([output.close(), failures.close()]);
+    expect(completed).toBe(1);
+    expect(progress).toMatchObject({ done: 4, completed: 4, mean_reward: 0.75, output_tokens: 7 });
+    expect(progress.by_agent).toEqual({ agent: { done: 4, mean_reward: 0.75 } });
   });
 });

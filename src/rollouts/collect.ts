@@ -21,6 +21,7 @@ import {
 import { failureRow, outputRow } from "./output-row.ts";
 import type { PendingRow } from "./resume.ts";
 import { RetryQueue } from "./retry-queue.ts";
+import type { RolloutTally } from "./rollout-tally.ts";
 
 /** With this many refused credentials and not one success the rest would fail the same way. */
 const GIVE_UP_AFTER_REFUSALS = 10;
@@ -49,6 +50,8 @@ export interface CollectOptions {
   total: number;
   /** Rollouts that were complete before this run. */
   alreadyDone: number;
+  /** What those add up to, so that the progress speaks for all (default nothing). */
+  earlier?: RolloutTally;
   /** Rollouts that failed before this run and are not tried again (default none). */
   alreadyLost?: { terminal: number; outOfAttempts: number };
   output: JsonlWriter;
@@ -149,6 +152,7 @@ export class Collection {
     this.progress = new CollectionProgress({
       total,
       alreadyDone,
+      earlier: options.earlier,
       alreadyLost: this.#outOfAttempts + (alreadyLost?.terminal ?? 0),
     });
     this.#outages = this.#watchForOutages();

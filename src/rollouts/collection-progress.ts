@@ -1,9 +1,9 @@
 import type { FailureStage } from "../client/call-errors.ts";
-import { RunningClusteredMean } from "../metrics/running-mean.ts";
 import type { Row } from "./jsonl-rows.ts";
 import type { Outcome } from "./outcome.ts";
+import { RolloutTally } from "./rollout-tally.ts";
 import { Trouble, type TroubleSnapshot } from "./trouble.ts";
-import { type TurnBoundaries, TurnBoundaryCounter } from "./turn-boundaries.ts";
+import type { TurnBoundaries } from "./turn-boundaries.ts";
 
 const SLOWEST_SHOWN = 3;
 const FAILED_ROWS_SHOWN = 3;
@@ -67,21 +67,23 @@ export class CollectionProgress {
   readonly #alreadyLost: number;
   /** The clock only goes forward: a system whose time is set must not show a rate of nothing. */
   readonly #startedAt = performance.now();
-  readonly #rewards = new RunningClusteredMean();
-  readonly #byAgent = new Map<string, { done: number; rewards: number; total: number }>();
+  readonly #tally: RolloutTally;
   readonly #failures = new Map<string, { count: number; message: string; stage: FailureStage }>();
   readonly #failedRows = new Map<string, FailedRow[]>();
   readonly #trouble = new Trouble();
-  readonly #boundaries = new TurnBoundaryCounter();
   readonly #recent: number[] = [];
   #completed = 0;
   #failed = 0;
   #cancelled = 0;
-  #inputTokens = 0;
-  #outputTokens = 0;
-  #cost: number | null = null;
 
-  constructor(options: { total: number; alreadyDone: number; alreadyLost?: number }) {
+  /** `earlier` is what the rollouts that are already done add up to; it is gone on with. */
+  constructor(options: {
+    total: number;
+    alreadyDone: number;
+    alreadyLost?: number;
+    earlier?: RolloutTally | undefined;
+  }) {
+    this.#tally = options.earlier ?? new RolloutTally();
     this.#total = options.total;
     this.#alreadyDone = options.alreadyDone;
     this.#alreadyLost = options.alreadyLost ?? 0;
@@ -101,19 +103,7 @@ export class CollectionProgress {
     this.#completed++;
     this.#trouble.over();
     this.#note(performance.now());
-    const perAgent = this.#byAgent.get(agent) ?? { done: 0, rewards: 0, total: 0 };
-    this.#byAgent.set(agent, perAgent);
-    perAgent.done++;
-    const { reward, response } = outcome.row;
-    if (typeof reward === "number") {
-      this.#rewards.add(taskIndex, reward);
-      perAgent.rewards++;
-      perAgent.total += reward;
-    }
-    const usage = (response as { usage?: Record<string, unknown> | null } | null | undefined)?.usage;
-    if (typeof usage?.["ng_cost"] === "number") this.#cost = (this.#cost ?? 0) + usage["ng_cost"];
-    if (typeof usage?.["input_tokens"] === "number") this.#inputTokens += usage["input_tokens"];
-    if (typeof usage?.["output_tokens"] === "number") this.#outputTokens += usage["output_tokens"];
+    this.#tally.add(outcome.row, taskIndex, agent);
   }
 
   /** Remembers the first rows of a class, so that they can be named. */
@@ -137,7 +127,7 @@ export class CollectionProgress {
 
   /** The row of a completed rollout, with all that was captured about it. */
   written(row: Row): void {
-    this.#boundaries.add(row);
+    this.#tally.written(row);
   }
 
   snapshot(running: readonly RunningLike[], concurrency: number, retrying: number): ProgressSnapshot {
@@ -159,17 +149,17 @@ export class CollectionProgress {
       elapsed_seconds: (now - this.#startedAt) / 1000,
       rate,
       eta_seconds: rate > 0 && left > 0 ? left / rate : null,
-      mean_reward: this.#rewards.mean,
-      reward_interval: this.#rewards.halfInterval,
+      mean_reward: this.#tally.rewards.mean,
+      reward_interval: this.#tally.rewards.halfInterval,
       failures_by_class: Object.fromEntries(failures.map(([name, { count }]) => [name, count])),
       failure_messages: Object.fromEntries(failures.map(([name, { message }]) => [name, message])),
       failure_stages: Object.fromEntries(failures.map(([name, { stage }]) => [name, stage])),
       failure_rows: Object.fromEntries(this.#failedRows),
       trouble: this.#trouble.snapshot(now),
-      input_tokens: this.#inputTokens,
-      output_tokens: this.#outputTokens,
-      cost: this.#cost,
-      turn_boundaries: this.#boundaries.counts,
+      input_tokens: this.#tally.inputTokens,
+      output_tokens: this.#tally.outputTokens,
+      cost: this.#tally.cost,
+      turn_boundaries: this.#tally.turnBoundaries,
       slowest: slowest.map(({ id, agent, startedAt, stage, what }) => ({
         id,
         agent,
@@ -177,12 +167,7 @@ export class CollectionProgress {
         stage,
         what,
       })),
-      by_agent: Object.fromEntries(
-        [...this.#byAgent].map(([agent, { done: count, rewards, total }]) => [
-          agent,
-          { done: count, mean_reward: rewards === 0 ? null : total / rewards },
-        ]),
-      ),
+      by_agent: this.#tally.byAgent,
     };
   }
 

@@ -162,6 +162,7 @@ async function collect(
     rows: plan.rows(),
     total: materializedRows,
     alreadyDone: done,
+    earlier: plan.earlier,
     alreadyLost: { terminal, outOfAttempts: exhausted },
     output,
     failures,

@@ -54,6 +54,23 @@ describe("planResume", () => {
     } satisfies ResumeSummary);
   });
 
+  it("adds up what is done, each rollout once", async () => {
+    const result = (reward: number, tokens: number) =>
+      `,"agent_ref":{"name":"a"},"reward":${reward},"response":{"usage":{"input_tokens":${tokens},"output_tokens":1}}`;
+    await writeFile(paths.materializedInputs, four);
+    await writeFile(
+      paths.output,
+      key(0, 0, result(1, 5)) +
+        key(1, 0, result(0, 7)) +
+        key(0, 0, result(1, 5)) +
+        key(1, 1, ',"reward":null'),
+    );
+    const { earlier } = await planResume(paths);
+    expect(earlier).toMatchObject({ inputTokens: 12, outputTokens: 2, cost: null });
+    expect(earlier.rewards.mean).toBe(0.5);
+    expect(earlier.byAgent).toEqual({ a: { done: 2, mean_reward: 0.5 }, "": { done: 1, mean_reward: null } });
+  });
+
   it("takes a torn last line for one that was never written", async () => {
     const { keys, summary } = await planned({
       inputs: four,

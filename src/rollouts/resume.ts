@@ -5,8 +5,10 @@ import { parsePyInt } from "../python/parse-number.ts";
 import { isTruthy } from "../python/truth.ts";
 import type { ArtifactPaths } from "./artifact-paths.ts";
 import { RolloutLineError } from "./errors.ts";
+import { agentNameOf } from "./expand.ts";
 import { type JsonlLine, type JsonlReadOptions, readLineBatches } from "./jsonl-reader.ts";
 import { parseRow, type Row, readRows } from "./jsonl-rows.ts";
+import { RolloutTally } from "./rollout-tally.ts";
 import { keyOfRow, materializedKey, requireKey } from "./row-key.ts";
 
 const DEFAULT_MAX_ATTEMPTS = 3;
@@ -50,6 +52,8 @@ export interface PendingRow {
 
 export interface ResumePlan {
   summary: ResumeSummary;
+  /** What the rollouts in the output add up to. */
+  earlier: RolloutTally;
   /** Whether the output holds this rollout. */
   isDone(taskIndex: number, rolloutIndex: number): boolean;
   /** The rollouts to run, in the order of the materialized inputs; read from the file as they are taken. */
@@ -120,6 +124,7 @@ export async function planResume(
   }
   return {
     summary,
+    earlier: output.tally,
     isDone: (taskIndex, rolloutIndex) => ((states.get(taskIndex, rolloutIndex) ?? 0) & DONE) !== 0,
     rows: (readOptions) => pendingRows(paths.materializedInputs, states, maxAttempts, readOptions),
   };
@@ -140,7 +145,12 @@ async function materializedKeys(path: string, options: JsonlReadOptions): Promis
 }
 
 async function markDone(path: string, states: RolloutKeyMap, options: JsonlReadOptions) {
-  const result = { duplicates: 0, duplicateLines: [] as string[], torn: false };
+  const result = {
+    duplicates: 0,
+    duplicateLines: [] as string[],
+    torn: false,
+    tally: new RolloutTally(),
+  };
   const onTornLine = () => {
     result.torn = true;
   };
@@ -159,6 +169,9 @@ async function markDone(path: string, states: RolloutKeyMap, options: JsonlReadO
       result.duplicates++;
       if (result.duplicateLines.length < MAX_DUPLICATES_LISTED)
         result.duplicateLines.push(`${path}:${line.number}`);
+    } else {
+      result.tally.add(row, taskIndex, agentNameOf(row) ?? "");
+      result.tally.written(row);
     }
     states.set(taskIndex, rolloutIndex, state | DONE);
   }
