@@ -125,7 +125,7 @@ describe("JsonlWriter", () => {
     await expect(JsonlWriter.open(directory)).rejects.toMatchObject({ code: "ROLLOUT_FILE_IS_DIRECTORY" });
     await writeFile(join(directory, "file"), "");
     await expect(JsonlWriter.open(join(directory, "file", "out"))).rejects.toThrow(
-      /could not be written|does not exist/,
+      /file' is a file; a directory is needed there/,
     );
   });
 });
