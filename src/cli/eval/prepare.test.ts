@@ -194,6 +194,24 @@ describe("a prepare script that misbehaves", () => {
     );
   });
 
+  it("notices that it ended while it waited for its turn", async () => {
+    write(
+      "benchmarks/two/prepare.js",
+      "setTimeout(() => process.exit(0), 1); export const prepare = () => 1;",
+    );
+    write("a.yaml", agent("a", dataset("one")) + agent("b", dataset("two")));
+    write(
+      "benchmarks/one/prepare.js",
+      SCRIPT.replace("export function", "export async function").replace(
+        "  return",
+        "  await new Promise((resolve) => setTimeout(resolve, 1500));\n  return",
+      ),
+    );
+    const { exitCode, stderr } = await run("--config", "a.yaml");
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain("two/prepare.js ended the program");
+  });
+
   it("passes on what it prints, and warns of rows without fields", async () => {
     const { exitCode, stderr, stdout } = await runScript(
       `export function prepare(args, { outputPath, writeRows }) { console.log("half way"); return writeRows([{ a: 1 }, {}]); }`,

@@ -46,6 +46,7 @@ export class PrepareThread {
   readonly #signal: AbortSignal;
   readonly #stop: () => void;
   #killer: NodeJS.Timeout | undefined;
+  #hasEnded = false;
   #events: ThreadEvents = { log: () => {} };
   /** What was printed while loading, before anyone listens. */
   #early: string[] = [];
@@ -64,6 +65,9 @@ export class PrepareThread {
     this.#events = { log: (line) => this.#early.push(line) };
     for (const stream of [this.#worker.stdout, this.#worker.stderr])
       onLines(stream, (line) => this.#events.log(line));
+    this.#worker.once("exit", () => {
+      this.#hasEnded = true;
+    });
     this.#stop = () => {
       this.#post({ type: "abort" });
       this.#killer = setTimeout(() => void this.#worker.terminate(), STOP_GRACE_MS);
@@ -122,9 +126,11 @@ export class PrepareThread {
       };
       this.#worker.on("message", hear);
       this.#worker.once("error", fail);
-      this.#worker.once("exit", () =>
-        fail(new DatasetError("BENCHMARK_SCRIPT", `${this.#file} ${ended} (process.exit?).`)),
-      );
+      const failEnded = () =>
+        fail(new DatasetError("BENCHMARK_SCRIPT", `${this.#file} ${ended} (process.exit?).`));
+      // While it waited for its turn.
+      if (this.#hasEnded) failEnded();
+      else this.#worker.once("exit", failEnded);
     });
   }
 }
