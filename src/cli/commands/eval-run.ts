@@ -36,7 +36,12 @@ export const evalRun = defineCommand({
       completes: "file",
       help: "where results go (default results/<agent>/<time>/rollouts.jsonl)",
     },
-    limit: { kind: "value", key: "limit", metavar: "N", help: "input lines to take, before repeats" },
+    limit: {
+      kind: "value",
+      key: "limit",
+      metavar: "N",
+      help: "input lines to take, before repeats (0: all)",
+    },
     "num-repeats": {
       kind: "value",
       key: "num_repeats",
@@ -54,7 +59,7 @@ export const evalRun = defineCommand({
       kind: "value",
       key: "num_samples_in_parallel",
       metavar: "N",
-      help: "rollouts at once (default automatic)",
+      help: "rollouts at once (default, and 0: automatic)",
     },
     "num-samples-in-parallel": {
       kind: "value",
