@@ -63,3 +63,12 @@ it.concurrent.each([
   expect(resumed.exitCode).toBe(0);
   expect(rowCount(path.join(cwd, "out.jsonl"))).toBe(4);
 });
+
+it("gym eval ctl lists only the collection it is asked for", { timeout: 60_000 }, async () => {
+  const cwd = await project({});
+  const env = { XDG_RUNTIME_DIR: cwd };
+  const none = await runGym(["eval", "ctl", "--json", "--pid", "1"], { cwd, env });
+  expect(none.exitCode).toBe(1);
+  expect(none.stderr).toContain("No such collection runs. Running: none.");
+  expect((await runGym(["eval", "ctl", "--json"], { cwd, env })).stdout).toBe("[]\n");
+});

@@ -19,8 +19,10 @@ export async function controlRun(context: CommandContext): Promise<number> {
   const { out, terminal } = context;
   const action = (context.positionals["ACTION"] as string | undefined) ?? "list";
   const asJson = Boolean(context.flags["json"]);
-  const running = await runningCollections();
+  const found = await runningCollections();
   if (action === "list") {
+    const pid = context.flags["pid"] as string | undefined;
+    const running = pid === undefined ? found : [choose(found, pid)];
     if (asJson) out(JSON.stringify(running.map(({ answer }) => answer)));
     else if (running.length === 0) out("No collections are running.");
     for (const { answer } of asJson ? [] : running) {
@@ -29,7 +31,7 @@ export async function controlRun(context: CommandContext): Promise<number> {
     }
     return 0;
   }
-  const { socket } = choose(running, context.flags["pid"] as string | undefined);
+  const { socket } = choose(found, context.flags["pid"] as string | undefined);
   const answer = await ask(socket, requestOf(action, context.positionals["VALUE"] as string | undefined));
   if (asJson) out(JSON.stringify(answer));
   else if (answer.ok) {
@@ -73,7 +75,12 @@ async function runningCollections(): Promise<{ socket: string; answer: Answer }[
   return found.filter((entry) => entry !== undefined);
 }
 
-function choose(running: { socket: string; answer: Answer }[], pid: string | undefined): { socket: string } {
+interface RunningCollection {
+  socket: string;
+  answer: Answer;
+}
+
+function choose(running: RunningCollection[], pid: string | undefined): RunningCollection {
   const matching =
     pid === undefined ? running : running.filter(({ socket }) => path.basename(socket) === `${pid}.sock`);
   const [only] = matching;
