@@ -1,6 +1,7 @@
 import { createTestServer, messageItem, verifyBody } from "nemo-gym/testing";
 import { describe, expect, it } from "vitest";
 import definition from "./app.ts";
+import { choiceMetrics } from "./metrics.ts";
 
 const raw = String.raw;
 const row = { options: [{ A: "Red" }, { B: "Blue" }], expected_answer: " b " };
@@ -61,6 +62,25 @@ describe("mcqa", () => {
   it("may be verified again without its session", async () => {
     const server = await createTestServer(definition);
     expect((await server.get("/reverify_mode")).body).toBe("stateless");
+  });
+});
+
+describe("key metrics", () => {
+  it("are the reward, accuracy over the repeats, the vote, and what came without an answer", () => {
+    const rollout = (reward: number, extracted_answer: string | null) => ({ reward, extracted_answer });
+    const tasks = [
+      [rollout(1, "B"), rollout(0, "A")],
+      [rollout(0, null), rollout(1, "B")],
+    ];
+    const metrics = { "mean/reward": 0.5, "mean/other": 3, ...choiceMetrics.compute?.(tasks) };
+    expect(choiceMetrics.key?.(metrics)).toEqual({
+      "mean/reward": 0.5,
+      "pass@1[avg-of-2]/accuracy": 50,
+      "pass@1[avg-of-2]/no_answer": 25,
+      "pass@2/no_answer": 50,
+      "majority@2/accuracy": 75,
+      "pass@1/accuracy": 50,
+    });
   });
 });
 
