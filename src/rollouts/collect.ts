@@ -64,6 +64,8 @@ export interface CollectOptions {
   /** What servers record about the rollouts. */
   captures?: RolloutCaptures;
   onOutcome?: (event: OutcomeEvent) => void;
+  /** Looks where servers are by now, before one that was away is asked again. */
+  findAgain?: ((signal: AbortSignal) => Promise<void>) | undefined;
   /** Told what the user should know while it runs. */
   onNotice?: (text: string) => void;
   /** The first stop: no new rollouts, those running may finish. */
@@ -419,11 +421,14 @@ export class Collection {
   }
 
   #watchForOutages(): Outages {
-    const { client, limits, onNotice } = this.#options;
+    const { client, limits, onNotice, findAgain } = this.#options;
     const longestMs = limits.longestOutageMs ?? LONGEST_OUTAGE_MS;
     return new Outages({
       longestMs,
-      probe: (server, signal) => client.get(server, "/", { signal, timeoutMs: PROBE_TIMEOUT_MS }),
+      probe: async (server, signal) => {
+        await findAgain?.(signal);
+        await client.get(server, "/", { signal, timeoutMs: PROBE_TIMEOUT_MS });
+      },
       began: (server, message) => {
         const text = `${message}; its rollouts wait until it answers again, at most ${longestMs / 1000} s`;
         this.progress.warned(server, text);

@@ -45,6 +45,8 @@ export interface RunEvaluationOptions {
   client: ServerClient;
   aggregate?: boolean;
   fsync?: FsyncPolicy;
+  /** Looks where servers are by now; they may have been started again elsewhere. */
+  findAgain?: ((signal: AbortSignal) => Promise<void>) | undefined;
   /** What servers record about the rollouts (`openCaptures`). */
   captures?: RolloutCaptures | undefined;
 }
@@ -169,6 +171,7 @@ async function collect(
     limits: options.limits,
     onOutcome: (event) => emit({ type: "outcome", ...event }),
     onNotice: (text) => emit({ type: "notice", text }),
+    findAgain: options.findAgain,
     ...(options.captures && { captures: options.captures }),
     ...(options.drain && { drain: options.drain }),
     ...(options.stop && { stop: options.stop }),

@@ -14,7 +14,8 @@ class Agent {
   #server: Server | undefined;
   #port = 0;
 
-  async up(): Promise<void> {
+  async up(elsewhere = false): Promise<void> {
+    if (elsewhere) this.#port = 0;
     const server = createServer((request, response) => {
       request.resume();
       if (request.method === "POST") this.served++;
@@ -49,8 +50,9 @@ async function collecting(agents: Record<string, Agent>, rowsPerAgent: number, l
   onTestFinished(() => rm(directory, { recursive: true }));
   const output = await JsonlWriter.open(join(directory, "o.jsonl"));
   const failures = await JsonlWriter.open(join(directory, "f.jsonl"));
+  const addresses = new Map(Object.entries(agents).map(([name, { url }]) => [name, url]));
   const client = new RunClient({
-    addresses: new Map(Object.entries(agents).map(([name, { url }]) => [name, url])),
+    addresses,
     retry: { attempts: 2, wallClockMs: 1_000, baseDelayMs: 10, maxDelayMs: 10 },
   });
   onTestFinished(() => client.close());
@@ -72,6 +74,9 @@ async function collecting(agents: Record<string, Agent>, rowsPerAgent: number, l
     failures,
     limits: { concurrency: 4, maxAttempts: 1, rolloutTimeoutMs: null, runTimeoutMs: null, longestOutageMs },
     onNotice: (text) => notices.push(text),
+    findAgain: async () => {
+      for (const [name, { url }] of Object.entries(agents)) addresses.set(name, url);
+    },
     drain: drain.signal,
   });
   const run = collection.run().finally(() => Promise.all([output.close(), failures.close()]));
@@ -98,6 +103,21 @@ it("waits for an agent that went away, and charges no attempt to rows it never g
   expect(notices[1]).toMatch(/^away answers again after \d+ s\.$/);
   expect(away.served).toBe(30);
   expect(await failed()).toBe("");
+});
+
+it("finds an agent that came back at another address", async () => {
+  const away = await agent();
+  const before = away.url;
+  await away.down();
+  const { run, notices } = await collecting({ away }, 10, 20_000);
+  await expect.poll(() => notices.length, { timeout: 5_000 }).toBe(1);
+  // Keeps the old port from being given again.
+  const other = createServer();
+  await new Promise<void>((resolve) => other.listen(Number(new URL(before).port), "127.0.0.1", resolve));
+  await away.up(true);
+  other.close();
+  expect(away.url).not.toBe(before);
+  expect(await run).toMatchObject({ completed: 10, failed: 0 });
 });
 
 it("goes on with the agents that are there", async () => {

@@ -109,15 +109,18 @@ async function againstRunningServers(context: CommandContext): Promise<number> {
     .filter((server) => server.server_type === "responses_api_agents")
     .map((server) => server.process_name);
   const view = createRunView(context, artifactPaths(output));
-  const client = new RunClient({
-    addresses: new Map(servers.map((server) => [server.process_name, server.url])),
-  });
+  const addresses = new Map(servers.map((server) => [server.process_name, server.url]));
+  const client = new RunClient({ addresses });
+  const findAgain = async (signal: AbortSignal) => {
+    for (const { process_name: name, url } of await runningServers(headUrl(config), signal))
+      if (addresses.has(name)) addresses.set(name, url);
+  };
   let prepared: PreparedEvaluation | undefined;
   try {
     const captureConfig = await captureKeys(config, headUrl(config), context.signal);
     const run = { context, config, captureConfig, keys, output, input, agents, view };
     prepared = await prepare(run);
-    return await evaluateWith({ ...run, prepared, client });
+    return await evaluateWith({ ...run, prepared, client, findAgain });
   } finally {
     view.close();
     await prepared?.close();
@@ -227,14 +230,25 @@ async function drive(
 }
 
 async function evaluateWith(
-  run: Run & { prepared: PreparedEvaluation; client: RunClient; crashed?: Promise<never> },
+  run: Run & {
+    prepared: PreparedEvaluation;
+    client: RunClient;
+    crashed?: Promise<never>;
+    findAgain?: (signal: AbortSignal) => Promise<void>;
+  },
 ): Promise<number> {
-  const { context, config, keys, client, view } = run;
+  const { context, config, keys, client, view, findAgain } = run;
   const exporting = startExport(context, config, (text) => view.notice(text));
   const captures = await capturesOf(run);
   await run.prepared.begin();
   const collect = () =>
-    run.prepared.run({ client, aggregate: !keys.disable_aggregation, fsync: keys.fsync, captures });
+    run.prepared.run({
+      client,
+      aggregate: !keys.disable_aggregation,
+      fsync: keys.fsync,
+      captures,
+      findAgain,
+    });
   const done = run.driver === undefined ? collect() : drive(run.driver, run, collect);
   const evaluation = await (run.crashed ? Promise.race([done, run.crashed]) : done);
   view.close();
