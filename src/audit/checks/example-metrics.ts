@@ -16,7 +16,8 @@ export const exampleMetricsCheck: Check = {
   async run({ dataset }) {
     const file = metricsPath(dataset.file);
     const name = path.basename(file);
-    const advice = "Write it with `gym dataset collate --config FILE --mode example_validation --output-dir DIR`.";
+    const advice =
+      "Write it with `gym dataset collate --config FILE --mode example_validation --output-dir DIR`.";
     const finding = (message: string, evidence: object = {}): Finding => ({
       message,
       evidence: { file, ...evidence },

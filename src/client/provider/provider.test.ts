@@ -21,7 +21,9 @@ const logged: string[] = [];
 
 afterEach(async () => {
   await Promise.all(endpoints.splice(0).map((endpoint) => endpoint.close()));
-  await Promise.all(directories.splice(0).map((directory) => rm(directory, { recursive: true, maxRetries: 5 })));
+  await Promise.all(
+    directories.splice(0).map((directory) => rm(directory, { recursive: true, maxRetries: 5 })),
+  );
   logged.length = 0;
   forgetEndpoints();
 });
