@@ -331,7 +331,7 @@ describe.skipIf(executable === undefined)("the viewer in a browser", () => {
     expect(await page.locator(".turns a").getAttribute("href")).toBe("https://evil.example/track.png");
     await page.getByText("(image javascript:window.hit=5)").waitFor();
     await option(page, /^Sample 2/).click();
-    await page.locator("article pre").filter({ hasText: "<script>" }).waitFor();
+    await eventually(() => page.locator("article pre").filter({ hasText: "<script>" }).count()).toBe(1);
     expect(await page.locator("main script, main svg, main iframe").count()).toBe(0);
     expect(await page.evaluate("window.hit")).toBeUndefined();
     expect(await page.evaluate("({}).nested")).toBeUndefined();
