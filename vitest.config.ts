@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
@@ -34,6 +35,8 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     pool: "threads",
+    // Much of the time is waiting for programs: two at a time also on two cores.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     coverage: { provider: "v8", include: ["src/**/*.ts"], exclude: ["**/*.test.ts"] },
     projects: [
       {
