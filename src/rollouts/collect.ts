@@ -1,14 +1,12 @@
-import type { FailureStage } from "../client/call-errors.ts";
 import { neverReached } from "../client/run-client.ts";
-import type { ServerClient } from "../client/server-client.ts";
 import { callServer } from "../client/server-client.ts";
 import { errorMessage } from "../errors.ts";
-import { type AttachedRow, type RolloutCaptures, withTrajectory } from "./capture/captures.ts";
+import { type AttachedRow, withTrajectory } from "./capture/captures.ts";
+import type { CallTarget, CollectOptions, CollectResult, RunningRollout } from "./collect-contract.ts";
 import { CollectionProgress, type ProgressSnapshot } from "./collection-progress.ts";
 import { ConcurrencyLimit } from "./concurrency.ts";
 import { FairQueue, type QueuedRow } from "./fair-queue.ts";
 import type { Row } from "./jsonl-rows.ts";
-import type { JsonlWriter } from "./jsonl-writer.ts";
 import { Outages } from "./outages.ts";
 import {
   DeadlineExceeded,
@@ -19,9 +17,7 @@ import {
   RolloutCancelled,
 } from "./outcome.ts";
 import { failureRow, outputRow } from "./output-row.ts";
-import type { PendingRow } from "./resume.ts";
 import { RetryQueue } from "./retry-queue.ts";
-import type { RolloutTally } from "./rollout-tally.ts";
 
 /** With this many refused credentials and not one success the rest would fail the same way. */
 const GIVE_UP_AFTER_REFUSALS = 10;
@@ -30,93 +26,6 @@ const ENDPOINT_FAULTS = new Set(["connection", "invalid_response"]);
 /** How long an agent that cannot be reached is waited for. */
 const LONGEST_OUTAGE_MS = 300_000;
 const PROBE_TIMEOUT_MS = 10_000;
-
-export interface CollectLimits {
-  /** Rollouts at once; null: automatic. */
-  concurrency: number | null;
-  /** Attempts per rollout in all, failed ones of earlier runs included. */
-  maxAttempts: number;
-  /** Milliseconds one rollout may take; null: no limit. */
-  rolloutTimeoutMs: number | null;
-  /** Milliseconds the whole collection may take; null: no limit. */
-  runTimeoutMs: number | null;
-  /** Milliseconds an agent that cannot be reached is waited for before the collection ends (default: five minutes). */
-  longestOutageMs?: number;
-}
-
-export interface CollectOptions {
-  client: ServerClient;
-  rows: AsyncIterable<PendingRow>;
-  total: number;
-  /** Rollouts that were complete before this run. */
-  alreadyDone: number;
-  /** What those add up to, so that the progress speaks for all (default nothing). */
-  earlier?: RolloutTally;
-  /** Rollouts that failed before this run and are not tried again (default none). */
-  alreadyLost?: { terminal: number; outOfAttempts: number };
-  output: JsonlWriter;
-  failures: JsonlWriter;
-  limits: CollectLimits;
-  /** Whom a row is sent to; its agent's `/run` unless told. */
-  target?: (row: QueuedRow) => CallTarget;
-  /** Whether another attempt says in its row the how manieth it is (default true). */
-  countAttempts?: boolean;
-  /** What servers record about the rollouts. */
-  captures?: RolloutCaptures;
-  onOutcome?: (event: OutcomeEvent) => void;
-  /** Looks where servers are by now, before one that was away is asked again. */
-  findAgain?: ((signal: AbortSignal) => Promise<void>) | undefined;
-  /** Told what the user should know while it runs. */
-  onNotice?: (text: string) => void;
-  /** The first stop: no new rollouts, those running may finish. */
-  drain?: AbortSignal;
-  /** The second stop: everything ends now. */
-  stop?: AbortSignal;
-}
-
-/** A route of a server, and the stage of a rollout that it does. */
-export interface CallTarget {
-  server: string;
-  path: string;
-  stage: FailureStage;
-}
-
-export interface OutcomeEvent {
-  taskIndex: number;
-  rolloutIndex: number;
-  agent: string;
-  attempt: number;
-  milliseconds: number;
-  outcome: Outcome;
-  /** Whether a failed rollout is tried again in this run. */
-  willRetry: boolean;
-}
-
-/** One rollout that is under way. */
-export interface RunningRollout {
-  id: string;
-  agent: string;
-  attempt: number;
-  /** Of a clock that only goes forward (`performance.now`), as all times here: the system's may be set. */
-  startedAt: number;
-  stage: FailureStage;
-  stageSince: number;
-  what: string | undefined;
-}
-
-export interface CollectResult {
-  completed: number;
-  failed: number;
-  cancelled: number;
-  /** Why the collection ended before all rows were tried, if it did. */
-  stoppedEarly: string | undefined;
-  /** Failed rollouts that a resumed run tries again, and that may succeed then. */
-  resumable: number;
-  /** Failed rollouts, those of earlier runs included, that it does not, because they were tried as often as allowed. */
-  outOfAttempts: number;
-  maxAttempts: number;
-  progress: ProgressSnapshot;
-}
 
 interface Running extends RunningRollout {
   controller: AbortController;

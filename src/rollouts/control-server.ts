@@ -2,7 +2,8 @@ import { chmodSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Collection, RunningRollout } from "./collect.ts";
+import type { Collection } from "./collect.ts";
+import type { RunningRollout } from "./collect-contract.ts";
 
 /** One request line is short; whoever sends more is not one of ours. */
 const MAX_REQUEST = 10_000;

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type Fault, FaultServer, Refusal, readBody, readJsonBody, sendJson } from "./fault-server.ts";
+import { FaultServer, Refusal, readBody, readJsonBody, sendJson } from "./fault-server.ts";
 
 interface KnownRun {
   experiment: string;
@@ -16,33 +16,15 @@ const API = "/api/2.0/mlflow/";
 const ARTIFACTS = "/api/2.0/mlflow-artifacts/artifacts/";
 
 /** An MLflow tracking server in memory: experiments, runs, batches with their limits, artifacts handed through. */
-export class MlflowTrackingServer {
+export class MlflowTrackingServer extends FaultServer {
   /** Experiment ids by name. */
   readonly experiments = new Map<string, string>();
   readonly runs = new Map<string, KnownRun>();
   readonly #token: string;
-  readonly #server: FaultServer;
 
   constructor(options: { token: string }) {
+    super((request, response, url) => this.#route(request, response, url));
     this.#token = options.token;
-    this.#server = new FaultServer((request, response, url) => this.#route(request, response, url));
-  }
-
-  async start(): Promise<this> {
-    await this.#server.start();
-    return this;
-  }
-
-  close(): Promise<void> {
-    return this.#server.close();
-  }
-
-  get url(): string {
-    return this.#server.url;
-  }
-
-  fail(fault: Fault): void {
-    this.#server.fail(fault);
   }
 
   async #route(request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type Fault, FaultServer, Refusal, readBody, readJsonBody, sendJson } from "./fault-server.ts";
+import { FaultServer, Refusal, readBody, readJsonBody, sendJson } from "./fault-server.ts";
 
 interface KnownRun {
   displayName: string;
@@ -11,36 +11,14 @@ interface KnownRun {
 }
 
 /** The service of Weights & Biases as a finished run sees it, in memory: viewer, runs, file stream, uploads. */
-export class WandbServer {
+export class WandbServer extends FaultServer {
   /** Runs by `entity/project/id`. */
   readonly runs = new Map<string, KnownRun>();
   readonly #apiKey: string;
-  readonly #server: FaultServer;
 
   constructor(options: { apiKey: string }) {
+    super((request, response, url) => this.#route(request, response, url));
     this.#apiKey = options.apiKey;
-    this.#server = new FaultServer((request, response, url) => this.#route(request, response, url));
-  }
-
-  async start(): Promise<this> {
-    await this.#server.start();
-    return this;
-  }
-
-  close(): Promise<void> {
-    return this.#server.close();
-  }
-
-  get url(): string {
-    return this.#server.url;
-  }
-
-  get requests() {
-    return this.#server.requests;
-  }
-
-  fail(fault: Fault): void {
-    this.#server.fail(fault);
   }
 
   async #route(request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> {

@@ -1,5 +1,5 @@
 import type { ArtifactPaths } from "../../rollouts/artifact-paths.ts";
-import type { CollectResult } from "../../rollouts/collect.ts";
+import type { CollectResult } from "../../rollouts/collect-contract.ts";
 import type { Evaluation, EvaluationEvent } from "../../rollouts/evaluate.ts";
 import type { ResumeSummary } from "../../rollouts/resume.ts";
 import type { RunSummary } from "../../rollouts/summarize.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { artifactPaths } from "../../rollouts/artifact-paths.ts";
-import type { CollectResult } from "../../rollouts/collect.ts";
+import type { CollectResult } from "../../rollouts/collect-contract.ts";
 import type { Evaluation } from "../../rollouts/evaluate.ts";
 import { FAILURE_CLASSES } from "../../rollouts/failure-classes.ts";
 import type { RunSummary } from "../../rollouts/summarize.ts";

@@ -1,6 +1,6 @@
 import path from "node:path";
 import type { Estimate } from "../../metrics/intervals.ts";
-import type { CollectResult } from "../../rollouts/collect.ts";
+import type { CollectResult } from "../../rollouts/collect-contract.ts";
 import type { Evaluation } from "../../rollouts/evaluate.ts";
 import type { RunSummary } from "../../rollouts/summarize.ts";
 import type { CommandContext } from "../command.ts";
