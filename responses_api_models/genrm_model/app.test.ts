@@ -41,3 +41,11 @@ it("leaves the principle out for models without that role", async () => {
   const roles = ((double.requests[0]?.body["messages"] ?? []) as { role: string }[]).map(({ role }) => role);
   expect(roles).toEqual(["user", "response_1", "response_2"]);
 });
+
+it("refuses what its engine cannot combine, and counts turn boundaries", async () => {
+  await expect(start({ is_responses_native: true, sequential_reasoning_allowed: false })).rejects.toThrow(
+    "is_responses_native: true cannot be combined with sequential_reasoning_allowed: false",
+  );
+  const server = await start();
+  expect((await server.get("/token_continuity")).body.boundaries).toEqual({ extend: 0, fork: 0, lost: 0 });
+});

@@ -7,19 +7,25 @@ import {
   localVllmFields,
   openLocalVllm,
 } from "../local_vllm_model/local-backend.ts";
+import { refuseProblems } from "../vllm_model/config.ts";
 import { comparisonRoles } from "./comparison-roles.ts";
 
 /** A generative reward model: compares two responses that come in roles of their own. */
 export default defineModel({
   name: "GenRMModel",
-  config: z.looseObject({
-    ...localVllmFields,
-    /** Whether the model's template knows the role `principle`. */
-    supports_principle_role: laxBool().default(true),
-  }),
+  config: z
+    .looseObject({
+      ...localVllmFields,
+      /** Whether the model's template knows the role `principle`. */
+      supports_principle_role: laxBool().default(true),
+    })
+    .superRefine(refuseProblems),
   start: (server) => openLocalVllm(server, comparisonRoles(server.config.supports_principle_role)),
   stop: (server, local) => closeLocalVllm(server, local),
-  responses: (call) => call.state.backend.responses(call),
-  chat: (call) => call.state.backend.chat(call),
-  get: { "/get_inner_vllm_config": ({ state }) => innerConfig(state) },
+  responses: (call) => call.state.responses(call),
+  chat: (call) => call.state.chat(call),
+  get: {
+    "/get_inner_vllm_config": ({ state }) => innerConfig(state),
+    "/token_continuity": ({ state }) => state.backend.continuity.report(),
+  },
 });

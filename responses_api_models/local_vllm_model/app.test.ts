@@ -6,8 +6,7 @@ import { createTestServer, fakeVllm, type TestServer, VllmDouble } from "nemo-gy
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import proxyDefinition from "../local_vllm_model_proxy/app.ts";
 import definition from "./app.ts";
-import { GUARD } from "./engine.ts";
-
+import { GUARD, VllmEngine } from "./engine.ts";
 import { serveArguments } from "./serve-arguments.ts";
 
 let folder: string;
@@ -109,6 +108,54 @@ describe("local_vllm_model", () => {
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(await server.post("/v1/responses", { input: "Hello" })).toMatchObject({ status: 200 });
     expect(await dying).toMatchObject({ status: 200 });
+  });
+
+  it("starts it again more than once when it does not come up at once", { timeout: 60_000 }, async () => {
+    const server = await start({ retry_seconds: 50 }, { FAKE_VLLM_CRASHES: "2" });
+    expect(await server.post("/v1/responses", { input: "die now" })).toMatchObject({ status: 200 });
+    expect((await readFile(`${executable}.crashes`, "utf8")).length).toBe(2);
+  });
+
+  it("ends calls at once when the engine is given up, and says why", { timeout: 60_000 }, async () => {
+    const server = await start({ max_restarts: 1, retry_seconds: 3_600 }, { FAKE_VLLM_CRASHES: "9" });
+    const waiting = await server.post("/v1/responses", { input: "die now" });
+    const cause =
+      /^vllm serve toy\/toy-1b ended with code 3 \(torch\.OutOfMemoryError.*\); it was started again 1 times/;
+    expect(waiting).toMatchObject({
+      status: 502,
+      body: { error: { class: "connection", retryable: false, message: expect.stringMatching(cause) } },
+    });
+    const later = await server.post("/v1/chat/completions", { messages: [{ role: "user", content: "Hi" }] });
+    expect(later).toMatchObject({ status: 502, body: { error: { message: expect.stringMatching(cause) } } });
+  });
+
+  it("chooses address and model itself, and takes an empty base_url for none", async () => {
+    const server = await start({
+      base_url: "",
+      vllm_serve_kwargs: { port: 1, host: "0.0.0.0", model: "other", seed: 3 },
+    });
+    expect((await server.get("/get_inner_vllm_config")).body.base_url).toHaveLength(1);
+    expect((await server.post("/v1/responses", { input: "Hello" })).status).toBe(200);
+  });
+
+  it("says that a start takes long, and what the engine does", async () => {
+    const lines: string[] = [];
+    const log = { debug() {}, info() {}, warn: (line: string) => lines.push(line), error() {} };
+    const engine = new VllmEngine({
+      executable,
+      model: "toy/toy-1b",
+      serveOptions: {},
+      env: { FAKE_VLLM_START_MS: "1500" },
+      secrets: [],
+      startupTimeoutMs: 20_000,
+      maxRestarts: 0,
+      reportEveryMs: 300,
+      verbose: false,
+      log,
+    });
+    open.push({ close: () => engine.stop() });
+    await engine.start();
+    expect(lines.at(-1)).toMatch(/^the engine has been starting for \d+ s; it said last: /);
   });
 
   it("only connects when it is told where", async () => {

@@ -1,18 +1,16 @@
 import { defineModel } from "nemo-gym";
 import { z } from "zod";
-import { vllmProblems } from "../vllm_model/config.ts";
+import { refuseProblems } from "../vllm_model/config.ts";
 import { closeLocalVllm, innerConfig, localVllmFields, openLocalVllm } from "./local-backend.ts";
 
 /** A vLLM engine that this server starts, watches and ends. */
 export default defineModel({
   name: "LocalVLLMModel",
-  config: z.looseObject(localVllmFields).superRefine((config, context) => {
-    for (const message of vllmProblems(config)) context.addIssue({ code: "custom", message });
-  }),
+  config: z.looseObject(localVllmFields).superRefine(refuseProblems),
   start: (server) => openLocalVllm(server),
   stop: (server, local) => closeLocalVllm(server, local),
-  responses: (call) => call.state.backend.responses(call),
-  chat: (call) => call.state.backend.chat(call),
+  responses: (call) => call.state.responses(call),
+  chat: (call) => call.state.chat(call),
   get: {
     "/get_inner_vllm_config": ({ state }) => innerConfig(state),
     "/token_continuity": ({ state }) => state.backend.continuity.report(),

@@ -13,6 +13,7 @@ const PROBE_EVERY_MS = 300;
 const PROBE_TIMEOUT_MS = 5_000;
 const STOP_GRACE_MS = 10_000;
 const FIRST_RESTART_PAUSE_MS = 500;
+const REPORT_EVERY_MS = 30_000;
 
 /**
  * Runs the engine in a process group of its own that ends with us, even when we are killed: then the pipe to the guard closes, and the
@@ -52,6 +53,8 @@ export interface EngineOptions {
   secrets: readonly string[];
   startupTimeoutMs: number | null;
   maxRestarts: number;
+  /** How often a start that takes long says so. */
+  reportEveryMs?: number;
   /** Logs every line of the engine instead of keeping the last ones for the case of failure. */
   verbose: boolean;
   log: LogLike;
@@ -67,6 +70,9 @@ export class VllmEngine {
   #stopping = false;
   #restarts = 0;
   #exit: { reason: string } | undefined;
+  /** Whether it has answered, so that an end is a reason to start it again. */
+  #supervised = false;
+  readonly #gone = new AbortController();
 
   constructor(options: EngineOptions) {
     this.#options = options;
@@ -77,6 +83,11 @@ export class VllmEngine {
     return `http://${HOST}:${this.#port}/v1`;
   }
 
+  /** Fires when the engine has ended and is not started again; the reason says why. */
+  get gone(): AbortSignal {
+    return this.#gone.signal;
+  }
+
   /** Starts the engine and returns when it answers; when it ends before that, its last lines are in the error. */
   async start(): Promise<void> {
     this.#port = await freePort();
@@ -85,12 +96,19 @@ export class VllmEngine {
     );
     this.#spawn();
     await this.#ready();
+    this.#supervised = true;
     this.#options.log.info("the engine answers");
+    // It may have ended between the answer and this line.
+    if (this.#exit && !this.#stopping) void this.#recover();
   }
 
   /** Ends the engine and everything it started; returns when it is gone. */
   async stop(): Promise<void> {
     this.#stopping = true;
+    await this.#end();
+  }
+
+  async #end(): Promise<void> {
     const child = this.#child;
     if (!child || this.#exit) return;
     const gone = new Promise<void>((resolve) => child.once("exit", () => resolve()));
@@ -127,7 +145,7 @@ export class VllmEngine {
       // Workers that outlive their engine hold its GPUs.
       kill(child);
       this.#exit = { reason: signal ? `was ended by ${signal}` : `ended with code ${code}` };
-      if (!this.#stopping) void this.#afterExit();
+      if (this.#supervised && !this.#stopping) void this.#recover();
     });
   }
 
@@ -137,21 +155,26 @@ export class VllmEngine {
     if (this.#lines.push(text) > LINES_KEPT) this.#lines.shift();
   }
 
-  #wasReady = false;
-
   async #ready(): Promise<void> {
-    const { startupTimeoutMs } = this.#options;
+    const { startupTimeoutMs, log, reportEveryMs = REPORT_EVERY_MS } = this.#options;
     const started = Date.now();
+    let reported = started;
     for (;;) {
       if (this.#exit) throw this.#failure(this.#exit.reason);
       if (this.#stopping) throw this.#failure("was stopped while it was starting");
-      if (await this.#answers()) break;
-      if (startupTimeoutMs !== null && Date.now() - started > startupTimeoutMs) {
+      if (await this.#answers()) return;
+      const now = Date.now();
+      if (startupTimeoutMs !== null && now - started > startupTimeoutMs) {
         throw this.#failure(`did not answer within ${startupTimeoutMs / 1000} s`);
+      }
+      if (now - reported > reportEveryMs) {
+        reported = now;
+        const said = this.#lines.at(-1);
+        const seconds = Math.round((now - started) / 1000);
+        log.warn(`the engine has been starting for ${seconds} s${said ? `; it said last: ${said}` : ""}`);
       }
       await sleep(PROBE_EVERY_MS);
     }
-    this.#wasReady = true;
   }
 
   async #answers(): Promise<boolean> {
@@ -166,26 +189,36 @@ export class VllmEngine {
     }
   }
 
-  /** Calls wait meanwhile: to them the endpoint is down. */
-  async #afterExit(): Promise<void> {
-    const { log, maxRestarts } = this.#options;
-    if (!this.#wasReady) return;
-    log.error(this.#failure(this.#exit?.reason ?? "ended").message);
-    if (this.#restarts >= maxRestarts) {
-      log.error(`the engine has been started again ${this.#restarts} times; that is enough (max_restarts)`);
-      return;
-    }
-    const pause = FIRST_RESTART_PAUSE_MS * 2 ** this.#restarts++;
-    await sleep(pause);
-    if (this.#stopping) return;
-    log.warn(`starting the engine again (${this.#restarts} of ${maxRestarts})`);
-    this.#wasReady = false;
-    this.#spawn();
-    try {
-      await this.#ready();
-      log.info("the engine answers again");
-    } catch (error) {
-      log.error(errorMessage(error));
+  /** Starts it again until it answers or that is enough. Calls wait meanwhile: to them the endpoint is down. */
+  async #recover(): Promise<void> {
+    const { log, maxRestarts, model } = this.#options;
+    this.#supervised = false;
+    let problem = this.#failure(this.#exit?.reason ?? "ended");
+    while (!this.#stopping) {
+      log.error(problem.message);
+      if (this.#restarts >= maxRestarts) {
+        const times = `it was started again ${this.#restarts} times (max_restarts: ${maxRestarts})`;
+        log.error(`the engine is given up: ${times}`);
+        // The whole log is on the terminal; rows get what fits a line.
+        const said = this.#lines.findLast((line) => line.trim() !== "");
+        const cause = `${this.#exit?.reason ?? "does not answer"}${said ? ` (${said.trim()})` : ""}`;
+        this.#gone.abort(new GymError("VLLM_ENGINE", `vllm serve ${model} ${cause}; ${times}`));
+        return;
+      }
+      await sleep(FIRST_RESTART_PAUSE_MS * 2 ** this.#restarts++);
+      if (this.#stopping) return;
+      log.warn(`starting the engine again (${this.#restarts} of ${maxRestarts})`);
+      this.#spawn();
+      try {
+        await this.#ready();
+        log.info("the engine answers again");
+        this.#supervised = this.#exit === undefined;
+        if (this.#supervised) return;
+        problem = this.#failure(this.#exit?.reason ?? "ended");
+      } catch (error) {
+        problem = error instanceof GymError ? error : this.#failure(errorMessage(error));
+        await this.#end();
+      }
     }
   }
 

@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { resolve } from "node:path";
-import { HttpError, type ServerContext } from "nemo-gym";
-import { laxBool, laxFloat, laxInt } from "nemo-gym/openai";
+import { errorMessage, HttpError, ProviderError, type ServerContext } from "nemo-gym";
+import { type ChatCompletion, laxBool, laxFloat, laxInt, type Response } from "nemo-gym/openai";
 import { z } from "zod";
 import { vllmFields } from "../vllm_model/config.ts";
 import { type AdaptBody, openVllm, type VllmBackend } from "../vllm_model/vllm-backend.ts";
@@ -11,7 +11,10 @@ import { VllmEngine } from "./engine.ts";
 export const localVllmFields = {
   ...vllmFields,
   /** Set: nothing is started, and these engines are used. */
-  base_url: z.union([z.string(), z.array(z.string())]).default([]),
+  base_url: z
+    .union([z.string(), z.array(z.string())])
+    .nullish()
+    .transform((given) => [given ?? []].flat().filter((url) => url !== "")),
   api_key: z.string().nullish().default("dummy"),
   /** Options of `vllm serve`, in snake_case. */
   vllm_serve_kwargs: z.record(z.string(), z.unknown()),
@@ -35,9 +38,47 @@ export type LocalVllmConfig = z.output<typeof schema>;
 // Kept from the first moment: a start that is broken off must not leave an engine behind.
 const engines = new WeakMap<object, VllmEngine>();
 
-export interface LocalVllm {
-  backend: VllmBackend;
-  engine: { base_url: string[]; api_key: string; model: string };
+type Call<Method extends "responses" | "chat"> = Parameters<VllmBackend[Method]>[0];
+
+/** A backend on an engine of its own, which may end while calls wait for it. */
+export class LocalVllm {
+  readonly backend: VllmBackend;
+  readonly engine: { base_url: string[]; api_key: string; model: string };
+  readonly #gone: AbortSignal | undefined;
+
+  constructor(parts: { backend: VllmBackend; engine: LocalVllm["engine"]; gone: AbortSignal | undefined }) {
+    this.backend = parts.backend;
+    this.engine = parts.engine;
+    this.#gone = parts.gone;
+  }
+
+  responses(call: Call<"responses">): Promise<Response> {
+    return this.#whileItLives(call.signal, (signal) => this.backend.responses({ ...call, signal }));
+  }
+
+  chat(call: Call<"chat">): Promise<ChatCompletion> {
+    return this.#whileItLives(call.signal, (signal) => this.backend.chat({ ...call, signal }));
+  }
+
+  /** An engine that does not come back ends the calls at once: they would wait as long as for an outage otherwise. */
+  async #whileItLives<T>(given: AbortSignal, task: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const gone = this.#gone;
+    if (!gone) return task(given);
+    const both = new AbortController();
+    const stop = (): void => both.abort(given.aborted ? given.reason : gone.reason);
+    const signals = [given, gone];
+    if (signals.some(({ aborted }) => aborted)) stop();
+    for (const signal of signals) signal.addEventListener("abort", stop);
+    try {
+      return await task(both.signal);
+    } catch (error) {
+      if (!gone.aborted || given.aborted) throw error;
+      const message = errorMessage(gone.reason);
+      throw new ProviderError({ class: "connection", retryable: false, message, cause: error });
+    } finally {
+      for (const signal of signals) signal.removeEventListener("abort", stop);
+    }
+  }
 }
 
 /** Starts the engine of a server's config, or connects to the one it names. */
@@ -46,21 +87,23 @@ export async function openLocalVllm(
   adaptBody?: AdaptBody,
 ): Promise<LocalVllm> {
   const { config } = server;
-  let baseUrls = [config.base_url].flat();
-  if (baseUrls.length === 0) {
-    const engine = new VllmEngine(engineOptions(server));
-    engines.set(server, engine);
-    try {
-      await engine.start();
-    } catch (error) {
-      await engine.stop();
-      throw error;
-    }
-    baseUrls = [engine.baseUrl];
-  }
-  const engine = { base_url: baseUrls, api_key: config.api_key ?? "", model: config.model };
+  const own = config.base_url.length === 0 ? await startEngine(server) : undefined;
+  const base_url = own ? [own.baseUrl] : config.base_url;
+  const engine = { base_url, api_key: config.api_key ?? "", model: config.model };
   const backend = await openVllm(server, { engine, ...(adaptBody && { adaptBody }) });
-  return { backend, engine };
+  return new LocalVllm({ backend, engine, gone: own?.gone });
+}
+
+async function startEngine(server: ServerContext<LocalVllmConfig>): Promise<VllmEngine> {
+  const engine = new VllmEngine(engineOptions(server));
+  engines.set(server, engine);
+  try {
+    await engine.start();
+  } catch (error) {
+    await engine.stop();
+    throw error;
+  }
+  return engine;
 }
 
 /** What a proxy needs to know; it asks until the engine is there. */
@@ -76,11 +119,18 @@ export async function closeLocalVllm(server: ServerContext<LocalVllmConfig>, loc
 }
 
 const SECRET = /key|token|secret|password/i;
+/** Options of the engine that are this server's to choose; the original overrides them too. */
+const OWN_OPTIONS = ["model", "host", "port"] as const;
 
 function engineOptions({ config, globalConfig, log }: ServerContext<LocalVllmConfig>) {
   const { hf_token: token } = globalConfig;
   const env: Record<string, string> = { ...config.vllm_serve_env_vars };
   const serveOptions: Record<string, unknown> = { ...config.vllm_serve_kwargs };
+  for (const name of OWN_OPTIONS) {
+    if (serveOptions[name] !== undefined)
+      log.warn(`vllm_serve_kwargs.${name} has no effect: the server sets it`);
+    delete serveOptions[name];
+  }
   if (config.hf_home) {
     const home = resolve(config.hf_home.replace(/^~(?=\/|$)/, homedir()));
     env["HF_HOME"] ??= home;

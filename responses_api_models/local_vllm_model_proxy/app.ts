@@ -1,23 +1,25 @@
 import { defineModel, modelServerRef } from "nemo-gym";
 import { laxFloat } from "nemo-gym/openai";
 import { z } from "zod";
-import { vllmFields } from "../vllm_model/config.ts";
+import { refuseProblems, vllmFields } from "../vllm_model/config.ts";
 import { openVllm } from "../vllm_model/vllm-backend.ts";
 import { innerEngine } from "./inner-engine.ts";
 
 /** The engine of another server under settings of its own, so that one model on the GPUs serves several roles. */
 export default defineModel({
   name: "LocalVLLMModelProxyServer",
-  config: z.looseObject({
-    ...vllmFields,
-    base_url: z.union([z.string(), z.array(z.string())]).default([]),
-    api_key: z.string().nullish().default("dummy"),
-    model: z.string().default("dummy"),
-    /** The server that has the engine. */
-    model_server: modelServerRef,
-    /** Seconds until that server must answer; null: no limit. */
-    startup_timeout_seconds: laxFloat().nullable().default(7_200),
-  }),
+  config: z
+    .looseObject({
+      ...vllmFields,
+      base_url: z.union([z.string(), z.array(z.string())]).default([]),
+      api_key: z.string().nullish().default("dummy"),
+      model: z.string().default("dummy"),
+      /** The server that has the engine. */
+      model_server: modelServerRef,
+      /** Seconds until that server must answer; null: no limit. */
+      startup_timeout_seconds: laxFloat().nullable().default(7_200),
+    })
+    .superRefine(refuseProblems),
   start: async (server) => {
     const { model_server, startup_timeout_seconds: seconds } = server.config;
     const engine = await innerEngine(server, model_server.name, seconds === null ? null : seconds * 1000);

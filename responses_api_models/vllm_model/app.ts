@@ -1,14 +1,12 @@
 import { defineModel } from "nemo-gym";
 import { z } from "zod";
-import { vllmFields, vllmProblems } from "./config.ts";
+import { refuseProblems, vllmFields } from "./config.ts";
 import { openVllm } from "./vllm-backend.ts";
 
 /** A vLLM engine, or anything with its chat API: reasoning, token ids for training, replicas. */
 export default defineModel({
   name: "VLLMModel",
-  config: z.looseObject(vllmFields).superRefine((config, context) => {
-    for (const message of vllmProblems(config)) context.addIssue({ code: "custom", message });
-  }),
+  config: z.looseObject(vllmFields).superRefine(refuseProblems),
   start: (server) => openVllm(server),
   stop: (_server, backend) => backend?.close(),
   responses: (call) => call.state.responses(call),

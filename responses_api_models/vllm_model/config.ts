@@ -45,13 +45,17 @@ export const vllmFields = {
 const schema = z.looseObject(vllmFields);
 export type VllmConfig = z.output<typeof schema>;
 
-/** What cannot be combined, as a sentence per problem. */
-export function vllmProblems(config: VllmConfig): string[] {
-  const problems: string[] = [];
-  if (config.is_responses_native) {
-    if (config.return_token_id_information) problems.push("return_token_id_information: true");
-    if (config.replace_developer_role_with_system) problems.push("replace_developer_role_with_system: true");
-    if (!config.sequential_reasoning_allowed) problems.push("sequential_reasoning_allowed: false");
+/** Adds an issue for each setting that cannot be combined with another; for `superRefine`. */
+export function refuseProblems(config: Partial<VllmConfig>, context: z.RefinementCtx): void {
+  if (!config.is_responses_native) return;
+  const settings: string[] = [];
+  if (config.return_token_id_information) settings.push("return_token_id_information: true");
+  if (config.replace_developer_role_with_system) settings.push("replace_developer_role_with_system: true");
+  if (config.sequential_reasoning_allowed === false) settings.push("sequential_reasoning_allowed: false");
+  for (const setting of settings) {
+    context.addIssue({
+      code: "custom",
+      message: `is_responses_native: true cannot be combined with ${setting}`,
+    });
   }
-  return problems.map((setting) => `is_responses_native: true cannot be combined with ${setting}`);
 }

@@ -10,6 +10,14 @@ const model = words[1];
 const port = Number(words[words.indexOf("--port") + 1]);
 console.log("engine args: " + JSON.stringify(words));
 console.error("token in use: " + process.env.HF_TOKEN);
+// Having died, it may need several starts: its memory is not free at once.
+const fs = require("node:fs");
+const hasDied = fs.existsSync(__filename + ".died");
+const crashes = __filename + ".crashes";
+if (hasDied && Number(process.env.FAKE_VLLM_CRASHES) > (fs.existsSync(crashes) ? fs.statSync(crashes).size : 0)) {
+  fs.appendFileSync(crashes, "x");
+  process.env.FAKE_VLLM = "crash";
+}
 if (process.env.FAKE_VLLM === "crash") {
   console.error("torch.OutOfMemoryError: CUDA out of memory.");
   process.exit(3);
@@ -17,12 +25,12 @@ if (process.env.FAKE_VLLM === "crash") {
 if (process.env.FAKE_VLLM_PIDS) {
   // A worker of the engine, which must not be left behind either.
   const worker = spawn("sleep", ["300"]);
-  require("node:fs").appendFileSync(process.env.FAKE_VLLM_PIDS, process.pid + "\\n" + worker.pid + "\\n");
+  fs.appendFileSync(process.env.FAKE_VLLM_PIDS, process.pid + "\\n" + worker.pid + "\\n");
 }
 // Once only: the call that kills it is made again.
 function dies() {
   try {
-    require("node:fs").mkdirSync(__filename + ".died");
+    fs.mkdirSync(__filename + ".died");
     return true;
   } catch {
     return false;
@@ -44,7 +52,7 @@ const server = createServer((request, response) => {
     }));
   });
 });
-if (process.env.FAKE_VLLM !== "silent") setTimeout(() => server.listen(port, "127.0.0.1"), 200);
+if (process.env.FAKE_VLLM !== "silent") setTimeout(() => server.listen(port, "127.0.0.1"), Number(process.env.FAKE_VLLM_START_MS ?? 200));
 else setInterval(() => {}, 1000);
 `;
 
