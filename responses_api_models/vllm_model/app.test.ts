@@ -124,7 +124,78 @@ describe("answers", () => {
   });
 });
 
+describe("answers of an engine that is set up otherwise", () => {
+  it("are told apart from bad requests", async () => {
+    const double = await engine({ answer: () => ({ reasoning: "hm", text: "At noon." }) });
+    const server = await model(double, { uses_reasoning_parser: false });
+    const { status, body } = await server.post("/v1/responses", ask);
+    expect(status).toBe(502);
+    expect(body.error).toMatchObject({ class: "invalid_response", stage: "model", retryable: false });
+    expect(body.detail).toMatch(/^200 from 127.0.0.1:\d+, but the engine reports reasoning apart/);
+  });
+
+  it("that are too long for it are recognised by their words and status only", async () => {
+    const double = await engine();
+    const server = await model(double, { retry_attempts: 1 });
+    const messages = [{ role: "user", content: "When?" }];
+    double.fail({ kind: "status", status: 400, message: "max_tokens must be at least 1, got -5" });
+    const cut = await server.post("/v1/chat/completions", { messages });
+    expect(cut.body).toMatchObject({
+      id: "chtcmpl-123",
+      choices: [{ finish_reason: "length", message: { content: null } }],
+    });
+    for (const status of [413, 422]) {
+      double.fail({ kind: "status", status, message: "beyond the context length" });
+      expect((await server.post("/v1/chat/completions", { messages })).status).toBe(status);
+    }
+  });
+});
+
 describe("requests", () => {
+  it("carry reasoning back in its own fields, or not, or as it was", async () => {
+    const double = await engine();
+    const reasoning = (text: string) => ({
+      type: "reasoning",
+      id: "rs_1",
+      summary: [{ type: "summary_text", text }],
+    });
+    const input = [
+      ...ask.input,
+      reasoning("first"),
+      reasoning("second"),
+      { type: "function_call", call_id: "c", name: "look", arguments: "{}" },
+      { type: "function_call_output", call_id: "c", output: "noon" },
+    ];
+    const sent = async (config: Record<string, unknown>) => {
+      await (await model(double, config)).post("/v1/responses", { input });
+      const messages = (double.requests.at(-1)?.body["messages"] ?? []) as Record<string, unknown>[];
+      return messages[1];
+    };
+    expect(await sent({})).toMatchObject({ content: "", reasoning_content: "first", reasoning: "first" });
+    const silent = await sent({ uses_interleaved_reasoning: false });
+    expect(silent).toMatchObject({ content: "" });
+    expect(silent).not.toHaveProperty("reasoning");
+    const whole = { content: "<think>first</think><think>second</think>" };
+    expect(await sent({ preserve_reasoning_in_assistant_content: true })).toMatchObject(whole);
+    expect(await sent({ uses_reasoning_parser: false })).toMatchObject(whole);
+  });
+
+  it("keep their metadata, lose a null top_logprobs, and are refused when settings in them are no JSON", async () => {
+    const double = await engine();
+    const metadata = { note: "n", extra_body: '{"min_p": 0.2}' };
+    await (await model(double)).post("/v1/responses", { ...ask, metadata, top_logprobs: null });
+    expect(double.requests[0]?.body).toMatchObject({ metadata, min_p: 0.2 });
+    expect(double.requests[0]?.body).not.toHaveProperty("top_logprobs");
+    for (const config of [{}, { use_completions_api: true }]) {
+      const server = await model(double, config);
+      for (const extra_body of ["{", "[]"]) {
+        const reply = await server.post("/v1/responses", { input: "When?", metadata: { extra_body } });
+        expect(reply).toMatchObject({ status: 422, body: { error: { class: "invalid_request" } } });
+        expect(reply.body.detail).toContain("metadata.extra_body");
+      }
+    }
+  });
+
   it("merge settings by rank: extra_body, request, overrides", async () => {
     const double = await engine();
     const server = await model(double, {
@@ -325,6 +396,10 @@ it("writes a transport log when the environment asks, without keys", async () =>
       ["transport_error_response", 2, 2],
     ]);
     expect(text).not.toContain("key-of-the-engine");
+    expect(events[0].configured_base_urls).toEqual([double.baseUrl]);
+    // A log that cannot be written costs nothing.
+    process.env["NEMO_GYM_VLLM_TRANSPORT_LOG"] = join(file, "below a file");
+    expect((await (await model(double)).post("/v1/responses", ask)).status).toBe(200);
   } finally {
     delete process.env["NEMO_GYM_VLLM_TRANSPORT_LOG"];
   }

@@ -4,9 +4,9 @@ import {
   type ChatCreateParams,
   type ChatMessage,
   ConversionError,
+  metadataObject,
   TokenInformationError,
 } from "nemo-gym/openai";
-import { loadsPlain } from "nemo-gym/python";
 import type { VllmConfig } from "./config.ts";
 
 /** Sampling keys that chat and text completions share. */
@@ -66,8 +66,7 @@ export function templateSettings(params: ChatCreateParams, config: VllmConfig): 
 }
 
 function objectIn({ metadata }: ChatCreateParams, name: string): JsonObject {
-  const text = metadata?.[name];
-  return text ? (loadsPlain(text, { allowNonFinite: true }) as JsonObject) : {};
+  return metadataObject(metadata ?? {}, name);
 }
 
 /** The body for `/completions`. */

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { closeSync, fsyncSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
-import { isProviderError, type JsonObject } from "nemo-gym";
+import { errorMessage, isProviderError, type JsonObject } from "nemo-gym";
 import { dumps } from "nemo-gym/python";
 
 const VARIABLE = "NEMO_GYM_VLLM_TRANSPORT_LOG";
@@ -23,16 +23,22 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>;
 /** A debugging aid: what went to the engine and came back, word by word, as JSON lines. Headers, and so keys, are left out. */
 export class TransportLog {
   readonly #file: string;
+  readonly #log: { warn(message: string): void };
   #calls = 0;
+  #failed = false;
 
-  constructor(file: string) {
+  constructor(file: string, log: { warn(message: string): void }) {
     this.#file = file;
+    this.#log = log;
   }
 
   /** The log the environment asks for, if it does. */
-  static fromEnvironment(env: NodeJS.ProcessEnv): TransportLog | undefined {
+  static fromEnvironment(
+    env: NodeJS.ProcessEnv,
+    log: { warn(message: string): void },
+  ): TransportLog | undefined {
     const file = env[VARIABLE]?.trim();
-    return file ? new TransportLog(file) : undefined;
+    return file ? new TransportLog(file, log) : undefined;
   }
 
   begin(body: JsonObject, baseUrl: string | string[], headers: Headers): TransportRecord {
@@ -68,7 +74,17 @@ export class TransportLog {
     };
   }
 
+  /** A log that cannot be written must not cost a call. */
   #append(event: JsonObject): void {
+    try {
+      this.#write(event);
+    } catch (error) {
+      if (!this.#failed) this.#log.warn(`${VARIABLE}: ${errorMessage(error)}`);
+      this.#failed = true;
+    }
+  }
+
+  #write(event: JsonObject): void {
     mkdirSync(dirname(this.#file), { recursive: true });
     const file = openSync(this.#file, "a");
     try {

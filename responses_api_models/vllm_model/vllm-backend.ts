@@ -16,6 +16,7 @@ import {
   buildVllmChatBody,
   type ChatCompletion,
   type ChatCreateParams,
+  ConversionError,
   contextOverflowCompletion,
   convertChatCompletion,
   convertResponsesToChat,
@@ -82,12 +83,15 @@ export async function openVllm(
     config.use_completions_api && config.render_chat_template && config.tokenizer
       ? await loadChatTemplate(config.tokenizer, server)
       : undefined;
-  return new VllmBackend({ server, provider, model: engine.model, template, adaptBody: options.adaptBody });
+  const baseUrls = [engine.base_url].flat();
+  const { adaptBody } = options;
+  return new VllmBackend({ server, provider, baseUrls, model: engine.model, template, adaptBody });
 }
 
 interface BackendParts {
   server: ServerContext<VllmConfig>;
   provider: Provider;
+  baseUrls: readonly string[];
   model: string;
   template: ChatTemplate | undefined;
   adaptBody: AdaptBody | undefined;
@@ -98,13 +102,14 @@ export class VllmBackend {
   readonly continuity: ContinuityCounter;
   readonly #parts: BackendParts;
   readonly #settings: VllmConfig;
-  readonly #transport = TransportLog.fromEnvironment(process.env);
+  readonly #transport: TransportLog | undefined;
 
   constructor(parts: BackendParts) {
     const { config, log } = parts.server;
     this.#parts = parts;
-    this.#settings = { ...config, model: parts.model };
+    this.#settings = { ...config, base_url: [...parts.baseUrls], model: parts.model };
     this.continuity = new ContinuityCounter(log);
+    this.#transport = TransportLog.fromEnvironment(process.env, log);
   }
 
   get model(): string {
@@ -124,11 +129,13 @@ export class VllmBackend {
       ...call,
       params: convertResponsesToChat(params, { returnTokenIds: true, onLoss }),
     });
-    const response = convertChatCompletion(completion, params, {
-      usesReasoningParser: uses_reasoning_parser,
-      returnTokenIds: true,
-      onLoss,
-    });
+    const response = await this.#engineFaults(() =>
+      convertChatCompletion(completion, params, {
+        usesReasoningParser: uses_reasoning_parser,
+        returnTokenIds: true,
+        onLoss,
+      }),
+    );
     return "ng_cache_hit" in completion ? ({ ...response, ng_cache_hit: true } as Response) : response;
   }
 
@@ -143,7 +150,8 @@ export class VllmBackend {
     }
     const reply = await this.#ask("/chat/completions", body, call, (answer) => parseChatCompletion(answer));
     if (reply === undefined) return contextOverflowCompletion(this.model);
-    const merged = mergeReasoning({ ...billedCompletion(reply), model: this.model }, settings);
+    const billed = { ...billedCompletion(reply), model: this.model };
+    const merged = await this.#engineFaults(() => mergeReasoning(billed, settings));
     if (!settings.return_token_id_information) return merged;
     const completion = await this.#withTokens(merged, body, reply.replica, call);
     this.continuity.count(call.params.messages, completion, call.rolloutId);
@@ -184,7 +192,7 @@ export class VllmBackend {
       };
       return this.#tokenize(asked, reply.replica, call);
     };
-    const value = await this.#tokenErrors(() =>
+    const value = await this.#engineFaults(() =>
       completionToChat(reply.value, settings, settings.return_token_id_information ? promptIds : undefined),
     );
     const completion = billedCompletion({ ...reply, value });
@@ -216,7 +224,7 @@ export class VllmBackend {
     replica: number,
     call: Scope,
   ): Promise<ChatCompletion> {
-    return this.#tokenErrors(async () => {
+    return this.#engineFaults(async () => {
       const found = findTokens(completion);
       if (found.kind === "complete") return attachTokens(completion, found);
       const promptIds = await this.#tokenize(tokenizeBody(body), replica, call);
@@ -224,12 +232,12 @@ export class VllmBackend {
     });
   }
 
-  /** Missing ids are the engine's fault: asking again would not help. */
-  async #tokenErrors<T>(task: () => Promise<T>): Promise<T> {
+  /** Missing ids, and answers in another form than configured, are the engine's fault: asking again would not help. */
+  async #engineFaults<T>(task: () => T | Promise<T>): Promise<T> {
     try {
       return await task();
     } catch (error) {
-      if (!(error instanceof TokenInformationError)) throw error;
+      if (!(error instanceof TokenInformationError || error instanceof ConversionError)) throw error;
       const hosts = this.#parts.provider.hosts.join(", ");
       throw new ProviderError({
         class: "invalid_response",

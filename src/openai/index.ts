@@ -101,6 +101,7 @@ export {
 export {
   buildVllmChatBody,
   endsInBareReasoning,
+  metadataObject,
   tokenizeBody,
   type VllmChatBody,
   type VllmSettings,

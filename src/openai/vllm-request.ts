@@ -60,7 +60,7 @@ export function buildVllmChatBody(
 }
 
 /** Rows carry engine settings as JSON text, because metadata values are strings. */
-function metadataObject(metadata: Record<string, string>, name: string): JsonObject {
+export function metadataObject(metadata: Record<string, string>, name: string): JsonObject {
   const text = metadata[name];
   if (!text) return {};
   let value: unknown;

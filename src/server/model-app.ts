@@ -26,6 +26,7 @@ import type { ModelDefinition } from "./define-model.ts";
 import { LossLog } from "./loss-log.ts";
 import { requireObject } from "./resources-app.ts";
 import { ROLLOUT_HEADER } from "./rollout-prefix.ts";
+import { convertAnswer } from "./unusable-answer.ts";
 
 /** Makes a running model server out of its definition: three dialects, plain and streamed, over one or two handlers. */
 export function createModelApp(
@@ -110,11 +111,13 @@ class ModelBackend {
       ...this.scope(call),
       params: convertResponsesToChat(named, { returnTokenIds: true, onLoss }),
     });
-    const response = convertChatCompletion(completion as ChatCompletion, named, {
-      usesReasoningParser: usesReasoningParser?.(config) ?? true,
-      returnTokenIds: true,
-      onLoss,
-    });
+    const response = convertAnswer(() =>
+      convertChatCompletion(completion as ChatCompletion, named, {
+        usesReasoningParser: usesReasoningParser?.(config) ?? true,
+        returnTokenIds: true,
+        onLoss,
+      }),
+    );
     return completion && "ng_cache_hit" in completion
       ? ({ ...response, ng_cache_hit: true } as Response)
       : response;
@@ -128,7 +131,7 @@ class ModelBackend {
       ...this.scope(call),
       params: convertChatRequest(withStrictTools(params), { onLoss }),
     });
-    return convertToChatCompletion(response as Response, { onLoss });
+    return convertAnswer(() => convertToChatCompletion(response as Response, { onLoss }));
   }
 }
 
@@ -218,10 +221,8 @@ function messagesRoute(backend: ModelBackend): Handler {
     const body = requireObject(call.body);
     const { onLoss } = backend;
     const response = await backend.responses(convertAnthropicRequest(body, { onLoss }), call);
-    const message = convertToAnthropicMessage(response, {
-      model: String(body["model"] ?? response.model),
-      onLoss,
-    });
+    const model = String(body["model"] ?? response.model);
+    const message = convertAnswer(() => convertToAnthropicMessage(response, { model, onLoss }));
     return body["stream"] ? stream(() => replayAnthropicMessage(message)) : message;
   };
 }

@@ -1,0 +1,21 @@
+import { ProviderError } from "../client/provider/provider-error.ts";
+import { errorMessage } from "../errors.ts";
+
+/**
+ * Converts what a model answered. What cannot be converted is an answer that is none, not a bad request: another attempt may give
+ * a better one.
+ */
+export function convertAnswer<T>(convert: () => T): T {
+  try {
+    return convert();
+  } catch (error) {
+    const { code } = error as { code?: unknown };
+    if (code !== "CONVERSION_UNSUPPORTED" && code !== "CONVERSION_VALUE") throw error;
+    throw new ProviderError({
+      class: "invalid_response",
+      retryable: true,
+      message: `the model's answer cannot be used: ${errorMessage(error)}`,
+      cause: error,
+    });
+  }
+}
