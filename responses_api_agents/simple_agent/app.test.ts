@@ -1,3 +1,4 @@
+import { defineResourcesServer } from "nemo-gym";
 import { createTestServer, functionCallItem, messageItem } from "nemo-gym/testing";
 import { describe, expect, it } from "vitest";
 import definition from "./app.ts";
@@ -28,27 +29,43 @@ const answer = (output: unknown[], extra: object = {}) => ({
 });
 
 /** Runs the agent against a model that says what the script says and tools that record their calls. */
-async function run(script: object[], options: { config?: object; tool?: (path: string) => unknown } = {}) {
+async function run(
+  script: object[],
+  options: {
+    config?: object;
+    globalConfig?: object;
+    tool?: (path: string) => unknown;
+    verdict?: object;
+    path?: string;
+    row?: object;
+  } = {},
+) {
   const asked: { input: unknown[] }[] = [];
   const calls: [string, unknown][] = [];
+  const paths: string[] = [];
   const server = await createTestServer(definition, {
     config: { ...config, ...options.config },
+    globalConfig: { ...options.globalConfig },
     servers: {
-      model: (_path, body) => {
+      model: (path, body) => {
+        paths.push(path);
         asked.push(body as { input: unknown[] });
         return script[asked.length - 1];
       },
-      tools: (path, body) => {
+      tools: (prefixed, body) => {
+        const path = prefixed.replace(/^\/ng-rollout\/[^/]+/, "");
         if (path === "/seed_session") return {};
-        if (path === "/verify") return { ...(body as object), reward: 0.5 };
+        if (path === "/verify") return { ...(body as object), reward: 0.5, ...options.verdict };
         calls.push([path, body]);
         return options.tool?.(path) ?? { ok: path };
       },
     },
   });
-  const reply = await server.post("/run", { responses_create_params: { input: "Hello." }, extra: 1 });
+  const row = { responses_create_params: { input: "Hello." }, extra: 1, ...options.row };
+  const path = options.path ?? "/run";
+  const reply = await server.post(path, path === "/run" ? row : row.responses_create_params);
   await server.close();
-  return { reply, asked, calls, response: reply.body.response };
+  return { reply, asked, calls, paths, response: reply.body.response };
 }
 
 describe("the loop", () => {
@@ -110,7 +127,14 @@ describe("the loop", () => {
       answer([messageItem("oh")]),
     ]);
     expect(calls).toEqual([]);
-    expect(JSON.parse(response.output[1].output).error).toMatch(/^Invalid tool call arguments: SyntaxError/);
+    expect(response.output[1].output).toBe(
+      '{"error": "Invalid tool call arguments: JSONDecodeError(\'Expecting property name enclosed in double quotes: line 1 column 2 (char 1)\')"}',
+    );
+  });
+
+  it("takes the arguments Python takes", async () => {
+    const { calls } = await run([answer([functionCallItem("a", " [NaN]")]), answer([messageItem("oh")])]);
+    expect(calls).toEqual([["/a", [null]]]);
   });
 
   it("gives the model whatever a tool answers, errors too", async () => {
@@ -150,4 +174,109 @@ it("refuses a row without create params with the field", async () => {
   expect(reply.status).toBe(422);
   expect(reply.body.detail[0].loc).toEqual(["body", "responses_create_params", "nonsense"]);
   await server.close();
+});
+
+describe("an observed rollout", () => {
+  const globalConfig = { observability_enabled: true, model_call_capture_dir: "/nowhere" };
+  const thought = { type: "reasoning", id: "rs_1", summary: [{ type: "summary_text", text: "hm" }] };
+  const script = () => [
+    answer([thought, functionCallItem("a", {}, "c1"), functionCallItem("b", "{", "c2")], { id: "r1" }),
+    answer([messageItem("done")], { id: "" }),
+  ];
+  const row = { _ng_task_index: 4, _ng_rollout_index: 2 };
+
+  it("is told turn by turn", async () => {
+    const { reply, asked, paths } = await run(script(), { globalConfig, row, verdict: { resolved: true } });
+    expect(paths).toEqual(["/ng-rollout/4-2/v1/responses", "/ng-rollout/4-2/v1/responses"]);
+    expect(reply.body.response).not.toHaveProperty("_ng_trajectory");
+    const { ng_trajectory: trajectory } = reply.body;
+    expect(trajectory).toMatchObject({ schema_version: "1.0", task_id: "4", rollout_id: "4-2" });
+    const call = { model_ref: { type: "responses_api_models", name: "model" }, response_id: "r1" };
+    expect(trajectory.invocations).toMatchObject([
+      { invocation_id: "root", status: "completed", model_calls: [call] },
+    ]);
+    expect(trajectory.invocations[0].conversation).toHaveLength(7);
+    expect(trajectory.turns).toMatchObject([
+      { turn_no: 1, step_count: 2, model_calls: [call], resolved: null, reasoning_content: [thought] },
+      { turn_no: 2, step_count: 2, model_calls: [], resolved: true, reasoning_content: null },
+    ]);
+    expect(trajectory.turns[0].answer).toHaveLength(2);
+    expect(trajectory.turns.map((turn: { question: unknown }) => turn.question)).toMatchObject(
+      asked.map(({ input }) => input),
+    );
+    expect(trajectory.tool_calls).toMatchObject([
+      { tool_call_id: "c1", status: "completed", error_type: null, timing_source: "executor" },
+      { tool_call_id: "c2", status: "failed", error_type: "JSONDecodeError" },
+    ]);
+    expect(trajectory.gaps).toEqual([
+      { code: "model_call_reference_unavailable", invocation_id: "root", detail: "turn:2" },
+    ]);
+  });
+
+  it("says when it was cut short, and that nobody said whether it was solved", async () => {
+    const options = { globalConfig, row, config: { max_steps: 1 }, tool: () => ({ status: 500, body: "x" }) };
+    const { ng_trajectory: trajectory } = (await run(script(), options)).reply.body;
+    expect(trajectory.invocations[0].status).toBe("incomplete");
+    expect(trajectory.tool_calls[0]).toMatchObject({ status: "failed", error_type: "http_500" });
+    expect(trajectory.gaps).toContainEqual({ code: "resolution_unavailable", invocation_id: "root" });
+  });
+
+  it("needs a name", async () => {
+    expect((await run(script(), { globalConfig })).reply.body).not.toHaveProperty("ng_trajectory");
+    const bare = await run(script(), { globalConfig, path: "/v1/responses" });
+    expect(bare.reply.body).not.toHaveProperty("_ng_trajectory");
+    const named = await run(script(), { globalConfig, path: "/ng-rollout/x/v1/responses" });
+    expect(named.reply.body).toHaveProperty("_ng_trajectory");
+    expect(named.paths[0]).toBe("/ng-rollout/x/v1/responses");
+    const { _ng_task_index: _, ...unnumbered } = row;
+    const explicit = await run(script(), { globalConfig, row: { ...unnumbered, _ng_rollout_id: "mine" } });
+    expect(explicit.reply.body.ng_trajectory).toMatchObject({ task_id: "unknown", rollout_id: "mine" });
+  });
+});
+
+describe("cookies", () => {
+  const counter = defineResourcesServer({
+    session: () => ({ calls: 0 }),
+    tools: {
+      count: { run: ({ session }) => ({ calls: ++session.calls }) },
+      fail: {
+        run: () => {
+          throw new RangeError("out of range");
+        },
+      },
+    },
+    verify: ({ session }) => ({ reward: session.calls }),
+  });
+
+  it("keep the session through tools that throw, up to verification", async () => {
+    const tools = await createTestServer(counter, { name: "tools" });
+    const script = [
+      answer([functionCallItem("count"), functionCallItem("fail"), functionCallItem("count")]),
+      answer([messageItem("done")]),
+    ];
+    const server = await createTestServer(definition, {
+      config,
+      servers: { tools: tools.app, model: () => script.shift() },
+    });
+    const { body } = await server.post("/run", { responses_create_params: { input: "Go." } });
+    expect(body.reward).toBe(2);
+    expect(body.response.output.slice(3, 6)).toMatchObject([
+      { output: '{"calls":1}', id: null, status: null },
+      { output: "\"RangeError('out of range')\"" },
+      { output: '{"calls":2}' },
+    ]);
+  });
+
+  it("of resources and model servers are set on the answer", async () => {
+    const tools = await createTestServer(counter, { name: "tools" });
+    const seeded = await tools.seed({});
+    const server = await createTestServer(definition, {
+      config,
+      servers: { tools: tools.app, model: () => answer([messageItem("hi")]) },
+    });
+    const jar = server.newJar();
+    jar.cookies = seeded.cookies;
+    const { cookies } = await server.post("/v1/responses", { input: "Hi." }, jar);
+    expect(cookies).toMatchObject(seeded.cookies);
+  });
 });

@@ -8,14 +8,8 @@ import {
   runToolCall,
   TrajectoryRecorder,
 } from "nemo-gym";
-import {
-  accumulateUsage,
-  lastAssistantText,
-  type Response,
-  type ResponseOutputItem,
-  type Usage,
-} from "nemo-gym/openai";
-import { reasoningText, wantsAnotherTurn } from "./turns.ts";
+import { accumulateUsage, type Response, type ResponseOutputItem, type Usage } from "nemo-gym/openai";
+import { wantsAnotherTurn } from "./turns.ts";
 
 /** The loop everything else imitates: ask the model, run its tool calls in order, until it answers. */
 export default defineAgent({
@@ -23,7 +17,8 @@ export default defineAgent({
   config: loopAgentConfig,
   async responses({ params, cookies, config, server, rollout, signal }) {
     const { client, globalConfig } = server;
-    const recorder = isObserved(globalConfig) ? new TrajectoryRecorder() : undefined;
+    // A trajectory is told only of a rollout that can be named.
+    const recorder = isObserved(globalConfig) && rollout.prefix !== "" ? new TrajectoryRecorder() : undefined;
     const modelServer = config.model_server.name;
     const limits = callLimits(globalConfig);
     const tools = {
@@ -40,10 +35,13 @@ export default defineAgent({
     let resourceCookies = cookies;
     let modelCookies: typeof cookies | undefined;
     let last: Response;
+    let status: "completed" | "incomplete" = "completed";
     for (let step = 1; ; step++) {
+      const startedAt = Date.now();
+      const question = [...input, ...produced];
       const turn = await callModel(client, {
         modelServer,
-        params: { ...params, input: [...input, ...produced] },
+        params: { ...params, input: question },
         rollout,
         signal,
         timeoutMs: limits.modelCallMs,
@@ -55,15 +53,12 @@ export default defineAgent({
       const { output } = last;
       produced.push(...output);
       usage = accumulateUsage(usage, last.usage);
-      recorder?.modelTurn({
-        question: step === 1 ? lastUserText(input) : null,
-        answer: lastAssistantText(last) || null,
-        reasoning: reasoningText(output),
-        responseId: last.id,
-        modelServer,
-      });
+      recorder?.modelTurn({ startedAt, question, output, responseId: last.id, modelServer });
       // A truncated turn may hold half a call: nothing of it is run.
-      if (last.incomplete_details) break;
+      if (last.incomplete_details) {
+        status = "incomplete";
+        break;
+      }
       const calls = output.filter((item) => item.type === "function_call");
       if (!wantsAnotherTurn(output, calls.length)) break;
       for (const call of calls) {
@@ -71,16 +66,13 @@ export default defineAgent({
         resourceCookies = done.cookies;
         produced.push(done.output);
       }
-      if (config.max_steps && step >= config.max_steps) break;
+      if (config.max_steps && step >= config.max_steps) {
+        status = "incomplete";
+        break;
+      }
     }
     const response: Response & Record<string, unknown> = { ...last, output: produced, usage };
-    if (recorder) response["_ng_trajectory"] = recorder.finish(response, input);
+    if (recorder) response["_ng_trajectory"] = recorder.finish(response, input, status);
     return { response, cookies: { ...resourceCookies, ...modelCookies } };
   },
 });
-
-function lastUserText(input: ReturnType<typeof inputItems>): string | null {
-  const message = input.findLast((item) => "role" in item && item.role === "user");
-  const content = message && "content" in message ? message.content : null;
-  return typeof content === "string" ? content : content ? JSON.stringify(content) : null;
-}

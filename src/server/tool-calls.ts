@@ -1,6 +1,9 @@
 import { type Cookies, mergeCookies } from "../client/cookies.ts";
 import { inStage, type ServerClient } from "../client/server-client.ts";
 import type { FunctionCall, FunctionCallOutput } from "../openai/responses.ts";
+import { jsonDecodeErrorRepr } from "../python/json-decode-error.ts";
+import { dumps } from "../python/json-dumps.ts";
+import { loadsPlain } from "../python/json-loads.ts";
 import type { RolloutScope } from "./define-agent.ts";
 import type { TrajectoryRecorder } from "./trajectory.ts";
 
@@ -38,7 +41,7 @@ export async function runToolCall(
     id: call.call_id,
     name: call.name,
     startedAt,
-    status: answer.status,
+    errorType: answer.errorType,
     output: answer.text,
   });
   return {
@@ -47,29 +50,42 @@ export async function runToolCall(
   };
 }
 
+interface ToolAnswer {
+  text: string;
+  cookies: Cookies;
+  /** Null: the tool did what it was asked. */
+  errorType: string | null;
+}
+
 async function answerOf(
   call: FunctionCall,
   cookies: Cookies,
   { client, resourcesServer, rollout, signal, timeoutMs }: ToolRun,
-): Promise<{ status: number; text: string; cookies: Cookies }> {
-  let input: unknown;
-  try {
-    input = JSON.parse(call.arguments);
-  } catch (error) {
-    const reason = `${(error as Error).name}('${(error as Error).message}')`;
-    return {
-      status: 400,
-      text: JSON.stringify({ error: `Invalid tool call arguments: ${reason}` }),
-      cookies: {},
-    };
-  }
-  if (!isToolName(call.name)) return { status: 404, text: NOT_FOUND, cookies: {} };
+): Promise<ToolAnswer> {
+  const read = readArguments(call.arguments);
+  if ("refusal" in read) return { text: read.refusal, cookies: {}, errorType: "JSONDecodeError" };
+  if (!isToolName(call.name)) return { text: NOT_FOUND, cookies: {}, errorType: "http_404" };
   rollout.onStage("tool", call.name);
   const path = `${rollout.prefix}/${call.name}`;
   const options = { cookies, signal, ...(timeoutMs !== undefined && { timeoutMs }) };
   // The answer of a tool is the model's to read, whatever its status; only a tool nobody answers for is a failure.
-  const reply = await inStage("tool", () => client.post(resourcesServer, path, input, options));
-  return { status: reply.status, text: reply.text(), cookies: reply.cookies };
+  const reply = await inStage("tool", () => client.post(resourcesServer, path, read.input, options));
+  return {
+    text: reply.text(),
+    cookies: reply.cookies,
+    errorType: reply.ok ? null : `http_${reply.status}`,
+  };
+}
+
+/** Models were trained on what Python says about their mistakes: arguments are refused in its words, and only where it does. */
+function readArguments(text: string): { input: unknown } | { refusal: string } {
+  try {
+    return { input: JSON.parse(text) };
+  } catch {
+    const error = jsonDecodeErrorRepr(text);
+    if (error !== undefined) return { refusal: dumps({ error: `Invalid tool call arguments: ${error}` }) };
+    return { input: loadsPlain(text, { allowNonFinite: true }) };
+  }
 }
 
 function isToolName(name: string): boolean {

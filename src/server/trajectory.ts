@@ -1,4 +1,4 @@
-import type { Response, ResponseInputItem } from "../openai/responses.ts";
+import type { Response, ResponseInputItem, ResponseOutputItem } from "../openai/responses.ts";
 import { rolloutIdOf } from "../openai/rollout-id.ts";
 import type { JsonObject } from "./definitions.ts";
 
@@ -6,6 +6,8 @@ export interface TrajectoryTurn extends JsonObject {
   invocation_id: string;
   turn_no: number;
   timestamp: number;
+  /** Tools called so far, this turn's included. */
+  step_count: number;
 }
 
 /** A rollout as the agent saw it, before the collector joins it with captured model calls (`ng_trajectory`). */
@@ -20,45 +22,62 @@ export interface Trajectory extends JsonObject {
   gaps: JsonObject[];
 }
 
-const INVOCATION = "main";
+const INVOCATION = "root";
 
 /** Notes down one agent invocation while it runs. */
 export class TrajectoryRecorder {
-  readonly #startedAt = Date.now();
   readonly #turns: TrajectoryTurn[] = [];
   readonly #toolCalls: JsonObject[] = [];
   readonly #modelCalls: JsonObject[] = [];
+  readonly #gaps: JsonObject[] = [];
 
+  /** One model call: what the model was shown, and what it said. */
   modelTurn(turn: {
-    question: string | null;
-    answer: string | null;
-    reasoning: string | null;
+    startedAt: number;
+    question: readonly ResponseInputItem[];
+    output: readonly ResponseOutputItem[];
     responseId: string;
     modelServer: string;
   }): void {
-    const reference = {
-      model_ref: { type: "responses_api_models", name: turn.modelServer },
-      response_id: turn.responseId,
-    };
-    this.#modelCalls.push(reference);
+    const number = this.#turns.length + 1;
+    const { responseId, modelServer, output } = turn;
+    const references: JsonObject[] = [];
+    if (responseId) {
+      const model_ref = { type: "responses_api_models", name: modelServer };
+      references.push({ model_ref, response_id: responseId });
+      this.#modelCalls.push(...references);
+    } else {
+      this.#gaps.push({
+        code: "model_call_reference_unavailable",
+        invocation_id: INVOCATION,
+        detail: `turn:${number}`,
+      });
+    }
+    const reasoning = output.filter((item) => item.type === "reasoning");
     this.#turns.push({
       invocation_id: INVOCATION,
       task_id: null,
       rollout_id: null,
-      turn_no: this.#turns.length + 1,
-      timestamp: Date.now() / 1000,
+      turn_no: number,
+      timestamp: turn.startedAt / 1000,
       question: turn.question,
-      answer: turn.answer,
-      reasoning_content: turn.reasoning,
+      answer: output.filter((item) => item.type !== "reasoning"),
+      reasoning_content: reasoning.length > 0 ? reasoning : null,
       resolved: null,
       step_count: this.#toolCalls.length,
-      model_calls: [reference],
+      model_calls: references,
     });
   }
 
-  toolCall(call: { id: string; name: string; startedAt: number; status: number; output: string }): void {
+  /** A tool call of the latest turn; `errorType` null: it was completed. */
+  toolCall(call: {
+    id: string;
+    name: string;
+    startedAt: number;
+    errorType: string | null;
+    output: string;
+  }): void {
     const completedAt = Date.now();
-    const ok = call.status >= 200 && call.status < 300;
     this.#toolCalls.push({
       kind: "tool_call",
       invocation_id: INVOCATION,
@@ -68,14 +87,21 @@ export class TrajectoryRecorder {
       started_at: call.startedAt / 1000,
       completed_at: completedAt / 1000,
       duration_ms: completedAt - call.startedAt,
-      timing_source: "harness",
-      status: ok ? "completed" : "failed",
-      error_type: ok ? null : `http_${call.status}`,
+      timing_source: "executor",
+      status: call.errorType === null ? "completed" : "failed",
+      error_type: call.errorType,
       output: call.output,
     });
+    const turn = this.#turns.at(-1);
+    if (turn) turn.step_count = this.#toolCalls.length;
   }
 
-  finish(response: Response, input: readonly ResponseInputItem[]): Trajectory {
+  /** `status`: whether the agent stopped of its own accord. */
+  finish(
+    response: Response,
+    input: readonly ResponseInputItem[],
+    status: "completed" | "incomplete",
+  ): Trajectory {
     return {
       schema_version: "1.0",
       task_id: null,
@@ -86,8 +112,8 @@ export class TrajectoryRecorder {
           invocation_id: INVOCATION,
           parent_invocation_id: null,
           spawned_by_tool_call_id: null,
-          status: response.incomplete_details ? "incomplete" : "completed",
-          duration_ms: Date.now() - this.#startedAt,
+          status,
+          duration_ms: null,
           error_type: null,
           model_calls: this.#modelCalls,
           conversation: [...input, ...response.output],
@@ -96,7 +122,7 @@ export class TrajectoryRecorder {
       turns: this.#turns,
       model_calls: [],
       tool_calls: this.#toolCalls,
-      gaps: [],
+      gaps: this.#gaps,
     };
   }
 }
@@ -113,11 +139,12 @@ export function takeTrajectory(response: Response & JsonObject): {
 
 /** Gives the trajectory its identity and whether the task was solved, and puts it into the result. */
 export function finishTrajectory(result: JsonObject, trajectory: Trajectory, row: JsonObject): JsonObject {
-  const taskId = taskIdOf(row);
+  const taskId = taskIdOf(row) ?? "unknown";
   const rolloutId = rolloutIdOf(row) ?? null;
   const resolved = typeof result["resolved"] === "boolean" ? result["resolved"] : null;
   const gaps = [...trajectory.gaps];
-  if (resolved === null) gaps.push({ code: "resolution_unavailable" });
+  if (resolved === null || trajectory.turns.length === 0)
+    gaps.push({ code: "resolution_unavailable", invocation_id: INVOCATION });
   const turns = trajectory.turns.map((turn, index) => ({
     ...turn,
     task_id: taskId,
