@@ -25,7 +25,7 @@ export function readAnswer(dialect: Dialect, response: Row | null, request: Row 
   const incomplete = objectOf(answer["incomplete_details"]);
   return {
     response_id: textOf(answer["id"]),
-    model: textOf(answer["model"]) ?? textOf(request?.["model"]),
+    model: textOf(answer["model"] || request?.["model"]),
     response_status: textOf(answer["status"]),
     finish_reason:
       textOf(answer["stop_reason"]) ?? textOf(choice?.["finish_reason"]) ?? textOf(incomplete["reason"]),
@@ -41,7 +41,7 @@ const contents: Record<Dialect, (answer: Row) => Contents> = {
     return {
       tool_calls: items
         .filter((item) => item["type"] === "function_call")
-        .map((item) => toolCall(item["call_id"], item["name"], item["arguments"])),
+        .map((item) => toolCall(item["call_id"] || item["id"], item["name"], item["arguments"])),
       reasoning_content: joined(
         items
           .filter((item) => item["type"] === "reasoning")
@@ -51,14 +51,17 @@ const contents: Record<Dialect, (answer: Row) => Contents> = {
     };
   },
   chat(answer) {
-    const [choice] = objectsIn(answer["choices"]);
-    const message = objectOf(choice?.["message"]);
+    const messages = objectsIn(answer["choices"]).map((choice) => objectOf(choice["message"]));
     return {
-      tool_calls: objectsIn(message["tool_calls"]).map((call) => {
-        const called = objectOf(call["function"]);
-        return toolCall(call["id"], called["name"], called["arguments"]);
-      }),
-      reasoning_content: joined([message["reasoning_content"] ?? message["reasoning"]]),
+      tool_calls: messages
+        .flatMap((message) => objectsIn(message["tool_calls"]))
+        .map((call) => {
+          const called = objectOf(call["function"]);
+          return toolCall(call["id"], called["name"], called["arguments"]);
+        }),
+      reasoning_content: joined(
+        messages.map((message) => message["reasoning_content"] || message["reasoning"]),
+      ),
     };
   },
   messages(answer) {

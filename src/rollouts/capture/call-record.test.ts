@@ -29,7 +29,7 @@ describe("what a record says", () => {
           output: [
             { type: "reasoning", summary: [{ text: "first" }, { text: "then" }] },
             { type: "function_call", call_id: "f", name: "add", arguments: '{"a":1}' },
-            { type: "function_call", call_id: "g", name: "add", arguments: "{broken" },
+            { type: "function_call", id: "g", name: "add", arguments: "{broken" },
           ],
           usage: { input_tokens: 9, output_tokens: 3, output_tokens_details: { reasoning_tokens: 2 } },
         },
@@ -69,6 +69,7 @@ describe("what a record says", () => {
                 tool_calls: [{ id: "t", function: { name: "f", arguments: "[1]" } }],
               },
             },
+            { message: { reasoning_content: "", reasoning: "oh", tool_calls: [{ id: "u" }] } },
           ],
         },
       }),
@@ -78,8 +79,11 @@ describe("what a record says", () => {
       model: "asked",
       response_status: null,
       finish_reason: "tool_calls",
-      reasoning_content: "hm",
-      tool_calls: [{ call_id: "t", name: "f", arguments: [1] }],
+      reasoning_content: "hm\noh",
+      tool_calls: [
+        { call_id: "t", name: "f", arguments: [1] },
+        { call_id: "u", name: null, arguments: {} },
+      ],
       tokens_total: null,
     });
   });

@@ -228,6 +228,82 @@ describe("trajectories", () => {
     });
   });
 
+  it("completes the agent's tool calls by what was observed, with the output the model was shown", async () => {
+    const shown = { type: "function_call_output", call_id: "t1", output: "shown" };
+    const told = { invocation_id: "root", tool_name: "bash", output: "told" };
+    const seen = { kind: "tool_call", invocation_id: "root", duration_ms: 7 };
+    const row = await attached({
+      ng_trajectory: {
+        invocations: [invocation("root", [], { conversation: [shown] })],
+        turns: [turn("root", 1, 1)],
+        tool_calls: [
+          { ...told, tool_call_id: "t1", status: "completed" },
+          { ...told, tool_call_id: "t2", status: "completed" },
+        ],
+      },
+      ng_agent_observations: {
+        source: "harness",
+        records: [
+          { ...seen, tool_call_id: "t1" },
+          { ...seen, tool_call_id: "t2", status: "timeout", timing_source: "artifact" },
+          { ...seen, tool_call_id: "t3" },
+        ],
+      },
+    });
+    expect(trajectory(row).tool_calls).toMatchObject([
+      { tool_call_id: "t1", tool_name: "bash", status: "completed", duration_ms: 7, output: "shown" },
+      { tool_call_id: "t2", status: "timeout", timing_source: "artifact", output: "told" },
+      { tool_call_id: "t3", tool_name: null, status: "unknown", output: null },
+    ]);
+  });
+
+  it("completes the agent's model calls by what was recorded, raw bodies included", async () => {
+    recordCall("c1", "r1");
+    recordCall("c2", "r2", { request: null, request_raw: "[1", response: null, response_raw: "<html>" });
+    const told = {
+      model_call_id: "c1",
+      request: "mine",
+      response_metadata: { model: "told", response_id: null },
+      token_stats: { reasoning_tokens: 5 },
+    };
+    const row = await attached({ ng_trajectory: { model_calls: [told] } });
+    expect(trajectory(row).model_calls).toMatchObject([
+      {
+        model_call_id: "c1",
+        request: { input: "q" },
+        response_metadata: { model: "m", response_id: "r1" },
+        token_stats: { reasoning_tokens: 5, prompt_tokens: 1 },
+      },
+      { model_call_id: "c2", request: "[1", response: "<html>" },
+    ]);
+  });
+
+  it("corrects an agent that names another rollout, and leaves out bodies it had redacted", async () => {
+    recordCall("c1", "r1");
+    const row = await attached({
+      ng_trajectory: {
+        task_id: "7",
+        rollout_id: "0-0",
+        turns: [turn("a", 1, 1)],
+        gaps: [{ code: "multimodal_history_redacted" }],
+      },
+    });
+    expect(trajectory(row)).toMatchObject({ task_id: "0", turns: [{ task_id: "0" }] });
+    expect(trajectory(row).gaps[0]).toEqual({
+      code: "producer_trajectory_identity_mismatch",
+      detail: "task_id",
+    });
+    expect(trajectory(row).model_calls).toMatchObject([{ request: null, response: null }]);
+  });
+
+  it("misses a conversation only where no invocation has one", async () => {
+    const empty = invocation("b", [], { conversation: [] });
+    const some = await attached({ ng_trajectory: { invocations: [invocation("a", []), empty] } });
+    expect(gapsOf(some["ng_trajectory"])).not.toContain("conversation_unavailable");
+    const none = await attached({ ng_trajectory: { invocations: [empty] } });
+    expect(trajectory(none).gaps).toContainEqual({ code: "conversation_unavailable" });
+  });
+
   it("sorts turns by time, invocation and number", async () => {
     const row = await attached({
       ng_trajectory: {
@@ -247,8 +323,13 @@ describe("trajectories", () => {
   it("survives accounts that are malformed or repeat themselves", async () => {
     const row = await attached({ ng_trajectory: { turns: "none" }, ng_agent_observations: 5 });
     expect(gapsOf(row["ng_trajectory"])).toEqual(
-      expect.arrayContaining(["producer_trajectory_invalid", "agent_observation_join_failed"]),
+      expect.arrayContaining([
+        "producer_trajectory_invalid",
+        "agent_observations_invalid",
+        "agent_observation_join_failed",
+      ]),
     );
+    expect(gapsOf(row["ng_model_call_capture"])).toContain("agent_observation_join_failed");
     const twice = await attached({
       ng_trajectory: {
         invocations: [invocation("a", []), invocation("a", [])],

@@ -7,6 +7,7 @@ import { agentNameOf } from "../expand.ts";
 import type { Row } from "../jsonl-rows.ts";
 import { attachTo } from "../output-row.ts";
 import { callMetrics, withoutPayload } from "./call-record.ts";
+import type { Gap } from "./gaps.ts";
 import { MaskWatch } from "./mask-watch.ts";
 import { joinObservations, readObservations } from "./observations.ts";
 import { readModelCalls } from "./read-model-calls.ts";
@@ -113,7 +114,8 @@ async function withModelCalls(row: Row, input: Row, rolloutId: string, directory
   const { calls, gaps } = await readModelCalls(directory, rolloutId);
   const { bundle, gaps: malformed } = readObservations(row["ng_agent_observations"]);
   const observations = bundle && joinObservations(bundle, calls);
-  const captureGaps = [...gaps, ...malformed];
+  const captureGaps: Gap[] = [...gaps];
+  if (malformed.length > 0) captureGaps.push({ code: "agent_observation_join_failed" });
   const capture = {
     rollout_id: rolloutId,
     metrics: callMetrics(calls),
@@ -129,7 +131,7 @@ async function withModelCalls(row: Row, input: Row, rolloutId: string, directory
       reported: row["ng_trajectory"],
       observations,
       calls,
-      gaps: captureGaps,
+      gaps: [...malformed, ...captureGaps],
     }),
   });
 }

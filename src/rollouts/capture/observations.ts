@@ -8,7 +8,9 @@ export function readObservations(value: unknown): { bundle: ObservationBundle | 
   if (value === undefined || value === null) return { bundle: undefined, gaps: [] };
   const parsed = ObservationBundle.safeParse(value);
   if (parsed.success) return { bundle: parsed.data, gaps: [] };
-  return { bundle: undefined, gaps: [{ code: "agent_observation_join_failed" }] };
+  const [issue] = parsed.error.issues;
+  const detail = `${issue?.path.join(".")}: ${issue?.message}`;
+  return { bundle: undefined, gaps: [{ code: "agent_observations_invalid", detail }] };
 }
 
 /** The observations with their references to model calls resolved, as far as they can be. */

@@ -105,6 +105,8 @@ export const GapShape = z
 
 /** What an agent tells about its own rollout. */
 export const ReportedTrajectory = z.object({
+  task_id: text,
+  rollout_id: text,
   invocations: z.array(Invocation).default([]),
   turns: z.array(Turn).default([]),
   /** Only there when somebody joined it with recorded calls before. */

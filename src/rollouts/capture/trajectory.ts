@@ -3,6 +3,8 @@ import type { Row } from "../jsonl-rows.ts";
 import type { CallRecord } from "./call-record.ts";
 import { distinctGaps, type Gap } from "./gaps.ts";
 import { CallJoin } from "./join-calls.ts";
+import { mergeCalls } from "./merge-calls.ts";
+import { mergeTools } from "./merge-tools.ts";
 import {
   Invocation,
   type ObservationBundle,
@@ -11,9 +13,6 @@ import {
   type Turn,
 } from "./trajectory-parts.ts";
 
-/** One model call in `ng_trajectory`. */
-export type TrajectoryCall = ReturnType<typeof trajectoryCall>;
-
 /** A rollout in the standard form that viewers and converters read. */
 export interface StandardTrajectory {
   schema_version: "1.0";
@@ -21,7 +20,7 @@ export interface StandardTrajectory {
   rollout_id: string | null;
   invocations: Invocation[];
   turns: Turn[];
-  /** Of `TrajectoryCall`, unless an agent brought its own. */
+  /** As the agent told them, completed by what was recorded. */
   model_calls: unknown[];
   tool_calls: ToolCall[];
   gaps: Gap[];
@@ -48,11 +47,10 @@ export function standardTrajectory(sources: TrajectorySources): StandardTrajecto
     [...reported.invocations, ...recordsOf(observations, Invocation)],
     (invocation) => invocation.invocation_id,
   );
-  const tools = withoutTwins([...reported.tool_calls, ...recordsOf(observations, ToolCall)], (call) =>
-    call.tool_call_id === null ? undefined : JSON.stringify([call.invocation_id, call.tool_call_id]),
-  );
+  const observedTools = recordsOf(observations, ToolCall);
   const turns = withoutTwins(reported.turns, (turn) => JSON.stringify([turn.invocation_id, turn.turn_no]));
   const gaps: Gap[] = [
+    ...mismatches(reported, { task_id, rollout_id }),
     ...reported.gaps,
     ...(observations?.gaps ?? []),
     ...sources.gaps,
@@ -66,8 +64,8 @@ export function standardTrajectory(sources: TrajectorySources): StandardTrajecto
     rollout_id,
     invocations: invocations.kept,
     turns: turns.kept.map((turn) => ({ ...turn, task_id, rollout_id })).sort(byTime),
-    model_calls: calls ? calls.map(trajectoryCall) : reported.model_calls,
-    tool_calls: tools.kept,
+    model_calls: mergeCalls(reported.model_calls, calls ?? [], !isRedacted(gaps)),
+    tool_calls: mergeTools(reported.tool_calls, observedTools, invocations.kept),
     gaps: [],
   };
   trajectory.gaps = distinctGaps([...gaps, ...emptyParts(trajectory)]);
@@ -82,6 +80,21 @@ function readReported(value: unknown): ReportedTrajectory {
   const detail = `${issue?.path.join(".")}: ${issue?.message}`;
   return { ...ReportedTrajectory.parse({}), gaps: [{ code: "producer_trajectory_invalid", detail }] };
 }
+
+/** The row says whose trajectory it is; an agent that says otherwise is corrected, and that is noted. */
+function mismatches(
+  reported: ReportedTrajectory,
+  own: Pick<StandardTrajectory, "task_id" | "rollout_id">,
+): Gap[] {
+  const wrong = (["task_id", "rollout_id"] as const).filter(
+    (name) => reported[name] !== null && reported[name] !== own[name],
+  );
+  return wrong.length > 0 ? [{ code: "producer_trajectory_identity_mismatch", detail: wrong.join(",") }] : [];
+}
+
+/** An agent that took pictures out of its history does not want them back by way of the recorded bodies. */
+const isRedacted = (gaps: readonly Gap[]): boolean =>
+  gaps.some(({ code }) => code === "multimodal_history_redacted");
 
 function recordsOf<T>(
   bundle: ObservationBundle | undefined,
@@ -149,39 +162,7 @@ function emptyParts({ model_calls, turns, invocations }: StandardTrajectory): Ga
   const gaps: Gap[] = [];
   if (model_calls.length === 0) gaps.push({ code: "model_calls_unavailable" });
   if (turns.length === 0) gaps.push({ code: "turns_unavailable" });
-  if (invocations.length === 0) gaps.push({ code: "conversation_unavailable" });
-  for (const { invocation_id, conversation } of invocations) {
-    if (conversation.length === 0) gaps.push({ code: "conversation_unavailable", invocation_id });
-  }
+  if (invocations.every(({ conversation }) => conversation.length === 0))
+    gaps.push({ code: "conversation_unavailable" });
   return gaps;
-}
-
-function trajectoryCall(call: CallRecord) {
-  const { model_call_id, started_at, completed_at, request, response } = call;
-  return {
-    model_call_id,
-    started_at,
-    completed_at,
-    duration_ms: call.latency_total_ms,
-    request,
-    response,
-    response_metadata: {
-      response_id: call.response_id,
-      model_ref: call.model_ref,
-      model: call.model,
-      dialect: call.dialect,
-      status_code: call.status_code,
-      response_status: call.response_status,
-      finish_reason: call.finish_reason,
-      error_category: call.error_category,
-      latency_ttft_ms: call.latency_ttft_ms,
-    },
-    token_stats: {
-      prompt_tokens: call.tokens_in,
-      completion_tokens: call.tokens_out,
-      reasoning_tokens: call.tokens_reasoning,
-      total_tokens: call.tokens_total,
-      cached_tokens: call.cached_tokens,
-    },
-  };
 }

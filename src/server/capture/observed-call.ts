@@ -134,7 +134,7 @@ class Observation {
   }
 }
 
-const milliseconds = (value: number): number => Math.round(value * 1000) / 1000;
+const milliseconds = (value: number): number => Math.round(value * 100) / 100;
 
 function streamCategory(status: number, end: StreamEnd, response: JsonObject | null): ErrorCategory | null {
   if (end.failure) return categoryOfError(end.failure.error, undefined);
