@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { createTestServer, functionCallItem, functionCallOutputItem, messageItem } from "nemo-gym/testing";
 import { afterEach, expect, it } from "vitest";
 import definition from "./app.ts";
+import { SampledWarnings } from "./sampled-warnings.ts";
 
 const services: Server[] = [];
 afterEach(() => {
@@ -28,6 +29,7 @@ async function service(script: Script): Promise<{ url: string; calls: () => numb
       response.writeHead(answer.status ?? 200, {
         "content-type": "application/json",
         "set-cookie": `turn=${calls}; path=/`,
+        ...(answer.status === 302 && { location: "http://elsewhere/" }),
       });
       response.end(JSON.stringify(answer.body ?? {}));
     });
@@ -97,7 +99,8 @@ it("runs the calls the service leaves open, and replays its cookies to it alone"
 
 it.each([
   ["an error status", () => ({ status: 503, body: { error: "busy" } }), /503 from http/, undefined],
-  ["a redirect", () => ({ status: 302 }), /302 from http/, undefined],
+  ["a redirect", () => ({ status: 302 }), /302 from http.*redirects to http:\/\/elsewhere/, undefined],
+  ["a list", () => ({ body: [] }), /did not answer with a JSON object/, undefined],
   ["something that is no Response", () => ({ body: { hello: 1 } }), /Field required/, true],
 ] as const)("turns %s into a typed failure", async (_, script, message, terminal) => {
   const remote = await service(script as Script);
@@ -106,7 +109,10 @@ it.each([
   expect(body).toMatchObject({
     reward: 0,
     _ng_failure_class: "remote_agent_error",
-    response: { id: "remote_agent_failure", output: [] },
+    response: {
+      id: "remote_agent_failure",
+      output: [{ role: "assistant", content: [{ text: "" }] }],
+    },
   });
   expect(body.error).toMatch(message);
   expect(body._ng_failure_terminal).toBe(terminal);
@@ -123,13 +129,57 @@ it("gives up on a service that does not answer, and on one that is not there", a
   expect(gone.body.error).toContain("cannot be reached");
 });
 
-it.each(["ftp://x", "http://user:pw@host", "http://host/?q=1", "not a url"])(
-  "refuses the address %s",
-  async (url) => {
-    await expect(
-      createTestServer(definition, {
-        config: { agent_base_url: url, resources_server: { type: "resources_servers", name: "t" } },
-      }),
-    ).rejects.toThrow(/must be an absolute http/);
-  },
-);
+it("stops the service's loop when the time for the run is over", async () => {
+  const remote = await service(() => answer([functionCallItem("gym")]));
+  const { body } = await run(remote.url, { run_timeout_secs: 0.2 });
+  expect(body.error).toContain("the run took longer than 0.2 s");
+  const calls = remote.calls();
+  await new Promise((resolve) => setTimeout(resolve, 150));
+  expect(remote.calls()).toBeLessThanOrEqual(calls + 1);
+});
+
+it("goes round again after a message that is not the agent's, and runs the last of several calls in the first one's place", async () => {
+  const user = { type: "message", role: "user", content: "again" };
+  const remote = await service((_body, call) => {
+    if (call === 0)
+      return answer([
+        functionCallItem("first", {}, "c1"),
+        functionCallItem("second", {}, "c2"),
+        functionCallItem("third", {}, "c1"),
+      ]);
+    return answer(call === 1 ? [user] : [messageItem("done")]);
+  });
+  const { tools } = await run(remote.url);
+  expect(tools).toEqual(["/third", "/second"]);
+  expect(remote.calls()).toBe(3);
+});
+
+it("tells of failures now and then", () => {
+  const told: string[] = [];
+  const warnings = new SampledWarnings();
+  for (let count = 0; count < 250; count++)
+    warnings.tell("x", "oh", { warn: (text) => void told.push(text) });
+  expect(told).toEqual([
+    "oh",
+    "oh (no. 2)",
+    "oh (no. 3)",
+    "oh (no. 4)",
+    "oh (no. 5)",
+    "oh (no. 100)",
+    "oh (no. 200)",
+  ]);
+});
+
+it.each([
+  ["ftp://x", /must be an absolute http/],
+  ["not a url", /must be an absolute http/],
+  ["http://user:pw@host", /must not hold credentials/],
+  ["http://host/?q=1", /must not have a query/],
+  ["http://host/?", /must not have a query/],
+  ["http://host/#", /must not have a query/],
+])("refuses the address %s without repeating it", async (url, message) => {
+  const config = { agent_base_url: url, resources_server: { type: "resources_servers", name: "t" } };
+  const refused = createTestServer(definition, { config });
+  await expect(refused).rejects.toThrow(message);
+  await expect(refused).rejects.not.toThrow(/user:pw/);
+});

@@ -5,6 +5,7 @@ import {
   callServer,
   Deadline,
   defineAgent,
+  errorMessage,
   inputItems,
   type JsonObject,
   mergeCookies,
@@ -27,13 +28,22 @@ import {
 import { z } from "zod";
 import { failureRow, withoutRoutingKeys } from "./failure-row.ts";
 import { RemoteService } from "./remote-service.ts";
+import { SampledWarnings } from "./sampled-warnings.ts";
 
-const baseUrl = z.string().transform((text, context) => {
+/** Where the service is; what is refused is never quoted, as it may hold a password. */
+const baseUrl = z.string().transform((given, context) => {
+  const text = given.trim().replace(/\/+$/, "");
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  const plain =
-    url && /^https?:$/.test(url.protocol) && !url.search && !url.hash && !url.username && !url.password;
-  if (plain) return text.replace(/\/+$/, "");
-  context.addIssue(`'${text}' must be an absolute http(s) URL without query, fragment or credentials`);
+  const problem =
+    !url || !/^https?:$/.test(url.protocol)
+      ? "must be an absolute http:// or https:// URL"
+      : url.username || url.password
+        ? "must not hold credentials (user:password@host): give them to the service by its own config"
+        : /[?#]/.test(text)
+          ? "must not have a query or fragment: /v1/responses is appended to it"
+          : undefined;
+  if (problem === undefined) return text;
+  context.addIssue(problem);
   return z.NEVER;
 });
 
@@ -51,7 +61,7 @@ export default defineAgent({
   start: ({ config }) => ({
     service: new RemoteService(config.agent_base_url, config.remote_responses_timeout_secs * 1000),
     slots: new Semaphore(config.concurrency),
-    warnings: 0,
+    warn: new SampledWarnings(),
   }),
   stop: (_server, state) => state.service.close(),
 
@@ -78,7 +88,7 @@ export default defineAgent({
       usage = accumulateUsage(usage, last.usage);
       if (last.incomplete_details) break;
       const open = openCalls(last.output);
-      if (open.length === 0 && last.output.some((item) => item.type === "message")) break;
+      if (open.length === 0 && last.output.some(isAnswer)) break;
       for (const call of open) {
         const done = await runToolCall(call, resourceCookies, tools);
         resourceCookies = done.cookies;
@@ -91,9 +101,8 @@ export default defineAgent({
 
   async run({ row: given, params, cookies, config, server, rollout, signal, respond, state }) {
     const row = withoutRoutingKeys(given);
-    if (row["skills_ref"] !== undefined && warnNow(++state.warnings)) {
-      server.log.warn("skills_ref is ignored: a remote agent brings its own skills");
-    }
+    const warn = (kind: string, text: string) => state.warn.tell(kind, text, server.log);
+    if (row["skills_ref"]) warn("skills", "skills_ref is ignored: a remote agent brings its own skills");
     const body = { ...row, responses_create_params: materializeCreateParams(params) };
     const resources = config.resources_server.name;
     const attempt = async (stop: AbortSignal): Promise<JsonObject> => {
@@ -107,7 +116,9 @@ export default defineAgent({
         signal: stop,
         idempotent: true,
       });
-      const { response, cookies: after } = await untilAborted(respond(params, seeded.cookies), stop);
+      const { response, cookies: after } = await untilAborted(respond(params, seeded.cookies, stop), stop);
+      if (!response.usage)
+        warn("usage", "the service reports no usage: token metrics of its rollouts stay empty");
       if (config.skip_verification) {
         const reward = config.skip_verification_reward;
         return { ...body, response: materializeResponse(response), reward, verification_skipped: true };
@@ -135,6 +146,7 @@ export default defineAgent({
         const cause = deadline.passed
           ? new Error(`the run took longer than ${config.run_timeout_secs} s`)
           : error;
+        warn("failure", `a rollout failed: ${errorMessage(cause)}`);
         return failureRow(body, cause);
       } finally {
         deadline.clear();
@@ -143,18 +155,16 @@ export default defineAgent({
   },
 });
 
+const isAnswer = (item: ResponseOutputItem): boolean =>
+  item.type === "message" && (item.role ?? "assistant") === "assistant";
+
 /** Calls without an output in the same response; the last of several with one id stands for them. */
 function openCalls(output: readonly ResponseOutputItem[]): FunctionCall[] {
   const answered = new Set(
     output.flatMap((item) => (item.type === "function_call_output" ? [item.call_id] : [])),
   );
   const open = new Map<string, FunctionCall>();
-  for (const item of output) {
-    if (item.type !== "function_call" || answered.has(item.call_id)) continue;
-    open.delete(item.call_id);
-    open.set(item.call_id, item);
-  }
+  for (const item of output)
+    if (item.type === "function_call" && !answered.has(item.call_id)) open.set(item.call_id, item);
   return [...open.values()];
 }
-
-const warnNow = (count: number): boolean => count <= 5 || count % 100 === 0;

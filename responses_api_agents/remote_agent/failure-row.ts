@@ -19,11 +19,19 @@ export function failureRow(row: JsonObject, error: unknown): JsonObject {
     ...row,
     response: materializeResponse({
       id: "remote_agent_failure",
-      created_at: Math.floor(Date.now() / 1000),
+      created_at: 0,
       model: "remote_agent",
       object: "response",
-      output: [],
-      parallel_tool_calls: true,
+      output: [
+        {
+          type: "message",
+          id: "msg_0",
+          role: "assistant",
+          status: "completed",
+          content: [{ type: "output_text", text: "", annotations: [] }],
+        },
+      ],
+      parallel_tool_calls: false,
       tool_choice: "auto",
       tools: [],
     }),

@@ -1,4 +1,13 @@
-import { type Cookies, cookieHeader, Deadline, GymError, nextDelay, parseSetCookies, sleep } from "nemo-gym";
+import {
+  type Cookies,
+  cookieHeader,
+  Deadline,
+  errorMessage,
+  GymError,
+  nextDelay,
+  parseSetCookies,
+  sleep,
+} from "nemo-gym";
 import { parseResponse, type Response, type ResponseCreateParams } from "nemo-gym/openai";
 import { Pool } from "undici";
 
@@ -33,62 +42,67 @@ export class RemoteService {
   ): Promise<{ response: Response; cookies: Cookies }> {
     const deadline = new Deadline(this.#timeoutMs, signal);
     try {
-      return await this.#attempts(params, cookies, signal, deadline);
+      return await this.#respond(params, cookies, signal, deadline);
     } finally {
       deadline.clear();
     }
   }
 
-  async #attempts(
+  async #respond(
     params: ResponseCreateParams,
     cookies: Cookies,
     signal: AbortSignal,
     deadline: Deadline,
   ): Promise<{ response: Response; cookies: Cookies }> {
-    const stop = deadline.signal;
+    const reply = await this.#send(params, cookies, signal, deadline);
+    const text = await reply.body.text().catch((error: unknown) => {
+      throw this.#failure(`broke off its answer: ${reasonOf(error)}`, signal, deadline, error);
+    });
+    const { statusCode: status, headers } = reply;
+    if (status < 200 || status >= 300) {
+      const { location } = headers;
+      const elsewhere =
+        typeof location === "string" ? ` (redirects to ${location}; put that into agent_base_url)` : "";
+      throw new GymError(
+        "REMOTE_AGENT",
+        `${status} from ${this.#origin}${elsewhere}: ${text.slice(0, MAX_QUOTED)}`,
+      );
+    }
+    return {
+      response: parseResponse(readObject(text), ["response"]),
+      cookies: parseSetCookies(headers["set-cookie"]),
+    };
+  }
+
+  /** Until the answer begins; only connections that fail are tried again. */
+  async #send(params: ResponseCreateParams, cookies: Cookies, signal: AbortSignal, deadline: Deadline) {
     const cookie = cookieHeader(cookies);
     const body = JSON.stringify(params);
     const startedAt = Date.now();
     for (let attempt = 1; ; attempt++) {
       try {
-        const reply = await this.#pool.request({
+        return await this.#pool.request({
           method: "POST",
           path: this.#path,
           headers: { "content-type": "application/json", ...(cookie && { cookie }) },
           body,
-          signal: stop,
+          signal: deadline.signal,
         });
-        const text = await reply.body.text();
-        if (reply.statusCode < 200 || reply.statusCode >= 300) {
-          throw new GymError(
-            "REMOTE_AGENT",
-            `${reply.statusCode} from ${this.#origin}: ${text.slice(0, MAX_QUOTED)}`,
-          );
-        }
-        return {
-          response: parseResponse(readJson(text), ["response"]),
-          cookies: parseSetCookies(reply.headers["set-cookie"]),
-        };
       } catch (error) {
-        if (signal.aborted) throw signal.reason;
-        if (deadline.passed) {
-          throw new GymError(
-            "REMOTE_AGENT",
-            `${this.#origin} did not answer within ${this.#timeoutMs / 1000} s`,
-          );
-        }
-        if (error instanceof GymError) throw error;
-        const delay = nextDelay(RETRY, { attempt, startedAt });
-        if (delay === undefined) {
-          throw new GymError(
-            "REMOTE_AGENT",
-            `${this.#origin} cannot be reached: ${(error as Error).message}`,
-            { cause: error },
-          );
-        }
-        await sleep(delay, stop);
+        const delay =
+          signal.aborted || deadline.passed ? undefined : nextDelay(RETRY, { attempt, startedAt });
+        if (delay === undefined)
+          throw this.#failure(`cannot be reached: ${reasonOf(error)}`, signal, deadline, error);
+        await sleep(delay, deadline.signal);
       }
     }
+  }
+
+  /** What a call that was cut short is to be called: the end of its caller, of its time, or what went wrong. */
+  #failure(what: string, signal: AbortSignal, deadline: Deadline, cause: unknown): unknown {
+    if (signal.aborted) return signal.reason;
+    const message = deadline.passed ? `did not answer within ${this.#timeoutMs / 1000} s` : what;
+    return new GymError("REMOTE_AGENT", `${this.#origin} ${message}`, { cause });
   }
 
   close(): Promise<void> {
@@ -96,13 +110,20 @@ export class RemoteService {
   }
 }
 
-function readJson(text: string): unknown {
+/** Some errors of the network say nothing but their code. */
+const reasonOf = (error: unknown): string =>
+  errorMessage(error) || String((error as { code?: unknown } | null)?.code);
+
+function readObject(text: string): unknown {
+  let value: unknown;
   try {
-    return JSON.parse(text);
+    value = JSON.parse(text);
   } catch {
-    throw new GymError(
-      "REMOTE_AGENT",
-      `the remote agent did not answer with JSON: ${text.slice(0, MAX_QUOTED)}`,
-    );
+    throw notAResponse("with JSON", text);
   }
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+  throw notAResponse("with a JSON object", text);
 }
+
+const notAResponse = (wanted: string, text: string): GymError =>
+  new GymError("REMOTE_AGENT", `the remote agent did not answer ${wanted}: ${text.slice(0, MAX_QUOTED)}`);

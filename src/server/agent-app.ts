@@ -51,8 +51,11 @@ export function createAgentApp(
       params,
       rollout,
       state,
-      respond: (own: ResponseCreateParams, ownCookies: RouteCall["cookies"]) =>
-        respond(own, { signal, cookies: ownCookies }, rollout),
+      respond: (
+        own: ResponseCreateParams,
+        ownCookies: RouteCall["cookies"],
+        ownSignal: AbortSignal = signal,
+      ) => respond(own, { signal: ownSignal, cookies: ownCookies }, rollout),
     };
     return options.run ? options.run(args) : standardRun(args);
   };

@@ -45,8 +45,8 @@ export interface AgentOptions<ConfigSchema extends z.ZodType, State> {
       cookies: Cookies;
       rollout: RolloutScope;
       state: NoInfer<State>;
-      /** The agent's own `/v1/responses`, called directly. */
-      respond(params: ResponseCreateParams, cookies: Cookies): Promise<AgentReply>;
+      /** The agent's own `/v1/responses`, called directly; `signal` where it has less time than the whole run. */
+      respond(params: ResponseCreateParams, cookies: Cookies, signal?: AbortSignal): Promise<AgentReply>;
     },
   ): Promise<JsonObject | Reply>;
   /** `POST /aggregate_metrics`; default: forwarded to the resources server named in the config. */
