@@ -66,7 +66,10 @@ describe("an episode", () => {
     expect(body).toMatchObject({ reward: 1.25, terminated: true, truncated: false, info: { won: true } });
     expect(asked[0]?.input).toHaveLength(2);
     expect(asked[1]?.input).toHaveLength(4);
-    expect(body.responses_create_params.input.at(-1).content).toBe("You stand in a hall.");
+    expect(body.responses_create_params.input).toEqual([
+      { role: "user", content: "Go.", type: "message" },
+      { role: "user", content: "You stand in a hall.", type: "message" },
+    ]);
     expect(body.response.output.map((item: { role?: string }) => item.role)).toEqual([
       "assistant",
       "user",
@@ -127,4 +130,32 @@ describe("clean-up", () => {
     expect(body.reward).toBe(1);
     expect(body.info.cleanup_warning).toMatchObject({ operation: "close", error_type: "ServerCallError" });
   });
+
+  it("closes what was opened when the environment talks nonsense, and says where", async () => {
+    const lost = await run({ reset: { observation: 5, info }, steps: [] });
+    expect(lost.reply.status).toBe(502);
+    expect(lost.body.detail).toMatch(/world answered \/reset .* at observation/);
+    expect(lost.bodies.map(([path]) => path)).toEqual(["/reset", "/close"]);
+    const odd = await run({ steps: [{ reward: 0, info: { tool_outputs: [{ call_id: "c1" }] } }] });
+    expect(odd.body.detail).toMatch(/info.tool_outputs .* at 0.output/);
+    expect(odd.body.error).toMatchObject({ class: "tool_error", stage: "tool", retryable: false });
+  });
+});
+
+it("passes a model call on, and asks its environment for metrics even when verification is skipped", async () => {
+  const server = await createTestServer(definition, {
+    config: {
+      resources_server: { type: "resources_servers", name: "world" },
+      model_server: { type: "responses_api_models", name: "model" },
+      skip_verification: true,
+    },
+    servers: {
+      model: (_path, body) => ({ ...answer([messageItem((body as { input: string }).input)]) }),
+      world: (path) => ({ asked: path }),
+    },
+  });
+  const { body } = await server.post("/v1/responses", { input: "echo" });
+  expect(body.output[0].content[0].text).toBe("echo");
+  const metrics = await server.post("/aggregate_metrics", { verify_responses: [] });
+  expect(metrics.body).toEqual({ asked: "/aggregate_metrics" });
 });

@@ -6,6 +6,7 @@ import {
   callModel,
   callServer,
   defineAgent,
+  HttpError,
   inputItems,
   type JsonObject,
   mergeCookies,
@@ -14,6 +15,8 @@ import {
 } from "nemo-gym";
 import {
   accumulateUsage,
+  laxBool,
+  laxFloat,
   laxInt,
   materializeCreateParams,
   materializeResponse,
@@ -25,18 +28,18 @@ import { z } from "zod";
 
 const DEFAULT_MAX_STEPS = 10;
 
+const info = z.record(z.string(), z.unknown()).default({});
+const Reset = z.looseObject({ observation: z.string().nullish(), info });
 const Step = z.looseObject({
   observation: z.string().nullish(),
-  reward: z.number().default(0),
-  terminated: z.boolean().default(false),
-  truncated: z.boolean().default(false),
-  info: z.record(z.string(), z.unknown()).default({}),
+  reward: laxFloat().default(0),
+  terminated: laxBool().default(false),
+  truncated: laxBool().default(false),
+  info,
 });
-const Reset = z.looseObject({
-  observation: z.string().nullish(),
-  info: z.record(z.string(), z.unknown()).default({}),
-});
-const ToolOutputs = z.array(z.object({ call_id: z.string(), output: z.string() })).catch([]);
+const ToolOutputs = z
+  .array(z.object({ call_id: z.string(), output: z.union([z.string(), z.array(z.unknown())]) }))
+  .default([]);
 
 /** Multi-turn environments: after each model turn the environment speaks, and pays. */
 export default defineAgent({
@@ -49,7 +52,7 @@ export default defineAgent({
   async responses({ params, cookies, config, server, rollout, signal }) {
     const modelServer = config.model_server.name;
     const timeoutMs = callLimits(server.globalConfig).modelCallMs;
-    const turn = await callModel(server.client, { modelServer, params, rollout, signal, timeoutMs });
+    const turn = await callModel(server.client, { modelServer, params, cookies, rollout, signal, timeoutMs });
     return { response: { ...turn.response }, cookies: { ...cookies, ...turn.cookies } };
   },
   async run({ row, params, cookies, config, server, rollout, signal }) {
@@ -78,16 +81,14 @@ export default defineAgent({
     };
 
     const materialized = materializeCreateParams(params);
-    const reset = Reset.parse(await ask("/reset", { ...row, responses_create_params: materialized }, "seed"));
-    const input = inputItems(params);
-    if (reset.observation) input.push(userMessage(reset.observation));
-    const finalParams = { ...materialized, input: reset.observation ? input : materialized.input };
+    const opened = await ask("/reset", { ...row, responses_create_params: materialized }, "seed");
+    // The environment holds something from here on, whatever else its answer is worth.
+    const closes = supports(opened, "supports_explicit_close");
     const close = async () => {
-      if (reset.info["supports_explicit_close"] !== true) return;
       // The rollout's own signal may be what ended it: closing gets time of its own.
-      await ask("/close", {}, "tool", AbortSignal.timeout(CLOSE_LIMIT_MS));
+      if (closes) await ask("/close", {}, "tool", AbortSignal.timeout(CLOSE_LIMIT_MS));
     };
-
+    const input = inputItems(params);
     const history: ResponseInputItem[] = [];
     let usage: Usage | null = null;
     let modelCookies: Cookies | undefined;
@@ -95,6 +96,8 @@ export default defineAgent({
     let step = Step.parse({});
     let last: Response | undefined;
     try {
+      const reset = read(Reset, opened, environment, "/reset");
+      if (reset.observation) input.push(userMessage(reset.observation));
       for (let turn = 1; turn <= config.max_steps; turn++) {
         const answer = await callModel(client, {
           modelServer: config.model_server.name,
@@ -108,25 +111,24 @@ export default defineAgent({
         modelCookies = answer.cookies;
         usage = accumulateUsage(usage, last.usage);
         history.push(...last.output);
-        step = Step.parse(
-          await ask(
-            "/step",
-            {
-              ...row,
-              responses_create_params: materialized,
-              response: materializeResponse(last),
-              ...(reset.info["supports_step_idempotency"] === true && {
-                _ng_step_request_id: randomBytes(16).toString("hex"),
-              }),
-            },
-            "tool",
-          ),
+        const stepped = await ask(
+          "/step",
+          {
+            ...row,
+            responses_create_params: materialized,
+            response: materializeResponse(last),
+            ...(supports(opened, "supports_step_idempotency") && {
+              _ng_step_request_id: randomBytes(16).toString("hex"),
+            }),
+          },
+          "tool",
         );
+        step = read(Step, stepped, environment, "/step");
         reward += step.reward;
         if (step.terminated || step.truncated) break;
-        for (const { call_id, output } of ToolOutputs.parse(step.info["tool_outputs"])) {
-          history.push({ type: "function_call_output", call_id, output });
-        }
+        const outputs = read(ToolOutputs, step.info["tool_outputs"], environment, "/step info.tool_outputs");
+        for (const { call_id, output } of outputs)
+          history.push({ type: "function_call_output", call_id, output: output as string });
         if (step.observation) history.push(userMessage(step.observation));
       }
     } catch (error) {
@@ -140,7 +142,7 @@ export default defineAgent({
       info["cleanup_warning"] = { operation: "close", error_type: error.name, message: error.message };
     });
     return {
-      responses_create_params: finalParams,
+      responses_create_params: { ...materialized, input },
       response: last && materializeResponse({ ...last, output: history as Response["output"], usage }),
       reward,
       terminated: step.terminated,
@@ -148,7 +150,31 @@ export default defineAgent({
       info,
     };
   },
+
+  /** Environments pay for their steps: there is nothing `skip_verification` could skip. */
+  async aggregateMetrics({ config, server, body, signal }) {
+    const call = { server: config.resources_server.name, path: "/aggregate_metrics", body, signal };
+    const reply = await callServer(server.client, { ...call, stage: "run", idempotent: true });
+    return reply.json() as JsonObject;
+  },
 });
+
+/** Whether the answer to `/reset` says that the environment does something. */
+const supports = (opened: unknown, what: string): boolean =>
+  (opened as { info?: JsonObject } | null)?.info?.[what] === true;
+
+/** An answer of the environment in its declared shape; another is the environment's mistake, and says where. */
+function read<T>(schema: z.ZodType<T>, value: unknown, environment: string, what: string): T {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const place = issue && issue.path.length > 0 ? ` at ${issue.path.join(".")}` : "";
+  const message = `${environment} answered ${what} with something else than it must${place}: ${issue?.message}`;
+  throw new HttpError(502, message, {
+    failure: { class: "tool_error", stage: "tool", retryable: false, message },
+    cause: parsed.error,
+  });
+}
 
 const CLOSE_LIMIT_MS = 30_000;
 
