@@ -139,6 +139,8 @@ export interface AppParts {
   post: Readonly<Record<string, Handler>>;
   /** Answers a `POST` to any other single-segment path. */
   fallback?: Handler;
+  /** Paths of `post` that also answer for everything below them. */
+  mounts?: readonly string[];
   /** What `/openapi.json` and `/docs` tell about routes besides their names. */
   notes?: () => Readonly<Record<string, RouteNote>>;
   log: Logger;
@@ -249,6 +251,9 @@ export class ServerApp {
       const handler = this.#post.get(path);
       if (handler) return handler;
       if (this.#parts.fallback && path.length > 1 && path.indexOf("/", 1) < 0) return this.#parts.fallback;
+      const mount = this.#parts.mounts?.find((mounted) => path.startsWith(`${mounted}/`));
+      const mounted = mount === undefined ? undefined : this.#post.get(mount);
+      if (mounted) return mounted;
       return this.#get.has(path) ? 405 : 404;
     }
     if (method === "GET" || method === "HEAD") {

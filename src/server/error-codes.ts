@@ -9,6 +9,12 @@ export const serverErrorCodes = [
     fix: "Correct the implementation or `entrypoint`, or add the root with `--search-dir`.",
   },
   {
+    code: "SERVER_DEFINITION",
+    class: "GymError",
+    when: "A resources server declares a tool with the name of a route that every resources server has.",
+    fix: "Give the tool another name.",
+  },
+  {
     code: "SERVER_CONFIG",
     class: "GymError",
     when: "The config of a server does not fit the schema it declares.",

@@ -5,8 +5,9 @@ import type { ServerContext } from "./context.ts";
 import type { GymnasiumServerDefinition } from "./define-resources.ts";
 import type { JsonObject } from "./definitions.ts";
 import { HttpError } from "./errors.ts";
+import { mcpRefusal } from "./mcp.ts";
 import { aggregateHandler, parseWith, type ResourcesAppHost, requireObject } from "./resources-app.ts";
-import { SessionStore } from "./sessions.ts";
+import { SessionStore, sessionLimits } from "./sessions.ts";
 
 /** Makes a running multi-turn environment (`/reset`, `/step`, `/close`) out of its definition. */
 export function createGymnasiumApp(
@@ -16,7 +17,11 @@ export function createGymnasiumApp(
 ): ServerApp {
   const { options } = definition;
   const context = server as ServerContext<never>;
+  if ((server.config as { expose_tools_over_mcp?: unknown } | null)?.expose_tools_over_mcp === true) {
+    throw mcpRefusal(server.name, "/mcp", "the server has no /seed_session and no /verify");
+  }
   const sessions = new SessionStore<unknown>({
+    limits: sessionLimits(server.config),
     ...(options.closeSession && { close: options.closeSession }),
     onCloseError: (error, id) => server.log.warn(`closing session ${id}: ${errorMessage(error)}`),
   });

@@ -44,7 +44,8 @@ export class McpExposure {
   install(): void {
     const { post } = this.#parts as { post: Record<string, Handler> };
     const { "/seed_session": seed, "/verify": verify } = post;
-    if (!seed || !verify) throw this.#refusal("/mcp", "the server has no /seed_session or no /verify");
+    if (!seed || !verify)
+      throw mcpRefusal(this.#parts.name, "/mcp", "the server has no /seed_session or no /verify");
     post["/seed_session"] = async (call) => {
       const reply = (await seed(call)) as JsonObject;
       if ("mcp" in reply) return reply;
@@ -56,6 +57,12 @@ export class McpExposure {
       return restored.size === 0 ? reply : restoreToolNames(reply, restored);
     };
     post["/mcp"] = (call) => this.#serve(call);
+    this.#parts.mounts = [...(this.#parts.mounts ?? []), "/mcp"];
+    if (this.#parts.fallback && !this.#options.fallbackTool?.list) {
+      this.#parts.log.warn(
+        "fallbackTool has no `list`: the tools behind it cannot be called over MCP, and rollouts that need them will fail",
+      );
+    }
   }
 
   #connection(call: RouteCall): JsonObject {
@@ -73,9 +80,11 @@ export class McpExposure {
     const tools = new Map<string, McpTool>();
     const add = (tool: McpTool) => {
       if (!TOOL_NAME.test(tool.name))
-        throw this.#refusal(`/${tool.name}`, "MCP tool names are letters, digits, _ and -");
-      if (RESERVED.has(tool.name)) throw this.#refusal(`/${tool.name}`, "the name is reserved");
-      if (tools.has(tool.name)) throw this.#refusal(`/${tool.name}`, "two tools have this name");
+        throw mcpRefusal(this.#parts.name, `/${tool.name}`, "MCP tool names are letters, digits, _ and -");
+      if (RESERVED.has(tool.name))
+        throw mcpRefusal(this.#parts.name, `/${tool.name}`, "the name is reserved");
+      if (tools.has(tool.name))
+        throw mcpRefusal(this.#parts.name, `/${tool.name}`, "two tools have this name");
       tools.set(tool.name, tool);
     };
     for (const [name, tool] of Object.entries(this.#options.tools ?? {})) {
@@ -159,7 +168,11 @@ export class McpExposure {
       return failed(`Tool '${name}' is not allowed in this session.`);
     try {
       const result = await tool.call({ ...call, path: `/${name}`, body: input, sessionId: token.sid });
-      const payload = result instanceof Reply ? result.body : result;
+      const payload = result instanceof Reply ? payloadOf(result) : result;
+      if (result instanceof Reply && (result.status < 200 || result.status >= 300)) {
+        const text = typeof payload === "string" ? payload : JSON.stringify(payload ?? null);
+        return failed(`HTTP ${result.status} from POST /${name}: ${text}`);
+      }
       const text = typeof payload === "string" ? payload : JSON.stringify(payload ?? null);
       const isObject = typeof payload === "object" && payload !== null && !Array.isArray(payload);
       return {
@@ -175,12 +188,23 @@ export class McpExposure {
       );
     }
   }
+}
 
-  #refusal(route: string, reason: string): GymError {
-    return new GymError(
-      "MCP_EXPOSURE",
-      `Server '${this.#parts.name}' cannot expose ${route} over MCP: ${reason}.`,
-    );
+/** Why the tools of a server cannot be offered over MCP; it does not start then. */
+export function mcpRefusal(server: string, route: string, reason: string): GymError {
+  return new GymError(
+    "MCP_EXPOSURE",
+    `Server '${server}' cannot expose ${route} over MCP: ${reason}. Mend that, or leave expose_tools_over_mcp out of its config.`,
+  );
+}
+
+/** The value a reply carries; a raw text that is no JSON stands for itself. */
+function payloadOf({ raw, body }: Reply): unknown {
+  if (raw === undefined) return body;
+  try {
+    return JSON.parse(raw);
+  } catch {
+    return raw;
   }
 }
 

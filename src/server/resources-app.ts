@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { errorMessage } from "../errors.ts";
+import { errorMessage, GymError } from "../errors.ts";
 import { materializeCreateParams, materializeResponse } from "../openai/materialize.ts";
 import { parseCreateParams, parseResponse } from "../openai/responses.ts";
 import { ValidationError, zodDetail } from "../openai/validation.ts";
@@ -10,7 +10,7 @@ import type { JsonObject, MaybePromise } from "./definitions.ts";
 import { HttpError } from "./errors.ts";
 import { McpExposure } from "./mcp.ts";
 import type { RouteNote } from "./openapi.ts";
-import { type SessionLimits, SessionStore } from "./sessions.ts";
+import { SessionStore, sessionLimits } from "./sessions.ts";
 
 type Options = ResourcesServerDefinition["options"];
 type Context = ServerContext<never>;
@@ -44,6 +44,12 @@ export function createResourcesApp(
     "/aggregate_metrics": aggregateHandler(options.metrics, server.config),
   };
   for (const [name, tool] of Object.entries(options.tools ?? {})) {
+    if (Object.hasOwn(post, `/${name}`)) {
+      throw new GymError(
+        "SERVER_DEFINITION",
+        `Server '${server.name}' declares a tool '${name}', but POST /${name} is a route of every resources server. Give the tool another name.`,
+      );
+    }
     post[`/${name}`] = toolHandler(tool as NonNullable<Options["tools"]>[string], state);
   }
   const fallback = fallbackHandler(options, state);
@@ -82,15 +88,6 @@ function routeNotes({ seed, row, tools }: Options): Record<string, RouteNote> {
     notes[`/${name}`] = { ...(description && { summary: description }), ...(input && { body: input }) };
   }
   return notes;
-}
-
-function sessionLimits(config: unknown): Partial<SessionLimits> {
-  const { session_ttl_seconds, max_sessions } = (config ?? {}) as Record<string, unknown>;
-  const limits: Partial<SessionLimits> = {};
-  if (typeof session_ttl_seconds === "number" || session_ttl_seconds === null)
-    limits.ttlSeconds = session_ttl_seconds;
-  if (typeof max_sessions === "number" || max_sessions === null) limits.maxSessions = max_sessions;
-  return limits;
 }
 
 /** The session part of every handler's arguments. */
@@ -220,6 +217,8 @@ function verifyHandler(
       if ((error as { code?: unknown } | null)?.code !== "JUDGE_FAILED") throw error;
       return {
         ...body,
+        responses_create_params: materializeCreateParams(params),
+        response: materializeResponse(response),
         reward: 0,
         _ng_failure_class: "judge_failed",
         _ng_failure_judge_error: `${(error as Error).name}: ${errorMessage(error)}`,

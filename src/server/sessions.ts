@@ -8,6 +8,16 @@ export interface SessionLimits {
 
 export const DEFAULT_SESSION_LIMITS: SessionLimits = { ttlSeconds: 6 * 3600, maxSessions: 100_000 };
 
+/** The bounds a server's config sets (`session_ttl_seconds`, `max_sessions`). */
+export function sessionLimits(config: unknown): Partial<SessionLimits> {
+  const { session_ttl_seconds, max_sessions } = (config ?? {}) as Record<string, unknown>;
+  const limits: Partial<SessionLimits> = {};
+  if (typeof session_ttl_seconds === "number" || session_ttl_seconds === null)
+    limits.ttlSeconds = session_ttl_seconds;
+  if (typeof max_sessions === "number" || max_sessions === null) limits.maxSessions = max_sessions;
+  return limits;
+}
+
 /** A verified rollout seldom comes back; its state is kept this long in case it does. */
 const VERIFIED_TTL_MS = 10 * 60_000;
 const SWEEP_INTERVAL_MS = 30_000;
