@@ -4,6 +4,7 @@ import type { Cookies } from "./cookies.ts";
 import { NO_COOKIES } from "./cookies.ts";
 import { Deadline } from "./deadline.ts";
 import { HttpPools, type HttpReply } from "./http-pools.ts";
+import type { Links } from "./link/links.ts";
 import { nextDelay, type RetryBudget, SERVER_RETRY, sleep } from "./retry.ts";
 import type { CallOptions, ServerClient, ServerReply } from "./server-client.ts";
 
@@ -33,6 +34,7 @@ const NEVER = new AbortController().signal;
 export class RunClient implements ServerClient {
   readonly #addresses: ReadonlyMap<string, string>;
   readonly #local: ReadonlyMap<string, LocalServer>;
+  readonly #links: Links | undefined;
   readonly #pools: HttpPools;
   readonly #retry: RetryBudget;
 
@@ -40,11 +42,14 @@ export class RunClient implements ServerClient {
     /** `http://host:port` by instance name. */
     addresses: ReadonlyMap<string, string>;
     local?: ReadonlyMap<string, LocalServer>;
+    /** To servers in other processes of the run. */
+    links?: Links;
     pools?: HttpPools;
     retry?: RetryBudget;
   }) {
     this.#addresses = options.addresses;
     this.#local = options.local ?? new Map();
+    this.#links = options.links;
     this.#pools = options.pools ?? new HttpPools();
     this.#retry = options.retry ?? SERVER_RETRY;
   }
@@ -65,6 +70,7 @@ export class RunClient implements ServerClient {
   }
 
   async close(): Promise<void> {
+    this.#links?.close();
     await this.#pools.close();
   }
 
@@ -114,7 +120,7 @@ export class RunClient implements ServerClient {
     options: CallOptions,
   ): Promise<ServerReply> {
     const local = this.#local.get(server);
-    if (!local) return this.#overHttp(method, server, path, body, options);
+    if (!local) return this.#elsewhere(method, server, path, body, options);
     const signal = options.signal ?? NEVER;
     signal.throwIfAborted();
     const handled = local.handle({
@@ -130,15 +136,36 @@ export class RunClient implements ServerClient {
     return new DirectReply(await untilAborted(handled, signal));
   }
 
-  async #overHttp(
+  /** To another process: over its link where it has one and it can be reached, over HTTP otherwise. */
+  async #elsewhere(
     method: "GET" | "POST",
     server: string,
     path: string,
     body: unknown,
     options: CallOptions,
   ): Promise<ServerReply> {
+    const text = method === "POST" ? JSON.stringify(body ?? null) : "";
+    const link = await this.#links?.to(server, text);
+    if (!link) return this.#overHttp(method, server, path, text, options);
+    const { cookies, headers, signal } = options;
+    try {
+      return new WireReply(await link.call({ method, server, path, body: text, cookies, headers, signal }));
+    } catch (error) {
+      if (signal?.aborted) throw signal.reason;
+      // It may have been carried out: only a call that may be repeated is.
+      if (options.idempotent) return this.#overHttp(method, server, path, text, options);
+      throw connectionError(server, this.baseUrl(server), path, 1, error);
+    }
+  }
+
+  async #overHttp(
+    method: "GET" | "POST",
+    server: string,
+    path: string,
+    text: string,
+    options: CallOptions,
+  ): Promise<ServerReply> {
     const origin = this.baseUrl(server);
-    const text = method === "POST" ? JSON.stringify(body ?? null) : undefined;
     const { cookies, headers, signal } = options;
     const startedAt = Date.now();
     for (let attempt = 1; ; attempt++) {
@@ -146,7 +173,7 @@ export class RunClient implements ServerClient {
         const reply = await this.#pools.request(origin, {
           method,
           path,
-          ...(text !== undefined && { body: text }),
+          ...(method === "POST" && { body: text }),
           ...(cookies && { cookies }),
           ...(headers && { headers }),
           ...(signal && { signal }),

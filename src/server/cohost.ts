@@ -1,5 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import { performance } from "node:perf_hooks";
+import { Links } from "../client/link/links.ts";
 import { type LocalServer, RunClient } from "../client/run-client.ts";
 import { errorMessage } from "../errors.ts";
 import type { AppCall, AppReply, ServerApp } from "./app.ts";
@@ -8,6 +9,7 @@ import type { ServerType } from "./definitions.ts";
 import { guardExit } from "./exit-guard.ts";
 import { type HostedCode, hostedCode } from "./hosted-code.ts";
 import { HttpEdge } from "./http-edge.ts";
+import { LinkEdge } from "./link-edge.ts";
 import { loadDefinition } from "./load-definition.ts";
 import type { ServerCode } from "./locate-server.ts";
 import type { Logger } from "./logger.ts";
@@ -45,6 +47,8 @@ export interface CoHostOptions {
   /** A worker looks at a request before its app does. */
   intercept?: (app: ServerApp) => ServerApp;
   listen?: boolean;
+  /** Where this process answers the other processes of the run, and where these answer, by server. */
+  link?: { socketPath?: string; sockets: ReadonlyMap<string, string> };
 }
 
 /** Several servers in this process: each on its own port, calling each other directly. */
@@ -55,6 +59,7 @@ export class CoHost {
   readonly #pool: VerifyPool;
   readonly #allowExit: () => void;
   #profiles: ServerProfiles | undefined;
+  #link: LinkEdge | undefined;
 
   private constructor(
     apps: ReadonlyMap<string, ServerApp>,
@@ -73,7 +78,8 @@ export class CoHost {
   static async start(options: CoHostOptions): Promise<CoHost> {
     const apps = new Map<string, ServerApp>();
     const local = new Map<string, LocalServer>();
-    const client = new RunClient({ addresses: options.addresses, local });
+    const { addresses, link } = options;
+    const client = new RunClient({ addresses, local, ...(link && { links: new Links(link.sockets) }) });
     const pool = new VerifyPool();
     const edges: HttpEdge[] = [];
     const host = new CoHost(apps, client, edges, pool, guardExit(codeOf(options)));
@@ -97,6 +103,7 @@ export class CoHost {
           const app = apps.get(instance.name);
           if (app) edges.push(await listen(app, instance));
         }
+        if (link?.socketPath && apps.size > 0) host.#link = await LinkEdge.listen(apps, link.socketPath);
       }
       return host;
     } catch (error) {
@@ -108,6 +115,7 @@ export class CoHost {
   /** Stops taking requests, then ends sessions and frees what the servers hold. */
   async close(): Promise<void> {
     await Promise.allSettled(this.#edges.map((edge) => edge.close()));
+    this.#link?.close();
     await Promise.allSettled([...this.apps.values()].map((app) => app.close()));
     await Promise.allSettled([this.client.close(), this.#pool.close(), this.#profiles?.close()]);
     this.#allowExit();

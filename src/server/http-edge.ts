@@ -5,6 +5,7 @@ import { parseCookieHeader } from "../client/cookies.ts";
 import { errorMessage, GymError } from "../errors.ts";
 import { type JsonTextError, loadsPlain } from "../python/json-loads.ts";
 import { type AppReply, MalformedBody, type ServerApp } from "./app.ts";
+import { plainText, unansweredReply } from "./reply-text.ts";
 import { SESSION_COOKIE_ATTRIBUTES } from "./session-cookie.ts";
 
 /** Longer than the clients' 15 s, so that they never reuse a socket that is being closed. */
@@ -143,12 +144,7 @@ export class HttpEdge {
     } catch (error) {
       // The answer could not be written: too deep for JSON, or the connection is gone.
       if (response.headersSent || response.destroyed) response.destroy();
-      else
-        await send(response, {
-          status: 500,
-          body: { detail: `no answer could be made: ${errorMessage(error)}` },
-          cookies: {},
-        });
+      else await send(response, unansweredReply(error));
     } finally {
       response.off("close", onClose);
       this.#inFlight.delete(controller);
@@ -240,7 +236,7 @@ async function send(response: ServerResponse, reply: AppReply): Promise<void> {
     return;
   }
   // A text goes out in one piece with its headers; bytes would go out beside them.
-  const body = reply.raw ?? JSON.stringify(reply.body ?? null);
+  const body = plainText(reply);
   headers["content-type"] ??= "application/json";
   headers["content-length"] = String(Buffer.byteLength(body));
   response.writeHead(reply.status, headers);

@@ -12,6 +12,8 @@ export interface StartMessage {
   roots: string[];
   /** Where the processes of the run share limits, breakers and budgets. */
   coordinator?: string;
+  /** Sockets the processes of the run call each other on: its own unless several share it, and by server. */
+  link?: { socketPath?: string; sockets: [server: string, path: string][] };
   /** Set for one worker of several. */
   worker?: { index: number; count: number; socketDirectory: string };
 }

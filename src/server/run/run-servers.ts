@@ -115,6 +115,7 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
   let watchdog: Watchdog | undefined;
   let head: HeadServer | undefined;
   let coordinator: Coordinator | undefined;
+  let sockets: Map<string, string> | undefined;
   let stopping = false;
   const monitor = new LoopMonitor((lag) => emit({ type: "lag", lag }));
 
@@ -153,6 +154,7 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
       installRoot,
       roots: [...options.roots],
       ...(coordinator && { coordinator: coordinator.socketPath }),
+      ...(sockets && { link: linkOf(instance.name, sockets) }),
     };
     const child = new ServerChild(message, log, ({ type: _type, ...lag }) => emit({ type: "lag", lag }));
     children.set(instance.name, child);
@@ -198,6 +200,7 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
         emit({ type: "log", server: "run", line, level: "warn" });
         return undefined;
       });
+    sockets = coordinator && linkSockets(placements, coordinator);
     const here = instances.filter(({ name }) => placements.get(name) === "cohosted");
     for (const { name } of instances) {
       const placement = placements.get(name) ?? "cohosted";
@@ -234,6 +237,7 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
         logger: (name) => logOf(name).logger,
         monitor,
         ...(watchdog && { watchdog }),
+        ...(coordinator && sockets && { link: { socketPath: coordinator.socketBeside("here"), sockets } }),
       }).catch((error: unknown) => {
         throw explainTaken(error, error instanceof ListenError ? error.port : undefined);
       });
@@ -277,6 +281,25 @@ function serverLog(server: string, options: RunServersOptions, emit: (event: Run
     onFileError: (error) =>
       emit({ type: "log", server, line: `its log file: ${error.message}`, level: "warn" }),
   });
+}
+
+/** The socket of the process each server of ours lives in; several workers of one share its port instead. */
+function linkSockets(
+  placements: ReadonlyMap<string, Placement>,
+  coordinator: Coordinator,
+): Map<string, string> {
+  const sockets = new Map<string, string>();
+  let number = 0;
+  for (const [server, placement] of placements) {
+    if (placement === "cohosted") sockets.set(server, coordinator.socketBeside("here"));
+    if (placement === "process") sockets.set(server, coordinator.socketBeside(String(number++)));
+  }
+  return sockets;
+}
+
+function linkOf(server: string, sockets: ReadonlyMap<string, string>): NonNullable<StartMessage["link"]> {
+  const socketPath = sockets.get(server);
+  return { ...(socketPath !== undefined && { socketPath }), sockets: [...sockets] };
 }
 
 function recordOf(instance: HostedInstance, pid: number, startTime: number): InstanceRecord {

@@ -38,6 +38,7 @@ async function start(message: StartMessage): Promise<() => Promise<void>> {
     logger: () => consoleLogger(message.globalConfig["verbose"] === true),
     monitor,
     watchdog,
+    ...(message.link && { link: { ...message.link, sockets: new Map(message.link.sockets) } }),
     ...(message.worker && { profileSuffix: `.${message.worker.index}` }),
     ...(affinity && { newSessionId: affinity.newSessionId, intercept: affinity.intercept }),
   };

@@ -49,6 +49,11 @@ export class Coordinator {
     return coordinator;
   }
 
+  /** A path for another socket of the run, beside its own. */
+  socketBeside(name: string): string {
+    return join(this.#directory, `${name}.sock`);
+  }
+
   close(): void {
     this.#server.close();
     for (const connection of [...this.#connections]) connection.close();

@@ -1,0 +1,97 @@
+import type { Socket } from "node:net";
+
+const NEWLINE = 10;
+
+export interface FrameHandlers {
+  /** A message: what it is, and the text that goes with it. */
+  received(head: unknown, text: string): void;
+  /** Called once; nothing comes or goes any more. */
+  closed(): void;
+}
+
+/**
+ * Messages over a socket between two processes of a run, two lines each: JSON that says what it is, and a text without line
+ * breaks. What is sent in one turn of the event loop goes out together: a busy process makes one system call for dozens of them.
+ */
+export class FrameSocket {
+  readonly #socket: Socket;
+  readonly #handlers: FrameHandlers;
+  readonly #maxLineBytes: number;
+  #outbox = "";
+  #scheduled = false;
+  #head: { value: unknown } | undefined;
+  #rest: Buffer[] = [];
+  #restBytes = 0;
+  #closed = false;
+
+  constructor(socket: Socket, maxLineBytes: number, handlers: FrameHandlers) {
+    this.#socket = socket;
+    this.#handlers = handlers;
+    this.#maxLineBytes = maxLineBytes;
+    socket.on("data", (chunk: Buffer) => this.#read(chunk));
+    socket.on("error", () => this.close());
+    socket.on("close", () => this.close());
+  }
+
+  send(head: readonly unknown[], text: string): void {
+    if (this.#closed) return;
+    this.#outbox += `${JSON.stringify(head)}\n${text}\n`;
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(this.#flush);
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#flush();
+    this.#closed = true;
+    this.#socket.destroySoon();
+    this.#handlers.closed();
+  }
+
+  readonly #flush = (): void => {
+    this.#scheduled = false;
+    if (this.#closed || this.#outbox === "") return;
+    this.#socket.write(this.#outbox);
+    this.#outbox = "";
+  };
+
+  #read(chunk: Buffer): void {
+    let from = 0;
+    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, from)) {
+      const line = this.#line(chunk, from, end);
+      from = end + 1;
+      if (this.#head === undefined) {
+        this.#head = headOf(line);
+        if (this.#head !== undefined) continue;
+        this.close();
+        return;
+      }
+      const { value } = this.#head;
+      this.#head = undefined;
+      this.#handlers.received(value, line);
+    }
+    if (from === chunk.length) return;
+    this.#rest.push(from === 0 ? chunk : chunk.subarray(from));
+    this.#restBytes += chunk.length - from;
+    if (this.#restBytes > this.#maxLineBytes) this.close();
+  }
+
+  #line(chunk: Buffer, from: number, end: number): string {
+    if (this.#restBytes === 0) return chunk.toString("utf8", from, end);
+    const line = Buffer.concat([...this.#rest, chunk.subarray(from, end)]).toString("utf8");
+    this.#rest = [];
+    this.#restBytes = 0;
+    return line;
+  }
+}
+
+/** Undefined for what none of ours has sent. */
+function headOf(line: string): { value: unknown } | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return Array.isArray(value) ? { value } : undefined;
+  } catch {
+    return undefined;
+  }
+}

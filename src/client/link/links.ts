@@ -1,0 +1,154 @@
+import { connect } from "node:net";
+import type { Cookies } from "../cookies.ts";
+import { NO_COOKIES } from "../cookies.ts";
+import { FrameSocket } from "./frame-socket.ts";
+import { type CallHead, MAX_ANSWER_BYTES, type ReplyHead } from "./messages.ts";
+
+/** After a failed attempt the other process is called over HTTP for this long. */
+const RETRY_AFTER_MS = 1_000;
+/** Longer bodies go over HTTP: they would hold up the calls behind them. */
+const MAX_BODY_LENGTH = 4 * 1024 * 1024;
+
+export interface LinkCall {
+  method: "GET" | "POST";
+  server: string;
+  path: string;
+  body: string;
+  cookies?: Cookies | undefined;
+  headers?: Readonly<Record<string, string>> | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+export interface LinkReply {
+  status: number;
+  text: string;
+  cookies: Cookies;
+}
+
+/** The process at the other end has gone while a call was under way: it may have been carried out. */
+export class LinkLost extends Error {
+  readonly code = "ECONNRESET";
+
+  constructor() {
+    super("the process of the server has gone");
+  }
+}
+
+/**
+ * One connection to each other process of the run, shared by all calls: beside HTTP, which every server also speaks, it saves a
+ * system call, a header block and a connection per call.
+ */
+export class Links {
+  readonly #sockets: ReadonlyMap<string, string>;
+  readonly #links = new Map<string, Link>();
+  #closed = false;
+
+  /** Takes the socket of the process that hosts each server. */
+  constructor(sockets: ReadonlyMap<string, string>) {
+    this.#sockets = sockets;
+  }
+
+  /** The link to a server; undefined when it has none, or when the call is to go over HTTP for another reason. */
+  async to(server: string, body: string): Promise<Link | undefined> {
+    const path = this.#sockets.get(server);
+    if (path === undefined || this.#closed || body.length > MAX_BODY_LENGTH) return undefined;
+    let link = this.#links.get(path);
+    if (!link || link.isOver) {
+      link = new Link(path);
+      this.#links.set(path, link);
+    }
+    if (!link.isOpen) await link.opened;
+    return link.isOpen ? link : undefined;
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const link of this.#links.values()) link.close();
+  }
+}
+
+interface Pending {
+  resolve(reply: LinkReply): void;
+  reject(error: unknown): void;
+}
+
+/** The connection to one process. */
+export class Link {
+  /** Settles when it is known whether anybody answers. */
+  readonly opened: Promise<void>;
+  readonly #frames: FrameSocket;
+  readonly #pending = new Map<number, Pending>();
+  #nextId = 1;
+  #state: "opening" | "open" | "closed" = "opening";
+  #closedAt = 0;
+
+  constructor(socketPath: string) {
+    const socket = connect(socketPath);
+    // Calls under way keep the process alive by their own timers and handles.
+    socket.unref();
+    this.#frames = new FrameSocket(socket, MAX_ANSWER_BYTES, {
+      received: (head, text) => this.#received(head as ReplyHead, text),
+      closed: () => this.#lost(),
+    });
+    this.opened = new Promise((resolve) => {
+      socket.once("connect", () => {
+        this.#state = "open";
+        resolve();
+      });
+      socket.once("close", () => resolve());
+    });
+  }
+
+  get isOpen(): boolean {
+    return this.#state === "open";
+  }
+
+  /** Whether another one should be tried. */
+  get isOver(): boolean {
+    return this.#state === "closed" && Date.now() - this.#closedAt > RETRY_AFTER_MS;
+  }
+
+  call({ method, server, path, body, cookies, headers, signal }: LinkCall): Promise<LinkReply> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason);
+      const id = this.#nextId++;
+      const onAbort = () => {
+        this.#pending.delete(id);
+        this.#frames.send([id], "");
+        reject(signal?.reason);
+      };
+      signal?.addEventListener("abort", onAbort, { once: true });
+      this.#pending.set(id, {
+        resolve: (reply) => {
+          signal?.removeEventListener("abort", onAbort);
+          resolve(reply);
+        },
+        reject: (error) => {
+          signal?.removeEventListener("abort", onAbort);
+          reject(error);
+        },
+      });
+      const head: CallHead = [id, server, method, path, cookies ?? NO_COOKIES, headers ?? {}];
+      this.#frames.send(head, body);
+    });
+  }
+
+  close(): void {
+    this.#frames.close();
+  }
+
+  #received([id, status, cookies, isQuoted]: ReplyHead, text: string): void {
+    const pending = this.#pending.get(id);
+    if (!pending) return;
+    this.#pending.delete(id);
+    pending.resolve({ status, cookies, text: isQuoted ? (JSON.parse(text) as string) : text });
+  }
+
+  #lost(): void {
+    this.#state = "closed";
+    this.#closedAt = Date.now();
+    const pending = [...this.#pending.values()];
+    this.#pending.clear();
+    for (const call of pending) call.reject(new LinkLost());
+  }
+}

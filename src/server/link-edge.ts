@@ -1,0 +1,84 @@
+import { rmSync } from "node:fs";
+import { createServer, type Server, type Socket } from "node:net";
+import { FrameSocket } from "../client/link/frame-socket.ts";
+import type { CallHead, ReplyHead } from "../client/link/messages.ts";
+import type { AppReply, ServerApp } from "./app.ts";
+import { replyText, unansweredReply } from "./reply-text.ts";
+
+/** More than a caller sends: longer bodies come over HTTP. */
+const MAX_LINE_BYTES = 64 * 1024 * 1024;
+
+/** Answers the other processes of the run, for all servers of this one, on a socket only this user can open. */
+export class LinkEdge {
+  readonly #apps: ReadonlyMap<string, ServerApp>;
+  readonly #server: Server;
+  readonly #callers = new Set<FrameSocket>();
+
+  private constructor(apps: ReadonlyMap<string, ServerApp>) {
+    this.#apps = apps;
+    this.#server = createServer((socket) => this.#welcome(socket));
+    this.#server.unref();
+  }
+
+  static async listen(apps: ReadonlyMap<string, ServerApp>, socketPath: string): Promise<LinkEdge> {
+    const edge = new LinkEdge(apps);
+    // A server that was killed and started again finds its own.
+    rmSync(socketPath, { force: true });
+    await new Promise<void>((resolve, reject) => {
+      edge.#server.once("error", reject);
+      edge.#server.listen(socketPath, () => resolve());
+    });
+    return edge;
+  }
+
+  close(): void {
+    this.#server.close();
+    for (const caller of [...this.#callers]) caller.close();
+  }
+
+  #welcome(socket: Socket): void {
+    const running = new Map<number, AbortController>();
+    const frames = new FrameSocket(socket, MAX_LINE_BYTES, {
+      received: (head, text) => {
+        const call = head as CallHead | readonly [id: number];
+        if (call.length === 1) running.get(call[0])?.abort(new Error("the caller closed the connection"));
+        else void this.#answer(frames, running, call, text);
+      },
+      closed: () => {
+        this.#callers.delete(frames);
+        for (const controller of running.values())
+          controller.abort(new Error("the caller closed the connection"));
+      },
+    });
+    this.#callers.add(frames);
+  }
+
+  async #answer(
+    frames: FrameSocket,
+    running: Map<number, AbortController>,
+    [id, server, method, path, cookies, headers]: CallHead,
+    text: string,
+  ): Promise<void> {
+    const controller = new AbortController();
+    running.set(id, controller);
+    const { signal } = controller;
+    const app = this.#apps.get(server);
+    let reply: AppReply;
+    let answer: string;
+    try {
+      const body: unknown = text === "" ? undefined : JSON.parse(text);
+      reply = app
+        ? await app.handle({ method, path, body, cookies, headers, signal })
+        : { status: 404, body: { detail: "Not Found" }, cookies: {} };
+      answer = await replyText(reply);
+    } catch (error) {
+      reply = unansweredReply(error);
+      answer = await replyText(reply);
+    } finally {
+      running.delete(id);
+    }
+    const isQuoted = answer.includes("\n");
+    const head: ReplyHead = [id, reply.status, reply.cookies, isQuoted ? 1 : 0];
+    frames.send(head, isQuoted ? JSON.stringify(answer) : answer);
+  }
+}
