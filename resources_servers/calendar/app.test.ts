@@ -47,6 +47,6 @@ describe("calendar", () => {
     const started = performance.now();
     const { status, body } = await verify({ exp_cal_state: state }, messageItem(text));
     expect([status, body.reward]).toEqual([200, 0]);
-    expect(performance.now() - started).toBeLessThan(8000);
+    expect(performance.now() - started).toBeLessThan(30_000);
   });
 });

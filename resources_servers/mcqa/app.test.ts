@@ -101,7 +101,7 @@ describe("hostile answers", () => {
       const { status, body } = await verify(text, {}, { grading_mode });
       expect(status).toBe(200);
       expect(body.reward).toBe(0);
-      expect(performance.now() - started).toBeLessThan(5000);
+      expect(performance.now() - started).toBeLessThan(30_000);
     }
   });
 });

@@ -65,6 +65,6 @@ describe("reasoning_gym", () => {
     ]) {
       expect((await server.verify(verifyBody(row, messageItem(text)))).status).toBe(200);
     }
-    expect(performance.now() - started).toBeLessThan(2000);
+    expect(performance.now() - started).toBeLessThan(30_000);
   });
 });

@@ -29,7 +29,7 @@ describe("extractAnswer", () => {
     ]) {
       const started = performance.now();
       expect(extractAnswer(text, "final_answer")).toBeUndefined();
-      expect(performance.now() - started).toBeLessThan(5000);
+      expect(performance.now() - started).toBeLessThan(30_000);
     }
   });
 });

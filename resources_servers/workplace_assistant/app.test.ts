@@ -170,6 +170,6 @@ describe("workplace_assistant", () => {
       functionCallItem("email_send_email", { recipient: "a@b.c", subject: `${n}`, body: "b" }),
     );
     expect((await server.verify(verifyBody(row, ...many))).body.reward).toBe(0);
-    expect(performance.now() - started).toBeLessThan(2000);
+    expect(performance.now() - started).toBeLessThan(30_000);
   });
 });

@@ -66,6 +66,6 @@ describe("xlam_fc", () => {
       status: 200,
       body: { reward: 0, num_predicted: hostile.length, num_correct: 0 },
     });
-    expect(performance.now() - started).toBeLessThan(2000);
+    expect(performance.now() - started).toBeLessThan(30_000);
   });
 });

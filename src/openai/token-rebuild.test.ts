@@ -138,6 +138,6 @@ describe("rebuildFromTokens", () => {
       mask_sample: false,
       metrics: { chains: 1 },
     });
-    expect(performance.now() - start).toBeLessThan(5000);
+    expect(performance.now() - start).toBeLessThan(30_000);
   });
 });

@@ -38,6 +38,6 @@ describe("detectLanguage", () => {
     for (const unit of ["a", "a@a.", "http://", "http://a.b ", "a-_.", "é", "😀", "ô\u0301", " "]) {
       detectLanguage(unit.repeat(Math.ceil(5_000_000 / unit.length)));
     }
-    expect(performance.now() - started).toBeLessThan(10_000);
+    expect(performance.now() - started).toBeLessThan(30_000);
   });
 });

@@ -47,6 +47,6 @@ describe("punktSentences", () => {
     for (const unit of ["!", ". ", "a.", "? (", "- -", "...", "x", "\n", "a. \u2019", ". . . "]) {
       punktSentences(unit.repeat(Math.ceil(200_000 / unit.length)));
     }
-    expect(performance.now() - started).toBeLessThan(15_000);
+    expect(performance.now() - started).toBeLessThan(30_000);
   });
 });

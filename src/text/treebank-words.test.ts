@@ -36,6 +36,6 @@ describe("wordTokens", () => {
     ]) {
       treebankWords(`x.${unit.repeat(Math.ceil(200_000 / unit.length))}y`);
     }
-    expect(performance.now() - started).toBeLessThan(15_000);
+    expect(performance.now() - started).toBeLessThan(30_000);
   });
 });

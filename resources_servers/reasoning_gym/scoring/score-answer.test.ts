@@ -387,6 +387,6 @@ describe("scoreAnswer", () => {
         expect(score).toBeLessThanOrEqual(1);
       }
     }
-    expect((performance.now() - started) / cases.length).toBeLessThan(500);
+    expect((performance.now() - started) / cases.length).toBeLessThan(2_000);
   });
 });

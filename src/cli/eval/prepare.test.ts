@@ -183,7 +183,7 @@ describe("a prepare script that misbehaves", () => {
     setTimeout(() => controller.abort(new Error("received SIGINT")), 700);
     const { exitCode, stderr } = await runScript(body, [], controller.signal);
     expect({ exitCode, stderr }).toEqual({ exitCode: 130, stderr: "Interrupted.\n" });
-    expect(Date.now() - begun).toBeLessThan(10_000);
+    expect(Date.now() - begun).toBeLessThan(30_000);
   });
 
   it("does not take process.exit() for success", async () => {

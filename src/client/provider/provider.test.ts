@@ -1,6 +1,6 @@
 import dns from "node:dns";
 import { setMaxListeners } from "node:events";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -86,7 +86,7 @@ describe("replicas", () => {
       Array.from({ length: 5 }, () => made.call({ ...call, sessionId: "demo-session-b" })),
     );
     expect(replies.map(({ replica }) => replica)).toEqual([0, 0, 0, 0, 0]);
-    expect(Date.now() - started).toBeLessThan(1_000);
+    expect(Date.now() - started).toBeLessThan(5_000);
   });
 });
 
@@ -100,10 +100,10 @@ describe("limits", () => {
     const [first] = results as PromiseRejectedResult[];
     expect(first?.reason.failure).toMatchObject({ class: "connection", stage: "model", retryable: true });
     expect(first?.reason.message).toMatch(/^no connection to 127\.0\.0\.1:\d+: .*ECONNREFUSED/);
-    expect(took).toBeLessThan(4_000);
+    expect(took).toBeLessThan(10_000);
     const again = Date.now();
     await expect(made.call(call)).rejects.toThrow("down for");
-    expect(Date.now() - again).toBeLessThan(1_600);
+    expect(Date.now() - again).toBeLessThan(5_000);
     expect(logged.filter((line) => line.includes("calls wait until it answers again"))).toHaveLength(1);
   });
 
@@ -125,14 +125,14 @@ describe("limits", () => {
     const busy = await endpoint();
     const [a, b] = [await provider(busy.baseUrl), await provider(busy.baseUrl)];
     const other = await provider(busy.baseUrl, {}, { model: "another" });
-    busy.fail(faults.rateLimited(1));
+    busy.fail(faults.rateLimited(3));
     const started = Date.now();
     const first = a.call(call);
     await new Promise((resolve) => setTimeout(resolve, 100));
     await other.call(call);
-    expect(Date.now() - started).toBeLessThan(900);
+    expect(Date.now() - started).toBeLessThan(2_900);
     await b.call(call);
-    expect(Date.now() - started).toBeGreaterThan(1_000);
+    expect(Date.now() - started).toBeGreaterThan(3_000);
     await first;
   });
 
@@ -300,10 +300,34 @@ describe("money", () => {
     await provider("https://api.example.com/v1", { max_cost: 1 }, { model: "gpt-4.1" });
     await provider("https://api.example.com/v1", { max_cost: 1 }, { statesCost: true });
     await provider("http://localhost:8000/v1", { max_cost: 1 });
+    for (const max_cost of ["a lot", -1, true, Number.NaN]) {
+      await expect(provider("http://localhost:8000/v1", {}, {}, { max_cost })).rejects.toThrow(
+        "max_cost must be a number of dollars",
+      );
+    }
+    await provider("https://api.example.com/v1", {}, { model: "gpt-4.1" }, { max_cost: "2.5" });
+  });
+
+  it("says once that an endpoint does not tell what it was to tell", async () => {
+    const silent = await endpoint();
+    const lookup = vi.spyOn(dns, "lookup").mockImplementation(((...words: unknown[]) => {
+      const found = [{ address: "127.0.0.1", family: 4 }];
+      queueMicrotask(() => (words.at(-1) as (error: null, found: unknown) => void)(null, found));
+    }) as never);
+    onTestFinished(() => lookup.mockRestore());
+    const url = silent.baseUrl.replace("127.0.0.1", "router.example");
+    const made = await provider(url, {}, { statesCost: true }, { max_cost: 1 });
+    await made.call(call);
+    await made.call(call);
+    expect(logged.filter((line) => line.includes("did not tell what a call cost"))).toHaveLength(1);
   });
 });
 
 describe("cache", () => {
+  /** How many answers a cache holds. */
+  const kept = async (directory: string) =>
+    (await readdir(directory, { recursive: true })).filter((name) => name.endsWith(".json")).length;
+
   it("answers equal requests once, marked and unbilled, but keeps repeats apart", async () => {
     const directory = await mkdtemp(join(tmpdir(), "gym-cache-"));
     directories.push(directory);
@@ -312,11 +336,29 @@ describe("cache", () => {
     const made = await provider(counted.baseUrl, settings);
     const first = await made.call({ ...call, rolloutId: "0-0" });
     expect(first.cost).toBeGreaterThan(0);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await expect.poll(() => kept(directory)).toBe(1);
     const again = await (await provider(counted.baseUrl, settings)).call({ ...call, rolloutId: "0-0-a1" });
     expect(again).toMatchObject({ cached: true, cost: 0, value: first.value });
     expect((await made.call({ ...call, rolloutId: "0-1" })).cached).toBe(false);
     expect(counted.count).toBe(2);
+  });
+
+  it("is asked with query and headers, but whatever the key", async () => {
+    const directory = await mkdtemp(join(tmpdir(), "gym-cache-"));
+    directories.push(directory);
+    const counted = await endpoint();
+    const isCached = async (options: Parameters<typeof provider>[2]) => {
+      const made = await provider(counted.baseUrl, { response_cache_dir: directory }, options);
+      const before = await kept(directory);
+      const { cached } = await made.call({ ...call, rolloutId: "0-0" });
+      if (!cached) await expect.poll(() => kept(directory)).toBe(before + 1);
+      return cached;
+    };
+    expect(await isCached({})).toBe(false);
+    expect(await isCached({ query: { "api-version": "1" } })).toBe(false);
+    expect(await isCached({ headers: { "Anthropic-Beta": "b" } })).toBe(false);
+    expect(await isCached({ headers: { "anthropic-beta": "b", "X-Api-Key": "another-key-9" } })).toBe(true);
+    expect(await isCached({ apiKey: "yet-another-key-10" })).toBe(true);
   });
 });
 

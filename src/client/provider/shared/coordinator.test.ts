@@ -85,7 +85,8 @@ describe("a limit shared by processes", () => {
     };
     const calls = limits.flatMap((limit) => Array.from({ length: 20 }, () => call(limit)));
     await sleep(2_500);
-    expect(asked).toBeGreaterThan(0);
+    // The pause is random: on a busy machine the first of them may still be waiting.
+    while (asked === 0) await sleep(10);
     expect(asked).toBeLessThanOrEqual(4);
     expect(most).toBe(1);
     over = true;

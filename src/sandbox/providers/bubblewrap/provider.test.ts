@@ -140,7 +140,7 @@ describe.skipIf(skip)("bubblewrap sandboxes", () => {
     );
     expect(result).toMatchObject({ stdout: "begun\n", return_code: 125, error_type: "timeout" });
     expect(result.stderr).toContain("longer than 1 s");
-    expect(Date.now() - before).toBeLessThan(10_000);
+    expect(Date.now() - before).toBeLessThan(30_000);
     const { stdout } = await sandbox.exec("ps ax");
     expect(stdout).not.toContain("while :");
     expect(execFileSync("ps", ["ax"], { encoding: "utf8" })).not.toContain("trap '' TERM HUP INT");
