@@ -59,7 +59,7 @@ export const datasetErrorCodes = [
   {
     code: "DATASET_FIELD_RESERVED",
     class: "DatasetError",
-    when: "A row field has the name of a built-in statistic.",
+    when: "A row field has a name that metrics files keep for themselves, such as that of a built-in statistic.",
     fix: "Rename the field.",
   },
   {

@@ -46,4 +46,22 @@ describe("NumericStatistic", () => {
     empty.merge(statisticOf(7, 9));
     expect(empty.summary()).toEqual(statisticOf(7, 9).summary());
   });
+
+  it("decides ties by the steps of merging, not those of observing", () => {
+    const values = [23.3125, 20.6875, 4.625, 3.875];
+    const merged = statisticOf();
+    for (const value of values) merged.mergeValue(value);
+    expect(merged.summary().average).toBe(13.13);
+    expect(statisticOf(...values).summary().average).toBe(13.12);
+    const twoSteps = statisticOf();
+    for (const value of values) twoSteps.merge(statisticOf(value));
+    expect(twoSteps.summary()).toEqual(merged.summary());
+  });
+
+  it("merges values that are not finite as statistics of their own", () => {
+    const merged = statisticOf();
+    for (const value of [1, Number.POSITIVE_INFINITY]) merged.mergeValue(value);
+    expect(merged.summary()).toMatchObject({ total: 2, min: 1, max: Number.POSITIVE_INFINITY });
+    expect(merged.summary().standardDeviation).toBeNaN();
+  });
 });

@@ -26,16 +26,42 @@ export class NumericStatistic {
     this.squaredDeviation += delta * (value - this.mean);
   }
 
-  /** Adds everything `other` has seen, as if its values had been observed here. */
+  /** Adds everything `other` has seen. The order of operations is upstream's: it decides averages that lie on a tie. */
   merge(other: NumericStatistic): void {
     if (other.total === 0) return;
+    if (this.total === 0) {
+      this.total = other.total;
+      this.mean = other.mean;
+      this.squaredDeviation = other.squaredDeviation;
+      this.min = other.min;
+      this.max = other.max;
+      return;
+    }
     const total = this.total + other.total;
     const delta = other.mean - this.mean;
-    this.squaredDeviation += other.squaredDeviation + (delta * delta * this.total * other.total) / total;
-    this.mean += (delta * other.total) / total;
+    this.mean += delta * (other.total / total);
+    this.squaredDeviation =
+      this.squaredDeviation + other.squaredDeviation + delta * delta * ((this.total * other.total) / total);
     this.total = total;
-    this.min = Math.min(this.min, other.min);
-    this.max = Math.max(this.max, other.max);
+    if (other.min < this.min) this.min = other.min;
+    if (other.max > this.max) this.max = other.max;
+  }
+
+  /** Adds one value as `merge` does a statistic of that value alone, which rounds differently from `observe`. */
+  mergeValue(value: number): void {
+    if (this.total === 0 || !Number.isFinite(value)) {
+      const alone = new NumericStatistic();
+      alone.observe(value);
+      this.merge(alone);
+      return;
+    }
+    const total = this.total + 1;
+    const delta = value - this.mean;
+    this.mean += delta * (1 / total);
+    this.squaredDeviation += delta * delta * (this.total / total);
+    this.total = total;
+    if (value < this.min) this.min = value;
+    if (value > this.max) this.max = value;
   }
 
   summary(): NumericSummary {

@@ -73,6 +73,14 @@ describe("DatasetStatistics", () => {
     expect(() => statisticsOf({ temperature: null }).summary()).not.toThrow();
   });
 
+  it.each(["_id", "schema", "copy", "model_dump"])("does not show the field %s, as upstream", (name) => {
+    expect([
+      ...statisticsOf({ [name]: 1, level: 2 })
+        .summary()
+        .fields.keys(),
+    ]).toEqual(["level"]);
+  });
+
   it("merges built-ins but takes the last dataset's row fields", () => {
     const merged = statisticsOf({ level: 1, kind: "x" }, { level: 2, kind: "y" });
     merged.merge(statisticsOf({ level: 10 }));

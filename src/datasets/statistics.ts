@@ -6,13 +6,49 @@ import { DatasetError } from "./errors.ts";
 import { NumericStatistic, type NumericSummary } from "./numeric-statistic.ts";
 import { jsonWordCount } from "./word-count.ts";
 
-/** Names the row-field statistics may not take: upstream keeps its built-in statistics under them. */
+/** Names the row-field statistics may not take: upstream keeps its built-in statistics under them, or its state. */
 export const RESERVED_FIELDS = new Set([
   "number_of_examples",
   "number_of_tools",
   "json_dumped_number_of_words",
   "number_of_turns",
   "temperature",
+  "aggregate",
+  "_aggregate",
+  "is_aggregated",
+  "model_extra",
+  "model_fields_set",
+]);
+
+/** Names upstream takes for attributes of its statistics object, so that no metrics file shows them. */
+const UNSHOWN_FIELDS = new Set([
+  "add",
+  "construct",
+  "copy",
+  "dict",
+  "from_orm",
+  "json",
+  "model_computed_fields",
+  "model_config",
+  "model_construct",
+  "model_copy",
+  "model_dump",
+  "model_dump_json",
+  "model_fields",
+  "model_json_schema",
+  "model_parametrized_name",
+  "model_post_init",
+  "model_rebuild",
+  "model_validate",
+  "model_validate_json",
+  "model_validate_strings",
+  "parse_file",
+  "parse_obj",
+  "parse_raw",
+  "schema",
+  "schema_json",
+  "update_forward_refs",
+  "validate",
 ]);
 
 export interface StringSummary {
@@ -56,7 +92,7 @@ export class DatasetStatistics {
   private readonly fields = new Map<string, FieldStatistic>();
   private reserved = false;
 
-  /** Whether a row field has taken the name of a built-in statistic, for which `summary` will fail. */
+  /** Whether a row field has taken a reserved name, for which `summary` will fail. */
   get hasReservedField(): boolean {
     return this.reserved;
   }
@@ -69,10 +105,10 @@ export class DatasetStatistics {
     const temperature = params["temperature"];
     this.examples += times;
     for (let repeat = 0; repeat < times; repeat++) {
-      this.words.observe(words);
-      if (tools !== undefined) this.tools.observe(tools);
-      if (turns > 0) this.turns.observe(turns);
-      if (temperature !== undefined && temperature !== null) this.temperature.observe(Number(temperature));
+      this.words.mergeValue(words);
+      if (tools !== undefined) this.tools.mergeValue(tools);
+      if (turns > 0) this.turns.mergeValue(turns);
+      if (temperature !== undefined && temperature !== null) this.temperature.mergeValue(Number(temperature));
       this.observeFields(row);
     }
   }
@@ -87,17 +123,17 @@ export class DatasetStatistics {
     for (const [name, statistic] of other.fields) this.fields.set(name, statistic);
   }
 
-  /** Fails where a row field has taken the name of a built-in statistic. */
+  /** Fails where a row field has taken a reserved name. */
   summary(): StatisticsSummary {
     const fields = new Map<string, FieldSummary>();
     for (const [name, statistic] of this.fields) {
       if (RESERVED_FIELDS.has(name)) {
         throw new DatasetError(
           "DATASET_FIELD_RESERVED",
-          `The row field ${stringRepr(name)} has the name of a built-in statistic. Rename it; reserved are: ${[...RESERVED_FIELDS].join(", ")}.`,
+          `The row field ${stringRepr(name)} has a name that metrics files keep for themselves. Rename it; reserved are: ${[...RESERVED_FIELDS].join(", ")}.`,
         );
       }
-      fields.set(name, summarizeField(statistic));
+      if (!name.startsWith("_") && !UNSHOWN_FIELDS.has(name)) fields.set(name, summarizeField(statistic));
     }
     return {
       examples: this.examples,
