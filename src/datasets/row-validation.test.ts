@@ -45,6 +45,22 @@ describe("validateLine", () => {
     expect(problems(null)).toEqual([{ path: "", message: "the line is not UTF-8 text" }]);
   });
 
+  it.each(["18446744073709551616", "1000000000000000000000000"])(
+    "takes the integer %s, but no such float",
+    (digits) => {
+      const line = (number: string) =>
+        `{"responses_create_params": {"input": "x", "max_output_tokens": ${number}}}`;
+      expect(validateLine(line(digits)).valid).toBe(true);
+      expect(validateLine(line(`${digits}.0`)).valid).toBe(false);
+    },
+  );
+
+  it("reads the integer -0 as 0 and the float as it is", () => {
+    const verdict = validateLine('{"a": -0, "b": -0.0, "responses_create_params": {"input": "x"}}');
+    expect(Object.is(Number(verdict.row?.["a"]), 0)).toBe(true);
+    expect(Object.is(Number(verdict.row?.["b"]), -0)).toBe(true);
+  });
+
   it("keeps the order of keys that look like numbers", () => {
     const verdict = validateLine('{"b": 1, "7": 2.0, "responses_create_params": {"input": "x"}}');
     expect(verdict.valid && verdict.params).toEqual({ input: "x" });

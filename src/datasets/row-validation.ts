@@ -28,8 +28,17 @@ export function validateLine(line: Line): RowVerdict {
   } catch (error) {
     return broken(unreadableReason(line) ?? `not JSON: ${errorMessage(error)}`);
   }
-  return isObject(row) ? validateRow(row) : broken("the row is not a JSON object");
+  if (!isObject(row)) return broken("the row is not a JSON object");
+  const verdict = validateRow(row);
+  return verdict.valid || !LONG_INTEGER.test(line) ? verdict : validateRow(readExactly(line));
 }
+
+/** Integers that plain numbers cannot tell from floats, which are no integers any more at that size. */
+const LONG_INTEGER = /\d{19}/;
+/** Names that JavaScript would move to the front of an object. */
+const INDEX_NAME = /^\d+$/;
+/** The integer -0 is 0, while the float -0.0 keeps its sign. */
+const NEGATIVE_ZERO = /[\s:,[]-0(?![.\deE])/;
 
 /** Judges a row that is already read. */
 export function validateRow(row: JsonObject): RowVerdict {
@@ -45,11 +54,16 @@ export function validateRow(row: JsonObject): RowVerdict {
   return { valid: false, row, problems };
 }
 
-/** Plain values are enough for statistics; the exact reader is needed only where JavaScript would reorder the row's keys. */
+/** Plain values are enough for statistics but for a few texts that JavaScript would read differently. */
 function readRow(line: string): unknown {
+  if (NEGATIVE_ZERO.test(line)) return readExactly(line);
   const row = loadsPlain(line, { allowNonFinite: true });
   const first = isObject(row) ? Object.keys(row)[0] : undefined;
-  return first !== undefined && /^\d+$/.test(first) ? loads(line, { allowNonFinite: true }) : row;
+  return first !== undefined && INDEX_NAME.test(first) ? readExactly(line) : row;
+}
+
+function readExactly(line: string): JsonObject {
+  return loads(line, { allowNonFinite: true }) as JsonObject;
 }
 
 function broken(message: string): RowVerdict {
