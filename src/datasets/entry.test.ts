@@ -51,11 +51,29 @@ describe("parseDatasetEntry", () => {
   });
 
   it.each([
+    ["./data//b.jsonl", "data/b.jsonl"],
+    ["data/../b.jsonl/", "data/../b.jsonl"],
+    ["/data/./b.jsonl", "/data/b.jsonl"],
+    ["//data/b.jsonl", "//data/b.jsonl"],
+    ["///data", "/data"],
+    ["", "."],
+  ])("shows the path %j of a benchmark as %j, that of others as it is", (given, shown) => {
+    const benchmark = { name: "b", type: "benchmark", jsonl_fpath: given, prepare_script: given };
+    expect(parse({ ...benchmark, prompt_config: given }).shown).toMatchObject({
+      jsonl_fpath: shown,
+      prepare_script: shown,
+      prompt_config: shown,
+    });
+    expect(parse({ ...example, jsonl_fpath: given }).shown).toMatchObject({ jsonl_fpath: given });
+  });
+
+  it.each([
     [{ ...example, type: "train" }, /license: a train dataset needs one: 'Apache 2.0'/],
     [{ ...example, license: "Beerware" }, /license: /],
     [{ ...example, type: "exmaple" }, /type: /],
     [{ ...example, num_repeats: 0 }, /num_repeats: must be at least 1/],
     [{ ...example, num_repeats: 1.5 }, /num_repeats: /],
+    [{ ...example, num_repeats: null }, /num_repeats: /],
     [{ ...example, start_idx: -1 }, /start_idx: must be at least 0/],
     [{ ...example, jsonl_fpath: 7 }, /jsonl_fpath: /],
     [{ ...example, source: { type: "s3", path: "x" } }, /source/],

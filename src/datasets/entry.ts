@@ -28,9 +28,7 @@ export type DatasetSource = z.infer<typeof Source>;
 
 const atLeast = (minimum: number) =>
   laxInt().refine((value) => value >= minimum, { error: `must be at least ${minimum}` });
-const repeats = atLeast(1)
-  .nullish()
-  .transform((given) => given ?? 1);
+const repeats = atLeast(1).default(1);
 const position = atLeast(0).nullish();
 
 const Ordinary = z
@@ -61,12 +59,21 @@ const Ordinary = z
     }
   });
 
+const normalPath = z.string().transform(asNormalPath);
+
+/** Paths of benchmarks are shown in their normal form: without `.` steps, doubled and trailing slashes; `..` stays. */
+function asNormalPath(given: string): string {
+  const steps = given.split("/").filter((step) => step !== "" && step !== ".");
+  const root = /^\/\/(?!\/)/.test(given) ? "//" : given.startsWith("/") ? "/" : "";
+  return root + steps.join("/") || ".";
+}
+
 const Benchmark = z.object({
   name: z.string(),
   type: z.literal("benchmark"),
-  jsonl_fpath: z.string(),
-  prepare_script: z.string(),
-  prompt_config: z.string().nullish(),
+  jsonl_fpath: normalPath,
+  prepare_script: normalPath,
+  prompt_config: normalPath.nullish(),
   num_repeats: repeats,
   start_idx: position,
   end_idx: position,
