@@ -260,9 +260,32 @@ describe("benchmarks with a prompt config", () => {
     });
   });
 
+  it.each(["null", "[]", "5", '"x"'])("refuse rows whose parameters are %s", async (params) => {
+    await put("p.yaml", "user: Hello\n");
+    await put("quiz.jsonl", `{"responses_create_params": {}}\n{"responses_create_params": ${params}}\n`);
+    await expect(run([benchmark], forTraining)).rejects.toThrow(
+      "quiz.jsonl:2: responses_create_params is no object",
+    );
+  });
+
+  it("meet a malformed template at the first row where the original does", async () => {
+    await put("p.yaml", "user: '{'\n");
+    await put("quiz.jsonl", "{}\n");
+    await expect(run([benchmark], { ...forTraining, failLate: true })).rejects.toThrow("malformed template");
+    expect(await read("quiz_prepare.jsonl")).toBe("");
+    await rm(path.join(cwd, "quiz_prepare.jsonl"));
+    await expect(run([benchmark], forTraining)).rejects.toThrow("malformed template");
+    expect(existsSync(path.join(cwd, "quiz_prepare.jsonl"))).toBe(false);
+  });
+
   it("name a prompt config that is not there", async () => {
     await put("quiz.jsonl", "{}\n");
     await expect(run([benchmark], forTraining)).rejects.toThrow("p.yaml' does not exist");
+    await expect(run([benchmark], { ...forTraining, failLate: true })).rejects.toThrow(
+      "p.yaml' does not exist",
+    );
+    expect(existsSync(path.join(cwd, "out/benchmark_metrics.json"))).toBe(true);
+    expect(existsSync(path.join(cwd, "out/benchmark.jsonl"))).toBe(false);
   });
 });
 

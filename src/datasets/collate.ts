@@ -86,6 +86,8 @@ interface ValidatedDataset {
   dataset: CollateDataset;
   scan: DatasetScan;
   prompt: PromptConfig | undefined;
+  /** Why there is no prompt config although the entry names one. */
+  promptFailure?: unknown;
   summary: StatisticsSummary;
 }
 
@@ -190,14 +192,15 @@ async function validateAll(
   const validated: ValidatedDataset[] = [];
   const outcomes: MetricsOutcome[] = [];
   for (const dataset of datasets) {
-    const prompt = await promptOf(options, dataset.entry, prompts);
+    const { prompt, promptFailure } = await promptOf(options, dataset.entry, prompts);
     const scan = await scanDataset(dataset.file, dataset.entry, {
       prompt,
       signal: options.signal,
       onProgress: await rowsProgress(options, "validate", dataset),
     });
     options.onEvent?.({ event: "rows-checked", dataset, scan });
-    const member = { dataset, scan, prompt, summary: summarizeScan(scan, dataset.file) };
+    const summary = summarizeScan(scan, dataset.file);
+    const member = { dataset, scan, prompt, promptFailure, summary };
     validated.push(member);
     if (options.failLate) outcomes.push(await settleDataset(options, member));
   }
@@ -223,11 +226,18 @@ async function promptOf(
   options: CollateOptions,
   { promptConfig }: DatasetEntry,
   known: Map<string, PromptConfig>,
-): Promise<PromptConfig | undefined> {
-  if (promptConfig === null) return undefined;
-  const prompt = known.get(promptConfig) ?? (await loadPromptConfig(findPath(promptConfig, options.roots)));
-  known.set(promptConfig, prompt);
-  return prompt;
+): Promise<Pick<ValidatedDataset, "prompt" | "promptFailure">> {
+  if (promptConfig === null) return { prompt: undefined };
+  const { failLate } = options;
+  try {
+    const file = findPath(promptConfig, options.roots);
+    const prompt = known.get(promptConfig) ?? (await loadPromptConfig(file, { failLate }));
+    known.set(promptConfig, prompt);
+    return { prompt };
+  } catch (promptFailure) {
+    if (failLate) return { prompt: undefined, promptFailure };
+    throw promptFailure;
+  }
 }
 
 async function rowsProgress(options: CollateOptions, stage: CollateStage, dataset: CollateDataset) {
@@ -326,7 +336,8 @@ async function joinDatasets(
   const joined = await OutputFile.create(file, { atomic: true });
   let rows = 0;
   try {
-    for (const { dataset, prompt } of members) {
+    for (const { dataset, prompt, promptFailure } of members) {
+      if (promptFailure !== undefined) throw promptFailure;
       const prepared = await OutputFile.create(
         path.resolve(options.cwd, preparedPath(dataset.entry.jsonlPath)),
       );

@@ -97,6 +97,12 @@ function countMembers(value: object, depth = 1): number {
   return count;
 }
 
+/** Whether a prompt config can fill the row's parameters: they are an object or not there at all. */
+export function hasFillableParams(row: Record<string, unknown>): boolean {
+  const params = row["responses_create_params"];
+  return params === undefined || isObject(params);
+}
+
 function fill(row: Record<string, unknown>, prompt: PromptConfig, where: string): Record<string, unknown> {
   if (hasPopulatedInput(row)) {
     throw new DatasetError(
@@ -104,6 +110,10 @@ function fill(row: Record<string, unknown>, prompt: PromptConfig, where: string)
       `${where}: the row already has responses_create_params.input, which the prompt config '${prompt.path}' would fill. ` +
         "Remove one of the two.",
     );
+  }
+  if (!hasFillableParams(row)) {
+    const message = `${where}: responses_create_params is no object, so the prompt config '${prompt.path}' cannot fill it.`;
+    throw new DatasetError("DATASET_ROW_INVALID", message);
   }
   try {
     return applyPromptConfig(prompt, row);

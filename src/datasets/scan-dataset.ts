@@ -5,7 +5,7 @@ import type { DatasetEntry } from "./entry.ts";
 import { DatasetError } from "./errors.ts";
 import { type Line, readLineBatches } from "./lines.ts";
 import { PositionRanges } from "./position-ranges.ts";
-import { readForCollation } from "./prepare-dataset.ts";
+import { hasFillableParams, readForCollation } from "./prepare-dataset.ts";
 import { type RowProblem, type RowVerdict, validateLine, validateRow } from "./row-validation.ts";
 import { DatasetStatistics, type StatisticsSummary } from "./statistics.ts";
 
@@ -32,7 +32,7 @@ export interface DatasetScan {
   unusable: PositionRanges;
   /** What is wrong with the first of them. */
   firstUnusable?: unknown;
-  /** 1-based line of the first row field that has the name of a built-in statistic. */
+  /** 1-based line of the first row field that has a reserved name. */
   reservedLine?: number;
 }
 
@@ -116,6 +116,7 @@ function judgeRendered(verdict: RowVerdict, prompt: PromptConfig): RowVerdict {
     };
     return { valid: false, row, problems: [problem] };
   }
+  if (!hasFillableParams(row)) return validateRow(row);
   try {
     return validateRow(applyPromptConfig(prompt, row));
   } catch (error) {

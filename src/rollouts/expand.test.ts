@@ -155,6 +155,19 @@ describe("expandRows", () => {
     );
   });
 
+  it("keeps an empty system message and drops a null one", async () => {
+    const roles = async (yaml: string) => {
+      const promptConfig = await loadPromptConfig(await file("p.yaml", yaml));
+      const [row] = await expanded('{"q": 1}\n', { promptConfig });
+      return row?.["responses_create_params"];
+    };
+    const user = { role: "user", content: "1" };
+    expect(await roles("user: '{q}'\nsystem: ''\n")).toEqual({
+      input: [{ role: "system", content: "" }, user],
+    });
+    expect(await roles("user: '{q}'\nsystem: null\n")).toEqual({ input: [user] });
+  });
+
   it.each([
     ["system: x\n", /needs a text under 'user'/],
     ["user: [a]\n", /needs a text under 'user'/],

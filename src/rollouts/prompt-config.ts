@@ -10,12 +10,20 @@ import type { Row } from "./jsonl-rows.ts";
 /** A prompt config: a template for the user message and perhaps one for the system message. */
 export interface PromptConfig {
   path: string;
-  user: Template;
-  system?: Template;
+  user: Pick<Template, "render">;
+  system?: Pick<Template, "render">;
+}
+
+export interface PromptConfigOptions {
+  /** Let a malformed template fail where the first row is rendered, as the original does, and not at once. */
+  failLate?: boolean;
 }
 
 /** Reads a prompt config file: a YAML mapping with the text `user` and, optionally, `system`. */
-export async function loadPromptConfig(path: string): Promise<PromptConfig> {
+export async function loadPromptConfig(
+  path: string,
+  options: PromptConfigOptions = {},
+): Promise<PromptConfig> {
   let content: unknown;
   try {
     content = parse(await readFile(path, "utf8"), { version: "1.1" });
@@ -31,14 +39,25 @@ export async function loadPromptConfig(path: string): Promise<PromptConfig> {
   if (system !== undefined && system !== null && typeof system !== "string") {
     throw invalid(path, "has a 'system' that is no text");
   }
+  const template = options.failLate ? lateTemplate : earlyTemplate;
   return {
     path,
     user: template(path, "user", user),
-    ...(system && { system: template(path, "system", system) }),
+    ...(typeof system === "string" && { system: template(path, "system", system) }),
   };
 }
 
-function template(path: string, key: string, text: string): Template {
+function lateTemplate(path: string, key: string, text: string): Pick<Template, "render"> {
+  let parsed: Template | undefined;
+  return {
+    render: (row) => {
+      parsed ??= earlyTemplate(path, key, text);
+      return parsed.render(row);
+    },
+  };
+}
+
+function earlyTemplate(path: string, key: string, text: string): Template {
   try {
     return parseTemplate(text);
   } catch (error) {
