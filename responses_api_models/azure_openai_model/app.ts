@@ -26,7 +26,7 @@ export default defineModel({
       baseUrl: deploymentBase(config.openai_base_url, config.openai_model),
       baseUrlKey: "openai_base_url",
       apiKey: config.openai_api_key,
-      authorize: (key) => ({ "api-key": key }),
+      authorize: (key): Record<string, string> => (key === "" ? {} : { "api-key": key }),
       query: config.default_query,
       model: config.openai_model,
       maxConcurrent: config.num_concurrent_requests,

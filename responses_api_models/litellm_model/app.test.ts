@@ -4,6 +4,14 @@ import definition from "./app.ts";
 import { normalizeResponse } from "./normalize-response.ts";
 import { versionProblem } from "./proxy-version.ts";
 
+const COMPLETION = {
+  id: "c",
+  object: "chat.completion",
+  created: 5,
+  model: "m",
+  choices: [{ index: 0, finish_reason: "stop", message: { role: "assistant", content: "Hello." } }],
+};
+
 let endpoint: MockModelEndpoint;
 afterEach(() => endpoint?.close());
 
@@ -66,6 +74,21 @@ describe("litellm_model", () => {
     expect([status, body.output[0].content[0].text]).toEqual([200, "Hello."]);
     const chat = await server.post("/v1/chat/completions", { messages: [{ role: "user", content: "hi" }] });
     expect(chat.body.choices[0].message.content).toBe("Hello.");
+    endpoint.fail({
+      kind: "status",
+      status: 200,
+      headers: { "x-litellm-response-cost": "0.25" },
+      body: COMPLETION,
+    });
+    const priced = await server.post("/v1/responses", { input: "hi" });
+    expect(priced.body.usage.ng_cost).toBe(0.25);
+  });
+
+  it("says at once that no proxy is there", async () => {
+    const config = { openai_base_url: "http://127.0.0.1:1/v1", openai_api_key: "k", openai_model: "m" };
+    await expect(createTestServer(definition, { config })).rejects.toThrow(
+      /cannot be found out: no connection to 127\.0\.0\.1:1: .*ECONNREFUSED/,
+    );
   });
 });
 
@@ -103,6 +126,25 @@ describe("normalizeResponse", () => {
         { type: "function_call", call_id: "t" },
       ],
       usage: { input_tokens: 0, output_tokens: 0, total_tokens: 0 },
+    });
+  });
+
+  it("takes usage in either vocabulary, and no choice for an empty message", () => {
+    const completion = { id: "c", object: "chat.completion", created: 5, model: "m", choices: [] };
+    const usage = {
+      input_tokens: 3,
+      completion_tokens: 2,
+      completion_tokens_details: { reasoning_tokens: 1 },
+    };
+    expect(normalizeResponse({ ...completion, usage })).toMatchObject({
+      output: [{ type: "message", content: [{ type: "output_text", text: "" }] }],
+      usage: {
+        input_tokens: 3,
+        output_tokens: 2,
+        total_tokens: 5,
+        input_tokens_details: { cached_tokens: null },
+        output_tokens_details: { reasoning_tokens: 1 },
+      },
     });
   });
 });

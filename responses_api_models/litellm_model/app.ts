@@ -24,8 +24,9 @@ export default defineModel({
       baseUrl: config.openai_base_url,
       baseUrlKey: "openai_base_url",
       apiKey: config.openai_api_key,
-      authorize: (given) => {
+      authorize: (given): Record<string, string> => {
         const key = given.replace(/^bearer\s+/i, "");
+        if (key === "") return {};
         return { authorization: `Bearer ${key}`, "x-litellm-key": key };
       },
       headers: config.openai_default_headers ?? {},

@@ -1,13 +1,7 @@
 import type { JsonObject } from "nemo-gym";
 import { assistantMessageToItems, parseChatCompletion, usageFromChat } from "nemo-gym/openai";
 
-const NO_USAGE = {
-  input_tokens: 0,
-  input_tokens_details: { cached_tokens: null },
-  output_tokens: 0,
-  output_tokens_details: { reasoning_tokens: null },
-  total_tokens: 0,
-};
+const EMPTY = { role: "assistant", content: "" } as const;
 
 /** Mends what proxies get wrong: a reasoning effort of "none", and chat completions where a response was asked for. */
 export function normalizeResponse(body: unknown): unknown {
@@ -19,8 +13,9 @@ export function normalizeResponse(body: unknown): unknown {
 }
 
 function fromCompletion(data: JsonObject): JsonObject {
-  const completion = parseChatCompletion(data);
-  const message = completion.choices[0]?.message;
+  const { choices } = data;
+  const isAnswered = Array.isArray(choices) && choices.length > 0;
+  const message = (isAnswered && parseChatCompletion(data).choices[0]?.message) || EMPTY;
   const given = data["output"];
   return {
     id: data["id"] ?? "",
@@ -30,12 +25,25 @@ function fromCompletion(data: JsonObject): JsonObject {
     output:
       Array.isArray(given) && given.length > 0
         ? given
-        : message
-          ? assistantMessageToItems(message, { usesReasoningParser: false })
-          : [],
+        : assistantMessageToItems(message, { usesReasoningParser: false }),
     parallel_tool_calls: data["parallel_tool_calls"] ?? false,
     tool_choice: data["tool_choice"] ?? "auto",
     tools: data["tools"] ?? [],
-    usage: usageFromChat(data["usage"]) ?? NO_USAGE,
+    usage: usageOf(data["usage"]),
   };
+}
+
+/** In the words of either API; what is missing counts as 0, details that are stay unknown. */
+function usageOf(given: unknown) {
+  const usage = (given ?? {}) as JsonObject;
+  const count = (...names: string[]) => {
+    const found = names
+      .map((name) => usage[name])
+      .find((value) => Number.isInteger(value) && Number(value) > 0);
+    return found === undefined ? 0 : Number(found);
+  };
+  const input_tokens = count("input_tokens", "prompt_tokens");
+  const output_tokens = count("output_tokens", "completion_tokens");
+  const total_tokens = count("total_tokens") || input_tokens + output_tokens;
+  return { ...usageFromChat(usage), input_tokens, output_tokens, total_tokens };
 }

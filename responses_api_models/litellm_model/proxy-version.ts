@@ -1,4 +1,4 @@
-import { errorMessage, GymError, type Provider } from "nemo-gym";
+import { errorMessage, GymError, type Provider, withDeadline } from "nemo-gym";
 
 const CHECK_TIMEOUT_MS = 5_000;
 const OLDEST_SAFE = [1, 83, 0] as const;
@@ -10,14 +10,16 @@ const VERSION = /^v?(\d+)\.(\d+)\.(\d+)(?:-stable(?:\.patch\.\d+)?|\.post\d+)?$/
 export async function checkProxyVersion(provider: Provider): Promise<void> {
   let version: unknown;
   try {
-    const { value } = await provider.call({
-      method: "GET",
-      path: "/health/readiness/details",
-      besideBase: true,
-      signal: AbortSignal.timeout(CHECK_TIMEOUT_MS),
-      read: (body) => (body as { litellm_version?: unknown } | null)?.litellm_version,
-    });
-    version = value;
+    const ask = (signal: AbortSignal) =>
+      provider.call({
+        method: "GET",
+        path: "/health/readiness/details",
+        besideBase: true,
+        once: true,
+        signal,
+        read: (body) => (body as { litellm_version?: unknown } | null)?.litellm_version,
+      });
+    version = (await withDeadline(CHECK_TIMEOUT_MS, undefined, ask)).value;
   } catch (error) {
     throw refusal(`the version of the LiteLLM proxy cannot be found out: ${errorMessage(error)}`, error);
   }

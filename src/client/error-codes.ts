@@ -33,6 +33,12 @@ export const clientErrorCodes = [
     fix: "Set `prices` of the model server, in dollars per million tokens.",
   },
   {
+    code: "PROVIDER_MAX_COST",
+    class: "GymError",
+    when: "`max_cost` at the top of the config is no number of dollars.",
+    fix: "Write it like `++max_cost=25`, or leave it out.",
+  },
+  {
     code: "PROVIDER_AUTH",
     class: "ProviderError",
     when: "A model endpoint refused the key (401, 403), or the account behind it has no credit (402, used-up quota).",

@@ -1,3 +1,4 @@
+import { GymError } from "../../errors.ts";
 import { normalizeUsage } from "../../openai/normalize-usage.ts";
 import { isObject } from "../../openai/readers.ts";
 import { processWide } from "./process-wide.ts";
@@ -90,9 +91,19 @@ const runMeters = processWide("meters", () => new WeakMap<object, CostMeter>());
 export function runMeter(globalConfig: Readonly<Record<string, unknown>>): CostMeter {
   let meter = runMeters.get(globalConfig);
   if (!meter) {
-    const limit = Number(globalConfig["max_cost"] ?? Number.NaN);
-    meter = new CostMeter(Number.isFinite(limit) ? limit : null, "the run (max_cost)");
+    meter = new CostMeter(dollarsOf(globalConfig["max_cost"]), "the run (max_cost)");
     runMeters.set(globalConfig, meter);
   }
   return meter;
+}
+
+/** A limit that is none would let a run spend without end. */
+function dollarsOf(given: unknown): number | null {
+  if (given === undefined || given === null) return null;
+  const dollars = typeof given === "string" && given.trim() !== "" ? Number(given) : given;
+  if (typeof dollars === "number" && dollars >= 0) return dollars;
+  throw new GymError(
+    "PROVIDER_MAX_COST",
+    `max_cost must be a number of dollars, not ${JSON.stringify(given) ?? String(given)}.`,
+  );
 }

@@ -76,6 +76,7 @@ export async function openProvider(
     settings,
     maxConcurrent: options.maxConcurrent ?? null,
     price,
+    free,
     meters: [run, own],
     cache: settings.response_cache_dir
       ? new ResponseCache(

@@ -37,6 +37,8 @@ export interface ProviderParts {
   /** Calls of this server at once; null: as many as the endpoint takes. */
   maxConcurrent: number | null;
   price: Price | undefined;
+  /** Whether its tokens cost nothing. */
+  free: boolean;
   meters: readonly CostMeter[];
   cache: ResponseCache | undefined;
   log: Logger;
@@ -60,6 +62,8 @@ export interface ProviderCall<T> {
   besideBase?: boolean;
   /** The replica to ask, where a call belongs to an earlier one. */
   replica?: number;
+  /** Whether a failure ends it: for questions whose answer must come soon. */
+  once?: boolean;
 }
 
 export interface ProviderReply<T> {
@@ -107,6 +111,7 @@ export class Provider {
   #redact: (text: string) => string;
   #headers: Readonly<Record<string, string>>;
   readonly #warnedAt = new Map<string, number>();
+  #warnedOfUncounted = false;
   /** Endpoints that have answered: their host exists, even if its name is not found for a while. */
   readonly #answered = new WeakSet<Endpoint>();
 
@@ -149,7 +154,18 @@ export class Provider {
     if (key) void this.#parts.cache?.keep(ResponseCache.key(key), key, reply.text);
     const cost = costOf(usage, price, reply.headers);
     if (cost !== null) for (const meter of meters) meter.add(cost);
+    else this.#warnOfUncounted();
     return { value, cost, cached: false, replica };
+  }
+
+  /** An endpoint that was to tell its cost, or a usage that is missing: the limit cannot hold. */
+  #warnOfUncounted(): void {
+    const { meters, log, free } = this.#parts;
+    if (free || this.#warnedOfUncounted || meters.every(({ limit }) => limit === null)) return;
+    this.#warnedOfUncounted = true;
+    log.warn(
+      `max_cost is set, but ${this.hosts.join(", ")} did not tell what a call cost; set prices, or such calls do not count`,
+    );
   }
 
   #takeKey(): void {
@@ -161,10 +177,13 @@ export class Provider {
   }
 
   #cacheKey(call: ProviderCall<unknown>, body: string | undefined): CacheKeyParts | undefined {
-    const { cache, endpoints } = this.#parts;
+    const { cache, endpoints, query } = this.#parts;
     if (!cache || body === undefined) return undefined;
+    // The key of an account does not change what is asked; a header such as `anthropic-beta` does.
+    const headers = openHeaders({ ...lowerCase(this.#parts.headers), ...call.headers });
     const repeat = /-(\d+)(?:-a\d+)?$/.exec(call.rolloutId ?? "")?.[1] ?? "";
-    return { url: `${endpoints[0]?.url.text}${call.path}`, body, repeat };
+    const url = endpoints[0]?.url;
+    return { url: `${url?.origin}${url ? requestPath(url, call.path, query) : ""}`, headers, body, repeat };
   }
 
   async #fromCache<T>(key: CacheKeyParts, call: ProviderCall<T>): Promise<ProviderReply<T> | undefined> {
@@ -199,7 +218,7 @@ export class Provider {
         if (error.lasting) lasting++;
         const hopeless = lasting >= Math.max(LASTING_ATTEMPTS, endpoints.length);
         const delay =
-          error.failure.retryable && !hopeless
+          error.failure.retryable && !hopeless && !call.once
             ? nextDelay(this.#budget, {
                 attempt,
                 startedAt: progress.since,
@@ -417,6 +436,13 @@ function secretHeaders(headers: Readonly<Record<string, string>>): string[] {
   return Object.keys(headers)
     .filter((name) => SECRET_HEADER.test(name))
     .map((name) => withoutScheme(headers[name] ?? ""));
+}
+
+/** Those that hold no secrets, in one order. */
+function openHeaders(headers: Readonly<Record<string, string>>): [name: string, value: string][] {
+  return Object.entries(headers)
+    .filter(([name]) => !SECRET_HEADER.test(name))
+    .sort(([left], [right]) => (left < right ? -1 : 1));
 }
 
 function withoutScheme(credentials: string): string {

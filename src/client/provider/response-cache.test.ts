@@ -6,7 +6,7 @@ import { ResponseCache } from "./response-cache.ts";
 
 let directory: string;
 const problems: string[] = [];
-const parts = { url: "https://h/v1/responses", body: '{"input":"hi"}', repeat: "0" };
+const parts = { url: "https://h/v1/responses", headers: [], body: '{"input":"hi"}', repeat: "0" };
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), "gym-cache-"));
@@ -21,10 +21,13 @@ it("keeps answers by everything that was asked", async () => {
   expect(await cache().find(key)).toBeUndefined();
   await cache().keep(key, parts, '{"id":"r"}');
   expect(await cache().find(key)).toMatchObject({ status: 200, text: '{"id":"r"}' });
-  const others = [{ url: "x" }, { body: "{}" }, { repeat: "1" }].map((other) =>
-    ResponseCache.key({ ...parts, ...other }),
-  );
-  expect(new Set([key, ...others]).size).toBe(4);
+  const others = [
+    { url: "x" },
+    { body: "{}" },
+    { repeat: "1" },
+    { headers: [["anthropic-beta", "b"] as const] },
+  ].map((other) => ResponseCache.key({ ...parts, ...other }));
+  expect(new Set([key, ...others]).size).toBe(5);
   expect(problems).toEqual([]);
 });
 

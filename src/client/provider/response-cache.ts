@@ -10,8 +10,10 @@ const MAX_ENTRY_BYTES = 32 * 1024 * 1024;
 const SCHEMA = 1;
 
 export interface CacheKeyParts {
-  /** Endpoint and path; never headers, which hold keys. */
+  /** Endpoint, path and query. */
   url: string;
+  /** Those that hold no keys: what they ask for belongs to the request. */
+  headers: readonly (readonly [name: string, value: string])[];
   /** The request body as it is sent. */
   body: string;
   /** Which repeat of a task asks: repeats of one task must not get one answer. */
@@ -34,8 +36,9 @@ export class ResponseCache {
     this.#onProblem = onProblem;
   }
 
-  static key({ url, body, repeat }: CacheKeyParts): string {
-    return createHash("sha256").update(`${url}\n${repeat}\n`).update(body).digest("hex");
+  static key({ url, headers, body, repeat }: CacheKeyParts): string {
+    const asked = JSON.stringify([url, headers, repeat]);
+    return createHash("sha256").update(`${asked}\n`).update(body).digest("hex");
   }
 
   /** The answer kept for a key; undefined when there is none, or none that can be read. */
