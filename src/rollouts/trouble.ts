@@ -1,3 +1,5 @@
+import { tellsOfLoss } from "../server/loss-log.ts";
+
 /** What holds a run up, while no rollout completes. */
 export interface TroubleSnapshot {
   server: string;
@@ -18,6 +20,7 @@ export class Trouble {
   #message = "";
 
   warned(server: string, message: string, now = performance.now()): void {
+    if (tellsOfLoss(message)) return;
     if (this.#warnings === 0) this.#since = now;
     this.#warnings++;
     this.#server = server;

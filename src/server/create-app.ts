@@ -1,11 +1,14 @@
 import type { z } from "zod";
 import { GymError } from "../errors.ts";
+import { getCloseMatches } from "../python/difflib.ts";
 import { createAgentApp } from "./agent-app.ts";
 import type { ServerApp } from "./app.ts";
 import { isObserved } from "./capture/settings.ts";
+import { misspeltKeys } from "./config-keys.ts";
 import type { ServerContext } from "./context.ts";
 import type { ServerDefinition, ServerType } from "./definitions.ts";
 import { createGymnasiumApp } from "./gymnasium-app.ts";
+import type { Logger } from "./logger.ts";
 import { createModelApp } from "./model-app.ts";
 import { createResourcesApp, type VerifyRunner } from "./resources-app.ts";
 import { RolloutClient, serverTypes } from "./rollout-client.ts";
@@ -29,7 +32,12 @@ export function createApp(
 ): ServerApp {
   const server: ServerContext<unknown> = {
     ...context,
-    config: readConfig(definition, { name: context.name, config, implementation: host.implementation }),
+    config: readConfig(definition, {
+      name: context.name,
+      config,
+      implementation: host.implementation,
+      log: context.log,
+    }),
   };
   if (!isObserved(context.globalConfig)) return makeApp(definition, server, host);
   const rollouts = new RolloutContext();
@@ -56,13 +64,21 @@ function makeApp(definition: ServerDefinition, server: ServerContext<unknown>, h
 /** Own keys as the schema made them, others as they were: the base reads keys no schema mentions. */
 function readConfig(
   definition: ServerDefinition,
-  { name, config, implementation }: { name: string; config: Record<string, unknown>; implementation: string },
+  {
+    name,
+    config,
+    implementation,
+    log,
+  }: { name: string; config: Record<string, unknown>; implementation: string; log: Logger },
 ): unknown {
   const schema: z.ZodType | undefined = definition.options.config;
   if (!schema) return config;
+  const block = `${name}.${definition.type}.${implementation}`;
+  if (definition.type === "responses_api_models") {
+    for (const warning of misspeltKeys(schema, config)) log.warn(`${block}.${warning}`);
+  }
   const result = schema.safeParse(config);
   if (result.success) return { ...config, ...(result.data as object) };
-  const block = `${name}.${definition.type}.${implementation}`;
   const problems = result.error.issues.map(
     (issue) => `  - ${[block, ...issue.path].join(".")}: ${problemOf(issue, config)}`,
   );
@@ -75,5 +91,8 @@ function readConfig(
 
 function problemOf(issue: z.core.$ZodIssue, config: Record<string, unknown>): string {
   const [key] = issue.path;
-  return key !== undefined && config[String(key)] === undefined ? "is required" : issue.message;
+  if (key !== undefined && config[String(key)] === undefined) return "is required";
+  if (issue.code !== "invalid_value" || issue.path.length !== 1) return issue.message;
+  const [nearest] = getCloseMatches(String(config[String(key)]), issue.values.map(String), 1);
+  return nearest === undefined ? issue.message : `${issue.message}. Did you mean '${nearest}'?`;
 }

@@ -2,6 +2,12 @@ import type { Loss } from "../openai/conversion-loss.ts";
 import type { Logger } from "./logger.ts";
 
 const MAX_KNOWN = 1_000;
+const OPENING = "a conversion leaves out ";
+
+/** Whether a line of a server's log tells of a loss: something to know, but nothing that holds a run up. */
+export function tellsOfLoss(line: string): boolean {
+  return line.replace(/^warning: /, "").startsWith(OPENING);
+}
 
 /** Says once what a conversion has to leave out, not once per call. */
 export class LossLog {
@@ -17,6 +23,6 @@ export class LossLog {
     const kind = `${field.replace(/\.\d+/g, "")}: ${reason}`;
     if (this.#known.has(kind) || this.#known.size >= MAX_KNOWN) return;
     this.#known.add(kind);
-    this.#log.warn(`a conversion leaves out ${kind}`);
+    this.#log.warn(`${OPENING}${kind}`);
   }
 }
