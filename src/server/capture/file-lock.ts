@@ -5,8 +5,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 /** What is locked takes milliseconds; who waits longer waits for something that hangs. */
 const WAIT_LIMIT_MS = 10_000;
 const RETRY_MS = 5;
-/** A lock nobody can be asked about (another machine, no name in it yet) is given up after this. */
+/** A lock nobody can be asked about (another machine) is given up after this. */
 const UNKNOWN_HOLDER_LIMIT_MS = 60_000;
+/** Holders write their name at once. A file without one was left by a writer in Python, which locks it and never removes it. */
+const UNNAMED_HOLDER_LIMIT_MS = 2_000;
 
 const queues = new Map<string, Promise<unknown>>();
 
@@ -52,14 +54,19 @@ async function take(path: string): Promise<void> {
 }
 
 async function isAbandoned(path: string): Promise<boolean> {
+  const text = await readFile(path, "utf8").catch(() => undefined);
+  const found = await stat(path).catch(() => undefined);
+  // Gone by now: the next attempt takes it.
+  if (text === undefined || found === undefined) return false;
+  const age = Date.now() - found.mtimeMs;
+  if (text === "") return age > UNNAMED_HOLDER_LIMIT_MS;
   try {
-    const { pid, host } = JSON.parse(await readFile(path, "utf8")) as { pid: number; host: string };
+    const { pid, host } = JSON.parse(text) as { pid: number; host: string };
     if (host === hostname()) return !isAlive(pid);
   } catch {
-    // Written half, or gone by now: its age decides.
+    // Written half: its age decides.
   }
-  const found = await stat(path).catch(() => undefined);
-  return found !== undefined && Date.now() - found.mtimeMs > UNKNOWN_HOLDER_LIMIT_MS;
+  return age > UNKNOWN_HOLDER_LIMIT_MS;
 }
 
 function isAlive(pid: number): boolean {

@@ -5,6 +5,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -30,7 +31,7 @@ const record = (id: string, prompt: number[] = [1], generated: number[] = [2]): 
   generation_token_ids: generated,
   generation_log_probs: generated.map(() => -0.5),
   routed_experts: null,
-  output_items: [],
+  output_items: [{ type: "message", id: `msg_${id}`, role: "assistant", status: "completed", content: [] }],
   token_item_index: 0,
   created_at: 1,
 });
@@ -147,4 +148,36 @@ it("takes over the lock of a process that died", async () => {
   writeFileSync(file("lock"), JSON.stringify({ pid: 2 ** 22 + 1, host: hostname() }));
   await call("a");
   expect((await store.freeze("0-0")).records).toHaveLength(1);
+});
+
+it("goes on where a writer in Python has left its lock file behind", async () => {
+  writeFileSync(file("lock"), "");
+  const before = new Date(Date.now() - 5_000);
+  utimesSync(file("lock"), before, before);
+  await store.put(record("c1"));
+  expect((await store.freeze("0-0")).records).toHaveLength(1);
+});
+
+it.each([
+  [
+    "token ids without their probabilities",
+    { generation_log_probs: [] },
+    "1 token ids but 0 log-probabilities",
+  ],
+  ["a carrier that is not there", { token_item_index: 3 }, "item 3, which is not there"],
+  ["a later version", { schema_version: 2 }, "newer version"],
+])("does not trust %s", async (_, wrong, problem) => {
+  appendFileSync(file("jsonl"), `${JSON.stringify({ ...record("c1"), ...wrong })}\n`);
+  const snapshot = await store.freeze("0-0");
+  expect(snapshot).toMatchObject({ records: [], incomplete: true });
+  expect(snapshot.problem).toContain(problem);
+});
+
+it("reads what an early writer left out", async () => {
+  const { schema_version: _, created_at: __, ...early } = record("c1");
+  appendFileSync(file("jsonl"), `${JSON.stringify(early)}\n`);
+  expect(await store.freeze("0-0")).toMatchObject({
+    incomplete: false,
+    records: [{ schema_version: 1, created_at: 0 }],
+  });
 });

@@ -24,7 +24,8 @@ const Line = z.looseObject({
     .max(
       TOKEN_SCHEMA_VERSION,
       `was written by a newer version (this one reads up to ${TOKEN_SCHEMA_VERSION})`,
-    ),
+    )
+    .default(TOKEN_SCHEMA_VERSION),
   rollout_id: z.string(),
   model_call_id: z.string().min(1),
   model: z.string().nullish(),
@@ -34,13 +35,21 @@ const Line = z.looseObject({
   routed_experts: z.unknown(),
   output_items: z.array(z.record(z.string(), z.unknown())).nullish(),
   token_item_index: z.number().int().nullish(),
-  created_at: z.number(),
+  created_at: z.number().default(0),
 });
 
 /** Reads one line; what is no record, or one of a newer version, is refused. */
 export function parseTokenRecord(text: string): TokenCaptureRecord {
   const line = Line.parse(JSON.parse(text));
-  return { ...line, output_items: line.output_items ?? [] } as unknown as TokenCaptureRecord;
+  const { output_items: items, token_item_index: index, generation_token_ids, generation_log_probs } = line;
+  if (generation_token_ids.length !== generation_log_probs.length) {
+    throw new Error(
+      `model call ${line.model_call_id} has ${generation_token_ids.length} token ids but ${generation_log_probs.length} log-probabilities`,
+    );
+  }
+  if (index != null && (index < 0 || index >= (items?.length ?? 0)))
+    throw new Error(`model call ${line.model_call_id} has its tokens on item ${index}, which is not there`);
+  return { ...line, output_items: items ?? [] } as unknown as TokenCaptureRecord;
 }
 
 /** The record as one line of JSON with sorted keys, so that equal records are equal texts. */
