@@ -32,8 +32,8 @@ interface Endpoint {
  * that refuses or times out until the limit is an error that names it; an unknown host is only reported.
  */
 export async function checkModelEndpoints(config: ResolvedConfig, options: PreflightOptions): Promise<void> {
-  const limit = config.get("model_endpoint_readiness_timeout_seconds") ?? DEFAULT_WAIT_SECONDS;
-  if (typeof limit !== "number" || limit <= 0) return;
+  const limit = Number(config.get("model_endpoint_readiness_timeout_seconds") ?? DEFAULT_WAIT_SECONDS);
+  if (!(limit > 0)) return;
   const deadline = performance.now() + limit * 1000;
   const endpoints = endpointsOf(config);
   const unreachable: string[] = [];
@@ -109,7 +109,7 @@ async function waitFor(
       if (/CERT|TLS|SSL/.test(code)) return undefined;
       const problem = (error as Error).message || code;
       const now = performance.now();
-      if (now + PROBE_PAUSE_MS > deadline) return problem;
+      if (now >= deadline) return problem;
       if (now >= nextNotice) {
         nextNotice = now + NOTICE_EVERY_MS;
         const seconds = Math.round((deadline - now) / 1000);
@@ -117,7 +117,7 @@ async function waitFor(
           `waiting for ${url} (up to ${seconds} s more; ++model_endpoint_readiness_timeout_seconds=0 skips this): ${problem}`,
         );
       }
-      await sleep(PROBE_PAUSE_MS, signal);
+      await sleep(Math.min(PROBE_PAUSE_MS, deadline - now), signal);
     }
   }
 }
