@@ -29,7 +29,13 @@ async function endpoint(options: MockModelOptions = {}): Promise<MockModelEndpoi
   return started;
 }
 
-async function run(cwd: string, baseUrl: string, words: readonly string[]) {
+interface RunOptions {
+  /** The words that give the key; a key of the command line unless told. */
+  keyWords?: readonly string[];
+  env?: Record<string, string>;
+}
+
+async function run(cwd: string, baseUrl: string, words: readonly string[], options: RunOptions = {}) {
   const started = Date.now();
   const finished = await runGym(
     [
@@ -41,8 +47,7 @@ async function run(cwd: string, baseUrl: string, words: readonly string[]) {
       "openai_model",
       "--model-url",
       baseUrl,
-      "--model-api-key",
-      KEY,
+      ...(options.keyWords ?? ["--model-api-key", KEY]),
       "--model",
       "m",
       "--output",
@@ -50,7 +55,7 @@ async function run(cwd: string, baseUrl: string, words: readonly string[]) {
       "+model_endpoint_readiness_timeout_seconds=0",
       ...words,
     ],
-    { cwd },
+    { cwd, ...(options.env && { env: options.env }) },
   );
   return { ...finished, text: finished.stdout + finished.stderr, seconds: (Date.now() - started) / 1000 };
 }
@@ -190,18 +195,41 @@ const HOSTING: Readonly<Record<string, readonly string[]>> = {
   "with a process for each server": ["++hosting=process"],
 };
 
-describe.each(Object.entries(HOSTING))("keys %s", (_, hosting) => {
+const HEADER_SECRET = "tok-0123456789-of-a-header";
+
+/** Where a key may come from: the words, and what must be in the folder or the environment for them. */
+const SOURCES: Readonly<Record<string, { files?: Record<string, string>; options?: RunOptions }>> = {
+  "the command line": {},
+  "env.yaml and the environment": {
+    files: { "env.yaml": "policy_api_key: ${oc.env:KEY_OF_TEST}\n" },
+    options: { keyWords: [], env: { KEY_OF_TEST: KEY } },
+  },
+  "a file": {
+    files: { "secret/key": `${KEY}\n` },
+    options: { keyWords: ["++policy_api_key=null", `++${MODEL}.api_key_file=secret/key`] },
+  },
+};
+
+const CASES = Object.entries(HOSTING).flatMap(([where, hosting]) =>
+  Object.entries(SOURCES).map(([source, given]) => [source, where, hosting, given] as const),
+);
+
+describe.each(CASES)("keys from %s %s", (_source, _where, hosting, { files: given = {}, options = {} }) => {
   it("are in none of the files a run leaves, and not on the terminal", { timeout: 120_000 }, async () => {
-    const cwd = await project({});
+    const cwd = await project(given);
     let served = 0;
     const leaky = await endpoint({
       // Some endpoints repeat the key in their errors; a few rollouts fail for good with it.
       faultFor: ({ headers }) =>
         ++served % 7 === 0
-          ? { kind: "status", status: 400, message: `bad request of ${headers.authorization}` }
+          ? {
+              kind: "status",
+              status: 400,
+              message: `bad request of ${headers.authorization} ${headers["x-token"]}`,
+            }
           : undefined,
     });
-    const { text } = await run(cwd, leaky.baseUrl, [
+    const words = [
       "-v",
       "--num-repeats",
       "4",
@@ -209,12 +237,19 @@ describe.each(Object.entries(HOSTING))("keys %s", (_, hosting) => {
       `+model_call_capture_dir=${path.join(cwd, "captures")}`,
       `+nemo_gym_log_dir=${path.join(cwd, "logs")}`,
       `++${MODEL}.response_cache_dir=${path.join(cwd, "cache")}`,
+      `++${MODEL}.openai_default_headers.x-token=${HEADER_SECRET}`,
       ...hosting,
-    ]);
-    const files = filesBelow(cwd);
-    const leaks = files.filter((file) => readFileSync(file).includes(KEY));
+    ];
+    const { text } = await run(cwd, leaky.baseUrl, words, options);
+    expect(leaky.requests.some(({ headers }) => headers["x-token"] === HEADER_SECRET)).toBe(true);
+    const files = filesBelow(cwd).filter((file) => !(path.relative(cwd, file) in given));
+    const leaks = files.filter((file) => {
+      const content = readFileSync(file);
+      return content.includes(KEY) || content.includes(HEADER_SECRET);
+    });
     expect(leaks).toEqual([]);
     expect(text).not.toContain(KEY);
+    expect(text).not.toContain(HEADER_SECRET);
     expect(text).toContain("400 from 127.0.0.1");
     const kinds = ["rollouts.jsonl", "failures.jsonl", "captures", "cache"];
     for (const kind of kinds)

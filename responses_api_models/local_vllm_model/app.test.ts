@@ -96,7 +96,9 @@ describe("local_vllm_model", () => {
       expect(message).toContain("torch.OutOfMemoryError");
       return !message.includes("hf_secret_token_1") && message.includes("token in use: ****");
     });
-    await expect(start({ vllm_executable: join(folder, "missing") })).rejects.toThrow("ENOENT");
+    await expect(start({ vllm_executable: join(folder, "missing") })).rejects.toThrow(
+      /could not be started: is '.*missing' installed, and on the PATH\?.*ENOENT/s,
+    );
     await expect(start({ startup_timeout_seconds: 0.3 }, { FAKE_VLLM: "silent" })).rejects.toThrow(
       "did not answer within 0.3 s",
     );
@@ -120,7 +122,7 @@ describe("local_vllm_model", () => {
     const server = await start({ max_restarts: 1, retry_seconds: 3_600 }, { FAKE_VLLM_CRASHES: "9" });
     const waiting = await server.post("/v1/responses", { input: "die now" });
     const cause =
-      /^vllm serve toy\/toy-1b ended with code 3 \(torch\.OutOfMemoryError.*\); it was started again 1 times/;
+      /^vllm serve toy\/toy-1b ended with code 3 \(torch\.OutOfMemoryError.*\); its restarts are used up \(max_restarts: 1\)/;
     expect(waiting).toMatchObject({
       status: 502,
       body: { error: { class: "connection", retryable: false, message: expect.stringMatching(cause) } },

@@ -14,6 +14,8 @@ const PROBE_TIMEOUT_MS = 5_000;
 const STOP_GRACE_MS = 10_000;
 const FIRST_RESTART_PAUSE_MS = 500;
 const REPORT_EVERY_MS = 30_000;
+/** What shells, and our guard, end with when there is no such program. */
+const NOT_FOUND = 127;
 
 /**
  * Runs the engine in a process group of its own that ends with us, even when we are killed: then the pipe to the guard closes, and the
@@ -25,7 +27,7 @@ const [command, ...words] = process.argv.slice(1);
 const child = spawn(command, words, { stdio: ["ignore", "inherit", "inherit"] });
 let ending = false;
 const killAll = () => process.kill(0, "SIGKILL");
-child.on("error", (error) => { console.error(error.message); process.exit(127); });
+child.on("error", (error) => { console.error(error.message); process.exit(${NOT_FOUND}); });
 child.on("exit", (code, signal) => ending ? killAll() : process.exit(signal ? 1 : code));
 process.on("SIGTERM", () => {});
 const end = () => {
@@ -137,6 +139,7 @@ export class VllmEngine {
     });
     this.#child = child;
     this.#exit = undefined;
+    this.#lines.length = 0;
     child.stdin?.on("error", () => {});
     for (const stream of [child.stdout, child.stderr]) {
       if (stream) createInterface({ input: stream }).on("line", (line) => this.#note(line));
@@ -144,9 +147,15 @@ export class VllmEngine {
     child.once("exit", (code, signal) => {
       // Workers that outlive their engine hold its GPUs.
       kill(child);
-      this.#exit = { reason: signal ? `was ended by ${signal}` : `ended with code ${code}` };
+      this.#exit = { reason: this.#endOf(code, signal) };
       if (this.#supervised && !this.#stopping) void this.#recover();
     });
+  }
+
+  #endOf(code: number | null, signal: NodeJS.Signals | null): string {
+    if (signal) return `was ended by ${signal}`;
+    if (code !== NOT_FOUND) return `ended with code ${code}`;
+    return `could not be started: is '${this.#options.executable}' installed, and on the PATH? (Set vllm_executable, or base_url for an engine that runs already)`;
   }
 
   #note(line: string): void {
@@ -197,7 +206,7 @@ export class VllmEngine {
     while (!this.#stopping) {
       log.error(problem.message);
       if (this.#restarts >= maxRestarts) {
-        const times = `it was started again ${this.#restarts} times (max_restarts: ${maxRestarts})`;
+        const times = `its restarts are used up (max_restarts: ${maxRestarts})`;
         log.error(`the engine is given up: ${times}`);
         // The whole log is on the terminal; rows get what fits a line.
         const said = this.#lines.findLast((line) => line.trim() !== "");

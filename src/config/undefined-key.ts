@@ -19,7 +19,10 @@ export function remedyFor(key: string, root: DictNode): string {
     missing.length > 1 ? `The model under test is not set: ${missing.join(", ")} are missing.\n` : "";
   const flags = missing.map((name) => MODEL_KEYS.get(name)).join(" ");
   const overrides = missing.map((name) => `++${name}=<value>`).join(" ");
-  return `${listed}Give it with ${flags}, in env.yaml, or as ${overrides}.`;
+  const keyless = missing.includes("policy_api_key")
+    ? " An endpoint without a key, or one whose key is in `api_key_file`, takes ++policy_api_key=null."
+    : "";
+  return `${listed}Give it with ${flags}, in env.yaml, or as ${overrides}.${keyless}`;
 }
 
 /** ` Did you mean 'x'?`, unless the key is one that everybody knows and nobody set. */
