@@ -1,4 +1,5 @@
 import { connect } from "node:net";
+import { Readable } from "node:stream";
 import { type Agent, request } from "undici";
 import { afterEach, expect, it } from "vitest";
 import { ServerApp } from "./app.ts";
@@ -76,7 +77,33 @@ it("refuses a body that is no JSON with 422 and one that is too large with 413",
     ],
   });
   expect(String(bad.cookies)).toContain("Demo___demo=");
-  expect((await post(`${url}/echo`, JSON.stringify("x".repeat(2000)))).status).toBe(413);
+  const tooLarge = await post(`${url}/echo`, JSON.stringify("x".repeat(2000)));
+  expect(tooLarge).toMatchObject({ status: 413, body: { detail: expect.stringContaining("max_body_mb") } });
+});
+
+it("reads a body whose size is not announced, and refuses it once it is too large", async () => {
+  const { url, port } = await listen({ bodyLimitBytes: 1000 });
+  const inPieces = (count: number) =>
+    request(`${url}/echo`, {
+      method: "POST",
+      body: Readable.from(['{"a":"', ...Array.from({ length: count }, () => "é".repeat(50)), '"}']),
+    });
+  const read = await inPieces(3);
+  expect(await read.body.json()).toEqual({ a: "é".repeat(150) });
+  const refused = await inPieces(50);
+  expect(refused.statusCode).toBe(413);
+  await refused.body.dump();
+  // It never stops sending: the server does not wait for the end.
+  const endless = `POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${`64\r\n${"x".repeat(100)}\r\n`.repeat(20)}`;
+  expect(await raw(port, endless)).toMatch(/^HTTP\/1.1 413 /);
+});
+
+it("answers a GET that has a body, and one whose path is no text", async () => {
+  const { url } = await listen();
+  const reply = await request(`${url}/`, { method: "GET", body: "{}" });
+  expect([reply.statusCode, await reply.body.json()]).toEqual([200, { status: "ok" }]);
+  const odd = await request(`${url}/%zz?x=1`);
+  expect([odd.statusCode, await odd.body.json()]).toEqual([404, { detail: "Not Found" }]);
 });
 
 it("reads the bare words Python writes for numbers that are none", async () => {

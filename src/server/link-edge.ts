@@ -3,6 +3,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { FrameSocket } from "../client/link/frame-socket.ts";
 import type { CallHead, ReplyHead } from "../client/link/messages.ts";
 import type { AppReply, ServerApp } from "./app.ts";
+import { EdgeCall } from "./edge-call.ts";
 import { replyText, unansweredReply } from "./reply-text.ts";
 
 /** More than a caller sends: longer bodies come over HTTP. */
@@ -37,7 +38,7 @@ export class LinkEdge {
   }
 
   #welcome(socket: Socket): void {
-    const running = new Map<number, AbortController>();
+    const running = new Map<number, EdgeCall>();
     const frames = new FrameSocket(socket, MAX_LINE_BYTES, {
       received: (head, text) => {
         const call = head as CallHead | readonly [id: number];
@@ -46,8 +47,7 @@ export class LinkEdge {
       },
       closed: () => {
         this.#callers.delete(frames);
-        for (const controller of running.values())
-          controller.abort(new Error("the caller closed the connection"));
+        for (const call of running.values()) call.abort(new Error("the caller closed the connection"));
       },
     });
     this.#callers.add(frames);
@@ -55,21 +55,18 @@ export class LinkEdge {
 
   async #answer(
     frames: FrameSocket,
-    running: Map<number, AbortController>,
+    running: Map<number, EdgeCall>,
     [id, server, method, path, cookies, headers]: CallHead,
     text: string,
   ): Promise<void> {
-    const controller = new AbortController();
-    running.set(id, controller);
-    const { signal } = controller;
     const app = this.#apps.get(server);
     let reply: AppReply;
     let answer: string;
     try {
       const body: unknown = text === "" ? undefined : JSON.parse(text);
-      reply = app
-        ? await app.handle({ method, path, body, cookies, headers, signal })
-        : { status: 404, body: { detail: "Not Found" }, cookies: {} };
+      const call = new EdgeCall(method, path, body, { cookies, headers });
+      running.set(id, call);
+      reply = app ? await app.handle(call) : { status: 404, body: { detail: "Not Found" }, cookies: {} };
       answer = await replyText(reply);
     } catch (error) {
       reply = unansweredReply(error);
