@@ -191,8 +191,8 @@ it.each(["cohosted", "process"])(
         rollout_id: id,
         invocations: [{ status: "completed", model_calls: [{ response_id: `resp_${id}_0` }, {}] }],
         turns: [
-          { turn_no: 1, rollout_id: id },
-          { turn_no: 2, answer: "a boat" },
+          { turn_no: 1, rollout_id: id, step_count: 1, answer: [{ type: "function_call" }] },
+          { turn_no: 2, step_count: 1, answer: [{ content: [{ text: "a boat" }] }] },
         ],
         tool_calls: [{ tool_name: "look", status: "completed", output: '{"seen":"a boat"}' }],
         model_calls: [{ request: {}, response: { id: `resp_${id}_0` } }, {}, {}],
