@@ -34,10 +34,20 @@ it("asks the deployment with its own header and version", async () => {
   expect(status).toBe(200);
   expect(body.output.map((item: { type: string }) => item.type)).toEqual(["reasoning", "message"]);
   expect(body).toMatchObject({ model: "gpt-4.1", status: "completed", usage: { input_tokens: 10 } });
+  // The time is ours, not that of the endpoint.
+  expect(body.created_at).toBeGreaterThan(1_750_000_000);
   const [request] = endpoint.requests;
   expect(request?.path).toBe("/openai/deployments/gpt-4.1/chat/completions?api-version=2025-01-01-preview");
   expect(request?.headers["api-key"]).toBe("azure-key-123");
   expect(request?.headers.authorization).toBeUndefined();
   await Promise.all(Array.from({ length: 6 }, () => server.post("/v1/responses", { input: "hi" })));
   expect(endpoint.peak).toBeLessThanOrEqual(2);
+});
+
+it("wants a version of the API, except from the newer one", async () => {
+  const config = { openai_api_key: "k", openai_model: "m", num_concurrent_requests: 1, default_query: {} };
+  const start = (openai_base_url: string) =>
+    createTestServer(definition, { config: { ...config, openai_base_url } });
+  await expect(start("https://r.openai.azure.com")).rejects.toThrow("default_query.api-version: is required");
+  await start("https://r.openai.azure.com/openai/v1/");
 });

@@ -2,24 +2,30 @@ import { billedCompletion, defineModel, openProvider, providerConfig } from "nem
 import { laxInt, parseChatCompletion } from "nemo-gym/openai";
 import { z } from "zod";
 import { outboundChat } from "../inference_provider/outbound-chat.ts";
-import { deploymentBase } from "./deployment-url.ts";
+import { deploymentBase, isVersionless } from "./deployment-url.ts";
 
 /** A deployment of Azure OpenAI, through its chat API. */
 export default defineModel({
   name: "AzureOpenAIModelServer",
-  config: z.looseObject({
-    /** `https://<resource>.openai.azure.com`. */
-    openai_base_url: z.string(),
-    openai_api_key: z.string().nullish(),
-    /** The name of the deployment. */
-    openai_model: z.string(),
-    /** Holds `api-version`. */
-    default_query: z.record(z.string(), z.coerce.string()),
-    num_concurrent_requests: laxInt().pipe(z.number().int().min(1)),
-    extra_body: z.record(z.string(), z.unknown()).nullish(),
-    max_tokens_field: z.enum(["max_tokens", "max_completion_tokens"]).default("max_tokens"),
-    ...providerConfig(),
-  }),
+  config: z
+    .looseObject({
+      /** `https://<resource>.openai.azure.com`. */
+      openai_base_url: z.string(),
+      openai_api_key: z.string().nullish(),
+      /** The name of the deployment. */
+      openai_model: z.string(),
+      /** Holds `api-version`. */
+      default_query: z.record(z.string(), z.coerce.string()),
+      num_concurrent_requests: laxInt().pipe(z.number().int().min(1)),
+      extra_body: z.record(z.string(), z.unknown()).nullish(),
+      max_tokens_field: z.enum(["max_tokens", "max_completion_tokens"]).default("max_tokens"),
+      ...providerConfig(),
+    })
+    .superRefine(({ openai_base_url: url, default_query: query }, context) => {
+      if (query["api-version"] || isVersionless(url)) return;
+      const message = "is required: Azure answers to versions of its API, such as 2025-01-01-preview";
+      context.addIssue({ code: "custom", path: ["default_query", "api-version"], message });
+    }),
   start: (server) => {
     const { config } = server;
     return openProvider(server, {

@@ -15,7 +15,7 @@ const COMPLETION = {
 let endpoint: MockModelEndpoint;
 afterEach(() => endpoint?.close());
 
-async function start(version: unknown, options: MockModelOptions = {}) {
+async function start(version: unknown, options: MockModelOptions = {}, config: Record<string, unknown> = {}) {
   endpoint = await new MockModelEndpoint({
     other: ({ path }) =>
       path === "/health/readiness/details"
@@ -30,6 +30,7 @@ async function start(version: unknown, options: MockModelOptions = {}) {
       openai_model: "m",
       retry_attempts: 2,
       retry_first_pause_seconds: 0.01,
+      ...config,
     },
   });
 }
@@ -82,6 +83,19 @@ describe("litellm_model", () => {
     });
     const priced = await server.post("/v1/responses", { input: "hi" });
     expect(priced.body.usage.ng_cost).toBe(0.25);
+  });
+
+  it("leaves reasoning out when told to", async () => {
+    const input = [
+      { role: "user", content: "hi" },
+      { type: "reasoning", id: "rs_1", summary: [] },
+    ];
+    for (const drop_input_reasoning_items of [true, false]) {
+      const server = await start("1.83.0", {}, { drop_input_reasoning_items });
+      await server.post("/v1/responses", { input });
+      expect(endpoint.requests.at(-1)?.body["input"]).toHaveLength(drop_input_reasoning_items ? 1 : 2);
+      await endpoint.close();
+    }
   });
 
   it("says at once that no proxy is there", async () => {

@@ -1,5 +1,5 @@
 import { billedCompletion, billedResponse, defineModel, openProvider, providerConfig } from "nemo-gym";
-import { laxInt, parseChatCompletion, parseResponse } from "nemo-gym/openai";
+import { laxBool, laxInt, parseChatCompletion, parseResponse } from "nemo-gym/openai";
 import { z } from "zod";
 import { outboundChat, outboundResponses } from "../openai_model/outbound.ts";
 import { normalizeResponse } from "./normalize-response.ts";
@@ -16,6 +16,8 @@ export default defineModel({
     extra_body: z.record(z.string(), z.unknown()).nullish(),
     openai_default_headers: z.record(z.string(), z.string()).nullish(),
     max_concurrent_requests: laxInt().pipe(z.number().int().min(1)).nullish(),
+    /** Leaves the reasoning of earlier turns out of requests. */
+    drop_input_reasoning_items: laxBool().default(false),
     ...providerConfig(),
   }),
   async start(server) {
