@@ -155,6 +155,16 @@ describe("expandRows", () => {
     );
   });
 
+  it.each([
+    ["user: a\nuser: '{q}'\n", "1"],
+    ["user: 1e3\n", "1e3"],
+    ["5: x\nuser: |\n  {q}\n  more\n", "1\nmore\n"],
+  ])("reads %j as PyYAML does", async (yaml, content) => {
+    const promptConfig = await loadPromptConfig(await file("p.yaml", yaml));
+    const [row] = await expanded('{"q": 1}\n', { promptConfig });
+    expect(row?.["responses_create_params"]).toEqual({ input: [{ role: "user", content }] });
+  });
+
   it("keeps an empty system message and drops a null one", async () => {
     const roles = async (yaml: string) => {
       const promptConfig = await loadPromptConfig(await file("p.yaml", yaml));

@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
-import { parse } from "yaml";
 import { errorMessage } from "../errors.ts";
 import { parseTemplate, type Template } from "../python/format.ts";
 import { copyWith } from "../python/key-order.ts";
 import { isTruthy } from "../python/truth.ts";
+import { parseYamlValue } from "../verify/formats/yaml.ts";
 import { RolloutError } from "./errors.ts";
 import type { Row } from "./jsonl-rows.ts";
 
@@ -26,7 +26,7 @@ export async function loadPromptConfig(
 ): Promise<PromptConfig> {
   let content: unknown;
   try {
-    content = parse(await readFile(path, "utf8"), { version: "1.1" });
+    content = parseYamlValue(await readFile(path, "utf8"));
   } catch (error) {
     const problem =
       (error as NodeJS.ErrnoException).code === "ENOENT"
@@ -34,7 +34,11 @@ export async function loadPromptConfig(
         : `cannot be read: ${errorMessage(error)}`;
     throw invalid(path, problem, error);
   }
-  const { user, system } = (content ?? {}) as { user?: unknown; system?: unknown };
+  // A mapping in which some keys are no text is a Map.
+  const { user, system } = (content instanceof Map ? Object.fromEntries(content) : (content ?? {})) as {
+    user?: unknown;
+    system?: unknown;
+  };
   if (typeof user !== "string") throw invalid(path, "needs a text under 'user'");
   if (system !== undefined && system !== null && typeof system !== "string") {
     throw invalid(path, "has a 'system' that is no text");
