@@ -3,6 +3,7 @@ import { stat } from "node:fs/promises";
 import path from "node:path";
 import { findPath } from "../config/paths.ts";
 import { loadPromptConfig, type PromptConfig } from "../rollouts/prompt-config.ts";
+import { besidePath } from "./beside-path.ts";
 import type { DatasetEntry, DatasetType } from "./entry.ts";
 import { DatasetError } from "./errors.ts";
 import { chooseSource, type DownloadAccess, downloadDataset, locateDataset } from "./locate.ts";
@@ -180,8 +181,7 @@ function refuseSourcesAsOutputs(options: CollateOptions, datasets: readonly Coll
 
 /** `data/train.jsonl` is prepared in `data/train_prepare.jsonl`. */
 function preparedPath(jsonlPath: string): string {
-  const { dir, name } = path.parse(jsonlPath);
-  return path.join(dir, `${name}_prepare.jsonl`);
+  return besidePath(jsonlPath, "_prepare.jsonl");
 }
 
 async function validateAll(

@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
-import path from "node:path";
 import { errorMessage } from "../errors.ts";
 import { dumps } from "../python/json-dumps.ts";
 import { loads } from "../python/json-loads.ts";
 import { noteKeyOrder } from "../python/key-order.ts";
 import { PyFloat } from "../python/py-float.ts";
+import { besidePath } from "./beside-path.ts";
 import { DatasetError } from "./errors.ts";
 import { metricsDifferences } from "./metrics-comparison.ts";
 import type { NumericSummary } from "./numeric-statistic.ts";
@@ -46,8 +46,7 @@ export function metricsContent(shown: Readonly<Record<string, unknown>>, summary
 
 /** `data/train.jsonl` has its metrics in `data/train_metrics.json`. */
 export function metricsPath(jsonlPath: string): string {
-  const { dir, name } = path.parse(jsonlPath);
-  return path.join(dir, `${name}_metrics.json`);
+  return besidePath(jsonlPath, "_metrics.json");
 }
 
 /**
