@@ -169,6 +169,8 @@ agent:
     quick(`${"  ".repeat(500_000)}a: 1\n`);
     quick(`a: ${"b ".repeat(500_000)}:\n`);
     quick(`a: ${" ".repeat(1_000_000)}b${" ".repeat(1_000_000)}\n`);
+    quick(`a: ${" ".repeat(1_000_000)}\n- ${" ".repeat(1_000_000)}\n`);
+    quick(`a: |\n  b\n${"\n".repeat(1_000_000)}  c\n`);
     expect(performance.now() - started).toBeLessThan(30_000);
   });
 });

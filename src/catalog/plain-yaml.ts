@@ -2,6 +2,8 @@
  * Reads config files written in the plain style most of them have: nested keys, lists, words, simple quotes. Reading
  * hundreds of files this way costs a small part of what the full reader takes; whatever is not plain is left to it.
  *
+ * A listing is over before anything is compiled well, so each line takes one match and few calls.
+ *
  * @module
  */
 import {
@@ -16,15 +18,16 @@ import {
   scalar,
 } from "../config/node.ts";
 import { plainScalar } from "../config/yaml-scalars.ts";
+import { readBlockText } from "./plain-yaml-block.ts";
 
 /** Characters that have no special meaning at the level of the stream: no tabs, carriage returns, marks or controls. */
 const UNUSUAL = /[^\n\x20-\x7e\xa1-\u2027\u202a-\ud7ff]/;
-/** Indentation, dashes, then a key with or without value. */
-const KEY_LINE = /^( *)((?:- +)*)([A-Za-z_][\w-]*):(?: +(.+))?$/;
-/** Indentation, dashes, a value alone or nothing. */
-const VALUE_LINE = /^( *)((?:- +)*)(.*)$/;
+/** Indentation, dashes, then a key with or without value, a value alone, or nothing. */
+const LINE = /( *)((?:- +)*)(?:([A-Za-z_][\w-]*):(?: +([^ \n].*))?|([^ \n].*))? *(?:\n|$)/y;
 /** What a value that means itself begins with; indicators of YAML are not among it. */
 const PLAIN_START = /^(?:[A-Za-z_0-9/.(\u00a1-\ud7ff]|-[\d.])/;
+/** What looks like a key in a value, or like a comment behind it. */
+const ODD_PART = /: | #|:$/;
 const QUOTED_VALUE = /^(?:'([^']*)'|"([^"\\]*)")$/;
 /** A list of words or numbers in one line. */
 const WORD_LIST =
@@ -32,184 +35,127 @@ const WORD_LIST =
 /** Deeper files are left to the full reader, which has a limit of its own. */
 const MAX_OPEN = 100;
 
-interface Open {
-  readonly indent: number;
-  readonly node: DictNode | ListNode;
+/** Where the reader stands. */
+interface Nesting {
+  readonly origin: Origin;
+  /** The mappings and lists that may still grow, outermost first, and their columns. */
+  readonly open: (DictNode | ListNode)[];
+  readonly columns: number[];
+  /** The mapping or list whose next value has not come yet, with its key and the column of key or dash. */
+  waiting: DictNode | ListNode | undefined;
+  key: string;
+  column: number;
 }
 
 /** The config, or undefined when the text is not plain enough to be sure. Mistakes are left to the full reader too. */
 export function readPlainYaml(text: string, source: Source): DictNode | undefined {
   if (UNUSUAL.test(text)) return undefined;
-  const reader = new PlainReader({ source, line: 0, column: 0 });
-  for (const line of text.split("\n")) if (!reader.line(line)) return undefined;
-  return reader.finish();
-}
-
-class PlainReader {
-  readonly #origin: Origin;
-  readonly #null: ConfigNode;
-  readonly #open: Open[];
-  /** The mapping or list whose next value has not come yet, with its key and the column of key or dash. */
-  #waiting: DictNode | ListNode | undefined;
-  #key = "";
-  #indent = 0;
-  #block: BlockText | undefined;
-
-  constructor(origin: Origin) {
-    this.#origin = origin;
-    this.#null = scalar(null, origin);
-    this.#open = [{ indent: 0, node: dict(origin) }];
-  }
-
-  /** Takes one line; false when it is not plain. */
-  line(written: string): boolean {
-    if (this.#block?.take(written)) return true;
-    if (!this.#endBlock()) return false;
-    const text = written.trimEnd();
-    if (text === "") return true;
-    const [, blanks = "", dashes = "", key, value] = KEY_LINE.exec(text) ?? [];
-    if (key === undefined) return this.#valueLine(text);
-    const indent = dashes === "" ? blanks.length : this.#items(blanks.length, dashes);
-    if (indent < 0 || typeof plainScalar(key) !== "string" || !this.#enter(indent, "dict")) return false;
-    const { node } = this.#open.at(-1) ?? {};
-    if (node?.kind !== "dict" || node.entries.has(key)) return false;
-    this.#waiting = node;
-    this.#key = key;
-    this.#indent = indent;
-    if (value === "|" || value === "|-") {
-      this.#block = new BlockText(indent, value === "|");
-      return true;
+  const origin = { source, line: 0, column: 0 };
+  const root = dict(origin);
+  const nesting: Nesting = { origin, open: [root], columns: [0], waiting: undefined, key: "", column: 0 };
+  for (let next = 0; next < text.length; ) {
+    LINE.lastIndex = next;
+    const match = LINE.exec(text);
+    if (match === null) return undefined;
+    next = LINE.lastIndex;
+    const key = match[3];
+    const written = (key === undefined ? match[5] : match[4])?.trimEnd();
+    const dashes = match[2] ?? "";
+    let column = match[1]?.length ?? 0;
+    if (key === undefined && dashes === "" && (written === undefined || written.startsWith("#"))) continue;
+    if (dashes !== "") {
+      column = enterItems(nesting, column, dashes);
+      if (column < 0) return undefined;
     }
-    return value === undefined || this.#finishValue(value);
-  }
-
-  #endBlock(): boolean {
-    const text = this.#block === undefined ? null : this.#block.text();
-    if (text === undefined) return false;
-    if (text !== null) this.#put(scalar(text, this.#origin));
-    this.#block = undefined;
-    return true;
-  }
-
-  finish(): DictNode | undefined {
-    if (!this.#endBlock()) return undefined;
-    this.#put(this.#null);
-    const root = this.#open[0]?.node;
-    return root?.kind === "dict" ? root : undefined;
-  }
-
-  #valueLine(text: string): boolean {
-    const [, blanks = "", dashes = "", value = ""] = VALUE_LINE.exec(text) ?? [];
-    if (dashes === "" && value.startsWith("#")) return true;
-    const indent = dashes === "" ? blanks.length : this.#items(blanks.length, dashes);
-    // A value alone can only be that of a dash; below a key it may go on in the next line.
-    return indent > this.#indent && this.#waiting?.kind === "list" && this.#finishValue(value);
-  }
-
-  /** Opens a list item for every dash; gives the column behind them, or -1. */
-  #items(start: number, dashes: string): number {
-    let indent = start;
-    for (const dash of dashes.match(/- +/g) ?? []) {
-      if (!this.#enter(indent, "list")) return -1;
-      this.#waiting = this.#open.at(-1)?.node;
-      this.#indent = indent;
-      indent += dash.length;
-    }
-    return indent;
-  }
-
-  #finishValue(text: string): boolean {
-    const node = this.#value(text);
-    if (node === undefined) return false;
-    this.#put(node);
-    return true;
-  }
-
-  #value(text: string): ConfigNode | undefined {
-    // Interpolations are checked when a config is read, which is the full reader's business.
-    if (text.includes("${")) return undefined;
-    if (PLAIN_START.test(text)) {
-      const odd = text.includes(": ") || text.includes(" #") || text.endsWith(":");
-      return odd ? undefined : scalar(plainScalar(text), this.#origin);
-    }
-    if (text === "[]") return list(this.#origin);
-    if (text === "{}") return dict(this.#origin);
-    if (text === MISSING) return scalar(MISSING, this.#origin);
-    const quoted = QUOTED_VALUE.exec(text);
-    if (quoted !== null) return scalar(quoted[1] ?? quoted[2] ?? "", this.#origin);
-    const words = WORD_LIST.exec(text)?.[1]?.split(/ *, */);
-    return words === undefined
-      ? undefined
-      : list(
-          this.#origin,
-          words.map((word) => scalar(plainScalar(word), this.#origin)),
-        );
-  }
-
-  /** Gives the waiting key or dash its value. */
-  #put(node: ConfigNode): void {
-    const waiting = this.#waiting;
-    if (waiting?.kind === "dict") waiting.entries.set(this.#key, node);
-    else if (waiting?.kind === "list") waiting.items.push(node);
-    this.#waiting = undefined;
-  }
-
-  /** Makes the container at this column the innermost one, opening it below the waiting key if it is new. */
-  #enter(indent: number, kind: "dict" | "list"): boolean {
-    if (this.#waiting !== undefined) {
-      // A list may stand at the column of its key; everything else stands deeper.
-      const hangs = kind === "list" && this.#waiting.kind === "dict" && indent === this.#indent;
-      if (indent > this.#indent || hangs) {
-        if (this.#open.length > MAX_OPEN) return false;
-        const node = kind === "dict" ? dict(this.#origin) : list(this.#origin);
-        this.#put(node);
-        this.#open.push({ indent, node });
-        return true;
+    if (key !== undefined) {
+      if (!enterKey(nesting, column, key)) return undefined;
+      if (written === undefined) continue;
+      if (written === "|" || written === "|-") {
+        const block = readBlockText(text, next, column, written === "|");
+        if (block === undefined) return undefined;
+        put(nesting, scalar(block.text, origin));
+        next = block.end;
+        continue;
       }
-      this.#put(this.#null);
+    } else if (column <= nesting.column || nesting.waiting?.kind !== "list") {
+      // A value alone can only be that of a dash; below a key it may go on in the next line.
+      return undefined;
     }
-    for (let top = this.#open.at(-1); top !== undefined; top = this.#open.at(-1)) {
-      if (top.indent < indent) return false;
-      // Leaving a list that hangs at the column of its key brings back the mapping at the same column.
-      if (top.indent === indent && top.node.kind === kind) return true;
-      this.#open.pop();
-    }
-    return false;
+    const value = readValue(written ?? "", origin);
+    if (value === undefined) return undefined;
+    put(nesting, value);
   }
+  if (nesting.waiting !== undefined) put(nesting, scalar(null, origin));
+  return root;
 }
 
-/** The text behind `|`, as it is written. */
-class BlockText {
-  readonly #keyIndent: number;
-  readonly #keepsBreak: boolean;
-  readonly #lines: string[] = [];
-  #indent = -1;
-  #odd = false;
-
-  constructor(keyIndent: number, keepsBreak: boolean) {
-    this.#keyIndent = keyIndent;
-    this.#keepsBreak = keepsBreak;
+/** Opens a list item for every dash; gives the column behind them, or -1. */
+function enterItems(nesting: Nesting, start: number, dashes: string): number {
+  for (let dash = 0; dash >= 0; dash = dashes.indexOf("-", dash + 1)) {
+    const node = enter(nesting, start + dash, "list");
+    if (node === undefined) return -1;
+    nesting.waiting = node;
+    nesting.column = start + dash;
   }
+  return start + dashes.length;
+}
 
-  /** Takes a line that belongs to the text; false for the first one behind it. */
-  take(line: string): boolean {
-    if (line === "") {
-      this.#lines.push("");
-      return true;
+function enterKey(nesting: Nesting, column: number, key: string): boolean {
+  const node = enter(nesting, column, "dict");
+  if (node?.kind !== "dict" || node.entries.has(key) || typeof plainScalar(key) !== "string") return false;
+  nesting.waiting = node;
+  nesting.key = key;
+  nesting.column = column;
+  return true;
+}
+
+/** Makes the container at this column the innermost one, opening it below the waiting key if it is new. */
+function enter(nesting: Nesting, column: number, kind: "dict" | "list"): DictNode | ListNode | undefined {
+  const { open, columns, waiting } = nesting;
+  if (waiting !== undefined) {
+    // A list may stand at the column of its key; everything else stands deeper.
+    const hangs = kind === "list" && waiting.kind === "dict" && column === nesting.column;
+    if (column > nesting.column || hangs) {
+      if (open.length > MAX_OPEN) return undefined;
+      const node = kind === "dict" ? dict(nesting.origin) : list(nesting.origin);
+      put(nesting, node);
+      open.push(node);
+      columns.push(column);
+      return node;
     }
-    const indent = line.length - line.trimStart().length;
-    if (indent <= this.#keyIndent && indent < line.length) return false;
-    if (this.#indent < 0) this.#indent = indent;
-    // Lines of blanks, and lines that stand out to the left, have rules of their own.
-    if (indent < this.#indent || indent === line.length) this.#odd = true;
-    this.#lines.push(line.slice(this.#indent));
-    return true;
+    put(nesting, scalar(null, nesting.origin));
   }
+  for (let top = open.length - 1; top >= 0 && (columns[top] ?? 0) >= column; top--) {
+    // Leaving a list that hangs at the column of its key brings back the mapping at the same column.
+    if (columns[top] === column && open[top]?.kind === kind) return open[top];
+    open.pop();
+    columns.pop();
+  }
+  return undefined;
+}
 
-  /** The text; undefined when it is not plain. */
-  text(): string | undefined {
-    const text = this.#lines.join("\n").replace(/\n+$/, "");
-    if (this.#odd || text === "") return undefined;
-    return this.#keepsBreak ? `${text}\n` : text;
-  }
+/** Gives the waiting key or dash its value. */
+function put(nesting: Nesting, node: ConfigNode): void {
+  const { waiting } = nesting;
+  if (waiting?.kind === "dict") waiting.entries.set(nesting.key, node);
+  else waiting?.items.push(node);
+  nesting.waiting = undefined;
+}
+
+function readValue(text: string, origin: Origin): ConfigNode | undefined {
+  // Interpolations are checked when a config is read, which is the full reader's business.
+  if (text.includes("${")) return undefined;
+  if (PLAIN_START.test(text)) return ODD_PART.test(text) ? undefined : scalar(plainScalar(text), origin);
+  if (text === "[]") return list(origin);
+  if (text === "{}") return dict(origin);
+  if (text === MISSING) return scalar(MISSING, origin);
+  const quoted = QUOTED_VALUE.exec(text);
+  if (quoted !== null) return scalar(quoted[1] ?? quoted[2] ?? "", origin);
+  const words = WORD_LIST.exec(text)?.[1]?.split(/ *, */);
+  return words === undefined
+    ? undefined
+    : list(
+        origin,
+        words.map((word) => scalar(plainScalar(word), origin)),
+      );
 }

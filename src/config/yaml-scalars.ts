@@ -12,6 +12,9 @@ for (const word of ["no", "false", "off"]) for (const form of spellings(word)) B
 
 const NULLS = new Set(["", "~", "null", "Null", "NULL"]);
 
+/** No word of the two lists above is longer. */
+const LONGEST_WORD = "false".length;
+
 const INTEGER = new RegExp(
   [
     "[-+]?0b[01_]+",
@@ -40,9 +43,11 @@ const MAY_BE_NUMBER = /^[-+.0-9]/;
 
 /** The typed value of an unquoted YAML word. */
 export function plainScalar(text: string): ScalarValue {
-  if (NULLS.has(text)) return null;
-  const truth = BOOLEANS.get(text);
-  if (truth !== undefined) return truth;
+  if (text.length <= LONGEST_WORD) {
+    if (NULLS.has(text)) return null;
+    const truth = BOOLEANS.get(text);
+    if (truth !== undefined) return truth;
+  }
   if (!MAY_BE_NUMBER.test(text)) return text;
   if (WHOLE_INTEGER.test(text)) return integerValue(text) ?? text;
   return WHOLE_FLOAT.test(text) ? floatValue(text) : text;
