@@ -100,6 +100,8 @@ export interface CliIo {
   readonly signal?: AbortSignal;
   /** Aborted by the second signal. A command that asks for it winds up by itself; others end at once. */
   readonly stopSignal?: AbortSignal;
+  /** Called by a command that is over in a moment, before its work. */
+  readonly expectShortWork?: () => Promise<void>;
 }
 
 /** How a command wants its config resolved; what resolveConfig takes besides the overrides. */

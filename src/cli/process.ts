@@ -97,5 +97,10 @@ function processIo(): CliIo {
       windsUp = true;
       return stop.signal;
     },
+    async expectShortWork() {
+      // Optimising code takes a fifth of the CPU of a listing, which is over before that pays.
+      const { setFlagsFromString } = await import("node:v8");
+      setFlagsFromString("--no-opt");
+    },
   };
 }

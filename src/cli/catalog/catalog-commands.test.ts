@@ -65,6 +65,13 @@ describe("gym list environments", () => {
   const quiz = row("resources_servers/quiz", "environment", "knowledge", "Questions");
   const trivia = row("trivia", "benchmark", "knowledge", "Questions");
 
+  it("announces that its work is short", async () => {
+    let announced = 0;
+    const expectShortWork = async () => void announced++;
+    await captureRun(["list", "environments"], { cwd: base, installRoot: base, expectShortWork });
+    expect(announced).toBe(1);
+  });
+
   it("shows environments and benchmarks", async () => {
     expect(await json("list", "environments")).toEqual([garden, lost, quiz, trivia]);
     const { stdout, stderr, exitCode } = await run("list", "environments");
