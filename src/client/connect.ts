@@ -1,6 +1,6 @@
-import { request } from "undici";
 import { errorMessage, GymError } from "../errors.ts";
 import { withDeadline } from "./deadline.ts";
+import { requestOnce } from "./http-pools.ts";
 import { RunClient } from "./run-client.ts";
 import type { ServerClient } from "./server-client.ts";
 
@@ -21,8 +21,8 @@ export async function connectToRun(
   let records: { process_name: string; url: string }[];
   try {
     records = await withDeadline(HEAD_TIMEOUT_MS, options.signal, async (signal) => {
-      const reply = await request(`${url}/server_instances`, { signal });
-      return (await reply.body.json()) as typeof records;
+      const reply = await requestOnce(`${url}/server_instances`, { signal });
+      return JSON.parse(reply.text) as typeof records;
     });
   } catch (error) {
     throw new GymError(

@@ -1,4 +1,5 @@
-import { Client, type Dispatcher } from "undici";
+import type { Client as ClientClass, Dispatcher } from "undici";
+import { Client } from "./undici-parts.ts";
 
 export interface ConnectionPoolOptions {
   /** Beyond this, requests wait behind those of a busy connection. */
@@ -63,7 +64,7 @@ export class ConnectionPool {
 }
 
 interface Connection {
-  client: Client;
+  client: ClientClass;
   /** Requests sent or waiting on it. */
   pending: number;
 }

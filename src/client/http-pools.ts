@@ -11,6 +11,8 @@ const MAX_RESPONSE_BYTES = 256 * 1024 * 1024;
 export interface HttpRequest {
   method: "GET" | "POST";
   path: string;
+  /** With its question mark. */
+  query?: string;
   body?: string;
   cookies?: Cookies;
   headers?: Readonly<Record<string, string>>;
@@ -34,7 +36,7 @@ export class HttpPools {
     if (cookie) headers["cookie"] = cookie;
     const { method, body = null } = request;
     const { signal } = request;
-    const options = { method, path: safePath(request.path), headers, body };
+    const options = { method, path: safePath(request.path) + (request.query ?? ""), headers, body };
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);
       this.#pool(origin).dispatch(options, (release) => new Exchange(signal, resolve, reject, release));
@@ -58,6 +60,20 @@ export class HttpPools {
       this.#pools.set(origin, pool);
     }
     return pool;
+  }
+}
+
+/** One request to an address that is not asked again. */
+export async function requestOnce(
+  url: string,
+  options: { headers?: Readonly<Record<string, string>>; signal?: AbortSignal } = {},
+): Promise<HttpReply> {
+  const pools = new HttpPools();
+  try {
+    const { origin, pathname, search } = new URL(url);
+    return await pools.request(origin, { method: "GET", path: pathname, query: search, ...options });
+  } finally {
+    await pools.close();
   }
 }
 

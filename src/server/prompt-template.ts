@@ -1,6 +1,5 @@
 import { readFile } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
-import { parse } from "yaml";
 import { z } from "zod";
 import { errorMessage, GymError } from "../errors.ts";
 import { parseTemplate, type Template } from "../python/format.ts";
@@ -92,6 +91,8 @@ export async function loadPromptYaml(
   const text = await readPromptFile(server, path);
   let content: unknown;
   try {
+    // Only few servers have prompts in files.
+    const { parse } = await import("yaml");
     content = parse(text);
   } catch (error) {
     throw new PromptTemplateError(`The prompt file '${path}' is not valid YAML.`, { cause: error });

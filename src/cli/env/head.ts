@@ -1,5 +1,5 @@
-import { request } from "undici";
 import { withDeadline } from "../../client/deadline.ts";
+import { requestOnce } from "../../client/http-pools.ts";
 import type { ResolvedConfig } from "../../config/resolve.ts";
 import { errorMessage, GymError } from "../../errors.ts";
 import type { InstanceRecord } from "../../server/run/head-server.ts";
@@ -39,9 +39,8 @@ export async function runningConfig(url: string, signal: AbortSignal): Promise<R
 async function ask(url: string, path: string, signal: AbortSignal): Promise<unknown> {
   try {
     return await withDeadline(HEAD_TIMEOUT_MS, signal, async (stop) => {
-      const reply = await request(`${url}${path}`, { signal: stop });
-      const text = await reply.body.text();
-      if (reply.statusCode !== 200) throw new Error(`status ${reply.statusCode}`);
+      const { status, text } = await requestOnce(`${url}${path}`, { signal: stop });
+      if (status !== 200) throw new Error(`status ${status}`);
       return JSON.parse(text) as unknown;
     });
   } catch (error) {

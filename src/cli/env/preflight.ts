@@ -1,6 +1,6 @@
 import { lookup } from "node:dns/promises";
-import { request } from "undici";
 import { withDeadline } from "../../client/deadline.ts";
+import { requestOnce } from "../../client/http-pools.ts";
 import { sleep } from "../../client/retry.ts";
 import { ConfigError } from "../../config/errors.ts";
 import type { ResolvedConfig } from "../../config/resolve.ts";
@@ -91,16 +91,15 @@ async function waitFor(
   let nextNotice = 0;
   for (;;) {
     try {
-      const { reply, text } = await withDeadline(PROBE_TIMEOUT_MS, signal, async (stop) => {
-        const answered = await request(url.endsWith("/v1") ? `${url}/models` : url, {
+      const { status, text } = await withDeadline(PROBE_TIMEOUT_MS, signal, (stop) =>
+        requestOnce(url.endsWith("/v1") ? `${url}/models` : url, {
           headers: apiKey ? { authorization: `Bearer ${apiKey}` } : {},
           signal: stop,
-        });
-        return { reply: answered, text: await answered.body.text() };
-      });
-      if (CHECK_WITH_KEY.includes(reply.statusCode)) {
+        }),
+      );
+      if (CHECK_WITH_KEY.includes(status)) {
         const said = brief ? "the key may not be the right one" : providerMessage(text);
-        onNotice(`warning: ${reply.statusCode} from ${hostname}: ${said}`);
+        onNotice(`warning: ${status} from ${hostname}: ${said}`);
       }
       return undefined;
     } catch (error) {

@@ -1,5 +1,5 @@
-import { request } from "undici";
 import { Deadline } from "../../client/deadline.ts";
+import { requestOnce } from "../../client/http-pools.ts";
 import type { InstanceRecord } from "../../server/run/head-server.ts";
 import type { CommandContext } from "../command.ts";
 import { HeadServerError, headUrl, runningServers } from "./head.ts";
@@ -61,8 +61,7 @@ export async function showStatus(context: CommandContext): Promise<number> {
 async function healthOf(url: string, signal: AbortSignal): Promise<Health> {
   const deadline = new Deadline(HEALTH_TIMEOUT_MS, signal);
   try {
-    const reply = await request(url, { signal: deadline.signal });
-    await reply.body.dump();
+    await requestOnce(url, { signal: deadline.signal });
     return "success";
   } catch (error) {
     signal.throwIfAborted();

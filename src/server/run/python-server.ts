@@ -1,7 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { delimiter } from "node:path";
-import { request } from "undici";
+import { withDeadline } from "../../client/deadline.ts";
+import { requestOnce } from "../../client/http-pools.ts";
 import { sleep } from "../../client/retry.ts";
 import { GymError } from "../../errors.ts";
 import type { StartMessage } from "./messages.ts";
@@ -75,10 +76,9 @@ async function answers(host: string, port: number): Promise<void> {
     pause = Math.min(LAST_PROBE_MS, pause * 1.5)
   ) {
     try {
-      const reply = await request(`http://${host}:${port}/`, {
-        signal: AbortSignal.timeout(PROBE_TIMEOUT_MS),
-      });
-      await reply.body.dump();
+      await withDeadline(PROBE_TIMEOUT_MS, undefined, (signal) =>
+        requestOnce(`http://${host}:${port}/`, { signal }),
+      );
       return;
     } catch {
       await sleep(pause);

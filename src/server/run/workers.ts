@@ -4,8 +4,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { Pool } from "undici";
+import type { Pool } from "undici";
 import { cookieHeader, parseSetCookies } from "../../client/cookies.ts";
+import { loadPool } from "../../client/undici-parts.ts";
 import { GymError } from "../../errors.ts";
 import { type AppCall, type AppReply, MalformedBody, type ServerApp } from "../app.ts";
 import { HttpEdge } from "../http-edge.ts";
@@ -72,7 +73,7 @@ export function sessionAffinity({ index, count, socketDirectory }: NonNullable<S
   const poolOf = (worker: number): Pool => {
     let pool = pools.get(worker);
     if (!pool) {
-      pool = new Pool("http://worker", {
+      pool = new (loadPool())("http://worker", {
         socketPath: socketOf(worker),
         connections: 256,
         headersTimeout: 0,
