@@ -98,7 +98,7 @@ function processIo(): CliIo {
       return stop.signal;
     },
     async expectShortWork() {
-      // Optimising code takes a fifth of the CPU of a listing, which is over before that pays.
+      // Optimising code takes a fifth of the CPU of a listing, and never pays.
       const { setFlagsFromString } = await import("node:v8");
       setFlagsFromString("--no-opt");
     },

@@ -66,10 +66,12 @@ describe("gym list environments", () => {
   const trivia = row("trivia", "benchmark", "knowledge", "Questions");
 
   it("announces that its work is short", async () => {
-    let announced = 0;
-    const expectShortWork = async () => void announced++;
-    await captureRun(["list", "environments"], { cwd: base, installRoot: base, expectShortWork });
-    expect(announced).toBe(1);
+    const announced: string[] = [];
+    for (const words of ["list environments", "search quiz", "env resolve"]) {
+      const expectShortWork = async () => void announced.push(words);
+      await captureRun(words.split(" "), { cwd: base, installRoot: base, expectShortWork });
+    }
+    expect(announced).toEqual(["list environments", "search quiz"]);
   });
 
   it("shows environments and benchmarks", async () => {

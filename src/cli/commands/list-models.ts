@@ -13,5 +13,6 @@ export const listModels = defineCommand({
     },
   },
   examples: ["gym list models", "gym list models --json"],
+  isShort: true,
   run: async (context) => (await import("../catalog/list-components.ts")).listModels(context),
 });

@@ -13,5 +13,6 @@ export const listResourcesServers = defineCommand({
     },
   },
   examples: ["gym list resources-servers mcqa", "gym list resources-servers --json"],
+  isShort: true,
   run: async (context) => (await import("../catalog/list-components.ts")).listResourcesServers(context),
 });
