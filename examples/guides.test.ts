@@ -11,24 +11,24 @@ function quotedFiles(page: string): { path: string; code: string }[] {
   );
 }
 
-describe.each(["docs/guide/writing-an-environment.md", "docs/guide/judges.md", "docs/guide/sandbox.md"])(
-  "%s",
-  (page) => {
-    it("shows the examples as they are", async () => {
-      const text = await read(page);
-      const quoted = quotedFiles(text);
-      // Every TypeScript block is one of the files that are compiled and tested.
-      expect(quoted.filter(({ path }) => path.endsWith(".ts"))).toHaveLength(
-        text.split("```ts\n").length - 1,
-      );
-      for (const { path, code } of quoted) expect((await read(path)).trim(), path).toBe(code);
-    });
+describe.each([
+  "docs/guide/writing-an-environment.md",
+  "docs/guide/agents.md",
+  "docs/guide/judges.md",
+  "docs/guide/sandbox.md",
+])("%s", (page) => {
+  it("shows the examples as they are", async () => {
+    const text = await read(page);
+    const quoted = quotedFiles(text);
+    // Every TypeScript block is one of the files that are compiled and tested.
+    expect(quoted.filter(({ path }) => path.endsWith(".ts"))).toHaveLength(text.split("```ts\n").length - 1);
+    for (const { path, code } of quoted) expect((await read(path)).trim(), path).toBe(code);
+  });
 
-    it("links to files that exist", async () => {
-      const text = await read(page);
-      for (const [, target = ""] of text.matchAll(/\]\(([^)#]+)\)/g)) {
-        await expect(access(new URL(target, new URL(page, root))), target).resolves.toBeUndefined();
-      }
-    });
-  },
-);
+  it("links to files that exist", async () => {
+    const text = await read(page);
+    for (const [, target = ""] of text.matchAll(/\]\(([^)#]+)\)/g)) {
+      await expect(access(new URL(target, new URL(page, root))), target).resolves.toBeUndefined();
+    }
+  });
+});

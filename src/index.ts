@@ -63,5 +63,6 @@ export { Semaphore } from "./server/semaphore.ts";
 export { standardRun } from "./server/standard-run.ts";
 export { stripThinking, stripThinkPairs } from "./server/think-text.ts";
 export { runToolCall, type ToolRun } from "./server/tool-calls.ts";
+export { toolOutput } from "./server/tool-output.ts";
 export { TrajectoryRecorder } from "./server/trajectory.ts";
 export { type TruncationPolicy, truncateText } from "./server/truncate-text.ts";
