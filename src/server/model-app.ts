@@ -221,7 +221,7 @@ function messagesRoute(backend: ModelBackend): Handler {
     const body = requireObject(call.body);
     const { onLoss } = backend;
     const response = await backend.responses(convertAnthropicRequest(body, { onLoss }), call);
-    const model = String(body["model"] ?? response.model);
+    const model = String(body["model"] || response.model);
     const message = convertAnswer(() => convertToAnthropicMessage(response, { model, onLoss }));
     return body["stream"] ? stream(() => replayAnthropicMessage(message)) : message;
   };

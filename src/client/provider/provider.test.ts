@@ -107,6 +107,18 @@ describe("limits", () => {
     expect(logged.filter((line) => line.includes("calls wait until it answers again"))).toHaveLength(1);
   });
 
+  it("waits an outage out with a single call, however many times it has to look", async () => {
+    const known = await endpoint();
+    const { baseUrl } = known;
+    await known.close();
+    const made = await provider(baseUrl, { retry_attempts: 9, retry_longest_pause_seconds: 0.02 });
+    const answered = made.call(call);
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    await endpoint({ port: Number(new URL(baseUrl).port) });
+    expect((await answered).cached).toBe(false);
+    expect(logged.some((line) => line.includes("answers again after"))).toBe(true);
+  });
+
   it("does not wait for a quota that comes back after the budget", async () => {
     const used = await endpoint({ faultFor: () => faults.rateLimited(3_600) });
     const made = await provider(used.baseUrl, {}, { maxConcurrent: null });

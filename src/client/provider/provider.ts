@@ -86,6 +86,8 @@ interface Progress {
   /** When the first attempt failed; when the call began, until then. */
   since: number;
   last?: ProviderError;
+  /** Attempts that only asked whether an outage is over: those are bounded by the time, or a single call would run out of them. */
+  probes: number;
 }
 
 /** No attempt can be made any more within the budget; `last` is why. */
@@ -202,7 +204,7 @@ export class Provider {
     const first =
       call.replica ?? (endpoints.length > 1 ? replicaOf(call.sessionId ?? "", endpoints.length) : 0);
     let failed = NOTHING_TRIED;
-    let progress: Progress = { since: Date.now() };
+    let progress: Progress = { since: Date.now(), probes: 0 };
     let lasting = 0;
     for (let attempt = 1; ; attempt++) {
       const endpoint = chooseEndpoint(endpoints, first, failed);
@@ -213,14 +215,15 @@ export class Provider {
         if (error instanceof Exhausted) throw gaveUp(error.last, attempt - 1, progress.since);
         if (!(error instanceof ProviderError)) throw error;
         // The clock starts with the first failure: neither waiting in line nor a slow answer uses the budget up.
-        progress = { since: progress.last ? progress.since : Date.now(), last: error };
+        const { probes } = progress;
+        progress = { since: progress.last ? progress.since : Date.now(), last: error, probes };
         if (await this.#keyRenewed(error)) continue;
         if (error.lasting) lasting++;
         const hopeless = lasting >= Math.max(LASTING_ATTEMPTS, endpoints.length);
         const delay =
           error.failure.retryable && !hopeless && !call.once
             ? nextDelay(this.#budget, {
-                attempt,
+                attempt: Math.max(1, attempt - probes),
                 startedAt: progress.since,
                 retryAfterMs: error.retryAfterMs,
               })
@@ -275,6 +278,7 @@ export class Provider {
         return answer;
       } catch (error) {
         if (slot) limit?.leave(slot, slotResult(error));
+        if (pass.probe) progress.probes++;
         tellBreaker(endpoint, pass, error);
         throw error;
       }
