@@ -49,6 +49,35 @@ describe("openai_model", () => {
     expect(message.body).toMatchObject({ model: "claude-x", content: [{ type: "text", text: "Hello." }] });
   });
 
+  it("sends its headers under its own key, and drops what items should not have", async () => {
+    const answer = {
+      ...{ id: "r", object: "response", created_at: 1, model: "told", parallel_tool_calls: true },
+      ...{ tool_choice: "auto", tools: [], extra: "kept" },
+      output: [{ type: "function_call", call_id: "c", name: "f", arguments: "{}", oddity: 1 }],
+    };
+    const openai_default_headers = { Authorization: "Bearer other", "X-Team": "red" };
+    const { endpoint, server } = await start({}, { openai_default_headers });
+    endpoint.fail({ kind: "status", status: 200, body: answer });
+    const { body } = await server.post("/v1/responses", { input: "hi" });
+    expect(endpoint.requests[0]?.headers).toMatchObject({ authorization: `Bearer ${KEY}`, "x-team": "red" });
+    expect(body).toMatchObject({ model: "told", extra: "kept", output: [{ name: "f" }] });
+    expect(body.output[0]).not.toHaveProperty("oddity");
+  });
+
+  it("never sends token lists of chat messages on", async () => {
+    const { endpoint, server } = await start();
+    const tokens = { prompt_token_ids: [1], generation_token_ids: [2], generation_log_probs: [-0.5] };
+    await server.post("/v1/chat/completions", {
+      messages: [
+        { role: "user", content: "hi" },
+        { role: "assistant", content: "Hello.", ...tokens },
+        { role: "user", content: "and?" },
+      ],
+    });
+    expect(endpoint.requests[0]?.body["messages"]).toMatchObject([{}, { content: "Hello." }, {}]);
+    expect(JSON.stringify(endpoint.requests[0]?.body)).not.toMatch(/token_ids|log_probs/);
+  });
+
   it("takes the older key for the model", async () => {
     const { endpoint, server } = await start({}, { openai_model: undefined, openai_model_name: "gpt-old" });
     await server.post("/v1/responses", { input: "hi" });

@@ -1,5 +1,5 @@
 import type { JsonObject } from "nemo-gym";
-import type { ChatCreateParams, ResponseCreateParams, ResponseInputItem } from "nemo-gym/openai";
+import type { ChatCreateParams, ChatMessage, ResponseCreateParams, ResponseInputItem } from "nemo-gym/openai";
 
 /** What shapes the requests that go out. */
 export interface OutboundSettings {
@@ -22,11 +22,12 @@ export function outboundResponses(params: ResponseCreateParams, settings: Outbou
 
 /** The body for `/chat/completions`. */
 export function outboundChat(params: ChatCreateParams, settings: OutboundSettings): JsonObject {
-  return { ...settings.extra_body, ...params, model: settings.openai_model };
+  const messages = params.messages.map(withoutTokens);
+  return { ...settings.extra_body, ...params, messages, model: settings.openai_model };
 }
 
 /** Token lists are between us and training engines; other endpoints refuse fields they do not know. */
-function withoutTokens(item: ResponseInputItem): ResponseInputItem {
+function withoutTokens<Item extends ResponseInputItem | ChatMessage>(item: Item): Item {
   if (!("prompt_token_ids" in item) && !("generation_token_ids" in item)) return item;
   const {
     prompt_token_ids: _prompt,
@@ -35,5 +36,5 @@ function withoutTokens(item: ResponseInputItem): ResponseInputItem {
     routed_experts: _experts,
     ...rest
   } = item as JsonObject;
-  return rest as unknown as ResponseInputItem;
+  return rest as unknown as Item;
 }
