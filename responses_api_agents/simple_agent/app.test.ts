@@ -145,6 +145,20 @@ describe("the loop", () => {
   });
 });
 
+it("answers calls of what can be no tool itself", async () => {
+  const odd = ["verify", "seed_session", "mcp", "", ".", "..", "a/b", "a?b", "a#b", "a\\b", "\ud800"];
+  const { calls, response } = await run([
+    answer([...odd, "any text ä"].map((name, index) => functionCallItem(name, {}, `c${index}`))),
+    answer([messageItem("oh")]),
+  ]);
+  expect(calls).toEqual([["/any text ä", {}]]);
+  const outputs = response.output.filter(({ type }: { type: string }) => type === "function_call_output");
+  expect(outputs.map(({ output }: { output: string }) => output)).toEqual([
+    ...odd.map(() => '{"detail":"Not Found"}'),
+    '{"ok":"/any text ä"}',
+  ]);
+});
+
 describe("failures", () => {
   it("keep the provider's status and message", async () => {
     const message = "401 from api.example.com: bad key";

@@ -88,6 +88,9 @@ function readArguments(text: string): { input: unknown } | { refusal: string } {
   }
 }
 
+/** What can be a route; half a surrogate pair cannot be sent at all. */
 function isToolName(name: string): boolean {
-  return name !== "" && !/[/?#\\]/.test(name) && name !== "." && name !== ".." && !NOT_TOOLS.has(name);
+  return (
+    name !== "" && !/[/?#\\]|\p{Cs}/u.test(name) && name !== "." && name !== ".." && !NOT_TOOLS.has(name)
+  );
 }
