@@ -2,8 +2,9 @@ import { createTestServer, functionCallItem } from "nemo-gym/testing";
 import { expect, it } from "vitest";
 import definition from "./app.ts";
 
-it("verifies the call the model makes instead of running it", async () => {
+it("asks once, and verifies the call the model makes instead of running it", async () => {
   const paths: string[] = [];
+  const asked: unknown[] = [];
   const output = [functionCallItem("get_weather", { city: "Lima" })];
   const server = await createTestServer(definition, {
     config: {
@@ -11,16 +12,19 @@ it("verifies the call the model makes instead of running it", async () => {
       model_server: { type: "responses_api_models", name: "model" },
     },
     servers: {
-      model: () => ({
-        id: "r",
-        created_at: 1,
-        model: "m",
-        object: "response",
-        output,
-        parallel_tool_calls: true,
-        tool_choice: "auto",
-        tools: [],
-      }),
+      model: (_path, body) => {
+        asked.push(body);
+        return {
+          id: "r",
+          created_at: 1,
+          model: "m",
+          object: "response",
+          output,
+          parallel_tool_calls: true,
+          tool_choice: "auto",
+          tools: [],
+        };
+      },
       tools: (path, body) => {
         paths.push(path);
         return path === "/verify" ? { ...(body as object), reward: 1 } : {};
@@ -28,8 +32,11 @@ it("verifies the call the model makes instead of running it", async () => {
     },
   });
   const { body } = await server.post("/run", { responses_create_params: { input: "Weather?" } });
+  expect(asked).toEqual([{ input: [{ role: "user", content: "Weather?", type: "message" }] }]);
   expect(paths).toEqual(["/seed_session", "/verify"]);
   expect(body.reward).toBe(1);
   expect(body.response.output[0].name).toBe("get_weather");
+  const metrics = await server.post("/aggregate_metrics", { verify_responses: [] });
+  expect([metrics.status, paths.at(-1)]).toEqual([200, "/aggregate_metrics"]);
   await server.close();
 });

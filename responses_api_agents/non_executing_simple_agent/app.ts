@@ -3,6 +3,7 @@ import {
   callLimits,
   callModel,
   defineAgent,
+  inputItems,
   modelServerRef,
   resourcesServerRef,
 } from "nemo-gym";
@@ -14,7 +15,8 @@ export default defineAgent({
   async responses({ params, cookies, config, server, rollout, signal }) {
     const modelServer = config.model_server.name;
     const timeoutMs = callLimits(server.globalConfig).modelCallMs;
-    const turn = await callModel(server.client, { modelServer, params, rollout, signal, timeoutMs });
+    const asked = { ...params, input: inputItems(params) };
+    const turn = await callModel(server.client, { modelServer, params: asked, rollout, signal, timeoutMs });
     return { response: { ...turn.response }, cookies: { ...cookies, ...turn.cookies } };
   },
 });
