@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { dumps } from "../python/json-dumps.ts";
+import { PyFloat } from "../python/py-float.ts";
 import { jsonWordCount } from "./word-count.ts";
 
 describe("jsonWordCount", () => {
@@ -12,8 +13,9 @@ describe("jsonWordCount", () => {
     [[], 1],
     [{}, 1],
     [[1, 2.5, null, true], 4],
+    [{ ratio: new PyFloat(1), count: 2n ** 64n }, 4],
     [{ "two words": [{}], other: [] }, 5],
-  ])("counts %j", (value, expected) => {
+  ])("counts %o", (value, expected) => {
     expect(jsonWordCount(value)).toBe(expected);
   });
 

@@ -1,3 +1,5 @@
+import { isPyFloat } from "../python/py-float.ts";
+
 /**
  * The number of whitespace-separated pieces of Python's JSON text of `value`, counted without writing that text.
  *
@@ -10,7 +12,7 @@ export function jsonWordCount(value: unknown): number {
 
 function countGaps(value: unknown): number {
   if (typeof value === "string") return countSpaceRuns(value);
-  if (typeof value !== "object" || value === null) return 0;
+  if (typeof value !== "object" || value === null || isPyFloat(value)) return 0;
   let gaps = 0;
   let members = 0;
   if (Array.isArray(value)) {
