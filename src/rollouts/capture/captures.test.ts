@@ -204,6 +204,10 @@ describe("trajectories", () => {
           },
           { kind: "sandbox", sandbox_id: "s" },
         ],
+        gaps: [
+          { code: "model_call_reference_ambiguous", detail: "of an earlier join" },
+          { code: "model_call_ownership_unavailable", detail: "capture:old:call_index=3" },
+        ],
       },
     });
     const gap = {
@@ -211,6 +215,10 @@ describe("trajectories", () => {
       invocation_id: "root",
       detail: "after_model_call:gone",
     };
+    // Joined again, only what still holds is told.
+    expect(await attached(row)).toMatchObject({
+      ng_agent_observations: { gaps: [gap] },
+    });
     expect(row["ng_agent_observations"]).toMatchObject({
       source: "harness",
       records: [

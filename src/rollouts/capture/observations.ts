@@ -24,7 +24,18 @@ export function joinObservations(bundle: ObservationBundle, calls: readonly Call
     record.kind === "context_compaction" ? joinCompaction(record, join) : record,
   );
   join.noteUnowned();
-  return { ...bundle, records, gaps: distinctGaps([...bundle.gaps, ...join.gaps]) };
+  const earlier = bundle.gaps.filter((gap) => !isOfJoin(gap));
+  return { ...bundle, records, gaps: distinctGaps([...earlier, ...join.gaps]) };
+}
+
+/** What a join before this one found; it is found again where it still holds. */
+function isOfJoin({ code, invocation_id, detail }: Gap): boolean {
+  return (
+    /^model_call_reference_(?:ambiguous|conflict|unmatched)$/.test(code) ||
+    (code === "model_call_ownership_unavailable" &&
+      invocation_id === undefined &&
+      detail?.startsWith("capture:") === true)
+  );
 }
 
 type ObservedRecord = ObservationBundle["records"][number];
