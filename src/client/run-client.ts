@@ -17,7 +17,7 @@ export interface LocalServer {
     cookies: Cookies;
     headers: Readonly<Record<string, string>>;
     signal: AbortSignal;
-    onStage?: CallOptions["onStage"];
+    onStage?: CallOptions["onStage"] | undefined;
   }): Promise<{
     status: number;
     body?: unknown;
@@ -29,6 +29,7 @@ export interface LocalServer {
 
 const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
 const NEVER = new AbortController().signal;
+const WITHOUT_END = { signal: NEVER };
 
 /** The client of a run: knows where every server is, and which of them live in this process. */
 export class RunClient implements ServerClient {
@@ -97,7 +98,7 @@ export class RunClient implements ServerClient {
   ): Promise<ServerReply> {
     const deadline = new Deadline(timeoutMs, options.signal);
     try {
-      return await this.#route(method, server, path, body, { ...options, signal: deadline.signal });
+      return await this.#route(method, server, path, body, options, deadline);
     } catch (error) {
       if (!deadline.passed) throw error;
       const message = `${server} ${path} did not answer within ${timeoutMs} ms`;
@@ -118,22 +119,18 @@ export class RunClient implements ServerClient {
     path: string,
     body: unknown,
     options: CallOptions,
+    deadline?: Deadline,
   ): Promise<ServerReply> {
     const local = this.#local.get(server);
-    if (!local) return this.#elsewhere(method, server, path, body, options);
+    if (!local) {
+      const elsewhere = deadline ? { ...options, signal: deadline.signal } : options;
+      return this.#elsewhere(method, server, path, body, elsewhere);
+    }
     const signal = options.signal ?? NEVER;
     signal.throwIfAborted();
-    const handled = local.handle({
-      method,
-      path,
-      body,
-      cookies: options.cookies ?? NO_COOKIES,
-      headers: options.headers ?? NO_HEADERS,
-      signal,
-      ...(options.onStage && { onStage: options.onStage }),
-    });
+    const handled = local.handle(new DirectCall(method, path, body, options, deadline));
     // A handler that ignores its signal must not hold its caller.
-    return new DirectReply(await untilAborted(handled, signal));
+    return new DirectReply(await (deadline ? deadline.race(handled) : untilAborted(handled, signal)));
   }
 
   /** To another process: over its link where it has one and it can be reached, over HTTP otherwise. */
@@ -249,6 +246,37 @@ export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promi
       },
     );
   });
+}
+
+/** A call within this process; a signal of its own is made when the handler asks for it. */
+class DirectCall {
+  readonly method: string;
+  readonly path: string;
+  readonly body: unknown;
+  readonly cookies: Cookies;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly onStage: CallOptions["onStage"];
+  readonly #until: { signal: AbortSignal };
+
+  constructor(
+    method: string,
+    path: string,
+    body: unknown,
+    options: CallOptions,
+    deadline: Deadline | undefined,
+  ) {
+    this.method = method;
+    this.path = path;
+    this.body = body;
+    this.cookies = options.cookies ?? NO_COOKIES;
+    this.headers = options.headers ?? NO_HEADERS;
+    this.onStage = options.onStage;
+    this.#until = deadline ?? (options.signal ? (options as { signal: AbortSignal }) : WITHOUT_END);
+  }
+
+  get signal(): AbortSignal {
+    return this.#until.signal;
+  }
 }
 
 class WireReply implements ServerReply {

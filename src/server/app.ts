@@ -22,7 +22,7 @@ export interface AppCall {
   headers: Readonly<Record<string, string | string[] | undefined>>;
   signal: AbortSignal;
   /** Co-hosted callers hear which stage a rollout is in. */
-  onStage?: StageListener;
+  onStage?: StageListener | undefined;
 }
 
 /** A body that is no JSON, and what the caller is told about it. */
@@ -222,7 +222,10 @@ export class ServerApp {
         body: call.body,
         cookies: call.cookies,
         headers: call.headers,
-        signal: call.signal,
+        // Made when the handler asks for it: most do not.
+        get signal() {
+          return call.signal;
+        },
         sessionId,
         rolloutId,
         tokenCapture,

@@ -102,9 +102,10 @@ class SessionState {
     this.sessions = sessions;
   }
 
-  async create(body: JsonObject, { sessionId, signal }: RouteCall): Promise<unknown> {
+  async create(body: JsonObject, call: RouteCall): Promise<unknown> {
     const { session, seed, row, reseed } = this.#options;
     if (!session) return undefined;
+    const { sessionId, signal } = call;
     const seededRow = parseWith(seed ?? row, body, ["body"]);
     if (reseed === "keep" && this.sessions.has(sessionId)) return this.sessions.get(sessionId);
     const value = await session({
@@ -120,13 +121,13 @@ class SessionState {
 
   /** The scope of a call; a session that was never seeded is made by `unseeded`, or from the row when there is one. */
   async scope(call: RouteCall, row?: JsonObject): Promise<SessionScope<never, never>> {
-    const { sessionId, signal } = call;
+    const { sessionId } = call;
     let session = this.sessions.get(sessionId);
     if (session === undefined && this.#options.session && !this.sessions.has(sessionId)) {
       if (this.#options.unseeded) {
         session = await this.#options.unseeded({
           sessionId,
-          signal,
+          signal: call.signal,
           config: this.#context.config,
           server: this.#context,
         });
@@ -140,7 +141,9 @@ class SessionState {
     return {
       session: session as never,
       sessionId,
-      signal,
+      get signal() {
+        return call.signal;
+      },
       config: this.#context.config,
       server: this.#context,
     };
@@ -165,7 +168,7 @@ function toolHandler(
   return async (call) => {
     const input = schema ? parseWith(schema, requireBody(call.body), ["body"]) : (call.body ?? {});
     const scope = await state.scope(call);
-    return tool.run({ ...scope, input } as never);
+    return tool.run(Object.assign(scope, { input }) as never);
   };
 }
 
@@ -174,7 +177,8 @@ function fallbackHandler(options: Options, state: SessionState): Handler | undef
   if (!fallbackTool) return undefined;
   return async (call) => {
     const scope = await state.scope(call);
-    return fallbackTool.run({ ...scope, name: decodeName(call.path.slice(1)), input: call.body ?? {} });
+    const name = decodeName(call.path.slice(1));
+    return fallbackTool.run(Object.assign(scope, { name, input: call.body ?? {} }));
   };
 }
 
@@ -205,7 +209,9 @@ function verifyHandler(
             { row, response, params, body, seeded, session: scope.session, sessionId: call.sessionId },
             call.signal,
           )
-        : (options.verify({ ...scope, row, response, params, body, seeded }) as MaybePromise<JsonObject>));
+        : (options.verify(
+            Object.assign(scope, { row, response, params, body, seeded }),
+          ) as MaybePromise<JsonObject>));
       state.sessions.release(call.sessionId);
       return {
         ...echo(row, echoed, options.row !== undefined),

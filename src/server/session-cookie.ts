@@ -3,7 +3,8 @@ import { createHash, createHmac, randomUUID, timingSafeEqual } from "node:crypto
 const MAX_AGE_SECONDS = 1_209_600;
 /** A cookie is signed anew when it is older than this: nobody needs two weeks to the second. */
 const AS_GOOD_AS_NEW_SECONDS = 60;
-const CACHE_ENTRIES = 8_192;
+/** Twice as many are remembered at the most. */
+const CACHE_ENTRIES = 16_384;
 
 /** Attributes every session cookie carries. */
 export const SESSION_COOKIE_ATTRIBUTES = `; path=/; Max-Age=${MAX_AGE_SECONDS}; httponly; samesite=lax`;
@@ -15,7 +16,7 @@ export const SESSION_COOKIE_ATTRIBUTES = `; path=/; Max-Age=${MAX_AGE_SECONDS}; 
 export class SessionCookie {
   readonly name: string;
   readonly #key: Buffer;
-  readonly #read = new Map<string, { sessionId: string; signedAt: number }>();
+  readonly #read = new RecentValues<{ sessionId: string; signedAt: number }>();
 
   constructor(name: string) {
     this.name = name;
@@ -31,7 +32,7 @@ export class SessionCookie {
     }
     const payload = Buffer.from(`{"session_id": ${JSON.stringify(sessionId)}}`).toString("base64");
     const value = this.#signed(`${payload}.${encodeSeconds(second)}`);
-    remember(this.#read, value, { sessionId, signedAt: second });
+    this.#read.set(value, { sessionId, signedAt: second });
     return value;
   }
 
@@ -48,7 +49,7 @@ export class SessionCookie {
     const signedAt = decodeSeconds(timestamp);
     if (now - signedAt > MAX_AGE_SECONDS) return undefined;
     const sessionId = sessionIdOf(payload);
-    if (sessionId !== undefined) remember(this.#read, value, { sessionId, signedAt });
+    if (sessionId !== undefined) this.#read.set(value, { sessionId, signedAt });
     return sessionId;
   }
 
@@ -72,7 +73,14 @@ function sessionIdOf(payload: string): string | undefined {
   }
 }
 
+let lastSecond = { seconds: 0, text: "" };
+
 function encodeSeconds(seconds: number): string {
+  if (lastSecond.seconds !== seconds) lastSecond = { seconds, text: encodedSeconds(seconds) };
+  return lastSecond.text;
+}
+
+function encodedSeconds(seconds: number): string {
   const bytes: number[] = [];
   for (let rest = seconds; rest > 0; rest = Math.floor(rest / 256)) bytes.unshift(rest % 256);
   return Buffer.from(bytes).toString("base64url");
@@ -90,8 +98,24 @@ function sameText(expected: string, given: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** A bounded memory of recent values; forgetting costs a signature, never correctness. */
-function remember<V>(cache: Map<string, V>, key: string, value: V): void {
-  if (cache.size >= CACHE_ENTRIES) cache.clear();
-  cache.set(key, value);
+/** A bounded memory: what was asked for lately stays; forgetting costs a signature, never correctness. */
+class RecentValues<V> {
+  #newer = new Map<string, V>();
+  #older = new Map<string, V>();
+
+  get(key: string): V | undefined {
+    const value = this.#newer.get(key);
+    if (value !== undefined) return value;
+    const old = this.#older.get(key);
+    if (old !== undefined) this.set(key, old);
+    return old;
+  }
+
+  set(key: string, value: V): void {
+    if (this.#newer.size >= CACHE_ENTRIES) {
+      this.#older = this.#newer;
+      this.#newer = new Map();
+    }
+    this.#newer.set(key, value);
+  }
 }
