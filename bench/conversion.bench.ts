@@ -3,7 +3,7 @@ import { convertChatCompletion } from "../src/openai/convert-chat-completion.ts"
 import { convertResponsesToChat } from "../src/openai/convert-responses-to-chat.ts";
 import { materializeCreateParams, materializeResponse } from "../src/openai/materialize.ts";
 import { parseCreateParams, parseResponse } from "../src/openai/responses.ts";
-import { parseChatCompletion } from "../src/openai/validate-chat.ts";
+import { parseChatCompletion } from "../src/openai/validate-completion.ts";
 import type { Report } from "./report.ts";
 
 export const name = "conversion";

@@ -5,7 +5,7 @@ import { convertChatCompletion } from "../src/openai/convert-chat-completion.ts"
 import { convertResponsesToChat } from "../src/openai/convert-responses-to-chat.ts";
 import { materializeResponse } from "../src/openai/materialize.ts";
 import { parseCreateParams, parseResponse } from "../src/openai/responses.ts";
-import { parseChatCompletion } from "../src/openai/validate-chat.ts";
+import { parseChatCompletion } from "../src/openai/validate-completion.ts";
 import type { ServerApp } from "../src/server/app.ts";
 import { createApp } from "../src/server/create-app.ts";
 import type { ServerDefinition } from "../src/server/definitions.ts";

@@ -12,7 +12,7 @@ import { convertToAnthropicRequest } from "../../src/openai/convert-to-anthropic
 import type { ResponseInputItem } from "../../src/openai/item-types.ts";
 import { stripMcpPrefix } from "../../src/openai/mcp-tool-name.ts";
 import { normalizeUsage } from "../../src/openai/normalize-usage.ts";
-import type { JsonObject } from "../../src/openai/readers.ts";
+import { type JsonObject, list, nullable, readWith } from "../../src/openai/readers.ts";
 import { replayAnthropicMessage } from "../../src/openai/replay-anthropic.ts";
 import { replayChatCompletion } from "../../src/openai/replay-chat.ts";
 import { replayResponse, replayResponseFailure } from "../../src/openai/replay-responses.ts";
@@ -26,8 +26,10 @@ import {
 import { splitItems } from "../../src/openai/split-items.ts";
 import { decodeSse, encodeSse, type SseEvent } from "../../src/openai/sse.ts";
 import { parseThinkTags, wrapInThinkTags } from "../../src/openai/think-tags.ts";
-import type { Usage } from "../../src/openai/usage.ts";
+import { readStrictUsage, type Usage } from "../../src/openai/usage.ts";
 import { parseChatParams } from "../../src/openai/validate-chat.ts";
+import { parseChatCompletion } from "../../src/openai/validate-completion.ts";
+import { readInputItem } from "../../src/openai/validate-items.ts";
 import { callVllm, outboundBody, type VllmCaseInput } from "./conversion-vllm.ts";
 
 interface Options {
@@ -75,6 +77,8 @@ const itemOptions = (options: Options = {}) => ({
   refuseLikeOriginal: true,
 });
 
+const readUsages = (usages: unknown) => readWith(list(nullable(readStrictUsage)), usages, []);
+
 /** Events as a client reads them off the wire. */
 const overTheWire = (events: Iterable<SseEvent>) => decodeSse([...events].map(encodeSse).join(""));
 
@@ -82,27 +86,31 @@ export const directions: Record<string, (input: CaseInput) => unknown> = {
   responses_request_to_chat_request: ({ request, options }) =>
     convertResponsesToChat(parseCreateParams(request), itemOptions(options)),
   chat_completion_to_response: ({ completion, request, options }) =>
-    convertChatCompletion(completion, parseCreateParams(request), itemOptions(options)),
+    convertChatCompletion(
+      parseChatCompletion(completion, [], { refuseLikeOriginal: true }),
+      parseCreateParams(request),
+      itemOptions(options),
+    ),
   chat_messages_to_response_items: ({ messages, options }) =>
     chatMessagesToItems(messages, itemOptions(options)),
   chat_request_to_responses_request: ({ request, options }) =>
-    convertChatRequest(parseChatParams(request), itemOptions(options)),
+    convertChatRequest(parseChatParams(request, [], { likeOriginal: true }), itemOptions(options)),
   think_parse: ({ content }) => parseThinkTags(content),
   think_wrap: ({ texts }) => wrapInThinkTags(texts),
   split_items: ({ items }) => {
-    const { input, output } = splitItems(items);
+    const { input, output } = splitItems(readWith(list(readInputItem), items, []));
     return { input_count: input.length, output_count: output.length };
   },
   usage_accumulate: ({ usages }) => {
     let total: Usage | null = null;
-    for (const usage of usages) total = accumulateUsage(total, usage);
+    for (const usage of readUsages(usages)) total = accumulateUsage(total, usage);
     return total;
   },
-  usage_sum: ({ usages }) => sumUsage(usages),
+  usage_sum: ({ usages }) => sumUsage(readWith(list(readStrictUsage), usages, [])),
   usage_normalize: ({ usage }) => normalizeUsage(usage),
   anthropic_request_to_responses_request: ({ request }) => convertAnthropicRequest(request),
   response_to_anthropic_message: ({ response, model }) =>
-    convertToAnthropicMessage(parseResponse(response), { model }),
+    convertToAnthropicMessage(parseResponse(response, [], { refuseLikeOriginal: true }), { model }),
   responses_request_to_anthropic_request: ({ request, model, max_tokens, extra_body, thinking, ...more }) =>
     convertToAnthropicRequest(parseCreateParams(request), {
       model,
@@ -110,6 +118,7 @@ export const directions: Record<string, (input: CaseInput) => unknown> = {
       extraBody: extra_body,
       thinking,
       thinkingBudgetTokens: more.thinking_budget_tokens,
+      keepToolParts: true,
     }),
   anthropic_message_to_response: ({ message, request, model }) =>
     convertAnthropicMessage(message, parseCreateParams(request), { model }),

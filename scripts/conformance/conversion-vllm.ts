@@ -1,9 +1,10 @@
 import type { ChatCompletion, ChatCreateParams } from "../../src/openai/chat-types.ts";
 import { convertChatCompletion } from "../../src/openai/convert-chat-completion.ts";
 import { convertResponsesToChat } from "../../src/openai/convert-responses-to-chat.ts";
-import { isObject, type JsonObject } from "../../src/openai/readers.ts";
+import type { JsonObject } from "../../src/openai/readers.ts";
 import { parseCreateParams } from "../../src/openai/responses.ts";
-import { parseChatCompletion, parseChatParams } from "../../src/openai/validate-chat.ts";
+import { parseChatParams } from "../../src/openai/validate-chat.ts";
+import { parseChatCompletion } from "../../src/openai/validate-completion.ts";
 import { insertAudio, takeAudio } from "../../src/openai/vllm-audio.ts";
 import {
   bareReasoningCompletion,
@@ -19,6 +20,7 @@ import {
   type VllmSettings,
 } from "../../src/openai/vllm-request.ts";
 import { attachTokens, findTokens } from "../../src/openai/vllm-tokens.ts";
+import { toPlainNumbers } from "../../src/python/py-float.ts";
 
 export interface VllmCaseInput {
   /** A chat request, or … */
@@ -44,11 +46,11 @@ const settingsOf = (input: VllmCaseInput): VllmSettings => ({
   model: "served-model",
   return_token_id_information: false,
   uses_reasoning_parser: true,
-  ...input.config,
+  ...(toPlainNumbers(input.config ?? {}) as Partial<VllmSettings>),
 });
 
 function chatRequest(input: VllmCaseInput, settings: VllmSettings): ChatCreateParams {
-  if (input.request !== undefined) return parseChatParams(input.request);
+  if (input.request !== undefined) return parseChatParams(input.request, [], { likeOriginal: true });
   return convertResponsesToChat(parseCreateParams(input.request_responses), {
     returnTokenIds: settings.return_token_id_information ?? false,
     refuseLikeOriginal: true,
@@ -57,10 +59,15 @@ function chatRequest(input: VllmCaseInput, settings: VllmSettings): ChatCreatePa
 
 export function outboundBody(input: VllmCaseInput): VllmChatBody {
   const settings = settingsOf(input);
-  const body = buildVllmChatBody(chatRequest(input, settings), settings);
-  const { sources, metadata } = takeAudio(isObject(body["metadata"]) ? body["metadata"] : null);
+  const request = chatRequest(input, settings);
+  const body = buildVllmChatBody(request, settings);
+  refuseLikeOriginal(request, settings);
+  const { sources, metadata } = takeAudio(request.metadata);
   if (sources.length === 0) return body;
-  const urls = sources.map((source) => (source.kind === "data" ? source.url : source.path));
+  const urls = sources.map((source) => {
+    if (source.kind === "data") return source.url;
+    throw new Error(`a case carries no files: ${source.path}`);
+  });
   const { metadata: _, ...rest } = body;
   const heard = { ...rest, messages: insertAudio(body.messages, urls) } as VllmChatBody;
   return metadata === undefined ? heard : { ...heard, metadata };
@@ -79,12 +86,29 @@ export function callVllm(input: VllmCaseInput): { result: unknown; tokenize_requ
       throw new Error(`engine answered ${failure.status}`);
     return { result: toClient(contextOverflowCompletion(settings.model), input, settings) };
   }
-  let completion = mergeReasoning(parseChatCompletion(input.upstream ?? PLAIN_ANSWER), settings);
-  if (!settings.return_token_id_information) return { result: toClient(completion, input, settings) };
-  const found = findTokens(completion);
-  completion = attachTokens(completion, found, input.tokenize_tokens);
-  const result = toClient(completion, input, settings);
+  const answer = mergeReasoning((input.upstream ?? PLAIN_ANSWER) as unknown as ChatCompletion, settings);
+  if (!settings.return_token_id_information) return { result: toClient(checked(answer), input, settings) };
+  const found = findTokens(answer);
+  const result = toClient(checked(attachTokens(answer, found, input.tokenize_tokens)), input, settings);
   return found.kind === "complete" ? { result } : { result, tokenize_request: tokenizeBody(body) };
+}
+
+/** The answer is checked as it is passed on: what was taken out of it need not have been in order. */
+const checked = (completion: ChatCompletion) =>
+  parseChatCompletion(completion, [], { refuseLikeOriginal: true });
+
+/** Histories the original stumbles over, and we do not. */
+function refuseLikeOriginal({ messages }: ChatCreateParams, settings: VllmSettings): void {
+  const last = messages.at(-1);
+  const isReadable = last !== undefined && (last.role !== "assistant" || last.content !== undefined);
+  if (settings.sequential_reasoning_allowed === false && !isReadable)
+    throw new Error("no last turn to look at");
+  const { uses_reasoning_parser: parses, preserve_reasoning_in_assistant_content: preserves } = settings;
+  if (!parses || preserves) return;
+  for (const { role, content } of messages) {
+    const parts = role === "assistant" && Array.isArray(content) ? content : [];
+    if (parts.some((part) => part.type === "refusal")) throw new Error("a refusal holds no thoughts");
+  }
 }
 
 function toClient(completion: ChatCompletion, input: VllmCaseInput, settings: VllmSettings): unknown {
@@ -93,5 +117,6 @@ function toClient(completion: ChatCompletion, input: VllmCaseInput, settings: Vl
   return convertChatCompletion(completion, request, {
     returnTokenIds: settings.return_token_id_information ?? false,
     usesReasoningParser: settings.uses_reasoning_parser ?? true,
+    refuseLikeOriginal: true,
   });
 }

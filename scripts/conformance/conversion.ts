@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { errorMessage } from "../../src/errors.ts";
 import { loads } from "../../src/python/json-loads.ts";
 import { toPlainNumbers } from "../../src/python/py-float.ts";
-import { type CaseInput, type ConversionCase, directions } from "./conversion-directions.ts";
+import { type ConversionCase, directions } from "./conversion-directions.ts";
 import { difference, dropNulls } from "./conversion-matching.ts";
 import type { CaseResult, Suite } from "./suite.ts";
 
@@ -20,7 +20,7 @@ async function runCase(golden: ConversionCase): Promise<CaseResult> {
   const mustFail = isFailure(expected);
   let actual: unknown;
   try {
-    actual = toPlain(await run(inputOf(golden)));
+    actual = toPlain(await run(golden.input));
   } catch (error) {
     return mustFail ? { id } : { id, error: `failed: ${errorMessage(error)}` };
   }
@@ -32,10 +32,6 @@ async function runCase(golden: ConversionCase): Promise<CaseResult> {
   return found === undefined ? { id } : { id, error: found };
 }
 
-/** Messages bodies keep the spelling of their numbers, because tool inputs become JSON text again. */
-const inputOf = ({ direction, input }: ConversionCase): CaseInput =>
-  direction.startsWith("anthropic") ? input : (toPlainNumbers(input) as CaseInput);
-
 const isFailure = (expected: unknown): boolean =>
   typeof expected === "object" &&
   expected !== null &&
@@ -44,4 +40,5 @@ const isFailure = (expected: unknown): boolean =>
   typeof expected.error === "string";
 
 /** What a client would read: no undefined members. */
-const toPlain = (value: unknown): unknown => (value === undefined ? null : JSON.parse(JSON.stringify(value)));
+const toPlain = (value: unknown): unknown =>
+  value === undefined ? null : JSON.parse(JSON.stringify(toPlainNumbers(value)));

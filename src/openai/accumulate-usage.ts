@@ -9,17 +9,22 @@ export function accumulateUsage(total: Usage | null, turn: Usage | null | undefi
   if (turn == null) return total;
   if (total === null) {
     return {
-      input_tokens: turn.input_tokens,
-      input_tokens_details: { cached_tokens: turn.input_tokens_details?.cached_tokens ?? null },
-      output_tokens: turn.output_tokens,
-      output_tokens_details: { reasoning_tokens: turn.output_tokens_details?.reasoning_tokens ?? null },
-      total_tokens: turn.total_tokens,
-      ...ownUsage(turn),
+      ...structuredClone(turn),
+      input_tokens_details: {
+        ...turn.input_tokens_details,
+        cached_tokens: turn.input_tokens_details?.cached_tokens ?? null,
+      },
+      output_tokens_details: {
+        ...turn.output_tokens_details,
+        reasoning_tokens: turn.output_tokens_details?.reasoning_tokens ?? null,
+      },
     };
   }
   return {
+    ...total,
     input_tokens: total.input_tokens + turn.input_tokens,
     input_tokens_details: {
+      ...total.input_tokens_details,
       cached_tokens: addKnown(
         total.input_tokens_details.cached_tokens,
         turn.input_tokens_details?.cached_tokens,
@@ -27,6 +32,7 @@ export function accumulateUsage(total: Usage | null, turn: Usage | null | undefi
     },
     output_tokens: total.output_tokens + turn.output_tokens,
     output_tokens_details: {
+      ...total.output_tokens_details,
       reasoning_tokens: addKnown(
         total.output_tokens_details.reasoning_tokens,
         turn.output_tokens_details?.reasoning_tokens,

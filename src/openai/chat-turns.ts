@@ -1,3 +1,4 @@
+import { isTruthy } from "../python/truth.ts";
 import type {
   ChatAssistantMessage,
   ChatMessage,
@@ -66,7 +67,7 @@ export class ChatTurns {
             "requests; send it to a backend that speaks the Responses API",
         );
     }
-    if (this.#keepTokens && item.prompt_token_ids?.length) this.#tokens = tokensOf(item);
+    if (this.#keepTokens && item.prompt_token_ids !== undefined) this.#tokens = tokensOf(item);
   }
 
   finish(): ChatMessage[] {
@@ -106,7 +107,9 @@ export class ChatTurns {
     const { content, tool_calls: calls } = item;
     if (Array.isArray(content)) {
       for (const part of content) {
-        if (isObject(part) && typeof part["text"] === "string") this.#text += part["text"];
+        const text = isObject(part) ? part["text"] : null;
+        if (text !== undefined && typeof text !== "string") badValue(`input.${index}.content holds no parts`);
+        if (text !== undefined) this.#text += text;
         else this.#onLoss?.({ field: `input.${index}.content`, reason: "only text parts have a form here" });
         if (isObject(part) && Array.isArray(part["annotations"]) && part["annotations"].length > 0) {
           this.#onLoss?.({
@@ -117,6 +120,7 @@ export class ChatTurns {
       }
     } else if (typeof content === "string") this.#text += content;
     else if (content != null) badValue(`input.${index}.content must be text or a list of parts`);
+    if (isTruthy(calls) && !Array.isArray(calls)) badValue(`input.${index}.tool_calls must be a list`);
     for (const call of Array.isArray(calls) ? calls : []) this.#calls.push(chatCall(call, index));
   }
 
@@ -211,7 +215,8 @@ function userPart(part: JsonObject, index: number): ChatUserPart {
     case "input_text":
       return { type: "text", text: textAt(part, "text", index) };
     case "input_image": {
-      const detail = (part["detail"] ?? "auto") as "auto";
+      const { detail = "auto" } = part;
+      if (!isChatDetail(detail)) badValue(`input.${index}: chat images have the detail auto, low or high`);
       return { type: "image_url", image_url: { url: urlOf(part["image_url"], "image_url", index), detail } };
     }
     case "input_video": {
@@ -224,6 +229,9 @@ function userPart(part: JsonObject, index: number): ChatUserPart {
       return unsupported(`input.${index}: '${typeOf(part)}' parts have no form in chat requests`);
   }
 }
+
+const isChatDetail = (detail: unknown): detail is "auto" | "low" | "high" =>
+  detail === "auto" || detail === "low" || detail === "high";
 
 function urlOf(value: unknown, name: string, index: number): string {
   const url = isObject(value) ? value["url"] : value;

@@ -16,7 +16,7 @@ export interface ChatImagePart {
 /** A video in a user message; an extension of vLLM. */
 export interface ChatVideoPart {
   type: "video_url";
-  video_url: { url: string };
+  video_url: string | { url: string };
 }
 
 /** A recording in a user message by link; an extension of vLLM. */
@@ -131,7 +131,7 @@ export type ChatToolChoice =
 /** The body of `POST /v1/chat/completions`; a key that is absent was not set. */
 export interface ChatCreateParams {
   messages: ChatMessage[];
-  model?: string;
+  model?: string | null;
   audio?: JsonObject | null;
   frequency_penalty?: number | null;
   logit_bias?: Record<string, number> | null;
@@ -144,22 +144,20 @@ export interface ChatCreateParams {
   parallel_tool_calls?: boolean;
   prediction?: JsonObject | null;
   presence_penalty?: number | null;
-  prompt_cache_key?: string | null;
   reasoning_effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max" | null;
   response_format?: JsonObject | null;
-  safety_identifier?: string | null;
   seed?: number | null;
   service_tier?: "auto" | "default" | "flex" | "scale" | "priority" | null;
   stop?: string | string[] | null;
   store?: boolean | null;
   stream?: false | null;
+  stream_options?: { include_obfuscation?: boolean; include_usage?: boolean } | null;
   temperature?: number | null;
-  tool_choice?: ChatToolChoice;
-  tools?: ChatTool[];
+  tool_choice?: ChatToolChoice | null;
+  tools?: ChatTool[] | null;
   top_logprobs?: number | null;
   top_p?: number | null;
   user?: string | null;
-  verbosity?: "low" | "medium" | "high" | null;
   web_search_options?: JsonObject | null;
 }
 

@@ -33,6 +33,7 @@ const BOOL_PARSING = refusal("bool_parsing", "Input should be a valid boolean, u
 const INT_TEXT = /^[+-]?\d+(?:_\d+)*(?:\.0+)?$/;
 const FLOAT_TEXT = /^[+-]?(?:\d+(?:_\d+)*\.?(?:\d+(?:_\d+)*)?|\.\d+(?:_\d+)*)(?:[eE][+-]?\d+(?:_\d+)*)?$/;
 const SPECIAL_FLOAT_TEXT = /^([+-]?)(?:(inf(?:inity)?)|nan)$/i;
+const LONGEST_INT_TEXT = 4300;
 const LARGEST_FLOAT_AS_INT = 2 ** 63;
 
 /** Whether a coercion was refused. */
@@ -54,6 +55,7 @@ export function coerceInt(value: unknown): number | Refusal {
       return value ? 1 : 0;
     case "string": {
       const text = value.trim();
+      if (text.length > LONGEST_INT_TEXT) return INT_SIZE;
       return INT_TEXT.test(text) ? Number(text.replaceAll("_", "")) + 0 : INT_PARSING;
     }
     default:

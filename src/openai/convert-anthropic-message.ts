@@ -1,11 +1,23 @@
 import { dumps } from "../python/json-dumps.ts";
+import { isTruthy } from "../python/truth.ts";
 import { badValue, type OnLoss, unsupported } from "./conversion-loss.ts";
 import { type NewId, newId } from "./ids.ts";
 import type { ResponseOutputItem } from "./item-types.ts";
-import { isObject, type JsonObject, wordOf } from "./readers.ts";
+import {
+  int,
+  isObject,
+  type JsonObject,
+  nullable,
+  object,
+  optional,
+  type Reader,
+  readWith,
+  refuse,
+  wordOf,
+} from "./readers.ts";
 import { responseEnvelope } from "./response-envelope.ts";
 import type { Response, ResponseCreateParams } from "./responses.ts";
-import { countOf, type Usage } from "./usage.ts";
+import type { Usage } from "./usage.ts";
 
 /** How a Messages answer is read. */
 export interface FromAnthropicMessageOptions {
@@ -38,13 +50,13 @@ export function convertAnthropicMessage(
   }
   return {
     ...responseEnvelope(request, { model, createdAt: now, newId: makeId }),
-    output: toItems(message["content"] ?? [], makeId),
+    output: toItems(message["content"], makeId),
     incomplete_details: reason === undefined ? null : { reason },
     usage: toUsage(message["usage"]),
   };
 }
 
-function toItems(content: unknown, makeId: NewId): ResponseOutputItem[] {
+function toItems(content: unknown = [], makeId: NewId = newId): ResponseOutputItem[] {
   if (!Array.isArray(content) || !content.every(isObject)) badValue("content must be a list of blocks");
   const items: ResponseOutputItem[] = [];
   let texts: string[] = [];
@@ -79,15 +91,21 @@ function toItem(block: JsonObject, index: number, makeId: NewId): ResponseOutput
     case "thinking":
       return {
         id: makeId("rs"),
-        summary: [{ text: textAt(block, "thinking", index), type: "summary_text" }],
+        summary: [
+          {
+            text: textAt(block, isTruthy(block["thinking"]) ? "thinking" : "text", index),
+            type: "summary_text",
+          },
+        ],
         type: "reasoning",
-        encrypted_content: typeof block["signature"] === "string" ? block["signature"] : null,
+        encrypted_content: block["signature"] == null ? null : textAt(block, "signature", index),
       };
     case "tool_use": {
       const { id, name } = block;
       if (typeof id !== "string" || typeof name !== "string")
         badValue(`content.${index} lacks its id or name`);
-      const text = dumps(block["input"] ?? {});
+      const { input = {} } = block;
+      const text = dumps(input);
       return { arguments: text, call_id: id, name, type: "function_call", id, status: "completed" };
     }
     default:
@@ -96,17 +114,38 @@ function toItem(block: JsonObject, index: number, makeId: NewId): ResponseOutput
 }
 
 function textAt(block: JsonObject, name: string, index: number): string {
-  const value = block[name] ?? "";
+  const { [name]: value = "" } = block;
   return typeof value === "string" ? value : badValue(`content.${index}.${name} must be text`);
 }
 
+/** Counts are numbers; text is none, although it could be read as one. */
+const count: Reader<number> = (value, trail) =>
+  typeof value === "string"
+    ? refuse(trail, "int_type", "Input should be a valid integer", value)
+    : int(value, trail);
+const readCounts = object<{
+  input_tokens?: number;
+  output_tokens?: number;
+  cache_read_input_tokens?: number | null;
+}>(
+  {
+    input_tokens: optional(count),
+    output_tokens: optional(count),
+    cache_read_input_tokens: optional(nullable(int)),
+  },
+  "drop",
+);
+
 function toUsage(usage: unknown): Usage | null {
-  if (!isObject(usage)) return null;
-  const input = countOf(usage["input_tokens"]) ?? 0;
-  const output = countOf(usage["output_tokens"]) ?? 0;
+  if (usage == null) return null;
+  const {
+    input_tokens: input = 0,
+    output_tokens: output = 0,
+    cache_read_input_tokens: cached = null,
+  } = readWith(readCounts, usage, ["usage"]);
   return {
     input_tokens: input,
-    input_tokens_details: { cached_tokens: countOf(usage["cache_read_input_tokens"]) },
+    input_tokens_details: { cached_tokens: cached },
     output_tokens: output,
     output_tokens_details: { reasoning_tokens: null },
     total_tokens: input + output,

@@ -1,4 +1,5 @@
 import { dumps } from "../python/json-dumps.ts";
+import { isTruthy } from "../python/truth.ts";
 import { ANTHROPIC_IMAGE_TYPES } from "./anthropic-types.ts";
 import { badValue, type OnLoss, unsupported } from "./conversion-loss.ts";
 import { type NewId, newId } from "./ids.ts";
@@ -55,10 +56,11 @@ function systemText(system: unknown, onLoss?: OnLoss): string {
   if (typeof system === "string") return system;
   const texts: string[] = [];
   for (const block of blocksOf(system, "system")) {
-    if (block["type"] === "text" && typeof block["text"] === "string") texts.push(block["text"]);
-    else onLoss?.({ field: "system", reason: `'${wordOf(block["type"])}' blocks are no instructions` });
+    if (block["type"] === "text" && isTruthy(block["text"])) texts.push(textAt(block, "text", "system"));
+    else if (block["type"] !== "text")
+      onLoss?.({ field: "system", reason: `'${wordOf(block["type"])}' blocks are no instructions` });
   }
-  return texts.filter((text) => text !== "").join("\n");
+  return texts.join("\n");
 }
 
 function blocksOf(value: unknown, where: string): JsonObject[] {
@@ -66,19 +68,19 @@ function blocksOf(value: unknown, where: string): JsonObject[] {
   return value;
 }
 
-function textAt(block: JsonObject, name: string, where: string): string {
-  const value = block[name];
+function textAt(block: JsonObject, name: string, where: string, missing?: string): string {
+  const { [name]: value = missing } = block;
   return typeof value === "string" ? value : badValue(`${where}.${name} must be text`);
 }
 
-function messagesToItems(messages: unknown, options: FromAnthropicOptions): ResponseInputItem[] {
+function messagesToItems(messages: unknown = [], options: FromAnthropicOptions = {}): ResponseInputItem[] {
   if (!Array.isArray(messages)) badValue("messages must be a list");
   const items: ResponseInputItem[] = [];
   for (const [index, message] of messages.entries()) {
     const where = `messages.${index}`;
     if (!isObject(message)) badValue(`${where} must be an object`);
     const role = textAt(message, "role", where) as "user" | "assistant";
-    const content = message["content"] ?? "";
+    const { content = "" } = message;
     if (typeof content === "string") items.push({ content, role, type: "message" });
     else new BlockGrouping(role, items, options).addAll(blocksOf(content, where), where);
   }
@@ -108,7 +110,7 @@ class BlockGrouping {
   #add(block: JsonObject, where: string): void {
     switch (block["type"]) {
       case "text":
-        this.#parts.push({ text: textAt(block, "text", where), type: "input_text" });
+        this.#parts.push({ text: textAt(block, "text", where, ""), type: "input_text" });
         return;
       case "image":
         this.#parts.push(imagePart(block, where));
@@ -123,10 +125,12 @@ class BlockGrouping {
       case "tool_use": {
         const id = textAt(block, "id", where);
         const name = textAt(block, "name", where);
-        const text = dumps(block["input"] ?? {});
+        const { input = {} } = block;
+        const text = dumps(input);
         return { arguments: text, call_id: id, name, type: "function_call", id, status: "completed" };
       }
-      case "tool_result":
+      case "tool_result": {
+        const { content = "" } = block;
         if (block["is_error"] === true) {
           this.#onLoss?.({
             field: `${where}.is_error`,
@@ -135,15 +139,16 @@ class BlockGrouping {
         }
         return {
           call_id: textAt(block, "tool_use_id", where),
-          output: toolResultText(block["content"] ?? "", where),
+          output: toolResultText(content, where),
           type: "function_call_output",
         };
+      }
       case "thinking":
         return {
           id: this.#newId("rs"),
-          summary: [{ text: textAt(block, "thinking", where), type: "summary_text" }],
+          summary: [{ text: textAt(block, "thinking", where, ""), type: "summary_text" }],
           type: "reasoning",
-          encrypted_content: typeof block["signature"] === "string" ? block["signature"] : null,
+          encrypted_content: block["signature"] == null ? null : textAt(block, "signature", where),
         };
       default:
         return unsupported(`${where}: '${wordOf(block["type"])}' blocks have no form in Responses requests`);
@@ -174,14 +179,14 @@ function imagePart(block: JsonObject, where: string): InputPart {
 function toolResultText(content: unknown, where: string): string {
   if (typeof content === "string") return content;
   const texts = blocksOf(content, `${where}.content`).map((block) => {
-    if (block["type"] === "text") return textAt(block, "text", where);
+    if (block["type"] === "text") return textAt(block, "text", where, "");
     return unsupported(`${where}: a tool result can carry text only, not '${wordOf(block["type"])}'`);
   });
   return texts.join("\n");
 }
 
 function toTools(tools: unknown, onLoss?: OnLoss): JsonObject[] {
-  if (tools == null) return [];
+  if (!isTruthy(tools)) return [];
   if (!Array.isArray(tools)) badValue("tools must be a list");
   return tools.map((tool: unknown, index): JsonObject => {
     if (!isObject(tool)) badValue(`tools.${index} must be an object`);
@@ -192,7 +197,7 @@ function toTools(tools: unknown, onLoss?: OnLoss): JsonObject[] {
       type: "function",
       name: textAt(tool, "name", `tools.${index}`),
       description: tool["description"] ?? null,
-      parameters: tool["input_schema"] ?? { type: "object", properties: {} },
+      parameters: isTruthy(tool["input_schema"]) ? tool["input_schema"] : { type: "object", properties: {} },
       strict: false,
     };
   });

@@ -193,7 +193,7 @@ describe("convertToAnthropicRequest", () => {
       {
         type: "message",
         role: "user",
-        content: [{ type: "input_image", image_url: "data:image/png;base64,QUJD" }],
+        content: [{ type: "input_image", image_url: "data:image/png;base64,QUJD", detail: "auto" }],
       },
       { type: "function_call", call_id: "c", name: "f", arguments: "{}" },
       { type: "function_call_output", call_id: "c", output: "o" },
@@ -279,5 +279,68 @@ describe("convertAnthropicMessage", () => {
     expect(convert({ content: [] }).output).toMatchObject([{ content: [{ text: "" }] }]);
     expect(() => convert({ content: [{ type: "redacted_thinking" }] })).toThrow(ConversionError);
     expect(() => convert(null)).toThrow(ConversionError);
+  });
+});
+
+describe("like the original", () => {
+  const request = parseCreateParams({ input: "q" });
+  const read = (message: object) => convertAnthropicMessage(message, request, { model: "m" });
+  const ask = (content: unknown, more = {}) =>
+    convertAnthropicRequest({ messages: [{ role: "user", content }], ...more });
+
+  it("reads blocks that lack their text, and an empty schema as none", () => {
+    expect(
+      ask([{ type: "text" }, { type: "tool_result", tool_use_id: "t", content: [{ type: "text" }] }]).input,
+    ).toEqual([
+      { type: "message", role: "user", content: "" },
+      { type: "function_call_output", call_id: "t", output: "" },
+    ]);
+    expect(ask("q", { tools: [{ name: "p", input_schema: {} }] }).tools).toMatchObject([
+      { parameters: { type: "object", properties: {} } },
+    ]);
+    expect(convertAnthropicRequest({ model: "m" })).toEqual({ input: [], model: "m" });
+    const tools = [{ type: "function", name: "p", parameters: {}, strict: false }];
+    const sent = convertToAnthropicRequest(parseCreateParams({ input: "q", tools }), {
+      model: "m",
+      maxTokens: 1,
+    });
+    expect(sent.tools).toEqual([{ name: "p", input_schema: { type: "object", properties: {} } }]);
+  });
+
+  it.each([null, [{ type: "text", text: null }], [{ type: "thinking", thinking: "t", signature: 5 }]])(
+    "refuses the content %j in both directions",
+    (content) => {
+      expect(() => ask(content)).toThrow(ConversionError);
+      expect(() => read({ content })).toThrow(ConversionError);
+    },
+  );
+
+  it("writes a null input as null, and takes a thought from either field", () => {
+    const [call, thought] = read({
+      content: [
+        { type: "tool_use", id: "t", name: "f", input: null },
+        { type: "thinking", thinking: "", text: "x" },
+      ],
+    }).output;
+    expect([call, thought]).toMatchObject([{ arguments: "null" }, { summary: [{ text: "x" }] }]);
+  });
+
+  it("counts what Anthropic reports, and refuses what are no numbers", () => {
+    const usage = { input_tokens: 2, output_tokens: 3, cache_read_input_tokens: -1 };
+    expect(read({ usage }).usage).toMatchObject({
+      total_tokens: 5,
+      input_tokens_details: { cached_tokens: -1 },
+    });
+    for (const input_tokens of [null, "4", 1.5])
+      expect(() => read({ usage: { input_tokens } })).toThrow("usage");
+  });
+
+  it("sends a tool's parts as they came when asked to", () => {
+    const output = [{ type: "input_text" as const, text: "o" }];
+    const params = parseCreateParams({ input: [{ type: "function_call_output", call_id: "c", output }] });
+    const sent = (keepToolParts: boolean) =>
+      convertToAnthropicRequest(params, { model: "m", maxTokens: 1, keepToolParts, thinking: null }).messages;
+    expect(sent(true)).toMatchObject([{ content: [{ content: output }] }]);
+    expect(sent(false)).toMatchObject([{ content: [{ content: [{ type: "text", text: "o" }] }] }]);
   });
 });

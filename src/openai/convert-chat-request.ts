@@ -27,12 +27,9 @@ const LOST = [
   "n",
   "prediction",
   "presence_penalty",
-  "prompt_cache_key",
   "response_format",
-  "safety_identifier",
   "seed",
   "stop",
-  "verbosity",
   "web_search_options",
 ] as const satisfies (keyof ChatCreateParams)[];
 

@@ -1,3 +1,4 @@
+import { isTruthy } from "../python/truth.ts";
 import type { ChatAssistantMessage, ChatMessage, ChatUserPart } from "./chat-types.ts";
 import { type OnLoss, unsupported } from "./conversion-loss.ts";
 import { type NewId, newId } from "./ids.ts";
@@ -9,10 +10,10 @@ import type {
   OutputMessage,
   Reasoning,
 } from "./item-types.ts";
-import { readWith, wordOf } from "./readers.ts";
+import { list, nullable, object, oneOf, optional, type Reader, readWith, str, wordOf } from "./readers.ts";
 import { parseThinkTags } from "./think-tags.ts";
-import { readTokens } from "./validate-items.ts";
-import { ValidationError } from "./validation.ts";
+import { messageContent } from "./validate-parts.ts";
+import { readTokens } from "./validate-tokens.ts";
 
 /** How chat messages become items. */
 export interface ChatToItemsOptions {
@@ -29,13 +30,20 @@ export interface ChatToItemsOptions {
 /** What an assistant's message is made of. */
 export type AssistantItem = Reasoning | OutputMessage | FunctionCall;
 
+const callTexts = object({ id: str, name: str, arguments: str }, "drop");
+
 /** An assistant's chat message as items, always in the order reasoning, message, calls. */
 export function assistantMessageToItems(
   message: ChatAssistantMessage,
   options: ChatToItemsOptions = {},
 ): AssistantItem[] {
-  const { usesReasoningParser = true, returnTokenIds = false, newId: makeId = newId, onLoss } = options;
-  const text = assistantText(message, onLoss);
+  const {
+    usesReasoningParser = true,
+    returnTokenIds = false,
+    newId: makeId = newId,
+    refuseLikeOriginal,
+  } = options;
+  const text = assistantText(message, options);
   const { reasoning, content } = usesReasoningParser
     ? parseThinkTags(text)
     : { reasoning: [], content: text };
@@ -61,7 +69,8 @@ export function assistantMessageToItems(
     if (call.type === "custom")
       unsupported(`call '${call.id}' is a custom tool call, which has no function form`);
     const { name, arguments: text } = call.function;
-    const id = call.id || makeId("call");
+    if (refuseLikeOriginal) readWith(callTexts, { id: call.id, name, arguments: text }, ["tool_calls"]);
+    const id = refuseLikeOriginal ? call.id : call.id || makeId("call");
     items.push({
       arguments: text,
       call_id: id,
@@ -79,7 +88,10 @@ export function assistantMessageToItems(
   return items;
 }
 
-function assistantText(message: ChatAssistantMessage, onLoss?: OnLoss): string {
+function assistantText(
+  message: ChatAssistantMessage,
+  { onLoss, refuseLikeOriginal }: ChatToItemsOptions,
+): string {
   const { content } = message;
   if (message.refusal) onLoss?.({ field: "message.refusal", reason: "items are made of the content only" });
   const reasoning = message.reasoning_content ?? message.reasoning;
@@ -89,7 +101,10 @@ function assistantText(message: ChatAssistantMessage, onLoss?: OnLoss): string {
       reason: "write it into the content as a think block first",
     });
   }
-  if (!Array.isArray(content)) return content ?? "";
+  if (refuseLikeOriginal && isTruthy(content) && typeof content !== "string") {
+    unsupported("the content of an assistant's message must be text, not a list of parts");
+  }
+  if (!Array.isArray(content)) return content || "";
   let text = "";
   for (const part of content) {
     if (part.type === "text") text += part.text;
@@ -113,7 +128,9 @@ export function chatMessagesToItems(
       case "system":
       case "developer":
         items.push({
-          content: userContent(message.content, index, options),
+          content: options.refuseLikeOriginal
+            ? strictContent(message, index)
+            : userContent(message.content, index),
           role: message.role,
           type: "message",
         });
@@ -123,11 +140,11 @@ export function chatMessagesToItems(
         break;
       case "tool":
         items.push({
-          call_id: message.tool_call_id,
+          call_id: readWith(str, message.tool_call_id, ["messages", index, "tool_call_id"]),
           output:
             typeof message.content === "string"
               ? message.content
-              : (message.content ?? []).map(({ text }) => ({ text, type: "input_text" as const })),
+              : readWith(toolParts, message.content, ["messages", index, "content"]),
           type: "function_call_output",
           status: "completed",
         });
@@ -141,18 +158,26 @@ export function chatMessagesToItems(
   return items;
 }
 
+const toolParts: Reader<InputPart[]> = (value, trail) =>
+  list(toolText)(value, trail)?.map(({ text }) => ({ text, type: "input_text" }));
+const toolText = object<{ text: string }>({ text: str }, "drop");
+
+const strictMessage = object<{ content: string | InputPart[] }>(
+  { content: nullable(messageContent), type: optional(oneOf("message")) },
+  "drop",
+);
+
+/** Only what a message of the Responses API may hold. */
+function strictContent(message: object, index: number): string | InputPart[] {
+  return readWith(strictMessage, message, ["messages", index]).content ?? "";
+}
+
 type UserContent = string | null | undefined | readonly (ChatUserPart | InputPart)[];
 
-function userContent(content: UserContent, index: number, options: ChatToItemsOptions): string | InputPart[] {
+function userContent(content: UserContent, index: number): string | InputPart[] {
   if (content == null || typeof content === "string") return content ?? "";
   return content.map((part): InputPart => {
     if (part.type.startsWith("input_") && part.type !== "input_audio") return part as InputPart;
-    if (options.refuseLikeOriginal) {
-      const msg = `Input tag '${part.type}' found using 'type' does not match any of the expected tags`;
-      throw new ValidationError([
-        { type: "union_tag_invalid", loc: ["messages", index, "content"], msg, input: part },
-      ]);
-    }
     switch (part.type) {
       case "text":
         return { text: part.text, type: "input_text" };
@@ -163,7 +188,7 @@ function userContent(content: UserContent, index: number, options: ChatToItemsOp
           image_url: part.image_url.url,
         };
       case "video_url":
-        return { type: "input_video", video_url: part.video_url.url };
+        return { type: "input_video", video_url: part.video_url };
       case "file":
         return { type: "input_file", ...part.file };
       default:

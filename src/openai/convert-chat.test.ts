@@ -5,7 +5,8 @@ import { convertChatCompletion } from "./convert-chat-completion.ts";
 import { convertChatRequest } from "./convert-chat-request.ts";
 import { assistantMessageToItems, chatMessagesToItems } from "./convert-chat-to-items.ts";
 import { countingIds } from "./ids.ts";
-import { parseChatCompletion, parseChatParams } from "./validate-chat.ts";
+import { parseChatParams } from "./validate-chat.ts";
+import { parseChatCompletion } from "./validate-completion.ts";
 import { ValidationError } from "./validation.ts";
 
 const items = (message: Partial<ChatAssistantMessage>, options = {}) =>

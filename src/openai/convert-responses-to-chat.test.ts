@@ -52,7 +52,7 @@ describe("messages", () => {
       { type: "input_image", image_url: { url: "u" }, detail: "low" },
       { type: "input_video", video: { url: "v" } },
     ];
-    expect(messages([{ type: "message", role: "user", content }])).toEqual([
+    expect(messages([{ role: "user", content }])).toEqual([
       {
         role: "user",
         content: [
@@ -208,9 +208,38 @@ describe("chat-shaped items that come in without a type", () => {
     expect(() => convert([{ role: "user", content: [part] }])).toThrow("one of video_url and video");
   });
 
-  it("carry no empty token lists", () => {
+  it("carry token lists that are empty too", () => {
     const tokens = { prompt_token_ids: [], generation_token_ids: [], generation_log_probs: [] };
     const messages = convert([{ role: "assistant", content: "a", ...tokens }], { returnTokenIds: true });
-    expect(messages).toEqual([{ role: "assistant", content: "a" }]);
+    expect(messages).toEqual([{ role: "assistant", content: "a", ...tokens }]);
+  });
+});
+
+describe("like the original", () => {
+  it("leaves a null model out and makes a function of every tool with a name", () => {
+    const custom = { type: "custom", name: "n", format: { type: "text" } };
+    expect(convert({ input: "x", model: null, tools: [custom], stream: 0 })).toEqual({
+      messages: [{ role: "user", content: [{ type: "text", text: "x" }] }],
+      tools: [{ type: "function", function: { name: "n" } }],
+      stream: false,
+    });
+    expect(() => convert({ input: "x", tools: [{ type: "web_search" }] })).toThrow("only functions have");
+  });
+
+  it("lets the system say text only, unless instructions swallow the rest", () => {
+    const image = { type: "input_image", image_url: "u", detail: "auto" };
+    const input = [{ type: "message", role: "system", content: [{ type: "input_text", text: "S" }, image] }];
+    expect(() => messages(input)).toThrow("cannot hold 'image_url' parts");
+    expect(convert({ input, instructions: "I" }).messages).toEqual([{ role: "system", content: "I\n\nS" }]);
+  });
+
+  it.each([
+    { role: "user", content: [{ type: "input_image", image_url: "u", detail: null }] },
+    { role: "user", content: [{ type: "input_image", image_url: "u", detail: "original" }] },
+    { role: "assistant", content: ["x", { type: "weird" }] },
+    { role: "assistant", content: null, tool_calls: "x" },
+    { call_id: "c", name: "f", arguments: "{}" },
+  ])("refuses %j", (item) => {
+    expect(() => messages([item])).toThrow(ConversionError);
   });
 });

@@ -9,7 +9,7 @@ import type {
 import { badValue, type OnLoss, unsupported } from "./conversion-loss.ts";
 import { isObject, type JsonObject } from "./readers.ts";
 import type { ResponseCreateParams } from "./responses.ts";
-import type { Tool, ToolChoice } from "./tool-types.ts";
+import type { FunctionTool, Tool, ToolChoice } from "./tool-types.ts";
 
 /** How a Responses request becomes a chat request. */
 export interface ResponsesToChatOptions {
@@ -22,7 +22,6 @@ export interface ResponsesToChatOptions {
 
 /** Fields both dialects share under one name; an explicit null is forwarded. */
 const SAME_NAME = [
-  "model",
   "temperature",
   "top_p",
   "top_logprobs",
@@ -61,7 +60,10 @@ export function convertResponsesToChat(
   else for (const [index, item] of params.input.entries()) turns.add(item, index);
   const messages = withInstructions(turns.finish(), params.instructions, onLoss);
 
+  for (const message of messages) requireText(message);
+
   const chat: ChatCreateParams = { messages };
+  if (params.model != null) chat.model = params.model;
   const target = chat as unknown as JsonObject;
   for (const name of SAME_NAME) if (params[name] !== undefined) target[name] = params[name];
   if (params.max_output_tokens != null) chat.max_tokens = params.max_output_tokens;
@@ -77,6 +79,14 @@ export function convertResponsesToChat(
     }
   }
   return chat;
+}
+
+/** Chat backends take only text from the system and the developer. */
+function requireText({ role, content }: ChatMessage): void {
+  if ((role !== "system" && role !== "developer") || !Array.isArray(content)) return;
+  const other = content.find((part) => part.type !== "text");
+  if (other !== undefined)
+    unsupported(`a ${role} message cannot hold '${other.type}' parts in chat requests`);
 }
 
 /** Instructions absorb the leading run of system and developer messages, because many backends take only one. */
@@ -117,10 +127,15 @@ function toChatTool(
   index: number,
   { onLoss, refuseLikeOriginal }: ResponsesToChatOptions,
 ): ChatTool {
-  if (tool.type !== "function") {
-    unsupported(`tools.${index}: a '${tool.type}' tool has no form in chat requests; only functions have`);
+  // A tool with a name becomes a plain function, whatever else it was.
+  const { name, description, parameters, strict } = tool as Partial<FunctionTool>;
+  if (typeof name !== "string") {
+    return unsupported(
+      `tools.${index}: a '${tool.type}' tool has no form in chat requests; only functions have`,
+    );
   }
-  const { name, description, parameters, strict } = tool;
+  if (tool.type !== "function")
+    onLoss?.({ field: `tools.${index}.type`, reason: "chat backends are offered a plain function" });
   if (strict === true)
     onLoss?.({ field: `tools.${index}.strict`, reason: "chat backends are not asked for it" });
   if (refuseLikeOriginal && (description === null || parameters === null)) {

@@ -56,7 +56,8 @@ function toBlocks(item: ResponseOutputItem, index: number, onLoss?: OnLoss): Ant
   switch (item.type) {
     case "message":
     case undefined:
-      if (typeof item.content === "string") return [{ type: "text", text: item.content }];
+      if (typeof item.content === "string")
+        return unsupported(`output.${index}: the content of an answer must be a list of parts`);
       return item.content.map((part) => textBlock(part as OutputPart, index));
     case "reasoning":
       if (item.summary.length === 0 && item.encrypted_content) {

@@ -1,16 +1,16 @@
-import {
-  ANTHROPIC_IMAGE_TYPES,
-  type AnthropicBlock,
-  type AnthropicImageBlock,
-  type AnthropicImageType,
-  type AnthropicMessageParam,
-  type AnthropicRequest,
-  type AnthropicThinking,
-  type AnthropicTool,
-  type AnthropicToolChoice,
+import { isTruthy } from "../python/truth.ts";
+import type {
+  AnthropicBlock,
+  AnthropicImageBlock,
+  AnthropicMessageParam,
+  AnthropicRequest,
+  AnthropicThinking,
+  AnthropicTool,
+  AnthropicToolChoice,
 } from "./anthropic-types.ts";
 import { badValue, type OnLoss, unsupported } from "./conversion-loss.ts";
 import { thinkingBlocks, toolUseBlock } from "./convert-to-anthropic-message.ts";
+import { parseImageDataUrl } from "./image-data-url.ts";
 import type {
   FunctionCall,
   FunctionCallOutput,
@@ -30,8 +30,10 @@ export interface ToAnthropicRequestOptions {
   /** Further keys of the body; what the conversion sets wins. */
   extraBody?: JsonObject;
   /** Thinking may be set here, by its budget, or in `extraBody`, but only in one of the three. */
-  thinking?: AnthropicThinking;
-  thinkingBudgetTokens?: number;
+  thinking?: AnthropicThinking | null;
+  thinkingBudgetTokens?: number | null;
+  /** Send a tool's parts as they came, as the Python original does, although the Messages API has other names for them. */
+  keepToolParts?: boolean;
   onLoss?: OnLoss;
 }
 
@@ -61,7 +63,7 @@ export function convertToAnthropicRequest(
   const messages: AnthropicMessageParam[] = [];
   const items: ResponseInputItem[] =
     typeof params.input === "string" ? [{ role: "user", content: params.input }] : params.input;
-  for (const [index, item] of items.entries()) addItem(item, index, messages, system);
+  for (const [index, item] of items.entries()) addItem(item, index, messages, system, options);
 
   const body: AnthropicRequest = {
     ...extraBody,
@@ -91,6 +93,7 @@ function addItem(
   index: number,
   messages: AnthropicMessageParam[],
   system: string[],
+  { keepToolParts }: ToAnthropicRequestOptions,
 ) {
   switch (item.type ?? "message") {
     case "message":
@@ -104,7 +107,10 @@ function addItem(
       break;
     case "function_call_output": {
       const { call_id, output } = item as FunctionCallOutput;
-      const content = typeof output === "string" ? output : output.map((part) => resultPart(part, index));
+      const content =
+        typeof output === "string"
+          ? output
+          : output.map((part) => (keepToolParts ? (part as never) : resultPart(part, index)));
       append(messages, "user", [{ type: "tool_result", tool_use_id: call_id, content }]);
       break;
     }
@@ -174,22 +180,18 @@ function resultPart(part: InputPart, index: number): AnthropicImageBlock | { typ
   return unsupported(`input.${index}: a tool result cannot carry '${part.type}' parts`);
 }
 
-const DATA_URL = /^data:([^;,]+);base64,([A-Za-z0-9+/]+={0,2})$/;
-
 function imageBlock(value: unknown, index: number): AnthropicImageBlock {
   const url = isObject(value) ? value["url"] : value;
-  const match = typeof url === "string" ? DATA_URL.exec(url) : null;
-  const [, mediaType = "", data = ""] = match ?? badValue(`input.${index}: images must be base64 data URLs`);
-  if (!(ANTHROPIC_IMAGE_TYPES as readonly string[]).includes(mediaType)) {
-    badValue(`input.${index}: '${mediaType}' is none of ${ANTHROPIC_IMAGE_TYPES.join(", ")}`);
-  }
-  return { type: "image", source: { type: "base64", media_type: mediaType as AnthropicImageType, data } };
+  const { mediaType, data } = parseImageDataUrl(url, `input.${index}`);
+  return { type: "image", source: { type: "base64", media_type: mediaType, data } };
 }
 
 function toAnthropicTool(tool: Tool, index: number): AnthropicTool {
   if (tool.type !== "function")
     unsupported(`tools.${index}: '${tool.type}' tools have no form in Messages requests`);
-  const schema = (tool.parameters ?? { type: "object", properties: {} }) as AnthropicTool["input_schema"];
+  const schema = (
+    isTruthy(tool.parameters) ? tool.parameters : { type: "object", properties: {} }
+  ) as AnthropicTool["input_schema"];
   const converted: AnthropicTool = { name: tool.name, input_schema: schema };
   if (tool.description) converted.description = tool.description;
   return converted;
@@ -215,9 +217,9 @@ function refuseSampling(body: AnthropicRequest): void {
 
 function setThinking(body: AnthropicRequest, options: ToAnthropicRequestOptions): void {
   const { thinking, thinkingBudgetTokens: budget } = options;
-  const sources = [body.thinking, thinking, budget].filter((source) => source !== undefined);
-  if (sources.length > 1)
+  const sources = [body.thinking !== undefined, thinking != null, budget != null];
+  if (sources.filter(Boolean).length > 1)
     badValue("thinking is configured in more than one of: thinking, budget, extra_body");
-  if (thinking !== undefined) body.thinking = thinking;
-  else if (budget !== undefined) body.thinking = { type: "enabled", budget_tokens: budget };
+  if (thinking != null) body.thinking = thinking;
+  else if (budget != null) body.thinking = { type: "enabled", budget_tokens: budget };
 }

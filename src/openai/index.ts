@@ -89,7 +89,8 @@ export {
   type TokenRecord,
 } from "./token-rebuild.ts";
 export { ownUsage, usageFromChat } from "./usage.ts";
-export { parseChatCompletion, parseChatParams } from "./validate-chat.ts";
+export { parseChatParams } from "./validate-chat.ts";
+export { parseChatCompletion } from "./validate-completion.ts";
 export { type ErrorDetail, type Location, ValidationError, zodDetail } from "./validation.ts";
 export { type AudioOfRow, insertAudio, takeAudio } from "./vllm-audio.ts";
 export {

@@ -40,7 +40,7 @@ export function normalizeUsage(value: unknown): NormalizedUsage {
     inside(usage, "prompt_tokens_details", "cached_input_tokens"),
     inside(usage, "input_tokens_details", "cached_tokens"),
     inside(usage, "input_tokens_details", "cached_input_tokens"),
-    read,
+    usage["cache_read_input_tokens"],
     usage["cached_input_tokens"],
   );
   return {
@@ -51,7 +51,7 @@ export function normalizeUsage(value: unknown): NormalizedUsage {
       inside(usage, "completion_tokens_details", "reasoning_tokens"),
       usage["reasoning_output_tokens"],
     ),
-    tokens_total: first(usage["total_tokens"], input === null || output === null ? null : input + output),
+    tokens_total: first(usage["total_tokens"]) ?? (input === null || output === null ? null : input + output),
     cached_tokens: cached,
     cache_creation_tokens: created,
     cache_hit: cached === null ? null : cached > 0,

@@ -9,6 +9,8 @@ import { type ErrorDetail, type Location, listChoices, ValidationError } from ".
 export interface Trail {
   readonly loc: (string | number)[];
   readonly detail: ErrorDetail[];
+  /** How much of the value found a place so far: 2 for a known field, 1 for an unknown one that is kept. */
+  score?: number;
 }
 
 /** Reads one value; on refusal it adds to the trail and what it returns is never used. */
@@ -18,6 +20,18 @@ export type Reader<T> = (value: unknown, trail: Trail) => T;
 export function refuse<T>(trail: Trail, type: string, msg: string, input: unknown): T {
   trail.detail.push({ type, loc: [...trail.loc], msg, input: input ?? null });
   return undefined as T;
+}
+
+/** The first of several readers that takes the value; the refusals of the first are reported where none does. */
+export function either<T>(...readers: [Reader<T>, ...Reader<T>[]]): Reader<T> {
+  return (value, trail) => {
+    for (const reader of readers) {
+      const attempt: Trail = { loc: [...trail.loc], detail: [] };
+      const read = reader(value, attempt);
+      if (attempt.detail.length === 0) return read;
+    }
+    return readers[0](value, trail);
+  };
 }
 
 /** Runs a reader and throws one ValidationError with everything it refused. */
@@ -57,6 +71,12 @@ export function oneOf<const T extends string | boolean>(...choices: T[]): Reader
   const msg = `Input should be ${listChoices(choices)}`;
   return (value, trail) => (allowed.has(value) ? (value as T) : refuse(trail, "literal_error", msg, value));
 }
+
+/** `stream` where nothing is streamed: false, or the 0 that equals it. */
+export const notStreaming: Reader<false> = (value, trail) =>
+  value === false || (typeof value === "number" && value === 0)
+    ? false
+    : refuse(trail, "literal_error", "Input should be false", value);
 
 /** The reader's value, or null. */
 export function nullable<T>(reader: Reader<T>): Reader<T | null> {
@@ -142,9 +162,12 @@ export function object<T>(fields: Fields, unknowns: Unknowns): Reader<T> {
       return refuse(trail, "model_attributes_type", msg, value);
     }
     const result: JsonObject = unknowns === "keep" ? { ...value } : {};
+    let score = unknowns === "keep" ? Object.keys(value).length : 0;
+    const worth = unknowns === "keep" ? 1 : 2;
     for (const [name, field] of table) {
       const raw = value[name];
       if (raw !== undefined) {
+        score += worth;
         trail.loc.push(name);
         result[name] = field.reader(raw, trail);
         trail.loc.pop();
@@ -162,8 +185,33 @@ export function object<T>(fields: Fields, unknowns: Unknowns): Reader<T> {
         trail.loc.pop();
       }
     }
+    trail.score = (trail.score ?? 0) + score;
     return result as T;
   };
+}
+
+/**
+ * The reader that finds a place for most of the value, the first of equals, as pydantic chooses among models. Where none
+ * takes it, the refusals of the one that came closest are reported.
+ */
+export function best<T>(value: unknown, trail: Trail, readers: readonly Reader<T>[], meant?: Reader<T>): T {
+  let found: { result: T; score: number } | undefined;
+  let closest: { detail: ErrorDetail[]; score: number } | undefined;
+  for (const reader of readers) {
+    const attempt: Trail = { loc: [...trail.loc], detail: [], score: 0 };
+    const result = reader(value, attempt);
+    const { detail, score = 0 } = attempt;
+    if (detail.length === 0) {
+      if (found === undefined || score > found.score) found = { result, score };
+    } else if (closest === undefined || score > closest.score) closest = { detail, score };
+  }
+  if (found === undefined) {
+    if (meant !== undefined) return meant(value, trail);
+    trail.detail.push(...(closest?.detail ?? []));
+    return undefined as T;
+  }
+  trail.score = (trail.score ?? 0) + found.score;
+  return found.result;
 }
 
 /** Chooses the reader by the object's `type`; refuses objects without one and unknown ones by name. */

@@ -1,6 +1,7 @@
 import { dumps } from "../python/json-dumps.ts";
-import type { AnthropicMessage, AnthropicOutputBlock } from "./anthropic-types.ts";
-import type { JsonObject } from "./readers.ts";
+import type { AnthropicMessage, AnthropicOutputBlock, AnthropicToolUseBlock } from "./anthropic-types.ts";
+import { badValue, unsupported } from "./conversion-loss.ts";
+import { type JsonObject, wordOf } from "./readers.ts";
 import type { SseEvent } from "./sse.ts";
 
 const frame = (type: string, fields: JsonObject = {}): SseEvent => ({
@@ -10,40 +11,51 @@ const frame = (type: string, fields: JsonObject = {}): SseEvent => ({
 
 /** Replays a finished Messages answer as the stream its clients expect: one delta per block. */
 export function* replayAnthropicMessage(message: AnthropicMessage): Generator<SseEvent> {
-  yield frame("message_start", { message: { ...message, content: [] } });
-  for (const [index, block] of message.content.entries()) {
+  const { usage = {}, content = [] } = message as Partial<AnthropicMessage>;
+  yield frame("message_start", { message: { ...message, content: [], usage } });
+  for (const [index, block] of content.entries()) {
     const [shell, delta] = shellAndDelta(block);
     yield frame("content_block_start", { index, content_block: shell });
     yield frame("content_block_delta", { index, delta });
     yield frame("content_block_stop", { index });
   }
-  const { stop_reason, stop_sequence = null } = message as AnthropicMessage & {
+  const { stop_reason = null, stop_sequence = null } = message as Partial<AnthropicMessage> & {
     stop_sequence?: string | null;
   };
+  const { output_tokens = 0 } = usage as Partial<AnthropicMessage["usage"]>;
   yield frame("message_delta", {
     delta: { stop_reason, stop_sequence },
-    usage: { output_tokens: message.usage?.output_tokens ?? 0 },
+    usage: { output_tokens },
   });
   yield frame("message_stop");
 }
 
 function shellAndDelta(block: AnthropicOutputBlock): [shell: JsonObject, delta: JsonObject] {
   switch (block.type) {
-    case "text":
+    case "text": {
+      const { text = "" } = block;
       return [
         { type: "text", text: "" },
-        { type: "text_delta", text: block.text },
+        { type: "text_delta", text },
       ];
-    case "thinking":
+    }
+    case "thinking": {
+      const { thinking = "" } = block;
       return [
         { type: "thinking", thinking: "" },
-        { type: "thinking_delta", thinking: block.thinking },
+        { type: "thinking_delta", thinking },
       ];
-    case "tool_use":
+    }
+    case "tool_use": {
+      const { id, name, input = {} } = block as Partial<AnthropicToolUseBlock>;
+      if (id === undefined || name === undefined) return badValue("a tool_use block needs an id and a name");
       return [
-        { type: "tool_use", id: block.id, name: block.name, input: {} },
-        { type: "input_json_delta", partial_json: dumps(block.input) },
+        { type: "tool_use", id, name, input: {} },
+        { type: "input_json_delta", partial_json: dumps(input) },
       ];
+    }
+    default:
+      return unsupported(`'${wordOf((block as { type?: unknown }).type)}' blocks have no form in a stream`);
   }
 }
 

@@ -1,5 +1,13 @@
-import type { ChatChoice, ChatCompletion } from "./chat-types.ts";
-import type { JsonObject } from "./readers.ts";
+import { isTruthy } from "../python/truth.ts";
+import type {
+  ChatAssistantMessage,
+  ChatChoice,
+  ChatCompletion,
+  ChatFunctionCall,
+  ChatToolCall,
+} from "./chat-types.ts";
+import { badValue } from "./conversion-loss.ts";
+import { isObject, type JsonObject } from "./readers.ts";
 import { DONE, type SseEvent } from "./sse.ts";
 
 /** What a replayed chat stream holds. */
@@ -14,14 +22,15 @@ export function* replayChatCompletion(
   { includeUsage = false }: ReplayChatOptions = {},
 ): Generator<SseEvent> {
   const chunk = (choices: JsonObject[], usage?: unknown): SseEvent => {
-    const { id, created, model } = completion;
+    const { id = null, created = null, model = null } = completion as Partial<ChatCompletion>;
     const data: JsonObject = { id, object: "chat.completion.chunk", created, model, choices };
     const fingerprint = (completion as unknown as JsonObject)["system_fingerprint"];
     if (fingerprint != null) data["system_fingerprint"] = fingerprint;
     if (usage !== undefined) data["usage"] = usage;
     return { event: null, data };
   };
-  for (const [index, choice] of completion.choices.entries()) {
+  for (const [index, choice] of (completion.choices ?? []).entries()) {
+    if (!isObject(choice)) badValue(`choices.${index} must be an object`);
     for (const delta of deltas(choice)) yield chunk([{ index, delta, finish_reason: null }]);
     yield chunk([{ index, delta: {}, finish_reason: choice.finish_reason ?? null }]);
   }
@@ -29,11 +38,19 @@ export function* replayChatCompletion(
   yield { event: null, data: DONE };
 }
 
-function* deltas({ message }: ChatChoice): Generator<JsonObject> {
-  yield { role: message.role ?? "assistant" };
+/** Chunks know function calls only; what a call of another kind holds has no place in them. */
+function callDelta(call: ChatToolCall, index: number): JsonObject {
+  const { id = null, type, function: called } = call as Partial<ChatFunctionCall>;
+  const { name = null, arguments: text } = called ?? {};
+  return { index, id, type: type || "function", function: { name, arguments: text || "" } };
+}
+
+function* deltas(choice: ChatChoice): Generator<JsonObject> {
+  const message: Partial<ChatAssistantMessage> = choice.message ?? {};
+  yield { role: message.role || "assistant" };
   const reasoning = message.reasoning_content || message.reasoning;
   if (reasoning) yield { reasoning_content: reasoning };
-  if (message.content) yield { content: message.content };
+  if (isTruthy(message.content)) yield { content: message.content };
   const calls = message.tool_calls ?? [];
-  if (calls.length > 0) yield { tool_calls: calls.map((call, index) => ({ index, ...call })) };
+  if (calls.length > 0) yield { tool_calls: calls.map(callDelta) };
 }

@@ -182,3 +182,46 @@ it("makes nothing of a stream without an answer", () => {
     expect(assembleStream(dialect, [{ event: null, data: "[DONE]" }])).toBeNull();
   }
 });
+
+describe("answers that lack something", () => {
+  it("give chat chunks with nulls and function calls only", () => {
+    const message = {
+      tool_calls: [{ id: "c", type: "custom", custom: { name: "n", input: "x" } }, { function: {} }],
+    };
+    const whole = { choices: [{ message }, {}] } as unknown as ChatCompletion;
+    const deltas = [...replayChatCompletion(whole)].map(({ data }) => data as JsonObject);
+    expect(deltas[0]).toEqual({
+      ...{ id: null, object: "chat.completion.chunk", created: null, model: null },
+      choices: [{ index: 0, delta: { role: "assistant" }, finish_reason: null }],
+    });
+    const call = { name: null, arguments: "" };
+    expect(deltas[1]).toMatchObject({
+      choices: [
+        {
+          delta: {
+            tool_calls: [
+              { index: 0, id: "c", type: "custom", function: call },
+              { index: 1, id: null, type: "function", function: call },
+            ],
+          },
+        },
+      ],
+    });
+  });
+
+  it("give a Messages stream with empty texts, or fail", () => {
+    const replay = (content: unknown[]) => [
+      ...replayAnthropicMessage({ id: "m", content } as unknown as AnthropicMessage),
+    ];
+    const events = replay([{ type: "text" }, { type: "thinking" }, { type: "tool_use", id: "t", name: "f" }]);
+    expect(events[0]?.data).toEqual({ type: "message_start", message: { id: "m", content: [], usage: {} } });
+    expect(events.map(({ data }) => (data as JsonObject)["delta"]).filter(Boolean)).toEqual([
+      { type: "text_delta", text: "" },
+      { type: "thinking_delta", thinking: "" },
+      { type: "input_json_delta", partial_json: "{}" },
+      { stop_reason: null, stop_sequence: null },
+    ]);
+    expect(() => replay([{ type: "tool_use" }])).toThrow("needs an id");
+    expect(() => replay([{ type: "odd" }])).toThrow("'odd' blocks");
+  });
+});

@@ -6,8 +6,10 @@ import {
   type Fields,
   float,
   int,
+  isObject,
   type JsonObject,
   list,
+  notStreaming,
   nullable,
   object,
   oneOf,
@@ -19,9 +21,17 @@ import {
   stringRecord,
 } from "./readers.ts";
 import type { Tool, ToolChoice } from "./tool-types.ts";
-import { readUsage, type Usage } from "./usage.ts";
+import { readStrictUsage, readUsage, type Usage } from "./usage.ts";
 import { readInputItem, readOutputItem } from "./validate-items.ts";
-import { readEchoedToolChoice, readRequestTool, readResponseTool, readToolChoice } from "./validate-tools.ts";
+import { readPrompt } from "./validate-prompt.ts";
+import {
+  readEchoedToolChoice,
+  readLooseToolChoice,
+  readRequestTool,
+  readResponseTool,
+  readStrictResponseTool,
+  readToolChoice,
+} from "./validate-tools.ts";
 import type { Location } from "./validation.ts";
 
 export type * from "./item-types.ts";
@@ -29,9 +39,30 @@ export type * from "./tool-types.ts";
 export type { Usage } from "./usage.ts";
 
 const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
+const CONTEXTS = ["auto", "current_turn", "all_turns"] as const;
 const SUMMARIES = ["auto", "concise", "detailed"] as const;
 const VERBOSITIES = ["low", "medium", "high"] as const;
 const SERVICE_TIERS = ["auto", "default", "flex", "scale", "priority"] as const;
+const ERROR_CODES = [
+  "server_error",
+  "rate_limit_exceeded",
+  "invalid_prompt",
+  "vector_store_timeout",
+  "invalid_image",
+  "invalid_image_format",
+  "invalid_base64_image",
+  "invalid_image_url",
+  "image_too_large",
+  "image_too_small",
+  "image_parse_error",
+  "image_content_policy_violation",
+  "invalid_image_mode",
+  "image_file_too_large",
+  "unsupported_image_media_type",
+  "empty_image_file",
+  "failed_to_download_image",
+  "image_file_not_found",
+] as const;
 const TRUNCATIONS = ["auto", "disabled"] as const;
 const STATUSES = ["completed", "failed", "in_progress", "cancelled", "queued", "incomplete"] as const;
 const INCLUDABLES = [
@@ -47,6 +78,8 @@ const INCLUDABLES = [
 
 /** How much the model thinks and what it tells of it. */
 export interface ReasoningOptions {
+  context?: (typeof CONTEXTS)[number] | null;
+  mode?: string;
   effort?: (typeof EFFORTS)[number] | null;
   generate_summary?: (typeof SUMMARIES)[number] | null;
   summary?: (typeof SUMMARIES)[number] | null;
@@ -154,6 +187,12 @@ const format = byType<unknown>({
   ),
 });
 
+const looseFormat = byType<unknown>({
+  text: record,
+  json_object: record,
+  json_schema: object({ name: str, schema: record }, "keep"),
+});
+
 const params: Fields = {
   background: optional(nullable(bool)),
   include: optional(nullable(list(oneOf(...INCLUDABLES)))),
@@ -165,15 +204,13 @@ const params: Fields = {
   model: optional(nullable(str)),
   parallel_tool_calls: optional(bool),
   previous_response_id: optional(nullable(str)),
-  prompt: optional(
-    nullable(
-      object({ id: str, variables: optional(nullable(record)), version: optional(nullable(str)) }, "forbid"),
-    ),
-  ),
+  prompt: optional(nullable(readPrompt)),
   reasoning: optional(
     nullable(
       object(
         {
+          context: optional(nullable(oneOf(...CONTEXTS))),
+          mode: optional(str),
           effort: optional(nullable(oneOf(...EFFORTS))),
           generate_summary: optional(nullable(oneOf(...SUMMARIES))),
           summary: optional(nullable(oneOf(...SUMMARIES))),
@@ -196,7 +233,7 @@ const params: Fields = {
   top_p: optional(nullable(float)),
   truncation: optional(nullable(oneOf(...TRUNCATIONS))),
   user: optional(nullable(str)),
-  stream: optional(nullable(oneOf(false))),
+  stream: optional(nullable(notStreaming)),
 };
 
 /** The top-level keys a Responses request may have, in the order they are written. */
@@ -241,6 +278,26 @@ const responseFields: Fields = {
 /** The keys of a Response on the wire, in the order they are written. */
 export const RESPONSE_KEYS: readonly string[] = Object.keys(responseFields);
 
+const choiceLikeRequest: Reader<ToolChoice> = (value, trail) =>
+  isObject(value) ? readLooseToolChoice(value, trail) : readToolChoice(value, trail);
+
+/** What the Python original demands of a Response beyond `responseFields`. */
+const strictFields: Fields = {
+  ...responseFields,
+  error: optional(nullable(object({ code: oneOf(...ERROR_CODES), message: str }, "keep"))),
+  incomplete_details: optional(
+    nullable(object({ reason: optional(nullable(oneOf("max_output_tokens", "content_filter"))) }, "keep")),
+  ),
+  tool_choice: choiceLikeRequest,
+  tools: list(readStrictResponseTool),
+  reasoning: optional(nullable(object({ effort: optional(nullable(oneOf(...EFFORTS))) }, "keep"))),
+  service_tier: optional(nullable(oneOf(...SERVICE_TIERS, "fast"))),
+  text: optional(nullable(object({ format: optional(nullable(looseFormat)) }, "keep"))),
+  truncation: optional(nullable(oneOf(...TRUNCATIONS))),
+  usage: optional(nullable(readStrictUsage)),
+};
+const readStrictResponse = object<Response>(strictFields, "keep");
+
 /** The reader behind `parseResponse`, for composing larger bodies. */
 export const readResponse = object<Response>(responseFields, "keep");
 
@@ -254,7 +311,17 @@ export function parseCreateParams(value: unknown, prefix: Location = []): Respon
   return readWith(readCreateParams, value, prefix);
 }
 
+/** How a Response is read. */
+export interface ParseResponseOptions {
+  /** Refuse what the Python original refuses: usage without details, unknown words in closed lists. */
+  refuseLikeOriginal?: boolean;
+}
+
 /** Reads a Response as `/verify` requires it; keys it does not know are kept. */
-export function parseResponse(value: unknown, prefix: Location = []): Response {
-  return readWith(readResponse, value, prefix);
+export function parseResponse(
+  value: unknown,
+  prefix: Location = [],
+  { refuseLikeOriginal = false }: ParseResponseOptions = {},
+): Response {
+  return readWith(refuseLikeOriginal ? readStrictResponse : readResponse, value, prefix);
 }

@@ -1,3 +1,6 @@
+import { parsePyInt } from "../python/parse-number.ts";
+import { PyFloat } from "../python/py-float.ts";
+import { pyStr } from "../python/repr.ts";
 import { ValidationError } from "./validation.ts";
 
 const ROLLOUT_ID = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
@@ -5,6 +8,22 @@ const ROLLOUT_ID = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 /** Whether a text can be a rollout's id; such ids are safe in paths and file names. */
 export function isRolloutId(text: string): boolean {
   return ROLLOUT_ID.test(text);
+}
+
+/** An attempt as a whole number, read the way Python's `int` reads one; 0 where none is given. */
+function attemptNumber(attempt: unknown): number {
+  if (attempt === undefined || attempt === null) return 0;
+  const read = typeof attempt === "string" ? Number(parsePyInt(attempt) ?? Number.NaN) : Number(attempt);
+  const isScalar = typeof attempt !== "object" || attempt instanceof PyFloat;
+  if (isScalar && Number.isFinite(read)) return Math.trunc(read);
+  throw new ValidationError([
+    {
+      type: "int_type",
+      loc: ["body", "_ng_attempt_index"],
+      msg: "Input should be a valid integer",
+      input: attempt,
+    },
+  ]);
 }
 
 /** The id that captures and trajectories of a rollout are filed under; undefined when the row has no identity. */
@@ -30,6 +49,7 @@ export function rolloutIdOf(row: Readonly<Record<string, unknown>>): string | un
     id = given;
   } else if (task === undefined || task === null || rollout === undefined || rollout === null) {
     return undefined;
-  } else id = `${task}-${rollout}`;
-  return typeof attempt === "number" && attempt > 0 ? `${id}-a${attempt}` : id;
+  } else id = `${pyStr(task)}-${pyStr(rollout)}`;
+  const number = attemptNumber(attempt);
+  return number > 0 ? `${id}-a${number}` : id;
 }

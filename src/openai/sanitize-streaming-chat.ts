@@ -1,3 +1,4 @@
+import { isTruthy } from "../python/truth.ts";
 import type { OnLoss } from "./conversion-loss.ts";
 import { isObject, type JsonObject } from "./readers.ts";
 import { CHAT_PARAM_KEYS } from "./validate-chat.ts";
@@ -17,5 +18,5 @@ export function sanitizeStreamingChat(body: JsonObject, onLoss?: OnLoss): Saniti
     if (CHAT_PARAM_KEYS.has(key)) request[key] = body[key];
     else onLoss?.({ field: key, reason: "the request schema has no such key" });
   }
-  return { request, includeUsage: isObject(options) && Boolean(options["include_usage"]) };
+  return { request, includeUsage: isObject(options) && isTruthy(options["include_usage"]) };
 }

@@ -1,3 +1,5 @@
+import { pyStr } from "../python/repr.ts";
+import { isTruthy } from "../python/truth.ts";
 import type { OnLoss } from "./conversion-loss.ts";
 import { isObject, type JsonObject, tryReading, wordOf } from "./readers.ts";
 import { CREATE_PARAM_KEYS, parseCreateParams, type ResponseCreateParams } from "./responses.ts";
@@ -17,6 +19,7 @@ export interface SanitizedRequest {
 
 const KNOWN_KEYS = new Set(CREATE_PARAM_KEYS);
 const DELIMITER = "__";
+const TEXT_PARTS = new Set<unknown>(["input_text", "output_text", "text"]);
 
 /**
  * Makes a plain request of what streaming harnesses send: namespaced tools are flattened, tools hidden in the input are hoisted, what
@@ -46,10 +49,10 @@ function flatten(tools: unknown, namespaces: Record<string, [string, string]>): 
       flat.push(tool);
       continue;
     }
-    const namespace = wordOf(tool["name"] ?? "");
+    const namespace = isTruthy(tool["name"]) ? pyStr(tool["name"]) : "";
     for (const member of Array.isArray(tool["tools"]) ? tool["tools"] : []) {
-      if (!isObject(member) || !member["name"]) continue;
-      const name = wordOf(member["name"]);
+      if (!isObject(member) || !isTruthy(member["name"])) continue;
+      const name = pyStr(member["name"]);
       const joined = namespace + DELIMITER + name;
       flat.push({ ...member, type: "function", name: joined });
       namespaces[joined] = [namespace, name];
@@ -96,9 +99,9 @@ function sanitizeInput(
 }
 
 function withFlatName(item: unknown): unknown {
-  if (!isObject(item) || item["type"] !== "function_call" || !item["namespace"]) return item;
+  if (!isObject(item) || item["type"] !== "function_call" || !isTruthy(item["namespace"])) return item;
   const { namespace, ...call } = item;
-  return { ...call, name: wordOf(namespace) + DELIMITER + wordOf(item["name"]) };
+  return { ...call, name: pyStr(namespace) + DELIMITER + pyStr(item["name"] ?? null) };
 }
 
 const isInstruction = (item: JsonObject | undefined) =>
@@ -110,7 +113,7 @@ function textOf(item: JsonObject | undefined): string {
   const content = item?.["content"];
   if (!Array.isArray(content)) return typeof content === "string" ? content : "";
   return content
-    .map((part: unknown) => (isObject(part) && typeof part["text"] === "string" ? part["text"] : ""))
+    .map((part: unknown) => (isObject(part) && TEXT_PARTS.has(part["type"]) ? (part["text"] ?? "") : ""))
     .join("");
 }
 

@@ -71,7 +71,7 @@ describe("parseSanitizedParams", () => {
     const losses: Loss[] = [];
     const body = {
       input: "x",
-      reasoning: { effort: "low", context: "auto" },
+      reasoning: { effort: "low", colour: "auto" },
       tools: [{ ...feed, colour: 1 }],
     };
     expect(parseSanitizedParams(body, ["body"], (loss) => losses.push(loss))).toEqual({
@@ -79,8 +79,8 @@ describe("parseSanitizedParams", () => {
       reasoning: { effort: "low" },
       tools: [feed],
     });
-    expect(losses.map(({ field }) => field)).toEqual(["reasoning.context", "tools.0.colour"]);
-    expect(body.reasoning).toHaveProperty("context");
+    expect(losses.map(({ field }) => field)).toEqual(["reasoning.colour", "tools.0.colour"]);
+    expect(body.reasoning).toHaveProperty("colour");
   });
 
   it("still refuses what is wrong", () => {

@@ -83,7 +83,7 @@ type Chat = Omit<ChatCreateParams, PassedOn> & {
   messages: (ChatText | SdkChatUser)[];
   model: string;
   tools?: Extract<NonNullable<ChatCreateParams["tools"]>[number], { type: "function" }>[];
-  tool_choice?: ChatCreateParams["tool_choice"];
+  tool_choice?: NonNullable<ChatCreateParams["tool_choice"]>;
 };
 
 export type Requests = [

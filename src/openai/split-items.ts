@@ -1,4 +1,6 @@
 import type { ResponseInputItem } from "./item-types.ts";
+import type { JsonObject } from "./readers.ts";
+import { typeOfUntyped } from "./validate-items.ts";
 
 /** What the model makes; results and approvals come from outside and never start the generated part. */
 const GENERATED = new Set<string>([
@@ -18,8 +20,10 @@ const GENERATED = new Set<string>([
 
 /** Whether the model made this item. */
 export function isGenerated(item: ResponseInputItem): boolean {
-  if (item.type !== undefined && item.type !== "message") return GENERATED.has(item.type);
-  return "role" in item && item["role"] === "assistant";
+  const type = item.type ?? typeOfUntyped(item as JsonObject);
+  if (type !== "message") return GENERATED.has(type);
+  const { role = "assistant" } = item as { role?: unknown };
+  return role === "assistant";
 }
 
 /** Cuts a flat list of items into the prompt and what the model generated, at the model's first item. */

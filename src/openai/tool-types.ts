@@ -10,6 +10,7 @@ export interface FunctionTool {
 /** The hosted tools of the Responses API; only Responses-native backends can serve them. */
 export const HOSTED_TOOL_TYPES = [
   "file_search",
+  "computer",
   "computer_use_preview",
   "web_search",
   "web_search_2025_08_26",
@@ -20,6 +21,9 @@ export const HOSTED_TOOL_TYPES = [
   "image_generation",
   "local_shell",
   "custom",
+  "namespace",
+  "tool_search",
+  "programmatic_tool_calling",
   "shell",
   "apply_patch",
 ] as const;

@@ -76,3 +76,18 @@ describe("normalizeUsage", () => {
     }
   });
 });
+
+it("keeps what the first turn reports besides", () => {
+  const turn = {
+    ...{ input_tokens: 1, output_tokens: 2, total_tokens: 3, extra: 5 },
+    input_tokens_details: { cached_tokens: 1, audio: 2 },
+    output_tokens_details: { reasoning_tokens: null },
+  };
+  const doubled = accumulateUsage(accumulateUsage(null, turn), { ...turn, extra: 9 } as Usage);
+  expect(doubled).toMatchObject({
+    total_tokens: 6,
+    extra: 5,
+    input_tokens_details: { cached_tokens: 2, audio: 2 },
+  });
+  expect(sumUsage([turn])).not.toHaveProperty("extra");
+});

@@ -1,5 +1,5 @@
 import { coerceInt, isRefusal } from "./coerce-scalar.ts";
-import { isObject, type JsonObject, type Reader, refuse } from "./readers.ts";
+import { int, isObject, type JsonObject, nullable, object, type Reader, refuse } from "./readers.ts";
 
 /** Token counts of a response; a detail nobody reported is null, never 0. */
 export interface Usage {
@@ -31,6 +31,7 @@ export function ownUsage(...usages: readonly unknown[]): Pick<Usage, (typeof OWN
 
 /** A count as providers report it; negative, fractional and boolean values count as missing. */
 export function countOf(value: unknown): number | null {
+  if (typeof value === "bigint") return value >= 0n ? Number(value) : null;
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
 }
 
@@ -42,13 +43,17 @@ function firstCount(...values: unknown[]): number | null {
   return null;
 }
 
+/** Totals are copied as they are reported, below zero too. */
+const totalOf = (value: unknown): number | undefined =>
+  typeof value === "number" && Number.isSafeInteger(value) ? value : undefined;
+
 const detailsOf = (value: unknown): JsonObject => (isObject(value) ? value : {});
 
 /** Chat usage as Responses usage: totals are copied, not recomputed; null where the completion has none. */
 export function usageFromChat(usage: unknown): Usage | null {
   if (!isObject(usage)) return null;
-  const input = countOf(usage["prompt_tokens"]) ?? 0;
-  const output = countOf(usage["completion_tokens"]) ?? 0;
+  const input = totalOf(usage["prompt_tokens"]) ?? 0;
+  const output = totalOf(usage["completion_tokens"]) ?? 0;
   return {
     input_tokens: input,
     input_tokens_details: {
@@ -65,10 +70,24 @@ export function usageFromChat(usage: unknown): Usage | null {
         usage["reasoning_output_tokens"],
       ),
     },
-    total_tokens: countOf(usage["total_tokens"]) ?? input + output,
+    total_tokens: totalOf(usage["total_tokens"]) ?? input + output,
     ...ownUsage(usage),
   };
 }
+
+const details = (name: string) => object({ [name]: nullable(int) }, "keep");
+
+/** Reads the usage of a Response as the Python original does: every count and every detail must be there. */
+export const readStrictUsage: Reader<Usage> = object<Usage>(
+  {
+    input_tokens: int,
+    input_tokens_details: details("cached_tokens"),
+    output_tokens: int,
+    output_tokens_details: details("reasoning_tokens"),
+    total_tokens: int,
+  },
+  "keep",
+);
 
 /** Reads the usage of a Response; missing details become null, other keys are kept, chat-shaped usage is converted. */
 export const readUsage: Reader<Usage> = (value, trail) => {

@@ -95,10 +95,12 @@ function withReasoningApart(
   { uses_interleaved_reasoning: resend = true }: VllmSettings,
   onLoss?: OnLoss,
 ): ChatAssistantMessage {
-  const blocks: string[] = [];
+  let blocks: string[] = [];
+  let lost = false;
   const cut = (text: string) => {
     const { reasoning, content } = parseThinkTags(text);
-    blocks.push(...reasoning);
+    lost ||= reasoning.length > 0 && blocks.length > 0;
+    if (reasoning.length > 0) blocks = reasoning;
     return content;
   };
   const { content } = message;
@@ -109,8 +111,8 @@ function withReasoningApart(
       : content;
   const [first, ...others] = blocks;
   if (first === undefined) return message;
-  if (others.some((text) => text !== "")) {
-    onLoss?.({ field: `messages.${index}.content`, reason: "only the first think block is sent back" });
+  if (lost || others.some((text) => text !== "")) {
+    onLoss?.({ field: `messages.${index}.content`, reason: "only one think block is sent back" });
   }
   if (!resend) return { ...message, content: rest };
   return { ...message, content: rest, reasoning_content: first, reasoning: first };

@@ -1,4 +1,6 @@
 import { GymError } from "../errors.ts";
+import { parsePyInt } from "../python/parse-number.ts";
+import { isPyFloat, isPyInt } from "../python/py-float.ts";
 import type { ChatAssistantMessage, ChatChoice, ChatCompletion } from "./chat-types.ts";
 import type { TokenInformation } from "./item-types.ts";
 import type { JsonObject } from "./readers.ts";
@@ -25,9 +27,8 @@ export type FoundTokens =
  * are there must agree; half of one is an error; ids are never invented.
  */
 export function findTokens(completion: ChatCompletion): FoundTokens {
-  const [choice, second] = completion.choices;
+  const [choice] = completion.choices;
   if (choice === undefined) return fail("the completion has no choices");
-  if (second !== undefined) return fail("token ids are defined for one choice only");
   const onMessage = messageTokens(choice.message);
   const beside = idsBesideChoice(completion, choice);
   if (onMessage !== undefined) {
@@ -59,7 +60,7 @@ export function attachTokens(
   found: FoundTokens,
   promptTokenIds?: readonly number[],
 ): ChatCompletion {
-  const choice = completion.choices[0] ?? fail("the completion has no choices");
+  const [choice = fail("the completion has no choices"), ...others] = completion.choices;
   const tokens =
     found.kind === "complete"
       ? found.tokens
@@ -70,8 +71,11 @@ export function attachTokens(
           choice.message,
         );
   const { prompt_token_ids: _prompt, ...rest } = completion;
-  const { logprobs: _logprobs, token_ids: _ids, ...bare } = choice;
-  return { ...rest, choices: [{ ...bare, message: { ...choice.message, ...tokens } }] };
+  const { token_ids: _ids, ...bare } = choice;
+  const message = { ...choice.message, ...tokens };
+  // Log-probabilities go only where the token lists were made of them.
+  if (messageTokens(choice.message) === undefined) delete bare.logprobs;
+  return { ...rest, choices: [{ ...bare, message }, ...others] };
 }
 
 function bundle(
@@ -118,7 +122,14 @@ function idsBesideChoice(completion: ChatCompletion, choice: ChatChoice) {
   return { prompt, generation };
 }
 
-const TOKEN_ID = /^token_id:(\d+)$/;
+const TOKEN_ID = "token_id:";
+
+/** The id in a text such as `token_id:17`, read the way Python's `int` reads one. */
+function tokenIdOf(token: unknown): number | undefined {
+  if (typeof token !== "string" || !token.startsWith(TOKEN_ID)) return undefined;
+  const id = parsePyInt(token.slice(TOKEN_ID.length));
+  return id === undefined ? undefined : Number(id);
+}
 
 function idsInLogprobs(choice: ChatChoice): { ids: number[]; logProbs: number[] } {
   const entries: unknown = choice.logprobs?.content;
@@ -127,12 +138,13 @@ function idsInLogprobs(choice: ChatChoice): { ids: number[]; logProbs: number[] 
   const ids: number[] = [];
   const logProbs: number[] = [];
   for (const [index, entry] of (entries as (JsonObject | null)[]).entries()) {
-    const match = typeof entry?.["token"] === "string" ? TOKEN_ID.exec(entry["token"]) : null;
+    const id = tokenIdOf(entry?.["token"]);
     const logProb = entry?.["logprob"];
-    if (match === null) return fail(`logprobs.content.${index}.token has not the form token_id:<number>`);
-    if (typeof logProb !== "number") return fail(`logprobs.content.${index}.logprob is no number`);
-    ids.push(Number(match[1]));
-    logProbs.push(logProb);
+    if (id === undefined) return fail(`logprobs.content.${index}.token has not the form token_id:<number>`);
+    if (!isPyFloat(logProb) && !isPyInt(logProb))
+      return fail(`logprobs.content.${index}.logprob is no number`);
+    ids.push(id);
+    logProbs.push(Number(logProb));
   }
   return { ids, logProbs };
 }
