@@ -6,8 +6,8 @@ import {
   innerConfig,
   localVllmFields,
   openLocalVllm,
+  refuseLocalProblems,
 } from "../local_vllm_model/local-backend.ts";
-import { refuseProblems } from "../vllm_model/config.ts";
 import { comparisonRoles } from "./comparison-roles.ts";
 
 /** A generative reward model: compares two responses that come in roles of their own. */
@@ -19,7 +19,7 @@ export default defineModel({
       /** Whether the model's template knows the role `principle`. */
       supports_principle_role: laxBool().default(true),
     })
-    .superRefine(refuseProblems),
+    .superRefine(refuseLocalProblems),
   start: (server) => openLocalVllm(server, comparisonRoles(server.config.supports_principle_role)),
   stop: (server, local) => closeLocalVllm(server, local),
   responses: (call) => call.state.responses(call),

@@ -131,6 +131,10 @@ describe("local_vllm_model", () => {
     expect(later).toMatchObject({ status: 502, body: { error: { message: expect.stringMatching(cause) } } });
   });
 
+  it("does not start an engine per worker", async () => {
+    await expect(start({ num_workers: 2 })).rejects.toThrow("num_workers: each worker would start an engine");
+  });
+
   it("chooses address and model itself, and takes an empty base_url for none", async () => {
     const server = await start({
       base_url: "",

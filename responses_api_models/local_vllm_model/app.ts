@@ -1,12 +1,17 @@
 import { defineModel } from "nemo-gym";
 import { z } from "zod";
-import { refuseProblems } from "../vllm_model/config.ts";
-import { closeLocalVllm, innerConfig, localVllmFields, openLocalVllm } from "./local-backend.ts";
+import {
+  closeLocalVllm,
+  innerConfig,
+  localVllmFields,
+  openLocalVllm,
+  refuseLocalProblems,
+} from "./local-backend.ts";
 
 /** A vLLM engine that this server starts, watches and ends. */
 export default defineModel({
   name: "LocalVLLMModel",
-  config: z.looseObject(localVllmFields).superRefine(refuseProblems),
+  config: z.looseObject(localVllmFields).superRefine(refuseLocalProblems),
   start: (server) => openLocalVllm(server),
   stop: (server, local) => closeLocalVllm(server, local),
   responses: (call) => call.state.responses(call),

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { errorMessage, HttpError, ProviderError, type ServerContext } from "nemo-gym";
 import { type ChatCompletion, laxBool, laxFloat, laxInt, type Response } from "nemo-gym/openai";
 import { z } from "zod";
-import { vllmFields } from "../vllm_model/config.ts";
+import { refuseProblems, vllmFields } from "../vllm_model/config.ts";
 import { type AdaptBody, openVllm, type VllmBackend } from "../vllm_model/vllm-backend.ts";
 import { VllmEngine } from "./engine.ts";
 
@@ -34,6 +34,18 @@ export const localVllmFields = {
 
 const schema = z.looseObject(localVllmFields);
 export type LocalVllmConfig = z.output<typeof schema>;
+
+/** Refuses what an engine of one's own cannot do; for `superRefine`. */
+export function refuseLocalProblems(
+  config: Partial<LocalVllmConfig> & { num_workers?: unknown },
+  context: z.RefinementCtx,
+): void {
+  refuseProblems(config, context);
+  if (!(Number(config.num_workers) > 1) || (config.base_url?.length ?? 0) > 0) return;
+  const message =
+    "each worker would start an engine of its own; give the workers to a local_vllm_model_proxy";
+  context.addIssue({ code: "custom", path: ["num_workers"], message });
+}
 
 // Kept from the first moment: a start that is broken off must not leave an engine behind.
 const engines = new WeakMap<object, VllmEngine>();
