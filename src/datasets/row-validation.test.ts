@@ -41,6 +41,54 @@ describe("validateLine", () => {
     expect(found[0]?.message).toMatch(message);
   });
 
+  it.each([
+    // A known field counts twice, an unknown one that is kept once; the form with most wins, the first of equals.
+    [{ role: "user", content: "x", name: "n" }, ["content", "role"]],
+    [{ role: "user", content: "x", id: null }, ["content", "role"]],
+    [{ role: "user", content: "x", id: null, name: "n" }, ["content", "id", "name", "role"]],
+    [{ role: "user", content: "x", a: 1, b: 2 }, ["content", "role"]],
+    [{ role: "user", content: "x", a: 1, b: 2, c: 3 }, ["a", "b", "c", "content", "role"]],
+    [{ role: "user", content: [], status: "completed", id: "i" }, ["content", "role", "status"]],
+    [{ role: "assistant", content: [], id: "i" }, ["content", "id", "role"]],
+    [{ call_id: "c", output: "x", a: 1, b: 2 }, ["call_id", "output"]],
+    [{ call_id: "c", output: "x", a: 1, b: 2, c: 3 }, ["a", "b", "c", "call_id", "output"]],
+    [{ name: "n", arguments: "{}", call_id: "c", a: 1 }, ["arguments", "call_id", "name"]],
+    [{ name: "n", arguments: "{}", a: 1 }, ["a", "arguments", "name"]],
+    [{ role: "tool", content: "x" }, ["content", "role"]],
+    [
+      {
+        role: "user",
+        content: "x",
+        routed_experts: null,
+        prompt_token_ids: [],
+        generation_token_ids: [],
+        generation_log_probs: [],
+      },
+      [
+        "content",
+        "generation_log_probs",
+        "generation_token_ids",
+        "prompt_token_ids",
+        "role",
+        "routed_experts",
+      ],
+    ],
+  ])("keeps of the untyped item %j the keys %j", (item, keys) => {
+    const verdict = validateLine(JSON.stringify({ responses_create_params: { input: [item] } }));
+    const [read] = (verdict.valid ? verdict.params["input"] : []) as object[];
+    expect(Object.keys(read ?? {}).sort()).toEqual(keys);
+  });
+
+  it.each([
+    { role: "tool", content: "x", id: 5 },
+    { role: "user", content: "x", type: null },
+    { role: "user", content: "x", prompt_token_ids: null },
+    { type: "message", role: "user", content: [{ type: "input_image", image_url: "u" }] },
+    { type: "web_search_call", id: "w", status: "completed" },
+  ])("refuses the item %j", (item) => {
+    expect(problems(JSON.stringify({ responses_create_params: { input: [item] } }))).not.toEqual([]);
+  });
+
   it("refuses bytes that are no text", () => {
     expect(problems(null)).toEqual([{ path: "", message: "the line is not UTF-8 text" }]);
   });

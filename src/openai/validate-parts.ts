@@ -114,7 +114,10 @@ const annotation = byType<unknown>({
   ),
   file_path: object({ file_id: str, index: int, type: str }, "drop"),
 });
-const logprob = object({ token: str, bytes: anything, logprob: float, top_logprobs: list(record) }, "drop");
+const logprob = object(
+  { token: str, bytes: list(anything), logprob: float, top_logprobs: list(record) },
+  "drop",
+);
 
 const outputText = object(
   {
