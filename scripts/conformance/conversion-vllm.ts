@@ -81,7 +81,7 @@ export function callVllm(input: VllmCaseInput): { result: unknown; tokenize_requ
     return { result: toClient(bareReasoningCompletion(settings.model), input, settings) };
   }
   const failure = input.upstream_error;
-  if (failure !== undefined) {
+  if (failure != null) {
     if (!isContextOverflow(failure.status, failure.body))
       throw new Error(`engine answered ${failure.status}`);
     return { result: toClient(contextOverflowCompletion(settings.model), input, settings) };

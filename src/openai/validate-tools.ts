@@ -95,6 +95,12 @@ function container(unknowns: Unknowns, type: string): Reader<unknown> {
   );
 }
 
+const echoedFunction: Fields = {
+  ...functionTool,
+  parameters: optional(nullable(record)),
+  strict: optional(nullable(bool)),
+};
+
 function toolTable(unknowns: Unknowns): Record<string, Fields> {
   const webSearch: Fields = {
     type: str,
@@ -123,7 +129,7 @@ function toolTable(unknowns: Unknowns): Record<string, Fields> {
     allowed_callers: callers,
   };
   return {
-    function: functionTool,
+    function: unknowns === "keep" ? echoedFunction : functionTool,
     file_search: {
       type: str,
       vector_store_ids: list(str),
