@@ -55,6 +55,31 @@ const modes: [string, Record<string, unknown>, Record<string, unknown>][] = [
 ];
 
 describe.each(modes)("%s", (_mode, globalConfig, resources) => {
+  it("keeps an MCP client in the session of its token", async () => {
+    const exposed = { ...resources, expose_tools_over_mcp: true };
+    const { servers } = await start(await counterServers(exposed), globalConfig);
+    const counts = await Promise.all(
+      Array.from({ length: 12 }, async (_, initial_count) => {
+        const seeded = await servers.client.post("counter", "/seed_session", { initial_count });
+        const { headers } = (seeded.json() as { mcp: { headers: Record<string, string> } }).mcp;
+        const call = async (name: string, args: object) => {
+          const body = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } };
+          // Each on a connection of its own, so that any of several workers may get it.
+          const reply = await fetch(`${servers.client.baseUrl("counter")}/mcp`, {
+            method: "POST",
+            headers: { ...headers, "content-type": "application/json", connection: "close" },
+            body: JSON.stringify(body),
+          });
+          return (await reply.json()) as { result: { structuredContent: { count?: number } } };
+        };
+        await call("increment_counter", { count: 100 });
+        const { result } = await call("get_counter_value", {});
+        return result.structuredContent.count;
+      }),
+    );
+    expect(counts).toEqual(Array.from({ length: 12 }, (_, index) => index + 100));
+  });
+
   it("runs a rollout end to end", async () => {
     const { servers } = await start(await counterServers(resources), globalConfig);
     const reply = await servers.client.post("agent", "/run", {

@@ -4,7 +4,7 @@ import type { Cookies } from "./cookies.ts";
 import { NO_COOKIES } from "./cookies.ts";
 import { Deadline } from "./deadline.ts";
 import { HttpPools, type HttpReply } from "./http-pools.ts";
-import type { Links } from "./link/links.ts";
+import { type Links, LONG_BODY } from "./link/links.ts";
 import { nextDelay, type RetryBudget, SERVER_RETRY, sleep } from "./retry.ts";
 import type { CallOptions, ServerClient, ServerReply } from "./server-client.ts";
 
@@ -142,7 +142,7 @@ export class RunClient implements ServerClient {
     options: CallOptions,
   ): Promise<ServerReply> {
     const text = method === "POST" ? JSON.stringify(body ?? null) : "";
-    const link = await this.#links?.to(server, text);
+    const link = text.length > LONG_BODY ? undefined : await this.#links?.to(server);
     if (!link) return this.#overHttp(method, server, path, text, options);
     const { cookies, headers, signal } = options;
     try {

@@ -146,6 +146,8 @@ export interface AppParts {
   log: Logger;
   /** Whether handlers look at bodies that are no JSON themselves. */
   takesMalformed?: boolean;
+  /** The session a request names by other means than its cookie. */
+  sessionOf?: (headers: AppCall["headers"]) => string | undefined;
   /** New ids of sessions; a worker of several makes ids that lead back to it. */
   newSessionId?: () => string;
   start?(): MaybePromise<void>;
@@ -160,10 +162,14 @@ export class ServerApp {
   readonly #parts: AppParts;
   readonly #get: Map<string, Handler>;
   readonly #post: Map<string, Handler>;
+  /** The session a request belongs to; undefined when it names none. A field: hosts wrap the app. */
+  readonly sessionOf: (call: Pick<AppCall, "cookies" | "headers">) => string | undefined;
   #rollouts: RolloutContext | undefined;
 
   constructor(parts: AppParts) {
     this.#parts = parts;
+    this.sessionOf = ({ cookies, headers }) =>
+      parts.sessionOf?.(headers) ?? this.cookie.read(cookies[this.cookie.name]);
     this.name = parts.name;
     this.type = parts.type;
     this.cookie = new SessionCookie(`${parts.className}___${parts.name}`);

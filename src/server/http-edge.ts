@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Duplex } from "node:stream";
 import { parseCookieHeader } from "../client/cookies.ts";
 import { errorMessage, GymError } from "../errors.ts";
-import { type JsonTextError, loadsPlain } from "../python/json-loads.ts";
-import { type AppReply, MalformedBody, type ServerApp } from "./app.ts";
+import type { AppReply, ServerApp } from "./app.ts";
 import { EdgeCall } from "./edge-call.ts";
+import { parseBody } from "./parse-body.ts";
 import { plainText, unansweredReply } from "./reply-text.ts";
 import { SESSION_COOKIE_ATTRIBUTES } from "./session-cookie.ts";
 
@@ -18,13 +18,10 @@ export const DEFAULT_BODY_LIMIT_BYTES = 128 * 1024 * 1024;
 /** What is still running when this time is over is cut off. */
 const SHUTDOWN_GRACE_MS = 500;
 const BACKLOG = 16_384;
-const MAX_QUOTED = 200;
 
 export interface HttpEdgeOptions {
   host: string;
   port: number;
-  /** Listen on a Unix socket instead. */
-  socketPath?: string;
   /** Null: no limit. */
   bodyLimitBytes?: number | null;
   /** How long a client may take to send its headers, and its whole request. */
@@ -57,11 +54,11 @@ export class HttpEdge {
   /** Listens; a port that is taken is an error that says so. */
   static async listen(app: ServerApp, options: HttpEdgeOptions): Promise<HttpEdge> {
     const edge = new HttpEdge(app, options);
-    const { host, port, socketPath } = options;
+    const { host, port } = options;
     try {
       await new Promise<void>((resolve, reject) => {
         edge.#server.once("error", reject);
-        edge.#server.listen(socketPath ? { path: socketPath } : { host, port, backlog: BACKLOG }, () => {
+        edge.#server.listen({ host, port, backlog: BACKLOG }, () => {
           edge.#server.off("error", reject);
           resolve();
         });
@@ -170,33 +167,6 @@ export class ListenError extends GymError {
     this.host = host;
     this.port = port;
     this.systemCode = systemCode;
-  }
-}
-
-function parseBody(text: string): unknown {
-  if (text === "") return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return parseAsPython(text);
-  }
-}
-
-/** Python clients write NaN and Infinity as bare words; what is no JSON for them either is refused with the place. */
-function parseAsPython(text: string): unknown {
-  try {
-    return loadsPlain(text, { allowNonFinite: true });
-  } catch (error) {
-    const { position = 0 } = error as Partial<JsonTextError>;
-    const ctx = { error: errorMessage(error).slice(0, MAX_QUOTED) };
-    const detail = {
-      type: "json_invalid",
-      loc: ["body", position],
-      msg: "JSON decode error",
-      input: {},
-      ctx,
-    };
-    return new MalformedBody(text, detail);
   }
 }
 

@@ -1,13 +1,11 @@
 import { rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { FrameSocket } from "../client/link/frame-socket.ts";
-import type { CallHead, ReplyHead } from "../client/link/messages.ts";
+import { type CallHead, MAX_MESSAGE_BYTES, type ReplyHead } from "../client/link/messages.ts";
 import type { AppReply, ServerApp } from "./app.ts";
 import { EdgeCall } from "./edge-call.ts";
+import { parseBody } from "./parse-body.ts";
 import { replyText, unansweredReply } from "./reply-text.ts";
-
-/** More than a caller sends: longer bodies come over HTTP. */
-const MAX_LINE_BYTES = 64 * 1024 * 1024;
 
 /** Answers the other processes of the run, for all servers of this one, on a socket only this user can open. */
 export class LinkEdge {
@@ -39,7 +37,7 @@ export class LinkEdge {
 
   #welcome(socket: Socket): void {
     const running = new Map<number, EdgeCall>();
-    const frames = new FrameSocket(socket, MAX_LINE_BYTES, {
+    const frames = new FrameSocket(socket, MAX_MESSAGE_BYTES, {
       received: (head, text) => {
         const call = head as CallHead | readonly [id: number];
         if (call.length === 1) running.get(call[0])?.abort(new Error("the caller closed the connection"));
@@ -63,8 +61,7 @@ export class LinkEdge {
     let reply: AppReply;
     let answer: string;
     try {
-      const body: unknown = text === "" ? undefined : JSON.parse(text);
-      const call = new EdgeCall(method, path, body, { cookies, headers });
+      const call = new EdgeCall(method, path, parseBody(text), { cookies, headers });
       running.set(id, call);
       reply = app ? await app.handle(call) : { status: 404, body: { detail: "Not Found" }, cookies: {} };
       answer = await replyText(reply);
@@ -74,8 +71,7 @@ export class LinkEdge {
     } finally {
       running.delete(id);
     }
-    const isQuoted = answer.includes("\n");
-    const head: ReplyHead = [id, reply.status, reply.cookies, isQuoted ? 1 : 0];
-    frames.send(head, isQuoted ? JSON.stringify(answer) : answer);
+    const head: ReplyHead = [id, reply.status, reply.cookies, reply.headers ?? {}];
+    frames.send(head, answer);
   }
 }

@@ -8,7 +8,10 @@ import { restoreToolNames, stripToolNames } from "./mcp-names.ts";
 import { type McpToken, readMcpToken, signMcpToken } from "./mcp-token.ts";
 import { jsonSchemaOf } from "./openapi.ts";
 
-const TOKEN_HEADER = "x-nemo-gym-session-token";
+/** Names the session of an MCP call. */
+export const TOKEN_HEADER = "x-nemo-gym-session-token";
+/** Headers of the protocol itself. */
+export const MCP_HEADERS = ["mcp-protocol-version", "mcp-session-id", "mcp-method", "mcp-name"];
 const RESERVED = new Set(["verify", "seed_session", "aggregate_metrics", "mcp"]);
 const TOOL_NAME = /^[A-Za-z0-9_-]+$/;
 const ANY_OBJECT = { type: "object", additionalProperties: true };
@@ -57,6 +60,10 @@ export class McpExposure {
       return restored.size === 0 ? reply : restoreToolNames(reply, restored);
     };
     post["/mcp"] = (call) => this.#serve(call);
+    this.#parts.sessionOf = (headers) => {
+      const token = this.#token(headers);
+      return typeof token === "object" ? token.sid : undefined;
+    };
     this.#parts.mounts = [...(this.#parts.mounts ?? []), "/mcp"];
     if (this.#parts.fallback && !this.#options.fallbackTool?.list) {
       this.#parts.log.warn(
@@ -112,7 +119,7 @@ export class McpExposure {
   async #serve(call: RouteCall): Promise<Reply> {
     // Loaded on first use: most servers never speak MCP.
     const { Server, WebStandardStreamableHTTPServerTransport } = await import("@modelcontextprotocol/server");
-    const token = this.#token(call);
+    const token = this.#token(call.headers);
     const server = new Server({ name: this.#parts.name, version: "1.0.0" }, { capabilities: { tools: {} } });
     server.setRequestHandler("tools/list", () => ({ tools: this.#list(token) }) as never);
     server.setRequestHandler(
@@ -126,7 +133,7 @@ export class McpExposure {
         accept: "application/json, text/event-stream",
         "content-type": "application/json",
       });
-      for (const name of ["mcp-protocol-version", "mcp-session-id", "mcp-method", "mcp-name"]) {
+      for (const name of MCP_HEADERS) {
         const value = call.headers[name];
         if (typeof value === "string") headers.set(name, value);
       }
@@ -139,8 +146,8 @@ export class McpExposure {
     }
   }
 
-  #token(call: RouteCall): McpToken | "missing" | "invalid" {
-    const header = call.headers[TOKEN_HEADER];
+  #token(headers: RouteCall["headers"]): McpToken | "missing" | "invalid" {
+    const header = headers[TOKEN_HEADER];
     if (typeof header !== "string" || header === "") return "missing";
     return readMcpToken(this.#secret, header) ?? "invalid";
   }

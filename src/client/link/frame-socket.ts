@@ -9,9 +9,11 @@ export interface FrameHandlers {
   closed(): void;
 }
 
+/** In front of a text that is written as a JSON string, because it has line breaks; no JSON begins with it. */
+const QUOTED = "~";
+
 /**
- * Messages over a socket between two processes of a run, two lines each: JSON that says what it is, and a text without line
- * breaks. What is sent in one turn of the event loop goes out together: a busy process makes one system call for dozens of them.
+ * Messages over a socket between two processes of a run, two lines each: JSON that says what it is, and a text. What is sent in one turn of the event loop goes out together: a busy process makes one system call for dozens of them.
  */
 export class FrameSocket {
   readonly #socket: Socket;
@@ -35,7 +37,7 @@ export class FrameSocket {
 
   send(head: readonly unknown[], text: string): void {
     if (this.#closed) return;
-    this.#outbox += `${JSON.stringify(head)}\n${text}\n`;
+    this.#outbox += `${JSON.stringify(head)}\n${asLine(text)}\n`;
     if (this.#scheduled) return;
     this.#scheduled = true;
     setImmediate(this.#flush);
@@ -69,7 +71,12 @@ export class FrameSocket {
       }
       const { value } = this.#head;
       this.#head = undefined;
-      this.#handlers.received(value, line);
+      const text = textOf(line);
+      if (text === undefined) {
+        this.close();
+        return;
+      }
+      this.#handlers.received(value, text);
     }
     if (from === chunk.length) return;
     this.#rest.push(from === 0 ? chunk : chunk.subarray(from));
@@ -83,6 +90,19 @@ export class FrameSocket {
     this.#rest = [];
     this.#restBytes = 0;
     return line;
+  }
+}
+
+function asLine(text: string): string {
+  return text.includes("\n") || text.startsWith(QUOTED) ? QUOTED + JSON.stringify(text) : text;
+}
+
+function textOf(line: string): string | undefined {
+  if (!line.startsWith(QUOTED)) return line;
+  try {
+    return String(JSON.parse(line.slice(QUOTED.length)));
+  } catch {
+    return undefined;
   }
 }
 

@@ -2,15 +2,15 @@ import { connect } from "node:net";
 import type { Cookies } from "../cookies.ts";
 import { NO_COOKIES } from "../cookies.ts";
 import { FrameSocket } from "./frame-socket.ts";
-import { type CallHead, MAX_ANSWER_BYTES, type ReplyHead } from "./messages.ts";
+import { type CallHead, MAX_MESSAGE_BYTES, type ReplyHead } from "./messages.ts";
 
 /** After a failed attempt the other process is called over HTTP for this long. */
 const RETRY_AFTER_MS = 1_000;
-/** Longer bodies go over HTTP: they would hold up the calls behind them. */
-const MAX_BODY_LENGTH = 4 * 1024 * 1024;
+/** Longer bodies had better go over HTTP: they would hold up the calls behind them. */
+export const LONG_BODY = 4 * 1024 * 1024;
 
 export interface LinkCall {
-  method: "GET" | "POST";
+  method: string;
   server: string;
   path: string;
   body: string;
@@ -23,6 +23,7 @@ export interface LinkReply {
   status: number;
   text: string;
   cookies: Cookies;
+  headers: Readonly<Record<string, string>>;
 }
 
 /** The process at the other end has gone while a call was under way: it may have been carried out. */
@@ -48,10 +49,10 @@ export class Links {
     this.#sockets = sockets;
   }
 
-  /** The link to a server; undefined when it has none, or when the call is to go over HTTP for another reason. */
-  async to(server: string, body: string): Promise<Link | undefined> {
+  /** The link to a server; undefined when it has none, or nobody answers there. */
+  async to(server: string): Promise<Link | undefined> {
     const path = this.#sockets.get(server);
-    if (path === undefined || this.#closed || body.length > MAX_BODY_LENGTH) return undefined;
+    if (path === undefined || this.#closed) return undefined;
     let link = this.#links.get(path);
     if (!link || link.isOver) {
       link = new Link(path);
@@ -86,7 +87,7 @@ export class Link {
     const socket = connect(socketPath);
     // Calls under way keep the process alive by their own timers and handles.
     socket.unref();
-    this.#frames = new FrameSocket(socket, MAX_ANSWER_BYTES, {
+    this.#frames = new FrameSocket(socket, MAX_MESSAGE_BYTES, {
       received: (head, text) => this.#received(head as ReplyHead, text),
       closed: () => this.#lost(),
     });
@@ -137,11 +138,11 @@ export class Link {
     this.#frames.close();
   }
 
-  #received([id, status, cookies, isQuoted]: ReplyHead, text: string): void {
+  #received([id, status, cookies, headers]: ReplyHead, text: string): void {
     const pending = this.#pending.get(id);
     if (!pending) return;
     this.#pending.delete(id);
-    pending.resolve({ status, cookies, text: isQuoted ? (JSON.parse(text) as string) : text });
+    pending.resolve({ status, cookies, headers, text });
   }
 
   #lost(): void {

@@ -10,8 +10,13 @@ export type CallHead = readonly [
   headers: Readonly<Record<string, string>>,
 ];
 
-/** An answer; its body follows as text, as a JSON string when it has line breaks. */
-export type ReplyHead = readonly [id: number, status: number, cookies: Cookies, isQuoted: 0 | 1];
+/** An answer; its body follows as text. */
+export type ReplyHead = readonly [
+  id: number,
+  status: number,
+  cookies: Cookies,
+  headers: Readonly<Record<string, string>>,
+];
 
-/** What one answer may weigh, as over HTTP. */
-export const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
+/** What one call or answer may weigh, as over HTTP. */
+export const MAX_MESSAGE_BYTES = 256 * 1024 * 1024;

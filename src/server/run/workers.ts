@@ -4,12 +4,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Pool } from "undici";
-import { cookieHeader, parseSetCookies } from "../../client/cookies.ts";
-import { loadPool } from "../../client/undici-parts.ts";
-import { GymError } from "../../errors.ts";
+import { Links } from "../../client/link/links.ts";
+import { errorMessage, GymError } from "../../errors.ts";
 import { type AppCall, type AppReply, MalformedBody, type ServerApp } from "../app.ts";
-import { HttpEdge } from "../http-edge.ts";
+import { LinkEdge } from "../link-edge.ts";
 import type { ServerMessage, StartMessage } from "./messages.ts";
 import { workerCount } from "./placement.ts";
 
@@ -69,22 +67,11 @@ export async function forkWorkers(message: StartMessage): Promise<() => Promise<
  */
 export function sessionAffinity({ index, count, socketDirectory }: NonNullable<StartMessage["worker"]>) {
   const socketOf = (worker: number) => join(socketDirectory, `${worker}.sock`);
-  const pools = new Map<number, Pool>();
-  const poolOf = (worker: number): Pool => {
-    let pool = pools.get(worker);
-    if (!pool) {
-      pool = new (loadPool())("http://worker", {
-        socketPath: socketOf(worker),
-        connections: 256,
-        headersTimeout: 0,
-        bodyTimeout: 0,
-      });
-      pools.set(worker, pool);
-    }
-    return pool;
-  };
+  const links = new Links(
+    new Map(Array.from({ length: count }, (_, worker) => [String(worker), socketOf(worker)])),
+  );
   let own: ServerApp | undefined;
-  let edge: HttpEdge | undefined;
+  let edge: LinkEdge | undefined;
 
   return {
     newSessionId(): string {
@@ -97,18 +84,18 @@ export function sessionAffinity({ index, count, socketDirectory }: NonNullable<S
       own = Object.create(app, { handle: { value: app.handle.bind(app) } }) as ServerApp;
       const local = own;
       app.handle = async (call: AppCall): Promise<AppReply> => {
-        const sessionId = app.cookie.read(call.cookies[app.cookie.name]);
+        const sessionId = app.sessionOf(call);
         const owner = sessionId === undefined ? index : ownerOf(sessionId, count);
-        return owner === index ? local.handle(call) : forward(poolOf(owner), call);
+        return owner === index ? local.handle(call) : forward(links, owner, app.name, call);
       };
       return app;
     },
     async listen(): Promise<void> {
-      if (own) edge = await HttpEdge.listen(own, { host: "", port: 0, socketPath: socketOf(index) });
+      if (own) edge = await LinkEdge.listen(new Map([[own.name, own]]), socketOf(index));
     },
     async close(): Promise<void> {
-      await edge?.close();
-      await Promise.all([...pools.values()].map((pool) => pool.destroy()));
+      edge?.close();
+      links.close();
     },
   };
 }
@@ -119,21 +106,28 @@ function ownerOf(sessionId: string, count: number): number {
   return hash % count;
 }
 
-async function forward(pool: Pool, call: AppCall): Promise<AppReply> {
-  const headers: Record<string, string> = { "content-type": "application/json" };
-  const cookie = cookieHeader(call.cookies);
-  if (cookie) headers["cookie"] = cookie;
-  const { body } = call;
-  const reply = await pool.request({
-    method: call.method as "GET" | "POST",
-    path: call.path,
-    headers,
-    ...(body !== undefined && { body: body instanceof MalformedBody ? body.text : JSON.stringify(body) }),
-    signal: call.signal,
-  });
-  return {
-    status: reply.statusCode,
-    raw: await reply.body.text(),
-    cookies: parseSetCookies(reply.headers["set-cookie"]),
-  };
+/** Passes a call on to the worker that has its session. */
+async function forward(links: Links, worker: number, server: string, call: AppCall): Promise<AppReply> {
+  const { method, path, cookies, signal } = call;
+  const [body, headers] = [textOf(call.body), plainHeaders(call.headers)];
+  try {
+    const link = await links.to(String(worker));
+    if (!link) throw new Error("nobody answers");
+    const reply = await link.call({ method, server, path, body, cookies, headers, signal });
+    return { status: reply.status, raw: reply.text, headers: reply.headers, cookies: reply.cookies };
+  } catch (error) {
+    const detail = `worker ${worker} of ${server} has this session and cannot be asked: ${errorMessage(error)}`;
+    return { status: 503, body: { detail }, cookies: {} };
+  }
+}
+
+function textOf(body: unknown): string {
+  if (body === undefined) return "";
+  return body instanceof MalformedBody ? body.text : JSON.stringify(body);
+}
+
+function plainHeaders(headers: AppCall["headers"]): Record<string, string> {
+  const plain: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) if (typeof value === "string") plain[name] = value;
+  return plain;
 }
