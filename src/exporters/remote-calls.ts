@@ -1,9 +1,8 @@
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import type { Readable } from "node:stream";
-import { request } from "undici";
+import type { Dispatcher } from "undici";
 import { answerError, type Headers } from "../datasets/remote/answer.ts";
-import { transferDispatcher } from "../datasets/remote/dispatcher.ts";
 import { RemoteError, unreachable } from "../datasets/remote/remote-error.ts";
 import { type RetryPolicy, withRetries } from "../datasets/remote/retry.ts";
 import { hideSecrets } from "../datasets/remote/secrets.ts";
@@ -77,7 +76,10 @@ async function send(
   options: { headers: Record<string, string>; body?: string | Readable | undefined; signal: AbortSignal },
 ): Promise<string> {
   const { host } = new URL(url);
-  let answer: Awaited<ReturnType<typeof request>>;
+  // Loaded by runs that export something, and not by the others.
+  const { request } = await import("undici");
+  const { transferDispatcher } = await import("../datasets/remote/dispatcher.ts");
+  let answer: Dispatcher.ResponseData;
   try {
     answer = await request(url, {
       method,

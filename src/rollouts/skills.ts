@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import type { Dirent } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { parse } from "yaml";
 import { errorMessage } from "../errors.ts";
 import { byCodePoint } from "../python/code-points.ts";
 import { RolloutError } from "./errors.ts";
@@ -36,7 +35,7 @@ export async function loadSkills(
     if (bytes > MAX_BYTES) throw unusable(directory, `it holds more than ${MAX_BYTES / (1024 * 1024)} MB`);
     hash.update(file.join("/")).update("\0").update(content).update("\0");
     if (file.length === 2 && file[1] === "SKILL.md")
-      skills.push(readSkill(directory, file.join("/"), content.toString("utf8")));
+      skills.push(await readSkill(directory, file.join("/"), content.toString("utf8")));
   }
   if (skills.length === 0) throw unusable(directory, "no directory in it has a SKILL.md");
   return { path: configuredPath, hash: hash.digest("hex").slice(0, HASH_DIGITS), skills };
@@ -61,10 +60,16 @@ async function filesBelow(root: string): Promise<string[][]> {
   return files;
 }
 
-function readSkill(directory: string, file: string, text: string): SkillsReference["skills"][number] {
+async function readSkill(
+  directory: string,
+  file: string,
+  text: string,
+): Promise<SkillsReference["skills"][number]> {
   const match = /^---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/.exec(text);
   if (match === null)
     throw unusable(directory, `'${file}' does not begin with YAML front matter between '---' lines`);
+  // Few runs have skills.
+  const { parse } = await import("yaml");
   let front: unknown;
   try {
     front = parse(match[1] ?? "", { version: "1.1" });
