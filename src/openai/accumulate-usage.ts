@@ -9,7 +9,7 @@ export function accumulateUsage(total: Usage | null, turn: Usage | null | undefi
   if (turn == null) return total;
   if (total === null) {
     return {
-      ...structuredClone(turn),
+      ...turn,
       input_tokens_details: {
         ...turn.input_tokens_details,
         cached_tokens: turn.input_tokens_details?.cached_tokens ?? null,

@@ -60,11 +60,12 @@ const outputMessage = item({
 });
 
 const messageForms = [easyMessage, inputMessage, outputMessage];
+const IS_OUTPUT = { only: outputMessage, meant: outputMessage };
 
 /** The form that says most about a message is taken. */
 const message: Reader<ResponseOutputItem> = (value, trail) =>
   isObject(value) && typeof value["content"] !== "string"
-    ? best(value, trail, messageForms, hasOutputParts(value) ? outputMessage : undefined)
+    ? best(value, trail, messageForms, hasOutputParts(value) ? IS_OUTPUT : undefined)
     : easyMessage(value, trail);
 
 const hasOutputParts = ({ content }: JsonObject): boolean =>

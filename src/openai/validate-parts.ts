@@ -130,7 +130,15 @@ const outputText = object(
 );
 const refusal = object({ refusal: str, type: optional(oneOf("refusal")) }, "drop");
 
-const outputPartReaders = [outputText, refusal];
+const outputPartReaders: Reader<unknown>[] = [outputText, refusal];
+const IS_TEXT = { only: outputText as Reader<unknown> };
 
 /** The parts of what the model said. */
-export const outputParts = list<unknown>((value, trail) => best(value, trail, outputPartReaders));
+export const outputParts = list<unknown>((value, trail) =>
+  best(
+    value,
+    trail,
+    outputPartReaders,
+    isObject(value) && value["type"] === "output_text" ? IS_TEXT : undefined,
+  ),
+);

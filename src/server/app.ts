@@ -128,6 +128,49 @@ export interface RouteCall {
   onStage: StageListener | undefined;
 }
 
+/** The signal stays with the call: it is made when the handler asks for it, and most do not. */
+class RoutedCall implements RouteCall {
+  readonly path: string;
+  readonly body: unknown;
+  readonly cookies: Cookies;
+  readonly headers: AppCall["headers"];
+  readonly sessionId: string;
+  readonly rolloutId: string | undefined;
+  readonly tokenCapture: boolean;
+  readonly onStage: StageListener | undefined;
+  readonly #call: AppCall;
+
+  constructor(
+    call: AppCall,
+    path: string,
+    sessionId: string,
+    rolloutId: string | undefined,
+    tokenCapture: boolean,
+  ) {
+    this.path = path;
+    this.body = call.body;
+    this.cookies = call.cookies;
+    this.headers = call.headers;
+    this.sessionId = sessionId;
+    this.rolloutId = rolloutId;
+    this.tokenCapture = tokenCapture;
+    this.onStage = call.onStage;
+    this.#call = call;
+  }
+
+  get signal(): AbortSignal {
+    return this.#call.signal;
+  }
+}
+
+/** The same call but for some parts. Not a spread, which would leave the signal behind. */
+export function callWith<Changes extends Partial<RouteCall>>(
+  call: RouteCall,
+  changes: Changes,
+): RouteCall & Changes {
+  return { ...call, signal: call.signal, ...changes };
+}
+
 export type Handler = (call: RouteCall) => MaybePromise<unknown>;
 
 export interface AppParts {
@@ -223,20 +266,7 @@ export class ServerApp {
       }
       if (call.body instanceof MalformedBody && !this.#parts.takesMalformed)
         throw new ValidationError([call.body.detail]);
-      const routed: RouteCall = {
-        path,
-        body: call.body,
-        cookies: call.cookies,
-        headers: call.headers,
-        // Made when the handler asks for it: most do not.
-        get signal() {
-          return call.signal;
-        },
-        sessionId,
-        rolloutId,
-        tokenCapture,
-        onStage: call.onStage,
-      };
+      const routed = new RoutedCall(call, path, sessionId, rolloutId, tokenCapture);
       const result = await (this.#rollouts ? this.#rollouts.serve(handler, routed) : handler(routed));
       return new SessionReply(result instanceof Reply ? result : { body: result ?? null }, session);
     } catch (error) {

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { GymError } from "../errors.ts";
-import { type AppParts, type Handler, Reply, type RouteCall } from "./app.ts";
+import { type AppParts, callWith, type Handler, Reply, type RouteCall } from "./app.ts";
 import type { ResourcesServerDefinition } from "./define-resources.ts";
 import type { JsonObject } from "./definitions.ts";
 import { mapError } from "./error-mapper.ts";
@@ -56,7 +56,7 @@ export class McpExposure {
     };
     post["/verify"] = async (call) => {
       const { body, restored } = stripToolNames(call.body, this.#parts.name);
-      const reply = (await verify({ ...call, body })) as JsonObject;
+      const reply = (await verify(callWith(call, { body }))) as JsonObject;
       return restored.size === 0 ? reply : restoreToolNames(reply, restored);
     };
     post["/mcp"] = (call) => this.#serve(call);
@@ -111,7 +111,7 @@ export class McpExposure {
     }
     const { fallback } = this.#parts;
     for (const tool of (fallback && this.#options.fallbackTool?.list?.(config)) || []) {
-      if (fallback) add({ ...tool, call: (call) => fallback({ ...call, path: `/${tool.name}` }) });
+      if (fallback) add({ ...tool, call: (call) => fallback(callWith(call, { path: `/${tool.name}` })) });
     }
     return tools;
   }
@@ -174,7 +174,7 @@ export class McpExposure {
     if (token.tools && !token.tools.includes(name))
       return failed(`Tool '${name}' is not allowed in this session.`);
     try {
-      const result = await tool.call({ ...call, path: `/${name}`, body: input, sessionId: token.sid });
+      const result = await tool.call(callWith(call, { path: `/${name}`, body: input, sessionId: token.sid }));
       const payload = result instanceof Reply ? payloadOf(result) : result;
       if (result instanceof Reply && (result.status < 200 || result.status >= 300)) {
         const text = typeof payload === "string" ? payload : JSON.stringify(payload ?? null);

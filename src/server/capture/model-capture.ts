@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Response } from "../../openai/responses.ts";
 import { isRolloutId } from "../../openai/rollout-id.ts";
 import type { Dialect } from "../../openai/stream-outcome.ts";
-import type { Handler, RouteCall } from "../app.ts";
+import { callWith, type Handler, type RouteCall } from "../app.ts";
 import type { ServerContext } from "../context.ts";
 import { configRedactor } from "./known-secrets.ts";
 import { makeCaptureDirectory } from "./limits.ts";
@@ -70,7 +70,7 @@ export class ModelCapture {
     return (call) => {
       const { rolloutId } = call;
       if (rolloutId === undefined || !isRolloutId(rolloutId)) return handler(call);
-      const own = { ...call, rolloutId, modelCallId: randomBytes(16).toString("hex") };
+      const own = callWith(call, { rolloutId, modelCallId: randomBytes(16).toString("hex") });
       return context ? serveObserved(handler, own, context) : handler(own);
     };
   }
