@@ -13,7 +13,13 @@ export { type CallOptions, callServer, type ServerClient, type ServerReply } fro
 export type { BenchmarkSources, PrepareContext } from "./datasets/benchmarks/prepare-context.ts";
 export { errorMessage, GymError } from "./errors.ts";
 export type { RolloutDriver, RolloutDriverContext } from "./rollouts/rollout-driver.ts";
-export { agentConfig, loopAgentConfig, modelServerRef, resourcesServerRef } from "./server/agent-config.ts";
+export {
+  agentConfig,
+  loopAgentConfig,
+  maxEmptyTurns,
+  modelServerRef,
+  resourcesServerRef,
+} from "./server/agent-config.ts";
 export { type CallLimits, callLimits } from "./server/call-limits.ts";
 export { callModel, inputItems } from "./server/call-model.ts";
 export { isObserved } from "./server/capture/settings.ts";
@@ -30,6 +36,7 @@ export {
   type VerifyResult,
 } from "./server/define-resources.ts";
 export type { JsonObject } from "./server/definitions.ts";
+export { EmptyTurns } from "./server/empty-turns.ts";
 export { HttpError, JudgeError } from "./server/errors.ts";
 export {
   type AskOptions,

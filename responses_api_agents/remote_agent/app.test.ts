@@ -97,6 +97,14 @@ it("runs the calls the service leaves open, and replays its cookies to it alone"
   expect(body._ng_failure_class).toBeUndefined();
 });
 
+it("does not ask for ever a service that says nothing", async () => {
+  const remote = await service(() => answer([]));
+  const { body } = await run(remote.url, { max_empty_turns: 3 });
+  expect(remote.calls()).toBe(3);
+  expect(body).toMatchObject({ reward: 1, response: { status: "incomplete" } });
+  expect(body.response.ng_note).toContain("3 times in a row");
+});
+
 it.each([
   ["an error status", () => ({ status: 503, body: { error: "busy" } }), /503 from http/, undefined],
   ["a redirect", () => ({ status: 302 }), /302 from http.*redirects to http:\/\/elsewhere/, undefined],

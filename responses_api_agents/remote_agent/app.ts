@@ -5,9 +5,11 @@ import {
   callServer,
   Deadline,
   defineAgent,
+  EmptyTurns,
   errorMessage,
   inputItems,
   type JsonObject,
+  maxEmptyTurns,
   mergeCookies,
   resourcesServerRef,
   runToolCall,
@@ -57,6 +59,7 @@ export default defineAgent({
     remote_responses_timeout_secs: laxFloat().default(1800),
     run_timeout_secs: laxFloat().default(2100),
     max_steps: laxInt().nullish(),
+    max_empty_turns: maxEmptyTurns,
   }),
   start: ({ config }) => ({
     service: new RemoteService(config.agent_base_url, config.remote_responses_timeout_secs * 1000),
@@ -75,6 +78,7 @@ export default defineAgent({
     let resourceCookies = cookies;
     let serviceCookies: Cookies = {};
     let last: Response;
+    const emptyTurns = new EmptyTurns(config.max_empty_turns);
     for (let step = 1; ; step++) {
       rollout.onStage("model", "remote agent");
       const turn = await state.service.respond(
@@ -89,6 +93,11 @@ export default defineAgent({
       if (last.incomplete_details) break;
       const open = openCalls(last.output);
       if (open.length === 0 && last.output.some(isAnswer)) break;
+      if (emptyTurns.isOver(last.output)) {
+        state.warn.tell("empty turns", emptyTurns.note, server.log);
+        const response = emptyTurns.ended({ ...last, output: produced, usage });
+        return { response, cookies: resourceCookies };
+      }
       for (const call of open) {
         const done = await runToolCall(call, resourceCookies, tools);
         resourceCookies = done.cookies;

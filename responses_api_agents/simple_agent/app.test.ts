@@ -102,6 +102,18 @@ describe("the loop", () => {
     expect(asked).toHaveLength(2);
   });
 
+  it("ends a rollout whose turns bring nothing, and says so", async () => {
+    const nothing = Array.from({ length: 50 }, () => answer([], { status: "completed" }));
+    const { asked, response, reply } = await run(nothing);
+    expect(asked).toHaveLength(10);
+    expect(response).toMatchObject({ status: "incomplete", incomplete_details: null });
+    expect(response.ng_note).toContain("max_empty_turns");
+    expect(reply.body.reward).toBe(0.5);
+    expect((await run(nothing, { config: { max_empty_turns: 2 } })).asked).toHaveLength(2);
+    const late = [...nothing.slice(0, 30), answer([messageItem("so")])];
+    expect((await run(late, { config: { max_empty_turns: null } })).asked).toHaveLength(31);
+  });
+
   it("does not run the calls of a truncated turn", async () => {
     const cut = answer([functionCallItem("a")], {
       incomplete_details: { reason: "max_output_tokens" },

@@ -2,6 +2,7 @@ import {
   callLimits,
   callModel,
   defineAgent,
+  EmptyTurns,
   inputItems,
   isObserved,
   loopAgentConfig,
@@ -36,6 +37,8 @@ export default defineAgent({
     let modelCookies: typeof cookies | undefined;
     let last: Response;
     let status: "completed" | "incomplete" = "completed";
+    const emptyTurns = new EmptyTurns(config.max_empty_turns);
+    let gaveUp = false;
     for (let step = 1; ; step++) {
       const startedAt = Date.now();
       const question = [...input, ...produced];
@@ -61,6 +64,12 @@ export default defineAgent({
       }
       const calls = output.filter((item) => item.type === "function_call");
       if (!wantsAnotherTurn(output, calls.length)) break;
+      gaveUp = emptyTurns.isOver(output);
+      if (gaveUp) {
+        status = "incomplete";
+        server.log.warn(emptyTurns.note);
+        break;
+      }
       for (const call of calls) {
         const done = await runToolCall(call, resourceCookies, tools);
         resourceCookies = done.cookies;
@@ -71,7 +80,10 @@ export default defineAgent({
         break;
       }
     }
-    const response: Response & Record<string, unknown> = { ...last, output: produced, usage };
+    const whole: Response = { ...last, output: produced, usage };
+    const response: Response & Record<string, unknown> = {
+      ...(gaveUp ? emptyTurns.ended(whole) : whole),
+    };
     if (recorder) response["_ng_trajectory"] = recorder.finish(response, input, status);
     return { response, cookies: { ...resourceCookies, ...modelCookies } };
   },

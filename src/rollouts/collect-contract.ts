@@ -79,6 +79,8 @@ export interface RunningRollout {
   stage: FailureStage;
   stageSince: number;
   what: string | undefined;
+  /** Turns asked of models so far, as far as its agent tells. */
+  modelCalls: number;
 }
 
 export interface CollectResult {

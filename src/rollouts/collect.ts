@@ -207,6 +207,7 @@ export class Collection {
       stage: this.#target(queued).stage,
       stageSince: now,
       what: undefined,
+      modelCalls: 0,
       controller: new AbortController(),
     };
     this.#running.set(running.id, running);
@@ -256,6 +257,10 @@ export class Collection {
         onStage: (stage, what) => {
           running.stage = stage;
           running.what = what;
+          if (stage === "model") {
+            running.modelCalls++;
+            this.progress.modelCalled();
+          }
           running.stageSince = performance.now();
         },
       });

@@ -36,13 +36,22 @@ export interface ProgressSnapshot {
   failure_rows: Record<string, FailedRow[]>;
   /** What servers have warned of since a rollout last completed; null when nothing holds the run up. */
   trouble: TroubleSnapshot | null;
+  /** Turns asked of models in this session, as far as agents tell: those that share the process do. */
+  model_calls: number;
   input_tokens: number;
   output_tokens: number;
   /** What the calls cost, where prices are known. */
   cost: number | null;
   /** How turns continue the tokens before them; null while no rollout has token ids. */
   turn_boundaries: TurnBoundaries | null;
-  slowest: { id: string; agent: string; seconds: number; stage: FailureStage; what: string | undefined }[];
+  slowest: {
+    id: string;
+    agent: string;
+    seconds: number;
+    stage: FailureStage;
+    what: string | undefined;
+    model_calls: number;
+  }[];
   by_agent: Record<string, { done: number; mean_reward: number | null }>;
 }
 
@@ -58,6 +67,7 @@ interface RunningLike {
   startedAt: number;
   stage: FailureStage;
   what: string | undefined;
+  modelCalls: number;
 }
 
 /** Counts while a collection runs; cheap per rollout, summarised when somebody looks. */
@@ -75,6 +85,7 @@ export class CollectionProgress {
   #completed = 0;
   #failed = 0;
   #cancelled = 0;
+  #modelCalls = 0;
 
   /** `earlier` is what the rollouts that are already done add up to; it is gone on with. */
   constructor(options: {
@@ -113,6 +124,11 @@ export class CollectionProgress {
     const { taskIndex, rolloutIndex, line = null } = row;
     if (rows.length >= FAILED_ROWS_SHOWN || rows.some(({ task_index }) => task_index === taskIndex)) return;
     rows.push({ task_index: taskIndex, rollout_index: rolloutIndex, line });
+  }
+
+  /** An agent has asked a model for a turn. */
+  modelCalled(): void {
+    this.#modelCalls++;
   }
 
   /** A server has said what goes wrong; rollouts may wait for it. */
@@ -156,16 +172,18 @@ export class CollectionProgress {
       failure_stages: Object.fromEntries(failures.map(([name, { stage }]) => [name, stage])),
       failure_rows: Object.fromEntries(this.#failedRows),
       trouble: this.#trouble.snapshot(now),
+      model_calls: this.#modelCalls,
       input_tokens: this.#tally.inputTokens,
       output_tokens: this.#tally.outputTokens,
       cost: this.#tally.cost,
       turn_boundaries: this.#tally.turnBoundaries,
-      slowest: slowest.map(({ id, agent, startedAt, stage, what }) => ({
+      slowest: slowest.map(({ id, agent, startedAt, stage, what, modelCalls }) => ({
         id,
         agent,
         seconds: (now - startedAt) / 1000,
         stage,
         what,
+        model_calls: modelCalls,
       })),
       by_agent: this.#tally.byAgent,
     };

@@ -128,7 +128,16 @@ export class ControlServer {
   }
 }
 
-function shown({ id, agent, attempt, stage, what, startedAt, stageSince }: RunningRollout): object {
+function shown({
+  id,
+  agent,
+  attempt,
+  stage,
+  what,
+  startedAt,
+  stageSince,
+  modelCalls,
+}: RunningRollout): object {
   const now = performance.now();
   return {
     id,
@@ -138,5 +147,6 @@ function shown({ id, agent, attempt, stage, what, startedAt, stageSince }: Runni
     what,
     seconds: (now - startedAt) / 1000,
     stage_seconds: (now - stageSince) / 1000,
+    model_calls: modelCalls,
   };
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { laxBool, laxFloat, laxInt } from "../openai/lax.ts";
+import { MAX_EMPTY_TURNS } from "./empty-turns.ts";
 
 /** A reference to another server of the run. */
 const serverRef = <T extends string>(type: T) => z.looseObject({ type: z.literal(type), name: z.string() });
@@ -8,6 +9,9 @@ const serverRef = <T extends string>(type: T) => z.looseObject({ type: z.literal
 export const resourcesServerRef = serverRef("resources_servers");
 /** `model_server` of an agent. */
 export const modelServerRef = serverRef("responses_api_models");
+
+/** `max_empty_turns` of an agent that loops. */
+export const maxEmptyTurns = laxInt().nullable().default(MAX_EMPTY_TURNS);
 
 /** Config keys every agent understands. */
 export const agentConfig = z.looseObject({
@@ -22,4 +26,6 @@ export const loopAgentConfig = agentConfig.extend({
   model_server: modelServerRef,
   /** Model calls per rollout; null or 0: as many as it takes. */
   max_steps: laxInt().nullish(),
+  /** Turns in a row without a call and without a message after which a rollout ends; null or 0: without limit. */
+  max_empty_turns: maxEmptyTurns,
 });

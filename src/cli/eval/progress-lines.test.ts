@@ -17,3 +17,14 @@ it("shows what a run waits for, on one line and without control characters", () 
   expect(lines.filter((line) => line.includes("(policy_model) 500"))).toHaveLength(1);
   expect(lines.every((line) => line.length < 80 && !line.includes("\n"))).toBe(true);
 });
+
+it("shows how often models were asked, also by rollouts that have not ended", () => {
+  const progress = new CollectionProgress({ total: 1, alreadyDone: 0 });
+  expect(progressText(progress.snapshot([], 1, 0))).not.toContain("model calls");
+  for (let call = 0; call < 1_200; call++) progress.modelCalled();
+  const startedAt = performance.now() - 60_000;
+  const running = { id: "0-0", agent: "a", startedAt, stage: "model", what: "m", modelCalls: 1_200 } as const;
+  const text = progressText(progress.snapshot([running], 1, 0));
+  expect(text).toContain("model calls 1.2k, tokens 0 in");
+  expect(text).toContain("0-0 in model (m) 1m 00s, 1.2k model calls");
+});

@@ -60,9 +60,10 @@ function retryText({ retrying }: ProgressSnapshot): string {
   return retrying > 0 ? `, ${retrying} waiting to retry` : "";
 }
 
-function tokenText({ input_tokens, output_tokens, cost }: ProgressSnapshot): string {
+function tokenText({ model_calls, input_tokens, output_tokens, cost }: ProgressSnapshot): string {
   const price = cost === null ? "" : `, $${cost.toFixed(2)}`;
-  return `tokens ${short(input_tokens)} in, ${short(output_tokens)} out${price}`;
+  const calls = model_calls > 0 ? `model calls ${short(model_calls)}, ` : "";
+  return `${calls}tokens ${short(input_tokens)} in, ${short(output_tokens)} out${price}`;
 }
 
 function failureText({ failures_by_class }: ProgressSnapshot): string {
@@ -81,8 +82,9 @@ function troubleText({ trouble, in_flight, retrying }: ProgressSnapshot): string
   return `waiting for ${duration(trouble.seconds * 1000)}: (${trouble.server}) ${cause}`;
 }
 
-function slowText({ id, seconds, stage, what }: ProgressSnapshot["slowest"][number]): string {
-  return `${id} in ${stage}${what ? ` (${what})` : ""} ${duration(seconds * 1000)}`;
+function slowText({ id, seconds, stage, what, model_calls }: ProgressSnapshot["slowest"][number]): string {
+  const calls = model_calls > 1 ? `, ${short(model_calls)} model calls` : "";
+  return `${id} in ${stage}${what ? ` (${what})` : ""} ${duration(seconds * 1000)}${calls}`;
 }
 
 function short(count: number): string {
