@@ -1,5 +1,5 @@
 #!/bin/sh
-":" //; exec node --max-semi-space-size=64 "$0" "$@"
+":" //; exec node --max-semi-space-size=32 "$0" "$@"
 // The shell reads the line above and starts Node with a larger young heap: a run of rollouts takes a sixth less CPU.
 import module from "node:module";
 

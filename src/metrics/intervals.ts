@@ -1,7 +1,9 @@
 import { allInPart } from "./binomial.ts";
 import { mean, sampleDeviation } from "./descriptive.ts";
+import { GrowableDoubles } from "./growable-array.ts";
 import { seededRandom } from "./seeded-random.ts";
 import { tQuantile } from "./student-t.ts";
+import { TaskTotals } from "./task-totals.ts";
 
 const LEVEL = 0.95;
 const MAX_RESAMPLES = 2_000;
@@ -24,6 +26,9 @@ export interface IntervalOptions {
   level?: number;
 }
 
+/** The rewards of each task, or what intervals need to know of them. */
+export type TaskRewards = readonly ArrayLike<number>[] | TaskTotals;
+
 /** The mean of independent values with a Student-t interval. */
 export function meanEstimate(values: ArrayLike<number>, options: IntervalOptions = {}): Estimate {
   const tasks = values.length;
@@ -34,14 +39,11 @@ export function meanEstimate(values: ArrayLike<number>, options: IntervalOptions
  * The mean over all rollouts, with a standard error that counts tasks as the independent units: rollouts of one task are
  * alike, and treating them as independent would promise too much. The interval is Student's with (tasks − 1) degrees of freedom.
  */
-export function clusteredMean(tasks: readonly ArrayLike<number>[], options: IntervalOptions = {}): Estimate {
-  const { sums, counts } = totals(tasks);
-  const rollouts = total(counts);
-  const value = total(sums) / rollouts;
+export function clusteredMean(tasks: TaskRewards, options: IntervalOptions = {}): Estimate {
+  const { sums, counts, rollouts, tasks: units, total } = totalsOf(tasks);
+  const value = total / rollouts;
   let squares = 0;
-  for (let task = 0; task < sums.length; task++)
-    squares += ((sums[task] ?? 0) - value * (counts[task] ?? 0)) ** 2;
-  const units = sums.length;
+  for (let task = 0; task < units; task++) squares += (sums.at(task) - value * counts.at(task)) ** 2;
   const error = units > 1 ? Math.sqrt((units / (units - 1)) * squares) / rollouts : Number.NaN;
   return withInterval(value, error, units, options);
 }
@@ -53,14 +55,16 @@ export interface BootstrapOptions extends IntervalOptions {
 }
 
 /** The percentile interval of the mean over all rollouts when whole tasks are drawn with replacement. */
-export function bootstrapMean(tasks: readonly ArrayLike<number>[], options: BootstrapOptions = {}): Estimate {
-  const { sums, counts } = totals(tasks);
-  const units = sums.length;
-  const value = total(sums) / total(counts);
+export function bootstrapMean(tasks: TaskRewards, options: BootstrapOptions = {}): Estimate {
+  const totals = totalsOf(tasks);
+  const units = totals.tasks;
+  const value = totals.total / totals.rollouts;
   if (units < 2) return withInterval(value, Number.NaN, units, options);
   const resamples = options.resamples ?? Math.round(clamp(MAX_DRAWS / units, MIN_RESAMPLES, MAX_RESAMPLES));
   const random = seededRandom(options.seed ?? 0);
   const means = new Float64Array(resamples);
+  const { values: sums } = totals.sums;
+  const { values: counts } = totals.counts;
   for (let sample = 0; sample < resamples; sample++) {
     let sum = 0;
     let count = 0;
@@ -92,30 +96,30 @@ export interface PassEstimates {
 
 /**
  * pass@k and pass^k for the given k (default 1, 2, 4, … up to the longest task) over the tasks with at least k rollouts. A rollout succeeds
- * when its reward reaches `threshold` (default 1).
+ * when its reward reaches `threshold` (default 1; that of the totals, where those are given).
  */
 export function passEstimates(
-  tasks: readonly ArrayLike<number>[],
+  tasks: TaskRewards,
   options: IntervalOptions & { ks?: readonly number[]; threshold?: number } = {},
 ): PassEstimates[] {
-  const threshold = options.threshold ?? 1;
-  const longest = tasks.reduce((most, task) => Math.max(most, task.length), 0);
-  const ks = options.ks ?? powersOfTwoUpTo(longest);
+  const totals = totalsOf(tasks, options.threshold);
+  const ks = options.ks ?? powersOfTwoUpTo(totals.longest);
   return ks.flatMap((k) => {
-    const eligible = tasks.filter((task) => task.length >= k && k >= 1);
-    if (eligible.length === 0) return [];
-    const any: number[] = [];
-    const all: number[] = [];
-    for (const task of eligible) {
-      const passed = countAtLeast(task, threshold);
-      any.push(1 - allInPart(task.length - passed, task.length, k));
-      all.push(allInPart(passed, task.length, k));
+    const any = new GrowableDoubles();
+    const all = new GrowableDoubles();
+    for (let task = 0; task < totals.tasks; task++) {
+      const count = totals.counts.at(task);
+      if (count < k || k < 1) continue;
+      const passed = totals.passed.at(task);
+      any.push(1 - allInPart(count - passed, count, k));
+      all.push(allInPart(passed, count, k));
     }
+    if (any.length === 0) return [];
     return [
       {
         k,
-        pass_at_k: withinUnit(meanEstimate(any, options)),
-        pass_hat_k: withinUnit(meanEstimate(all, options)),
+        pass_at_k: withinUnit(meanEstimate(any.values.subarray(0, any.length), options)),
+        pass_hat_k: withinUnit(meanEstimate(all.values.subarray(0, all.length), options)),
       },
     ];
   });
@@ -136,24 +140,8 @@ function withinUnit(estimate: Estimate): Estimate {
   };
 }
 
-function totals(tasks: readonly ArrayLike<number>[]): { sums: Float64Array; counts: Float64Array } {
-  const present = tasks.filter((task) => task.length > 0);
-  return {
-    sums: Float64Array.from(present, total),
-    counts: Float64Array.from(present, (task) => task.length),
-  };
-}
-
-function total(values: ArrayLike<number>): number {
-  let sum = 0;
-  for (let index = 0; index < values.length; index++) sum += values[index] ?? 0;
-  return sum;
-}
-
-function countAtLeast(values: ArrayLike<number>, threshold: number): number {
-  let count = 0;
-  for (let index = 0; index < values.length; index++) if ((values[index] ?? Number.NaN) >= threshold) count++;
-  return count;
+function totalsOf(tasks: TaskRewards, threshold = 1): TaskTotals {
+  return tasks instanceof TaskTotals ? tasks : TaskTotals.of(tasks, threshold);
 }
 
 /** Linear between the neighbours, as numpy's default. */

@@ -5,7 +5,8 @@ import {
   type PassEstimates,
   passEstimates,
 } from "./intervals.ts";
-import type { RolloutTable } from "./rollout-table.ts";
+import type { RolloutTable, TaskSlice } from "./rollout-table.ts";
+import { TaskTotals } from "./task-totals.ts";
 
 /** What the statistics file says beside the reference's metrics. */
 export interface RunStatistics {
@@ -27,18 +28,23 @@ export interface RunStatisticsOptions {
   except?: ReadonlySet<number>;
 }
 
-/** The rewards of every task that has any; `except` are rows of the table whose reward does not count. */
-export function rewardsByTask(table: RolloutTable, except?: ReadonlySet<number>): Map<number, number[]> {
+/** The rewards of every task that has any. */
+export function rewardsByTask(table: RolloutTable): Map<number, number[]> {
   const tasks = new Map<number, number[]>();
-  for (const { taskIndex, rows } of table.tasks()) {
-    const rewards: number[] = [];
-    for (const row of rows) {
-      const reward = except?.has(row) ? undefined : table.reward(row);
-      if (reward !== undefined) rewards.push(reward);
-    }
-    if (rewards.length > 0) tasks.set(taskIndex, rewards);
+  for (const task of table.tasks()) {
+    const rewards = rewardsOf(table, task);
+    if (rewards.length > 0) tasks.set(task.taskIndex, rewards);
   }
   return tasks;
+}
+
+function rewardsOf(table: RolloutTable, { rows }: TaskSlice, except?: ReadonlySet<number>): number[] {
+  const rewards: number[] = [];
+  for (const row of rows) {
+    const reward = except?.has(row) ? undefined : table.reward(row);
+    if (reward !== undefined) rewards.push(reward);
+  }
+  return rewards;
 }
 
 /** Mean reward, pass@k and pass^k with their uncertainty; undefined when no rollout has a reward. */
@@ -46,16 +52,17 @@ export function runStatistics(
   table: RolloutTable,
   options: RunStatisticsOptions = {},
 ): RunStatistics | undefined {
-  const tasks = [...rewardsByTask(table, options.except).values()];
-  if (tasks.length === 0) return undefined;
   const threshold = options.passThreshold ?? 1;
+  const totals = new TaskTotals(threshold);
+  for (const task of table.tasks()) totals.add(rewardsOf(table, task, options.except));
+  if (totals.tasks === 0) return undefined;
   const level = options.level === undefined ? {} : { level: options.level };
   return {
-    rollouts: tasks.reduce((sum, task) => sum + task.length, 0),
-    tasks: tasks.length,
-    reward: clusteredMean(tasks, level),
-    reward_bootstrap: bootstrapMean(tasks, { ...level, seed: options.seed ?? 0 }),
-    pass: passEstimates(tasks, { ...level, threshold }),
+    rollouts: totals.rollouts,
+    tasks: totals.tasks,
+    reward: clusteredMean(totals, level),
+    reward_bootstrap: bootstrapMean(totals, { ...level, seed: options.seed ?? 0 }),
+    pass: passEstimates(totals, level),
     pass_threshold: threshold,
   };
 }

@@ -1,9 +1,9 @@
 import { GrowableDoubles, GrowableIntegers } from "./growable-array.ts";
-import { RolloutKeyMap } from "./rollout-key-map.ts";
 import { tQuantile } from "./student-t.ts";
+import { TaskNumberMap } from "./task-number-map.ts";
 
 const PROBABILITY = 0.975;
-/** Some sixty megabytes; a run of more tasks goes without an interval while it runs. */
+/** Some twenty megabytes where tasks are numbered in order; a run of more tasks goes without an interval while it runs. */
 const MAX_TASKS = 1_000_000;
 
 /**
@@ -11,7 +11,7 @@ const MAX_TASKS = 1_000_000;
  * reward costs the same however many came before.
  */
 export class RunningClusteredMean {
-  readonly #places = new RolloutKeyMap();
+  readonly #places = new TaskNumberMap();
   readonly #counts = new GrowableIntegers();
   readonly #sums = new GrowableDoubles();
   readonly #maxTasks: number;
@@ -59,14 +59,14 @@ export class RunningClusteredMean {
   }
 
   #placeOf(task: number): number | undefined {
-    const known = this.#places.get(task, 0);
+    const known = this.#places.get(task);
     if (known !== undefined) return known;
     if (this.#places.size >= this.#maxTasks) {
       this.#tooMany = true;
       return undefined;
     }
     const place = this.#counts.length;
-    this.#places.set(task, 0, place);
+    this.#places.set(task, place);
     this.#counts.push(0);
     this.#sums.push(0);
     return place;

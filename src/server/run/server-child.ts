@@ -10,7 +10,7 @@ import type { ServerLog } from "./server-log.ts";
 const STOP_GRACE_MS = 3_000;
 const REAP_LIMIT_MS = 2_000;
 /** Bodies of a thousand calls at once fit into a young generation of this size; with less, a quarter of the CPU goes into collecting it. */
-const YOUNG_GENERATION = "--max-semi-space-size=64";
+const YOUNG_GENERATION = "--max-semi-space-size=32";
 
 export interface ChildExit {
   code: number | null;

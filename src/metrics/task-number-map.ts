@@ -1,0 +1,48 @@
+import { RolloutKeyMap } from "./rollout-key-map.ts";
+
+const INITIAL_TASKS = 1024;
+
+/**
+ * A whole number for each task. Indices near the number of tasks seen, as derived ones always are, take four bytes; others twenty.
+ */
+export class TaskNumberMap {
+  /** Value plus one; 0: none. */
+  #near = new Uint32Array(INITIAL_TASKS);
+  readonly #far = new RolloutKeyMap();
+  #nearSize = 0;
+  #calls = 0;
+
+  get size(): number {
+    return this.#nearSize + this.#far.size;
+  }
+
+  get(task: number): number | undefined {
+    const stored = this.#near[task] ?? 0;
+    if (stored !== 0) return stored - 1;
+    return this.#far.size === 0 ? undefined : this.#far.get(task, 0);
+  }
+
+  /** Sets a whole number from 0 to 2^32 − 2. */
+  set(task: number, value: number): void {
+    this.#calls++;
+    if (!this.#isNear(task)) {
+      this.#far.set(task, 0, value);
+      return;
+    }
+    if (task >= this.#near.length) this.#grow(task);
+    if (this.#near[task] === 0) this.#nearSize++;
+    this.#near[task] = value + 1;
+  }
+
+  #isNear(task: number): boolean {
+    if (!Number.isInteger(task) || task < 0 || task >= 2 * this.#calls + INITIAL_TASKS) return false;
+    // An index that once was far stays there.
+    return this.#far.size === 0 || !this.#far.has(task, 0);
+  }
+
+  #grow(task: number): void {
+    const larger = new Uint32Array(Math.max(this.#near.length * 2, task + 1));
+    larger.set(this.#near);
+    this.#near = larger;
+  }
+}

@@ -1,0 +1,60 @@
+import { GrowableDoubles, GrowableIntegers } from "./growable-array.ts";
+
+/** What intervals need to know of the rewards of each task, 16 bytes a task: runs have a million of them. */
+export class TaskTotals {
+  /** The sum of a task's rewards, their number, and how many of them reach the threshold. */
+  readonly sums = new GrowableDoubles();
+  readonly counts = new GrowableIntegers();
+  readonly passed = new GrowableIntegers();
+  readonly threshold: number;
+  #rollouts = 0;
+  #longest = 0;
+
+  constructor(threshold: number) {
+    this.threshold = threshold;
+  }
+
+  static of(tasks: Iterable<ArrayLike<number>>, threshold: number): TaskTotals {
+    const totals = new TaskTotals(threshold);
+    for (const task of tasks) totals.add(task);
+    return totals;
+  }
+
+  /** Adds a task; one without rewards does not count. */
+  add(rewards: ArrayLike<number>): void {
+    const count = rewards.length;
+    if (count === 0) return;
+    let sum = 0;
+    let passed = 0;
+    for (let index = 0; index < count; index++) {
+      const reward = rewards[index] ?? Number.NaN;
+      sum += reward;
+      if (reward >= this.threshold) passed++;
+    }
+    this.sums.push(sum);
+    this.counts.push(count);
+    this.passed.push(passed);
+    this.#rollouts += count;
+    this.#longest = Math.max(this.#longest, count);
+  }
+
+  get tasks(): number {
+    return this.sums.length;
+  }
+
+  get rollouts(): number {
+    return this.#rollouts;
+  }
+
+  /** The rewards of the task that has most. */
+  get longest(): number {
+    return this.#longest;
+  }
+
+  /** The sum of all rewards. */
+  get total(): number {
+    let total = 0;
+    for (let task = 0; task < this.tasks; task++) total += this.sums.at(task);
+    return total;
+  }
+}
