@@ -139,6 +139,14 @@ describe.each(Object.keys(backends))("the official clients and %s", (name) => {
     for await (const event of stream) types.push(event.type);
     expect(types.at(0)).toBe("response.created");
     expect(types.at(-1)).toBe("response.completed");
+    let heard = "";
+    const helper = openai.responses
+      .stream({ model: "m", input: "When?" })
+      .on("response.output_text.delta", ({ delta }) => (heard += delta));
+    expect((await helper.finalResponse()).output_text).toBe("The ferry leaves at noon.");
+    expect(heard).toBe("The ferry leaves at noon.");
+    const calling = await openai.responses.stream({ model: "m", input: [question], tools }).finalResponse();
+    expect(calling.output.at(-1)).toMatchObject({ type: "function_call", name: "find_ferry" });
   });
 
   it("talk Chat Completions: plain, with tools, streamed", async () => {
@@ -262,7 +270,16 @@ it("the Python client talks to it too, where it is installed", async () => {
   expect(JSON.parse(text)).toMatchObject({
     plain: noon,
     call: "find_ferry",
-    events: ["response.created", "response.output_item.done", "response.completed"],
+    events: [
+      "response.created",
+      "response.output_item.added",
+      "response.content_part.added",
+      "response.output_text.delta",
+      "response.output_text.done",
+      "response.content_part.done",
+      "response.output_item.done",
+      "response.completed",
+    ],
     chat: noon,
     chunks: noon,
     error: 422,

@@ -108,9 +108,13 @@ export const directions: Record<string, (input: CaseInput) => unknown> = {
   },
   usage_sum: ({ usages }) => sumUsage(readWith(list(readStrictUsage), usages, [])),
   usage_normalize: ({ usage }) => normalizeUsage(usage),
-  anthropic_request_to_responses_request: ({ request }) => convertAnthropicRequest(request),
+  anthropic_request_to_responses_request: ({ request }) =>
+    convertAnthropicRequest(request, { refuseLikeOriginal: true }),
   response_to_anthropic_message: ({ response, model }) =>
-    convertToAnthropicMessage(parseResponse(response, [], { refuseLikeOriginal: true }), { model }),
+    convertToAnthropicMessage(parseResponse(response, [], { refuseLikeOriginal: true }), {
+      model,
+      likeOriginal: true,
+    }),
   responses_request_to_anthropic_request: ({ request, model, max_tokens, extra_body, thinking, ...more }) =>
     convertToAnthropicRequest(parseCreateParams(request), {
       model,
@@ -118,15 +122,17 @@ export const directions: Record<string, (input: CaseInput) => unknown> = {
       extraBody: extra_body,
       thinking,
       thinkingBudgetTokens: more.thinking_budget_tokens,
-      keepToolParts: true,
+      likeOriginal: true,
     }),
   anthropic_message_to_response: ({ message, request, model }) =>
-    convertAnthropicMessage(message, parseCreateParams(request), { model }),
-  anthropic_message_to_sse: ({ message }) => overTheWire(replayAnthropicMessage(message as AnthropicMessage)),
-  response_to_sse: ({ response, namespace_map }) => overTheWire(replayResponse(response, namespace_map)),
+    convertAnthropicMessage(message, parseCreateParams(request), { model, refuseLikeOriginal: true }),
+  anthropic_message_to_sse: ({ message }) =>
+    overTheWire(replayAnthropicMessage(message as AnthropicMessage, { likeOriginal: true })),
+  response_to_sse: ({ response, namespace_map }) =>
+    overTheWire(replayResponse(response, namespace_map, { likeOriginal: true })),
   response_failure_to_sse: ({ message }) => overTheWire(replayResponseFailure(String(message))),
   chat_completion_to_sse: ({ completion, include_usage }) =>
-    overTheWire(replayChatCompletion(completion, { includeUsage: include_usage })),
+    overTheWire(replayChatCompletion(completion, { includeUsage: include_usage, likeOriginal: true })),
   sanitize_streaming_responses: ({ request }) => {
     const { request: clean, namespaces } = sanitizeStreamingResponses(request);
     return { request: clean, namespace_map: namespaces };

@@ -39,13 +39,20 @@ export interface AnthropicThinkingBlock {
   signature: string;
 }
 
+/** What the model thought, readable to its provider only. */
+export interface AnthropicRedactedThinkingBlock {
+  type: "redacted_thinking";
+  data: string;
+}
+
 /** One block of a request's message. */
 export type AnthropicBlock =
   | AnthropicTextBlock
   | AnthropicImageBlock
   | AnthropicToolUseBlock
   | AnthropicToolResultBlock
-  | AnthropicThinkingBlock;
+  | AnthropicThinkingBlock
+  | AnthropicRedactedThinkingBlock;
 
 /** One turn of a request. */
 export interface AnthropicMessageParam {
@@ -84,7 +91,11 @@ export interface AnthropicRequest {
 export type AnthropicThinking = { type: "enabled"; budget_tokens: number } | { type: "disabled" };
 
 /** One block of an answer. */
-export type AnthropicOutputBlock = AnthropicTextBlock | AnthropicThinkingBlock | AnthropicToolUseBlock;
+export type AnthropicOutputBlock =
+  | AnthropicTextBlock
+  | AnthropicThinkingBlock
+  | AnthropicRedactedThinkingBlock
+  | AnthropicToolUseBlock;
 
 /** A Messages answer in the shape we give to clients; what has no value is left out. */
 export interface AnthropicMessage {

@@ -10,6 +10,7 @@ interface ChoiceSlot {
   role: string;
   content: string;
   reasoning: string;
+  refusal: string;
   calls: Map<number, CallSlot>;
   finishReason: unknown;
 }
@@ -45,6 +46,7 @@ function addChoice(choices: Map<number, ChoiceSlot>, choice: JsonObject): void {
     role: "assistant",
     content: "",
     reasoning: "",
+    refusal: "",
     calls: new Map(),
     finishReason: null,
   }));
@@ -52,6 +54,7 @@ function addChoice(choices: Map<number, ChoiceSlot>, choice: JsonObject): void {
   slot.role = textOf(delta["role"]) || slot.role;
   slot.content += textOf(delta["content"]);
   slot.reasoning += textOf(delta["reasoning_content"]) || textOf(delta["reasoning"]);
+  slot.refusal += textOf(delta["refusal"]);
   for (const call of listOf(delta["tool_calls"])) addCall(slot.calls, call);
   slot.finishReason = choice["finish_reason"] ?? slot.finishReason;
 }
@@ -71,6 +74,7 @@ function addCall(calls: Map<number, CallSlot>, call: JsonObject): void {
 function finished(index: number, slot: ChoiceSlot): JsonObject {
   const message: JsonObject = { role: slot.role, content: slot.content === "" ? null : slot.content };
   if (slot.reasoning !== "") message["reasoning_content"] = slot.reasoning;
+  if (slot.refusal !== "") message["refusal"] = slot.refusal;
   if (slot.calls.size > 0) {
     message["tool_calls"] = [...slot.calls].sort(([left], [right]) => left - right).map(([, call]) => call);
   }

@@ -93,6 +93,8 @@ export interface ChatAssistantMessage extends Partial<TokenInformation> {
   /** What the model thought, where the engine reports it apart from the content; both names are in use. */
   reasoning_content?: string | null;
   reasoning?: string | null;
+  /** The one call of clients and engines that know no `tool_calls` yet. */
+  function_call?: { name: string; arguments: string } | null;
 }
 
 /** What a called tool gave back. */

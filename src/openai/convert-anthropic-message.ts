@@ -25,6 +25,8 @@ export interface FromAnthropicMessageOptions {
   newId?: NewId;
   /** Unix time in seconds; a Messages answer does not say when it was made. */
   now?: number;
+  /** Refuse what the Python original refuses although it could be converted: redacted thoughts. */
+  refuseLikeOriginal?: boolean;
   onLoss?: OnLoss;
 }
 
@@ -50,13 +52,17 @@ export function convertAnthropicMessage(
   }
   return {
     ...responseEnvelope(request, { model, createdAt: now, newId: makeId }),
-    output: toItems(message["content"], makeId),
+    output: toItems(message["content"], { ...options, newId: makeId }),
     incomplete_details: reason === undefined ? null : { reason },
     usage: toUsage(message["usage"]),
   };
 }
 
-function toItems(content: unknown = [], makeId: NewId = newId): ResponseOutputItem[] {
+type ItemOptions = FromAnthropicMessageOptions & { newId: NewId };
+
+function toItems(given: unknown, options: ItemOptions): ResponseOutputItem[] {
+  const content = given === undefined ? [] : given;
+  const { newId: makeId } = options;
   if (!Array.isArray(content) || !content.every(isObject)) badValue("content must be a list of blocks");
   const items: ResponseOutputItem[] = [];
   let texts: string[] = [];
@@ -77,7 +83,7 @@ function toItems(content: unknown = [], makeId: NewId = newId): ResponseOutputIt
       continue;
     }
     flush();
-    items.push(toItem(block, index, makeId));
+    items.push(toItem(block, index, options));
   }
   flush();
   if (items.length > 0) return items;
@@ -86,7 +92,11 @@ function toItems(content: unknown = [], makeId: NewId = newId): ResponseOutputIt
   return items;
 }
 
-function toItem(block: JsonObject, index: number, makeId: NewId): ResponseOutputItem {
+function toItem(
+  block: JsonObject,
+  index: number,
+  { newId: makeId, refuseLikeOriginal }: ItemOptions,
+): ResponseOutputItem {
   switch (block["type"]) {
     case "thinking":
       return {
@@ -108,9 +118,16 @@ function toItem(block: JsonObject, index: number, makeId: NewId): ResponseOutput
       const text = dumps(input);
       return { arguments: text, call_id: id, name, type: "function_call", id, status: "completed" };
     }
-    default:
-      return unsupported(`content.${index}: '${wordOf(block["type"])}' blocks have no form in responses`);
+    case "redacted_thinking":
+      if (refuseLikeOriginal) break;
+      return {
+        id: makeId("rs"),
+        summary: [],
+        type: "reasoning",
+        encrypted_content: textAt(block, "data", index),
+      };
   }
+  return unsupported(`content.${index}: '${wordOf(block["type"])}' blocks have no form in responses`);
 }
 
 function textAt(block: JsonObject, name: string, index: number): string {

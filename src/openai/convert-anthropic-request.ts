@@ -11,6 +11,8 @@ import type { ToolChoice } from "./tool-types.ts";
 /** How a Messages request is read. */
 export interface FromAnthropicOptions {
   newId?: NewId;
+  /** Refuse what the Python original refuses although it could be converted: redacted thoughts. */
+  refuseLikeOriginal?: boolean;
   onLoss?: OnLoss;
 }
 
@@ -93,6 +95,7 @@ class BlockGrouping {
   readonly #items: ResponseInputItem[];
   readonly #newId: NewId;
   readonly #onLoss: OnLoss | undefined;
+  readonly #refuseLikeOriginal: boolean;
   #parts: InputPart[] = [];
 
   constructor(role: "user" | "assistant", items: ResponseInputItem[], options: FromAnthropicOptions) {
@@ -100,6 +103,7 @@ class BlockGrouping {
     this.#items = items;
     this.#newId = options.newId ?? newId;
     this.#onLoss = options.onLoss;
+    this.#refuseLikeOriginal = options.refuseLikeOriginal ?? false;
   }
 
   addAll(blocks: JsonObject[], where: string): void {
@@ -150,9 +154,16 @@ class BlockGrouping {
           type: "reasoning",
           encrypted_content: block["signature"] == null ? null : textAt(block, "signature", where),
         };
-      default:
-        return unsupported(`${where}: '${wordOf(block["type"])}' blocks have no form in Responses requests`);
+      case "redacted_thinking":
+        if (this.#refuseLikeOriginal) break;
+        return {
+          id: this.#newId("rs"),
+          summary: [],
+          type: "reasoning",
+          encrypted_content: textAt(block, "data", where),
+        };
     }
+    return unsupported(`${where}: '${wordOf(block["type"])}' blocks have no form in Responses requests`);
   }
 
   #flush(): void {

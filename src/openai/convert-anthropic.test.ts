@@ -111,7 +111,7 @@ describe("convertAnthropicRequest", () => {
     { messages: "x" },
     "text",
   ])("refuses %j", (body) => {
-    expect(() => convertAnthropicRequest(body)).toThrow(ConversionError);
+    expect(() => convertAnthropicRequest(body, { refuseLikeOriginal: true })).toThrow(ConversionError);
   });
 });
 
@@ -275,9 +275,35 @@ describe("convertAnthropicMessage", () => {
     expect(response.status).toBeUndefined();
   });
 
+  it("carries redacted thoughts there and back, where the original refuses them", () => {
+    const block = { type: "redacted_thinking" as const, data: "ABC" };
+    const message = { content: [{ type: "thinking", thinking: "t", signature: "S" }, block] };
+    const { output } = convert(message);
+    expect(output[1]).toEqual({
+      id: expect.any(String),
+      summary: [],
+      type: "reasoning",
+      encrypted_content: "ABC",
+    });
+    expect(() =>
+      convertAnthropicMessage(message, { input: "x" }, { model: "m", refuseLikeOriginal: true }),
+    ).toThrow("redacted_thinking");
+
+    const params = { input: output as never };
+    const sent = (likeOriginal: boolean) =>
+      convertToAnthropicRequest(params, { model: "m", maxTokens: 1, likeOriginal }).messages[0]?.content;
+    expect(sent(false)).toEqual(message.content);
+    expect(sent(true)).toEqual(message.content.slice(0, 1));
+
+    const answered = convertToAnthropicMessage({ output }, { model: "m" }).content;
+    expect(answered).toEqual(message.content);
+    const asked = convertAnthropicRequest({ messages: [{ role: "assistant", content: answered }] });
+    expect(asked.input[1]).toMatchObject({ type: "reasoning", summary: [], encrypted_content: "ABC" });
+  });
+
   it("makes an empty message of no content and refuses unknown blocks", () => {
     expect(convert({ content: [] }).output).toMatchObject([{ content: [{ text: "" }] }]);
-    expect(() => convert({ content: [{ type: "redacted_thinking" }] })).toThrow(ConversionError);
+    expect(() => convert({ content: [{ type: "server_tool_use" }] })).toThrow(ConversionError);
     expect(() => convert(null)).toThrow(ConversionError);
   });
 });
@@ -338,8 +364,8 @@ describe("like the original", () => {
   it("sends a tool's parts as they came when asked to", () => {
     const output = [{ type: "input_text" as const, text: "o" }];
     const params = parseCreateParams({ input: [{ type: "function_call_output", call_id: "c", output }] });
-    const sent = (keepToolParts: boolean) =>
-      convertToAnthropicRequest(params, { model: "m", maxTokens: 1, keepToolParts, thinking: null }).messages;
+    const sent = (likeOriginal: boolean) =>
+      convertToAnthropicRequest(params, { model: "m", maxTokens: 1, likeOriginal, thinking: null }).messages;
     expect(sent(true)).toMatchObject([{ content: [{ content: output }] }]);
     expect(sent(false)).toMatchObject([{ content: [{ content: [{ type: "text", text: "o" }] }] }]);
   });

@@ -2,6 +2,7 @@ import { JsonTextError, loads } from "../python/json-loads.ts";
 import type {
   AnthropicMessage,
   AnthropicOutputBlock,
+  AnthropicRedactedThinkingBlock,
   AnthropicThinkingBlock,
   AnthropicToolUseBlock,
 } from "./anthropic-types.ts";
@@ -16,6 +17,8 @@ export interface ToAnthropicMessageOptions {
   /** The model name the client asked for. */
   model: string;
   newId?: NewId;
+  /** Carry no more than the Python original: thoughts without a summary are left out. */
+  likeOriginal?: boolean;
   onLoss?: OnLoss;
 }
 
@@ -25,7 +28,7 @@ export function convertToAnthropicMessage(
   options: ToAnthropicMessageOptions,
 ): AnthropicMessage {
   const { model, newId: makeId = newId, onLoss } = options;
-  const content = response.output.flatMap((item, index) => toBlocks(item, index, onLoss));
+  const content = response.output.flatMap((item, index) => toBlocks(item, index, options));
   if (response.usage?.input_tokens_details?.cached_tokens) {
     onLoss?.({ field: "usage.input_tokens_details", reason: "cached tokens are not reported" });
   }
@@ -52,7 +55,11 @@ function stopReason(
   return response.output.some((item) => item.type === "function_call") ? "tool_use" : "end_turn";
 }
 
-function toBlocks(item: ResponseOutputItem, index: number, onLoss?: OnLoss): AnthropicOutputBlock[] {
+function toBlocks(
+  item: ResponseOutputItem,
+  index: number,
+  options: ToAnthropicMessageOptions,
+): AnthropicOutputBlock[] {
   switch (item.type) {
     case "message":
     case undefined:
@@ -60,10 +67,7 @@ function toBlocks(item: ResponseOutputItem, index: number, onLoss?: OnLoss): Ant
         return unsupported(`output.${index}: the content of an answer must be a list of parts`);
       return item.content.map((part) => textBlock(part as OutputPart, index));
     case "reasoning":
-      if (item.summary.length === 0 && item.encrypted_content) {
-        onLoss?.({ field: `output.${index}.encrypted_content`, reason: "a thinking block needs a summary" });
-      }
-      return thinkingBlocks(item);
+      return thinkingBlocks(item, options);
     case "function_call":
       return [toolUseBlock(item)];
     default:
@@ -79,9 +83,15 @@ function textBlock(part: OutputPart, index: number): AnthropicOutputBlock {
   );
 }
 
-/** One thinking block per summary; engines without signatures get an empty one. */
-export function thinkingBlocks(item: Reasoning): AnthropicThinkingBlock[] {
+/** One thinking block per summary; engines without signatures get an empty one. Thoughts nobody may read are redacted. */
+export function thinkingBlocks(
+  item: Reasoning,
+  { likeOriginal = false }: { likeOriginal?: boolean } = {},
+): (AnthropicThinkingBlock | AnthropicRedactedThinkingBlock)[] {
   const signature = item.encrypted_content ?? "";
+  if (item.summary.length === 0 && signature !== "" && !likeOriginal) {
+    return [{ type: "redacted_thinking", data: signature }];
+  }
   return item.summary.map(({ text }) => ({ type: "thinking", thinking: text, signature }));
 }
 

@@ -32,8 +32,11 @@ export interface ToAnthropicRequestOptions {
   /** Thinking may be set here, by its budget, or in `extraBody`, but only in one of the three. */
   thinking?: AnthropicThinking | null;
   thinkingBudgetTokens?: number | null;
-  /** Send a tool's parts as they came, as the Python original does, although the Messages API has other names for them. */
-  keepToolParts?: boolean;
+  /**
+   * Send what the Python original sends: a tool's parts as they came, although the Messages API has other names for them, and no
+   * redacted thoughts.
+   */
+  likeOriginal?: boolean;
   onLoss?: OnLoss;
 }
 
@@ -93,14 +96,14 @@ function addItem(
   index: number,
   messages: AnthropicMessageParam[],
   system: string[],
-  { keepToolParts }: ToAnthropicRequestOptions,
+  { likeOriginal = false }: ToAnthropicRequestOptions,
 ) {
   switch (item.type ?? "message") {
     case "message":
       addMessage(item as unknown as JsonObject, index, messages, system);
       break;
     case "reasoning":
-      append(messages, "assistant", thinkingBlocks(item as Reasoning));
+      append(messages, "assistant", thinkingBlocks(item as Reasoning, { likeOriginal }));
       break;
     case "function_call":
       append(messages, "assistant", [toolUseBlock(item as FunctionCall)]);
@@ -110,7 +113,7 @@ function addItem(
       const content =
         typeof output === "string"
           ? output
-          : output.map((part) => (keepToolParts ? (part as never) : resultPart(part, index)));
+          : output.map((part) => (likeOriginal ? (part as never) : resultPart(part, index)));
       append(messages, "user", [{ type: "tool_result", tool_use_id: call_id, content }]);
       break;
     }

@@ -48,7 +48,7 @@ export {
 } from "./read-output.ts";
 export { replayAnthropicFailure, replayAnthropicMessage } from "./replay-anthropic.ts";
 export { type ReplayChatOptions, replayChatCompletion } from "./replay-chat.ts";
-export { replayResponse, replayResponseFailure } from "./replay-responses.ts";
+export { type ReplayResponseOptions, replayResponse, replayResponseFailure } from "./replay-responses.ts";
 export { type EnvelopeOptions, responseEnvelope } from "./response-envelope.ts";
 export * from "./responses.ts";
 export { rolloutIdOf } from "./rollout-id.ts";

@@ -9,14 +9,23 @@ const frame = (type: string, fields: JsonObject = {}): SseEvent => ({
   data: { type, ...fields },
 });
 
-/** Replays a finished Messages answer as the stream its clients expect: one delta per block. */
-export function* replayAnthropicMessage(message: AnthropicMessage): Generator<SseEvent> {
+/** What a replayed Messages stream holds. */
+export interface ReplayAnthropicOptions {
+  /** Only what the Python original sends: thoughts without their signatures. */
+  likeOriginal?: boolean;
+}
+
+/** Replays a finished Messages answer as the stream its clients expect: one delta per text of a block. */
+export function* replayAnthropicMessage(
+  message: AnthropicMessage,
+  options: ReplayAnthropicOptions = {},
+): Generator<SseEvent> {
   const { usage = {}, content = [] } = message as Partial<AnthropicMessage>;
   yield frame("message_start", { message: { ...message, content: [], usage } });
   for (const [index, block] of content.entries()) {
-    const [shell, delta] = shellAndDelta(block);
+    const [shell, ...deltas] = shellAndDeltas(block, options);
     yield frame("content_block_start", { index, content_block: shell });
-    yield frame("content_block_delta", { index, delta });
+    for (const delta of deltas) yield frame("content_block_delta", { index, delta });
     yield frame("content_block_stop", { index });
   }
   const { stop_reason = null, stop_sequence = null } = message as Partial<AnthropicMessage> & {
@@ -30,7 +39,10 @@ export function* replayAnthropicMessage(message: AnthropicMessage): Generator<Ss
   yield frame("message_stop");
 }
 
-function shellAndDelta(block: AnthropicOutputBlock): [shell: JsonObject, delta: JsonObject] {
+function shellAndDeltas(
+  block: AnthropicOutputBlock,
+  { likeOriginal = false }: ReplayAnthropicOptions,
+): [shell: JsonObject, ...deltas: JsonObject[]] {
   switch (block.type) {
     case "text": {
       const { text = "" } = block;
@@ -40,12 +52,16 @@ function shellAndDelta(block: AnthropicOutputBlock): [shell: JsonObject, delta: 
       ];
     }
     case "thinking": {
-      const { thinking = "" } = block;
-      return [
-        { type: "thinking", thinking: "" },
-        { type: "thinking_delta", thinking },
-      ];
+      const { thinking = "", signature = "" } = block;
+      const delta = { type: "thinking_delta", thinking };
+      if (likeOriginal) return [{ type: "thinking", thinking: "" }, delta];
+      const shell = { type: "thinking", thinking: "", signature: "" };
+      // Without its signature a thought cannot be sent back to who signed it.
+      return signature === "" ? [shell, delta] : [shell, delta, { type: "signature_delta", signature }];
     }
+    case "redacted_thinking":
+      if (likeOriginal) break;
+      return [{ ...block }];
     case "tool_use": {
       const { id, name, input = {} } = block as Partial<AnthropicToolUseBlock>;
       if (id === undefined || name === undefined) return badValue("a tool_use block needs an id and a name");
@@ -54,9 +70,8 @@ function shellAndDelta(block: AnthropicOutputBlock): [shell: JsonObject, delta: 
         { type: "input_json_delta", partial_json: dumps(input) },
       ];
     }
-    default:
-      return unsupported(`'${wordOf((block as { type?: unknown }).type)}' blocks have no form in a stream`);
   }
+  return unsupported(`'${wordOf((block as { type?: unknown }).type)}' blocks have no form in a stream`);
 }
 
 /** A failure in the middle of a Messages stream, in the API's own error event. */

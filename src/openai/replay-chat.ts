@@ -14,12 +14,14 @@ import { DONE, type SseEvent } from "./sse.ts";
 export interface ReplayChatOptions {
   /** Send a last chunk with the usage, as `stream_options.include_usage` asks. */
   includeUsage?: boolean;
+  /** Only the deltas the Python original sends: refusals and calls in the old form stay out. */
+  likeOriginal?: boolean;
 }
 
 /** Replays a finished chat completion as the chunks a streaming client expects; token ids are not among them. */
 export function* replayChatCompletion(
   completion: ChatCompletion,
-  { includeUsage = false }: ReplayChatOptions = {},
+  { includeUsage = false, likeOriginal = false }: ReplayChatOptions = {},
 ): Generator<SseEvent> {
   const chunk = (choices: JsonObject[], usage?: unknown): SseEvent => {
     const { id = null, created = null, model = null } = completion as Partial<ChatCompletion>;
@@ -31,7 +33,7 @@ export function* replayChatCompletion(
   };
   for (const [index, choice] of (completion.choices ?? []).entries()) {
     if (!isObject(choice)) badValue(`choices.${index} must be an object`);
-    for (const delta of deltas(choice)) yield chunk([{ index, delta, finish_reason: null }]);
+    for (const delta of deltas(choice, likeOriginal)) yield chunk([{ index, delta, finish_reason: null }]);
     yield chunk([{ index, delta: {}, finish_reason: choice.finish_reason ?? null }]);
   }
   if (includeUsage && completion.usage != null) yield chunk([], completion.usage);
@@ -45,12 +47,14 @@ function callDelta(call: ChatToolCall, index: number): JsonObject {
   return { index, id, type: type || "function", function: { name, arguments: text || "" } };
 }
 
-function* deltas(choice: ChatChoice): Generator<JsonObject> {
+function* deltas(choice: ChatChoice, likeOriginal: boolean): Generator<JsonObject> {
   const message: Partial<ChatAssistantMessage> = choice.message ?? {};
   yield { role: message.role || "assistant" };
   const reasoning = message.reasoning_content || message.reasoning;
   if (reasoning) yield { reasoning_content: reasoning };
   if (isTruthy(message.content)) yield { content: message.content };
+  if (!likeOriginal && message.refusal) yield { refusal: message.refusal };
   const calls = message.tool_calls ?? [];
   if (calls.length > 0) yield { tool_calls: calls.map(callDelta) };
+  if (!likeOriginal && message.function_call) yield { function_call: message.function_call };
 }

@@ -1,20 +1,35 @@
 import { newId as freshId, type NewId } from "./ids.ts";
 import { isObject, type JsonObject } from "./readers.ts";
+import { itemSteps } from "./replay-item.ts";
 import type { NamespaceMap } from "./sanitize-streaming-responses.ts";
 import type { SseEvent } from "./sse.ts";
 
 const frame = (type: string, fields: JsonObject): SseEvent => ({ event: type, data: { type, ...fields } });
 
+/** What a replayed stream holds. */
+export interface ReplayResponseOptions {
+  /** Only the events the Python original sends: no shells, no deltas, no numbers. */
+  likeOriginal?: boolean;
+}
+
 /** Replays a finished response as the stream a client of the Responses API expects. */
-export function* replayResponse(response: object, namespaces: NamespaceMap = {}): Generator<SseEvent> {
+export function* replayResponse(
+  response: object,
+  namespaces: NamespaceMap = {},
+  { likeOriginal = false }: ReplayResponseOptions = {},
+): Generator<SseEvent> {
   const source = response as JsonObject;
   const items = Array.isArray(source["output"]) ? source["output"] : [];
   const output = items.map((item: unknown) => restoreNamespace(item, namespaces));
-  yield frame("response.created", { response: { ...source, status: "in_progress", output: [] } });
+  let sequence_number = 0;
+  const numbered = (type: string, fields: JsonObject) =>
+    frame(type, likeOriginal ? fields : { ...fields, sequence_number: sequence_number++ });
+  yield numbered("response.created", { response: { ...source, status: "in_progress", output: [] } });
   for (const [output_index, item] of output.entries()) {
-    yield frame("response.output_item.done", { output_index, item });
+    if (likeOriginal) yield numbered("response.output_item.done", { output_index, item });
+    else for (const [type, fields] of itemSteps(item)) yield numbered(type, { output_index, ...fields });
   }
-  yield frame("response.completed", { response: { ...source, output } });
+  yield numbered("response.completed", { response: { ...source, output } });
 }
 
 function restoreNamespace(item: unknown, namespaces: NamespaceMap): unknown {

@@ -55,7 +55,7 @@ describe("the openai SDK", () => {
     };
     const whole = { id: "resp_1", object: "response", status: "completed", output: [message] };
     const seen: string[] = [];
-    const stream = await openai(replayResponse(whole)).responses.create({
+    const stream = await openai(replayResponse(whole, {}, { likeOriginal: true })).responses.create({
       model: "m",
       input: "q",
       stream: true,
@@ -77,6 +77,65 @@ describe("the openai SDK", () => {
   });
 });
 
+describe("the openai SDK's stream helper", () => {
+  const output = [
+    {
+      type: "reasoning",
+      id: "rs_1",
+      summary: [
+        { type: "summary_text", text: "First." },
+        { type: "summary_text", text: "Then." },
+      ],
+      encrypted_content: "ENC",
+    },
+    { type: "web_search_call", id: "ws_1", status: "completed", action: { type: "search", query: "q" } },
+    {
+      type: "message",
+      id: "msg_1",
+      role: "assistant",
+      status: "completed",
+      content: [
+        { type: "output_text", text: "hi — é", annotations: [], logprobs: null },
+        { type: "refusal", refusal: "No more." },
+      ],
+    },
+    { type: "message", id: "msg_2", role: "assistant", status: "completed", content: [] },
+    {
+      type: "function_call",
+      id: "fc_1",
+      call_id: "call_1",
+      name: "f",
+      arguments: '{"a": 1}',
+      status: "completed",
+    },
+  ];
+  const whole = { id: "resp_1", object: "response", status: "completed", output };
+
+  it("ends with the response that was replayed", async () => {
+    const stream = openai(replayResponse(whole)).responses.stream({ model: "m", input: "q" });
+    const final = await stream.finalResponse();
+    expect(final).toMatchObject({ id: "resp_1", status: "completed", output_text: "hi — é" });
+    expect(final.output).toMatchObject(output);
+  });
+
+  it("collects the same from the deltas alone", async () => {
+    const collected = { text: "", refusal: "", thought: "", arguments: "" };
+    const stream = openai(replayResponse(whole)).responses.stream({ model: "m", input: "q" });
+    for await (const event of stream) {
+      if (event.type === "response.output_text.delta") collected.text += event.delta;
+      if (event.type === "response.refusal.delta") collected.refusal += event.delta;
+      if (event.type === "response.reasoning_summary_text.delta") collected.thought += event.delta;
+      if (event.type === "response.function_call_arguments.delta") collected.arguments += event.delta;
+    }
+    expect(collected).toEqual({
+      text: "hi — é",
+      refusal: "No more.",
+      thought: "First.Then.",
+      arguments: '{"a": 1}',
+    });
+  });
+});
+
 describe("the Anthropic SDK", () => {
   const request = { model: "m", max_tokens: 5, messages: [{ role: "user" as const, content: "q" }] };
 
@@ -87,7 +146,8 @@ describe("the Anthropic SDK", () => {
       role: "assistant",
       model: "m",
       content: [
-        { type: "thinking", thinking: "t", signature: "" },
+        { type: "thinking", thinking: "t", signature: "SIG" },
+        { type: "redacted_thinking", data: "ABC" },
         { type: "text", text: "hi" },
         { type: "tool_use", id: "u", name: "f", input: { a: 1 } },
       ],
@@ -97,7 +157,12 @@ describe("the Anthropic SDK", () => {
     const message = await anthropic(events).messages.stream(request).finalMessage();
     expect(message).toMatchObject({
       stop_reason: "tool_use",
-      content: [{ thinking: "t" }, { text: "hi" }, { name: "f", input: { a: 1 } }],
+      content: [
+        { thinking: "t", signature: "SIG" },
+        { type: "redacted_thinking", data: "ABC" },
+        { text: "hi" },
+        { name: "f", input: { a: 1 } },
+      ],
       usage: { input_tokens: 1, output_tokens: 2 },
     });
   });

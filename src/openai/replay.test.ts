@@ -59,12 +59,13 @@ describe("Responses stream", () => {
 
   it("announces, gives each item and ends with the whole, names restored", () => {
     const events = wire(replayResponse(response, { zoo__feed: ["zoo", "feed"] }));
-    expect(types(events)).toEqual([
-      "response.created",
+    const call = [
+      "response.output_item.added",
+      "response.function_call_arguments.delta",
+      "response.function_call_arguments.done",
       "response.output_item.done",
-      "response.output_item.done",
-      "response.completed",
-    ]);
+    ];
+    expect(types(events)).toEqual(["response.created", ...call, ...call, "response.completed"]);
     expect(assembleStream("responses", events)).toMatchObject({
       status: "incomplete",
       output: [{ namespace: "zoo", name: "feed" }, { name: "toString" }],
@@ -72,8 +73,19 @@ describe("Responses stream", () => {
     expect(streamOutcome("responses", events)).toBe("complete");
   });
 
+  it("sends the original's few events when asked to", () => {
+    const events = wire(replayResponse(response, {}, { likeOriginal: true }));
+    expect(types(events)).toEqual([
+      "response.created",
+      "response.output_item.done",
+      "response.output_item.done",
+      "response.completed",
+    ]);
+    expect(events.some(({ data }) => "sequence_number" in (data as object))).toBe(false);
+  });
+
   it("gives the finished items of a stream that broke off", () => {
-    const events = wire(replayResponse(response)).slice(0, 2);
+    const events = wire(replayResponse(response)).slice(0, 6);
     expect(assembleStream("responses", events)).toMatchObject({
       status: "in_progress",
       output: [{ call_id: "c" }],
@@ -109,6 +121,31 @@ describe("chat stream", () => {
     expect(wire(replayChatCompletion(empty))).toHaveLength(3);
   });
 
+  it("carries a refusal and a call in the old form, unlike the original", () => {
+    const refused: ChatCompletion = {
+      ...completion,
+      choices: [
+        {
+          index: 0,
+          finish_reason: "stop",
+          message: {
+            role: "assistant",
+            content: null,
+            refusal: "I cannot.",
+            function_call: { name: "f", arguments: "{}" },
+          },
+        },
+      ],
+    };
+    const events = wire(replayChatCompletion(refused));
+    expect(assembleStream("chat", events)).toMatchObject({
+      choices: [{ message: { content: null, refusal: "I cannot." } }],
+    });
+    expect(JSON.stringify(events)).toContain('"delta":{"function_call":{"name":"f","arguments":"{}"}}');
+    const few = JSON.stringify(wire(replayChatCompletion(refused, { likeOriginal: true })));
+    expect(few).not.toMatch(/refusal|function_call/);
+  });
+
   it("puts tool calls together that come in pieces", () => {
     const chunk = (delta: object): SseEvent => ({ event: null, data: { choices: [{ index: 0, delta }] } });
     const events = [
@@ -126,8 +163,20 @@ describe("chat stream", () => {
 });
 
 describe("Messages stream", () => {
-  it("comes back as the message it was made of, but for the signature", () => {
-    const events = wire(replayAnthropicMessage(message));
+  it("comes back as the message it was made of", () => {
+    const [thinking, ...rest] = message.content;
+    const signed = { ...message, content: [{ ...thinking, signature: "SIG" } as typeof thinking, ...rest] };
+    const hidden = {
+      ...signed,
+      content: [...signed.content, { type: "redacted_thinking" as const, data: "ABC" }],
+    } as typeof message;
+    const events = wire(replayAnthropicMessage(hidden));
+    expect(assembleStream("messages", events)).toEqual(hidden);
+    expect(() => wire(replayAnthropicMessage(hidden, { likeOriginal: true }))).toThrow("redacted_thinking");
+  });
+
+  it("leaves the signature out as the original does when asked to", () => {
+    const events = wire(replayAnthropicMessage(message, { likeOriginal: true }));
     expect(types(events).slice(0, 4)).toEqual([
       "message_start",
       "content_block_start",

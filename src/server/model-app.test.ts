@@ -102,16 +102,20 @@ describe("POST /v1/responses", () => {
     const { status, text } = await server.post("/v1/responses", { input: "Two?", stream: 1, stop: ["y"] });
     expect(status).toBe(200);
     const sent = frames(text);
-    expect(sent.map(({ event }) => event)).toEqual([
-      "response.created",
-      ...Array(3).fill("response.output_item.done"),
-      "response.completed",
-    ]);
-    const [created] = sent.map(({ data }) => JSON.parse(data));
-    expect(created.response).toMatchObject({ status: "in_progress", output: [] });
-    expect(sent.slice(1, 4).map(({ data }) => JSON.parse(data).output_index)).toEqual([0, 1, 2]);
+    const parsed = sent.map(({ data }) => JSON.parse(data));
+    expect(sent.map(({ event }) => event)).toEqual(parsed.map(({ type }) => type));
+    expect(parsed.map(({ sequence_number }) => sequence_number)).toEqual(parsed.map((_, index) => index));
+    expect(parsed.at(0)).toMatchObject({
+      type: "response.created",
+      response: { status: "in_progress", output: [] },
+    });
+    expect(parsed.at(-1)).toMatchObject({ type: "response.completed" });
+    for (const type of ["response.output_item.added", "response.output_item.done"]) {
+      const items = parsed.filter((event) => event.type === type);
+      expect(items.map(({ output_index }) => output_index)).toEqual([0, 1, 2]);
+    }
     // Data reads as Python writes it.
-    expect(sent[2]?.data).toContain('"text": "H\\u00e9"');
+    expect(text).toContain('"delta": "H\\u00e9"');
   });
 
   it("tells a failing backend inside the stream, and bad requests before it", async () => {
