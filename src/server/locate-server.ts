@@ -1,10 +1,12 @@
-import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { GymError } from "../errors.ts";
+import { getCloseMatches } from "../python/difflib.ts";
 import type { ServerType } from "./definitions.ts";
 
-/** The names an entry file may have when the configured one is not there (`app.py` in the original's configs). */
-const DEFINITION_FILES = ["app.ts", "app.js", "app.mjs"];
+/** The same server in another language: configs of the original say `app.py`, a built package has `app.js`. */
+const ENTRY_FILE = /\.(?:py|ts|js|mjs)$/;
+const TWINS = [".ts", ".js", ".mjs"];
 
 /** Where a server's code is, and what it needs to run. */
 export interface ServerCode {
@@ -45,18 +47,49 @@ export function locateServer(
       hasOwnDependencies: language === "node" && ownDependencies(directory),
     };
   }
+  throw notFound(instance, candidates);
+}
+
+function notFound(
+  { name, type, implementation, entrypoint }: Parameters<typeof locateServer>[0],
+  candidates: readonly string[],
+): ServerCodeError {
   const existing = candidates.filter((directory) => existsSync(directory));
   const tried = (existing.length > 0 ? existing : candidates).map((path) => `  - ${path}`).join("\n");
-  const wanted = existing.length > 0 ? `'${entrypoint}' (or app.ts)` : `a folder ${type}/${implementation}`;
-  throw new ServerCodeError(`Server '${name}' needs ${wanted}, which was not found. Looked in:\n${tried}`);
+  if (existing.length === 0)
+    return new ServerCodeError(
+      `Server '${name}' needs a folder ${type}/${implementation}, which was not found. Looked in:\n${tried}`,
+    );
+  const wanted = `'${entrypoint}'${entrypoint.endsWith(".py") ? ` (or '${twinsOf(entrypoint)[0]}')` : ""}`;
+  const nearest = nearestEntry(entrypoint, existing);
+  const hint = nearest === undefined ? "" : `\nDid you mean \`entrypoint: ${nearest}\`?`;
+  return new ServerCodeError(
+    `Server '${name}' needs its entrypoint ${wanted}, which was not found. Looked in:\n${tried}${hint}`,
+  );
+}
+
+/** The file whose name comes closest, else the usual one where it is there. */
+function nearestEntry(entrypoint: string, directories: readonly string[]): string | undefined {
+  const files = directories
+    .flatMap((directory) => readdirSync(directory))
+    .filter((file) => ENTRY_FILE.test(file) && !/\.test\.\w+$/.test(file));
+  const [close] = getCloseMatches(entrypoint, files, 1);
+  return close ?? files.find((file) => /^app\.\w+$/.test(file));
 }
 
 function entryIn(directory: string, entrypoint: string): string | undefined {
-  for (const file of [entrypoint, ...DEFINITION_FILES]) {
+  for (const file of [entrypoint, ...twinsOf(entrypoint)]) {
     const path = resolve(directory, file);
     if (statSync(path, { throwIfNoEntry: false })?.isFile()) return path;
   }
   return undefined;
+}
+
+/** `app.py` → `app.ts`, `app.js`, `app.mjs`. */
+function twinsOf(entrypoint: string): string[] {
+  if (!ENTRY_FILE.test(entrypoint)) return [];
+  const stem = entrypoint.replace(ENTRY_FILE, "");
+  return TWINS.map((extension) => stem + extension).filter((file) => file !== entrypoint);
 }
 
 function ownDependencies(directory: string): boolean {

@@ -1,0 +1,43 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, it } from "vitest";
+import { locateServer } from "./locate-server.ts";
+
+const root = mkdtempSync(join(tmpdir(), "gym-locate-"));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+const folder = (implementation: string, ...files: string[]) => {
+  const directory = join(root, "resources_servers", implementation);
+  mkdirSync(directory, { recursive: true });
+  for (const file of files) writeFileSync(join(directory, file), "");
+  return directory;
+};
+const locate = (implementation: string, entrypoint: string) =>
+  locateServer({ name: "kiln", type: "resources_servers", implementation, entrypoint }, [root]);
+
+it("runs the twin of an entry file in another language", () => {
+  const directory = folder("twins", "app.ts", "serve.js");
+  expect(locate("twins", "app.py")).toMatchObject({ entry: join(directory, "app.ts"), language: "node" });
+  expect(locate("twins", "serve.py").entry).toBe(join(directory, "serve.js"));
+  expect(locate("twins", "serve.ts").entry).toBe(join(directory, "serve.js"));
+});
+
+it("prefers the file that is named", () => {
+  const directory = folder("both", "app.py", "app.ts");
+  expect(locate("both", "app.py")).toMatchObject({ entry: join(directory, "app.py"), language: "python" });
+});
+
+it("refuses an entry file that is not there, and names the nearest", () => {
+  folder("one", "app.ts", "app.test.ts", "server.ts");
+  expect(() => locate("one", "nope.ts")).toThrow(
+    /'kiln' needs its entrypoint 'nope\.ts'.*`entrypoint: app\.ts`/s,
+  );
+  expect(() => locate("one", "sever.ts")).toThrow("`entrypoint: server.ts`");
+  expect(() => locate("one", "nope.py")).toThrow("'nope.py' (or 'nope.ts')");
+});
+
+it("tells a folder that is not there from a file that is not there", () => {
+  expect(() => locate("none", "app.ts")).toThrow("needs a folder resources_servers/none");
+  expect(() => locate("one", "../app.ts")).toThrow("must be a path inside");
+});
