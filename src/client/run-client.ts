@@ -113,7 +113,7 @@ export class RunClient implements ServerClient {
     }
   }
 
-  async #route(
+  #route(
     method: "GET" | "POST",
     server: string,
     path: string,
@@ -127,10 +127,10 @@ export class RunClient implements ServerClient {
       return this.#elsewhere(method, server, path, body, elsewhere);
     }
     const signal = options.signal ?? NEVER;
-    signal.throwIfAborted();
-    const handled = local.handle(new DirectCall(method, path, body, options, deadline));
+    if (signal.aborted) return Promise.reject(signal.reason);
+    const reply = local.handle(new DirectCall(method, path, body, options, deadline)).then(directReply);
     // A handler that ignores its signal must not hold its caller.
-    return new DirectReply(await (deadline ? deadline.race(handled) : untilAborted(handled, signal)));
+    return deadline ? deadline.race(reply) : untilAborted(reply, signal);
   }
 
   /** To another process: over its link where it has one and it can be reached, over HTTP otherwise. */
@@ -334,3 +334,5 @@ class DirectReply implements ServerReply {
     return this.#reply.raw === undefined ? { body: this.#reply.body } : { raw: this.#reply.raw };
   }
 }
+
+const directReply = (reply: Awaited<ReturnType<LocalServer["handle"]>>) => new DirectReply(reply);

@@ -42,18 +42,19 @@ export async function callServer(
   client: ServerClient,
   call: { server: string; path: string; body: unknown; stage: FailureStage } & CallOptions,
 ): Promise<ServerReply> {
-  const { server, path, body, stage, ...options } = call;
-  const reply = await inStage(stage, () => client.post(server, path, body, options));
+  const { server, path, body, stage } = call;
+  let reply: ServerReply;
+  try {
+    reply = await client.post(server, path, body, call);
+  } catch (error) {
+    throw inStage(stage, error);
+  }
   if (!reply.ok) throw failureOf(server, path, stage, reply);
   return reply;
 }
 
-/** Runs a call; a failure that does not say where it happened happened in `stage`. */
-export async function inStage<T>(stage: FailureStage, call: () => Promise<T>): Promise<T> {
-  try {
-    return await call();
-  } catch (error) {
-    if (!isServerCallError(error) || error.info.stage) throw error;
-    throw new ServerCallError(error.server, error.status, { ...error.info, stage }, { cause: error });
-  }
+/** A failure that does not say where it happened happened in `stage`. */
+export function inStage(stage: FailureStage, error: unknown): unknown {
+  if (!isServerCallError(error) || error.info.stage) return error;
+  return new ServerCallError(error.server, error.status, { ...error.info, stage }, { cause: error });
 }

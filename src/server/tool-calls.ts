@@ -1,5 +1,5 @@
 import { type Cookies, mergeCookies } from "../client/cookies.ts";
-import { inStage, type ServerClient } from "../client/server-client.ts";
+import { inStage, type ServerClient, type ServerReply } from "../client/server-client.ts";
 import type { FunctionCall, FunctionCallOutput } from "../openai/responses.ts";
 import { jsonDecodeErrorRepr } from "../python/json-decode-error.ts";
 import { dumps } from "../python/json-dumps.ts";
@@ -69,7 +69,12 @@ async function answerOf(
   const path = `${rollout.prefix}/${call.name}`;
   const options = { cookies, signal, ...(timeoutMs !== undefined && { timeoutMs }) };
   // The answer of a tool is the model's to read, whatever its status; only a tool nobody answers for is a failure.
-  const reply = await inStage("tool", () => client.post(resourcesServer, path, read.input, options));
+  let reply: ServerReply;
+  try {
+    reply = await client.post(resourcesServer, path, read.input, options);
+  } catch (error) {
+    throw inStage("tool", error);
+  }
   return {
     text: reply.text(),
     cookies: reply.cookies,
