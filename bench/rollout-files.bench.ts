@@ -61,7 +61,7 @@ async function writeResults(path: string): Promise<void> {
         response: { output: [{ text: TEXT }] },
         reward: 1,
       };
-      const outcome = outcomeOfReply(reply);
+      const outcome = outcomeOfReply(reply, "agent");
       if (outcome.status !== "completed") throw new Error("the reply of the bench is a complete one");
       const row = outputRow(outcome.row, {
         _ng_task_index: task,

@@ -250,8 +250,9 @@ export class Collection {
             controller.abort(new DeadlineExceeded(text, running.stage));
           }, rolloutTimeoutMs);
     try {
+      const target = this.#target(queued);
       const reply = await callServer(this.#options.client, {
-        ...this.#target(queued),
+        ...target,
         body: queued.row,
         signal: controller.signal,
         onStage: (stage, what) => {
@@ -264,7 +265,7 @@ export class Collection {
           running.stageSince = performance.now();
         },
       });
-      return outcomeOfReply(reply.json());
+      return outcomeOfReply(reply.json(), target.server);
     } catch (error) {
       const { server } = this.#target(queued);
       if (!controller.signal.aborted && neverReached(server, error)) {

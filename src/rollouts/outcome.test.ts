@@ -6,16 +6,37 @@ import {
   DeadlineExceeded,
   type Outcome,
   outcomeOfError,
-  outcomeOfReply,
+  outcomeOfReply as outcomeOfReplyFrom,
   RolloutCancelled,
 } from "./outcome.ts";
 import { attachTo, failureRow, outputRow } from "./output-row.ts";
 
+const outcomeOfReply = (reply: unknown) => outcomeOfReplyFrom(reply, "kiln_agent");
 const failureOf = (outcome: Outcome) => (outcome.status === "failed" ? outcome.failure : outcome);
 
 describe("outcomeOfReply", () => {
   it("completes a reply without sentinels", () => {
     expect(outcomeOfReply({ reward: 0, _ng_failure_class: null })).toMatchObject({ status: "completed" });
+  });
+
+  it.each([
+    [null, "null"],
+    [Number.NaN, "NaN"],
+    [Number.POSITIVE_INFINITY, "Infinity"],
+    ["1", "a string"],
+    [{ value: 1 }, "an object"],
+  ])("fails for good with the reward %j, naming the server", (reward, shown) => {
+    const outcome = outcomeOfReply({ reward });
+    expect(outcome).toMatchObject({
+      failure: { class: "verifier_error", stage: "verify", retryable: false },
+      persist: true,
+    });
+    expect(failureOf(outcome)).toMatchObject({ message: expect.stringContaining("kiln_agent") });
+    expect(failureOf(outcome)).toMatchObject({ message: expect.stringContaining(shown) });
+  });
+
+  it.each([[1], [true], [-0.5], [undefined]])("completes with the reward %j", (reward) => {
+    expect(outcomeOfReply({ reward })).toMatchObject({ status: "completed" });
   });
 
   it("reads a judge failure", () => {

@@ -47,19 +47,19 @@ export class DeadlineExceeded extends GymError {
   }
 }
 
-/** Reads the sentinels of a successful reply to `/run`. */
-export function outcomeOfReply(reply: unknown): Outcome {
+/** Reads the sentinels and the reward of a successful reply; `server` gave it. */
+export function outcomeOfReply(reply: unknown, server: string): Outcome {
   if (reply === null || typeof reply !== "object" || Array.isArray(reply)) {
     return failed({
       class: "invalid_response",
       stage: "run",
-      message: `The agent answered with ${describe(reply)}, not with a JSON object.`,
+      message: `${server} answered with ${describe(reply)}, not with a JSON object.`,
     });
   }
   const row = reply as Row;
   const reported = row["_ng_failure_class"];
   const lost = isTruthy(row["_ng_no_persist"]);
-  if (!lost && (reported === undefined || reported === null)) return { status: "completed", row };
+  if (!lost && (reported === undefined || reported === null)) return outcomeOfScore(row, server);
   const name = typeof reported === "string" && reported !== "" ? reported : "agent_error";
   const terminal = isTruthy(row["_ng_failure_terminal"]);
   const failure: Failure = {
@@ -70,6 +70,19 @@ export function outcomeOfReply(reply: unknown): Outcome {
     ...(terminal && { terminal }),
   };
   return { status: "failed", failure, row, persist: !lost };
+}
+
+/** An agent that does not score leaves the reward out; one that is there must count. Null is what NaN becomes in JSON. */
+function outcomeOfScore(row: Row, server: string): Outcome {
+  const { reward } = row;
+  if (
+    typeof reward === "number" ? Number.isFinite(reward) : typeof reward === "boolean" || reward === undefined
+  )
+    return { status: "completed", row };
+  const shown = reward === null || typeof reward === "number" ? `${reward}` : describe(reward);
+  const message = `${server} answered with a reward that is no number: ${shown}. A verifier that gives NaN or Infinity is sent as null.`;
+  const failure: Failure = { class: "verifier_error", stage: "verify", retryable: false, message };
+  return { status: "failed", failure, row, persist: true };
 }
 
 function stageOf(row: Row, name: string): FailureStage {
@@ -187,5 +200,6 @@ function failed(failure: Omit<Failure, "retryable"> & { retryable?: boolean }): 
 function describe(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "an array";
-  return value === undefined ? "nothing" : `a ${typeof value}`;
+  if (value === undefined) return "nothing";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }

@@ -8,6 +8,7 @@ import { HttpError } from "./errors.ts";
 import { mcpRefusal } from "./mcp.ts";
 import { aggregateHandler, parseWith, type ResourcesAppHost, requireObject } from "./resources-app.ts";
 import { SessionStore, sessionLimits } from "./sessions.ts";
+import { stepRewardOf } from "./verified-reward.ts";
 
 /** Makes a running multi-turn environment (`/reset`, `/step`, `/close`) out of its definition. */
 export function createGymnasiumApp(
@@ -57,10 +58,11 @@ export function createGymnasiumApp(
       sessions.set(call.sessionId, session);
     }
     const reply = await options.step({ ...scope(call), session, row, body, response });
+    const reward = stepRewardOf(reply.reward, server);
     if ((reply.terminated || reply.truncated) && !options.keepFinished) sessions.delete(call.sessionId);
     return {
       observation: reply.observation ?? null,
-      reward: reply.reward ?? 0,
+      reward,
       terminated: reply.terminated ?? false,
       truncated: reply.truncated ?? false,
       info: reply.info ?? {},

@@ -11,6 +11,7 @@ import { HttpError } from "./errors.ts";
 import { McpExposure } from "./mcp.ts";
 import type { RouteNote } from "./openapi.ts";
 import { SessionStore, sessionLimits } from "./sessions.ts";
+import { rewardOf } from "./verified-reward.ts";
 
 type Options = ResourcesServerDefinition["options"];
 type Context = ServerContext<never>;
@@ -40,7 +41,7 @@ export function createResourcesApp(
   const state = new SessionState(options, context, sessions);
   const post: Record<string, Handler> = {
     "/seed_session": seedHandler(options, context, state),
-    "/verify": verifyHandler(options, state, host.verifyInPool),
+    "/verify": verifyHandler(options, state, server, host.verifyInPool),
     "/aggregate_metrics": aggregateHandler(options.metrics, server.config),
   };
   for (const [name, tool] of Object.entries(options.tools ?? {})) {
@@ -193,6 +194,7 @@ function decodeName(segment: string): string {
 function verifyHandler(
   options: Options,
   state: SessionState,
+  server: Pick<ServerContext<unknown>, "name" | "log">,
   verifyInPool: VerifyRunner | undefined,
 ): Handler {
   const echoed = options.echo as readonly string[] | undefined;
@@ -212,12 +214,14 @@ function verifyHandler(
         : (options.verify(
             Object.assign(scope, { row, response, params, body, seeded }),
           ) as MaybePromise<JsonObject>));
+      const reward = rewardOf(result, server);
       state.sessions.release(call.sessionId);
       return {
         ...echo(row, echoed, options.row !== undefined),
         responses_create_params: materializeCreateParams(params),
         response: materializeResponse(response),
         ...result,
+        reward,
       };
     } catch (error) {
       if ((error as { code?: unknown } | null)?.code !== "JUDGE_FAILED") throw error;

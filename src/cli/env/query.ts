@@ -42,16 +42,22 @@ export async function queryAgent(context: CommandContext): Promise<number> {
       stage: "run",
       signal,
     });
-    const result = reply.json() as { output?: Item[]; response?: { output?: Item[] }; reward?: number };
+    const result = reply.json() as { output?: Item[]; response?: { output?: Item[] }; reward?: unknown };
     if (flags["json"]) out(JSON.stringify(result, null, 2));
     else {
       for (const item of (row ? result.response?.output : result.output) ?? []) out(describe(item, context));
-      if (row) out(`reward: ${result.reward}`);
+      if (row) out(rewardLine(result.reward));
     }
-    return 0;
+    return row && result.reward === null ? 1 : 0;
   } finally {
     await client.close();
   }
+}
+
+function rewardLine(reward: unknown): string {
+  if (reward === null)
+    return "reward: null (the verifier gave NaN or nothing: an evaluation counts this as failed)";
+  return reward === undefined ? "no reward: the agent does not score" : `reward: ${reward}`;
 }
 
 function chooseAgent(servers: readonly InstanceRecord[], wanted: string | undefined): string {
