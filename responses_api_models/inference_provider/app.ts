@@ -61,10 +61,12 @@ export default defineModel({
       signal,
       sessionId,
       rolloutId,
-      read: (body) => parseChatCompletion(body),
+      read: (body) => {
+        const completion = parseChatCompletion(body);
+        return config.uses_reasoning_parser ? mergeReasoning(completion, config) : completion;
+      },
     });
     // The time is ours: not every provider tells one.
-    const completion = { ...billedCompletion(reply), created: Math.floor(Date.now() / 1000) };
-    return config.uses_reasoning_parser ? mergeReasoning(completion, config) : completion;
+    return { ...billedCompletion(reply), created: Math.floor(Date.now() / 1000) };
   },
 });

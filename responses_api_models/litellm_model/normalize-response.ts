@@ -45,5 +45,6 @@ function usageOf(given: unknown) {
   const input_tokens = count("input_tokens", "prompt_tokens");
   const output_tokens = count("output_tokens", "completion_tokens");
   const total_tokens = count("total_tokens") || input_tokens + output_tokens;
-  return { ...usageFromChat(usage), input_tokens, output_tokens, total_tokens };
+  const counts = { prompt_tokens: input_tokens, completion_tokens: output_tokens, total_tokens };
+  return usageFromChat({ ...usage, ...counts });
 }

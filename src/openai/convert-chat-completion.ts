@@ -22,12 +22,16 @@ export function convertChatCompletion(
   if (completion.choices.length > 1) {
     options.onLoss?.({ field: "choices", reason: "only the first choice becomes a response" });
   }
+  const usage = usageFromChat(completion.usage);
+  if (completion.usage != null && usage === null) {
+    options.onLoss?.({ field: "usage", reason: "it does not say how many tokens went in and came out" });
+  }
   const reason = INCOMPLETE_REASONS.get(choice.finish_reason ?? "");
   return {
     ...responseEnvelope(request, { createdAt: completion.created, newId: options.newId }),
     output: assistantMessageToItems(choice.message, options),
     incomplete_details: reason === undefined ? null : { reason },
     status: reason === undefined ? "completed" : "incomplete",
-    usage: usageFromChat(completion.usage),
+    usage,
   };
 }

@@ -1,5 +1,5 @@
 import { isTruthy } from "../python/truth.ts";
-import type { ChatAssistantMessage, ChatMessage, ChatUserPart } from "./chat-types.ts";
+import type { ChatAssistantMessage, ChatMessage, ChatToolCall, ChatUserPart } from "./chat-types.ts";
 import { type OnLoss, unsupported } from "./conversion-loss.ts";
 import { type NewId, newId } from "./ids.ts";
 import type {
@@ -8,6 +8,7 @@ import type {
   FunctionCallOutput,
   InputPart,
   OutputMessage,
+  OutputPart,
   Reasoning,
 } from "./item-types.ts";
 import { list, nullable, object, oneOf, optional, type Reader, readWith, str, wordOf } from "./readers.ts";
@@ -47,7 +48,8 @@ export function assistantMessageToItems(
   const { reasoning, content } = usesReasoningParser
     ? parseThinkTags(text)
     : { reasoning: [], content: text };
-  const calls = message.tool_calls ?? [];
+  const refusal = refuseLikeOriginal ? "" : (message.refusal ?? "");
+  const calls = refuseLikeOriginal ? (message.tool_calls ?? []) : callsOf(message);
   const items: AssistantItem[] = [];
   if (reasoning.length > 0) {
     items.push({
@@ -56,10 +58,14 @@ export function assistantMessageToItems(
       type: "reasoning",
     });
   }
-  if (content !== "" || (items.length === 0 && calls.length === 0)) {
+  if (content !== "" || refusal !== "" || (items.length === 0 && calls.length === 0)) {
+    const parts: OutputPart[] =
+      content === "" && refusal !== ""
+        ? []
+        : [{ annotations: [], text: content, type: "output_text", logprobs: null }];
     items.push({
       id: makeId("msg"),
-      content: [{ annotations: [], text: content, type: "output_text", logprobs: null }],
+      content: refusal === "" ? parts : [...parts, { type: "refusal", refusal }],
       role: "assistant",
       status: "completed",
       type: "message",
@@ -88,17 +94,28 @@ export function assistantMessageToItems(
   return items;
 }
 
+/** The calls of a message; clients and engines that know no `tool_calls` yet have one at most, without an id. */
+function callsOf({ tool_calls, function_call }: ChatAssistantMessage): ChatToolCall[] {
+  if (tool_calls?.length || !function_call) return tool_calls ?? [];
+  return [{ id: "", type: "function", function: function_call }];
+}
+
 function assistantText(
   message: ChatAssistantMessage,
   { onLoss, refuseLikeOriginal }: ChatToItemsOptions,
 ): string {
   const { content } = message;
-  if (message.refusal) onLoss?.({ field: "message.refusal", reason: "items are made of the content only" });
+  if (message.refusal && refuseLikeOriginal) {
+    onLoss?.({ field: "message.refusal", reason: "items are made of the content only" });
+  }
   const reasoning = message.reasoning_content ?? message.reasoning;
   if (reasoning) {
     onLoss?.({
       field: "message.reasoning_content",
-      reason: "write it into the content as a think block first",
+      reason:
+        typeof reasoning === "string"
+          ? "the engine keeps it apart from the text; with uses_reasoning_parser: true it becomes a reasoning item"
+          : "it holds no text",
     });
   }
   if (refuseLikeOriginal && isTruthy(content) && typeof content !== "string") {

@@ -85,7 +85,7 @@ describe("assistantMessageToItems", () => {
       { content: "x", refusal: "no", reasoning_content: "r" },
       { onLoss: (loss: Loss) => losses.push(loss) },
     );
-    expect(losses.map(({ field }) => field)).toEqual(["message.refusal", "message.reasoning_content"]);
+    expect(losses.map(({ field }) => field)).toEqual(["message.reasoning_content"]);
   });
 });
 

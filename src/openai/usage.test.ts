@@ -24,9 +24,16 @@ describe("usageFromChat", () => {
 
   it("counts invalid numbers as missing", () => {
     const details = { prompt_tokens_details: { cached_tokens: -1 }, cache_read_input_tokens: true };
-    expect(usageFromChat({ prompt_tokens: 1, completion_tokens: 1.5, ...details })).toEqual(
-      usage(1, 0, null, null),
+    expect(usageFromChat({ prompt_tokens: 1, completion_tokens: 1.5, total_tokens: 3, ...details })).toEqual(
+      usage(1, 2, null, null),
     );
+    expect(usageFromChat({ completion_tokens: 1, total_tokens: 3 })).toEqual(usage(2, 1, null, null));
+  });
+
+  it("makes no counts up", () => {
+    expect(usageFromChat({ prompt_tokens: 10 })).toBeNull();
+    expect(usageFromChat({ total_tokens: 10 })).toBeNull();
+    expect(usageFromChat({})).toBeNull();
   });
 });
 

@@ -49,11 +49,20 @@ const totalOf = (value: unknown): number | undefined =>
 
 const detailsOf = (value: unknown): JsonObject => (isObject(value) ? value : {});
 
-/** Chat usage as Responses usage: totals are copied, not recomputed; null where the completion has none. */
+/**
+ * Chat usage as Responses usage: totals are copied, not recomputed. Null where the completion has none, and where a count is missing
+ * that the others do not tell: half a usage would be taken for the whole.
+ */
 export function usageFromChat(usage: unknown): Usage | null {
   if (!isObject(usage)) return null;
-  const input = totalOf(usage["prompt_tokens"]) ?? 0;
-  const output = totalOf(usage["completion_tokens"]) ?? 0;
+  const total = totalOf(usage["total_tokens"]);
+  const prompt = totalOf(usage["prompt_tokens"]);
+  const completion = totalOf(usage["completion_tokens"]);
+  const rest = (other: number | undefined) =>
+    total === undefined || other === undefined ? undefined : total - other;
+  const input = prompt ?? rest(completion);
+  const output = completion ?? rest(prompt);
+  if (input === undefined || output === undefined) return null;
   return {
     input_tokens: input,
     input_tokens_details: {
@@ -70,7 +79,7 @@ export function usageFromChat(usage: unknown): Usage | null {
         usage["reasoning_output_tokens"],
       ),
     },
-    total_tokens: totalOf(usage["total_tokens"]) ?? input + output,
+    total_tokens: total ?? input + output,
     ...ownUsage(usage),
   };
 }
@@ -93,6 +102,7 @@ export const readStrictUsage: Reader<Usage> = object<Usage>(
 export const readUsage: Reader<Usage> = (value, trail) => {
   if (!isObject(value)) return refuse(trail, "dict_type", "Input should be a valid dictionary", value);
   if (value["input_tokens"] === undefined && value["prompt_tokens"] !== undefined) {
+    // A usage that says too little is none; who reads it takes null too.
     return usageFromChat(value) as Usage;
   }
   const usage: JsonObject = { ...value };

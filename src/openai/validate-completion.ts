@@ -1,10 +1,12 @@
-import { dumps } from "../python/json-dumps.ts";
+import { readAnswerCalls, readAnswerFunction } from "./answer-call.ts";
 import type { ChatAssistantMessage, ChatChoice, ChatCompletion } from "./chat-types.ts";
+import { coerceInt, isRefusal } from "./coerce-scalar.ts";
 import {
   byType,
   float,
   int,
   isObject,
+  type JsonObject,
   list,
   nullable,
   object,
@@ -22,31 +24,40 @@ import type { Location } from "./validation.ts";
 const answerContent: Reader<unknown> = (value, trail) =>
   typeof value === "string" ? value : list(record)(value, trail);
 
-/** Some engines give arguments as an object or not at all; what reaches us is always text. */
-const answerArguments: Reader<unknown> = (value, trail) =>
-  value === null ? "{}" : isObject(value) ? dumps(value) : str(value, trail);
-
-const answerCall: Reader<unknown> = (value, trail) => {
-  if (!isObject(value) || value["type"] === "custom") return record(value, trail);
-  const call = answerFunctionCall(value, trail);
-  return { ...call, id: call?.id ?? "", type: "function" };
-};
-const answerFunctionCall = object<{ id?: string | null }>(
-  { id: optional(nullable(str)), function: object({ name: str, arguments: answerArguments }, "keep") },
-  "keep",
-);
-
 const answerMessage = object<ChatAssistantMessage>(
-  { content: optional(nullable(answerContent)), tool_calls: optional(nullable(list(answerCall))) },
+  {
+    content: optional(nullable(answerContent)),
+    tool_calls: optional(nullable(readAnswerCalls)),
+    function_call: optional(nullable(readAnswerFunction)),
+  },
   "keep",
 );
 const choice = object<ChatChoice>({ message: answerMessage, finish_reason: optional(nullable(str)) }, "keep");
+const choiceList = list(choice);
+
+/** Who reads one choice means that of index 0, wherever it stands. */
 const choices: Reader<ChatChoice[]> = (value, trail) => {
-  const read = list(choice)(value, trail);
-  return read?.length === 0 ? refuse(trail, "too_short", "List should have at least 1 item", value) : read;
+  const read = choiceList(value, trail);
+  if (read?.length === 0) return refuse(trail, "too_short", "List should have at least 1 item", value);
+  const isNumbered = read?.every((each) => Number.isInteger(each?.index));
+  return isNumbered ? [...read].sort((left, right) => left.index - right.index) : read;
 };
 
-const readCompletion = object<ChatCompletion>({ choices, usage: optional(nullable(record)) }, "keep");
+const COUNTS = ["prompt_tokens", "completion_tokens", "total_tokens"] as const;
+
+/** Counts written as text are numbers nevertheless; what is no count stays as it came. */
+const answerUsage: Reader<JsonObject> = (value, trail) => {
+  const usage = record(value, trail);
+  if (!COUNTS.some((name) => typeof usage?.[name] === "string")) return usage;
+  const counts: JsonObject = {};
+  for (const name of COUNTS) {
+    const count = typeof usage[name] === "string" ? coerceInt(usage[name]) : usage[name];
+    if (!isRefusal(count) && count !== undefined) counts[name] = count;
+  }
+  return { ...usage, ...counts };
+};
+
+const readCompletion = object<ChatCompletion>({ choices, usage: optional(nullable(answerUsage)) }, "keep");
 
 const count = optional(nullable(int));
 const maybeText = optional(nullable(str));

@@ -1,5 +1,7 @@
 import type { ChatCompletion } from "./chat-types.ts";
 import { badValue, unsupported } from "./conversion-loss.ts";
+import { isObject } from "./readers.ts";
+import { reasoningText } from "./reasoning-text.ts";
 import { wrapInThinkTags } from "./think-tags.ts";
 import type { VllmSettings } from "./vllm-request.ts";
 
@@ -11,19 +13,30 @@ export function mergeReasoning(
   const [choice, ...others] = completion.choices;
   if (choice === undefined) badValue("the completion has no choices");
   const { reasoning_content, reasoning, ...message } = choice.message;
-  const thought = reasoning_content || reasoning;
-  if (!thought) return completion;
+  const { content } = message;
+  const apart = reasoningText(reasoning_content || reasoning || "");
+  // What holds no text cannot be merged; it stays, and the converter reports it.
+  if (apart === undefined) return completion;
+  const thoughts = [apart, ...thinkingParts(content)].filter((thought) => thought !== "");
+  if (thoughts.length === 0) return completion;
   if (!uses_reasoning_parser) {
     unsupported(
       "the engine reports reasoning apart although uses_reasoning_parser is false; turn its reasoning parser off or the setting on",
     );
   }
-  const { content } = message;
   const rest = Array.isArray(content)
     ? content.map((part) => (part.type === "text" ? part.text : "")).join("")
     : (content ?? "");
-  const merged = { ...message, content: wrapInThinkTags([thought]) + rest };
+  const merged = { ...message, content: wrapInThinkTags(thoughts) + rest };
   return { ...completion, choices: [{ ...choice, message: merged }, ...others] };
+}
+
+/** Mistral's models put their thoughts between the parts of the content. */
+function thinkingParts(content: unknown): string[] {
+  const parts = Array.isArray(content) ? content : [];
+  return parts
+    .filter((part) => isObject(part) && part["type"] === "thinking")
+    .map((part) => reasoningText(part) ?? "");
 }
 
 /** Whether an engine's error means that the prompt does not fit its context. */
