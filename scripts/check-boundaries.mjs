@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 
 /** A folder may import from its own row and from those above it. */
 const LAYERS = [
-  ["python", "text", "errors.ts"],
+  ["python", "text", "errors.ts", "printable.ts", "secret-names.ts"],
   ["config", "openai", "metrics", "text", "verify"],
   ["server", "client", "sandbox"],
   ["rollouts", "datasets", "catalog", "scaffold", "exporters", "submit"],
@@ -16,7 +16,7 @@ const LAYERS = [
 
 /** What `gym --help` loads: these and nothing else, so that it starts in a blink. */
 const START_FILE = "src/cli/process.ts";
-const START_MAY_LOAD = [/^src\/cli\//, /^src\/python\//, /^src\/errors\.ts$/];
+const START_MAY_LOAD = [/^src\/cli\//, /^src\/python\//, /^src\/(?:errors|printable|secret-names)\.ts$/];
 
 const SERVER_FOLDERS = [
   "resources_servers",

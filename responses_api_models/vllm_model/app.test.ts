@@ -120,7 +120,7 @@ describe("answers", () => {
     expect(body.output[0].content[0].text).toBe("");
     const other = await (await model(double, { model: "unknown" })).post("/v1/responses", ask);
     expect(other.status).toBe(404);
-    expect(other.body.detail).toMatch(/^404 from 127.0.0.1:\d+: The model `unknown` does not exist\.$/);
+    expect(other.body.detail).toMatch(/^404 from 127.0.0.1:\d+\/v1\/chat\/completions: The model `unknown` does not exist\.$/);
   });
 });
 

@@ -58,6 +58,9 @@ describe("flags", () => {
       "argument --limit: given twice, as '1' and as '2'; it takes one value",
     );
     expect(problem("-m", "x", "--model=y")).toContain("--model/-m: given twice, as 'x' and as 'y'");
+    expect(problem("--model-api-key", "sk-1", "--model-api-key", "sk-2")).toBe(
+      "argument --model-api-key: given twice, as '****' and as '****'; it takes one value",
+    );
     expect(problem("--range", "1", "2", "--range", "1", "3")).toContain("as '1 2' and as '1 3'");
     expect(problem("--env", "a", "--env", "b")).toContain(
       "name the config files of several with --config PATH",
@@ -79,6 +82,7 @@ describe("flags", () => {
   it("are refused with a hint when unknown", () => {
     expect(problem("--cofnig", "a.yaml")).toBe("unrecognized arguments: --cofnig Did you mean `--config`?");
     expect(problem("--storge=hf")).toBe("unrecognized arguments: --storge=hf Did you mean `--storage`?");
+    expect(problem("--api-kye=sk-1", "--my-token=t")).toContain("--api-kye=sk-1 --my-token=****");
     expect(problem("-z", "--zzzzzz")).toBe("unrecognized arguments: -z --zzzzzz");
   });
 

@@ -1,3 +1,4 @@
+import { isSecretKey, MASK, maskWord } from "../secret-names.ts";
 import type { Flag, FlagTable, Positional, PositionalTable } from "./command.ts";
 import { hint } from "./hint.ts";
 import { UsageError } from "./usage-error.ts";
@@ -179,9 +180,10 @@ class ArgumentParser {
   /** Of two different values one would be dropped without a word; the same one twice does no harm. */
   private refuseTwice(name: string, flag: Flag, before: readonly string[], values: readonly string[]): void {
     if (before.length === 0 || before.join(" ") === values.join(" ")) return;
+    const shown = (given: readonly string[]) => (isSecretKey(name) ? MASK : given.join(" "));
     const more = flag.kind === "selector" ? "; name the config files of several with --config PATH" : "";
     throw new UsageError(
-      `argument ${flagLabel(name, flag)}: given twice, as '${before.join(" ")}' and as '${values.join(" ")}'; it takes one value${more}`,
+      `argument ${flagLabel(name, flag)}: given twice, as '${shown(before)}' and as '${shown(values)}'; it takes one value${more}`,
     );
   }
 
@@ -200,7 +202,9 @@ class ArgumentParser {
     if (this.unknown.length > 0) {
       const known = [...this.flags.keys()].map((name) => `--${name}`);
       const hints = this.unknown.map((word) => hint(word.replace(/=.*/s, ""), known));
-      throw new UsageError(`unrecognized arguments: ${this.unknown.join(" ")}${hints.find(Boolean) ?? ""}`);
+      throw new UsageError(
+        `unrecognized arguments: ${this.unknown.map(maskWord).join(" ")}${hints.find(Boolean) ?? ""}`,
+      );
     }
     const missing = [...this.flags].filter(([name, flag]) => flag.required && !this.given.has(name));
     if (missing.length > 0) {

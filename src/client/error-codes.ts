@@ -18,13 +18,31 @@ export const clientErrorCodes = [
     code: "PROVIDER_URL",
     class: "GymError",
     when: "The base URL of a model endpoint cannot be used.",
-    fix: "Write it like `https://api.example.com/v1`: no query, no credentials.",
+    fix: "Write it like `https://api.example.com/v1`: no query, no credentials, and not the path of a call such as `/chat/completions`.",
   },
   {
     code: "PROVIDER_KEY_FILE",
     class: "GymError",
     when: "The file of `api_key_file` cannot be read or holds something other than one key.",
     fix: "Put the key, and nothing else, into the file.",
+  },
+  {
+    code: "PROVIDER_API_KEY",
+    class: "GymError",
+    when: "An API key holds characters that no HTTP header can carry, such as an ellipsis or a line break inside it.",
+    fix: "Copy the key again, whole; blanks around it do no harm.",
+  },
+  {
+    code: "PROVIDER_HEADER",
+    class: "GymError",
+    when: "A configured header cannot be sent: its name or value holds characters that headers cannot carry.",
+    fix: "Correct the header in `default_headers` or `openai_default_headers`.",
+  },
+  {
+    code: "PROVIDER_STREAM",
+    class: "GymError",
+    when: "`extra_body` or `sampling_overrides` of a model server asks endpoints to stream.",
+    fix: "Leave `stream` out: answers are read whole, and callers that want a stream get one.",
   },
   {
     code: "PROVIDER_PRICE_UNKNOWN",

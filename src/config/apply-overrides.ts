@@ -1,4 +1,5 @@
 import { pyStr } from "../python/repr.ts";
+import { isSecretKey, MASK, maskWord } from "../secret-names.ts";
 import { OverrideError } from "./errors.ts";
 import { childOf, findKey } from "./key-path.ts";
 import { mergeNodes } from "./merge.ts";
@@ -13,7 +14,6 @@ import {
 } from "./node.ts";
 import { type OverrideOperation, type ParsedOverride, parseOverride } from "./override-grammar.ts";
 import { nodeFromPlain, plainFromNode } from "./plain-data.ts";
-import { isSecretKey, MASK, maskWord } from "./secrets.ts";
 
 /** A Hydra word as typed (`+a.b=1`), or the value of a flag, taken literally. */
 export type Override = string | LiteralOverride;

@@ -1,3 +1,4 @@
+import { maskWord } from "../secret-names.ts";
 import { OverrideError } from "./errors.ts";
 import {
   type ConfigNode,
@@ -11,7 +12,6 @@ import {
   setEntry,
 } from "./node.ts";
 import { CASTS, castValue, SWEEPS } from "./override-functions.ts";
-import { maskWord } from "./secrets.ts";
 import { primitiveValue, unescapePairs, type WordToken, wordAt } from "./value-tokens.ts";
 
 export type OverrideOperation = "+" | "++" | "" | "~";

@@ -350,7 +350,7 @@ describe("resolveConfig", () => {
     const config = await resolve(
       {
         "main.yaml":
-          "names: [a, b]\nbox: {n: 1}\nmy_keys: ${names}\nkey_box: ${box}\nrows: [[{a_token: t}]]\n",
+          "names: [a, b]\nbox: {n: 1}\nmy_keys: ${names}\nkey_box: ${box}\nrows: [[{a_token: t}]]\nmy_headers: {Cookie: c, X: y}\n",
       },
       { hideSecrets: true },
     );
@@ -359,6 +359,7 @@ describe("resolveConfig", () => {
       my_keys: ["****", "****"],
       key_box: { n: 1 },
       rows: [[{ a_token: "****" }]],
+      my_headers: { Cookie: "****", X: "y" },
     });
   });
 

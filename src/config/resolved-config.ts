@@ -1,10 +1,11 @@
+import { isSecretKey, MASK } from "../secret-names.ts";
 import { Interpolator } from "./interpolate.ts";
 import { childOf, formatPath, type KeyPath, rawNodeAt, splitKey } from "./key-path.ts";
 import { type ConfigNode, cloneNode, type DictNode } from "./node.ts";
 import { plainFromNode } from "./plain-data.ts";
 import { type Provenance, referencedKeys, sourcesOf } from "./provenance.ts";
 import { integerFrom } from "./schema-problems.ts";
-import { isSecretKey, MASK, maskConfig, maskSecrets } from "./secrets.ts";
+import { maskConfig, maskSecrets } from "./secrets.ts";
 import type { ServerBlock } from "./server-schema.ts";
 import type { ServerType } from "./server-types.ts";
 import { writeYaml } from "./yaml-write.ts";
@@ -118,7 +119,7 @@ export class FinishedConfig implements ResolvedConfig {
   #shown(node: ConfigNode, path: KeyPath): unknown {
     const value = plainFromNode(node);
     if (!this.#hideSecrets) return value;
-    return isSecretKey(path.at(-1)) && node.kind === "scalar" ? MASK : maskSecrets(value);
+    return isSecretKey(path.at(-1), path.at(-2)) && node.kind === "scalar" ? MASK : maskSecrets(value);
   }
 
   #resolved(hideSecrets: boolean): ConfigNode {

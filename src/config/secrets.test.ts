@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { maskWord } from "../secret-names.ts";
 import { maskSecrets } from "./secrets.ts";
 
 describe("maskSecrets", () => {
@@ -28,5 +29,41 @@ describe("maskSecrets", () => {
     const value = { key: "s" };
     maskSecrets(value);
     expect(value.key).toBe("s");
+  });
+});
+
+describe("headers", () => {
+  it("whose names speak of credentials are hidden, whatever their case", () => {
+    const openai_default_headers = {
+      Authorization: "Bearer x",
+      Cookie: "a=b",
+      "X-Api-Key": "k",
+      "X-Team": "blue",
+    };
+    expect(maskSecrets({ openai_default_headers, Cookie: "jar" })).toEqual({
+      openai_default_headers: {
+        Authorization: "****",
+        Cookie: "****",
+        "X-Api-Key": "****",
+        "X-Team": "blue",
+      },
+      Cookie: "jar",
+    });
+  });
+});
+
+describe("words of a command line", () => {
+  it.each([
+    ["++a.api_key=sk", "++a.api_key=****"],
+    ["++a.default_headers.Authorization=Bearer X", "++a.default_headers.Authorization=****"],
+    ["++a.openai_default_headers={Authorization: Bearer X}", "++a.openai_default_headers=****"],
+    ["++a.b={'X-Secret': y}", "++a.b=****"],
+    ["--model-apikey=sk", "--model-apikey=****"],
+    ["++limit=3", "++limit=3"],
+    ["++a.b={input: 1}", "++a.b={input: 1}"],
+    ["++author=me", "++author=me"],
+    ["plain", "plain"],
+  ])("%s is shown as %s", (word, shown) => {
+    expect(maskWord(word)).toBe(shown);
   });
 });

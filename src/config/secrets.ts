@@ -1,20 +1,7 @@
+import { isSecretKey, MASK } from "../secret-names.ts";
 import type { Interpolator } from "./interpolate.ts";
 import type { KeyPath } from "./key-path.ts";
 import { type ConfigNode, type DictNode, list, scalar } from "./node.ts";
-
-/** What is printed instead of a secret. */
-export const MASK = "****";
-
-/** Whether a key's name tells that its value is a secret; hides too much rather than too little. */
-export function isSecretKey(key: unknown): boolean {
-  return typeof key === "string" && (key.includes("token") || key.includes("key"));
-}
-
-/** A command line word for a message: the value of a secret key is hidden. */
-export function maskWord(word: string): string {
-  const value = word.indexOf("=") + 1;
-  return value > 0 && isSecretKey(word.slice(0, value)) ? word.slice(0, value) + MASK : word;
-}
 
 /**
  * A copy of plain data with the values of secret keys replaced: scalars and null by `****`, lists by as many.
@@ -24,18 +11,22 @@ export function maskWord(word: string): string {
  */
 export function maskSecrets<T>(value: T): T;
 export function maskSecrets(value: unknown): unknown {
+  return maskBelow(undefined, value);
+}
+
+function maskBelow(parent: string | undefined, value: unknown): unknown {
   if (Array.isArray(value)) return value.map((item) => (isContainer(item) ? maskSecrets(item) : item));
   if (!isContainer(value)) return value;
   const entries = Object.entries(value).map(([key, member]) => [
     key,
-    isSecretKey(key) ? masked(member) : maskSecrets(member),
+    isSecretKey(key, parent) ? masked(key, member) : maskBelow(key, member),
   ]);
   return Object.fromEntries(entries);
 }
 
-function masked(value: unknown): unknown {
+function masked(key: string, value: unknown): unknown {
   if (Array.isArray(value)) return value.map(() => MASK);
-  return isContainer(value) ? maskSecrets(value) : MASK;
+  return isContainer(value) ? maskBelow(key, value) : MASK;
 }
 
 function isContainer(value: unknown): value is object {
@@ -57,7 +48,7 @@ function maskDict(node: DictNode, path: KeyPath, interpolator: Interpolator): vo
     if (value.kind === "dict") {
       // What an interpolation leads to is masked where it lives.
       if (member.kind === "dict") maskDict(member, here, interpolator);
-    } else if (isSecretKey(key)) node.entries.set(key, maskOf(value, member));
+    } else if (isSecretKey(key, path.at(-1))) node.entries.set(key, maskOf(value, member));
     else if (member.kind === "list") maskItems(member.items, here, interpolator);
   }
 }

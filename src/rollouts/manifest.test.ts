@@ -112,6 +112,7 @@ describe("maskSecrets", () => {
         headers: [{ Authorization: "Bearer x", "x-api-key": "y" }],
         judge: { api_keys: {} },
         password: null,
+        default_headers: { "X-Team-Secret": "s", "X-Session-Cookie-2": "c", "X-Team": "blue" },
       }),
     ).toEqual({
       policy_api_key: ["****", "****", null],
@@ -121,6 +122,7 @@ describe("maskSecrets", () => {
       headers: [{ Authorization: "****", "x-api-key": "****" }],
       judge: { api_keys: "****" },
       password: null,
+      default_headers: { "X-Team-Secret": "****", "X-Session-Cookie-2": "****", "X-Team": "blue" },
     });
   });
 });

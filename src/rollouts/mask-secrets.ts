@@ -1,25 +1,13 @@
-const MASK = "****";
+import { isCredentialKey, MASK } from "../secret-names.ts";
 
-/**
- * Keys whose values must never reach a file: `policy_api_key`, `hf_token`, `Authorization`, `password`, … but not
- * `max_output_tokens` or `tokenizer`, which are settings.
- */
-const secretKey =
-  /(?:^|[_-])(?:api[_-]?keys?|key|token|secret|secrets|password|passwd|credentials?|authorization|cookie)$/i;
-
-/** Whether a key's name tells that its value is a secret. */
-export function isSecretName(key: string): boolean {
-  return secretKey.test(key);
-}
-
-/** The same data with the values of secret keys replaced by `****`, in lists each element; nulls and empty texts stay. */
-export function maskSecrets(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(maskSecrets);
+/** The same data with the values of credentials replaced by `****`, in lists each element; nulls and empty texts stay. */
+export function maskSecrets(value: unknown, parent?: string): unknown {
+  if (Array.isArray(value)) return value.map((item) => maskSecrets(item));
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, member]) => [
       key,
-      secretKey.test(key) ? masked(member) : maskSecrets(member),
+      isCredentialKey(key, parent) ? masked(member) : maskSecrets(member, key),
     ]),
   );
 }

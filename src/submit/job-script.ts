@@ -1,4 +1,4 @@
-import { isSecretName } from "../rollouts/mask-secrets.ts";
+import { isCredentialKey } from "../secret-names.ts";
 import { OUTPUT_OVERRIDE } from "./read-submit-config.ts";
 import { shellCommand, shellWord } from "./shell-words.ts";
 import { slurmDirectives } from "./slurm-directives.ts";
@@ -181,12 +181,12 @@ function mountOption(mounts: readonly string[]): string[] {
 /** Assignments in front of a command: unlike arguments they do not show in the list of processes. */
 function environment(variables: ReadonlyMap<string, string>, mask: boolean): string {
   return [...variables]
-    .map(([name, value]) => `${name}=${shellWord(mask && isSecretName(name) ? MASK : value)} `)
+    .map(([name, value]) => `${name}=${shellWord(mask && isCredentialKey(name) ? MASK : value)} `)
     .join("");
 }
 
 function maskedOverride(word: string): string {
   const [key = ""] = word.split("=", 1);
   const name = key.slice(key.lastIndexOf(".") + 1).replace(/^\+/, "");
-  return isSecretName(name) && word !== "+policy_api_key=dummy" ? `${key}=${MASK}` : word;
+  return isCredentialKey(name) && word !== "+policy_api_key=dummy" ? `${key}=${MASK}` : word;
 }

@@ -1,8 +1,8 @@
 import type { NumericSummary } from "../../datasets/numeric-statistic.ts";
 import type { StatisticsSummary } from "../../datasets/statistics.ts";
+import { printableName } from "../../printable.ts";
 import { renderTable } from "../render/table.ts";
 import type { Terminal } from "../render/terminal.ts";
-import { printableName } from "./row-view.ts";
 
 const COLUMNS = ["Statistic", "Values", "Average", "Min", "Max", "Std. dev."];
 

@@ -1,6 +1,6 @@
 import type { DatasetScan } from "../../datasets/scan-dataset.ts";
+import { printableName } from "../../printable.ts";
 import type { Terminal } from "../render/terminal.ts";
-import { printableName } from "./row-view.ts";
 
 /** The invalid rows of a dataset, one line per problem with file, line and place; empty when all are valid. */
 export function formatRowReports(file: string, scan: DatasetScan, terminal: Terminal): string[] {

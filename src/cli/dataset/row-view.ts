@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from "../../openai/readers.ts";
+import { printable, printableName } from "../../printable.ts";
 import { dumps } from "../../python/json-dumps.ts";
 import type { Terminal } from "../render/terminal.ts";
 import { textWidth } from "../render/text-width.ts";
@@ -55,26 +56,6 @@ function shorten(text: string, limit: number): string {
   // A surrogate pair is not cut in half.
   const end = /[\ud800-\udbff]$/.test(text.slice(0, limit)) ? limit - 1 : limit;
   return `${text.slice(0, end)}… (${text.length - end} more characters)`;
-}
-
-/** Control characters of untrusted data, those that change the direction of writing included, must not reach the terminal. */
-export function printable(text: string): string {
-  return text.replace(
-    /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,
-    (character) => (character === "\r" ? "" : escapeCharacter(character)),
-  );
-}
-
-/** The same for a name, which stands on one line. */
-export function printableName(name: string): string {
-  return printable(name.replace(/[\t\n\r]/g, escapeCharacter));
-}
-
-function escapeCharacter(character: string): string {
-  const code = character.charCodeAt(0);
-  return code > 0xff
-    ? `\\u${code.toString(16).padStart(4, "0")}`
-    : `\\x${code.toString(16).padStart(2, "0")}`;
 }
 
 function* messages(input: unknown): Generator<[role: string, text: string]> {

@@ -84,3 +84,18 @@ it("waits as long as it says, and takes an endpoint that comes late", async () =
 it.each([0, -1])("is skipped with %s", async (seconds) => {
   expect(await check({ base_url: "http://127.0.0.1:9" }, seconds)).toEqual([]);
 });
+
+it("never shows the key, however it was written, nor control characters", async () => {
+  const rude = await endpoint(
+    401,
+    JSON.stringify({ error: { message: "bad sk-SECRET-abcdef123 \u001b[2J" } }),
+  );
+  const notices = await check({ openai_base_url: `${rude.url}/v1`, openai_api_key: " sk-SECRET-abcdef123 " });
+  expect(rude.asked).toEqual(["/v1/models Bearer sk-SECRET-abcdef123"]);
+  expect(notices).toEqual(["warning: 401 from 127.0.0.1: bad **** \\x1b[2J"]);
+});
+
+it("does not wait for a request that cannot be made", async () => {
+  const there = await endpoint(200);
+  expect(await check({ openai_base_url: `${there.url}/v1`, openai_api_key: "sk-1234…" })).toEqual([]);
+});

@@ -1,9 +1,12 @@
 import { lookup } from "node:dns/promises";
 import { withDeadline } from "../../client/deadline.ts";
 import { requestOnce } from "../../client/http-pools.ts";
+import { providerMessage } from "../../client/provider/read-failure.ts";
 import { sleep } from "../../client/retry.ts";
 import { ConfigError } from "../../config/errors.ts";
 import type { ResolvedConfig } from "../../config/resolve.ts";
+import { printable } from "../../printable.ts";
+import { configRedactor } from "../../server/capture/known-secrets.ts";
 
 const PROBE_TIMEOUT_MS = 5_000;
 const PROBE_PAUSE_MS = 3_000;
@@ -36,10 +39,12 @@ export async function checkModelEndpoints(config: ResolvedConfig, options: Prefl
   if (!(limit > 0)) return;
   const deadline = performance.now() + limit * 1000;
   const endpoints = endpointsOf(config);
+  const redact = configRedactor(config.servers.map((server) => server.config));
+  const shown = (text: string) => printable(redact(text)).slice(0, MAX_QUOTED);
   const unreachable: string[] = [];
   await Promise.all(
     endpoints.map(async (endpoint) => {
-      const problem = await waitFor(endpoint, deadline, options);
+      const problem = await waitFor(endpoint, deadline, { ...options, shown });
       if (problem) unreachable.push(`  - ${endpoint.url} (${endpoint.key}): ${problem}`);
     }),
   );
@@ -65,7 +70,7 @@ function endpointsOf(config: ResolvedConfig): Endpoint[] {
         const plain = url.trim().replace(/\/+$/, "");
         const key = `${server.name}.${server.type}.${server.implementation}.${name}`;
         if (!endpoints.has(plain))
-          endpoints.set(plain, { url: plain, key, apiKey: apiKey?.[1] as string | undefined });
+          endpoints.set(plain, { url: plain, key, apiKey: (apiKey?.[1] as string | undefined)?.trim() });
       }
     }
   }
@@ -76,7 +81,7 @@ function endpointsOf(config: ResolvedConfig): Endpoint[] {
 async function waitFor(
   { url, apiKey }: Endpoint,
   deadline: number,
-  { signal, onNotice, brief }: PreflightOptions,
+  { signal, onNotice, brief, shown }: PreflightOptions & { shown: (text: string) => string },
 ): Promise<string | undefined> {
   if (!URL.canParse(url)) return "this is not a URL";
   const { hostname } = new URL(url);
@@ -98,7 +103,9 @@ async function waitFor(
         }),
       );
       if (CHECK_WITH_KEY.includes(status)) {
-        const said = brief ? "the key may not be the right one" : providerMessage(text);
+        const said = brief
+          ? "the key may not be the right one"
+          : shown(providerMessage(text)) || "(no message)";
         onNotice(`warning: ${status} from ${hostname}: ${said}`);
       }
       return undefined;
@@ -106,7 +113,9 @@ async function waitFor(
       signal.throwIfAborted();
       const code = (error as { code?: string }).code ?? "";
       if (/CERT|TLS|SSL/.test(code)) return undefined;
-      const problem = (error as Error).message || code;
+      // No request was made, and none will be: whoever sends the real ones says why.
+      if (code === "UND_ERR_INVALID_ARG") return undefined;
+      const problem = shown((error as Error).message || code);
       const now = performance.now();
       if (now >= deadline) return problem;
       if (now >= nextNotice) {
@@ -119,20 +128,4 @@ async function waitFor(
       await sleep(Math.min(PROBE_PAUSE_MS, deadline - now), signal);
     }
   }
-}
-
-function providerMessage(text: string): string {
-  try {
-    const body = JSON.parse(text) as {
-      error?: { message?: unknown } | string;
-      message?: unknown;
-      detail?: unknown;
-    };
-    const message =
-      typeof body.error === "string" ? body.error : (body.error?.message ?? body.message ?? body.detail);
-    if (typeof message === "string") return message.slice(0, MAX_QUOTED);
-  } catch {
-    // Not JSON: quoted as it is.
-  }
-  return text.slice(0, MAX_QUOTED) || "(no message)";
 }

@@ -1,10 +1,10 @@
 import path from "node:path";
 import type { Estimate } from "../../metrics/intervals.ts";
+import { printable } from "../../printable.ts";
 import { type ComparedRun, compareFiles, type FilesComparison } from "../../rollouts/compare-files.ts";
 import type { TaskMatching } from "../../rollouts/match-tasks.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
-import { printable } from "../dataset/row-view.ts";
 import { renderTable } from "../render/table.ts";
 import { compareKeys } from "./keys.ts";
 import { estimateText } from "./report.ts";

@@ -2,9 +2,10 @@ import type { KnownFailureClass } from "../../rollouts/failure-classes.ts";
 
 const ADVICE: Record<KnownFailureClass, string> = {
   provider_auth:
-    "Check the API key and what it may be used for: --model-api-key, or policy_api_key in env.yaml.",
+    "Check the API key and what it may be used for: --model-api-key, policy_api_key in env.yaml, or the file of api_key_file.",
   provider_rate_limit: "Lower --concurrency, or go on later with --resume.",
-  provider_error: "Check the name of the model (--model) and its endpoint (--model-url).",
+  provider_error:
+    "The endpoint says what it is: a model or path it does not know (--model, --model-url), a setting it refuses, or trouble of its own (go on later with --resume).",
   budget_exhausted: "Raise max_cost, then go on with --resume.",
   timeout: "Raise rollout_timeout_seconds, or lower --concurrency if the model is overloaded.",
   connection:

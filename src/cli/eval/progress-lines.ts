@@ -1,5 +1,5 @@
+import { printable } from "../../printable.ts";
 import type { ProgressSnapshot } from "../../rollouts/collection-progress.ts";
-import { printable } from "../dataset/row-view.ts";
 import { duration } from "../render/progress.ts";
 import type { Terminal } from "../render/terminal.ts";
 

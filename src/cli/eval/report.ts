@@ -1,10 +1,10 @@
 import path from "node:path";
 import type { Estimate } from "../../metrics/intervals.ts";
+import { printable } from "../../printable.ts";
 import type { CollectResult } from "../../rollouts/collect-contract.ts";
 import type { Evaluation } from "../../rollouts/evaluate.ts";
 import type { RunSummary } from "../../rollouts/summarize.ts";
 import type { CommandContext } from "../command.ts";
-import { printable } from "../dataset/row-view.ts";
 import { interruptedExitCode } from "../interruption.ts";
 import { failureAdvice } from "./failure-advice.ts";
 import { finishedJsonEvent } from "./json-events.ts";

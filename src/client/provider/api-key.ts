@@ -11,8 +11,13 @@ export class ApiKey {
     this.#file = file;
   }
 
-  static async read(value: string | null | undefined, file: string | null | undefined): Promise<ApiKey> {
-    if (!file) return new ApiKey(value ?? "", undefined);
+  /** A pasted key often has a blank or a line break around it, which no endpoint would take. */
+  static async read(
+    value: string | null | undefined,
+    file: string | null | undefined,
+    name = "the API key",
+  ): Promise<ApiKey> {
+    if (!file) return new ApiKey(sendable(value?.trim() ?? "", name), undefined);
     return new ApiKey(await keyIn(file), file);
   }
 
@@ -48,5 +53,20 @@ async function keyIn(file: string): Promise<string> {
   if (key === "" || /\s/.test(key)) {
     throw new GymError("PROVIDER_KEY_FILE", `The API key file ${file} must hold one key and nothing else.`);
   }
-  return key;
+  return sendable(key, `The API key file ${file}`);
+}
+
+/** Whatever a header cannot carry would fail in every call; the value is never quoted. */
+function sendable(key: string, name: string): string {
+  const index = [...key].findIndex((character) => !/^[\x20-\x7e]$/.test(character));
+  if (index < 0) return key;
+  throw new GymError(
+    "PROVIDER_API_KEY",
+    `${name} holds a character that cannot be sent in a header (the ${index + 1}${ordinal(index + 1)} of ${[...key].length}): only plain ASCII can. Was the key cut or pasted from a text that shortens it?`,
+  );
+}
+
+function ordinal(number: number): string {
+  const teens = number % 100 >= 11 && number % 100 <= 13;
+  return (!teens && { 1: "st", 2: "nd", 3: "rd" }[number % 10]) || "th";
 }

@@ -12,6 +12,9 @@ export interface EndpointUrl {
   text: string;
 }
 
+/** What people copy along with a base URL; `/v1` may have been put behind it by a server. */
+const ENDPOINT_PATH = /(\/chat\/completions|(?<=\/v1)\/(?:completions|responses|messages))\/*(?:\/v1)?\/*$/;
+
 /** Reads a configured base URL; whatever no request can be sent to is an error that names the key. */
 export function parseEndpointUrl(text: string, key: string): EndpointUrl {
   let url: URL;
@@ -28,6 +31,10 @@ export function parseEndpointUrl(text: string, key: string): EndpointUrl {
   }
   if (url.search !== "" || url.hash !== "") {
     throw badUrl(key, "has a query or fragment; put the query into `default_query`");
+  }
+  const endpoint = ENDPOINT_PATH.exec(url.pathname)?.[1];
+  if (endpoint !== undefined) {
+    throw badUrl(key, `ends in '${endpoint}', which is added to it; write only the part before`);
   }
   const basePath = url.pathname.replace(/\/+$/, "");
   return { origin: url.origin, host: url.host, basePath, text: url.origin + basePath };

@@ -1,4 +1,4 @@
-import { resolve } from "node:path";
+import { basename, resolve } from "node:path";
 import { GymError } from "../../errors.ts";
 import type { ServerContext } from "../../server/context.ts";
 import { ApiKey } from "./api-key.ts";
@@ -53,13 +53,18 @@ export async function openProvider(
   const apiKey = await ApiKey.read(
     options.apiKey,
     settings.api_key_file && server.findFile(settings.api_key_file),
+    `The API key of ${server.name}`,
   );
+  checkHeaders(server.name, options.headers ?? {});
+  checkBodies(server.name, server.config);
   const run = runMeter(globalConfig);
   const own = new CostMeter(settings.max_cost ?? null, `${server.name} (max_cost)`);
-  const free = options.free || urls.every(({ host }) => isOwnMachine(host));
+  const limited = (run.limit ?? own.limit) !== null;
+  // Proxies and tunnels to paid models are on one's own machine too: with a limit nothing there is taken to be free.
+  const free = options.free || (!limited && urls.every(({ host }) => isOwnMachine(host)));
   const price: Price | undefined = settings.prices ?? (free ? undefined : listPrice(model));
   const counted = price !== undefined || free || options.statesCost;
-  if (!counted && (run.limit ?? own.limit) !== null) throw noPrice(server.name, model);
+  if (!counted && limited) throw noPrice(server, model);
   const connection = runConnection();
   connection?.share(RUN_METER, run);
   connection?.share(`server ${server.name}`, own);
@@ -93,9 +98,33 @@ function isOwnMachine(host: string): boolean {
   return /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/.test(host);
 }
 
-function noPrice(server: string, model: string): GymError {
+function noPrice({ name, directory }: ServerContext<unknown>, model: string): GymError {
+  const path = `${name}.responses_api_models.${basename(directory)}.prices`;
   return new GymError(
     "PROVIDER_PRICE_UNKNOWN",
-    `max_cost is set, but the price of '${model}' is not known: set ${server}.prices to {input, output} in dollars per million tokens.`,
+    `max_cost is set, but the price of '${model}' is not known. Set it in dollars per million tokens: '++${path}={input: 1.0, output: 4.0}'; both 0 for an engine of your own.`,
   );
+}
+
+/** Values that no request can carry would fail every call; they are not quoted. */
+function checkHeaders(server: string, headers: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(headers)) {
+    if (/^[\w!#$%&'*+.^`|~-]+$/.test(name) && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)) continue;
+    throw new GymError(
+      "PROVIDER_HEADER",
+      `The header '${name}' of ${server} cannot be sent: its name or its value holds characters that headers cannot carry.`,
+    );
+  }
+}
+
+/** Answers are read whole; a request that asks for a stream would get what no one here reads. */
+function checkBodies(server: string, config: Readonly<Record<string, unknown>>): void {
+  for (const key of ["extra_body", "sampling_overrides"]) {
+    const body = config[key];
+    if (typeof body !== "object" || body === null || !(body as { stream?: unknown }).stream) continue;
+    throw new GymError(
+      "PROVIDER_STREAM",
+      `${server}: ${key}.stream cannot be set; answers of endpoints are read whole, and streamed to callers that ask for it.`,
+    );
+  }
 }

@@ -46,6 +46,7 @@ function provider(
   const config = z.object(providerConfig()).parse({ retry_first_pause_seconds: 0.01, ...settings });
   const server = {
     name: "model",
+    directory: "/somewhere/responses_api_models/some_model",
     config,
     globalConfig,
     log: { debug: note, info: note, warn: note, error: note },
@@ -252,8 +253,11 @@ describe("limits", () => {
     const other = await endpoint({
       other: () => ({ status: 302, headers: { location: "http://example.com" }, body: "" }),
     });
-    const made = await provider(other.baseUrl, { retry_attempts: 1 });
-    await expect(made.call({ ...call, path: "/elsewhere" })).rejects.toThrow("redirects are not followed");
+    const made = await provider(other.baseUrl, { retry_attempts: 5 });
+    await expect(made.call({ ...call, path: "/elsewhere" })).rejects.toThrow(
+      "/v1/elsewhere: it redirects to http://example.com, which is not followed",
+    );
+    expect(other.count).toBe(1);
   });
 
   it("keeps within the server's own limit", async () => {
@@ -261,6 +265,41 @@ describe("limits", () => {
     const made = await provider(busy.baseUrl, {}, { maxConcurrent: 3 });
     await Promise.all(Array.from({ length: 12 }, () => made.call(call)));
     expect(busy.peak).toBe(3);
+  });
+});
+
+describe("what is configured wrong", () => {
+  it.each(["/v1/chat/completions", "/v1/responses/", "/v1/messages", "/v1/completions"])(
+    "is told of a base URL that ends in %s",
+    async (path) => {
+      await expect(provider(`https://api.example.com${path}`)).rejects.toThrow("write only the part before");
+    },
+  );
+
+  it("is told of headers and bodies no call could be made with", async () => {
+    const url = "https://api.example.com/v1";
+    await expect(provider(url, {}, { headers: { "X-A": "line\nbreak" } })).rejects.toMatchObject({
+      code: "PROVIDER_HEADER",
+    });
+    await provider(`${url}/responses-gateway`, {}, { headers: { "X-A": "fine" } });
+  });
+
+  it("names the path where nothing is", async () => {
+    const lost = await endpoint({ other: () => ({ status: 404, body: "<title>404 Not Found</title>" }) });
+    const made = await provider(lost.baseUrl);
+    await expect(made.call({ ...call, path: "/nothing" })).rejects.toThrow(
+      /^404 from 127\.0\.0\.1:\d+\/v1\/nothing: 404 Not Found$/,
+    );
+  });
+
+  it("is told how long an endpoint wants it to wait", async () => {
+    const busy = await endpoint({
+      other: () => ({ status: 429, headers: { "retry-after": "99999999" }, body: "later" }),
+    });
+    const made = await provider(busy.baseUrl, { retry_seconds: 60 });
+    await expect(made.call({ ...call, path: "/busy" })).rejects.toThrow(
+      /: later; it asks to wait 99999999 s, more than retry_seconds \(60\)$/,
+    );
   });
 });
 
@@ -278,6 +317,40 @@ describe("keys", () => {
     expect(JSON.stringify(made)).not.toContain("key-111");
     await writeFile(file, "two words");
     await expect(provider(guarded.baseUrl, { api_key_file: file })).rejects.toThrow("must hold one key");
+  });
+
+  it("are sent without the blanks around them, and told nowhere", async () => {
+    const guarded = await endpoint({ apiKey: "sk-SECRET-abcdef1234567890" });
+    const made = await provider(guarded.baseUrl, {}, { apiKey: " sk-SECRET-abcdef1234567890\n" });
+    await made.call(call);
+    const rude = await endpoint({
+      faultFor: ({ headers }) => ({
+        kind: "status",
+        status: 401,
+        message: `bad ${headers["authorization"]}`,
+      }),
+    });
+    const refused = await provider(rude.baseUrl, {}, { apiKey: "sk-SECRET-abcdef1234567890 " });
+    await expect(refused.call(call)).rejects.toThrow(/bad Bearer \*\*\*\*$/);
+  });
+
+  it.each(["sk-1234…abcd", "ключ", "two\nlines"])(
+    "that no header can carry (%j) are refused at once",
+    async (apiKey) => {
+      const made = provider("http://127.0.0.1:9/v1", {}, { apiKey });
+      await expect(made).rejects.toMatchObject({ code: "PROVIDER_API_KEY" });
+      await expect(made).rejects.not.toThrow(apiKey);
+    },
+  );
+
+  it("are taken out of answers that repeat the request", async () => {
+    const key = "sk-SECRET-abcdef1234567890";
+    const echo = await endpoint({
+      other: ({ headers }) => ({ status: 200, body: JSON.stringify({ said: headers["authorization"] }) }),
+    });
+    const made = await provider(echo.baseUrl, {}, { apiKey: key });
+    const { value } = await made.call({ ...call, path: "/echo" });
+    expect(value).toEqual({ said: "Bearer ****" });
   });
 
   it("keeps secrets of headers out of messages too", async () => {
@@ -311,13 +384,28 @@ describe("money", () => {
     await expect(provider("https://api.example.com/v1", {}, {}, { max_cost: 1 })).rejects.toThrow("max_cost");
     await provider("https://api.example.com/v1", { max_cost: 1 }, { model: "gpt-4.1" });
     await provider("https://api.example.com/v1", { max_cost: 1 }, { statesCost: true });
-    await provider("http://localhost:8000/v1", { max_cost: 1 });
+    await expect(provider("https://api.example.com/v1", { max_cost: 1 })).rejects.toThrow(
+      "'++model.responses_api_models.some_model.prices={input: 1.0, output: 4.0}'",
+    );
+    await provider("http://localhost:8000/v1", { max_cost: 1 }, { free: true });
     for (const max_cost of ["a lot", -1, true, Number.NaN]) {
       await expect(provider("http://localhost:8000/v1", {}, {}, { max_cost })).rejects.toThrow(
         "max_cost must be a number of dollars",
       );
     }
     await provider("https://api.example.com/v1", {}, { model: "gpt-4.1" }, { max_cost: "2.5" });
+  });
+
+  it("is counted on one's own machine too, where tunnels and proxies end", async () => {
+    const local = await endpoint();
+    await expect(provider(local.baseUrl, { max_cost: 1 })).rejects.toThrow("price of 'm' is not known");
+    const prices = { input: 1_000_000, output: 1_000_000 };
+    const made = await provider(local.baseUrl, { max_cost: 1, prices });
+    await made.call(call);
+    await expect(made.call(call)).rejects.toMatchObject({
+      failure: { class: "budget_exhausted" },
+    });
+    expect(() => provider(local.baseUrl, { prices: { ...prices, outptu: 3 } })).toThrow("outptu");
   });
 
   it("says once that an endpoint does not tell what it was to tell", async () => {

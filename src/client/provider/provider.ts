@@ -3,6 +3,7 @@ import { ConversionError } from "../../openai/conversion-loss.ts";
 import { isObject } from "../../openai/readers.ts";
 import { countOf } from "../../openai/usage.ts";
 import { ValidationError } from "../../openai/validation.ts";
+import { isSecretHeader } from "../../secret-names.ts";
 import type { Logger } from "../../server/logger.ts";
 import { Semaphore } from "../../server/semaphore.ts";
 import { nextDelay, type RetryBudget, sleep } from "../retry.ts";
@@ -13,8 +14,8 @@ import { type CostMeter, costOf } from "./cost.ts";
 import { chooseEndpoint, type Endpoint, replicaOf } from "./endpoint.ts";
 import { requestPath } from "./endpoint-url.ts";
 import { ProviderError, type ProviderFailureClass } from "./provider-error.ts";
-import { failureOfError, failureOfReply, hiddenError, invalidResponse } from "./read-failure.ts";
-import { redactor } from "./redact.ts";
+import { failureOfError, failureOfReply, hiddenError, invalidResponse, redirect } from "./read-failure.ts";
+import { answerRedactor, redactor } from "./redact.ts";
 import { type CacheKeyParts, ResponseCache } from "./response-cache.ts";
 import type { Price, ProviderSettings } from "./settings.ts";
 import { type AttemptReply, sendAttempt } from "./transport.ts";
@@ -23,6 +24,8 @@ const NOTHING_TRIED: ReadonlySet<Endpoint> = new Set();
 /** At most one warning about refusals in this time, and about each other kind of failure in the longer one. */
 const WARN_EVERY_MS = 10_000;
 const WARN_OF_OTHERS_EVERY_MS = 30_000;
+/** What is answered where a path is not known. */
+const MISPLACED: ReadonlySet<number> = new Set([404, 405, 410, 501]);
 /** A failure that looks lasting is believed after this many attempts, or one of each replica. */
 const LASTING_ATTEMPTS = 3;
 
@@ -111,6 +114,7 @@ export class Provider {
   readonly #timeoutMs: number | null;
   readonly #maxResponseBytes: number;
   #redact: (text: string) => string;
+  #redactAnswer: (text: string) => string;
   #headers: Readonly<Record<string, string>>;
   readonly #warnedAt = new Map<string, number>();
   #warnedOfUncounted = false;
@@ -132,6 +136,7 @@ export class Provider {
     };
     this.#headers = {};
     this.#redact = (text) => text;
+    this.#redactAnswer = this.#redact;
     this.#takeKey();
   }
 
@@ -162,11 +167,14 @@ export class Provider {
 
   /** An endpoint that was to tell its cost, or a usage that is missing: the limit cannot hold. */
   #warnOfUncounted(): void {
-    const { meters, log, free } = this.#parts;
+    const { meters, log, free, price } = this.#parts;
     if (free || this.#warnedOfUncounted || meters.every(({ limit }) => limit === null)) return;
     this.#warnedOfUncounted = true;
+    const hosts = this.hosts.join(", ");
     log.warn(
-      `max_cost is set, but ${this.hosts.join(", ")} did not tell what a call cost; set prices, or such calls do not count`,
+      price === undefined
+        ? `max_cost is set, but ${hosts} did not tell what a call cost; set prices, or such calls do not count`
+        : `max_cost is set, but ${hosts} did not tell how many tokens a call used (usage); such calls do not count`,
     );
   }
 
@@ -174,8 +182,9 @@ export class Provider {
     const { apiKey, authorize, headers } = this.#parts;
     const credentials = authorize(apiKey.value);
     this.#headers = { "content-type": "application/json", ...lowerCase(headers), ...credentials };
-    const bare = Object.values(credentials).map(withoutScheme);
-    this.#redact = redactor([apiKey.value, ...bare, ...secretHeaders(headers)]);
+    const secrets = [apiKey.value, ...Object.values(credentials), ...secretHeaders(headers)];
+    this.#redact = redactor(secrets);
+    this.#redactAnswer = answerRedactor(secrets);
   }
 
   #cacheKey(call: ProviderCall<unknown>, body: string | undefined): CacheKeyParts | undefined {
@@ -228,7 +237,7 @@ export class Provider {
                 retryAfterMs: error.retryAfterMs,
               })
             : undefined;
-        if (delay === undefined) throw gaveUp(error, attempt, progress.since);
+        if (delay === undefined) throw gaveUp(this.#tooLongToWait(error), attempt, progress.since);
         this.#report(call, endpoint, error, attempt, progress.since);
         failed = new Set([...failed, endpoint]);
         const next = chooseEndpoint(endpoints, first, failed);
@@ -309,14 +318,18 @@ export class Provider {
         : failure;
     }
     this.#answered.add(endpoint);
-    return this.#read(reply, endpoint, call);
+    // An endpoint that repeats its request, as debugging gateways do, would write the key into results.
+    const clean = { ...reply, text: this.#redactAnswer(reply.text) };
+    return this.#read(clean, endpoint, call, `${base.basePath}${call.path}`);
   }
 
-  #read<T>(reply: AttemptReply, endpoint: Endpoint, call: ProviderCall<T>): Answer<T> {
+  #read<T>(reply: AttemptReply, endpoint: Endpoint, call: ProviderCall<T>, path: string): Answer<T> {
     const { host } = endpoint.url;
-    if (reply.status >= 400) throw failureOfReply(reply, host, this.#redact);
+    // A path that is not there is most often a base URL that is not right.
+    const place = MISPLACED.has(reply.status) ? host + path : host;
+    if (reply.status >= 400) throw failureOfReply(reply, place, this.#redact);
     const problem = (text: string) => invalidResponse(reply, host, text, this.#redact);
-    if (reply.status >= 300) throw problem("redirects are not followed; configure the address it leads to");
+    if (reply.status >= 300) throw redirect(reply, host + path, this.#redact);
     let parsed: unknown;
     try {
       parsed = JSON.parse(reply.text);
@@ -339,6 +352,15 @@ export class Provider {
       }
       throw error;
     }
+  }
+
+  /** An endpoint that asks for more patience than there is: whoever reads the failure should know. */
+  #tooLongToWait(error: ProviderError): ProviderError {
+    const { retryAfterMs } = error;
+    const { wallClockMs } = this.#budget;
+    if (retryAfterMs === undefined || wallClockMs === null || retryAfterMs <= wallClockMs) return error;
+    const asked = `it asks to wait ${Math.ceil(retryAfterMs / 1000)} s, more than retry_seconds (${wallClockMs / 1000})`;
+    return restated(error, `${error.message}; ${asked}`);
   }
 
   /** A refused key may have been replaced in its file meanwhile. */
@@ -434,23 +456,15 @@ function restated(error: ProviderError, message: string, lasting = error.lasting
   });
 }
 
-const SECRET_HEADER = /key|token|secret|authorization|cookie|password/i;
-
 function secretHeaders(headers: Readonly<Record<string, string>>): string[] {
-  return Object.keys(headers)
-    .filter((name) => SECRET_HEADER.test(name))
-    .map((name) => withoutScheme(headers[name] ?? ""));
+  return Object.entries(headers).flatMap(([name, value]) => (isSecretHeader(name) ? [value] : []));
 }
 
 /** Those that hold no secrets, in one order. */
 function openHeaders(headers: Readonly<Record<string, string>>): [name: string, value: string][] {
   return Object.entries(headers)
-    .filter(([name]) => !SECRET_HEADER.test(name))
+    .filter(([name]) => !isSecretHeader(name))
     .sort(([left], [right]) => (left < right ? -1 : 1));
-}
-
-function withoutScheme(credentials: string): string {
-  return credentials.replace(/^(?:bearer|basic)\s+/i, "");
 }
 
 function lowerCase(headers: Readonly<Record<string, string>>): Record<string, string> {

@@ -1,5 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { failureOfError, failureOfReply, hiddenError, providerMessage } from "./read-failure.ts";
+import {
+  failureOfError,
+  failureOfReply,
+  hiddenError,
+  invalidResponse,
+  providerMessage,
+  redirect,
+} from "./read-failure.ts";
 import { AnswerTooLarge, AttemptTimeout } from "./transport.ts";
 
 const plain = (text: string) => text;
@@ -42,7 +49,8 @@ describe("providerMessage", () => {
     [openai("said"), "said"],
     ['{"error":"said"}', "said"],
     ['{"object":"error","message":"said","type":"BadRequestError"}', "said"],
-    ['{"detail":[{"loc":["a"],"msg":"said"}]}', "said"],
+    ['{"detail":[{"loc":["a"],"msg":"said"}]}', "a: said"],
+    ['{"detail":[{"loc":["body","n",0],"msg":"Field required"}]}', "body.n.0: Field required"],
     ['[{"error":{"code":400,"message":"said"}}]', "said"],
     ['{"type":"error","error":{"type":"overloaded_error","message":"said"}}', "said"],
     [
@@ -111,5 +119,60 @@ describe("failureOfError", () => {
       class: "invalid_response",
       retryable: false,
     });
+  });
+
+  it.each([
+    [
+      "ERR_SSL_WRONG_VERSION_NUMBER",
+      "803C:error:0A00010B:SSL routines:ssl3_get_record:wrong version number:x.c:350:\n",
+    ],
+    ["EPROTO", "write EPROTO 803C:error:0A00010B:SSL routines::wrong version number:x.c:350:\n"],
+  ])("says in one line, once and for all, that there is no TLS (%s)", (code, text) => {
+    const failure = failureOfError(Object.assign(new Error(text), { code }), "h:1", plain);
+    expect(failure.message).toBe(
+      `no connection to h:1: it does not speak TLS there [${code}]; if it is a plain server, write http:// instead of https://`,
+    );
+    expect(failure.lasting).toBe(true);
+  });
+
+  it("takes a certificate that is not trusted for lasting", () => {
+    const error = Object.assign(new Error("self-signed certificate"), {
+      code: "DEPTH_ZERO_SELF_SIGNED_CERT",
+    });
+    const failure = failureOfError(error, "h", plain);
+    expect(failure.message).toBe(
+      "no secure connection to h: self-signed certificate [DEPTH_ZERO_SELF_SIGNED_CERT]",
+    );
+    expect(failure.lasting).toBe(true);
+  });
+
+  it("tells one who hangs up from one who is not there", () => {
+    const closed = Object.assign(new Error("other side closed"), { code: "UND_ERR_SOCKET" });
+    expect(failureOfError(closed, "h", plain)).toMatchObject({
+      message: "h hung up before its answer was complete: other side closed [UND_ERR_SOCKET]",
+      lasting: false,
+    });
+  });
+});
+
+describe("what an endpoint sends", () => {
+  const hostile = "\u001b]0;pwned\u0007\u001b[2J\u0000RED";
+  const escaped = "\\x1b]0;pwned\\x07\\x1b[2J\\x00RED";
+
+  it("cannot steer a terminal", () => {
+    expect(failureOfReply(reply(500, hostile), "h", plain).message).toBe(`500 from h: ${escaped}`);
+    expect(invalidResponse(reply(200, hostile), "h", "odd", plain).message).toContain(`it says: ${escaped}`);
+  });
+});
+
+describe("redirect", () => {
+  it("says where to, without a query, and is not tried again", () => {
+    const given = { ...reply(308, ""), headers: { location: "https://h/v2/responses?sig=secret" } };
+    const failure = redirect(given, "h/v1/responses", plain);
+    expect(failure.message).toBe(
+      "308 from h/v1/responses: it redirects to https://h/v2/responses, which is not followed; configure the address it leads to",
+    );
+    expect(failure.failure.retryable).toBe(false);
+    expect(redirect(reply(302, ""), "h", plain).message).toContain("it redirects, which is not followed");
   });
 });

@@ -1,10 +1,17 @@
 import { errorMessage } from "../../errors.ts";
 import { isObject, type JsonObject } from "../../openai/readers.ts";
+import { printable } from "../../printable.ts";
 import { ProviderError, type ProviderFailureClass } from "./provider-error.ts";
 import { requestedPause } from "./reset-headers.ts";
 import { AnswerTooLarge, type AttemptReply, AttemptTimeout } from "./transport.ts";
 
 const MAX_QUOTED = 1_000;
+/** What OpenSSL says of a server that answers a handshake with something else. */
+const NO_TLS = new Set([
+  "ERR_SSL_WRONG_VERSION_NUMBER",
+  "ERR_SSL_PACKET_LENGTH_TOO_LONG",
+  "ERR_SSL_HTTP_REQUEST",
+]);
 /** Statuses below 500 that pass by themselves. */
 const PASSING = new Set([408, 409, 425, 429]);
 /** Codes of providers that say 429 although waiting does not help. */
@@ -18,7 +25,7 @@ export function failureOfReply(
   redact: (text: string) => string,
 ): ProviderError {
   const { status, headers } = reply;
-  const said = redact(providerMessage(reply.text)).slice(0, MAX_QUOTED);
+  const said = printable(redact(providerMessage(reply.text)).slice(0, MAX_QUOTED));
   const outOfCredit = status === 402 || (status === 429 && OUT_OF_CREDIT.test(reply.text));
   return new ProviderError({
     class: classOfStatus(status, outOfCredit),
@@ -60,8 +67,18 @@ export function failureOfError(
     const message = `no request can be made to ${host}: ${text} (look at its headers and key)`;
     return new ProviderError({ class: "provider_error", retryable: false, message, cause: error });
   }
-  const kind = code === "UND_ERR_CONNECT_TIMEOUT" || code === "ETIMEDOUT" ? "timeout" : "connection";
   const named = typeof code === "string" && !text.includes(code) ? `${text || "failed"} [${code}]` : text;
+  if (typeof code === "string" && (NO_TLS.has(code) || text.includes("wrong version number"))) {
+    const message = `no connection to ${host}: it does not speak TLS there [${code}]; if it is a plain server, write http:// instead of https://`;
+    return noAnswer("connection", message, error, true);
+  }
+  if (typeof code === "string" && /CERT|SSL|TLS|EPROTO|UNABLE_TO_VERIFY/.test(code)) {
+    const shown = text.includes("SSL routines") ? code : named;
+    return noAnswer("connection", `no secure connection to ${host}: ${shown}`, error, true);
+  }
+  if (code === "UND_ERR_SOCKET" || code === "ECONNRESET" || code === "EPIPE")
+    return noAnswer("connection", `${host} hung up before its answer was complete: ${named}`, error);
+  const kind = code === "UND_ERR_CONNECT_TIMEOUT" || code === "ETIMEDOUT" ? "timeout" : "connection";
   const unknownHost = code === "ENOTFOUND";
   const hint = unknownHost ? " (no such host: check the address)" : "";
   return noAnswer(kind, `no connection to ${host}: ${named}${hint}`, error, unknownHost);
@@ -83,7 +100,7 @@ export function invalidResponse(
   problem: string,
   redact: (text: string) => string,
 ): ProviderError {
-  const quoted = redact(reply.text.slice(0, MAX_QUOTED).replace(/\s+/g, " ").trim());
+  const quoted = printable(redact(reply.text.slice(0, MAX_QUOTED).replace(/\s+/g, " ").trim()));
   const shown = quoted === "" ? "the body is empty" : `it says: ${quoted}`;
   return new ProviderError({
     class: "invalid_response",
@@ -91,6 +108,25 @@ export function invalidResponse(
     retryable: true,
     lasting: true,
     message: `${reply.status} from ${host}, but ${redact(problem)}; ${shown}`,
+  });
+}
+
+/** An answer that leads elsewhere: it would do so every time, and the key must not go there by itself. */
+export function redirect(
+  { status, headers, text }: AttemptReply,
+  place: string,
+  redact: (text: string) => string,
+): ProviderError {
+  const { location } = headers;
+  const target = typeof location === "string" ? location.replace(/[?#].*$/s, "").slice(0, MAX_QUOTED) : "";
+  const to = target === "" ? "" : ` to ${printable(redact(target))}`;
+  return new ProviderError({
+    class: "invalid_response",
+    providerStatus: undefined,
+    body: redact(text),
+    retryable: false,
+    lasting: true,
+    message: `${status} from ${place}: it redirects${to}, which is not followed; configure the address it leads to`,
   });
 }
 
@@ -144,11 +180,19 @@ function messageIn(body: unknown, depth: number): string | undefined {
   if (depth > DEEPEST) return undefined;
   if (Array.isArray(body)) return body.length > 0 ? messageIn(body[0], depth + 1) : undefined;
   if (!isObject(body)) return undefined;
+  const field = fieldProblem(body);
+  if (field !== undefined) return field;
   for (const key of ["error", "message", "detail", "msg", "errors", "title", "error_description"]) {
     const found = messageIn(body[key], depth + 1);
     if (found !== undefined) return withDetail(found, body["metadata"]);
   }
   return undefined;
+}
+
+/** One entry of what FastAPI says about a request: the field makes it understandable. */
+function fieldProblem({ loc, msg }: JsonObject): string | undefined {
+  if (!Array.isArray(loc) || loc.length === 0 || typeof msg !== "string") return undefined;
+  return `${loc.map(String).join(".")}: ${msg}`;
 }
 
 /** Routers say "provider returned error" and put what it was into the metadata. */
