@@ -4,7 +4,7 @@ import { parseCreateParams, type ResponseCreateParams } from "../openai/response
 import { classNameOf, type Handler, Reply, type RouteCall, ServerApp } from "./app.ts";
 import type { ServerContext } from "./context.ts";
 import type { AgentDefinition, AgentReply, RolloutScope } from "./define-agent.ts";
-import { requireObject } from "./resources-app.ts";
+import { requireBody, requireFields, requireObject } from "./resources-app.ts";
 import { attributionOf, rolloutScopeOfPath, rolloutScopeOfRow } from "./rollout-scope.ts";
 import { type StandardRunConfig, standardRun } from "./standard-run.ts";
 
@@ -30,7 +30,7 @@ export function createAgentApp(
     options.responses({ config: context.config, server: context, params, rollout, state, ...call });
 
   const responses: Handler = async (call) => {
-    const params = parseCreateParams(call.body, ["body"]);
+    const params = parseCreateParams(requireBody(call.body), ["body"]);
     const { signal, cookies } = call;
     const rollout = rolloutScopeOfPath(call);
     const { response, cookies: set } = await respond(params, { signal, cookies }, rollout);
@@ -39,6 +39,7 @@ export function createAgentApp(
 
   const run: Handler = (call) => {
     const row = requireObject(call.body);
+    requireFields(row, "responses_create_params");
     const params = parseCreateParams(row["responses_create_params"], ["body", "responses_create_params"]);
     const { signal, cookies } = call;
     const rollout = rolloutScopeOfRow(row, attribution, call.onStage);

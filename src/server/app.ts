@@ -1,9 +1,11 @@
 import type { Cookies } from "../client/cookies.ts";
 import type { StageListener } from "../client/server-client.ts";
+import { errorMessage } from "../errors.ts";
 import { type ErrorDetail, ValidationError } from "../openai/validation.ts";
 import type { MaybePromise, ServerType } from "./definitions.ts";
 import { mapError } from "./error-mapper.ts";
 import type { Logger } from "./logger.ts";
+import { isTooDeep, MAX_NESTING } from "./nesting.ts";
 import type { RouteNote } from "./openapi.ts";
 import type { RolloutContext } from "./rollout-context.ts";
 import { splitRolloutPrefix } from "./rollout-prefix.ts";
@@ -207,12 +209,15 @@ export class ServerApp {
   readonly #post: Map<string, Handler>;
   /** The session a request belongs to; undefined when it names none. A field: hosts wrap the app. */
   readonly sessionOf: (call: Pick<AppCall, "cookies" | "headers">) => string | undefined;
+  /** The answer in place of one that cannot be written: it is no JSON, or it repeats a body that is nested too deeply. A field too. */
+  readonly unwritable: (call: AppCall, error: unknown) => AppReply;
   #rollouts: RolloutContext | undefined;
 
   constructor(parts: AppParts) {
     this.#parts = parts;
     this.sessionOf = ({ cookies, headers }) =>
       parts.sessionOf?.(headers) ?? this.cookie.read(cookies[this.cookie.name]);
+    this.unwritable = (call, error) => this.#unwritable(call, error);
     this.name = parts.name;
     this.type = parts.type;
     this.cookie = new SessionCookie(`${parts.className}___${parts.name}`);
@@ -276,6 +281,20 @@ export class ServerApp {
     }
   }
 
+  #unwritable(call: AppCall, error: unknown): AppReply {
+    const { path } = splitRolloutPrefix(call.path);
+    const given = call.cookies[this.cookie.name];
+    const id = this.cookie.read(given);
+    const deep = error instanceof RangeError && isTooDeep(call.body);
+    const cause = deep
+      ? new ValidationError([tooDeep()])
+      : new TypeError(`the answer of ${call.method} ${path} is no JSON: ${errorMessage(error)}`);
+    const { name: server, type } = this;
+    const mapped = mapError(cause, { server, type, path, signal: call.signal, log: this.#parts.log });
+    if (id === undefined) return { ...mapped, cookies: {} };
+    return new SessionReply(mapped, { cookie: this.cookie, id, given });
+  }
+
   /** Loaded when somebody asks: a run never does. */
   async #describe(form: "json" | "page"): Promise<unknown> {
     const { docsPage, openApiOf } = await import("./openapi.ts");
@@ -302,6 +321,11 @@ export class ServerApp {
     }
     return this.#post.has(path) || this.#get.has(path) ? 405 : 404;
   }
+}
+
+function tooDeep(): ErrorDetail {
+  const ctx = { error: `more than ${MAX_NESTING} levels` };
+  return { type: "json_invalid", loc: ["body"], msg: "The body is nested too deeply", input: {}, ctx };
 }
 
 /** `harbour_tools` → `HarbourTools`: the class-like name of an implementation folder. */

@@ -1,11 +1,12 @@
 import type { FailureInfo, ServerCallError } from "../client/call-errors.ts";
 import { isProviderError, type ProviderError } from "../client/provider/provider-error.ts";
 import { errorMessage } from "../errors.ts";
-import type { ValidationError } from "../openai/validation.ts";
+import type { ErrorDetail, ValidationError } from "../openai/validation.ts";
 import type { AppReply } from "./app.ts";
 import type { ServerType } from "./definitions.ts";
 import type { HttpError } from "./errors.ts";
 import type { Logger } from "./logger.ts";
+import { isTooDeep } from "./nesting.ts";
 
 /** Error texts are read by models and people: the first part says it. */
 const MAX_ERROR_TEXT = 2_000;
@@ -29,7 +30,7 @@ function replyTo(error: unknown, context: ErrorContext): Omit<AppReply, "cookies
   const code = error instanceof Error ? (error as { code?: unknown }).code : undefined;
   if (code === "VALIDATION_FAILED") {
     context.log.debug(`${context.path}: ${errorMessage(error)}`);
-    return { status: 422, body: { detail: (error as ValidationError).detail } };
+    return { status: 422, body: { detail: (error as ValidationError).detail.map(echoable) } };
   }
   if (code === "CONVERSION_UNSUPPORTED" || code === "CONVERSION_VALUE") {
     return failure(422, {
@@ -54,6 +55,11 @@ function replyTo(error: unknown, context: ErrorContext): Omit<AppReply, "cookies
     `${context.path}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
   );
   return { status: 500, body: describe(error) };
+}
+
+/** What was refused is shown to the caller, unless it cannot be written. */
+function echoable(detail: ErrorDetail): ErrorDetail {
+  return isTooDeep(detail.input) ? { ...detail, input: "(nested too deeply to be shown)" } : detail;
 }
 
 function mapHttpError(error: HttpError): Omit<AppReply, "cookies"> {

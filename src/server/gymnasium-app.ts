@@ -6,7 +6,13 @@ import type { GymnasiumServerDefinition } from "./define-resources.ts";
 import type { JsonObject } from "./definitions.ts";
 import { HttpError } from "./errors.ts";
 import { mcpRefusal } from "./mcp.ts";
-import { aggregateHandler, parseWith, type ResourcesAppHost, requireObject } from "./resources-app.ts";
+import {
+  aggregateHandler,
+  parseWith,
+  type ResourcesAppHost,
+  requireFields,
+  requireObject,
+} from "./resources-app.ts";
 import { SessionStore, sessionLimits } from "./sessions.ts";
 import { stepRewardOf } from "./verified-reward.ts";
 
@@ -41,6 +47,7 @@ export function createGymnasiumApp(
 
   const reset: Handler = async (call) => {
     const body = requireObject(call.body);
+    requireFields(body, "responses_create_params");
     const { session, observation, info } = await options.reset({ ...scope(call), row: rowOf(body), body });
     sessions.set(call.sessionId, session);
     return { observation: observation ?? null, info: info ?? {} };
@@ -48,6 +55,7 @@ export function createGymnasiumApp(
 
   const step: Handler = async (call) => {
     const body = requireObject(call.body);
+    requireFields(body, "responses_create_params", "response");
     const response = parseResponse(body["response"], ["body", "response"]);
     const row = rowOf(body);
     let session = sessions.get(call.sessionId);

@@ -5,7 +5,7 @@ import { errorMessage, GymError } from "../errors.ts";
 import type { AppReply, ServerApp } from "./app.ts";
 import { EdgeCall } from "./edge-call.ts";
 import { parseBody } from "./parse-body.ts";
-import { plainText, unansweredReply } from "./reply-text.ts";
+import { plainText } from "./reply-text.ts";
 import { SESSION_COOKIE_ATTRIBUTES } from "./session-cookie.ts";
 
 /** Longer than the clients' 15 s, so that they never reuse a socket that is being closed. */
@@ -117,7 +117,7 @@ export class HttpEdge {
 
   /** What has not been read of the body yet stays unread. */
   #refuse(response: ServerResponse): void {
-    const limit = `${Math.floor(this.#bodyLimit / 1024)} kB`;
+    const limit = `${Number((this.#bodyLimit / (1024 * 1024)).toPrecision(3))} MB`;
     void send(response, {
       status: 413,
       body: { detail: `the body is larger than ${limit}, the most this server takes (max_body_mb)` },
@@ -139,9 +139,9 @@ export class HttpEdge {
     try {
       await send(response, await this.#app.handle(call));
     } catch (error) {
-      // The answer could not be written: too deep for JSON, or the connection is gone.
+      // The answer could not be written: it is no JSON, or the connection is gone.
       if (response.headersSent || response.destroyed) response.destroy();
-      else await send(response, unansweredReply(error));
+      else await send(response, this.#app.unwritable(call, error));
     } finally {
       response.off("close", onClose);
       this.#inFlight.delete(call);

@@ -5,7 +5,7 @@ import { type CallHead, MAX_MESSAGE_BYTES, type ReplyHead } from "../client/link
 import type { AppReply, ServerApp } from "./app.ts";
 import { EdgeCall } from "./edge-call.ts";
 import { parseBody } from "./parse-body.ts";
-import { replyText, unansweredReply } from "./reply-text.ts";
+import { replyText } from "./reply-text.ts";
 
 /** Answers the other processes of the run, for all servers of this one, on a socket only this user can open. */
 export class LinkEdge {
@@ -58,15 +58,15 @@ export class LinkEdge {
     text: string,
   ): Promise<void> {
     const app = this.#apps.get(server);
-    let reply: AppReply;
+    const call = new EdgeCall(method, path, parseBody(text), { cookies, headers });
+    let reply: AppReply = { status: 404, body: { detail: "Not Found" }, cookies: {} };
     let answer: string;
+    running.set(id, call);
     try {
-      const call = new EdgeCall(method, path, parseBody(text), { cookies, headers });
-      running.set(id, call);
-      reply = app ? await app.handle(call) : { status: 404, body: { detail: "Not Found" }, cookies: {} };
+      if (app) reply = await app.handle(call);
       answer = await replyText(reply);
     } catch (error) {
-      reply = unansweredReply(error);
+      if (app) reply = app.unwritable(call, error);
       answer = await replyText(reply);
     } finally {
       running.delete(id);

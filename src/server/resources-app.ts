@@ -3,7 +3,7 @@ import { errorMessage, GymError } from "../errors.ts";
 import { materializeCreateParams, materializeResponse } from "../openai/materialize.ts";
 import { parseCreateParams, parseResponse } from "../openai/responses.ts";
 import { ValidationError, zodDetail } from "../openai/validation.ts";
-import { type AppParts, classNameOf, type Handler, type RouteCall, ServerApp } from "./app.ts";
+import { type AppParts, classNameOf, type Handler, Reply, type RouteCall, ServerApp } from "./app.ts";
 import type { ServerContext } from "./context.ts";
 import type { MetricsHooks, ResourcesServerDefinition, SessionScope } from "./define-resources.ts";
 import type { JsonObject, MaybePromise } from "./definitions.ts";
@@ -169,8 +169,18 @@ function toolHandler(
   return async (call) => {
     const input = schema ? parseWith(schema, requireBody(call.body), ["body"]) : (call.body ?? {});
     const scope = await state.scope(call);
-    return tool.run(Object.assign(scope, { input }) as never);
+    return written(await tool.run(Object.assign(scope, { input }) as never), call.path);
   };
+}
+
+/** The model reads text: what a tool returns becomes JSON here, and what cannot is an error of the tool like any other. */
+function written(result: unknown, path: string): Reply {
+  if (result instanceof Reply) return result;
+  try {
+    return new Reply({ raw: JSON.stringify(result) ?? "null" });
+  } catch (error) {
+    throw new TypeError(`the result of ${path} is no JSON: ${errorMessage(error)}`, { cause: error });
+  }
 }
 
 function fallbackHandler(options: Options, state: SessionState): Handler | undefined {
@@ -179,7 +189,7 @@ function fallbackHandler(options: Options, state: SessionState): Handler | undef
   return async (call) => {
     const scope = await state.scope(call);
     const name = decodeName(call.path.slice(1));
-    return fallbackTool.run(Object.assign(scope, { name, input: call.body ?? {} }));
+    return written(await fallbackTool.run(Object.assign(scope, { name, input: call.body ?? {} })), call.path);
   };
 }
 
@@ -200,6 +210,7 @@ function verifyHandler(
   const echoed = options.echo as readonly string[] | undefined;
   return async (call) => {
     const body = requireObject(call.body);
+    requireFields(body, "responses_create_params", "response");
     const params = parseCreateParams(body["responses_create_params"], ["body", "responses_create_params"]);
     const response = parseResponse(body["response"], ["body", "response"]);
     const row = parseWith(options.row, body, ["body"]) as JsonObject;
@@ -256,7 +267,7 @@ export function aggregateHandler(
   const hooks = typeof metrics === "function" ? metrics(config as never) : metrics;
   return async (call) => {
     const rows = requireObject(call.body)["verify_responses"];
-    if (!Array.isArray(rows)) throw missing("verify_responses", call.body);
+    if (!Array.isArray(rows)) throw missing(["verify_responses"], call.body);
     // Asked once per run, at its end: not worth loading before.
     const { aggregateMetrics } = await import("../metrics/aggregate.ts");
     return aggregateMetrics(rows as JsonObject[], {
@@ -293,6 +304,18 @@ export function requireObject(body: unknown): JsonObject {
   ]);
 }
 
-function missing(field: string, input: unknown): ValidationError {
-  return new ValidationError([{ type: "missing", loc: ["body", field], msg: "Field required", input }]);
+/** Fields that every row of a route must have; all that are absent are told at once. */
+export function requireFields(body: JsonObject, ...fields: readonly string[]): void {
+  for (const field of fields)
+    if (body[field] === undefined)
+      throw missing(
+        fields.filter((name) => body[name] === undefined),
+        body,
+      );
+}
+
+function missing(fields: readonly string[], input: unknown): ValidationError {
+  return new ValidationError(
+    fields.map((field) => ({ type: "missing", loc: ["body", field], msg: "Field required", input })),
+  );
 }
