@@ -3,7 +3,7 @@ import { createTestServer, MockModelEndpoint, type MockModelOptions } from "nemo
 import { afterEach, describe, expect, it } from "vitest";
 import definition from "./app.ts";
 import { outboundChat } from "./outbound-chat.ts";
-import { PROVIDERS, quirksOf } from "./quirks.ts";
+import { PROVIDERS, quirksOf, renamesDeveloper } from "./quirks.ts";
 
 const open: MockModelEndpoint[] = [];
 afterEach(async () => {
@@ -48,7 +48,7 @@ describe("inference_provider", () => {
       top_k: 1,
       temperature: 1,
       max_tokens: 7,
-      messages: [{ role: "developer" }, { role: "user" }, { content: "<think>thought</think>Hello" }, {}],
+      messages: [{ role: "system" }, { role: "user" }, { content: "<think>thought</think>Hello" }, {}],
     });
   });
 
@@ -64,6 +64,59 @@ describe("inference_provider", () => {
       messages: [{}, {}, { content: "Hello" }, {}],
     });
     expect(endpoint.requests[0]?.body).not.toHaveProperty("max_tokens");
+  });
+
+  it("sends developer messages as it is told, and as system to endpoints nobody has described", async () => {
+    const roleSent = async (config: Record<string, unknown>) => {
+      const { endpoint, server } = await start({}, config);
+      await server.post("/v1/responses", { input });
+      const [first] = (endpoint.requests[0]?.body["messages"] ?? []) as { role: string }[];
+      return first?.role;
+    };
+    expect(await roleSent({})).toBe("system");
+    expect(await roleSent({ replace_developer_role_with_system: false })).toBe("developer");
+    expect(await roleSent({ provider: "openrouter" })).toBe("developer");
+    expect(await roleSent({ provider: "openrouter", replace_developer_role_with_system: true })).toBe(
+      "system",
+    );
+    expect(renamesDeveloper(undefined, "https://api.openai.com/v1")).toBe(false);
+    expect(renamesDeveloper(undefined, "http://localhost:11434/v1")).toBe(true);
+  });
+
+  it("passes settings of the engine on, streamed or not", async () => {
+    const { endpoint, server } = await start();
+    const settings = { top_k: 5, min_p: 0.1, chat_template_kwargs: { a: 1 }, functions: [{ name: "f" }] };
+    for (const stream of [false, true]) {
+      const messages = [{ role: "user", content: "Hi" }];
+      const { status } = await server.post("/v1/chat/completions", { messages, stream, ...settings });
+      expect(status).toBe(200);
+    }
+    expect(endpoint.requests).toHaveLength(2);
+    for (const { body } of endpoint.requests) {
+      expect(body).toMatchObject({ model: "m", ...settings });
+      expect(body["stream"]).not.toBe(true);
+    }
+  });
+
+  it("makes reasoning of objects, and none of what holds no text", async () => {
+    const answered = (reasoning: unknown) => ({
+      id: "c",
+      choices: [
+        { index: 0, finish_reason: "stop", message: { role: "assistant", content: "Yes.", reasoning } },
+      ],
+    });
+    for (const [reasoning, items] of [
+      [{ text: "hm" }, ["reasoning", "message"]],
+      [{ effort: 1 }, ["message"]],
+    ] as const) {
+      const { server } = await start(
+        { faultFor: () => ({ kind: "status", status: 200, body: answered(reasoning) }) },
+        { uses_reasoning_parser: true },
+      );
+      const { body } = await server.post("/v1/responses", { input: "hi" });
+      expect(body.output.map(({ type }: { type: string }) => type)).toEqual(items);
+      expect(JSON.stringify(body)).not.toContain("[object Object]");
+    }
   });
 
   it("takes errors that come with status 200 for what they are", async () => {

@@ -2,7 +2,7 @@ import { billedCompletion, defineModel, openProvider, type Provider, providerCon
 import { laxBool, laxInt, mergeReasoning, parseChatCompletion } from "nemo-gym/openai";
 import { z } from "zod";
 import { outboundChat } from "./outbound-chat.ts";
-import { PROVIDERS, type ProviderName, type Quirks, quirksOf } from "./quirks.ts";
+import { PROVIDERS, type ProviderName, type Quirks, quirksOf, renamesDeveloper } from "./quirks.ts";
 
 interface State {
   provider: Provider;
@@ -25,6 +25,8 @@ export default defineModel({
       /** Keys added to every request; those of the request win. */
       extra_body: z.record(z.string(), z.unknown()).nullish(),
       default_headers: z.record(z.string(), z.string()).nullish(),
+      /** Whether `developer` messages go out as `system`; unless set, where the endpoint is not known to take them. */
+      replace_developer_role_with_system: laxBool().nullish(),
       max_tokens_field: z.enum(["max_tokens", "max_completion_tokens"]).default("max_tokens"),
       ...providerConfig(),
     })
@@ -55,6 +57,9 @@ export default defineModel({
         extraBody: config.extra_body,
         cutsReasoning: config.uses_reasoning_parser,
         maxTokensField: config.max_tokens_field,
+        renamesDeveloper:
+          config.replace_developer_role_with_system ??
+          renamesDeveloper(state.quirks, config.base_url ?? undefined),
         quirks: state.quirks,
         onLoss,
       }),

@@ -9,6 +9,8 @@ export interface OutboundChatOptions {
   cutsReasoning: boolean;
   /** The key the length limit goes out under; reasoning models of OpenAI refuse `max_tokens`. */
   maxTokensField?: "max_tokens" | "max_completion_tokens";
+  /** Sends `developer` messages as `system`; as the quirks say unless given. */
+  renamesDeveloper?: boolean;
   quirks?: Quirks | undefined;
   onLoss?: OnLoss;
 }
@@ -38,8 +40,11 @@ export function outboundChat(params: ChatCreateParams, options: OutboundChatOpti
   return body;
 }
 
-function outboundMessage(message: ChatMessage, { cutsReasoning, quirks }: OutboundChatOptions): ChatMessage {
-  if (message.role === "developer" && quirks?.noDeveloperRole) return { ...message, role: "system" };
+function outboundMessage(
+  message: ChatMessage,
+  { cutsReasoning, quirks, renamesDeveloper = quirks?.noDeveloperRole }: OutboundChatOptions,
+): ChatMessage {
+  if (message.role === "developer" && renamesDeveloper) return { ...message, role: "system" };
   if (message.role !== "assistant") return message;
   // Token lists are between us and training engines.
   const {

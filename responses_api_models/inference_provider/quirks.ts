@@ -78,6 +78,16 @@ export function quirksOf(
   return Object.values<Quirks>(PROVIDERS).find((quirks) => hostOf(quirks.baseUrl) === host);
 }
 
+/**
+ * Whether `developer` messages go out as `system`. The role is OpenAI's; the chat templates of most engines refuse or skip a role
+ * they do not know, and all know `system`.
+ */
+export function renamesDeveloper(quirks: Quirks | undefined, baseUrl: string | undefined): boolean {
+  if (quirks) return quirks.noDeveloperRole ?? false;
+  const host = hostOf(baseUrl) ?? "";
+  return host !== "api.openai.com" && !host.endsWith(".openai.azure.com");
+}
+
 function hostOf(url: string | undefined): string | undefined {
   return url !== undefined && URL.canParse(url) ? new URL(url).host : undefined;
 }

@@ -47,6 +47,32 @@ async function model(
 
 const ask = { model: "ignored", input: [{ role: "user", content: "What time does the ferry leave?" }] };
 
+describe("chat requests", () => {
+  const messages = [{ role: "user", content: "Hi" }];
+
+  it("keep the settings of the engine; template settings add up", async () => {
+    const double = await engine();
+    const server = await model(double, {
+      chat_template_kwargs: { enable_thinking: true, lang: "en" },
+      sampling_overrides: { min_p: 0.5 },
+    });
+    const { status } = await server.post("/v1/chat/completions", {
+      messages,
+      top_k: 5,
+      min_p: 0.1,
+      chat_template_kwargs: { enable_thinking: false },
+    });
+    expect(status).toBe(200);
+    expect(double.requests.at(-1)?.body).toMatchObject({
+      top_k: 5,
+      min_p: 0.5,
+      chat_template_kwargs: { enable_thinking: false, lang: "en" },
+    });
+    const odd = await server.post("/v1/chat/completions", { messages, chat_template_kwargs: 1 });
+    expect(odd.body.detail).toContain("chat_template_kwargs must be a JSON object");
+  });
+});
+
 describe("answers", () => {
   it("become items: reasoning, message, calls", async () => {
     const double = await engine({
@@ -120,7 +146,9 @@ describe("answers", () => {
     expect(body.output[0].content[0].text).toBe("");
     const other = await (await model(double, { model: "unknown" })).post("/v1/responses", ask);
     expect(other.status).toBe(404);
-    expect(other.body.detail).toMatch(/^404 from 127.0.0.1:\d+\/v1\/chat\/completions: The model `unknown` does not exist\.$/);
+    expect(other.body.detail).toMatch(
+      /^404 from 127.0.0.1:\d+\/v1\/chat\/completions: The model `unknown` does not exist\.$/,
+    );
   });
 });
 

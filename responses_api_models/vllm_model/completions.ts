@@ -1,5 +1,6 @@
 import type { JsonObject } from "nemo-gym";
 import {
+  CHAT_PARAM_KEYS,
   type ChatCompletion,
   type ChatCreateParams,
   type ChatMessage,
@@ -62,7 +63,8 @@ function textOf({ role, content }: ChatMessage): string {
 
 /** The template settings of the config and, above them, of the row. */
 export function templateSettings(params: ChatCreateParams, config: VllmConfig): JsonObject {
-  return { ...config.chat_template_kwargs, ...objectIn(params, "chat_template_kwargs") };
+  const { chat_template_kwargs: asked } = params as unknown as JsonObject;
+  return { ...config.chat_template_kwargs, ...(asked ?? {}), ...objectIn(params, "chat_template_kwargs") };
 }
 
 function objectIn({ metadata }: ChatCreateParams, name: string): JsonObject {
@@ -82,6 +84,10 @@ export function completionBody(
     prompt,
   };
   for (const key of SHARED) if (params[key] !== undefined) body[key] = params[key];
+  // Settings of the engine's own, such as `top_k`; those of the template went into the prompt.
+  for (const [key, value] of Object.entries(params)) {
+    if (!CHAT_PARAM_KEYS.has(key) && !key.startsWith("chat_template")) body[key] = value;
+  }
   if (params.max_tokens === undefined && params.max_completion_tokens !== undefined) {
     body["max_tokens"] = params.max_completion_tokens;
   }

@@ -138,7 +138,7 @@ export const directions: Record<string, (input: CaseInput) => unknown> = {
     return { request: clean, namespace_map: namespaces };
   },
   sanitize_streaming_chat: ({ request }) => {
-    const { request: clean, includeUsage } = sanitizeStreamingChat(request);
+    const { request: clean, includeUsage } = sanitizeStreamingChat(request, { likeOriginal: true });
     return { request: clean, include_usage: includeUsage };
   },
   vllm_outbound_chat_body: (input) => outboundBody(input),

@@ -4,6 +4,7 @@ import { type ChatToItemsOptions, chatMessagesToItems } from "./convert-chat-to-
 import type { JsonObject } from "./readers.ts";
 import { parseCreateParams, type ResponseCreateParams } from "./responses.ts";
 import type { ToolChoice } from "./tool-types.ts";
+import { CHAT_PARAM_KEYS } from "./validate-chat.ts";
 
 const SAME_NAME = [
   "model",
@@ -54,6 +55,11 @@ function reportLosses(chat: ChatCreateParams, onLoss: OnLoss | undefined): void 
   if (onLoss === undefined) return;
   for (const field of LOST) {
     if (chat[field] != null) onLoss({ field, reason: "Responses requests have no such setting" });
+  }
+  for (const [field, value] of Object.entries(chat)) {
+    if (value != null && !CHAT_PARAM_KEYS.has(field)) {
+      onLoss({ field, reason: "it is a setting of chat endpoints, and the backend is none" });
+    }
   }
 }
 

@@ -176,7 +176,7 @@ describe("convertChatRequest", () => {
       tool_choice: "auto",
       tools: [],
     });
-    expect(losses.map(({ field }) => field)).toEqual(["max_tokens", "seed"]);
+    expect(losses.map(({ field }) => field)).toEqual(["max_tokens", "seed", "unknown"]);
   });
 
   it("needs strict on tools and flattens a named choice", () => {
@@ -230,11 +230,12 @@ describe("parseChatCompletion", () => {
 });
 
 describe("parseChatParams", () => {
-  it("drops unknown keys, keeps reasoning and token lists of assistant turns", () => {
+  it("keeps unknown keys, reasoning and token lists of assistant turns", () => {
     const tokens = { prompt_token_ids: [1], generation_token_ids: [2], generation_log_probs: [-1] };
     const message = { role: "assistant", content: "a", reasoning_content: "r", ...tokens };
     expect(parseChatParams({ messages: [{ ...message, odd: 1 }], odd: 1, stream: false })).toEqual({
       messages: [message],
+      odd: 1,
       stream: false,
     });
   });

@@ -53,7 +53,11 @@ export { type EnvelopeOptions, responseEnvelope } from "./response-envelope.ts";
 export * from "./responses.ts";
 export { rolloutIdOf } from "./rollout-id.ts";
 export { type RandomSource, sampleSchema } from "./sample-schema.ts";
-export { type SanitizedChatRequest, sanitizeStreamingChat } from "./sanitize-streaming-chat.ts";
+export {
+  type SanitizeChatOptions,
+  type SanitizedChatRequest,
+  sanitizeStreamingChat,
+} from "./sanitize-streaming-chat.ts";
 export {
   type NamespaceMap,
   parseSanitizedParams,
@@ -89,7 +93,7 @@ export {
   type TokenRecord,
 } from "./token-rebuild.ts";
 export { ownUsage, usageFromChat } from "./usage.ts";
-export { parseChatParams } from "./validate-chat.ts";
+export { CHAT_PARAM_KEYS, parseChatParams } from "./validate-chat.ts";
 export { parseChatCompletion } from "./validate-completion.ts";
 export { type ErrorDetail, type Location, ValidationError, zodDetail } from "./validation.ts";
 export { type AudioOfRow, insertAudio, takeAudio } from "./vllm-audio.ts";

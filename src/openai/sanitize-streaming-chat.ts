@@ -9,13 +9,23 @@ export interface SanitizedChatRequest {
   includeUsage: boolean;
 }
 
-/** Makes a plain chat request of a streaming one: streaming settings and unknown keys go. */
-export function sanitizeStreamingChat(body: JsonObject, onLoss?: OnLoss): SanitizedChatRequest {
+/** How a streaming chat request is made plain. */
+export interface SanitizeChatOptions {
+  /** Drop unknown keys, as the Python original does. */
+  likeOriginal?: boolean;
+  onLoss?: OnLoss;
+}
+
+/** Makes a plain chat request of a streaming one: the streaming settings go. */
+export function sanitizeStreamingChat(
+  body: JsonObject,
+  { likeOriginal = false, onLoss }: SanitizeChatOptions = {},
+): SanitizedChatRequest {
   const options = body["stream_options"];
   const request: JsonObject = {};
   for (const key of Object.keys(body)) {
     if (key === "stream" || key === "stream_options") continue;
-    if (CHAT_PARAM_KEYS.has(key)) request[key] = body[key];
+    if (!likeOriginal || CHAT_PARAM_KEYS.has(key)) request[key] = body[key];
     else onLoss?.({ field: key, reason: "the request schema has no such key" });
   }
   return { request, includeUsage: isObject(options) && isTruthy(options["include_usage"]) };

@@ -90,9 +90,16 @@ describe("parseSanitizedParams", () => {
 });
 
 describe("sanitizeStreamingChat", () => {
-  it("drops streaming settings and unknown keys", () => {
+  it("drops streaming settings, and unknown keys only like the original", () => {
     const body = { messages: [], n: 1, stream: true, stream_options: { include_usage: true }, odd: 1 };
-    expect(sanitizeStreamingChat(body)).toEqual({ request: { messages: [], n: 1 }, includeUsage: true });
+    expect(sanitizeStreamingChat(body)).toEqual({
+      request: { messages: [], n: 1, odd: 1 },
+      includeUsage: true,
+    });
+    const lost: string[] = [];
+    const options = { likeOriginal: true, onLoss: ({ field }: { field: string }) => lost.push(field) };
+    expect(sanitizeStreamingChat(body, options).request).toEqual({ messages: [], n: 1 });
+    expect(lost).toEqual(["odd"]);
     expect(sanitizeStreamingChat({ messages: [] }).includeUsage).toBe(false);
   });
 });

@@ -26,6 +26,7 @@ import {
   refuse,
   str,
   stringRecord,
+  type Unknowns,
 } from "./readers.ts";
 import { readTokens } from "./validate-tokens.ts";
 import type { Location } from "./validation.ts";
@@ -244,21 +245,24 @@ const settings: Fields = {
   web_search_options: optional(nullable(webSearch)),
 };
 
-/** The keys of a chat request that are read; the rest is ignored. */
+/** The keys of a chat request that are checked; the rest is between the client and the endpoint. */
 export const CHAT_PARAM_KEYS: ReadonlySet<string> = new Set(["messages", ...Object.keys(settings)]);
 
-const paramsReader = (assistant: Reader<ChatMessage>) =>
-  object<ChatCreateParams>({ messages: list(messageReader(assistant)), ...settings }, "drop");
-const readParams = paramsReader(assistantReader({ ...assistantTable, ...reasoningTable }, false));
-const readParamsLikeOriginal = paramsReader(assistantReader(assistantTable, true));
+const paramsReader = (assistant: Reader<ChatMessage>, unknowns: Unknowns) =>
+  object<ChatCreateParams>({ messages: list(messageReader(assistant)), ...settings }, unknowns);
+const readParams = paramsReader(assistantReader({ ...assistantTable, ...reasoningTable }, false), "keep");
+const readParamsLikeOriginal = paramsReader(assistantReader(assistantTable, true), "drop");
 
 /** How a chat request is read. */
 export interface ChatParamsOptions {
-  /** Keep no more and no less than the Python original: no thoughts of earlier turns, but `tool_calls: null`. */
+  /** Keep no more and no less than the Python original: no keys it does not know, no thoughts of earlier turns, but `tool_calls: null`. */
   likeOriginal?: boolean;
 }
 
-/** Reads the body of a chat request; unlike the Responses API, unknown keys are ignored and not refused. */
+/**
+ * Reads the body of a chat request; unlike the Responses API, unknown keys are not refused. They are kept, because engines have
+ * settings of their own (`top_k`, `chat_template_kwargs`) that change what is sampled.
+ */
 export function parseChatParams(
   value: unknown,
   prefix: Location = [],

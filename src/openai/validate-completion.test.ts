@@ -109,8 +109,16 @@ describe("parseChatParams", () => {
     expect(() => parseChatParams({ messages: [user], ...fields })).toThrow(ValidationError);
   });
 
-  it("ignores settings the schema does not know", () => {
-    const odd = { prompt_cache_key: "k", verbosity: "odd", safety_identifier: 1 };
-    expect(parseChatParams({ messages: [user], ...odd })).toEqual({ messages: [user] });
+  it("keeps settings the schema does not know, unlike the original; conversions report them", () => {
+    const odd = { prompt_cache_key: "k", top_k: 5, functions: [{ name: "f" }], nothing: null };
+    const chat = parseChatParams({ messages: [user], ...odd });
+    expect(chat).toEqual({ messages: [user], ...odd });
+    expect(parseChatParams({ messages: [user], ...odd }, [], { likeOriginal: true })).toEqual({
+      messages: [user],
+    });
+    const lost: string[] = [];
+    const params = convertChatRequest(chat, { onLoss: ({ field }) => lost.push(field) });
+    expect(params).not.toHaveProperty("top_k");
+    expect(lost).toEqual(["prompt_cache_key", "top_k", "functions"]);
   });
 });

@@ -33,6 +33,8 @@ export function buildVllmChatBody(
 ): VllmChatBody {
   const metadata = params.metadata ?? {};
   const { top_logprobs, ...request } = params;
+  const { chat_template_kwargs: asked } = request as JsonObject;
+  if (asked != null && !isObject(asked)) badValue("chat_template_kwargs must be a JSON object");
   const body: VllmChatBody = {
     ...settings.extra_body,
     ...metadataObject(metadata, "extra_body"),
@@ -43,6 +45,7 @@ export function buildVllmChatBody(
   };
   const templateSettings = {
     ...settings.chat_template_kwargs,
+    ...asked,
     ...metadataObject(metadata, "chat_template_kwargs"),
   };
   if (Object.keys(templateSettings).length > 0) body["chat_template_kwargs"] = templateSettings;

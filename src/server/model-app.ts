@@ -209,7 +209,7 @@ function chatRoute(backend: ModelBackend): Handler {
       if (wanted !== undefined && wanted !== null && wanted !== false) throw notBoolean(wanted);
       return backend.chat(parseChatParams(body, ["body"]), call);
     }
-    const { request, includeUsage } = sanitizeStreamingChat(body, backend.onLoss);
+    const { request, includeUsage } = sanitizeStreamingChat(body);
     // Answered before the stream begins: a backend that fails is an HTTP error here.
     const completion = await backend.chat(parseChatParams(request, ["body"]), call);
     return stream(() => replayChatCompletion(completion, { includeUsage }));
