@@ -8,7 +8,7 @@ export function seededRandom(seed: number): () => number {
     const sum = (a + b + counter++) | 0;
     a = b ^ (b >>> 9);
     b = (c + (c << 3)) | 0;
-    c = ((c << 21) | (c >>> 11)) + sum;
+    c = (((c << 21) | (c >>> 11)) + sum) | 0;
     return sum >>> 0;
   };
   // The first numbers still show the seed.

@@ -9,7 +9,7 @@ import { type ErrorDetail, type Location, listChoices, ValidationError } from ".
 export interface Trail {
   readonly loc: (string | number)[];
   readonly detail: ErrorDetail[];
-  /** How much of the value found a place so far: 2 for a known field, 1 for an unknown one that is kept. */
+  /** How much of the value found a place so far, where somebody wants to know: 2 for a known field, 1 for an unknown one that is kept. */
   score?: number;
 }
 
@@ -183,9 +183,9 @@ function compileFields(fields: Fields, unknowns: Unknowns): (value: JsonObject, 
     return (value, trail) => {
       const { loc } = trail;
       const result = ${kept};
-      let score = ${unknowns === "keep" ? "Object.keys(value).length" : "0"};
+      let score = 0;
       ${statements.join("\n      ")}
-      trail.score = (trail.score ?? 0) + score;
+      if (trail.score !== undefined) trail.score += score${unknowns === "keep" ? " + Object.keys(value).length" : ""};
       return result;
     };`;
   return new Function("readers", "missing", code)(readers, missing);
@@ -217,7 +217,7 @@ export function best<T>(
     const attempt: Trail = { loc: trail.loc, detail: [], score: 0 };
     const result = only(value, attempt);
     if (attempt.detail.length === 0) {
-      trail.score = (trail.score ?? 0) + (attempt.score ?? 0);
+      if (trail.score !== undefined) trail.score += attempt.score ?? 0;
       return result;
     }
   }
@@ -236,7 +236,7 @@ export function best<T>(
     trail.detail.push(...(closest?.detail ?? []));
     return undefined as T;
   }
-  trail.score = (trail.score ?? 0) + found.score;
+  if (trail.score !== undefined) trail.score += found.score;
   return found.result;
 }
 

@@ -28,7 +28,7 @@ function withTokens<T>(reader: Reader<T>): Reader<T> {
     const item = reader(value, trail);
     const tokens = isObject(value) ? readTokens(value, trail) : undefined;
     if (tokens === undefined) return item;
-    trail.score = (trail.score ?? 0) + 2 * Object.keys(tokens).length;
+    if (trail.score !== undefined) trail.score += 2 * Object.keys(tokens).length;
     return { ...tokens, ...item };
   };
 }
@@ -160,7 +160,7 @@ function formsOf(value: JsonObject): Form[] {
 export function typeOfUntyped(value: JsonObject): string {
   let found = { type: "mcp_list_tools", score: -1 };
   for (const [type, reader] of formsOf(value)) {
-    const trail: Trail = { loc: [], detail: [] };
+    const trail: Trail = { loc: [], detail: [], score: 0 };
     reader(value, trail);
     const { detail, score = 0 } = trail;
     if (detail.length === 0 && score > found.score) found = { type, score };
