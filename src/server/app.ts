@@ -189,8 +189,8 @@ export interface AppParts {
   /** What `/openapi.json` and `/docs` tell about routes besides their names. */
   notes?: () => Readonly<Record<string, RouteNote>>;
   log: Logger;
-  /** Whether handlers look at bodies that are no JSON themselves. */
-  takesMalformed?: boolean;
+  /** Routes whose handlers look at bodies that are no JSON themselves. */
+  takesMalformed?: (path: string) => boolean;
   /** The session a request names by other means than its cookie. */
   sessionOf?: (headers: AppCall["headers"]) => string | undefined;
   /** New ids of sessions; a worker of several makes ids that lead back to it. */
@@ -269,7 +269,7 @@ export class ServerApp {
         const detail = handler === 404 ? "Not Found" : "Method Not Allowed";
         return new SessionReply({ status: handler, body: { detail } }, session);
       }
-      if (call.body instanceof MalformedBody && !this.#parts.takesMalformed)
+      if (call.body instanceof MalformedBody && !this.#parts.takesMalformed?.(path))
         throw new ValidationError([call.body.detail]);
       const routed = new RoutedCall(call, path, sessionId, rolloutId, tokenCapture);
       const result = await (this.#rollouts ? this.#rollouts.serve(handler, routed) : handler(routed));

@@ -208,7 +208,7 @@ async function send(response: ServerResponse, reply: AppReply): Promise<void> {
   }
   // A text goes out in one piece with its headers; bytes would go out beside them.
   const body = plainText(reply);
-  headers["content-type"] ??= "application/json";
+  if (body !== "") headers["content-type"] ??= "application/json";
   headers["content-length"] = String(Buffer.byteLength(body));
   response.writeHead(reply.status, headers);
   response.end(body);

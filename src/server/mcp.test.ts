@@ -6,6 +6,7 @@ import { Reply } from "./app.ts";
 import { defineGymnasiumServer, defineResourcesServer } from "./define-resources.ts";
 import { HttpError, JudgeError } from "./errors.ts";
 import { signMcpToken } from "./mcp-token.ts";
+import { parseBody } from "./parse-body.ts";
 
 const definition = defineResourcesServer({
   name: "Harbour",
@@ -32,6 +33,7 @@ const definition = defineResourcesServer({
     },
     reply: { run: () => new Reply({ status: 418, raw: '{"detail":"teapot"}' }) },
     raw: { run: () => new Reply({ raw: "plain text" }) },
+    hang: { run: () => new Promise(() => {}) },
   },
   fallbackTool: {
     list: () => [{ name: "dredge", description: "Digs.", inputSchema: { type: "object" } }],
@@ -72,10 +74,10 @@ describe("tools over MCP", () => {
   it("are listed with schema and description, to anybody", async () => {
     const server = await start();
     const all = await rpc(server, "tools/list", {});
-    expect(names(all)).toEqual(["add", "say", "list", "refuse", "crash", "reply", "raw", "dredge"]);
+    expect(names(all)).toEqual(["add", "say", "list", "refuse", "crash", "reply", "raw", "hang", "dredge"]);
     expect(all.tools[0]).toMatchObject({ description: "Adds.", inputSchema: { required: ["a", "b"] } });
     expect(all.tools[1].inputSchema).toEqual({ type: "object", additionalProperties: true });
-    expect(names(await rpc(server, "tools/list", {}, "forged"))).toHaveLength(8);
+    expect(names(await rpc(server, "tools/list", {}, "forged"))).toHaveLength(9);
   });
 
   it("run once, in the session of the token", async () => {
@@ -108,12 +110,30 @@ describe("tools over MCP", () => {
     expect(result.content[0].text).toMatch(text);
   });
 
+  it("have the time that tools have", async () => {
+    const server = await createTestServer(definition, {
+      name: "harbour",
+      config: { expose_tools_over_mcp: true },
+      globalConfig: { tool_call_timeout_seconds: 0.05 },
+    });
+    const token = tokenOf((await server.seed({})).body);
+    expect(await call(server, "hang", {}, token)).toEqual({
+      isError: true,
+      content: [
+        {
+          type: "text",
+          text: "HTTP 504 from POST /hang: the tool did not answer within 0.05 s (tool_call_timeout_seconds)",
+        },
+      ],
+    });
+  });
+
   it("need a token, except to be told which ones there are", async () => {
     const server = await start();
     const unknown = await call(server, "sink", {});
     expect(unknown).toMatchObject({ isError: true });
     expect(unknown.content[0].text).toBe(
-      "Unknown tool 'sink'. Tools: add, crash, dredge, list, raw, refuse, reply, say",
+      "Unknown tool 'sink'. Tools: add, crash, dredge, hang, list, raw, refuse, reply, say",
     );
     expect((await call(server, "say", {})).content[0].text).toMatch(/header is missing/);
     expect((await call(server, "say", {}, "a.b")).content[0].text).toMatch(/not a valid token/);
@@ -134,7 +154,7 @@ describe("tools over MCP", () => {
   it("answer below /mcp too", async () => {
     const server = await start();
     for (const path of ["/mcp/", "/mcp/messages", "/ng-rollout/0-0/mcp"])
-      expect(names(await rpc(server, "tools/list", {}, undefined, path))).toHaveLength(8);
+      expect(names(await rpc(server, "tools/list", {}, undefined, path))).toHaveLength(9);
     expect((await server.post("/mcpx/y", {})).status).toBe(404);
     expect((await server.get("/mcp")).status).toBe(405);
   });
@@ -241,4 +261,50 @@ describe("what cannot be exposed", () => {
       await expect(started).rejects.toMatchObject({ code: "SERVER_DEFINITION" });
     },
   );
+});
+
+describe("messages of JSON-RPC", () => {
+  const send = async (body: unknown, path = "/mcp") => {
+    const { app } = await start();
+    const signal = new AbortController().signal;
+    return app.handle({ method: "POST", path, body, cookies: {}, headers: {}, signal });
+  };
+
+  it.each([
+    [[]],
+    [{}],
+    [5],
+    [null],
+    [[1]],
+    [{ jsonrpc: "1.0", id: 1, method: "tools/list" }],
+    [{ jsonrpc: "2.0", id: 1, method: "tools/list", params: 5 }],
+    [{ jsonrpc: "2.0", id: {}, method: "tools/list" }],
+  ])("are refused when they are none: %j", async (body) => {
+    expect(await send(body)).toMatchObject({
+      status: 400,
+      body: { jsonrpc: "2.0", error: { code: -32_600 } },
+    });
+  });
+
+  it("name the request that is refused", async () => {
+    expect((await send({ id: "q", method: "tools/list" })).body).toMatchObject({ id: "q" });
+    expect((await send([])).body).toMatchObject({ id: null });
+  });
+
+  it.each([["/mcp"], ["/mcp/"]])("are told from bodies that are no JSON at %s", async (path) => {
+    for (const body of [undefined, parseBody("{bad")])
+      expect(await send(body, path)).toMatchObject({
+        status: 400,
+        body: { error: { code: -32_700 }, id: null },
+      });
+  });
+
+  it("get no body in answer to a notification", async () => {
+    const reply = await send({ jsonrpc: "2.0", method: "notifications/initialized" });
+    expect(reply).toMatchObject({ status: 202, raw: "" });
+  });
+
+  it("leave other routes as they are", async () => {
+    expect((await send(parseBody("{bad"), "/verify")).status).toBe(422);
+  });
 });

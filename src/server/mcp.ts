@@ -1,9 +1,14 @@
 import type { z } from "zod";
+import { Deadline } from "../client/deadline.ts";
 import { GymError } from "../errors.ts";
 import { type AppParts, callWith, type Handler, Reply, type RouteCall } from "./app.ts";
+import { callLimits } from "./call-limits.ts";
+import type { ServerContext } from "./context.ts";
 import type { ResourcesServerDefinition } from "./define-resources.ts";
 import type { JsonObject } from "./definitions.ts";
 import { mapError } from "./error-mapper.ts";
+import { HttpError } from "./errors.ts";
+import { refusalOf } from "./mcp-messages.ts";
 import { restoreToolNames, stripToolNames } from "./mcp-names.ts";
 import { type McpToken, readMcpToken, signMcpToken } from "./mcp-token.ts";
 import { jsonSchemaOf } from "./openapi.ts";
@@ -35,10 +40,17 @@ export class McpExposure {
   readonly #options: ResourcesServerDefinition["options"];
   readonly #tools: Map<string, McpTool>;
   readonly #secret: string;
+  /** How long a tool may take: no agent stands between it and the client. */
+  readonly #limitMs: number | null;
 
-  constructor(parts: AppParts, options: ResourcesServerDefinition["options"], config: unknown) {
+  constructor(
+    parts: AppParts,
+    options: ResourcesServerDefinition["options"],
+    { config, globalConfig }: Pick<ServerContext<unknown>, "config" | "globalConfig">,
+  ) {
     this.#parts = parts;
     this.#options = options;
+    this.#limitMs = callLimits(globalConfig).toolCallMs;
     this.#secret = `${parts.className}___${parts.name}`;
     this.#tools = this.#harvest(config);
   }
@@ -64,6 +76,7 @@ export class McpExposure {
       const token = this.#token(headers);
       return typeof token === "object" ? token.sid : undefined;
     };
+    this.#parts.takesMalformed = (path) => path === "/mcp" || path.startsWith("/mcp/");
     this.#parts.mounts = [...(this.#parts.mounts ?? []), "/mcp"];
     if (this.#parts.fallback && !this.#options.fallbackTool?.list) {
       this.#parts.log.warn(
@@ -117,6 +130,8 @@ export class McpExposure {
   }
 
   async #serve(call: RouteCall): Promise<Reply> {
+    const refusal = refusalOf(call.body);
+    if (refusal) return refusal;
     // Loaded on first use: most servers never speak MCP.
     const { Server, WebStandardStreamableHTTPServerTransport } = await import("@modelcontextprotocol/server");
     const token = this.#token(call.headers);
@@ -139,8 +154,7 @@ export class McpExposure {
       }
       const request = new Request("http://localhost/mcp", { method: "POST", headers, body: "{}" });
       const response = await transport.handleRequest(request, { parsedBody: call.body });
-      const raw = await response.text();
-      return new Reply({ status: response.status, raw: raw === "" ? "null" : raw });
+      return new Reply({ status: response.status, raw: await response.text() });
     } finally {
       await server.close();
     }
@@ -174,7 +188,7 @@ export class McpExposure {
     if (token.tools && !token.tools.includes(name))
       return failed(`Tool '${name}' is not allowed in this session.`);
     try {
-      const result = await tool.call(callWith(call, { path: `/${name}`, body: input, sessionId: token.sid }));
+      const result = await this.#withinLimit(tool, input, token.sid, call);
       const payload = result instanceof Reply ? payloadOf(result) : result;
       if (result instanceof Reply && (result.status < 200 || result.status >= 300)) {
         const text = typeof payload === "string" ? payload : JSON.stringify(payload ?? null);
@@ -193,6 +207,26 @@ export class McpExposure {
       return failed(
         `HTTP ${status} from POST /${name}: ${typeof detail === "string" ? detail : JSON.stringify(detail)}`,
       );
+    }
+  }
+
+  /** A tool that ignores its signal is left alone when its time is up. */
+  async #withinLimit(tool: McpTool, input: unknown, sessionId: string, call: RouteCall): Promise<unknown> {
+    const path = `/${tool.name}`;
+    const limitMs = this.#limitMs;
+    if (limitMs === null) return tool.call(callWith(call, { path, body: input, sessionId }));
+    const deadline = new Deadline(limitMs, call.signal);
+    try {
+      const { signal } = deadline;
+      return await deadline.race(
+        Promise.resolve(tool.call(callWith(call, { path, body: input, sessionId, signal }))),
+      );
+    } catch (error) {
+      if (!deadline.passed) throw error;
+      const limit = `${limitMs / 1000} s (tool_call_timeout_seconds)`;
+      throw new HttpError(504, `the tool did not answer within ${limit}`, { cause: error });
+    } finally {
+      deadline.clear();
     }
   }
 }

@@ -59,7 +59,7 @@ export function createModelApp(
     },
     log: server.log,
     ...(host.newSessionId && { newSessionId: host.newSessionId }),
-    takesMalformed: capture !== undefined,
+    takesMalformed: () => capture !== undefined,
     start: async () => {
       await capture?.open();
       backend.state = await options.start?.(context);

@@ -71,7 +71,7 @@ export function createResourcesApp(
     },
   };
   if ((server.config as { expose_tools_over_mcp?: unknown } | null)?.expose_tools_over_mcp === true) {
-    new McpExposure(parts, options, server.config).install();
+    new McpExposure(parts, options, server).install();
   }
   return new ServerApp(parts);
 }
