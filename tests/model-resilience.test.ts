@@ -184,6 +184,12 @@ describe.each(Object.entries(PROCESSES))("money %s", (_, hosting) => {
     expect(
       (done[0] as unknown as { response: { usage: { ng_cost: number } } }).response.usage.ng_cost,
     ).toBeCloseTo(0.02);
+    // However often it is resumed, it has no more to spend; and its rollouts keep their attempts.
+    for (let session = 0; session < 3; session++) {
+      const broke = await run(cwd, paid.baseUrl, [...words, "++max_cost=0.2", "--resume"]);
+      expect(broke.text).toContain("Earlier sessions of this run have spent $0.2");
+    }
+    expect(rowsOf(path.join(cwd, "out/rollouts.jsonl")).length).toBeLessThan(done.length + 8);
     const second = await run(cwd, paid.baseUrl, [...words, "++max_cost=5", "--resume", "--force"]);
     expect(second.exitCode, second.text).toBe(0);
     expect(rowsOf(path.join(cwd, "out/rollouts.jsonl"))).toHaveLength(50);

@@ -29,6 +29,8 @@ export interface CollectOptions {
   alreadyDone: number;
   /** What those add up to, so that the progress speaks for all (default nothing). */
   earlier?: RolloutTally;
+  /** What calls have cost so far, in dollars. */
+  spent?: (() => number) | undefined;
   /** Rollouts that failed before this run and are not tried again (default none). */
   alreadyLost?: { terminal: number; outOfAttempts: number };
   output: JsonlWriter;

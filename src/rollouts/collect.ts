@@ -64,6 +64,7 @@ export class Collection {
       total,
       alreadyDone,
       earlier: options.earlier,
+      spent: options.spent,
       alreadyLost: this.#outOfAttempts + (alreadyLost?.terminal ?? 0),
     });
     this.#outages = this.#watchForOutages();

@@ -42,6 +42,8 @@ export interface ProgressSnapshot {
   output_tokens: number;
   /** What the calls cost, where prices are known. */
   cost: number | null;
+  /** What all calls have cost so far, those of failed rollouts, judges and earlier sessions included; null where nobody counts. */
+  spent: number | null;
   /** How turns continue the tokens before them; null while no rollout has token ids. */
   turn_boundaries: TurnBoundaries | null;
   slowest: {
@@ -86,6 +88,7 @@ export class CollectionProgress {
   #failed = 0;
   #cancelled = 0;
   #modelCalls = 0;
+  readonly #spent: (() => number) | undefined;
 
   /** `earlier` is what the rollouts that are already done add up to; it is gone on with. */
   constructor(options: {
@@ -93,7 +96,9 @@ export class CollectionProgress {
     alreadyDone: number;
     alreadyLost?: number;
     earlier?: RolloutTally | undefined;
+    spent?: (() => number) | undefined;
   }) {
+    this.#spent = options.spent;
     this.#tally = options.earlier ?? new RolloutTally();
     this.#total = options.total;
     this.#alreadyDone = options.alreadyDone;
@@ -176,6 +181,7 @@ export class CollectionProgress {
       input_tokens: this.#tally.inputTokens,
       output_tokens: this.#tally.outputTokens,
       cost: this.#tally.cost,
+      spent: this.#spent?.() ?? null,
       turn_boundaries: this.#tally.turnBoundaries,
       slowest: slowest.map(({ id, agent, startedAt, stage, what, modelCalls }) => ({
         id,

@@ -4,6 +4,7 @@ import { type ArtifactPaths, artifactPaths } from "./artifact-paths.ts";
 import type { RolloutCaptures } from "./capture/captures.ts";
 import { Collection } from "./collect.ts";
 import type { CollectLimits, CollectResult, OutcomeEvent } from "./collect-contract.ts";
+import { earlierSpending } from "./earlier-spending.ts";
 import type { ExpandOptions } from "./expand.ts";
 import type { Row } from "./jsonl-rows.ts";
 import { type FsyncPolicy, JsonlWriter } from "./jsonl-writer.ts";
@@ -50,6 +51,8 @@ export interface RunEvaluationOptions {
   findAgain?: ((signal: AbortSignal) => Promise<void>) | undefined;
   /** What servers record about the rollouts (`openCaptures`). */
   captures?: RolloutCaptures | undefined;
+  /** What calls have cost so far, in dollars. */
+  spent?: (() => number) | undefined;
 }
 
 export type EvaluateOptions = PrepareEvaluationOptions & RunEvaluationOptions;
@@ -79,13 +82,17 @@ export class PreparedEvaluation {
   readonly #options: PrepareEvaluationOptions;
   readonly #run: PreparedRun;
   readonly #lock: RunLock;
+  /** Dollars that earlier sessions of the run have spent. */
+  readonly spentEarlier: number;
 
   private constructor(
     options: PrepareEvaluationOptions,
     paths: ArtifactPaths,
     run: PreparedRun,
     lock: RunLock,
+    spentEarlier: number,
   ) {
+    this.spentEarlier = spentEarlier;
     this.#options = options;
     this.paths = paths;
     this.#run = run;
@@ -110,7 +117,8 @@ export class PreparedEvaluation {
         ...(options.stop && { signal: options.stop }),
       });
       options.onEvent?.({ type: "prepared", paths, resumed: run.resumed, summary: run.plan.summary });
-      return new PreparedEvaluation(options, paths, run, lock);
+      const spentEarlier = run.resumed ? await earlierSpending(paths, run.plan) : 0;
+      return new PreparedEvaluation(options, paths, run, lock, spentEarlier);
     } catch (error) {
       lock.release();
       throw error;
@@ -173,6 +181,7 @@ async function collect(
     onOutcome: (event) => emit({ type: "outcome", ...event }),
     onNotice: (text) => emit({ type: "notice", text }),
     findAgain: options.findAgain,
+    spent: options.spent,
     ...(options.captures && { captures: options.captures }),
     ...(options.drain && { drain: options.drain }),
     ...(options.stop && { stop: options.stop }),

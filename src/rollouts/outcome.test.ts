@@ -153,6 +153,17 @@ describe("outcomeOfError", () => {
     });
   });
 
+  it("leaves no trace of a rollout there was no money for", () => {
+    const failure = {
+      class: "budget_exhausted",
+      stage: "model",
+      retryable: false,
+      message: "spent",
+    } as const;
+    const broke = new ServerCallError("model", 402, failure);
+    expect(outcomeOfError(broke)).toMatchObject({ failure: { class: "budget_exhausted" }, persist: false });
+  });
+
   it("cuts endless messages", () => {
     expect(failureOf(outcomeOfError(new Error("x".repeat(10_000))))).toMatchObject({
       message: "x".repeat(2000),

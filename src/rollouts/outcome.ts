@@ -193,7 +193,8 @@ function failed(failure: Omit<Failure, "retryable"> & { retryable?: boolean }): 
   return {
     status: "failed",
     failure: { ...failure, retryable: failure.retryable ?? known?.retryable ?? false, message },
-    persist: true,
+    // Nothing was tried where no call could be paid for: it must not use up the attempts of a run that goes on with more money.
+    persist: failure.class !== "budget_exhausted",
   };
 }
 

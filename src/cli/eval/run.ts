@@ -1,4 +1,5 @@
 import path from "node:path";
+import type { CostMeter } from "../../client/provider/cost.ts";
 import { RunClient } from "../../client/run-client.ts";
 import { findPath, searchRoots } from "../../config/paths.ts";
 import type { ResolvedConfig } from "../../config/resolve.ts";
@@ -21,6 +22,7 @@ import { startFromConfig } from "../../server/run/start-from-config.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
 import { headUrl, runningConfig, runningServers } from "../env/head.ts";
+import { refuseUnusedModelUrl } from "../env/model-flags.ts";
 import { CommandKeysError } from "../usage-error.ts";
 import { gymVersion } from "../version.ts";
 import { openControl } from "./control.ts";
@@ -40,6 +42,7 @@ export async function runEvaluation(context: CommandContext): Promise<number> {
 async function withOwnServers(context: CommandContext): Promise<number> {
   const { io, env, installRoot, signal } = context;
   const config = await context.resolve({ requireServers: true });
+  refuseUnusedModelUrl(context.flags, config);
   const keys = readKeys({ ...collectionKeys, ...servingKeys }, config);
   checkRepeats(keys.num_repeats);
   checkSampling(keys.responses_create_params);
@@ -59,6 +62,8 @@ async function withOwnServers(context: CommandContext): Promise<number> {
   const view = createRunView(context, artifactPaths(output));
   let servers: RunningServers | undefined;
   let prepared: PreparedEvaluation | undefined;
+  let meter: CostMeter | undefined;
+  const spent = () => meter?.spent ?? 0;
   try {
     const input = await chooseInput(context, config, { ...keys, output }, view);
     const driver = await configuredDriver(context, keys.rollout_collection_driver);
@@ -72,18 +77,32 @@ async function withOwnServers(context: CommandContext): Promise<number> {
       signal,
       head: false,
       ownsProcess: true,
+      onMeter: (given) => {
+        meter = given;
+        countEarlier(given, prepared?.spentEarlier ?? 0, view);
+      },
       logDirectory: path.join(path.dirname(output), "logs"),
       onEvent: (event) => view.serverEvent(event),
     });
     const { checkModelEndpoints } = await import("../env/preflight.ts");
     await checkModelEndpoints(config, { signal, onNotice: (text) => view.notice(text), brief: true });
-    return await evaluateWith({ ...run, prepared, client: servers.client, crashed: servers.crashed });
+    return await evaluateWith({ ...run, prepared, client: servers.client, crashed: servers.crashed, spent });
   } finally {
     view.close();
     await prepared?.close();
     await servers?.close();
     if (given === undefined && prepared === undefined) await dropEmptyDirectory(output);
   }
+}
+
+/** A run that goes on has one budget, not one per session. */
+function countEarlier(meter: CostMeter, spent: number, view: RunView): void {
+  if (spent === 0) return;
+  meter.add(spent);
+  if (meter.limit !== null)
+    view.notice(
+      `Earlier sessions of this run have spent $${spent.toFixed(4)} of its max_cost of $${meter.limit}.`,
+    );
 }
 
 async function againstRunningServers(context: CommandContext): Promise<number> {
@@ -235,9 +254,10 @@ async function evaluateWith(
     client: RunClient;
     crashed?: Promise<never>;
     findAgain?: (signal: AbortSignal) => Promise<void>;
+    spent?: () => number;
   },
 ): Promise<number> {
-  const { context, config, keys, client, view, findAgain } = run;
+  const { context, config, keys, client, view, findAgain, spent } = run;
   const exporting = startExport(context, config, (text) => view.notice(text));
   const captures = await capturesOf(run);
   await run.prepared.begin();
@@ -248,6 +268,7 @@ async function evaluateWith(
       fsync: keys.fsync,
       captures,
       findAgain,
+      spent,
     });
   const done = run.driver === undefined ? collect() : drive(run.driver, run, collect);
   const evaluation = await (run.crashed ? Promise.race([done, run.crashed]) : done);

@@ -1,4 +1,5 @@
 import path from "node:path";
+import { type CostMeter, runMeter } from "../../client/provider/cost.ts";
 import { currentComponentName } from "../../config/aliases.ts";
 import type { ResolvedConfig } from "../../config/resolve.ts";
 import type { HostedInstance } from "../cohost.ts";
@@ -18,6 +19,8 @@ export interface StartOptions {
   ownsProcess?: boolean;
   /** Run every server in a process of its own, whatever the config says. */
   hosting?: "process";
+  /** Gets the meter of the run before any call is made: what has been spent earlier is added to it. */
+  onMeter?: (meter: CostMeter) => void;
 }
 
 /** Finds the code of every configured server. */
@@ -40,6 +43,7 @@ export async function startFromConfig(
 ): Promise<RunningServers> {
   const globalConfig: Record<string, unknown> = config.toObject();
   if (options.hosting) globalConfig["hosting"] = options.hosting;
+  options.onMeter?.(runMeter(globalConfig));
   const headServer = (globalConfig["head_server"] ?? {}) as { host?: unknown; port?: unknown };
   const configuredLogs = globalConfig["nemo_gym_log_dir"];
   const logDirectory =
