@@ -6,6 +6,7 @@ import type { ServerContext } from "./context.ts";
 import type { AgentDefinition, AgentReply, RolloutScope } from "./define-agent.ts";
 import { requireBody, requireFields, requireObject } from "./resources-app.ts";
 import { attributionOf, rolloutScopeOfPath, rolloutScopeOfRow } from "./rollout-scope.ts";
+import { agentNotes } from "./route-notes.ts";
 import { type StandardRunConfig, standardRun } from "./standard-run.ts";
 
 const EMPTY_METRICS = { group_level_metrics: [], agent_metrics: {}, key_metrics: {} };
@@ -90,6 +91,7 @@ export function createAgentApp(
     className: options.name ?? classNameOf(host.implementation),
     get: {},
     post: { "/v1/responses": responses, "/run": run, "/aggregate_metrics": aggregate },
+    notes: agentNotes,
     log: server.log,
     ...(host.newSessionId && { newSessionId: host.newSessionId }),
     start: async () => {

@@ -13,6 +13,7 @@ import {
   requireFields,
   requireObject,
 } from "./resources-app.ts";
+import { gymnasiumNotes } from "./route-notes.ts";
 import { SessionStore, sessionLimits } from "./sessions.ts";
 import { stepRewardOf } from "./verified-reward.ts";
 
@@ -93,10 +94,7 @@ export function createGymnasiumApp(
       }),
       "/aggregate_metrics": aggregateHandler(options.metrics, server.config),
     },
-    notes: () => ({
-      "/reset": { summary: "Starts an episode: the row.", ...(options.row && { body: options.row }) },
-      "/step": { summary: "Answers one model turn: the row and the latest response." },
-    }),
+    notes: () => gymnasiumNotes(options),
     log: server.log,
     ...(host.newSessionId && { newSessionId: host.newSessionId }),
     start: () => options.start?.(context),

@@ -26,6 +26,7 @@ import type { ModelDefinition } from "./define-model.ts";
 import { LossLog } from "./loss-log.ts";
 import { requireObject } from "./resources-app.ts";
 import { ROLLOUT_HEADER } from "./rollout-prefix.ts";
+import { modelNotes } from "./route-notes.ts";
 import { convertAnswer } from "./unusable-answer.ts";
 
 /** Makes a running model server out of its definition: three dialects, plain and streamed, over one or two handlers. */
@@ -57,6 +58,7 @@ export function createModelApp(
       "/v1/chat/completions": route("chat", chatRoute(backend)),
       "/v1/messages": route("messages", messagesRoute(backend)),
     },
+    notes: modelNotes,
     log: server.log,
     ...(host.newSessionId && { newSessionId: host.newSessionId }),
     takesMalformed: () => capture !== undefined,

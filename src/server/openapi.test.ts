@@ -1,8 +1,14 @@
 import { expect, it } from "vitest";
 import { z } from "zod";
+import { CREATE_PARAM_KEYS, parseCreateParams, parseResponse, RESPONSE_KEYS } from "../openai/responses.ts";
+import type { ValidationError } from "../openai/validation.ts";
 import { createTestServer } from "../testing/index.ts";
-import { defineResourcesServer } from "./define-resources.ts";
+import { defineAgent } from "./define-agent.ts";
+import { defineModel } from "./define-model.ts";
+import { defineGymnasiumServer, defineResourcesServer } from "./define-resources.ts";
+import type { ServerDefinition } from "./definitions.ts";
 import { docsPage } from "./openapi.ts";
+import { WIRE_SCHEMAS } from "./wire-schemas.ts";
 
 const definition = defineResourcesServer({
   row: z.object({ answer: z.string() }),
@@ -52,4 +58,90 @@ it("shows them on a page that loads nothing", () => {
   expect(text).toContain("Looks &#60;something&#62; up.");
   expect(text).toContain("<code>/look_up</code>");
   expect(text).not.toMatch(/<script|src=|https?:|<code>\/docs/);
+});
+
+const schemaOf = (route: object, part: "request" | "answer") => {
+  const { requestBody, responses } = (route as { post: Record<string, never> }).post as never as {
+    requestBody: { content: Record<string, { schema: object }> };
+    responses: Record<number, { content: Record<string, { schema: object }> }>;
+  };
+  return (part === "request" ? requestBody : responses[200])?.content["application/json"]?.schema;
+};
+const refTo = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+const describeServer = async (server: ServerDefinition) =>
+  (await (await createTestServer(server)).get("/openapi.json")).body as {
+    paths: Record<string, object>;
+    components: { schemas: Record<string, object> };
+  };
+
+it("tells what every body of a route needs besides the row's own fields", async () => {
+  const { paths, components } = await describeServer(definition);
+  expect(schemaOf(paths["/verify"] ?? {}, "request")).toMatchObject({
+    required: ["answer", "responses_create_params", "response"],
+    properties: {
+      answer: { type: "string" },
+      responses_create_params: refTo("ResponseCreateParams"),
+      response: refTo("Response"),
+    },
+  });
+  expect(schemaOf(paths["/verify"] ?? {}, "answer")).toEqual(refTo("VerifyResponse"));
+  expect(schemaOf(paths["/aggregate_metrics"] ?? {}, "request")).toEqual(refTo("AggregateMetricsRequest"));
+  expect(Object.keys(components.schemas).sort()).toEqual([
+    "AggregateMetrics",
+    "AggregateMetricsRequest",
+    "HTTPValidationError",
+    "Response",
+    "ResponseCreateParams",
+    "VerifyResponse",
+  ]);
+});
+
+it.each<[ServerDefinition, string, string | string[], string]>([
+  [
+    defineAgent({ responses: () => Promise.reject(new Error()) }),
+    "/run",
+    ["responses_create_params"],
+    "VerifyResponse",
+  ],
+  [
+    defineAgent({ responses: () => Promise.reject(new Error()) }),
+    "/v1/responses",
+    "ResponseCreateParams",
+    "Response",
+  ],
+  [
+    defineModel({ chat: () => Promise.reject(new Error()) }),
+    "/v1/chat/completions",
+    "ChatCompletionRequest",
+    "ChatCompletion",
+  ],
+  [
+    defineGymnasiumServer({ reset: () => ({ session: 1 }), step: () => ({}) }),
+    "/step",
+    ["responses_create_params", "response"],
+    "StepResponse",
+  ],
+])("describes the other kinds: case %#", async (server, path, takes, gives) => {
+  const { paths, components } = await describeServer(server);
+  const request = schemaOf(paths[path] ?? {}, "request");
+  if (typeof takes === "string") expect(request).toEqual(refTo(takes));
+  else expect(request).toMatchObject({ required: takes });
+  expect(schemaOf(paths[path] ?? {}, "answer")).toEqual(refTo(gives));
+  expect(components.schemas).toHaveProperty(gives);
+});
+
+it("describes the bodies that are read, field for field", () => {
+  const missingFrom = (read: () => unknown): unknown[] => {
+    try {
+      read();
+    } catch (error) {
+      return (error as ValidationError).detail.map(({ loc }) => loc[0]);
+    }
+    return [];
+  };
+  const { ResponseCreateParams, Response } = WIRE_SCHEMAS;
+  expect(Object.keys(ResponseCreateParams.properties)).toEqual(CREATE_PARAM_KEYS);
+  expect(Object.keys(Response.properties)).toEqual(RESPONSE_KEYS);
+  expect(missingFrom(() => parseCreateParams({}))).toEqual(ResponseCreateParams.required);
+  expect(missingFrom(() => parseResponse({})).sort()).toEqual([...Response.required].sort());
 });

@@ -1,12 +1,25 @@
 import { z } from "zod";
 import type { JsonObject } from "./definitions.ts";
+import { WIRE_SCHEMAS } from "./wire-schemas.ts";
 
 /** What is known about a route besides its path. */
 export interface RouteNote {
   summary?: string;
-  /** Schema of the body. */
+  /** Schema of the body's own fields. */
   body?: z.ZodType;
+  /** Fields that the body has besides. */
+  also?: readonly (keyof typeof COMMON_FIELDS)[];
+  /** The body as a whole. */
+  takes?: SchemaName;
+  gives?: SchemaName;
 }
+
+type SchemaName = keyof typeof WIRE_SCHEMAS;
+
+const COMMON_FIELDS = {
+  responses_create_params: "ResponseCreateParams",
+  response: "Response",
+} as const satisfies Record<string, SchemaName>;
 
 export interface DescribedServer {
   name: string;
@@ -33,7 +46,7 @@ export function openApiOf({ name, get, post, notes }: DescribedServer): JsonObje
     openapi: "3.1.0",
     info: { title: name, version: "0.1.0" },
     paths,
-    components: { schemas: { HTTPValidationError: VALIDATION_ERROR } },
+    components: { schemas: { HTTPValidationError: VALIDATION_ERROR, ...referredTo(paths) } },
   };
 }
 
@@ -61,7 +74,10 @@ function operation(method: string, path: string, note: RouteNote | undefined): J
     ...(note?.summary !== undefined && { summary: note.summary }),
     operationId: `${path.replace(/[^A-Za-z0-9]+/g, "_").replace(/^_|_$/g, "")}_${method}`,
     responses: {
-      200: { description: "Successful Response", content: { "application/json": { schema: {} } } },
+      200: {
+        description: "Successful Response",
+        content: { "application/json": { schema: note?.gives ? ref(note.gives) : {} } },
+      },
       ...(method === "post" && {
         422: {
           description: "Validation Error",
@@ -73,8 +89,36 @@ function operation(method: string, path: string, note: RouteNote | undefined): J
 }
 
 function requestBody(note: RouteNote | undefined): JsonObject {
-  const schema = note?.body ? jsonSchemaOf(note.body) : ANY_BODY;
-  return { required: true, content: { "application/json": { schema } } };
+  return { required: true, content: { "application/json": { schema: bodySchema(note ?? {}) } } };
+}
+
+function bodySchema({ body, also = [], takes }: RouteNote): JsonObject {
+  if (takes) return ref(takes);
+  const own = body ? jsonSchemaOf(body) : ANY_BODY;
+  if (also.length === 0) return own;
+  const { properties = {}, required = [] } = own as { properties?: JsonObject; required?: string[] };
+  const common = Object.fromEntries(also.map((field) => [field, ref(COMMON_FIELDS[field])]));
+  return {
+    ...own,
+    properties: { ...properties, ...common },
+    required: [...new Set([...required, ...also])],
+    // What a row holds besides its own fields is no mistake.
+    additionalProperties: true,
+  };
+}
+
+function ref(name: SchemaName): JsonObject {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+/** The shared schemas that a document mentions, and those that these mention. */
+function referredTo(value: unknown, found: JsonObject = {}): JsonObject {
+  for (const [, name = ""] of JSON.stringify(value).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+    if (Object.hasOwn(found, name) || !Object.hasOwn(WIRE_SCHEMAS, name)) continue;
+    found[name] = WIRE_SCHEMAS[name as SchemaName];
+    referredTo(found[name], found);
+  }
+  return found;
 }
 
 /** JSON Schema of what a zod schema accepts; what JSON Schema cannot say is left open. */

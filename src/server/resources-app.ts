@@ -9,7 +9,7 @@ import type { MetricsHooks, ResourcesServerDefinition, SessionScope } from "./de
 import type { JsonObject, MaybePromise } from "./definitions.ts";
 import { HttpError } from "./errors.ts";
 import { McpExposure } from "./mcp.ts";
-import type { RouteNote } from "./openapi.ts";
+import { resourcesNotes } from "./route-notes.ts";
 import { SessionStore, sessionLimits } from "./sessions.ts";
 import { rewardOf } from "./verified-reward.ts";
 
@@ -61,7 +61,7 @@ export function createResourcesApp(
     get: { "/reverify_mode": () => options.reverifyMode ?? "unknown" },
     post,
     ...(fallback && { fallback }),
-    notes: () => routeNotes(options),
+    notes: () => resourcesNotes(options),
     log: server.log,
     ...(host.newSessionId && { newSessionId: host.newSessionId }),
     start: () => options.start?.(context),
@@ -74,21 +74,6 @@ export function createResourcesApp(
     new McpExposure(parts, options, server).install();
   }
   return new ServerApp(parts);
-}
-
-function routeNotes({ seed, row, tools }: Options): Record<string, RouteNote> {
-  const seeded: z.ZodType | undefined = seed ?? row;
-  const notes: Record<string, RouteNote> = {
-    "/seed_session": { summary: "Begins a rollout: the row.", ...(seeded && { body: seeded }) },
-    "/verify": { summary: "Scores a rollout: the row and its response.", ...(row && { body: row }) },
-    "/aggregate_metrics": { summary: "Metrics of verified rollouts." },
-    "/reverify_mode": { summary: "Whether stored rollouts may be scored again." },
-  };
-  for (const [name, tool] of Object.entries(tools ?? {})) {
-    const { description, input } = tool as { description?: string; input?: z.ZodType };
-    notes[`/${name}`] = { ...(description && { summary: description }), ...(input && { body: input }) };
-  }
-  return notes;
 }
 
 /** The session part of every handler's arguments. */
