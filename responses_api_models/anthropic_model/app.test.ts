@@ -83,6 +83,33 @@ describe("anthropic_model", () => {
     expect(refused.body.detail).toMatch(/^401 from 127\.0\.0\.1:\d+: invalid x-api-key: \*\*\*\*$/);
   });
 
+  it("carries redacted thinking through a conversation, and pays once for what it has no form for", async () => {
+    const server = await start();
+    const content = [
+      { type: "thinking", thinking: "hm", signature: "SIG" },
+      { type: "redacted_thinking", data: "ABC" },
+      { type: "text", text: "Yes." },
+    ];
+    const answer = { type: "message", role: "assistant", stop_reason: "end_turn", content };
+    double.fail({ kind: "status", status: 200, body: answer });
+    const { body } = await server.post("/v1/responses", { input: "hi" });
+    expect(body.output.map(({ type }: { type: string }) => type)).toEqual([
+      "reasoning",
+      "reasoning",
+      "message",
+    ]);
+    const question = { role: "user", content: "And?" };
+    await server.post("/v1/responses", { input: [question, ...body.output, question] });
+    expect(double.requests[1]?.body["messages"]).toMatchObject([{}, { role: "assistant", content }, {}]);
+
+    double.fail({ kind: "status", status: 200, body: { ...answer, content: [{ type: "server_tool_use" }] } });
+    const refused = await server.post("/v1/responses", { input: "hi" });
+    expect(refused.status).toBe(502);
+    expect(refused.body.detail).toContain("'server_tool_use' blocks have no form");
+    expect(refused.body.error).toMatchObject({ class: "invalid_response", retryable: false });
+    expect(double.count).toBe(3);
+  });
+
   it("counts the cost by the list, cached tokens apart", async () => {
     const server = await start(
       { answer: () => ({ text: "x", usage: { input: 1_000_000, output: 0 } }) },

@@ -43,6 +43,25 @@ function firstCount(...values: unknown[]): number | null {
   return null;
 }
 
+const COUNTS = [
+  "prompt_tokens",
+  "completion_tokens",
+  "input_tokens",
+  "output_tokens",
+  "total_tokens",
+] as const;
+
+/** A usage of any dialect whose counts are numbers, although an endpoint wrote them as text; what is no count stays as it came. */
+export function numericCounts<T>(usage: T): T {
+  if (!isObject(usage)) return usage;
+  const counts: JsonObject = {};
+  for (const name of COUNTS) {
+    const count = typeof usage[name] === "string" ? coerceInt(usage[name]) : undefined;
+    if (typeof count === "number") counts[name] = count;
+  }
+  return Object.keys(counts).length === 0 ? usage : { ...usage, ...counts };
+}
+
 /** Totals are copied as they are reported, below zero too. */
 const totalOf = (value: unknown): number | undefined =>
   typeof value === "number" && Number.isSafeInteger(value) ? value : undefined;

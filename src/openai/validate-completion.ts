@@ -1,6 +1,5 @@
 import { readAnswerCalls, readAnswerFunction } from "./answer-call.ts";
 import type { ChatAssistantMessage, ChatChoice, ChatCompletion } from "./chat-types.ts";
-import { coerceInt, isRefusal } from "./coerce-scalar.ts";
 import {
   byType,
   float,
@@ -18,6 +17,7 @@ import {
   refuse,
   str,
 } from "./readers.ts";
+import { numericCounts } from "./usage.ts";
 import { readTokens } from "./validate-tokens.ts";
 import type { Location } from "./validation.ts";
 
@@ -43,19 +43,7 @@ const choices: Reader<ChatChoice[]> = (value, trail) => {
   return isNumbered ? [...read].sort((left, right) => left.index - right.index) : read;
 };
 
-const COUNTS = ["prompt_tokens", "completion_tokens", "total_tokens"] as const;
-
-/** Counts written as text are numbers nevertheless; what is no count stays as it came. */
-const answerUsage: Reader<JsonObject> = (value, trail) => {
-  const usage = record(value, trail);
-  if (!COUNTS.some((name) => typeof usage?.[name] === "string")) return usage;
-  const counts: JsonObject = {};
-  for (const name of COUNTS) {
-    const count = typeof usage[name] === "string" ? coerceInt(usage[name]) : usage[name];
-    if (!isRefusal(count) && count !== undefined) counts[name] = count;
-  }
-  return { ...usage, ...counts };
-};
+const answerUsage: Reader<JsonObject> = (value, trail) => numericCounts(record(value, trail));
 
 const readCompletion = object<ChatCompletion>({ choices, usage: optional(nullable(answerUsage)) }, "keep");
 

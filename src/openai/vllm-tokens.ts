@@ -87,6 +87,8 @@ function bundle(
   if (generation.length !== logProbs.length) {
     fail(`${generation.length} token ids came with ${logProbs.length} log-probabilities`);
   }
+  // JSON cannot carry such a number on, and no trainer could use it.
+  if (!logProbs.every(Number.isFinite)) fail("a log-probability of a generated token is not a finite number");
   const tokens: TokenInformation = {
     prompt_token_ids: [...prompt],
     generation_token_ids: [...generation],

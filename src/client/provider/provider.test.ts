@@ -473,3 +473,23 @@ it.each([
     return error.message.startsWith("model.base_url ") && !error.message.includes("pw");
   });
 });
+
+describe("answers that Python servers write", () => {
+  const answering = (text: string) =>
+    endpoint({ faultFor: () => ({ kind: "status", status: 200, body: text }) });
+
+  it("are read although they hold what JSON has no word for, and counted although the counts are text", async () => {
+    const usage = '{"prompt_tokens": "1000000", "completion_tokens": "0"}';
+    const { baseUrl } = await answering(`\uFEFF{"logprob": -Infinity, "usage": ${usage}}`);
+    const client = await provider(baseUrl, { prices: { input: 3, output: 1 } });
+    const { value, cost } = await client.call(call);
+    expect(value).toMatchObject({ logprob: Number.NEGATIVE_INFINITY });
+    expect(cost).toBe(3);
+  });
+
+  it("say where they stop being JSON", async () => {
+    const { baseUrl } = await answering('{"id": 1,}');
+    const client = await provider(baseUrl, { retry_attempts: 1 });
+    await expect(client.call(call)).rejects.toThrow(/the body is not JSON \(.+\); it says: \{"id": 1,\}/);
+  });
+});

@@ -1,13 +1,14 @@
 import { errorMessage } from "../../errors.ts";
 import { ConversionError } from "../../openai/conversion-loss.ts";
 import { isObject } from "../../openai/readers.ts";
-import { countOf } from "../../openai/usage.ts";
+import { countOf, numericCounts } from "../../openai/usage.ts";
 import { ValidationError } from "../../openai/validation.ts";
 import { isSecretHeader } from "../../secret-names.ts";
 import type { Logger } from "../../server/logger.ts";
 import { Semaphore } from "../../server/semaphore.ts";
 import { nextDelay, type RetryBudget, sleep } from "../retry.ts";
 import type { Slot } from "./adaptive-limit.ts";
+import { jsonProblem, parseAnswer } from "./answer-json.ts";
 import type { ApiKey } from "./api-key.ts";
 import { ORDINARY_PASS, type Pass } from "./circuit-breaker.ts";
 import { type CostMeter, costOf } from "./cost.ts";
@@ -201,7 +202,7 @@ export class Provider {
     const reply = await this.#parts.cache?.find(ResponseCache.key(key));
     if (!reply) return undefined;
     try {
-      return { value: call.read(JSON.parse(reply.text), reply), cost: 0, cached: true, replica: 0 };
+      return { value: call.read(parseAnswer(reply.text), reply), cost: 0, cached: true, replica: 0 };
     } catch (error) {
       this.#parts.log.warn(`an answer in the cache cannot be used: ${errorMessage(error)}`);
       return undefined;
@@ -332,14 +333,14 @@ export class Provider {
     if (reply.status >= 300) throw redirect(reply, host + path, this.#redact);
     let parsed: unknown;
     try {
-      parsed = JSON.parse(reply.text);
-    } catch {
-      throw problem("the body is not JSON");
+      parsed = parseAnswer(reply.text);
+    } catch (error) {
+      throw problem(jsonProblem(error));
     }
     const hidden = hiddenError(reply, parsed);
     if (hidden) throw failureOfReply(hidden, host, this.#redact);
     try {
-      const usage = isObject(parsed) ? parsed["usage"] : undefined;
+      const usage = isObject(parsed) ? numericCounts(parsed["usage"]) : undefined;
       return {
         value: call.read(parsed, reply),
         reply,
@@ -348,7 +349,14 @@ export class Provider {
       };
     } catch (error) {
       if (error instanceof ValidationError || error instanceof ConversionError) {
-        throw problem(`the body does not fit (${error.message})`);
+        const isLasting = isUnknownForm(error);
+        throw invalidResponse(
+          reply,
+          host,
+          `the body does not fit (${error.message})`,
+          this.#redact,
+          !isLasting,
+        );
       }
       throw error;
     }
@@ -403,6 +411,13 @@ export class Provider {
       log.warn(`${error.message}; trying again (attempt ${attempt} of ${most} failed, after ${seconds} s)`);
     }
   }
+}
+
+/** What we have no form for is what the model was told or made to send: a second, paid answer would hold it again. */
+function isUnknownForm(error: ValidationError | ConversionError): boolean {
+  return error instanceof ConversionError
+    ? error.failure === "unsupported"
+    : error.detail.some(({ type }) => type.startsWith("union_tag_"));
 }
 
 function outputTokensOf(usage: unknown): number | null {

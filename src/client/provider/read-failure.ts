@@ -99,13 +99,14 @@ export function invalidResponse(
   host: string,
   problem: string,
   redact: (text: string) => string,
+  retryable = true,
 ): ProviderError {
   const quoted = printable(redact(reply.text.slice(0, MAX_QUOTED).replace(/\s+/g, " ").trim()));
   const shown = quoted === "" ? "the body is empty" : `it says: ${quoted}`;
   return new ProviderError({
     class: "invalid_response",
     body: redact(reply.text),
-    retryable: true,
+    retryable,
     lasting: true,
     message: `${reply.status} from ${host}, but ${redact(problem)}; ${shown}`,
   });
