@@ -4,6 +4,7 @@ import { getCloseMatches } from "../python/difflib.ts";
 import { createAgentApp } from "./agent-app.ts";
 import type { ServerApp } from "./app.ts";
 import { isObserved } from "./capture/settings.ts";
+import { checkDefinition } from "./check-definition.ts";
 import { misspeltKeys } from "./config-keys.ts";
 import type { ServerContext } from "./context.ts";
 import type { ServerDefinition, ServerType } from "./definitions.ts";
@@ -30,6 +31,7 @@ export function createApp(
   config: Record<string, unknown>,
   host: AppHost,
 ): ServerApp {
+  checkDefinition(definition, context.name, context.log);
   const server: ServerContext<unknown> = {
     ...context,
     config: readConfig(definition, {

@@ -11,8 +11,8 @@ export const serverErrorCodes = [
   {
     code: "SERVER_DEFINITION",
     class: "GymError",
-    when: "A resources server declares a tool with the name of a route that every resources server has.",
-    fix: "Give the tool another name.",
+    when: "The definition of a server misspells an option or lacks one it needs, or declares a tool that could not be called: its name is that of a route every server has, or cannot stand in a path.",
+    fix: "Correct the option, or give the tool another name.",
   },
   {
     code: "SERVER_CONFIG",

@@ -236,8 +236,8 @@ describe("what cannot be exposed", () => {
   it.each([
     [
       "a name clients refuse",
-      { tools: { "two words": { run: () => ({}) } } },
-      /\/two words .* letters, digits/,
+      { tools: { "two.words": { run: () => ({}) } } },
+      /\/two\.words .* letters, digits/,
     ],
     ["a reserved name", list("verify"), /\/verify .* reserved/],
     ["one name twice", list("dig", "dig"), /\/dig .* two tools/],
