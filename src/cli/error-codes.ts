@@ -17,8 +17,8 @@ export const cliErrorCodes = [
   {
     code: "HEAD_SERVER",
     class: "GymError",
-    when: "A command that talks to running servers finds no head server.",
-    fix: "Start the servers with `gym env start`, or give the address with `++head_server.port=`.",
+    when: "A command that talks to running servers finds no head server, one that does not answer, or something else in its place.",
+    fix: "Start the servers with `gym env start`, or give the address with `++head_server.port=N`; one that does not answer may share its process with a server that computes.",
   },
   {
     code: "UNKNOWN_AGENT",
@@ -59,8 +59,8 @@ export const cliErrorCodes = [
   {
     code: "TEST_RUNNER",
     class: "GymError",
-    when: "A project with tests has no vitest installed.",
-    fix: "`npm install --save-dev vitest` in that project.",
+    when: "A project with tests has no vitest installed, or none of its packages.",
+    fix: "`npm install --save-dev vitest`, or `npm install`, in that project.",
   },
   {
     code: "CLI_TOOL",

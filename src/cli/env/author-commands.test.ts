@@ -47,6 +47,13 @@ describe("gym env init", () => {
     expect(JSON.parse(again.stdout)).toEqual({ component: "resources_servers/mcqa", created: [], kept: [] });
   });
 
+  it("makes a project whose packages must be installed before its tests run", async () => {
+    await run("env", "init", "--resources-server", "quiz");
+    const { exitCode, stdout, stderr } = await run("env", "test", "--resources-server", "quiz");
+    expect(exitCode).not.toBe(0);
+    expect(stdout + stderr).toContain(`cd ${base} && npm install`);
+  });
+
   it("leaves an existing folder alone", async () => {
     write("resources_servers/quiz/notes", "mine");
     const result = await run("env", "init", "+entrypoint=resources_servers/quiz");

@@ -1,4 +1,4 @@
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 
 /** How deep tests may lie below a server folder. */
@@ -11,6 +11,13 @@ export function testLanguage(directory: string): "node" | "python" | undefined {
   const files = filesBelow(directory, 0);
   if (files.some((file) => TEST_FILE.test(file))) return "node";
   return files.some((file) => PYTHON_TEST_FILE.test(path.basename(file))) ? "python" : undefined;
+}
+
+/** Whether the tests of a folder load this package by its name. */
+export function testsImportGym(directory: string): boolean {
+  return filesBelow(directory, 0).some(
+    (file) => TEST_FILE.test(file) && /["']nemo-gym(?:\/\w+)?["']/.test(readFileSync(file, "utf8")),
+  );
 }
 
 function filesBelow(directory: string, depth: number): string[] {

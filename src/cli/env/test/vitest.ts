@@ -1,7 +1,8 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
-import { GymError } from "../../../errors.ts";
+import { errorMessage, GymError } from "../../../errors.ts";
+import { testsImportGym } from "./test-files.ts";
 
 export interface TestRunner {
   /** The program that runs tests, with its first words. */
@@ -21,6 +22,7 @@ const LIMITS = ["--testTimeout=60000", "--hookTimeout=60000"];
 /** The test runner for files in a directory: that of their own project, else of the first of the other places that has one. */
 export function findTestRunner(directory: string, others: readonly string[]): TestRunner {
   const root = projectRoot(directory);
+  checkInstalled(directory, root);
   const isConfigured = TEST_CONFIGS.some((name) => existsSync(path.join(root, name)));
   for (const place of [directory, root, ...others]) {
     const file = resolveFrom(place, "vitest/package.json");
@@ -34,6 +36,40 @@ export function findTestRunner(directory: string, others: readonly string[]): Te
     "TEST_RUNNER",
     `There is no vitest for the tests in ${directory}. Install it in that project: npm install --save-dev vitest`,
   );
+}
+
+/** Tests fail in words of their own when the project they are in has not been installed; that can be told before. */
+function checkInstalled(directory: string, root: string): void {
+  if (!existsSync(directory) || !declaresGym(root) || hasGym(directory) || !testsImportGym(directory)) return;
+  throw new GymError(
+    "TEST_RUNNER",
+    `The packages of the project ${root} are not installed, so the tests in ${directory} cannot load 'nemo-gym'. Install them: cd ${root} && npm install`,
+  );
+}
+
+function declaresGym(root: string): boolean {
+  const file = path.join(root, "package.json");
+  if (!existsSync(file)) return false;
+  const { dependencies, devDependencies } = readManifest(file);
+  return dependencies?.["nemo-gym"] !== undefined || devDependencies?.["nemo-gym"] !== undefined;
+}
+
+function readManifest(
+  file: string,
+): Partial<Record<"dependencies" | "devDependencies", Record<string, string>>> {
+  try {
+    return JSON.parse(readFileSync(file, "utf8"));
+  } catch (error) {
+    throw new GymError("TEST_RUNNER", `${file} is not valid JSON: ${errorMessage(error)}`);
+  }
+}
+
+/** Looked for by hand: the package offers nothing to `require`. */
+function hasGym(directory: string): boolean {
+  for (let folder = directory; ; folder = path.dirname(folder)) {
+    if (existsSync(path.join(folder, "node_modules/nemo-gym/package.json"))) return true;
+    if (path.dirname(folder) === folder) return false;
+  }
 }
 
 /** The nearest folder above with a test config or a package.json; the directory's own package.json only counts for a project of its own. */
