@@ -5,22 +5,31 @@ import { z } from "zod";
 /** Any endpoint that speaks the Messages API of Anthropic. */
 export default defineModel({
   name: "AnthropicModel",
-  config: z.looseObject({
-    base_url: z.string().default("https://api.anthropic.com"),
-    api_key: z.string().nullish(),
-    model: z.string(),
-    /** Where a request sets no limit; the API demands one. */
-    max_tokens: laxInt().pipe(z.number().int().min(1)).default(8192),
-    /** `{type: enabled, budget_tokens: …}`; set it here, by the budget, or in `extra_body`, in one of them only. */
-    thinking: z.looseObject({ type: z.string() }).nullish(),
-    thinking_budget_tokens: laxInt().pipe(z.number().int().min(1)).nullish(),
-    /** Keys added to every request; those the conversion sets win. */
-    extra_body: z.record(z.string(), z.unknown()).nullish(),
-    anthropic_version: z.string().default("2023-06-01"),
-    default_headers: z.record(z.string(), z.string()).nullish(),
-    max_concurrent_requests: laxInt().pipe(z.number().int().min(1)).nullish(),
-    ...providerConfig(),
-  }),
+  config: z
+    .looseObject({
+      base_url: z.string().default("https://api.anthropic.com"),
+      api_key: z.string().nullish(),
+      model: z.string(),
+      /** Where a request sets no limit; the API demands one. */
+      max_tokens: laxInt().pipe(z.number().int().min(1)).default(8192),
+      /** `{type: enabled, budget_tokens: …}`; set it here, by the budget, or in `extra_body`, in one of them only. */
+      thinking: z.looseObject({ type: z.string() }).nullish(),
+      thinking_budget_tokens: laxInt().pipe(z.number().int().min(1)).nullish(),
+      /** Keys added to every request; those the conversion sets win. */
+      extra_body: z.record(z.string(), z.unknown()).nullish(),
+      anthropic_version: z.string().default("2023-06-01"),
+      default_headers: z.record(z.string(), z.string()).nullish(),
+      max_concurrent_requests: laxInt().pipe(z.number().int().min(1)).nullish(),
+      ...providerConfig(),
+    })
+    .superRefine(({ thinking_budget_tokens, thinking, max_tokens }, context) => {
+      const ownKey = typeof thinking_budget_tokens === "number";
+      const budget = ownKey ? thinking_budget_tokens : Number(thinking?.["budget_tokens"] ?? 0);
+      if (budget < max_tokens) return;
+      const path = ownKey ? ["thinking_budget_tokens"] : ["thinking", "budget_tokens"];
+      const message = `must be smaller than max_tokens (${max_tokens}), which it is part of; raise that: the API refuses every request otherwise`;
+      context.addIssue({ code: "custom", path, message });
+    }),
   start: (server) => {
     const { config } = server;
     return openProvider(server, {

@@ -50,4 +50,10 @@ it("wants a version of the API, except from the newer one", async () => {
     createTestServer(definition, { config: { ...config, openai_base_url } });
   await expect(start("https://r.openai.azure.com")).rejects.toThrow("default_query.api-version: is required");
   await start("https://r.openai.azure.com/openai/v1/");
+  for (const default_query of [null, { "api-version": null }]) {
+    const given = { ...config, default_query, openai_base_url: "https://r.openai.azure.com/openai/v1" };
+    await createTestServer(definition, { config: given });
+    const old = { ...given, openai_base_url: "https://r.openai.azure.com" };
+    await expect(createTestServer(definition, { config: old })).rejects.toThrow("api-version: is required");
+  }
 });

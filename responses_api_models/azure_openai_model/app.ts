@@ -4,6 +4,11 @@ import { z } from "zod";
 import { outboundChat } from "../inference_provider/outbound-chat.ts";
 import { deploymentBase, isVersionless } from "./deployment-url.ts";
 
+const withoutNulls = (query: Record<string, string | null> | null | undefined) =>
+  Object.fromEntries(
+    Object.entries(query ?? {}).filter((entry): entry is [string, string] => entry[1] !== null),
+  );
+
 /** A deployment of Azure OpenAI, through its chat API. */
 export default defineModel({
   name: "AzureOpenAIModelServer",
@@ -14,8 +19,11 @@ export default defineModel({
       openai_api_key: z.string().nullish(),
       /** The name of the deployment. */
       openai_model: z.string(),
-      /** Holds `api-version`. */
-      default_query: z.record(z.string(), z.coerce.string()),
+      /** Holds `api-version`; nulls are left out. */
+      default_query: z
+        .record(z.string(), z.union([z.null(), z.coerce.string()]))
+        .nullish()
+        .transform(withoutNulls),
       num_concurrent_requests: laxInt().pipe(z.number().int().min(1)),
       extra_body: z.record(z.string(), z.unknown()).nullish(),
       max_tokens_field: z.enum(["max_tokens", "max_completion_tokens"]).default("max_tokens"),

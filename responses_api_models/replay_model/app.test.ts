@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createTestServer, functionCallItem, functionCallOutputItem, messageItem } from "nemo-gym/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import definition from "./app.ts";
-import { splitTurns } from "./recordings.ts";
+import { Recordings, splitTurns } from "./recordings.ts";
 
 let folder: string;
 beforeAll(() => {
@@ -60,6 +60,23 @@ describe("replay_model", () => {
     const reply = await server.post("/v1/responses", { input });
     expect(reply.body.output[0].content[0].text).toBe("Cold.");
     await server.close();
+  });
+
+  it("names the key of a file that is not there", async () => {
+    const config = { rollouts_jsonl_fpath: join(folder, "none.jsonl") };
+    await expect(createTestServer(definition, { config, name: "policy_model" })).rejects.toThrow(
+      /policy_model\.rollouts_jsonl_fpath cannot be read: ENOENT/,
+    );
+  });
+
+  it("says once that it plays a rollout for more repeats than were recorded", () => {
+    const said: string[] = [];
+    const recordings = new Recordings("r.jsonl", (text) => said.push(text));
+    recordings.add(rollout([messageItem("a")]), 1);
+    for (const id of ["0-0", "0-1", "0-2"]) expect(recordings.find(id, question)).toBeDefined();
+    expect(said).toEqual([
+      expect.stringContaining("r.jsonl holds 1 rollouts of a task that repeat 2 is asked of"),
+    ]);
   });
 
   it("says that a question was not recorded", async () => {

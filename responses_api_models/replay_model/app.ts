@@ -12,7 +12,11 @@ export default defineModel({
     rollouts_jsonl_fpath: z.string(),
     model: z.string().default("replay_model"),
   }),
-  start: (server) => Recordings.read(server.findFile(server.config.rollouts_jsonl_fpath)),
+  start: ({ name, config, findFile, log }) =>
+    Recordings.read(findFile(config.rollouts_jsonl_fpath), {
+      key: `${name}.rollouts_jsonl_fpath`,
+      onSurplus: (text) => log.warn(text),
+    }),
   async responses({ params, config, state: recordings, rolloutId }) {
     const input = typeof params.input === "string" ? [] : params.input;
     const { question, turns: turnsInInput } = splitConversation(input);

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
+import { access, constants } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import { GymError, type JsonObject } from "nemo-gym";
 import type { ResponseInputItem, ResponseOutputItem } from "nemo-gym/openai";
@@ -18,9 +19,12 @@ export class Recordings {
   readonly #byId = new Map<string, Recording>();
   readonly #byInput = new Map<string, Recording[]>();
   readonly file: string;
+  readonly #onSurplus: (text: string) => void;
+  #warned = false;
 
-  constructor(file: string) {
+  constructor(file: string, onSurplus: (text: string) => void = () => {}) {
     this.file = file;
+    this.#onSurplus = onSurplus;
   }
 
   get size(): number {
@@ -28,8 +32,14 @@ export class Recordings {
   }
 
   /** Reads a rollouts file; a line that holds no rollout is an error that names it. */
-  static async read(file: string): Promise<Recordings> {
-    const recordings = new Recordings(file);
+  static async read(
+    file: string,
+    { key, onSurplus }: { key: string; onSurplus: (text: string) => void },
+  ): Promise<Recordings> {
+    const recordings = new Recordings(file, onSurplus);
+    await access(file, constants.R_OK).catch((error: Error) => {
+      throw new GymError("REPLAY_FILE", `${key} cannot be read: ${error.message}`);
+    });
     let number = 0;
     for await (const line of createInterface({
       input: createReadStream(file),
@@ -37,7 +47,7 @@ export class Recordings {
     })) {
       number++;
       if (line.trim() === "") continue;
-      recordings.#add(line, number);
+      recordings.add(line, number);
     }
     return recordings;
   }
@@ -49,10 +59,17 @@ export class Recordings {
     // The recording of another question under the same number is no recording of this one.
     if (own && asked.includes(own)) return own;
     const repeat = Number(/-(\d+)(?:-a\d+)?$/.exec(rolloutId ?? "")?.[1] ?? 0);
+    if (asked.length > 0 && repeat >= asked.length && !this.#warned) {
+      this.#warned = true;
+      this.#onSurplus(
+        `${this.file} holds ${asked.length} rollouts of a task that repeat ${repeat + 1} is asked of: they are played again, so repeats are not independent`,
+      );
+    }
     return asked[repeat % Math.max(1, asked.length)];
   }
 
-  #add(line: string, number: number): void {
+  /** Takes one line of a rollouts file. */
+  add(line: string, number: number): void {
     let row: JsonObject;
     try {
       row = JSON.parse(line) as JsonObject;

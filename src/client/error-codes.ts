@@ -45,6 +45,12 @@ export const clientErrorCodes = [
     fix: "Leave `stream` out: answers are read whole, and callers that want a stream get one.",
   },
   {
+    code: "PROVIDER_CACHE",
+    class: "GymError",
+    when: "`response_cache_dir` of a model server cannot be made or written to.",
+    fix: "Name a folder that this user may write to, or leave the key out.",
+  },
+  {
     code: "PROVIDER_PRICE_UNKNOWN",
     class: "GymError",
     when: "`max_cost` is set for a model whose price is not known, so it could not be kept.",

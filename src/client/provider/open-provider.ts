@@ -72,6 +72,14 @@ export async function openProvider(
     const connections = connectionsTo(url.origin, Math.ceil(settings.connect_timeout_seconds * 1000));
     return sharedEndpoint(url, { model, apiKey: apiKey.value, connections, log });
   });
+  const cache = settings.response_cache_dir
+    ? new ResponseCache(
+        resolve(settings.response_cache_dir),
+        settings.response_cache_max_mb * 1024 * 1024,
+        (problem) => log.warn(problem),
+      )
+    : undefined;
+  await cache?.open();
   return new Provider({
     endpoints: await Promise.all(endpoints),
     apiKey,
@@ -83,13 +91,7 @@ export async function openProvider(
     price,
     free,
     meters: [run, own],
-    cache: settings.response_cache_dir
-      ? new ResponseCache(
-          resolve(settings.response_cache_dir),
-          settings.response_cache_max_mb * 1024 * 1024,
-          (problem) => log.warn(problem),
-        )
-      : undefined,
+    cache,
     log,
   });
 }

@@ -50,3 +50,14 @@ it("stops growing at its limit", async () => {
   expect(files.filter((file) => file.endsWith(".json"))).toHaveLength(1);
   expect(problems).toHaveLength(1);
 });
+
+it("tells at the start that its folder cannot be written to, and later once", async () => {
+  const file = join(directory, "file");
+  await writeFile(file, "");
+  const under = new ResponseCache(join(file, "cache"), 1e9, (problem) => problems.push(problem));
+  await expect(under.open()).rejects.toMatchObject({ code: "PROVIDER_CACHE" });
+  const keep = (repeat: string) => under.keep(ResponseCache.key({ ...parts, repeat }), parts, "{}");
+  await Promise.all([keep("0"), keep("1"), keep("2")]);
+  expect(problems).toHaveLength(1);
+  await new ResponseCache(join(directory, "new", "cache"), 1e9, () => {}).open();
+});

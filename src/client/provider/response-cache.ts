@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
-import { readdir, readFile, rename, stat, writeFile } from "node:fs/promises";
+import { access, constants, readdir, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { makeDirectory } from "../../config/make-directory.ts";
+import { errorMessage, GymError } from "../../errors.ts";
 import { isObject } from "../../openai/readers.ts";
 import type { AttemptReply } from "./transport.ts";
 
@@ -34,6 +35,20 @@ export class ResponseCache {
     this.#directory = directory;
     this.#maxBytes = maxBytes;
     this.#onProblem = onProblem;
+  }
+
+  /** Makes the folder; one that cannot be written to is a mistake better known before the first call. */
+  async open(): Promise<void> {
+    try {
+      await makeDirectory(this.#directory);
+      await access(this.#directory, constants.W_OK);
+    } catch (error) {
+      throw new GymError(
+        "PROVIDER_CACHE",
+        `response_cache_dir cannot be written to: ${errorMessage(error)}`,
+        { cause: error },
+      );
+    }
   }
 
   static key({ url, headers, body, repeat }: CacheKeyParts): string {
@@ -74,6 +89,8 @@ export class ResponseCache {
       await rename(temporary, file);
       this.#bytes += content.length;
     } catch (error) {
+      // Several calls may fail at once: it is told once.
+      if (this.#stopped) return;
       this.#stopped = true;
       this.#onProblem(`answers are no longer kept in ${this.#directory}: ${(error as Error).message}`);
     }
