@@ -47,7 +47,7 @@ export async function openProvider(
 ): Promise<Provider> {
   const { config: settings, log, globalConfig } = server;
   const { baseUrl, baseUrlKey, model } = options;
-  const key = `${server.name}.${baseUrlKey}`;
+  const key = `${configPath(server)}.${baseUrlKey}`;
   const urls = [baseUrl].flat().map((text) => parseEndpointUrl(text, key));
   if (urls.length === 0) throw new GymError("PROVIDER_URL", `${key} is an empty list.`);
   const apiKey = await ApiKey.read(
@@ -100,8 +100,13 @@ function isOwnMachine(host: string): boolean {
   return /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/.test(host);
 }
 
-function noPrice({ name, directory }: ServerContext<unknown>, model: string): GymError {
-  const path = `${name}.responses_api_models.${basename(directory)}.prices`;
+/** Where a server's keys stand in the config; its folder has the name of its implementation. */
+function configPath({ name, directory }: ServerContext<unknown>): string {
+  return `${name}.responses_api_models.${basename(directory)}`;
+}
+
+function noPrice(server: ServerContext<unknown>, model: string): GymError {
+  const path = `${configPath(server)}.prices`;
   return new GymError(
     "PROVIDER_PRICE_UNKNOWN",
     `max_cost is set, but the price of '${model}' is not known. Set it in dollars per million tokens: '++${path}={input: 1.0, output: 4.0}'; both 0 for an engine of your own.`,

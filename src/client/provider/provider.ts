@@ -222,7 +222,8 @@ export class Provider {
         const attempt = () => this.#attempt(endpoint, call, body, progress);
         return await (this.#own ? this.#own.run(attempt, call.signal) : attempt());
       } catch (error) {
-        if (error instanceof Exhausted) throw gaveUp(error.last, attempt - 1, progress.since);
+        if (error instanceof Exhausted)
+          throw gaveUp(this.#tooLongToWait(error.last), attempt - 1, progress.since);
         if (!(error instanceof ProviderError)) throw error;
         // The clock starts with the first failure: neither waiting in line nor a slow answer uses the budget up.
         const { probes } = progress;
