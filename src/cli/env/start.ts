@@ -4,12 +4,14 @@ import type { ResolvedConfig } from "../../config/resolve.ts";
 import type { RunEvent, RunningServers } from "../../server/run/run-servers.ts";
 import { startFromConfig } from "../../server/run/start-from-config.ts";
 import type { CommandContext } from "../command.ts";
+import { refuseUnusedModelUrl } from "./model-flags.ts";
 import { watchServers } from "./watch.ts";
 
 /** Runs `gym env start`: everything up, shown, and down again on Ctrl-C. */
 export async function startServers(context: CommandContext): Promise<number> {
   const { flags, signal, out, err, terminal, io, env, installRoot } = context;
   const config = await context.resolve();
+  refuseUnusedModelUrl(flags, config);
   const roots = searchRoots({ cwd: io.cwd, env, installRoot });
   const started = Date.now();
   const show = showEvent(context);
