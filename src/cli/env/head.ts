@@ -1,4 +1,4 @@
-import { withDeadline } from "../../client/deadline.ts";
+import { Deadline } from "../../client/deadline.ts";
 import { requestOnce } from "../../client/http-pools.ts";
 import type { ResolvedConfig } from "../../config/resolve.ts";
 import { errorMessage, GymError } from "../../errors.ts";
@@ -12,20 +12,34 @@ export function headUrl(config: ResolvedConfig): string {
   return `http://${head.host ?? "127.0.0.1"}:${head.port ?? 11000}`;
 }
 
+const POINT_ELSEWHERE = "point at the right address with ++head_server.port=N";
+
+/** How a head server cannot be asked: nothing is there, it is busy, or what is there is something else. */
+export type HeadServerTrouble = "absent" | "silent" | "other";
+
 /** The head server cannot be asked. */
 export class HeadServerError extends GymError {
-  constructor(url: string, cause: unknown) {
-    super(
-      "HEAD_SERVER",
-      `There is no head server at ${url} (${errorMessage(cause)}). Start the servers with \`gym env start\`, or point at the right address with ++head_server.port=….`,
-      { cause },
-    );
+  readonly trouble: HeadServerTrouble;
+
+  constructor(url: string, trouble: HeadServerTrouble, cause: unknown) {
+    super("HEAD_SERVER", TROUBLE_TEXTS[trouble](url, errorMessage(cause)), { cause });
+    this.trouble = trouble;
   }
 }
 
+const TROUBLE_TEXTS: Record<HeadServerTrouble, (url: string, reason: string) => string> = {
+  absent: (url, reason) =>
+    `There is no head server at ${url} (${reason}). Start the servers with \`gym env start\`, or ${POINT_ELSEWHERE}.`,
+  silent: (url) =>
+    `The head server at ${url} does not answer within ${HEAD_TIMEOUT_MS / 1000} s: a server in its process may be computing. Try again, or ${POINT_ELSEWHERE}.`,
+  other: (url, reason) => `What answers at ${url} is no head server (${reason}): ${POINT_ELSEWHERE}.`,
+};
+
 /** The servers of the run behind a head server. */
 export async function runningServers(url: string, signal: AbortSignal): Promise<InstanceRecord[]> {
-  return (await ask(url, "/server_instances", signal)) as InstanceRecord[];
+  const instances = await ask(url, "/server_instances", signal);
+  if (Array.isArray(instances)) return instances as InstanceRecord[];
+  throw new HeadServerError(url, "other", "it lists no servers");
 }
 
 /** The config the servers behind a head server were started with; secrets are masked. */
@@ -37,13 +51,30 @@ export async function runningConfig(url: string, signal: AbortSignal): Promise<R
 }
 
 async function ask(url: string, path: string, signal: AbortSignal): Promise<unknown> {
+  const deadline = new Deadline(HEAD_TIMEOUT_MS, signal);
   try {
-    return await withDeadline(HEAD_TIMEOUT_MS, signal, async (stop) => {
-      const { status, text } = await requestOnce(`${url}${path}`, { signal: stop });
-      if (status !== 200) throw new Error(`status ${status}`);
-      return JSON.parse(text) as unknown;
-    });
+    const { status, text } = await requestOnce(`${url}${path}`, { signal: deadline.signal });
+    if (status !== 200) throw new HeadServerError(url, "other", `status ${status}`);
+    return parsed(url, text);
   } catch (error) {
-    throw new HeadServerError(url, error);
+    signal.throwIfAborted();
+    if (error instanceof HeadServerError) throw error;
+    throw new HeadServerError(url, deadline.passed ? "silent" : troubleOf(error), error);
+  } finally {
+    deadline.clear();
   }
+}
+
+function parsed(url: string, text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw new HeadServerError(url, "other", "its answer is no JSON");
+  }
+}
+
+/** A connection that cannot be made means that nobody is there; one that breaks, that it is not HTTP. */
+function troubleOf(error: unknown): HeadServerTrouble {
+  const { code = "" } = error as { code?: string };
+  return /^(HPE_|ECONNRESET|UND_ERR_SOCKET)/.test(code) ? "other" : "absent";
 }

@@ -17,7 +17,8 @@ export async function showStatus(context: CommandContext): Promise<number> {
   try {
     servers = await runningServers(headUrl(config), signal);
   } catch (error) {
-    if (!(error instanceof HeadServerError)) throw error;
+    // Nothing there is an answer; something there that does not tell is a failure.
+    if (!(error instanceof HeadServerError) || error.trouble !== "absent") throw error;
     err(`Warning: ${error.message}`);
   }
   const checked = await Promise.all(
