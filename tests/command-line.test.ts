@@ -47,6 +47,7 @@ describe("gym env validate", () => {
         { name: "kiln", type: "resources_servers", implementation: "oven" },
         { name: "policy_model", type: "responses_api_models", implementation: "dummy_model" },
       ],
+      warnings: [expect.stringContaining("needs a folder resources_servers/oven")],
     });
     const bad = await run({}, "env", "validate", "--json", "--config", "a.yaml");
     expect(bad.exitCode).toBe(1);

@@ -3,16 +3,19 @@ import type { ResolvedConfig } from "../config/resolve.ts";
 
 /** What `gym env validate --json` prints. */
 export type ValidationReport =
-  | { valid: true; servers: { name: string; type: string; implementation: string }[] }
+  | { valid: true; servers: { name: string; type: string; implementation: string }[]; warnings: string[] }
   | { valid: false; error: { class: string; code: string; message: string } };
 
-/** Resolves and tells how it went; a bad override stays an error, as on every other command. */
-export async function validationReport(resolve: () => Promise<ResolvedConfig>): Promise<ValidationReport> {
+/** Validates and tells how it went; a bad override stays an error, as on every other command. */
+export async function validationReport(
+  validate: () => Promise<{ config: ResolvedConfig; warnings: string[] }>,
+): Promise<ValidationReport> {
   try {
-    const { servers } = await resolve();
+    const { config, warnings } = await validate();
     return {
       valid: true,
-      servers: servers.map(({ name, type, implementation }) => ({ name, type, implementation })),
+      servers: config.servers.map(({ name, type, implementation }) => ({ name, type, implementation })),
+      warnings,
     };
   } catch (error) {
     if (!(error instanceof ConfigError) || error instanceof OverrideError) throw error;

@@ -5,10 +5,11 @@ import { createAgentApp } from "./agent-app.ts";
 import type { ServerApp } from "./app.ts";
 import { isObserved } from "./capture/settings.ts";
 import { checkDefinition } from "./check-definition.ts";
-import { misspeltKeys } from "./config-keys.ts";
+import { keysOf, misspeltKeys } from "./config-keys.ts";
 import type { ServerContext } from "./context.ts";
 import type { ServerDefinition, ServerType } from "./definitions.ts";
 import { createGymnasiumApp } from "./gymnasium-app.ts";
+import { hostKeys, misspeltHostKeys, withHostSettings } from "./host-settings.ts";
 import type { Logger } from "./logger.ts";
 import { createModelApp } from "./model-app.ts";
 import { createResourcesApp, type VerifyRunner } from "./resources-app.ts";
@@ -63,22 +64,28 @@ function makeApp(definition: ServerDefinition, server: ServerContext<unknown>, h
   }
 }
 
+/** A server's block, its definition and who it is. */
+export interface ConfigSource {
+  name: string;
+  implementation: string;
+  config: Record<string, unknown>;
+  log: Logger;
+}
+
 /** Own keys as the schema made them, others as they were: the base reads keys no schema mentions. */
-function readConfig(
+export function readConfig(
   definition: ServerDefinition,
-  {
-    name,
-    config,
-    implementation,
-    log,
-  }: { name: string; config: Record<string, unknown>; implementation: string; log: Logger },
+  { name, config: given, implementation, log }: ConfigSource,
 ): unknown {
   const schema: z.ZodType | undefined = definition.options.config;
+  const { type } = definition;
+  const config = withHostSettings({ name, type, implementation }, given);
+  const block = `${name}.${type}.${implementation}`;
+  const own = schema && keysOf(schema);
+  if (!schema || own)
+    for (const warning of misspeltHostKeys(type, config, own)) log.warn(`${block}.${warning}`);
   if (!schema) return config;
-  const block = `${name}.${definition.type}.${implementation}`;
-  if (definition.type === "responses_api_models") {
-    for (const warning of misspeltKeys(schema, config)) log.warn(`${block}.${warning}`);
-  }
+  for (const warning of misspeltKeys(schema, config, hostKeys(type))) log.warn(`${block}.${warning}`);
   const result = schema.safeParse(config);
   if (result.success) return { ...config, ...(result.data as object) };
   const problems = result.error.issues.map(

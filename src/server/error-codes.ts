@@ -17,7 +17,7 @@ export const serverErrorCodes = [
   {
     code: "SERVER_CONFIG",
     class: "GymError",
-    when: "The config of a server does not fit the schema it declares.",
+    when: "The config of a server does not fit the schema it declares, or a key that every server has (`num_workers`, `max_body_mb`, …) has a value that cannot be used.",
     fix: "Correct the fields listed.",
   },
   {
@@ -29,7 +29,7 @@ export const serverErrorCodes = [
   {
     code: "SERVER_HOSTING",
     class: "GymError",
-    when: "`hosting` has an unknown value.",
+    when: "`hosting` at the top of the config has an unknown value.",
     fix: "Use one of the values listed.",
   },
   {

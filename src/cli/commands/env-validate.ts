@@ -1,3 +1,4 @@
+import type { ResolvedConfig } from "../../config/resolve.ts";
 import { defineCommand } from "../command.ts";
 import {
   configFlag,
@@ -11,8 +12,9 @@ import {
 
 export const envValidate = defineCommand({
   description:
-    "Check a config without starting anything: paths, YAML, interpolations, ??? values, server schemas and references. " +
-    "No model has to be configured; give one to have it checked too.\n\n" +
+    "Check a config without starting anything: paths, YAML, interpolations, ??? values, server blocks and references. " +
+    "No model has to be configured; give one to have it checked too. With --deep the code of the servers is loaded as well: " +
+    "their own config keys are checked, and code that is missing or broken is an error instead of a warning.\n\n" +
     "With NAME or --manifest: check the manifest of an environment or benchmark against its config and its data.",
   flags: {
     ...configFlag,
@@ -27,6 +29,10 @@ export const envValidate = defineCommand({
       completes: "file",
       help: "the manifest to check, instead of NAME",
     },
+    deep: {
+      kind: "switch",
+      help: "load the servers' code and check the config against the schemas in it",
+    },
     sync: {
       kind: "switch",
       key: "sync",
@@ -37,24 +43,29 @@ export const envValidate = defineCommand({
   positionals: workloadName,
   examples: [
     "gym env validate --config my_env.yaml",
+    "gym env validate --resources-server my_quiz --deep",
     "gym env validate --benchmark gpqa --model-type openai_model",
     "gym env validate my_quiz --sync",
     "gym env validate --manifest environments/my_quiz/manifest.yaml --json",
   ],
   resolve: { noModel: true },
   async run(context) {
-    const { json, resolve, out, terminal } = context;
+    const { json, resolve, out, terminal, flags } = context;
     const { choosesManifest, validateManifest } = await import("../env/validate-manifest.ts");
     if (choosesManifest(context)) return validateManifest(context);
+    const { checkServers } = await import("../env/check-servers.ts");
+    const check = (config: ResolvedConfig) => checkServers(config, context, { deep: flags.deep === true });
     if (json) {
       const { validationReport } = await import("../validation-report.ts");
-      const report = await validationReport(resolve);
+      const report = await validationReport(async () => {
+        const config = await resolve();
+        return { config, warnings: await check(config) };
+      });
       out(JSON.stringify(report));
       return report.valid ? 0 : 1;
     }
     const config = await resolve();
-    const { codeWarnings } = await import("../env/code-warnings.ts");
-    for (const warning of codeWarnings(config, context)) context.err(`Warning: ${warning}`);
+    for (const warning of await check(config)) context.err(`Warning: ${warning}`);
     out(`${terminal.green("✓")} Config is valid.`);
     return 0;
   },

@@ -1,16 +1,16 @@
 import { GymError } from "../../errors.ts";
 import type { HostedInstance } from "../cohost.ts";
+import { HOSTING, withHostSettings } from "../host-settings.ts";
 
 /** How an instance is hosted. */
 export type Placement = "cohosted" | "process" | "workers" | "python";
-
-const HOSTING = ["cohosted", "process"] as const;
 
 /** Where an instance runs: with the others unless its config, its workers, its libraries or its language say otherwise. */
 export function placementOf(
   instance: HostedInstance,
   globalConfig: Readonly<Record<string, unknown>>,
 ): Placement {
+  withHostSettings(instance, instance.config);
   if (instance.code.language === "python") return "python";
   if (workerCount(instance) > 1) return "workers";
   const wanted = instance.config["hosting"] ?? globalConfig["hosting"];

@@ -1,0 +1,80 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { captureRun } from "../captured-run.ts";
+
+let base: string;
+beforeEach(() => {
+  base = realpathSync(mkdtempSync(path.join(tmpdir(), "gym-check-")));
+});
+afterEach(() => rmSync(base, { recursive: true, force: true }));
+
+const APP = `
+import { defineResourcesServer } from "nemo-gym";
+import { z } from "zod";
+export default defineResourcesServer({
+  config: z.object({ needed: z.number(), max_tries: z.number().optional() }),
+  verify: () => ({ reward: 1 }),
+});
+`;
+
+function write(name: string, text: string): void {
+  mkdirSync(path.dirname(path.join(base, name)), { recursive: true });
+  writeFileSync(path.join(base, name), text);
+}
+
+function validate(block: string, ...words: string[]) {
+  write("a.yaml", `kiln:\n  resources_servers:\n    oven:\n      entrypoint: app.ts\n${block}`);
+  const env = { PATH: process.env["PATH"], HOME: process.env["HOME"] };
+  return captureRun(["env", "validate", "--config", "a.yaml", ...words], { cwd: base, env });
+}
+
+describe("gym env validate", () => {
+  beforeEach(() => write("resources_servers/oven/app.ts", APP));
+
+  it.each([
+    ["      num_workers: -1\n", "kiln.resources_servers.oven.num_workers: must be between 1 and"],
+    ["      hosting: foo\n", "kiln.resources_servers.oven.hosting: must be one of cohosted, process"],
+    ["hosting: foo\n", 'hosting: must be one of cohosted, process, not "foo"'],
+  ])("refuses values that no server can start with: case %#", async (block, told) => {
+    const { exitCode, stdout } = await validate(block);
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain(told);
+    const json = await validate(block, "--json");
+    expect(JSON.parse(json.stdout)).toMatchObject({ valid: false, error: { code: "CONFIG_INVALID" } });
+  });
+
+  it("warns of misspelt keys and of an entry file that is not there", async () => {
+    const odd = await validate("      max_sesions: 3\n", "++kiln.resources_servers.oven.entrypoint=nope.ts");
+    expect(odd.exitCode).toBe(0);
+    expect(odd.stderr).toContain("Did you mean 'max_sessions'?");
+    expect(odd.stderr).toContain("needs its entrypoint 'nope.ts'");
+    const json = await validate("      max_sesions: 3\n", "--json");
+    expect(JSON.parse(json.stdout).warnings).toEqual([expect.stringContaining("max_sessions")]);
+  });
+
+  it("does not load code unless it is told to", async () => {
+    expect((await validate("")).stdout).toBe("✓ Config is valid.\n");
+    const { exitCode, stdout } = await validate("", "--deep");
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain("kiln.resources_servers.oven.needed: is required");
+  });
+
+  it("checks keys of the server itself with --deep", async () => {
+    const fine = await validate("      needed: 1\n", "--deep");
+    expect(fine).toMatchObject({ exitCode: 0, stdout: "✓ Config is valid.\n", stderr: "" });
+    const odd = await validate("      needed: 1\n      max_triez: 2\n", "--deep");
+    expect(odd.stderr).toContain("Did you mean 'max_tries'?");
+    const missing = await validate("", "--deep", "++kiln.resources_servers.oven.entrypoint=nope.ts");
+    expect(missing).toMatchObject({ exitCode: 1, stdout: expect.stringContaining("`entrypoint: app.ts`") });
+  });
+
+  it("tells code that cannot be loaded with --deep", async () => {
+    write("resources_servers/oven/app.ts", "throw new Error('kaboom');");
+    expect((await validate("")).exitCode).toBe(0);
+    const { exitCode, stdout } = await validate("", "--deep");
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain("kaboom");
+  });
+});
