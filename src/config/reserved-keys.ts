@@ -26,7 +26,8 @@ export const reservedKeys = [
   {
     key: "head_server",
     default: "{host: <default host>, port: 11000}",
-    description: "Address of the head server. Set as a whole: a partial value is not completed.",
+    description:
+      "Address of the head server; `++head_server.port=N` moves it. Where a part is left out it is 127.0.0.1 or 11000.",
   },
   {
     key: "disallowed_ports",
@@ -119,6 +120,12 @@ export const knownKeys = [
     default: "300",
     description:
       "A process whose event loop is blocked this long ends with a message that names the server; null: never.",
+  },
+  {
+    key: "server_start_limit_seconds",
+    default: "3600",
+    description:
+      "A start fails when a server is not ready within this time, and names it; every 10 s you are told who is waited for. null: no limit.",
   },
   {
     key: "profiling_enabled",

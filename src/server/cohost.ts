@@ -1,12 +1,13 @@
 import { STATUS_CODES } from "node:http";
-import { performance } from "node:perf_hooks";
 import { Links } from "../client/link/links.ts";
 import { type LocalServer, RunClient } from "../client/run-client.ts";
-import { errorMessage } from "../errors.ts";
+import { errorMessage, GymError } from "../errors.ts";
 import type { AppCall, AppReply, ServerApp } from "./app.ts";
+import { authorTrace } from "./calling-code.ts";
 import { createApp } from "./create-app.ts";
 import type { ServerType } from "./definitions.ts";
 import { guardExit } from "./exit-guard.ts";
+import { withHostSettings } from "./host-settings.ts";
 import { type HostedCode, hostedCode } from "./hosted-code.ts";
 import { HttpEdge } from "./http-edge.ts";
 import { LinkEdge } from "./link-edge.ts";
@@ -47,6 +48,8 @@ export interface CoHostOptions {
   /** A worker looks at a request before its app does. */
   intercept?: (app: ServerApp) => ServerApp;
   listen?: boolean;
+  /** Told when a server has done what it does before it takes requests. */
+  onStarted?: (server: string) => void;
   /** Where this process answers the other processes of the run, and where these answer, by server. */
   link?: { socketPath?: string; sockets: ReadonlyMap<string, string> };
 }
@@ -94,10 +97,16 @@ export class CoHost {
         host.#profiles = new ServerProfiles(apps, {
           directory,
           suffix: options.profileSuffix ?? "",
+          onFile: (server, file) => options.logger(server).info(`its profile goes to ${file}`),
           onError: (server, error) =>
             options.logger(server).error(`its profile was not written: ${errorMessage(error)}`),
         });
-      await Promise.all([...apps.values()].map((app) => app.start()));
+      await Promise.all(
+        [...apps.values()].map(async (app) => {
+          await startApp(app);
+          options.onStarted?.(app.name);
+        }),
+      );
       if (options.listen !== false) {
         for (const instance of options.instances) {
           const app = apps.get(instance.name);
@@ -171,6 +180,18 @@ async function createHostedApp(
   return options.intercept ? options.intercept(watched) : watched;
 }
 
+/** What goes wrong in the code of a server is told with its name and place. */
+async function startApp(app: ServerApp): Promise<void> {
+  try {
+    await app.start();
+  } catch (error) {
+    if (error instanceof GymError) throw error;
+    throw new GymError("SERVER_START", `Server '${app.name}' could not start: ${authorTrace(error)}`, {
+      cause: error,
+    });
+  }
+}
+
 /** Says what was asked and answered, also by callers in this process. */
 function logAccess(app: ServerApp, log: Logger): void {
   const handle = app.handle.bind(app);
@@ -185,20 +206,17 @@ function logAccess(app: ServerApp, log: Logger): void {
 function watchLoop(app: ServerApp, monitor: LoopMonitor, watchdog: Watchdog | undefined): ServerApp {
   const handle = app.handle.bind(app);
   const number = watchdog?.numberOf(app.name) ?? 0;
+  const onRest = watchdog && (() => watchdog.leave());
   app.handle = (call: AppCall): Promise<AppReply> => {
-    // First: it starts a thread once, which is not the handler's fault.
     watchdog?.enter(number);
-    const started = performance.now();
-    const reply = handle(call);
-    watchdog?.leave();
-    monitor.ran(app.name, call.path, performance.now() - started);
-    return reply;
+    monitor.began(app.name, call.path, onRest);
+    return handle(call);
   };
   return app;
 }
 
 function listen(app: ServerApp, instance: HostedInstance): Promise<HttpEdge> {
-  const limit = instance.config["max_body_mb"];
+  const { max_body_mb: limit } = withHostSettings(instance, instance.config);
   return HttpEdge.listen(app, {
     host: instance.host,
     port: instance.port,

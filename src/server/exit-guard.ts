@@ -1,4 +1,5 @@
 import { GymError } from "../errors.ts";
+import { callingFiles } from "./calling-code.ts";
 import { type HostedCode, serverOfFile } from "./hosted-code.ts";
 
 /** Code of a server wanted to end the process it runs in. */
@@ -49,17 +50,4 @@ function callingServer(): string | undefined {
     }
   }
   return undefined;
-}
-
-/** Files of the functions under way, innermost first. */
-function callingFiles(): string[] {
-  const { prepareStackTrace, stackTraceLimit } = Error;
-  try {
-    Error.stackTraceLimit = 100;
-    Error.prepareStackTrace = (_error, sites) => sites.map((site) => site.getFileName() ?? "");
-    return new Error().stack as unknown as string[];
-  } finally {
-    Error.prepareStackTrace = prepareStackTrace;
-    Error.stackTraceLimit = stackTraceLimit;
-  }
 }

@@ -2,6 +2,7 @@ import { createRequire } from "node:module";
 import { extname } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { errorMessage } from "../errors.ts";
+import { authorTrace } from "./calling-code.ts";
 import type { ServerDefinition } from "./definitions.ts";
 import { isServerDefinition } from "./is-definition.ts";
 import { compiledTwin, ServerCodeError } from "./locate-server.ts";
@@ -13,13 +14,23 @@ export async function loadDefinition(entry: string, installRoot: string): Promis
   try {
     module = file.endsWith(".ts") ? await importTypeScript(file) : await import(pathToFileURL(file).href);
   } catch (error) {
-    throw new ServerCodeError(`${entry} cannot be loaded: ${(error as Error).stack ?? errorMessage(error)}`);
+    throw new ServerCodeError(`${entry} cannot be loaded: ${missingPackage(error) ?? authorTrace(error)}`);
   }
   const definition = module.default;
   if (isServerDefinition(definition)) return definition;
   throw new ServerCodeError(
     `${entry} has no server as its default export: use \`export default defineResourcesServer({ … })\`, defineAgent or defineModel.`,
   );
+}
+
+/** A package that is not installed is no matter of code. */
+function missingPackage(error: unknown): string | undefined {
+  const { code } = error as { code?: unknown };
+  if (code !== "MODULE_NOT_FOUND" && code !== "ERR_MODULE_NOT_FOUND") return undefined;
+  const [line = ""] = errorMessage(error).split("\n");
+  const [, name] = /'((?:@[^/']+\/)?[^./'][^/']*)/.exec(line) ?? [];
+  if (name === undefined) return undefined;
+  return `${line}. Install it in your project (npm install ${name}), or name it in the package.json of the server's folder.`;
 }
 
 /** The `nemo-gym/<name>` of package.json. */

@@ -1,4 +1,4 @@
-import { type IntervalHistogram, monitorEventLoopDelay } from "node:perf_hooks";
+import { type IntervalHistogram, monitorEventLoopDelay, performance } from "node:perf_hooks";
 
 const RESOLUTION_MS = 20;
 const CHECK_INTERVAL_MS = 1_000;
@@ -9,46 +9,83 @@ const SLOW_LOOP_MS = 200;
 export interface LoopLag {
   /** Longest delay of the last second. */
   lagMs: number;
-  /** The server whose handler held the loop longest in that second, when one did. */
+  /** The server whose handler held the loop longest in that second, when one held it noticeably. */
   server: string | undefined;
   path: string | undefined;
   heldMs: number;
 }
 
+interface Running {
+  server: string;
+  path: string;
+  since: number;
+  onRest: (() => void) | undefined;
+}
+
+const NOBODY: LoopLag = { lagMs: 0, server: undefined, path: undefined, heldMs: 0 };
+
 /** Watches the event loop of a process and names the server to blame when it lags. */
 export class LoopMonitor {
   readonly #histogram: IntervalHistogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   readonly #timer: NodeJS.Timeout;
+  readonly #onLag: (lag: LoopLag) => void;
   #watching = false;
-  #worst: LoopLag = { lagMs: 0, server: undefined, path: undefined, heldMs: 0 };
-  /** The largest lag seen since the start. */
-  peakMs = 0;
+  #worst = NOBODY;
+  #running: Running | undefined;
+  #rests = true;
 
   constructor(onLag: (lag: LoopLag) => void) {
-    this.#timer = setInterval(() => {
-      // Loading code at start-up holds the loop and hurts nobody: watching begins with the first whole second.
-      if (!this.#watching) {
-        this.#watching = this.#histogram.enable();
-        this.#worst = { lagMs: 0, server: undefined, path: undefined, heldMs: 0 };
-        return;
-      }
-      const lagMs = Math.max(0, this.#histogram.max / 1e6 - RESOLUTION_MS);
-      this.#histogram.reset();
-      this.peakMs = Math.max(this.peakMs, lagMs);
-      const worst = this.#worst;
-      this.#worst = { lagMs: 0, server: undefined, path: undefined, heldMs: 0 };
-      if (lagMs >= SLOW_LOOP_MS || worst.heldMs >= SLOW_HANDLER_MS) onLag({ ...worst, lagMs });
-    }, CHECK_INTERVAL_MS);
+    this.#onLag = onLag;
+    // Behind all timers that are due: that of the histogram may come after this one, and would not have counted yet.
+    this.#timer = setInterval(() => setImmediate(() => this.#check()), CHECK_INTERVAL_MS);
     this.#timer.unref();
   }
 
-  /** Notes how long a handler ran before it first waited. */
-  ran(server: string, path: string, heldMs: number): void {
-    if (heldMs > this.#worst.heldMs) this.#worst = { lagMs: 0, server, path, heldMs };
+  /**
+   * A handler begins. What runs until the loop gets its turn is counted for it: its code before the first wait, and behind
+   * waits for what is there already, unless another one begins in between. `onRest` is called when the loop has its turn.
+   */
+  began(server: string, path: string, onRest?: () => void): void {
+    const now = performance.now();
+    this.#finish(now);
+    this.#running = { server, path, since: now, onRest };
+    if (!this.#rests) return;
+    this.#rests = false;
+    // A tick asked for among microtasks comes when none of them are left.
+    queueMicrotask(() => process.nextTick(() => this.#rest()));
   }
 
   stop(): void {
     clearInterval(this.#timer);
     this.#histogram.disable();
+  }
+
+  #rest(): void {
+    this.#rests = true;
+    const { onRest } = this.#running ?? {};
+    this.#finish(performance.now());
+    onRest?.();
+  }
+
+  #finish(now: number): void {
+    if (!this.#running) return;
+    const { server, path, since } = this.#running;
+    this.#running = undefined;
+    if (now - since > this.#worst.heldMs) this.#worst = { lagMs: 0, server, path, heldMs: now - since };
+  }
+
+  #check(): void {
+    const worst = this.#worst;
+    this.#worst = NOBODY;
+    // Loading code at start-up holds the loop and hurts nobody: watching begins with the first whole second.
+    if (!this.#watching) {
+      this.#watching = this.#histogram.enable();
+      return;
+    }
+    const measured = Math.max(0, this.#histogram.max / 1e6 - RESOLUTION_MS);
+    this.#histogram.reset();
+    const lagMs = Math.max(measured, worst.heldMs);
+    if (lagMs < SLOW_LOOP_MS && worst.heldMs < SLOW_HANDLER_MS) return;
+    this.#onLag({ ...(worst.heldMs < SLOW_HANDLER_MS ? NOBODY : worst), lagMs });
   }
 }

@@ -13,13 +13,20 @@ export class ServerProfiles {
     {
       directory,
       suffix,
+      onFile,
       onError,
-    }: { directory: string; suffix: string; onError: (server: string, error: unknown) => void },
+    }: {
+      directory: string;
+      suffix: string;
+      onFile: (server: string, file: string) => void;
+      onError: (server: string, error: unknown) => void;
+    },
   ) {
     this.#onError = onError;
     for (const app of apps.values()) {
       const file = join(directory, app.cookie.name, `${app.name.replaceAll("/", "_")}${suffix}.cpuprofile`);
       this.#files.push({ file, server: app.name });
+      onFile(app.name, file);
       app.addGet("/stats", async () => {
         await this.#profiler.write(file);
         return new Reply({ raw: "" });

@@ -7,6 +7,8 @@ import { closeSync, writeSync } from "node:fs";
 import { type Debugger, Session } from "node:inspector";
 import { workerData } from "node:worker_threads";
 import { serverOfFile } from "./hosted-code.ts";
+import { killLeftBehind, killOwnGroup } from "./run/left-behind.ts";
+import { onSignals } from "./thread-signals.ts";
 import { Slot, type WatchdogTask } from "./watchdog.ts";
 
 const LOOK_MS = 1_000;
@@ -14,17 +16,26 @@ const REPEAT_SECONDS = 60;
 /** Native code cannot be interrupted to ask where it is. */
 const PAUSE_LIMIT_MS = 5_000;
 const STDERR = 2;
-const END_PROCESS = 'try { process.emit("exit", 1); } finally { process.reallyExit(1); }';
+const SIGNAL_EXIT_BASE = 128;
+/** The loop may come back and do what a signal asks for; whoever repeats it does not want to wait for that. */
+const SIGNAL_GRACE_SECONDS = 4;
+const REPEATED_SIGNAL_GRACE_SECONDS = 1;
+/** A loop that only works a lot notices by itself that its parent is gone. */
+const ORPHAN_GRACE_SECONDS = 3;
 
-const { slots, code, warnSeconds, limitSeconds } = workerData as WatchdogTask;
+const { slots, code, signals, warnSeconds, limitSeconds, hasOneServer, parent, startedBefore } =
+  workerData as WatchdogTask;
 const shared = new Int32Array(slots);
-let lastBeat = -1;
+let lastBeat = Atomics.load(shared, Slot.beat);
 let blockedSeconds = 0;
 let nextWarning = warnSeconds;
+/** What came in, and the last beat before it: the loop has not moved since. */
+let asked: { name: NodeJS.Signals; number: number; beat: number; times: number; seconds: number } | undefined;
 
 const watching = setInterval(() => {
   // Looks are counted, not time: a laptop that slept has not blocked its loop.
   const beat = Atomics.load(shared, Slot.beat);
+  if (beat !== asked?.beat) asked = undefined;
   if (beat !== lastBeat) {
     lastBeat = beat;
     blockedSeconds = 0;
@@ -32,29 +43,59 @@ const watching = setInterval(() => {
     return;
   }
   blockedSeconds += LOOK_MS / 1000;
-  if (limitSeconds !== null && blockedSeconds >= limitSeconds) end(limitSeconds);
+  if (asked && goesOnSignal(asked)) return;
+  if (parent !== undefined && process.ppid !== parent && blockedSeconds >= ORPHAN_GRACE_SECONDS) endGroup();
+  else if (limitSeconds !== null && blockedSeconds >= limitSeconds)
+    end(1, `That is the limit (blocked_loop_limit_seconds: ${limitSeconds}): the process ends here.`);
   else if (blockedSeconds >= nextWarning) {
     nextWarning += REPEAT_SECONDS;
     withPausedMain((frames) => say(`${describe(frames)}. ${REMEDY}`));
   }
 }, LOOK_MS);
 
+onSignals(signals, (name, number) => {
+  const beat = Atomics.load(shared, Slot.beat);
+  if (asked?.beat === beat) asked.times++;
+  else asked = { name, number, beat, times: 1, seconds: 0 };
+});
+
+const OWN_PROCESS = hasOneServer ? "" : ", or give the server a process of its own (hosting: process)";
 const REMEDY =
   "Nothing else in this process can run meanwhile. " +
-  'Make the work asynchronous or bounded, move it to a worker (verifyIn: "pool"), or give the server a process of its own (hosting: process).';
+  `Make the work asynchronous or bounded${hasOneServer ? " or" : ","} move it to a worker (verifyIn: "pool" for a verifier)${OWN_PROCESS}.`;
 
-function end(limit: number): void {
+/** A signal the blocked thread cannot answer: says so at once, and ends the process when it does not come back. */
+function goesOnSignal(signal: NonNullable<typeof asked>): boolean {
+  signal.seconds += LOOK_MS / 1000;
+  const { name, number, times, seconds } = signal;
+  const grace = times > 1 ? REPEATED_SIGNAL_GRACE_SECONDS : SIGNAL_GRACE_SECONDS;
+  if (seconds > grace) {
+    end(SIGNAL_EXIT_BASE + number, `It cannot answer ${name}: the process ends here.`);
+    return true;
+  }
+  if (seconds === LOOK_MS / 1000 && times === 1)
+    withPausedMain((frames) =>
+      say(`${describe(frames)}. It cannot answer ${name} yet; the process ends in ${grace} s at the latest.`),
+    );
+  return false;
+}
+
+function end(exitCode: number, why: string): void {
   clearInterval(watching);
   withPausedMain((frames, evaluate) => {
-    say(
-      `${describe(frames)}. That is the limit (blocked_loop_limit_seconds: ${limit}): the process ends here. ` +
-        "What was finished is saved; resume when the server is mended.",
-    );
+    say(`${describe(frames)}. ${why} What was finished is saved; resume when the server is mended.`);
+    if (startedBefore) killLeftBehind(startedBefore);
     setTimeout(() => process.kill(process.pid, "SIGKILL"), PAUSE_LIMIT_MS);
     // Node would add that it waits for a debugger to leave, which is this thread and nobody the reader knows.
     closeSync(STDERR);
-    evaluate(END_PROCESS);
+    evaluate(`try { process.emit("exit", ${exitCode}); } finally { process.reallyExit(${exitCode}); }`);
   });
+}
+
+/** Nobody is there any more to be told, or to stop what this process has started. */
+function endGroup(): void {
+  killOwnGroup();
+  process.kill(process.pid, "SIGKILL");
 }
 
 /** stderr of a worker goes through the thread that is blocked; the descriptor does not. */
@@ -78,7 +119,7 @@ function describe(frames: readonly Frame[]): string {
   if (frame) {
     const { functionName, file, line } = frame;
     const server = serverOfFile(file, code);
-    return `Server '${server}' hangs: ${held} in ${functionName || "a function"} (${file.replace(/^file:\/\//, "")}:${line})`;
+    return `Server '${server}' hangs: ${held} in ${functionName || "unnamed code"} (${file.replace(/^file:\/\//, "")}:${line})`;
   }
   const handling = code[Atomics.load(shared, Slot.held) - 1]?.server;
   if (handling !== undefined) return `Server '${handling}' hangs: ${held} by a handler of it`;

@@ -9,15 +9,26 @@ import { compiledTwin } from "./locate-server.ts";
 const BEAT_MS = 500;
 const DEFAULT_WARN_SECONDS = 5;
 const DEFAULT_LIMIT_SECONDS = 300;
+const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** Where the beating thread and the watching one meet. */
 export const Slot = { beat: 0, held: 1, entered: 2, count: 3 } as const;
 
-export interface WatchdogTask {
+export interface WatchdogTask extends WatchdogLimits, WatchedProcess {
   slots: SharedArrayBuffer;
   code: readonly HostedCode[];
-  warnSeconds: number;
-  limitSeconds: number | null;
+  /** Signals this program answers by itself; with the loop blocked it cannot. */
+  signals: readonly NodeJS.Signals[];
+}
+
+/** The process the loop belongs to. */
+export interface WatchedProcess {
+  /** Whether a single server lives in it. */
+  hasOneServer: boolean;
+  /** It must not outlive the process with this id. */
+  parent?: number;
+  /** Processes below it that were there before the servers; set when everything else below ends with it. */
+  startedBefore?: readonly number[];
 }
 
 export interface WatchdogLimits {
@@ -45,33 +56,39 @@ function seconds(config: Readonly<Record<string, unknown>>, key: string, preset:
 }
 
 /**
- * Notices from another thread when this one does nothing but compute: names the server whose code it is in, and ends the
- * process when that lasts beyond the limit. Nothing in this thread could say so.
+ * Notices from another thread when this one does nothing but compute: names the server whose code it is in, ends the
+ * process when that lasts beyond the limit, and does what signals ask for meanwhile. Nothing in this thread could.
  */
 export class Watchdog {
   readonly #slots = new Int32Array(new SharedArrayBuffer(Slot.count * Int32Array.BYTES_PER_ELEMENT));
   readonly #beat: NodeJS.Timeout;
   readonly #code: readonly HostedCode[];
-  readonly #limits: WatchdogLimits;
-  readonly #installRoot: string;
-  #worker: Worker | undefined;
-  #isWatching = false;
+  readonly #worker: Worker | undefined;
 
-  constructor(code: readonly HostedCode[], limits: WatchdogLimits, installRoot: string) {
+  /** Watches from now on: also code that is being loaded may never come back. */
+  constructor(
+    code: readonly HostedCode[],
+    limits: WatchdogLimits,
+    watched: WatchedProcess & { installRoot: string },
+  ) {
+    const { installRoot, ...about } = watched;
     this.#code = code;
-    this.#limits = limits;
-    this.#installRoot = installRoot;
     this.#beat = setInterval(() => Atomics.add(this.#slots, Slot.beat, 1), BEAT_MS).unref();
+    // Whoever looks at the process with a debugger stops it for as long as it takes.
+    if (debuggerUrl() !== undefined) return;
+    const slots = this.#slots.buffer as SharedArrayBuffer;
+    // One that nobody listens for ends the process by itself, and must go on doing so.
+    const signals = STOP_SIGNALS.filter((signal) => process.listenerCount(signal) > 0);
+    this.#worker = startWorker({ slots, code, signals, ...limits, ...about }, installRoot);
   }
 
-  /** A number for the server, for `enter` and `leave`. */
+  /** A number for the server, for `enter`. */
   numberOf(server: string): number {
     return this.#code.findIndex((hosted) => hosted.server === server) + 1;
   }
 
   /** The handler of a server begins to run… */
   enter(server: number): void {
-    if (!this.#isWatching) this.#watch();
     this.#slots[Slot.held] = server;
     this.#slots[Slot.entered] = server;
   }
@@ -83,17 +100,7 @@ export class Watchdog {
 
   async stop(): Promise<void> {
     clearInterval(this.#beat);
-    this.#isWatching = true;
     await this.#worker?.terminate();
-  }
-
-  /** With the first request: until then there is nothing to watch, and starting a thread costs a moment. */
-  #watch(): void {
-    this.#isWatching = true;
-    // Whoever looks at the process with a debugger stops it for as long as it takes.
-    if (debuggerUrl() !== undefined) return;
-    const slots = this.#slots.buffer as SharedArrayBuffer;
-    this.#worker = startWorker({ slots, code: this.#code, ...this.#limits }, this.#installRoot);
   }
 }
 

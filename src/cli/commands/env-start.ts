@@ -11,6 +11,7 @@ export const envStart = defineCommand({
     ...searchDirFlag,
     ...modelFlags,
     watch: { kind: "switch", help: "restart a server when a file in its folder changes" },
+    json: { kind: "switch", help: "print what happens as JSON, one event a line" },
     "no-preflight": { kind: "switch", help: "do not call the model endpoint before saying ready" },
   },
   examples: [

@@ -4,6 +4,7 @@ import type { Collection } from "../../rollouts/collect.ts";
 import type { ProgressSnapshot } from "../../rollouts/collection-progress.ts";
 import type { EvaluationEvent } from "../../rollouts/evaluate.ts";
 import type { RunEvent } from "../../server/run/run-servers.ts";
+import { waitingText } from "../../server/run/start-watch.ts";
 import type { CommandContext } from "../command.ts";
 import { DRAIN_GRACE_MS, SignalReceived } from "../interruption.ts";
 import { createTerminal } from "../render/terminal.ts";
@@ -105,6 +106,7 @@ class TextView implements RunView {
       const worth = event.level === "warn" || event.level === "error" || this.#context.verbose;
       if (worth) this.#serverLine(`(${event.server}) ${event.line}`);
     } else if (event.type === "installing") this.#print(`installing the packages of ${event.server}`);
+    else if (event.type === "waiting") this.notice(waitingText(event));
     else if (event.type === "lag") {
       const { lagMs, server, path: route, heldMs } = event.lag;
       const blame = server ? `; ${server} ${route} held it for ${Math.round(heldMs)} ms` : "";

@@ -24,6 +24,8 @@ export type ServerMessage =
   | { type: "loaded" }
   | { type: "ready" }
   | { type: "failed"; message: string; stack?: string }
+  /** Something it cannot do without has ended, and it ends too: `worker 1 was killed by SIGKILL`. */
+  | { type: "ending"; message: string }
   | { type: "lag"; server: string | undefined; path: string | undefined; lagMs: number; heldMs: number };
 
 export function isStartMessage(value: unknown): value is StartMessage {

@@ -7,6 +7,7 @@ import { sleep } from "../../client/retry.ts";
 import { GymError } from "../../errors.ts";
 import type { StartMessage } from "./messages.ts";
 import { pythonEnvironment } from "./python-environment.ts";
+import { endBecause, exitText } from "./server-ending.ts";
 
 const FIRST_PROBE_MS = 50;
 const LAST_PROBE_MS = 1_000;
@@ -41,22 +42,21 @@ export async function runPython(message: StartMessage): Promise<() => Promise<vo
     },
   });
   let stopping = false;
+  let exitCode = 1;
   const exited = new Promise<never>((_, reject) => {
     child.once("error", (error) =>
       reject(new GymError("SERVER_START", `${python} cannot be run: ${error.message}`)),
     );
     child.once("exit", (code, signal) => {
-      reject(
-        new GymError("SERVER_START", `${entry} ended with ${signal ? `signal ${signal}` : `code ${code}`}`),
-      );
-      if (!stopping) process.exitCode = code || 1;
+      exitCode = code || 1;
+      reject(new GymError("SERVER_START", `${entry} ${exitText(code, signal)}`));
+      if (!stopping) process.exitCode = exitCode;
     });
   });
   await Promise.race([answers(instance.host, instance.port), exited]);
   exited.catch((error: Error) => {
     if (stopping) return;
-    console.error(error.message);
-    process.exit(1);
+    endBecause(`has failed: ${error.message}`, exitCode);
   });
   return async () => {
     stopping = true;

@@ -2,11 +2,14 @@ import { randomBytes } from "node:crypto";
 import { Coordinator } from "../../client/provider/shared/coordinator.ts";
 import { RunClient, untilAborted } from "../../client/run-client.ts";
 import { errorMessage, GymError } from "../../errors.ts";
+import { serverOfError, strayText } from "../calling-code.ts";
 import { CoHost, codeOf, type HostedInstance } from "../cohost.ts";
 import { ServerExitError } from "../exit-guard.ts";
 import { ListenError } from "../http-edge.ts";
 import { type LoopLag, LoopMonitor } from "../loop-monitor.ts";
+import { captureOutput } from "../output-capture.ts";
 import { Watchdog, watchdogLimits } from "../watchdog.ts";
+import { checkPorts } from "./check-ports.ts";
 import { fileFinder } from "./find-file.ts";
 import { HeadServer, type InstanceRecord } from "./head-server.ts";
 import { descendants, killLeftBehind } from "./left-behind.ts";
@@ -14,13 +17,16 @@ import type { StartMessage } from "./messages.ts";
 import { installNodeDependencies } from "./node-dependencies.ts";
 import { type Placement, placementOf } from "./placement.ts";
 import { portHolder } from "./port-holder.ts";
-import { type ChildExit, ServerChild } from "./server-child.ts";
+import { ServerChild } from "./server-child.ts";
 import { type LogLevel, ServerLog } from "./server-log.ts";
+import { StartWatch, startLimitSeconds } from "./start-watch.ts";
 
 /** What happens while servers start and run; the caller decides what to show. */
 export type RunEvent =
   | { type: "starting"; server: string; placement: Placement; url: string; log: string | undefined }
   | { type: "installing"; server: string }
+  /** Some are not ready yet. */
+  | { type: "waiting"; servers: readonly string[]; seconds: number }
   | { type: "ready"; server: string; url: string; milliseconds: number }
   | { type: "log"; server: string; line: string; level: LogLevel }
   | { type: "lag"; lag: LoopLag }
@@ -50,7 +56,7 @@ export class ServerCrashError extends GymError {
   constructor(server: string, message: string, lastLines: readonly string[]) {
     const log =
       lastLines.length === 0 ? "" : `\nIts last lines:\n${lastLines.map((line) => `  ${line}`).join("\n")}`;
-    super("SERVER_CRASHED", `Server '${server}' ${message}.${log}`);
+    super("SERVER_CRASHED", `Server '${server}' ${message.replace(/\.$/, "")}.${log}`);
     this.server = server;
     this.lastLines = lastLines;
   }
@@ -98,6 +104,8 @@ export class RunningServers {
 /** Starts the servers of a run; when it returns they all answer. */
 export async function runServers(options: RunServersOptions): Promise<RunningServers> {
   const { instances, globalConfig, installRoot, signal } = options;
+  checkPorts(instances, options.head);
+  const startLimit = startLimitSeconds(globalConfig);
   const emit = options.onEvent ?? (() => {});
   const addresses = new Map(instances.map(({ name, host, port }) => [name, `http://${host}:${port}`]));
   const logs = new Map(instances.map(({ name }) => [name, serverLog(name, options, emit)]));
@@ -119,19 +127,26 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
   let stopping = false;
   const monitor = new LoopMonitor((lag) => emit({ type: "lag", lag }));
 
+  const here = instances.filter(({ name }) => placements.get(name) === "cohosted");
+  const codeHere = codeOf({ instances: here, installRoot });
+  let endCapture: (() => void) | undefined;
+  let watch: StartWatch | undefined;
+
   // Code of a co-hosted server that throws outside of a request must not take the other rollouts with it.
   const onStray = (error: unknown) => {
-    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    const server = error instanceof ServerExitError ? error.server : "co-hosted";
-    emit({ type: "log", server, line: `thrown outside of a request: ${text}`, level: "error" });
+    const server = error instanceof ServerExitError ? error.server : serverOfError(error, codeHere);
+    if (server !== undefined) logOf(server).logger.error(strayText(error));
+    else emit({ type: "log", server: "co-hosted", line: `error: ${strayText(error)}`, level: "error" });
   };
   const close = async () => {
     stopping = true;
+    watch?.stop();
     monitor.stop();
-    await watchdog?.stop();
     process.off("uncaughtException", onStray);
     process.off("unhandledRejection", onStray);
     await Promise.allSettled([cohost?.close(), ...[...children.values()].map((child) => child.stop())]);
+    await watchdog?.stop();
+    endCapture?.();
     await Promise.allSettled([head?.close(), client?.close()]);
     coordinator?.close();
     if (before) killLeftBehind(before);
@@ -162,7 +177,7 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
     void child.exited.then((exit) => {
       // A child that never got ready fails its start, or its restart, and nothing else.
       if (isReady && !stopping && children.get(instance.name) === child)
-        crash.reject(new ServerCrashError(instance.name, exitText(exit), log.recent));
+        crash.reject(new ServerCrashError(instance.name, exit, log.recent));
     });
     try {
       await child.ready;
@@ -184,6 +199,12 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
 
   try {
     signal?.throwIfAborted();
+    const limits = watchdogLimits(globalConfig);
+    if (here.length > 0) {
+      // Early: its thread needs a moment to start, and should be there when the first code is loaded.
+      const startedBefore = before && { startedBefore: before };
+      watchdog = new Watchdog(codeHere, limits, { installRoot, hasOneServer: false, ...startedBefore });
+    }
     if (options.head) {
       head = await HeadServer.listen({
         ...options.head,
@@ -201,7 +222,6 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
         return undefined;
       });
     sockets = coordinator && linkSockets(placements, coordinator);
-    const here = instances.filter(({ name }) => placements.get(name) === "cohosted");
     for (const { name } of instances) {
       const placement = placements.get(name) ?? "cohosted";
       emit({
@@ -213,21 +233,28 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
       });
     }
     const readySince = Date.now();
-    const ready = (name: string) =>
+    const names = instances.map(({ name }) => name);
+    const onWaiting = (servers: readonly string[], seconds: number) =>
+      emit({ type: "waiting", servers, seconds });
+    watch = new StartWatch(names, { limitSeconds: startLimit, onWaiting });
+    const startWatch = watch;
+    const ready = (name: string) => {
+      startWatch.ready(name);
       emit({
         type: "ready",
         server: name,
         url: addresses.get(name) ?? "",
         milliseconds: Date.now() - readySince,
       });
+    };
     if (here.length > 0) {
       process.on("uncaughtException", onStray);
       process.on("unhandledRejection", onStray);
+      endCapture = captureOutput(codeHere, (name, line, stream) =>
+        logOf(name).write(line, stream === "stdout" ? "info" : "error"),
+      );
     }
     const startHere = async () => {
-      const limits = watchdogLimits(globalConfig);
-      if (here.length > 0)
-        watchdog = new Watchdog(codeOf({ instances: here, installRoot }), limits, installRoot);
       cohost = await CoHost.start({
         instances: here,
         addresses,
@@ -236,6 +263,7 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
         findFile: fileFinder(options.roots),
         logger: (name) => logOf(name).logger,
         monitor,
+        onStarted: (name) => startWatch.ready(name),
         ...(watchdog && { watchdog }),
         ...(coordinator && sockets && { link: { socketPath: coordinator.socketBeside("here"), sockets } }),
       }).catch((error: unknown) => {
@@ -248,8 +276,9 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
       .map((instance) =>
         startChild(instance, placements.get(instance.name) ?? "process").then(() => ready(instance.name)),
       );
-    const started = Promise.all([startHere(), ...starts]);
+    const started = Promise.race([Promise.all([startHere(), ...starts]), watch.overdue]);
     await (signal ? untilAborted(started, signal) : started);
+    watch.stop();
     client = cohost ? cohost.client : new RunClient({ addresses });
     const records = instances.map((instance) =>
       recordOf(instance, children.get(instance.name)?.pid ?? process.pid, startTime),
@@ -320,12 +349,8 @@ function recordOf(instance: HostedInstance, pid: number, startTime: number): Ins
   };
 }
 
-function exitText({ code, signal }: ChildExit): string {
-  return signal ? `was killed by ${signal}` : `ended with code ${code}`;
-}
-
 function explainStart(error: unknown, instance: HostedInstance, log: ServerLog): Error {
-  const message = errorMessage(error);
+  const message = errorMessage(error).replace(`Server '${instance.name}' could not start: `, "");
   if (message.includes("the port is taken")) return explainTaken(error, instance.port);
   return new ServerCrashError(instance.name, `could not start: ${message}`, log.recent);
 }
@@ -336,7 +361,7 @@ function explainTaken(error: unknown, port: number | undefined): Error {
   if (port === undefined || !error.message.includes("the port is taken")) return error;
   const holder = portHolder(port);
   const remedy = error.message.includes("'head_server'")
-    ? " Another run may be up (gym env status); choose another port with ++head_server={host: 127.0.0.1, port: N}."
+    ? " Another run may be up (gym env status); choose another port with ++head_server.port=N."
     : "";
   return new GymError(
     "SERVER_LISTEN",

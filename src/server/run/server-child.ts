@@ -1,9 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { GymError } from "../../errors.ts";
 import { compiledTwin } from "../locate-server.ts";
+import { killMarked, PROCESS_MARK } from "./left-behind.ts";
 import type { ServerMessage, StartMessage } from "./messages.ts";
+import { exitText } from "./server-ending.ts";
 import type { ServerLog } from "./server-log.ts";
 
 /** A child gets this long to end by itself; then its whole process group is killed. */
@@ -12,17 +15,15 @@ const REAP_LIMIT_MS = 2_000;
 /** Bodies of a thousand calls at once fit into a young generation of this size; with less, a quarter of the CPU goes into collecting it. */
 const YOUNG_GENERATION = "--max-semi-space-size=32";
 
-export interface ChildExit {
-  code: number | null;
-  signal: NodeJS.Signals | null;
-}
-
 /** A server in a process group of its own. */
 export class ServerChild {
   readonly pid: number;
   readonly ready: Promise<void>;
-  readonly exited: Promise<ChildExit>;
+  /** How it ended, in words that follow its name. */
+  readonly exited: Promise<string>;
   readonly #process: ChildProcess;
+  readonly #mark = randomUUID();
+  #lastWord: string | undefined;
 
   constructor(
     message: StartMessage,
@@ -37,12 +38,19 @@ export class ServerChild {
       // Its own group: stopping the server also stops whatever it has started.
       detached: true,
       stdio: ["ignore", "pipe", "pipe", "ipc"],
-      env: { ...process.env, NEMO_GYM_CONFIG_PATH: message.instance.name, TOKENIZERS_PARALLELISM: "false" },
+      env: {
+        ...process.env,
+        NEMO_GYM_CONFIG_PATH: message.instance.name,
+        TOKENIZERS_PARALLELISM: "false",
+        [PROCESS_MARK]: this.#mark,
+      },
     });
     this.#process = child;
     if (child.stdout) log.follow(child.stdout, "info");
     if (child.stderr) log.follow(child.stderr, "error");
-    this.exited = new Promise((resolve) => child.once("exit", (code, signal) => resolve({ code, signal })));
+    this.exited = new Promise((resolve) =>
+      child.once("exit", (code, signal) => resolve(this.#lastWord ?? exitText(code, signal))),
+    );
     this.ready = new Promise((resolve, reject) => {
       child.once("error", (error) =>
         reject(new GymError("SERVER_START", `cannot be started: ${error.message}`)),
@@ -55,16 +63,10 @@ export class ServerChild {
           );
         } else if (reply.type === "ready") resolve();
         else if (reply.type === "failed") reject(new GymError("SERVER_START", reply.message));
+        else if (reply.type === "ending") this.#lastWord = reply.message;
         else onLag(reply);
       });
-      void this.exited.then(({ code, signal }) =>
-        reject(
-          new GymError(
-            "SERVER_START",
-            `ended with ${signal ? `signal ${signal}` : `code ${code}`} while starting`,
-          ),
-        ),
-      );
+      void this.exited.then((how) => reject(new GymError("SERVER_START", `${how} while starting`)));
     });
     this.ready.catch(() => {});
     this.pid = child.pid ?? -1;
@@ -79,6 +81,7 @@ export class ServerChild {
     }
     // Also when the leader has gone: its children may not have.
     this.#killGroup();
+    killMarked(this.#mark);
     await within(this.exited, REAP_LIMIT_MS);
   }
 

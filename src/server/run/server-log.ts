@@ -2,6 +2,7 @@ import { createWriteStream, type WriteStream } from "node:fs";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { makeDirectorySync } from "../../config/make-directory.ts";
+import { LineSplitter } from "../line-splitter.ts";
 import type { Logger } from "../logger.ts";
 
 const KEPT_LINES = 40;
@@ -50,21 +51,10 @@ export class ServerLog {
 
   /** Reads a child's output line by line. */
   follow(stream: Readable, level: LogLevel): void {
-    let rest = "";
+    const lines = new LineSplitter((line) => this.write(line, level));
     stream.setEncoding("utf8");
-    stream.on("data", (chunk: string) => {
-      rest += chunk;
-      const lines = rest.split("\n");
-      rest = lines.pop() ?? "";
-      if (rest.length > MAX_LINE) {
-        lines.push(rest);
-        rest = "";
-      }
-      for (const line of lines) this.write(line, level);
-    });
-    stream.on("end", () => {
-      if (rest !== "") this.write(rest, level);
-    });
+    stream.on("data", (chunk: string) => lines.add(chunk));
+    stream.on("end", () => lines.end());
   }
 
   get logger(): Logger {

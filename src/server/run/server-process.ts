@@ -6,15 +6,20 @@
 import cluster from "node:cluster";
 import { joinRun } from "../../client/provider/shared/run-connection.ts";
 import { errorMessage } from "../../errors.ts";
+import { strayText } from "../calling-code.ts";
 import { CoHost, type CoHostOptions, codeOf } from "../cohost.ts";
 import { LoopMonitor } from "../loop-monitor.ts";
 import { Watchdog, watchdogLimits } from "../watchdog.ts";
 import { consoleLogger } from "./console-logger.ts";
 import { fileFinder } from "./find-file.ts";
+import { killOwnGroup } from "./left-behind.ts";
 import { isStartMessage, type ServerMessage, type StartMessage } from "./messages.ts";
 import { workerCount } from "./placement.ts";
 import { runPython } from "./python-server.ts";
 import { forkWorkers, sessionAffinity } from "./workers.ts";
+
+/** Time for what is under way when the parent is gone. */
+const ORPHAN_GRACE_MS = 3_000;
 
 const report = (message: ServerMessage) => process.send?.(message);
 
@@ -28,7 +33,8 @@ async function start(message: StartMessage): Promise<() => Promise<void>> {
     message.worker && instance.type === "resources_servers" ? sessionAffinity(message.worker) : undefined;
   const limits = watchdogLimits(message.globalConfig);
   const { installRoot } = message;
-  const watchdog = new Watchdog(codeOf({ instances: [instance], installRoot }), limits, installRoot);
+  const code = codeOf({ instances: [instance], installRoot });
+  const watchdog = new Watchdog(code, limits, { installRoot, hasOneServer: true, parent: process.ppid });
   const options: CoHostOptions = {
     instances: [instance],
     addresses: new Map(message.addresses),
@@ -54,6 +60,7 @@ async function start(message: StartMessage): Promise<() => Promise<void>> {
 
 let stop: (() => Promise<void>) | undefined;
 let stopping = false;
+let hasFailed = false;
 
 async function shutDown(code: number): Promise<void> {
   if (stopping) return;
@@ -63,6 +70,22 @@ async function shutDown(code: number): Promise<void> {
   } finally {
     process.exit(code);
   }
+}
+
+/** The parent is gone, however it went: nothing may outlive it, and nobody else ends what this process has started. */
+async function endOrphaned(): Promise<void> {
+  setTimeout(killEverything, ORPHAN_GRACE_MS);
+  try {
+    await stop?.();
+  } finally {
+    killEverything();
+  }
+}
+
+function killEverything(): void {
+  killOwnGroup();
+  // A worker leads no group: it ends by itself.
+  process.exit(1);
 }
 
 process.on("message", (message: unknown) => {
@@ -76,15 +99,18 @@ process.on("message", (message: unknown) => {
       const stack = error instanceof Error ? error.stack : undefined;
       report({ type: "failed", message: errorMessage(error), ...(stack && { stack }) });
       process.exitCode = 1;
+      hasFailed = true;
       process.disconnect?.();
     });
 });
-// The parent is gone, however it went: nothing may outlive it.
-process.on("disconnect", () => void shutDown(stopping ? 0 : ((process.exitCode as number | undefined) ?? 0)));
+process.on("disconnect", () => {
+  if (hasFailed || stopping) void shutDown((process.exitCode as number | undefined) ?? 0);
+  else void endOrphaned();
+});
 process.on("SIGTERM", () => void shutDown(0));
 process.on("SIGINT", () => void shutDown(0));
 // Code of a server that throws outside of a request must not take the other rollouts with it.
-process.on("unhandledRejection", (error) => console.error("nobody handled:", error));
-process.on("uncaughtException", (error) => console.error("thrown outside of a request:", error));
+process.on("unhandledRejection", (error) => console.error(`error: ${strayText(error)}`));
+process.on("uncaughtException", (error) => console.error(`error: ${strayText(error)}`));
 if (cluster.isWorker) process.title = "gym server worker";
 report({ type: "loaded" });

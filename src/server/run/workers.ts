@@ -10,6 +10,7 @@ import { type AppCall, type AppReply, MalformedBody, type ServerApp } from "../a
 import { LinkEdge } from "../link-edge.ts";
 import type { ServerMessage, StartMessage } from "./messages.ts";
 import { workerCount } from "./placement.ts";
+import { endBecause, exitText } from "./server-ending.ts";
 
 /** Runs one server as several processes on one port; gives back how to stop them. */
 export async function forkWorkers(message: StartMessage): Promise<() => Promise<void>> {
@@ -35,12 +36,11 @@ export async function forkWorkers(message: StartMessage): Promise<() => Promise<
           else process.send?.(reply);
         });
         worker.on("exit", (code, signal) => {
-          const how = signal ? `signal ${signal}` : `code ${code}`;
-          reject(new GymError("SERVER_START", `worker ${index} ended with ${how} while starting`));
+          const message = `has failed: its worker ${index} ${exitText(code, signal)}`;
+          reject(new GymError("SERVER_START", `worker ${index} ${exitText(code, signal)} while starting`));
           if (stopping) return;
-          console.error(`worker ${index} ended with ${how}`);
           // State of the rollouts it held is lost: the instance has failed as a whole.
-          process.exit(1);
+          endBecause(message);
         });
       });
     }),

@@ -1,0 +1,46 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, it, onTestFinished } from "vitest";
+import { type LoopLag, LoopMonitor } from "./loop-monitor.ts";
+
+function hold(milliseconds: number): void {
+  const end = performance.now() + milliseconds;
+  while (performance.now() < end);
+}
+
+async function watched(): Promise<{ monitor: LoopMonitor; lags: LoopLag[] }> {
+  const lags: LoopLag[] = [];
+  const monitor = new LoopMonitor((lag) => lags.push(lag));
+  onTestFinished(() => monitor.stop());
+  // It begins with the first whole second.
+  await sleep(1_100);
+  return { monitor, lags };
+}
+
+it("blames the handler that held the loop behind waits for what was there already", async () => {
+  const { monitor, lags } = await watched();
+  let rested = 0;
+  monitor.began("tools", "/seed_session");
+  monitor.began("tools", "/loops", () => rested++);
+  await null;
+  await null;
+  hold(120);
+  await expect.poll(() => lags.find(({ server }) => server === "tools"), { timeout: 3_000 }).toBeDefined();
+  const [lag] = lags.filter(({ server }) => server === "tools");
+  expect(lag?.path).toBe("/loops");
+  expect(lag?.heldMs).toBeGreaterThanOrEqual(119);
+  expect(lag?.lagMs).toBeGreaterThanOrEqual(lag?.heldMs ?? 0);
+  expect(rested).toBe(1);
+});
+
+it("blames nobody for what ran after a handler had let the loop go", async () => {
+  const { monitor, lags } = await watched();
+  monitor.began("tools", "/quick");
+  await sleep(30);
+  hold(400);
+  await expect.poll(() => lags.find(({ lagMs }) => lagMs > 300), { timeout: 3_000 }).toBeDefined();
+  expect(lags.find(({ lagMs }) => lagMs > 300)).toMatchObject({
+    server: undefined,
+    path: undefined,
+    heldMs: 0,
+  });
+});
