@@ -9,7 +9,9 @@ const NO_MODEL_IMPLEMENTATION = "dummy_model";
 
 /** Runs `gym env prefetch`: each distinct server folder once, one after the other. */
 export async function prefetchServers(context: CommandContext): Promise<number> {
-  const { io, env, installRoot, out, signal } = context;
+  const { io, env, installRoot, signal, json } = context;
+  const out = json ? () => {} : context.out;
+  const folders: { server: string; directory: string; has_own_packages: boolean }[] = [];
   const config = await context.resolve();
   const roots = searchRoots({ cwd: io.cwd, env, installRoot });
   const servers = config.servers.filter(({ implementation }) => implementation !== NO_MODEL_IMPLEMENTATION);
@@ -24,9 +26,12 @@ export async function prefetchServers(context: CommandContext): Promise<number> 
     }
     prepared.add(directory);
     out(`Pre-warming venv for: ${label}`);
+    const needsPackages = language === "python" || hasOwnDependencies;
     if (language === "python") await pythonEnvironment(instance, config.toObject());
     else if (hasOwnDependencies) await installNodeDependencies(instance.name, directory, signal);
+    folders.push({ server: label, directory, has_own_packages: needsPackages });
   }
   out("Prefetch complete.");
+  if (json) context.out(JSON.stringify({ prepared: folders }));
   return 0;
 }

@@ -8,16 +8,14 @@ const ADVICE: Record<KnownFailureClass, string> = {
     "The endpoint says what it is: a model or path it does not know (--model, --model-url), a setting it refuses, or trouble of its own (go on later with --resume).",
   budget_exhausted: "Raise max_cost, then go on with --resume.",
   timeout: "Raise rollout_timeout_seconds, or lower --concurrency if the model is overloaded.",
-  connection:
-    "See whether the server named still runs; its log is in the directory `logs` beside the results.",
-  tool_error: "The environment is at fault: its log is in the directory `logs` beside the results.",
-  verifier_error: "The verifier is at fault: its log is in the directory `logs` beside the results.",
+  connection: "See whether the server named still runs; its log is {logs}.",
+  tool_error: "The environment is at fault: its log is {logs}.",
+  verifier_error: "The verifier is at fault: its log is {logs}.",
   judge_failed:
     "When the judge answers again, score these without asking the model: gym eval reverify --judge-failed-only.",
   invalid_row: "Correct these rows in the input and run that: --resume goes on with the rows as they were.",
-  invalid_response:
-    "The server does not speak the protocol: see its log in the directory `logs` beside the results.",
-  agent_error: "The agent is at fault: its log is in the directory `logs` beside the results.",
+  invalid_response: "The server does not speak the protocol: see its log {logs}.",
+  agent_error: "The agent is at fault: its log is {logs}.",
   cancelled: "Go on with --resume.",
 };
 
@@ -28,9 +26,17 @@ const ADVICE_ON_ENDPOINT: Readonly<Record<string, string>> = {
     "Check the address of the model's endpoint (--model-url), up to its last /v1, and that it speaks the API of --model-type.",
 };
 
+/** Where a run with its own servers keeps what they say, and where one that joins a run finds it. */
+const OWN_LOGS = "in the directory `logs` beside the results";
+const OTHERS_LOGS = "where `gym env start` keeps it (it says so when it starts)";
+
 /** What to do about failures of a class in a stage; classes that servers made up have none. */
-export function failureAdvice(failureClass: string, stage?: string): string | undefined {
+export function failureAdvice(
+  failureClass: string,
+  { stage, ownServers = true }: { stage?: string | undefined; ownServers?: boolean } = {},
+): string | undefined {
   if (stage === "model" && Object.hasOwn(ADVICE_ON_ENDPOINT, failureClass))
     return ADVICE_ON_ENDPOINT[failureClass];
-  return Object.hasOwn(ADVICE, failureClass) ? ADVICE[failureClass as KnownFailureClass] : undefined;
+  if (!Object.hasOwn(ADVICE, failureClass)) return undefined;
+  return ADVICE[failureClass as KnownFailureClass].replace("{logs}", ownServers ? OWN_LOGS : OTHERS_LOGS);
 }

@@ -101,9 +101,11 @@ describe("the report of a run in which everything failed", () => {
 
   it("has advice for every class of ours, and none for others", () => {
     for (const name of Object.keys(FAILURE_CLASSES)) expect(failureAdvice(name)).toMatch(/^[A-Z].*\.$/);
-    expect(failureAdvice("invalid_response", "model")).toContain("--model-url");
-    expect(failureAdvice("connection", "model")).toContain("--model-url");
-    expect(failureAdvice("connection", "run")).not.toContain("--model-url");
+    expect(failureAdvice("invalid_response", { stage: "model" })).toContain("--model-url");
+    expect(failureAdvice("connection", { stage: "model" })).toContain("--model-url");
+    expect(failureAdvice("connection", { stage: "run" })).not.toContain("--model-url");
+    expect(failureAdvice("verifier_error")).toContain("beside the results");
+    expect(failureAdvice("verifier_error", { ownServers: false })).toContain("gym env start");
     expect(failureAdvice("made_up")).toBeUndefined();
     expect(failureAdvice("toString")).toBeUndefined();
     expect(reportOf({ failureClass: "made_up" })).toContain("12 failed attempts, made_up");

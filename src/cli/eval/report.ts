@@ -38,7 +38,7 @@ export function printReport(
 }
 
 /** Each cause once, with what to do about it. */
-function printFailures(evaluation: Evaluation, { out, terminal, io }: CommandContext): void {
+function printFailures(evaluation: Evaluation, { out, terminal, io, flags }: CommandContext): void {
   const { result } = evaluation;
   const { failures_by_class, failure_messages } = result.progress;
   const failures = Object.entries(failures_by_class);
@@ -47,7 +47,8 @@ function printFailures(evaluation: Evaluation, { out, terminal, io }: CommandCon
     const attempts = count === 1 ? "attempt" : "attempts";
     out(terminal.yellow(`  ${count} failed ${attempts}, ${name}: ${cut(printable(message))}`));
     if (name === "invalid_row") out(`    ${rowsText(evaluation, io.cwd)}`);
-    const advice = failureAdvice(name, result.progress.failure_stages[name]);
+    const stage = result.progress.failure_stages[name];
+    const advice = failureAdvice(name, { stage, ownServers: !flags["no-serve"] });
     if (advice !== undefined) out(`    ${advice}`);
   }
   const { stoppedEarly } = result;

@@ -11,6 +11,7 @@ import { reverifyModes, unsafeError, unsafeServers } from "../../rollouts/reveri
 import { ReverifyPlan, type ReverifySources } from "../../rollouts/reverify-plan.ts";
 import type { RunningServers } from "../../server/run/run-servers.ts";
 import { startFromConfig } from "../../server/run/start-from-config.ts";
+import { waitingText } from "../../server/run/start-watch.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
 import { UsageError } from "../usage-error.ts";
@@ -47,7 +48,7 @@ export async function reverifyRollouts(context: CommandContext): Promise<number>
   if (!keys.force) checkOutput(asked, sources, existing);
   const plan = await ReverifyPlan.make(sources);
   const serverOf = routing(config, plan.agents);
-  const servers = await startVerifiers(context, config);
+  const servers = await startVerifiers(context, config, path.join(path.dirname(asked), "logs"));
   let view: RunView | undefined;
   try {
     const used = new Set([...plan.agents].map(serverOf));
@@ -139,7 +140,11 @@ function routing(config: ResolvedConfig, agents: ReadonlySet<string>): (agent: s
 }
 
 /** Verifiers and the models that judges ask; agents have nothing to do here. */
-async function startVerifiers(context: CommandContext, config: ResolvedConfig): Promise<RunningServers> {
+async function startVerifiers(
+  context: CommandContext,
+  config: ResolvedConfig,
+  logDirectory: string,
+): Promise<RunningServers> {
   const { io, env, installRoot, signal, err, verbose } = context;
   const needed = config.servers.filter(
     ({ type, implementation }) => type !== "responses_api_agents" && implementation !== "dummy_model",
@@ -149,7 +154,9 @@ async function startVerifiers(context: CommandContext, config: ResolvedConfig): 
     installRoot,
     signal,
     head: false,
+    logDirectory,
     onEvent: (event) => {
+      if (event.type === "waiting") err(waitingText(event));
       if (event.type !== "log") return;
       if (verbose || event.level === "warn" || event.level === "error")
         err(`(${event.server}) ${event.line}`);
