@@ -358,6 +358,13 @@ describe("completions", () => {
       body: { prompt: "Timetable.\n\nThe ferry leaves at", max_tokens: 9, temperature: 0, top_k: 3 },
     });
     expect(double.requests[0]?.body).not.toHaveProperty("messages");
+    await server.post("/v1/chat/completions", {
+      messages: input.slice(1),
+      min_p: 0.2,
+      chat_template_kwargs: {},
+    });
+    expect(double.requests[1]?.body).toMatchObject({ min_p: 0.2, top_k: 3 });
+    expect(double.requests[1]?.body).not.toHaveProperty("chat_template_kwargs");
     const turns = [...input, { role: "assistant", content: "four" }];
     expect((await server.post("/v1/responses", { input: turns })).status).toBe(422);
   });

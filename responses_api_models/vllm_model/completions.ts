@@ -61,12 +61,6 @@ function textOf({ role, content }: ChatMessage): string {
     .join("");
 }
 
-/** The template settings of the config and, above them, of the row. */
-export function templateSettings(params: ChatCreateParams, config: VllmConfig): JsonObject {
-  const { chat_template_kwargs: asked } = params as unknown as JsonObject;
-  return { ...config.chat_template_kwargs, ...(asked ?? {}), ...objectIn(params, "chat_template_kwargs") };
-}
-
 function objectIn({ metadata }: ChatCreateParams, name: string): JsonObject {
   return metadataObject(metadata ?? {}, name);
 }
@@ -162,6 +156,8 @@ function generationTokens({ token_ids, logprobs }: TextChoice) {
     throw new TokenInformationError(
       "the engine answered without log-probabilities although they were asked for",
     );
+  if (!logProbs.every(Number.isFinite))
+    throw new TokenInformationError("a log-probability of a generated token is not a finite number");
   const ids = token_ids ?? logprobs?.tokens?.map(idOf);
   if (!ids)
     throw new TokenInformationError("the engine answered without token ids although they were asked for");

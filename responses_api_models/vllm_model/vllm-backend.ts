@@ -31,6 +31,7 @@ import {
   type ResponseCreateParams,
   TokenInformationError,
   takeAudio,
+  templateSettings,
   tokenizeBody,
   type VllmChatBody,
 } from "nemo-gym/openai";
@@ -42,7 +43,6 @@ import {
   parseTextCompletion,
   rawPrompt,
   requireText,
-  templateSettings,
 } from "./completions.ts";
 import type { VllmConfig } from "./config.ts";
 import { ContinuityCounter } from "./continuity.ts";

@@ -107,6 +107,7 @@ export {
   buildVllmChatBody,
   endsInBareReasoning,
   metadataObject,
+  templateSettings,
   tokenizeBody,
   type VllmChatBody,
   type VllmSettings,

@@ -33,8 +33,6 @@ export function buildVllmChatBody(
 ): VllmChatBody {
   const metadata = params.metadata ?? {};
   const { top_logprobs, ...request } = params;
-  const { chat_template_kwargs: asked } = request as JsonObject;
-  if (asked != null && !isObject(asked)) badValue("chat_template_kwargs must be a JSON object");
   const body: VllmChatBody = {
     ...settings.extra_body,
     ...metadataObject(metadata, "extra_body"),
@@ -43,12 +41,8 @@ export function buildVllmChatBody(
     messages: params.messages.map((message, index) => outboundMessage(message, index, settings, onLoss)),
     model: settings.model,
   };
-  const templateSettings = {
-    ...settings.chat_template_kwargs,
-    ...asked,
-    ...metadataObject(metadata, "chat_template_kwargs"),
-  };
-  if (Object.keys(templateSettings).length > 0) body["chat_template_kwargs"] = templateSettings;
+  const template = templateSettings(params, settings);
+  if (Object.keys(template).length > 0) body["chat_template_kwargs"] = template;
   if (settings.return_token_id_information) {
     body["logprobs"] = true;
     body["top_logprobs"] = 0;
@@ -60,6 +54,20 @@ export function buildVllmChatBody(
     badValue("n must be 1 when token ids are returned");
   }
   return body;
+}
+
+/** The template settings of the config, above them those of the request, and above both those of the row in its metadata. */
+export function templateSettings(
+  params: ChatCreateParams,
+  settings: Pick<VllmSettings, "chat_template_kwargs">,
+): JsonObject {
+  const { chat_template_kwargs: asked } = params as unknown as JsonObject;
+  if (asked != null && !isObject(asked)) badValue("chat_template_kwargs must be a JSON object");
+  return {
+    ...settings.chat_template_kwargs,
+    ...asked,
+    ...metadataObject(params.metadata ?? {}, "chat_template_kwargs"),
+  };
 }
 
 /** Rows carry engine settings as JSON text, because metadata values are strings. */

@@ -173,6 +173,7 @@ describe("token ids", () => {
     ["ids that differ", answer({}, { logprobs, token_ids: [7, 9] }, { prompt_token_ids: [1] })],
     ["a message that differs", answer(tokens, { token_ids: [7] }, { prompt_token_ids: [1] })],
     ["lists of two lengths", answer({ ...tokens, generation_log_probs: [-1] })],
+    ["a log-probability JSON cannot carry", answer({ ...tokens, generation_log_probs: [-1, -Infinity] })],
     ["two choices", { ...answer({}), choices: [...answer({}).choices, ...answer({}).choices] }],
   ])("are refused: %s", (_, completion) => {
     expect(() => findTokens(completion)).toThrow(TokenInformationError);
