@@ -36,7 +36,7 @@ export async function checkServers(
     if (deep && code && block) await checkCode(server, block, code, installRoot, found);
   }
   if (found.problems.length === 0) return [...new Set(found.warnings)];
-  const list = found.problems.map((problem) => `  - ${problem}`).join("\n");
+  const list = found.problems.map((problem) => `  - ${problem.replaceAll("\n", "\n    ")}`).join("\n");
   throw new ConfigError(`These servers cannot be started:\n${list}`);
 }
 
