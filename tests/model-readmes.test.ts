@@ -45,6 +45,17 @@ function blockOf(server: string): string {
   return /```bash\n([\s\S]*?)```/.exec(readme)?.[1] ?? "";
 }
 
+/** The commands of a block; those that go on in the next line end there with a backslash. */
+function commandsOf(block: string): string[] {
+  return block.trimEnd().split(/\n(?! )/);
+}
+
+/** The same command for another address than that in the README. */
+function leadTo(command: string, url: string, key: string): string {
+  const given = /--model-url \S+/;
+  return given.test(command) ? command.replace(given, `--model-url ${url}`) : `${command} ${key}=${url}`;
+}
+
 /** Runs a block in a shell where `gym` is this one, with more words behind each command. */
 async function shell(block: string, more: readonly string[]) {
   const cwd = await project({
@@ -70,10 +81,12 @@ describe.each(Object.entries(EXAMPLES))("the README of %s", (server, { endpoint,
   it("has commands that run", { timeout: 90_000 }, async () => {
     const started = await endpoint().start();
     onTestFinished(() => started.close());
-    const { stdout } = await shell(blockOf(server), [
+    const url = `${started.origin}${base}`;
+    const key = `++policy_model.responses_api_models.${server}.${urlKey}`;
+    const block = commandsOf(blockOf(server)).map((command) => leadTo(command, url, key));
+    const { stdout } = await shell(block.join("\n"), [
       "--limit 1",
       "+model_endpoint_readiness_timeout_seconds=0",
-      `++policy_model.responses_api_models.${server}.${urlKey}=${started.origin}${base}`,
     ]);
     expect(stdout).toContain("Coverage: 1 of 1 rollouts count");
     expect(started.count).toBeGreaterThan(0);
@@ -84,7 +97,7 @@ describe.each(["local_vllm_model", "local_vllm_model_proxy", "genrm_model", "ai_
   "the README of %s",
   (server) => {
     it("has a command whose config resolves", { timeout: 60_000 }, async () => {
-      const [command = ""] = blockOf(server).split(/\n(?! )/);
+      const [command = ""] = commandsOf(blockOf(server));
       const resolve = command.replace(/gym (?:env start|eval run)/, "gym env resolve");
       const { stdout } = await shell(resolve, []);
       expect(stdout).toContain(`${server}:`);
