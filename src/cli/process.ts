@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { writeSync } from "node:fs";
 import type { CliIo } from "./command.ts";
 import {
@@ -45,6 +46,8 @@ function tellLast(line: string): void {
 function processIo(): CliIo {
   const controller = new AbortController();
   const stop = new AbortController();
+  // Every server and every request of a large run listens to these.
+  setMaxListeners(0, controller.signal, stop.signal);
   /** The command has begun something that it winds up by itself. */
   let windsUp = false;
   const stopNow = (reason: SignalReceived) => {
