@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -62,6 +62,38 @@ describe("Collection", () => {
     expect(progress.elapsed_seconds).toBeGreaterThan(0);
     expect(progress.elapsed_seconds).toBeLessThan(60);
     expect(progress.rate).toBeGreaterThan(0);
+  });
+
+  it("fails a rollout whose result is no JSON, and goes on", async () => {
+    const output = await JsonlWriter.open(at("o.jsonl"));
+    const failures = await JsonlWriter.open(at("f.jsonl"));
+    const replies = [{ reward: 1, odd: 1n }, { reward: 1 }, { _ng_failure_class: "odd", odd: 1n }];
+    let next = 0;
+    const outcomes: string[] = [];
+    const collection = new Collection({
+      client: answering(() => replies[next++]),
+      rows: (async function* () {
+        for (const task of replies.keys())
+          yield { row: { agent_ref: { name: "agent" } }, taskIndex: task, rolloutIndex: 0, attempt: 0 };
+      })(),
+      total: 3,
+      alreadyDone: 0,
+      output,
+      failures,
+      limits: { concurrency: 1, maxAttempts: 3, rolloutTimeoutMs: null, runTimeoutMs: null },
+      onOutcome: ({ outcome }) => outcomes.push(outcome.status),
+    });
+    await collection.run();
+    await Promise.all([output.close(), failures.close()]);
+    expect(outcomes).toEqual(["failed", "completed", "failed"]);
+    const lines = (await readFile(at("f.jsonl"), "utf8")).trim().split("\n");
+    for (const line of lines)
+      expect(JSON.parse(line)._ng_failure).toMatchObject({
+        class: "verifier_error",
+        retryable: false,
+        message: expect.stringContaining("the result is no JSON: Do not know how to serialize a BigInt"),
+      });
+    expect(lines).toHaveLength(2);
   });
 
   it("knows which failed rollouts a resumed run can help, and where the refused rows stand", async () => {

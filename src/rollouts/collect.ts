@@ -16,7 +16,7 @@ import {
   outcomeOfReply,
   RolloutCancelled,
 } from "./outcome.ts";
-import { failureRow, outputRow } from "./output-row.ts";
+import { failureRow, lineOf, outputRow } from "./output-row.ts";
 import { RetryQueue } from "./retry-queue.ts";
 
 /** With this many refused credentials and not one success the rest would fail the same way. */
@@ -228,14 +228,27 @@ export class Collection {
 
   async #rollout(queued: QueuedRow, running: Running): Promise<void> {
     await this.#options.captures?.prepare(queued.row);
-    const outcome = await this.#dispatch(queued, running);
-    if (outcome === undefined) return;
-    const willRetry = await this.#record(queued, outcome);
+    const answered = await this.#dispatch(queued, running);
+    if (answered === undefined) return;
+    const { outcome, willRetry } = await this.#settle(queued, answered);
     const milliseconds = Math.round(performance.now() - running.startedAt);
     if (outcome.status === "failed") this.progress.failedRow(outcome.failure.class, queued);
     this.progress.ended(outcome, queued.taskIndex, willRetry, queued.agent);
     const { taskIndex, rolloutIndex, agent, attempt } = queued;
     this.#options.onOutcome?.({ taskIndex, rolloutIndex, agent, attempt, milliseconds, outcome, willRetry });
+  }
+
+  /** A result that cannot be written fails its rollout, and not the run. */
+  async #settle(queued: QueuedRow, answered: Outcome): Promise<{ outcome: Outcome; willRetry: boolean }> {
+    try {
+      return { outcome: answered, willRetry: await this.#record(queued, answered) };
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== "ROLLOUT_ROW_NOT_JSON") throw error;
+      const message = `${this.#target(queued).server}: ${errorMessage(error)}`;
+      const failure = { class: "verifier_error", stage: "verify", retryable: false, message } as const;
+      const outcome: Outcome = { status: "failed", failure, persist: true };
+      return { outcome, willRetry: await this.#record(queued, outcome) };
+    }
   }
 
   /** Undefined when the row did not get through to its server: it waits, and nothing has been tried. */
@@ -297,7 +310,7 @@ export class Collection {
           queued.row,
           "completed",
         );
-        await output.append(JSON.stringify(row));
+        await output.append(lineOf(row));
         this.progress.written(row);
         await settle?.(() => output.sync());
         this.#completed++;
@@ -317,7 +330,7 @@ export class Collection {
             queued.row,
             "failed",
           );
-          await failures.append(JSON.stringify(row));
+          await failures.append(lineOf(row));
         }
         const willRetry =
           failure.retryable && !failure.terminal && queued.attempt + 1 < this.#options.limits.maxAttempts;

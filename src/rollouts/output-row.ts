@@ -1,4 +1,6 @@
+import { errorMessage } from "../errors.ts";
 import { copyWith } from "../python/key-order.ts";
+import { RolloutError } from "./errors.ts";
 import type { Row } from "./jsonl-rows.ts";
 import type { Failure } from "./outcome.ts";
 
@@ -24,6 +26,15 @@ export function outputRow(reply: Row, input: Row): Row {
   }
   if (Object.hasOwn(input, "_ng_rollout_id")) row["_ng_rollout_id"] = input["_ng_rollout_id"];
   return row;
+}
+
+/** A row as a line. Servers that share this process can answer with what is no JSON: a BigInt, a cycle. */
+export function lineOf(row: Row): string {
+  try {
+    return JSON.stringify(row);
+  } catch (error) {
+    throw new RolloutError("ROLLOUT_ROW_NOT_JSON", `the result is no JSON: ${errorMessage(error)}`);
+  }
 }
 
 /** The row with attachments, in the place of those it has or at its end. */
