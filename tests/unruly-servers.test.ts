@@ -163,6 +163,8 @@ describe.each([
     gym.child.kill("SIGINT");
     expect(await gym.ended).toBe(0);
     const [run = ""] = readdirSync(join(folder, "results", "logs"));
+    // Two that start in one second do not share a directory.
+    expect(run).toMatch(new RegExp(`-${gym.child.pid}$`));
     const log = readFileSync(join(folder, "results", "logs", run, "unruly.log"), "utf8");
     const said = [
       "said out",
@@ -253,6 +255,70 @@ it("names the worker that was killed", { timeout: 60_000 }, async () => {
   process.kill(Number(worker), "SIGKILL");
   expect(await gym.ended).toBe(1);
   expect(gym.output()).toMatch(/Server 'unruly' has failed: its worker \d was killed by SIGKILL\./);
+});
+
+it("tells programs what happens as JSON and nothing else", { timeout: 60_000 }, async () => {
+  const gym = await startServer(TOOLS, ["--json"]);
+  const events = () =>
+    gym
+      .output()
+      .split("\n")
+      .filter(Boolean)
+      .map(
+        (line) => JSON.parse(line) as { event: string; servers?: { process_name: string }[]; line?: string },
+      );
+  await expect.poll(() => events().map(({ event }) => event), ready).toContain("ready");
+  await gym.call("say");
+  await expect.poll(() => events().map(({ line }) => line), ready).toContain("said out");
+  gym.child.kill("SIGINT");
+  expect(await gym.ended).toBe(0);
+  expect(events().find(({ event }) => event === "ready")?.servers).toMatchObject([
+    { process_name: "unruly" },
+  ]);
+  expect(events().at(-1)).toEqual({ event: "finished" });
+  const argv = ["env", "prefetch", "--config", "config.yaml", "--json"];
+  const { stdout } = await runGym(argv, { cwd: folder });
+  expect(JSON.parse(stdout)).toMatchObject({
+    prepared: [{ server: "resources_servers/unruly", has_own_packages: false }],
+  });
+});
+
+it("names the exit code of a Python server", { timeout: 60_000 }, async () => {
+  const directory = join(folder, "resources_servers", "unruly");
+  mkdirSync(directory, { recursive: true });
+  const port = await freePort();
+  writeFileSync(
+    join(directory, "app.py"),
+    `import http.server, os
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+    def do_POST(self):
+        os._exit(7)
+http.server.HTTPServer(("127.0.0.1", ${port}), Handler).serve_forever()
+`,
+  );
+  const config = `unruly: {resources_servers: {unruly: {entrypoint: app.py, port: ${port}}}}\n`;
+  writeFileSync(join(folder, "python.yaml"), config);
+  const words = ["env", "start", "--config", "python.yaml", `++head_server.port=${await freePort()}`];
+  const ended = runGym(words, { cwd: folder });
+  await expect
+    .poll(
+      () =>
+        fetch(`http://127.0.0.1:${port}/`).then(
+          ({ ok }) => ok,
+          () => false,
+        ),
+      ready,
+    )
+    .toBe(true);
+  // Until it is ready, its end is a start that failed.
+  await new Promise((resolve) => setTimeout(resolve, 2_000));
+  await fetch(`http://127.0.0.1:${port}/`, { method: "POST" }).catch(() => {});
+  const { exitCode, stderr } = await ended;
+  expect(stderr).toMatch(/Server 'unruly' has failed: .*app\.py ended with code 7\./);
+  expect(exitCode).toBe(1);
 });
 
 it("sees every change of a watched file, however it is saved", { timeout: 120_000 }, async () => {

@@ -112,6 +112,7 @@ function failure(status: number, info: FailureInfo): Omit<AppReply, "cookies"> {
 
 /** The thrown value in the manner of a Python repr: short, and what models saw of the original. */
 function describe(error: unknown): string {
+  if (error === null || error === undefined) return `Error('${error} was thrown')`;
   const name = error instanceof Error ? error.name : typeof error;
   return `${name}('${errorMessage(error).slice(0, MAX_ERROR_TEXT)}')`;
 }

@@ -43,8 +43,9 @@ const watching = setInterval(() => {
     return;
   }
   blockedSeconds += LOOK_MS / 1000;
-  if (asked && goesOnSignal(asked)) return;
-  if (parent !== undefined && process.ppid !== parent && blockedSeconds >= ORPHAN_GRACE_SECONDS) endGroup();
+  if (asked) answerSignal(asked);
+  else if (parent !== undefined && process.ppid !== parent && blockedSeconds >= ORPHAN_GRACE_SECONDS)
+    endGroup();
   else if (limitSeconds !== null && blockedSeconds >= limitSeconds)
     end(1, `That is the limit (blocked_loop_limit_seconds: ${limitSeconds}): the process ends here.`);
   else if (blockedSeconds >= nextWarning) {
@@ -65,19 +66,15 @@ const REMEDY =
   `Make the work asynchronous or bounded${hasOneServer ? " or" : ","} move it to a worker (verifyIn: "pool" for a verifier)${OWN_PROCESS}.`;
 
 /** A signal the blocked thread cannot answer: says so at once, and ends the process when it does not come back. */
-function goesOnSignal(signal: NonNullable<typeof asked>): boolean {
+function answerSignal(signal: NonNullable<typeof asked>): void {
   signal.seconds += LOOK_MS / 1000;
   const { name, number, times, seconds } = signal;
   const grace = times > 1 ? REPEATED_SIGNAL_GRACE_SECONDS : SIGNAL_GRACE_SECONDS;
-  if (seconds > grace) {
-    end(SIGNAL_EXIT_BASE + number, `It cannot answer ${name}: the process ends here.`);
-    return true;
-  }
-  if (seconds === LOOK_MS / 1000 && times === 1)
+  if (seconds > grace) end(SIGNAL_EXIT_BASE + number, `It cannot answer ${name}: the process ends here.`);
+  else if (seconds === LOOK_MS / 1000 && times === 1)
     withPausedMain((frames) =>
       say(`${describe(frames)}. It cannot answer ${name} yet; the process ends in ${grace} s at the latest.`),
     );
-  return false;
 }
 
 function end(exitCode: number, why: string): void {
