@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { writeSync } from "node:fs";
-import type { CliIo } from "./command.ts";
+import type { CliIo, OutputStream } from "./command.ts";
 import {
   CLOSE_GRACE_MS,
   DRAIN_GRACE_MS,
@@ -41,6 +41,20 @@ function tellLast(line: string): void {
   } catch {
     // Nobody can be told.
   }
+}
+
+/** Writes past whoever looks for what the code of servers writes to the same place. */
+function ownOutput(stream: NodeJS.WriteStream): OutputStream {
+  const write = stream.write.bind(stream);
+  return {
+    write: (text) => write(text),
+    get isTTY() {
+      return stream.isTTY;
+    },
+    get columns() {
+      return stream.columns;
+    },
+  };
 }
 
 function processIo(): CliIo {
@@ -88,8 +102,8 @@ function processIo(): CliIo {
     });
   }
   return {
-    stdout: process.stdout,
-    stderr: process.stderr,
+    stdout: ownOutput(process.stdout),
+    stderr: ownOutput(process.stderr),
     get stdin() {
       return process.stdin;
     },
