@@ -3,20 +3,21 @@ import { ConversionError } from "../../openai/conversion-loss.ts";
 import { isObject } from "../../openai/readers.ts";
 import { countOf, numericCounts } from "../../openai/usage.ts";
 import { ValidationError } from "../../openai/validation.ts";
-import { isSecretHeader } from "../../secret-names.ts";
 import type { Logger } from "../../server/logger.ts";
 import { Semaphore } from "../../server/semaphore.ts";
 import { nextDelay, type RetryBudget, sleep } from "../retry.ts";
 import type { Slot } from "./adaptive-limit.ts";
 import { jsonProblem, parseAnswer } from "./answer-json.ts";
 import type { ApiKey } from "./api-key.ts";
-import { ORDINARY_PASS, type Pass } from "./circuit-breaker.ts";
+import { ORDINARY_PASS } from "./circuit-breaker.ts";
 import { type CostMeter, costOf } from "./cost.ts";
 import { chooseEndpoint, type Endpoint, replicaOf } from "./endpoint.ts";
 import { requestPath } from "./endpoint-url.ts";
-import { ProviderError, type ProviderFailureClass } from "./provider-error.ts";
+import { gaveUp, outage, restated, slotResult, tellBreaker } from "./failed-attempts.ts";
+import { ProviderError } from "./provider-error.ts";
 import { failureOfError, failureOfReply, hiddenError, invalidResponse, redirect } from "./read-failure.ts";
 import { answerRedactor, redactor } from "./redact.ts";
+import { lowerCase, openHeaders, secretHeaders } from "./request-headers.ts";
 import { type CacheKeyParts, ResponseCache } from "./response-cache.ts";
 import type { Price, ProviderSettings } from "./settings.ts";
 import { type AttemptReply, sendAttempt } from "./transport.ts";
@@ -424,65 +425,4 @@ function isUnknownForm(error: ValidationError | ConversionError): boolean {
 function outputTokensOf(usage: unknown): number | null {
   if (!isObject(usage)) return null;
   return countOf(usage["output_tokens"] ?? usage["completion_tokens"]);
-}
-
-function slotResult(error: unknown) {
-  if (!(error instanceof ProviderError)) return { kind: "other" } as const;
-  const { providerStatus: status, retryAfterMs } = error;
-  const overloaded = error.failure.class === "provider_rate_limit" || status === 503 || status === 529;
-  return overloaded
-    ? ({ kind: "rate-limited", pauseMs: retryAfterMs, failure: error } as const)
-    : ({ kind: "other" } as const);
-}
-
-function tellBreaker({ breaker }: Endpoint, pass: Pass, error: unknown): void {
-  const saysNothing =
-    !(error instanceof ProviderError) || error.lasting || error.failure.class === "invalid_response";
-  // Who waited for a host that does not exist would wait as long as for one that is down.
-  if (saysNothing) breaker.ended(pass);
-  else if (error.providerStatus === undefined || error.providerStatus >= 500) breaker.failed(pass, error);
-  // Whatever else it answered, it is there.
-  else breaker.succeeded();
-}
-
-function gaveUp(error: ProviderError, attempts: number, since: number): ProviderError {
-  if (attempts <= 1) return error;
-  const seconds = ((Date.now() - since) / 1000).toFixed(1);
-  return restated(error, `${error.message} (gave up after ${attempts} attempts in ${seconds} s)`);
-}
-
-function outage(last: ProviderError | undefined, downMs: number): ProviderError {
-  const cause = last ?? new ProviderError({ class: "connection", retryable: true, message: "no answer" });
-  return restated(cause, `${cause.message} (down for ${(downMs / 1000).toFixed(0)} s)`);
-}
-
-function restated(error: ProviderError, message: string, lasting = error.lasting): ProviderError {
-  const { failure, providerStatus, body, retryAfterMs } = error;
-  const { class: name, retryable } = failure;
-  const kind = name as ProviderFailureClass;
-  return new ProviderError({
-    class: kind,
-    providerStatus,
-    body,
-    retryable,
-    retryAfterMs,
-    lasting,
-    message,
-    cause: error,
-  });
-}
-
-function secretHeaders(headers: Readonly<Record<string, string>>): string[] {
-  return Object.entries(headers).flatMap(([name, value]) => (isSecretHeader(name) ? [value] : []));
-}
-
-/** Those that hold no secrets, in one order. */
-function openHeaders(headers: Readonly<Record<string, string>>): [name: string, value: string][] {
-  return Object.entries(headers)
-    .filter(([name]) => !isSecretHeader(name))
-    .sort(([left], [right]) => (left < right ? -1 : 1));
-}
-
-function lowerCase(headers: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
