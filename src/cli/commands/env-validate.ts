@@ -51,8 +51,11 @@ export const envValidate = defineCommand({
   resolve: { noModel: true },
   async run(context) {
     const { json, resolve, out, terminal, flags } = context;
-    const { choosesManifest, validateManifest } = await import("../env/validate-manifest.ts");
-    if (choosesManifest(context)) return validateManifest(context);
+    const { choosesManifest } = await import("../env/chosen-form.ts");
+    if (choosesManifest(context)) {
+      const { validateManifest } = await import("../env/validate-manifest.ts");
+      return validateManifest(context);
+    }
     const { checkServers } = await import("../env/check-servers.ts");
     const check = (config: ResolvedConfig) => checkServers(config, context, { deep: flags.deep === true });
     if (json) {

@@ -3,18 +3,7 @@ import { ConfigError, WorkloadError } from "../../config/errors.ts";
 import { manifestOf } from "../../publishing/find-workload.ts";
 import { validateWorkload, type WorkloadReport } from "../../publishing/validate-workload.ts";
 import type { CommandContext } from "../command.ts";
-import { givenKeys, printWarnings, readWorkloadKeys, workloadNamed, workloadOptions } from "./workload.ts";
-
-/** Whether `gym env validate` is about a workload, and not about a config. */
-export function choosesManifest(context: CommandContext): boolean {
-  const given = givenKeys(context);
-  if (given.includes("onboarding_name") || given.includes("manifest_path")) return true;
-  const needs = ["catalog_kind", "sync", "update_expected"].filter((key) => given.includes(key));
-  // A config that is chosen may be reported as JSON too.
-  if (context.json && !given.includes("config_paths")) needs.push("json");
-  if (needs.length === 0) return false;
-  throw new ConfigError(`These need the name of a workload or --manifest: ${needs.join(", ")}.`);
-}
+import { printWarnings, readWorkloadKeys, workloadNamed, workloadOptions } from "./workload.ts";
 
 /** Runs the manifest form of `gym env validate`. */
 export async function validateManifest(context: CommandContext): Promise<number> {

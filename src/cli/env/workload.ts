@@ -7,6 +7,7 @@ import { listingKeys } from "../catalog/keys.ts";
 import { openCatalog } from "../catalog/open-catalog.ts";
 import type { CommandContext } from "../command.ts";
 import type { KeyTable } from "../config-keys.ts";
+import { givenKeys } from "./chosen-form.ts";
 
 /** The keys that choose a workload with a manifest, and how it is treated. */
 export const workloadKeys = {
@@ -26,14 +27,6 @@ export const workloadKeys = {
 } as const satisfies KeyTable;
 
 const ALWAYS_ALLOWED = ["json", "verbose"];
-
-/** Top-level keys that flags and overrides set. */
-export function givenKeys({ overrides }: CommandContext): string[] {
-  return overrides.map((override) => {
-    const path = typeof override === "string" ? override.replace(/^[+~]+/, "") : override.path;
-    return /^[^.=[@]*/.exec(path)?.[0] ?? path;
-  });
-}
 
 /** The keys of a command that is about a workload; nothing of a run can be configured there. */
 export async function readWorkloadKeys(

@@ -2,7 +2,7 @@ import { listingKeys } from "../../catalog/keys.ts";
 import type { CommandContext } from "../../command.ts";
 import type { KeyTable, KeyValues } from "../../config-keys.ts";
 import { UsageError } from "../../usage-error.ts";
-import { givenKeys } from "../workload.ts";
+import { givenKeys } from "../chosen-form.ts";
 import { type TestAllKeys, testAll } from "./test-all.ts";
 import { testOne } from "./test-one.ts";
 import { testWorkload } from "./test-workload.ts";
