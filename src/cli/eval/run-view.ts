@@ -222,13 +222,14 @@ class TextView implements RunView {
 }
 
 class JsonView implements RunView {
-  readonly #out: (value: object) => void;
+  readonly #context: CommandContext;
   readonly #progressFile: ProgressFile;
+  #outcomes: string[] = [];
   #collection: Collection | undefined;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(context: CommandContext, paths: ArtifactPaths) {
-    this.#out = (value) => context.out(JSON.stringify(value));
+    this.#context = context;
     this.#progressFile = new ProgressFile(paths.progress);
   }
 
@@ -244,6 +245,10 @@ class JsonView implements RunView {
     this.#out(serverJsonEvent(event));
   }
   evaluationEvent(event: EvaluationEvent): void {
+    if (event.type === "outcome") {
+      this.#outcome(evaluationJsonEvent(event));
+      return;
+    }
     if (event.type !== "started") {
       this.#out(evaluationJsonEvent(event));
       return;
@@ -259,6 +264,24 @@ class JsonView implements RunView {
   }
   close(): void {
     clearInterval(this.#timer);
+    this.#flush();
     this.#progressFile.close();
+  }
+
+  #out(value: object): void {
+    this.#flush();
+    this.#context.out(JSON.stringify(value));
+  }
+
+  /** Thousands come in a second: those of one turn of the event loop are written together. */
+  #outcome(value: object): void {
+    if (this.#outcomes.length === 0) setImmediate(() => this.#flush());
+    this.#outcomes.push(JSON.stringify(value));
+  }
+
+  #flush(): void {
+    if (this.#outcomes.length === 0) return;
+    this.#context.out(this.#outcomes.join("\n"));
+    this.#outcomes = [];
   }
 }
