@@ -18,6 +18,9 @@ const slow = [
   "examples/resources_servers/snippets/*.test.ts",
 ];
 
+/** Tests with real processes and clocks get a second try on machines that others use at the same time; it is shown. */
+const RETRIES = process.env["CI"] ? 1 : 0;
+
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 export default defineConfig({
@@ -52,7 +55,7 @@ export default defineConfig({
           exclude: ["**/node_modules/**", "dist/**", ...slow],
         },
       },
-      { extends: true, test: { name: "slow", include: slow, isolate: false } },
+      { extends: true, test: { name: "slow", include: slow, isolate: false, retry: RETRIES } },
       // Real processes and ports: needs `npm run build` first, which `npm test` does.
       {
         extends: true,
@@ -60,6 +63,7 @@ export default defineConfig({
           name: "e2e",
           include: ["tests/**/*.test.ts"],
           testTimeout: 60_000,
+          retry: RETRIES,
           // What is built is loaded as it is, not through the aliases above.
           server: { deps: { external: [/\/dist\//] } },
         },

@@ -271,7 +271,7 @@ it("tells programs what happens as JSON and nothing else", { timeout: 60_000 }, 
   await gym.call("say");
   await expect.poll(() => events().map(({ line }) => line), ready).toContain("said out");
   gym.child.kill("SIGINT");
-  expect(await gym.ended).toBe(0);
+  expect(await gym.ended, gym.output()).toBe(0);
   expect(events().find(({ event }) => event === "ready")?.servers).toMatchObject([
     { process_name: "unruly" },
   ]);

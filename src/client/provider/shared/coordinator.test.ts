@@ -94,7 +94,7 @@ describe("a limit shared by processes", () => {
     expect(most).toBeLessThanOrEqual(60);
     await settle();
     expect(localLimit(KEY).running).toBe(0);
-  }, 30_000);
+  }, 120_000);
 
   it("is never exceeded, however calls come and go, and serves everybody", async () => {
     const { connections } = await run(3);
