@@ -20,7 +20,10 @@ const RANDOM_MODEL = "random_model: {entrypoint: app.ts, tool_call_rate: 1, max_
 
 const NO_OP_AGENT = `
 import { defineAgent } from "nemo-gym";
-export default defineAgent({ run: () => ({ reward: 1, response: { output: [] } }) });
+export default defineAgent({
+  responses: () => Promise.reject(new Error("it only runs")),
+  run: () => ({ reward: 1, response: { output: [] } }),
+});
 `;
 const NO_OP_CONFIG = "noop_agent:\n  responses_api_agents:\n    noop: {entrypoint: app.ts}\n";
 

@@ -12,7 +12,7 @@ import type { ServerLog } from "./server-log.ts";
 /** A child gets this long to end by itself; then its whole process group is killed. */
 const STOP_GRACE_MS = 3_000;
 const REAP_LIMIT_MS = 2_000;
-/** Bodies of a thousand calls at once fit into a young generation of this size; with less, a quarter of the CPU goes into collecting it. */
+/** Bodies of a thousand calls at once fit into a young generation of this size and are collected there. */
 const YOUNG_GENERATION = "--max-semi-space-size=32";
 
 /** A server in a process group of its own. */
