@@ -132,18 +132,27 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
   let endCapture: (() => void) | undefined;
   let watch: StartWatch | undefined;
 
+  let closed = false;
   // Code of a co-hosted server that throws outside of a request must not take the other rollouts with it.
   const onStray = (error: unknown) => {
     const server = error instanceof ServerExitError ? error.server : serverOfError(error, codeHere);
+    if (closed) {
+      // What the code of a server has left behind may still throw, and nobody needs it any more; anything else is ours.
+      if (server !== undefined) return;
+      endStrays();
+      throw error;
+    }
     if (server !== undefined) logOf(server).logger.error(strayText(error));
     else emit({ type: "log", server: "co-hosted", line: `error: ${strayText(error)}`, level: "error" });
+  };
+  const endStrays = () => {
+    process.off("uncaughtException", onStray);
+    process.off("unhandledRejection", onStray);
   };
   const close = async () => {
     stopping = true;
     watch?.stop();
     monitor.stop();
-    process.off("uncaughtException", onStray);
-    process.off("unhandledRejection", onStray);
     await Promise.allSettled([cohost?.close(), ...[...children.values()].map((child) => child.stop())]);
     await watchdog?.stop();
     endCapture?.();
@@ -151,6 +160,9 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
     coordinator?.close();
     if (before) killLeftBehind(before);
     for (const log of logs.values()) log.close();
+    closed = true;
+    // A program that is there for the servers ends now: its listeners go with it.
+    if (!options.ownsProcess) endStrays();
   };
   let client: RunClient | undefined;
 
