@@ -15,6 +15,7 @@ import {
   record,
   refuse,
   str,
+  type Unknowns,
 } from "./readers.ts";
 
 const textOrRecord: Reader<unknown> = (value, trail) => (isObject(value) ? value : str(value, trail));
@@ -35,35 +36,39 @@ const inputVideo: Reader<unknown> = (value, trail) => {
 const imageDetail = oneOf("low", "high", "auto", "original");
 const fileDetail = oneOf("auto", "low", "high");
 const cacheBreakpoint = object({ mode: oneOf("explicit") }, "drop");
-const cached = { prompt_cache_breakpoint: optional(cacheBreakpoint) };
 const maybeCached = { prompt_cache_breakpoint: optional(nullable(cacheBreakpoint)) };
 
-const messagePart = byType<unknown>({
-  input_text: object({ text: str, type: str, ...cached }, "drop"),
-  input_image: object(
-    {
-      detail: imageDetail,
-      type: str,
-      file_id: optional(nullable(str)),
-      image_url: optional(nullable(str)),
-      ...cached,
-    },
-    "drop",
-  ),
-  input_file: object(
-    {
-      type: str,
-      detail: optional(fileDetail),
-      file_data: optional(str),
-      file_id: optional(nullable(str)),
-      file_url: optional(str),
-      filename: optional(str),
-      ...cached,
-    },
-    "drop",
-  ),
-  input_video: inputVideo,
-});
+/** Texts, images and files as they are given to a model, by type. */
+export function inputPartReaders(unknowns: Unknowns): Record<string, Reader<unknown>> {
+  const cached = { prompt_cache_breakpoint: optional(object({ mode: oneOf("explicit") }, unknowns)) };
+  return {
+    input_text: object({ text: str, type: str, ...cached }, unknowns),
+    input_image: object(
+      {
+        detail: imageDetail,
+        type: str,
+        file_id: optional(nullable(str)),
+        image_url: optional(nullable(str)),
+        ...cached,
+      },
+      unknowns,
+    ),
+    input_file: object(
+      {
+        type: str,
+        detail: optional(fileDetail),
+        file_data: optional(str),
+        file_id: optional(nullable(str)),
+        file_url: optional(str),
+        filename: optional(str),
+        ...cached,
+      },
+      unknowns,
+    ),
+  };
+}
+
+const messagePart = byType<unknown>({ ...inputPartReaders("drop"), input_video: inputVideo });
 
 /** What a tool gives back may say less about its images than a message, and has no videos. */
 const toolOutputPart = byType<unknown>({

@@ -5,39 +5,14 @@ import {
   type JsonObject,
   nullable,
   object,
-  oneOf,
   optional,
   type Reader,
   record,
   str,
 } from "./readers.ts";
+import { inputPartReaders } from "./validate-parts.ts";
 
-const cached = { prompt_cache_breakpoint: optional(object({ mode: oneOf("explicit") }, "forbid")) };
-const part = byType<unknown>({
-  input_text: object({ text: str, type: str, ...cached }, "forbid"),
-  input_image: object(
-    {
-      detail: oneOf("low", "high", "auto", "original"),
-      type: str,
-      file_id: optional(nullable(str)),
-      image_url: optional(nullable(str)),
-      ...cached,
-    },
-    "forbid",
-  ),
-  input_file: object(
-    {
-      type: str,
-      detail: optional(oneOf("auto", "low", "high")),
-      file_data: optional(str),
-      file_id: optional(nullable(str)),
-      file_url: optional(str),
-      filename: optional(str),
-      ...cached,
-    },
-    "forbid",
-  ),
-});
+const part = byType(inputPartReaders("forbid"));
 
 const variable: Reader<unknown> = (value, trail) =>
   isObject(value) ? part(value, trail) : str(value, trail);
