@@ -86,6 +86,33 @@ it("waits as long as the endpoint asks", async () => {
   }
 });
 
+it("forgets nobody when a pause ends between two looks at the clock", async () => {
+  vi.useFakeTimers();
+  try {
+    const forgotten: number[] = [];
+    // The pause takes 500 ms; the timer may come a little before by this clock, which moves on with every look.
+    for (let early = 0; early < 12; early++) {
+      const clock = { now: 1_000_000 };
+      const made = new AdaptiveLimit(
+        () => 1,
+        () => (clock.now += 0.25),
+      );
+      const slot = made.tryEnter();
+      made.leave(slot as Slot, { kind: "rate-limited", pauseMs: undefined });
+      let entered = false;
+      void made.enter(undefined, never).then(() => {
+        entered = true;
+      });
+      clock.now = 1_000_500 - early * 0.25;
+      await vi.advanceTimersByTimeAsync(1_000);
+      if (!entered) forgotten.push(early);
+    }
+    expect(forgotten).toEqual([]);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
 it("gives way when answers become slow and no more of them come", async () => {
   const { limit: made, clock } = limit();
   const window = async (milliseconds: number) => {

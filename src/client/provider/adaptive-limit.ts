@@ -222,10 +222,11 @@ export class AdaptiveLimit implements CallLimit {
     this.#timer = setTimeout(
       () => {
         this.#timer = undefined;
-        this.#changed();
+        // First, whether it came too early: if the pause ended between a look at the places and this one, nobody would be woken.
         this.#wakeLater();
+        this.#changed();
       },
-      Math.min(delay, LONGEST_PAUSE_MS),
+      Math.min(Math.ceil(delay), LONGEST_PAUSE_MS),
     );
   }
 }
