@@ -14,8 +14,11 @@ export function aggregateEntry(row: Row): Row {
   const entry: Row = {};
   for (const [key, value] of Object.entries(row)) if (!LEFT_OUT.has(key)) entry[key] = value;
   const response = row["response"];
-  const usage = response !== null && typeof response === "object" ? (response as Row)["usage"] : undefined;
-  if (usage !== null && typeof usage === "object" && Object.keys(usage).length > 0)
-    entry["response"] = { usage };
+  const usage = isRecord(response) ? response["usage"] : undefined;
+  if (isRecord(usage) && Object.keys(usage).length > 0) entry["response"] = { usage };
   return entry;
+}
+
+function isRecord(value: unknown): value is Row {
+  return value !== null && typeof value === "object" && !Array.isArray(value);
 }

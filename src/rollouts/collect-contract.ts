@@ -7,6 +7,7 @@ import type { JsonlWriter } from "./jsonl-writer.ts";
 import type { Outcome } from "./outcome.ts";
 import type { PendingRow } from "./resume.ts";
 import type { RolloutTally } from "./rollout-tally.ts";
+import type { RunTotals } from "./run-totals.ts";
 
 export interface CollectLimits {
   /** Rollouts at once; null: automatic. */
@@ -36,6 +37,8 @@ export interface CollectOptions {
   output: JsonlWriter;
   failures: JsonlWriter;
   limits: CollectLimits;
+  /** Counts what is written, where the run is counted as it goes. */
+  totals?: RunTotals | undefined;
   /** Whom a row is sent to; its agent's `/run` unless told. */
   target?: (row: QueuedRow) => CallTarget;
   /** Whether another attempt says in its row the how manieth it is (default true). */

@@ -302,7 +302,7 @@ export class Collection {
 
   /** Writes what a rollout came to; says whether it is tried again in this run. */
   async #record(queued: QueuedRow, outcome: Outcome): Promise<boolean> {
-    const { output, failures } = this.#options;
+    const { output, failures, totals } = this.#options;
     switch (outcome.status) {
       case "completed": {
         const { row, settle } = await this.#attach(
@@ -310,7 +310,10 @@ export class Collection {
           queued.row,
           "completed",
         );
-        await output.append(lineOf(row));
+        const written = output.append(lineOf(row));
+        // In the order of the file; where writing fails the run does, and nobody asks for its totals.
+        totals?.addUnwritten(row);
+        await written;
         this.progress.written(row);
         await settle?.(() => output.sync());
         this.#completed++;
@@ -331,6 +334,7 @@ export class Collection {
             "failed",
           );
           await failures.append(lineOf(row));
+          totals?.coverage.fail(queued.row);
         }
         const willRetry =
           failure.retryable && !failure.terminal && queued.attempt + 1 < this.#options.limits.maxAttempts;

@@ -1,5 +1,6 @@
 import { dirname } from "node:path";
 import type { ServerClient } from "../client/server-client.ts";
+import { CoverageCounter } from "../metrics/coverage.ts";
 import { type ArtifactPaths, artifactPaths } from "./artifact-paths.ts";
 import type { RolloutCaptures } from "./capture/captures.ts";
 import { Collection } from "./collect.ts";
@@ -13,6 +14,7 @@ import { refuseNonFile } from "./output-place.ts";
 import { type PreparedRun, prepareRun } from "./prepare-run.ts";
 import type { ResumePlan, ResumeSummary } from "./resume.ts";
 import { RunLock } from "./run-lock.ts";
+import { RunTotals } from "./run-totals.ts";
 import { type RunSummary, summarizeRun } from "./summarize.ts";
 import { turnBoundaryText } from "./turn-boundaries.ts";
 
@@ -136,7 +138,8 @@ export class PreparedEvaluation {
     const emit = options.onEvent ?? (() => {});
     const onNotice = (text: string) => emit({ type: "notice", text });
     await this.begin();
-    const result = await collect(options, paths, this.#run.plan, emit);
+    const totals = this.#totals(run);
+    const result = await collect(options, paths, this.#run.plan, totals, emit);
     emit({ type: "collected", result });
     for (const text of options.captures?.summary() ?? []) onNotice(text);
     const boundaries = turnBoundaryText(result.progress.turn_boundaries);
@@ -144,12 +147,20 @@ export class PreparedEvaluation {
     if (options.aggregate === false || options.stop?.aborted) return { paths, result, summary: undefined };
     const summary = await summarizeRun({
       paths,
+      totals,
       client: options.client,
       onNotice,
       ...(options.stop && { signal: options.stop }),
     });
     emit({ type: "summarized", summary });
     return { paths, result, summary };
+  }
+
+  /** A run that goes on with an earlier one has rows that were never counted: its files tell in the end. */
+  #totals({ aggregate }: RunEvaluationOptions): RunTotals | undefined {
+    const { resumed, plan } = this.#run;
+    if (resumed || aggregate === false) return undefined;
+    return new RunTotals(new CoverageCounter(plan.summary.materializedRows));
   }
 
   /** Lets others write to the output. */
@@ -162,6 +173,7 @@ async function collect(
   options: EvaluateOptions,
   paths: ArtifactPaths,
   plan: ResumePlan,
+  totals: RunTotals | undefined,
   emit: (event: EvaluationEvent) => void,
 ): Promise<CollectResult> {
   const fsync = options.fsync ? { fsync: options.fsync } : {};
@@ -178,6 +190,7 @@ async function collect(
     output,
     failures,
     limits: options.limits,
+    totals,
     onOutcome: (event) => emit({ type: "outcome", ...event }),
     onNotice: (text) => emit({ type: "notice", text }),
     findAgain: options.findAgain,

@@ -6,7 +6,7 @@ import type { ExpandOptions } from "./expand.ts";
 import type { Row } from "./jsonl-rows.ts";
 import { compareManifest, createManifest, digestFile, readManifest, writeManifest } from "./manifest.ts";
 import { materializeInputs } from "./materialize.ts";
-import { missingForResume, planResume, type ResumePlan } from "./resume.ts";
+import { missingForResume, planFresh, planResume, type ResumePlan } from "./resume.ts";
 
 export interface PrepareOptions {
   paths: ArtifactPaths;
@@ -35,26 +35,26 @@ export interface PreparedRun {
 /** Finds out what a run has to do, fresh or resumed, and refuses what cannot be. */
 export async function prepareRun(options: PrepareOptions): Promise<PreparedRun> {
   const { paths, maxAttempts, onNotice } = options;
-  const limits = { maxAttempts, ...(options.signal && { signal: options.signal }) };
   await refuseOverwriting("its own input", [options.expand.inputPath], paths);
   if (options.resume) {
     const missing = await missingForResume(paths);
     if (missing.length === 0) {
       await refuseOtherRun(options);
       const nothing = async () => undefined;
-      return { plan: await planResume(paths, limits), resumed: true, begin: nothing, discard: nothing };
+      const plan = await planResume(paths, {
+        maxAttempts,
+        ...(options.signal && { signal: options.signal }),
+      });
+      return { plan, resumed: true, begin: nothing, discard: nothing };
     }
     if ((await heldAt(paths)) === "run") throw unresumable(paths, missing);
     onNotice(`There is nothing to resume (${missing.join(", ")} not found): starting afresh.`);
   }
   await refuseOtherFiles(paths);
-  return prepareFresh(options, limits);
+  return prepareFresh(options);
 }
 
-async function prepareFresh(
-  options: PrepareOptions,
-  limits: { maxAttempts: number; signal?: AbortSignal },
-): Promise<PreparedRun> {
+async function prepareFresh(options: PrepareOptions): Promise<PreparedRun> {
   const { paths } = options;
   const staged = `${paths.materializedInputs}.next`;
   let begun: Promise<void> | undefined;
@@ -83,8 +83,8 @@ async function prepareFresh(
       config: options.config,
     });
     // The plan reads its rows where they lie when it is asked for them.
-    const places = { materializedInputs: staged, output: EMPTY, failures: EMPTY };
-    const plan = await planResume(places, limits);
+    const places = { materializedInputs: staged };
+    const plan = planFresh(places, inputs.rows);
     const begin = async () => {
       await makeRoom(paths, options.onNotice);
       await rename(staged, paths.materializedInputs);
@@ -148,9 +148,6 @@ export async function refuseOverwriting(
     );
   }
 }
-
-/** Reads as a file without rows. */
-const EMPTY = "/dev/null";
 
 async function refuseOtherRun(options: PrepareOptions): Promise<void> {
   const { paths, force, onNotice } = options;

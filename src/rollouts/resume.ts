@@ -89,6 +89,18 @@ const DONE = 1;
 const TERMINAL = 2;
 const ATTEMPT = 4;
 
+/** What a run has to do whose inputs have just been written: everything, once. */
+export function planFresh(paths: Pick<ResumePaths, "materializedInputs">, rows: number): ResumePlan {
+  const nothing = { done: 0, failedAttempts: 0, rolloutsWithFailures: 0, terminal: 0, exhausted: 0 };
+  const intact = { duplicates: 0, duplicateLines: [], tornOutput: false, tornFailures: false };
+  return {
+    summary: { materializedRows: rows, remaining: rows, ...nothing, ...intact },
+    earlier: new RolloutTally(),
+    isDone: () => false,
+    rows: (options) => pendingRows(paths.materializedInputs, new RolloutKeyMap(), 1, options),
+  };
+}
+
 /**
  * Finds out what an interrupted run still has to do. Every file is read once, line by line; a rollout takes twenty-odd bytes.
  * A row of the output that the materialized inputs do not know is an error, a malformed line too, except a torn last one.

@@ -3,21 +3,15 @@ import { callServer, type ServerClient } from "../client/server-client.ts";
 import { errorMessage } from "../errors.ts";
 import { type AggregateMetrics, aggregateMetrics } from "../metrics/aggregate.ts";
 import { type Coverage, CoverageCounter } from "../metrics/coverage.ts";
-import { RolloutTable } from "../metrics/rollout-table.ts";
 import { type RunStatistics, runStatistics } from "../metrics/run-statistics.ts";
 import { dumpsCompact } from "../python/json-dumps.ts";
-import { isTruthy } from "../python/truth.ts";
-import { aggregateEntry } from "./aggregate-entry.ts";
 import type { ArtifactPaths } from "./artifact-paths.ts";
 import { writeFileAtomically } from "./atomic-file.ts";
-import { agentNameOf } from "./expand.ts";
 import { readLineBatches } from "./jsonl-reader.ts";
 import { type Row, readRows } from "./jsonl-rows.ts";
 import { keyOfRow, materializedKey } from "./row-key.ts";
-import { type TurnBoundaries, TurnBoundaryCounter } from "./turn-boundaries.ts";
-
-/** Beyond this many rows of one agent its servers are not asked: the request would not fit in memory. */
-const MAX_ROWS_PER_REQUEST = 250_000;
+import { type AgentRows, RunTotals } from "./run-totals.ts";
+import type { TurnBoundaries } from "./turn-boundaries.ts";
 
 export interface AgentSummary {
   agent: string;
@@ -32,7 +26,7 @@ export interface RunSummary {
   turnBoundaries: TurnBoundaries | null;
 }
 
-export interface SummarizeOptions {
+interface SummarySources {
   /** Files of rollouts: the output of a run, or its shards. */
   rollouts: readonly string[];
   /** Sidecars that say how much of the run there is; those that do not exist are passed over. */
@@ -40,6 +34,10 @@ export interface SummarizeOptions {
   materializedInputs: readonly string[];
   /** Rollouts that were asked for, where no file says so. */
   expected?: Iterable<readonly [taskIndex: number, rolloutIndex: number]>;
+  signal?: AbortSignal;
+}
+
+interface SummaryOptions {
   /** Where the metrics go. */
   targets: Pick<ArtifactPaths, "aggregateMetrics" | "statistics">;
   /** Who is asked for the metrics of an agent; without it the default ones are computed here. */
@@ -48,25 +46,27 @@ export interface SummarizeOptions {
   onNotice: (text: string) => void;
 }
 
-/** Summarises a run that has just ended; see `summarize`. */
-export function summarizeRun(options: {
+export type SummarizeOptions = SummarySources & SummaryOptions;
+
+/** Summarises a run that has just ended: by its totals where it was counted from the beginning, by its files otherwise. */
+export async function summarizeRun(options: {
   paths: Pick<
     ArtifactPaths,
     "output" | "failures" | "materializedInputs" | "aggregateMetrics" | "statistics"
   >;
+  totals: RunTotals | undefined;
   client: ServerClient;
   signal?: AbortSignal;
   onNotice: (text: string) => void;
 }): Promise<RunSummary> {
-  const { paths, client, ...rest } = options;
-  return summarize({
+  const { paths, totals, client, ...rest } = options;
+  const sources = {
     rollouts: [paths.output],
     failures: [paths.failures],
     materializedInputs: [paths.materializedInputs],
-    targets: paths,
-    metricsFrom: { client },
-    ...rest,
-  });
+  };
+  const asking = { targets: paths, metricsFrom: { client }, ...rest };
+  return summarizeTotals(totals ?? (await totalsOf({ ...sources, ...rest })), asking);
 }
 
 /**
@@ -74,38 +74,37 @@ export function summarizeRun(options: {
  * (intervals, pass@k, coverage) beside them. Writes both files; without rows only coverage is known and nothing is written.
  */
 export async function summarize(options: SummarizeOptions): Promise<RunSummary> {
-  const coverage = await coverageOf(options);
-  const boundaries = new TurnBoundaryCounter();
-  const rows = new Map<string, AgentRows>();
+  return summarizeTotals(await totalsOf(options), options);
+}
+
+async function totalsOf(options: SummarySources): Promise<RunTotals> {
+  const totals = new RunTotals(await coverageOf(options));
   for (const path of options.rollouts) {
-    for await (const { row } of readRows(path, { ...reading(options), onTornLine: () => {} })) {
-      coverage.complete(row);
-      boundaries.add(row);
-      const agent = agentNameOf(row) ?? "";
-      let collected = rows.get(agent);
-      if (!collected) {
-        collected = new AgentRows();
-        rows.set(agent, collected);
-      }
-      collected.add(row);
-    }
+    for await (const { row } of readRows(path, { ...reading(options), onTornLine: () => {} }))
+      totals.add(row);
   }
+  return totals;
+}
+
+async function summarizeTotals(totals: RunTotals, options: SummaryOptions): Promise<RunSummary> {
   const agents = await Promise.all(
-    [...rows].map(async ([agent, collected]) => ({
+    [...totals.byAgent].map(async ([agent, rows]) => ({
       agent,
-      metrics: await metricsOf(agent, collected, options),
-      statistics: runStatistics(collected.table, { except: collected.masked }),
+      metrics: await metricsOf(agent, rows, options),
+      statistics: runStatistics(rows.table, { except: rows.masked }),
     })),
   );
-  const summary = { agents, coverage: coverage.result(), turnBoundaries: boundaries.counts };
+  const summary = {
+    agents,
+    coverage: totals.coverage.result(),
+    turnBoundaries: totals.boundaries.counts,
+  };
   if (agents.length > 0) await writeSummary(summary, options.targets);
   return summary;
 }
 
 /** What was asked for and what failed, before the rollouts themselves are counted. */
-export async function coverageOf(
-  options: Pick<SummarizeOptions, "failures" | "materializedInputs" | "expected" | "signal">,
-): Promise<CoverageCounter> {
+export async function coverageOf(options: Omit<SummarySources, "rollouts">): Promise<CoverageCounter> {
   const coverage = new CoverageCounter();
   for (const [taskIndex, rolloutIndex] of options.expected ?? [])
     coverage.expect(keyRow({ taskIndex, rolloutIndex }));
@@ -125,26 +124,10 @@ function reading({ signal }: { signal?: AbortSignal }): { signal?: AbortSignal }
   return signal ? { signal } : {};
 }
 
-/** What is kept of an agent's rows: numbers always, small members while they fit. */
-class AgentRows {
-  readonly table = new RolloutTable();
-  /** Numbers of the rows whose reward does not count. */
-  readonly masked = new Set<number>();
-  entries: Row[] | undefined = [];
-
-  add(row: Row): void {
-    if (isTruthy(row["mask_sample"])) this.masked.add(this.table.size);
-    this.table.add(row);
-    if (!this.entries) return;
-    this.entries.push(aggregateEntry(row));
-    if (this.entries.length > MAX_ROWS_PER_REQUEST) this.entries = undefined;
-  }
-}
-
 async function metricsOf(
   agent: string,
   rows: AgentRows,
-  { metricsFrom, signal, onNotice }: SummarizeOptions,
+  { metricsFrom, signal, onNotice }: SummaryOptions,
 ): Promise<AggregateMetrics> {
   if (!rows.entries) {
     onNotice(
