@@ -1,3 +1,4 @@
+import { createHash, createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { SessionCookie } from "./session-cookie.ts";
 
@@ -10,6 +11,15 @@ describe("SessionCookie", () => {
   it("signs like the original", () => {
     expect(new SessionCookie(name).sign(id, undefined, 1_700_000_000_000)).toBe(value);
   });
+
+  it.each(["", "x", "Ålesund", "🚢", "s".repeat(200), "s".repeat(5_000)])(
+    "signs by HMAC, whatever the id: %.20s",
+    (id) => {
+      const [payload, second, signature] = new SessionCookie(name).sign(id).split(".");
+      const key = createHash("sha1").update(`itsdangerous.Signersigner${name}`).digest();
+      expect(signature).toBe(createHmac("sha1", key).update(`${payload}.${second}`).digest("base64url"));
+    },
+  );
 
   it("reads what it and others signed", () => {
     expect(new SessionCookie(name).read(value, 1_700_000_100_000)).toBe(id);
