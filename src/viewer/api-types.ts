@@ -135,6 +135,11 @@ export interface RowAnswer extends RowRef {
   bytes: number;
 }
 
+/** Answer of `/api/row` to who looks at a file that has been written anew since; its row is there no more. */
+export interface RowGone extends RowRef {
+  state: "changed";
+}
+
 export const SORTS = ["file", "task", "reward", "tokens"] as const;
 export const STATUSES = ["all", "completed", "failed", "masked", "invalid"] as const;
 export type Sort = (typeof SORTS)[number];

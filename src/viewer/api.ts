@@ -20,7 +20,12 @@ const ROUTES: Readonly<Record<string, Route>> = {
       throw new ViewerRequestError(400, "source must be rollouts or failures.");
     if (!Number.isSafeInteger(line) || line < 1)
       throw new ViewerRequestError(400, "line must be a whole number from 1.");
-    return run.rowText({ source, line });
+    const generation = parameters.get("generation") ?? "";
+    if (!/^\d{0,15}$/.test(generation))
+      throw new ViewerRequestError(400, "generation must be a whole number from 0.");
+    return generation === ""
+      ? run.rowText({ source, line })
+      : run.rowTextOf(Number(generation), { source, line });
   },
 };
 

@@ -26,4 +26,10 @@ export const viewerErrorCodes = [
     when: "A request to the viewer's own server is refused: unknown address, bad parameter, foreign host.",
     fix: "The message says what was expected; `--allow-host` admits another host name.",
   },
+  {
+    code: "VIEWER_FILE_CHANGED",
+    class: "FileChangedError",
+    when: "A file was written anew, cut or removed while the viewer read a row from it (HTTP 409).",
+    fix: "Ask again: the viewer reads the file anew within a second.",
+  },
 ] as const satisfies readonly ErrorCodeRow[];

@@ -20,3 +20,10 @@ export class ViewerRequestError extends GymError {
     this.status = status;
   }
 }
+
+/** A file was written anew, cut or removed while something was read from it; who asks again gets what is there now. */
+export class FileChangedError extends GymError {
+  constructor(path: string) {
+    super("VIEWER_FILE_CHANGED", `'${path}' was written anew while it was read. Ask again.`);
+  }
+}

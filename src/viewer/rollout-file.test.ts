@@ -1,4 +1,4 @@
-import { appendFile, mkdtemp, rm, truncate, unlink, writeFile } from "node:fs/promises";
+import { appendFile, mkdtemp, rm, truncate, unlink, utimes, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -106,6 +106,33 @@ describe("RolloutFile", () => {
     await file.update();
     expect(file.progress).toMatchObject({ rows: 1, exists: true });
     expect(file.columns.task.at(0)).toBe(7);
+  });
+
+  it("takes nothing that was written anew for what it has indexed", async () => {
+    const file = await fileWith(`${row(0, 0)}\n${row(0, 1)}\n`);
+    const age = new Date(1_700_000_000_000);
+    await utimes(file.path, age, age);
+    await file.update();
+    const searching = file.texts(0);
+    // As long as before and of the same age: only who reads can tell.
+    await writeFile(file.path, `${row(5, 0)}\n${row(5, 1)}\n`);
+    await utimes(file.path, age, age);
+    const changed = { code: "VIEWER_FILE_CHANGED" };
+    await expect(file.read(0)).rejects.toMatchObject(changed);
+    await expect(file.summary(1)).rejects.toMatchObject(changed);
+    const updating = file.update();
+    await expect(file.read(0)).rejects.toMatchObject(changed);
+    await updating;
+    expect(file.progress).toMatchObject({ rows: 2, generation: 1 });
+    expect((await file.read(0)).toString()).toBe(row(5, 0));
+    expect((await searching.next()).value?.[0]?.text).toBe(row(5, 0));
+    await truncate(file.path, 10);
+    await expect(file.read(1)).rejects.toMatchObject(changed);
+    for await (const _ of file.texts(0));
+    await unlink(file.path);
+    await file.update();
+    await expect(file.read(0)).rejects.toMatchObject(changed);
+    expect(file.progress).toMatchObject({ rows: 0, exists: false });
   });
 
   it("computes the dataset statistics of the file", async () => {

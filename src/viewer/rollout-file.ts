@@ -1,16 +1,23 @@
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { setImmediate as yieldToLoop } from "node:timers/promises";
-import { fileError, RolloutFileError } from "../rollouts/errors.ts";
+import { fileError } from "../rollouts/errors.ts";
 import { DatasetPanel } from "./dataset-panel.ts";
+import { FileChangedError } from "./errors.ts";
 import { type ScannedLine, scanLines } from "./line-scanner.ts";
 import { RowColumns } from "./row-columns.ts";
 import { type RowSummary, summarizeLine } from "./row-summary.ts";
 
-const TAIL_BYTES = 256;
+const MARK_BYTES = 256;
 const RETURN = 0x0d;
 const NEWLINE = 0x0a;
 /** The loop is let go after so much work on one batch. */
 const SLICE_MS = 8;
+
+/** The end of a row that was read, and where it stood. */
+interface Mark {
+  offset: number;
+  bytes: Buffer;
+}
 
 /** How far the viewer is with a file. */
 export interface FileProgress {
@@ -36,8 +43,10 @@ export class RolloutFile {
   #handle: FileHandle | undefined;
   /** Tells a new file of the same name from the one that was read. */
   #identity = "";
-  /** The last bytes that were read; others in their place mean that the file was written anew. */
-  #tail: Buffer = Buffer.alloc(0);
+  /** From the last row that was read; other bytes in its place mean that the file was written anew. */
+  #mark: Mark | undefined;
+  /** Somebody found the file written anew; the next update begins from its start. */
+  #isStale = false;
   /** Size and time of change at the last look; nothing is read before they differ. */
   #seen = "";
   #bytes = 0;
@@ -70,93 +79,121 @@ export class RolloutFile {
       throw fileError(error, this.path, "read");
     });
     const identity = entry && `${entry.dev}:${entry.ino}`;
-    if (identity !== this.#identity || entry === undefined || entry.size < this.#indexed) await this.#reset();
+    const isOther = identity !== this.#identity || entry === undefined || entry.size < this.#indexed;
+    if (isOther || this.#isStale) await this.#reset();
     if (entry === undefined || identity === undefined) return;
     const seen = `${entry.size}:${entry.mtimeMs}`;
     if (seen === this.#seen) return;
-    if (this.#handle && !this.#tail.equals(await this.#readTail(this.#handle))) await this.#reset();
+    if (this.#handle && !(await hasMark(this.#handle, this.#mark))) await this.#reset();
     this.#handle ??= await open(this.path, "r").catch((error: unknown) => {
       throw fileError(error, this.path, "read");
     });
     this.#identity = identity;
     this.#bytes = entry.size;
     await this.#index(this.#handle, signal);
-    this.#tail = await this.#readTail(this.#handle);
     this.#seen = seen;
   }
 
   /** The bytes of a row, at most `limit` of them. */
-  async read(row: number, limit = Number.POSITIVE_INFINITY): Promise<Buffer> {
-    const handle = this.#handle;
-    if (handle === undefined || row >= this.columns.length) throw shorter(this.path);
-    const length = Math.min(this.columns.bytes.at(row), limit);
-    const buffer = Buffer.allocUnsafe(length);
-    const { bytesRead } = await handle.read(buffer, 0, length, this.columns.offset.at(row));
-    if (bytesRead < length) throw shorter(this.path);
-    return buffer;
+  read(row: number, limit = Number.POSITIVE_INFINITY): Promise<Buffer> {
+    return this.#reading(row, async (handle, offset) => {
+      const length = Math.min(this.columns.bytes.at(row), limit);
+      const buffer = Buffer.allocUnsafe(length);
+      const { bytesRead } = await handle.read(buffer, 0, length, offset);
+      return bytesRead < length ? undefined : buffer;
+    });
   }
 
   /** The summary of a row, made again from the file. */
-  async summary(row: number): Promise<RowSummary> {
-    for await (const [line] of scanLines(this.#require(), this.columns.offset.at(row))) {
-      if (line) return summarizeLine(line);
-    }
-    throw shorter(this.path);
+  summary(row: number): Promise<RowSummary> {
+    return this.#reading(row, async (handle, offset) => {
+      for await (const [line] of scanLines(handle, offset)) if (line) return summarizeLine(line);
+      return undefined;
+    });
   }
 
-  /** The texts of all rows from `from` on, in batches. */
+  /** The texts of all rows from `from` on, in batches; they end early when the file is written anew. */
   async *texts(from: number, signal?: AbortSignal): AsyncGenerator<{ row: number; text: string }[]> {
     const { columns } = this;
-    if (from >= columns.length) return;
+    const handle = this.#handle;
+    if (handle === undefined || from >= columns.length) return;
     let row = from;
-    for await (const batch of scanLines(this.#require(), columns.offset.at(from), { signal })) {
+    const batches = scanLines(handle, columns.offset.at(from), { signal });
+    for (;;) {
+      const next = await batches.next().catch((error: unknown) => {
+        if (this.#holds(handle)) throw error;
+      });
+      if (!next || next.done || !this.#holds(handle)) break;
       const found: { row: number; text: string }[] = [];
-      for (const line of batch) {
-        if (row >= columns.length || columns !== this.columns) break;
+      for (const line of next.value) {
+        if (row >= columns.length) break;
         if (line.offset !== columns.offset.at(row)) continue;
         found.push({ row, text: line.text ?? "" });
         row++;
       }
       yield found;
-      if (row >= columns.length || columns !== this.columns) return;
+      if (row >= columns.length) return;
     }
+    // It ends before the last row that was indexed.
+    if (this.#holds(handle)) this.#isStale = true;
   }
 
   async close(): Promise<void> {
-    await this.#handle?.close();
+    const handle = this.#handle;
     this.#handle = undefined;
+    await handle?.close();
   }
 
-  #require(): FileHandle {
-    if (this.#handle === undefined) throw shorter(this.path);
-    return this.#handle;
+  /** Whether a handle is still the one of the file; it is closed when the file was written anew. */
+  #holds(handle: FileHandle): boolean {
+    return this.#handle === handle;
   }
 
-  async #readTail(handle: FileHandle): Promise<Buffer> {
-    const length = Math.min(TAIL_BYTES, this.#indexed);
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, this.#indexed - length);
-    return buffer.subarray(0, bytesRead);
+  /** Reads from the place of a row. The file may be written anew at any moment: then what was read is none of that row. */
+  async #reading<T>(
+    row: number,
+    read: (handle: FileHandle, offset: number) => Promise<T | undefined>,
+  ): Promise<T> {
+    const handle = this.#handle;
+    const mark = this.#mark;
+    if (handle === undefined || row >= this.columns.length) throw new FileChangedError(this.path);
+    try {
+      const found = await read(handle, this.columns.offset.at(row));
+      if (found !== undefined && (await hasMark(handle, mark)) && this.#holds(handle)) return found;
+    } catch (error) {
+      if (this.#holds(handle)) throw error;
+    }
+    if (this.#holds(handle)) this.#isStale = true;
+    throw new FileChangedError(this.path);
   }
 
   async #reset(): Promise<void> {
+    this.#isStale = false;
     if (this.#handle === undefined && this.#indexed === 0) return;
-    await this.close();
+    const handle = this.#handle;
+    // All at once, before anything is waited for: nobody may meet the rows of one file and the handle of another.
+    this.#handle = undefined;
     this.columns = new RowColumns();
     this.panel = new DatasetPanel();
     this.#identity = "";
     this.#seen = "";
-    this.#tail = Buffer.alloc(0);
+    this.#mark = undefined;
     this.#bytes = 0;
     this.#indexed = 0;
     this.#tornLine = null;
     this.#awaitsNewline = false;
     this.#generation++;
+    await handle?.close();
   }
 
   async #index(handle: FileHandle, signal?: AbortSignal): Promise<void> {
     if (this.#awaitsNewline) await this.#passNewline(handle);
     let sliceEnds = performance.now() + SLICE_MS;
     for await (const batch of scanLines(handle, this.#indexed, { signal })) {
+      if (!(await hasMark(handle, this.#mark))) {
+        this.#isStale = true;
+        return;
+      }
       for (const line of batch) {
         this.#add(line);
         if (performance.now() < sliceEnds) continue;
@@ -164,6 +201,7 @@ export class RolloutFile {
         signal?.throwIfAborted();
         sliceEnds = performance.now() + SLICE_MS;
       }
+      this.#mark = lastMark(batch, this.#indexed) ?? this.#mark;
     }
   }
 
@@ -192,6 +230,17 @@ export class RolloutFile {
   }
 }
 
-function shorter(path: string): RolloutFileError {
-  return new RolloutFileError("ROLLOUT_FILE_UNREADABLE", path, `'${path}' changed while it was read.`);
+/** The end of the last row before `indexed` that has any text. */
+function lastMark(batch: readonly ScannedLine[], indexed: number): Mark | undefined {
+  const last = batch.findLast(({ end, text }) => end <= indexed && text);
+  if (last?.text === undefined) return undefined;
+  const bytes = Buffer.from(Buffer.from(last.text).subarray(-MARK_BYTES));
+  return { offset: last.offset + last.length - bytes.length, bytes };
+}
+
+async function hasMark(handle: FileHandle, mark: Mark | undefined): Promise<boolean> {
+  if (mark === undefined) return true;
+  const { length } = mark.bytes;
+  const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(length), 0, length, mark.offset);
+  return bytesRead === length && mark.bytes.equals(buffer);
 }

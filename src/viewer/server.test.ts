@@ -234,6 +234,69 @@ describe("the viewer's API", () => {
     await following;
   });
 
+  it("says so when a row is asked for whose file was written anew", async () => {
+    const { get, api, run, file } = await viewer(text(ROWS.slice(0, 3)), "");
+    const row = async (parameters: string) => {
+      const { status, body } = await get(`/api/row?${parameters}`);
+      return { status, ...(JSON.parse(body) as { code?: string; state?: string }) };
+    };
+    const changed = { status: 200, source: "rollouts", state: "changed" };
+    for (const replaced of ["", text([ROWS[3]]), text(ROWS.toReversed())]) {
+      const { generation } = await api<ViewerStatus>("status");
+      expect(await row(`line=1&generation=${generation}`)).toMatchObject({ status: 200, state: "ok" });
+      // As `fs.writeFile` does it; the viewer has not looked since.
+      await writeFile(file, replaced);
+      expect(await row("line=1")).toMatchObject({ status: 409, code: "VIEWER_FILE_CHANGED" });
+      expect(await row(`line=1&generation=${generation}`)).toEqual({ ...changed, line: 1 });
+      expect((await api<RowsPage>("rollouts?text=question")).rows.length).toBeLessThanOrEqual(3);
+      await run.update();
+      expect((await api<ViewerStatus>("status")).generation).toBe(generation + 1);
+      // Neither a row of the new file nor an error to one who still looks at the old.
+      expect(await row(`line=1&generation=${generation}`)).toEqual({ ...changed, line: 1 });
+      await writeFile(file, text(ROWS.slice(0, 3)));
+      await run.update();
+    }
+    expect(await row("line=1&generation=-1")).toMatchObject({ status: 400 });
+  });
+
+  it("never fails while the file is written anew again and again", async () => {
+    const { get, run, file } = await viewer(text(ROWS), "");
+    const big = text(Array.from({ length: 400 }, () => ROWS).flat());
+    let writing = true;
+    const updating = (async () => {
+      while (writing) await run.update();
+    })();
+    const answers = new Map<string, number>();
+    const asking = ["row?line=1", "row?line=4&generation=0", "rollouts?text=question", "statistics"].map(
+      async (address) => {
+        while (writing) {
+          const { status, body } = await get(`/api/${address}`);
+          JSON.parse(body);
+          const seen = `${address} ${status}`;
+          answers.set(seen, (answers.get(seen) ?? 0) + 1);
+        }
+      },
+    );
+    for (let time = 0; time < 40; time++) await writeFile(file, time % 2 === 0 ? text([ROWS[1]]) : big);
+    writing = false;
+    await Promise.all([updating, ...asking]);
+    const statuses = new Set([...answers.keys()].map((seen) => seen.split(" ")[1]));
+    // 404: there is no such line at that moment; 409: ask again.
+    for (const status of statuses) expect(["200", "404", "409"]).toContain(status);
+    expect([...answers.keys()].filter((seen) => /generation=0 (?!200)/.test(seen))).toEqual([]);
+  });
+
+  it("does without files beside the rollouts that cannot be read", async () => {
+    const { api, directory } = await viewer();
+    await mkdir(path.join(directory, "run_manifest.json"));
+    await mkdir(path.join(directory, "run_aggregate_metrics.json"));
+    expect(await api<ViewerStatus>("status")).toMatchObject({ expected: null });
+    const { files } = await api<PanelTexts>("statistics");
+    expect(files).toMatchObject([
+      { name: "run_aggregate_metrics.json", text: expect.stringContaining("EISDIR") },
+    ]);
+  });
+
   it("sends its pages with headers that keep everything else out", async () => {
     const { get } = await viewer();
     const page = await get("/");

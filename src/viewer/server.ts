@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { errorMessage, GymError } from "../errors.ts";
 import { answerApi } from "./api.ts";
-import { ViewerError, ViewerRequestError } from "./errors.ts";
+import { FileChangedError, ViewerError, ViewerRequestError } from "./errors.ts";
 import { type GuardOptions, refusalOf, SECURITY_HEADERS } from "./request-guard.ts";
 import type { ViewedRun } from "./viewed-run.ts";
 import type { WebFile } from "./web-files.ts";
@@ -89,7 +89,7 @@ export class ViewerServer {
         response.destroy();
         return;
       }
-      const status = error instanceof ViewerRequestError ? error.status : 500;
+      const status = statusOf(error);
       const code = error instanceof GymError ? error.code : undefined;
       send(request, response, status, JSON.stringify({ error: errorMessage(error), code }));
     }
@@ -113,6 +113,12 @@ export class ViewerServer {
     if (answer === undefined) throw new ViewerRequestError(404, `There is nothing at ${pathname}.`);
     send(request, response, 200, await answer);
   }
+}
+
+/** A file that is written anew is no fault of anybody. */
+function statusOf(error: unknown): number {
+  if (error instanceof ViewerRequestError) return error.status;
+  return error instanceof FileChangedError ? 409 : 500;
 }
 
 function send(

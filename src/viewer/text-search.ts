@@ -25,7 +25,8 @@ export class TextSearch {
   }
 
   has(row: number): boolean {
-    return row < this.#searched && this.#found[row] === 1;
+    // What was found in a file that has been written anew since says nothing.
+    return this.#columns === this.#file.columns && row < this.#searched && this.#found[row] === 1;
   }
 
   /** Searches what has not been searched yet; calls while a search runs join it. */

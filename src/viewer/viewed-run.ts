@@ -6,16 +6,17 @@ import type {
   ListedRow,
   Overview,
   PanelTexts,
+  RowGone,
   RowRef,
   RowsPage,
   Source,
   TasksPage,
   ViewerStatus,
 } from "./api-types.ts";
-import { ViewerRequestError } from "./errors.ts";
+import { FileChangedError, ViewerRequestError } from "./errors.ts";
 import { rewardOverview, taskEntries } from "./reward-overview.ts";
 import { RolloutFile } from "./rollout-file.ts";
-import { textsOf } from "./row-columns.ts";
+import { type RowColumns, type RowTexts, textsOf } from "./row-columns.ts";
 import type { RowQuery } from "./row-query.ts";
 import { summarizeLine } from "./row-summary.ts";
 import type { RunFiles } from "./run-files.ts";
@@ -120,12 +121,14 @@ export class ViewedRun {
   /** One page of the list. */
   async page(query: RowQuery, signal?: AbortSignal): Promise<RowsPage> {
     const { selected, search } = await this.#select(query, signal);
+    const { version, generation } = this;
     const codes = selected.subarray(query.offset, query.offset + query.limit);
     const rows: ListedRow[] = [];
-    for (const code of codes) rows.push(await this.#listed(code));
+    const columns = { rollouts: this.rollouts.columns, failures: this.failures.columns };
+    for (const code of codes) rows.push(await this.#listed(code, columns));
     return {
-      version: this.version,
-      generation: this.generation,
+      version,
+      generation,
       total: selected.length,
       offset: query.offset,
       rows,
@@ -155,7 +158,8 @@ export class ViewedRun {
     const { json, leftOut } = this.rollouts.panel.result();
     const files: PanelTexts["files"] = [];
     for (const file of [this.files.aggregateMetrics, this.files.statistics]) {
-      const text = await readSmallFile(file, MAX_BESIDE_BYTES);
+      // One that cannot be read is said to be so, where its text would stand.
+      const text = await readSmallFile(file, MAX_BESIDE_BYTES).catch(errorMessage);
       if (text !== undefined) files.push({ name: path.basename(file), text });
     }
     return { dataset: json, left_out: leftOut, files };
@@ -197,6 +201,21 @@ export class ViewedRun {
     return `${JSON.stringify(about).slice(0, -1)},"row":${readable ? text : "null"}}`;
   }
 
+  /**
+   * The same for one who knows the files of a `generation`. Other files in their place are nothing to be alarmed about: the answer
+   * says `changed`, and the next status tells of the new ones.
+   */
+  async rowTextOf(generation: number, ref: RowRef): Promise<string> {
+    const gone: RowGone = { source: ref.source, line: ref.line, state: "changed" };
+    if (generation !== this.generation) return JSON.stringify(gone);
+    try {
+      return await this.rowText(ref);
+    } catch (error) {
+      if (error instanceof FileChangedError) return JSON.stringify(gone);
+      throw error;
+    }
+  }
+
   async #select(query: RowQuery, signal?: AbortSignal) {
     const search = query.text === "" ? undefined : await this.#searches.advance(query.text, signal);
     const { offset: _offset, limit: _limit, locate: _locate, pass_threshold: _threshold, ...filter } = query;
@@ -212,12 +231,11 @@ export class ViewedRun {
     return { selected, search: search?.progress ?? null };
   }
 
-  async #listed(code: number): Promise<ListedRow> {
+  async #listed(code: number, known: Record<Source, RowColumns>): Promise<ListedRow> {
     const source: Source = isFailureRow(code) ? "failures" : "rollouts";
-    const file = this[source];
-    const { columns } = file;
+    const columns = known[source];
     const row = rowOf(code);
-    const texts = columns.texts(row) ?? textsOf(await file.summary(row));
+    const texts = columns.texts(row) ?? (await this.#textsFromFile(source, row, columns));
     const failure = columns.failures.name(columns.failure.at(row)) ?? null;
     return {
       source,
@@ -237,15 +255,27 @@ export class ViewedRun {
     };
   }
 
-  async #expected(): Promise<number | null> {
-    const text = await readSmallFile(this.files.manifest, MAX_BESIDE_BYTES);
-    if (text === undefined) return null;
+  async #textsFromFile(source: Source, row: number, columns: RowColumns): Promise<RowTexts> {
+    const file = this[source];
     try {
+      if (columns !== file.columns) throw new FileChangedError(file.path);
+      return textsOf(await file.summary(row));
+    } catch (error) {
+      if (!(error instanceof FileChangedError)) throw error;
+      // The list is asked for again as soon as the file has been read anew.
+      return { responseId: undefined, prompt: "", answer: "", problem: error.message };
+    }
+  }
+
+  async #expected(): Promise<number | null> {
+    try {
+      const text = await readSmallFile(this.files.manifest, MAX_BESIDE_BYTES);
+      if (text === undefined) return null;
       const manifest = JSON.parse(text) as { materialized_inputs?: { rows?: unknown } } | null;
       const rows = manifest?.materialized_inputs?.rows;
       return typeof rows === "number" ? rows : null;
     } catch {
-      // Whatever it is, it is no manifest of ours, and the rollouts do not depend on it.
+      // Whatever it is, it is no manifest we can read, and the rollouts do not depend on it.
       return null;
     }
   }
