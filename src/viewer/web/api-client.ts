@@ -3,6 +3,7 @@ import type {
   Overview,
   PanelTexts,
   RowAnswer,
+  RowGone,
   RowRef,
   RowsPage,
   TasksPage,
@@ -20,9 +21,16 @@ export const api = {
   overview: (parameters: Parameters, signal?: AbortSignal) => get<Overview>("overview", parameters, signal),
   tasks: (parameters: Parameters, signal?: AbortSignal) => get<TasksPage>("tasks", parameters, signal),
   statistics: (signal?: AbortSignal) => get<PanelTexts>("statistics", {}, signal),
-  /** A row with its numbers and key order as they were written. */
-  row: async ({ source, line }: RowRef, signal?: AbortSignal) =>
-    loads(await text("row", { source, line }, signal), { allowNonFinite: true, maxDepth: 1002 }) as RowAnswer,
+  /** A row with its numbers and key order as they were written; undefined when the files are others than those of `generation`. */
+  row: async (
+    { source, line }: RowRef,
+    generation: number,
+    signal?: AbortSignal,
+  ): Promise<RowAnswer | undefined> => {
+    const written = await text("row", { source, line, generation }, signal);
+    const answer = loads(written, { allowNonFinite: true, maxDepth: 1002 }) as RowAnswer | RowGone;
+    return answer.state === "changed" ? undefined : answer;
+  },
 };
 
 async function get<T>(name: string, parameters: Parameters, signal?: AbortSignal): Promise<T> {

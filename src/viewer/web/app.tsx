@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from "react";
+import type { RowRef, ViewerStatus } from "../api-types.ts";
 import { AggregatePanel } from "./aggregate-panel.tsx";
 import { api } from "./api-client.ts";
 import { FilterBar } from "./filter-bar.tsx";
@@ -89,7 +90,7 @@ export function App() {
       </aside>
       <main ref={main}>
         {version !== undefined && <AggregatePanel version={version} />}
-        {version === undefined ? (
+        {status === undefined || version === undefined ? (
           <p className="note">Loading…</p>
         ) : view.name === "overview" ? (
           <OverviewPage filters={filters} version={version} onTask={openTask} />
@@ -98,9 +99,12 @@ export function App() {
             key={`${view.task}:${generation}`}
             task={view.task}
             version={version}
+            generation={generation}
             threshold={threshold}
             onOpen={(row) => go({ view: viewOfRow(row) })}
           />
+        ) : selection.ref && selection.ref.line > status[selection.ref.source].rows ? (
+          <p className="note">{notThere(status, selection.ref)}</p>
         ) : selection.ref ? (
           <RolloutView
             rowRef={selection.ref}
@@ -141,6 +145,12 @@ function emptyText(list: RowList, filtered: boolean): string {
   return filtered
     ? "No rollout passes the filters."
     : "There are no rollouts yet; they appear as they are written.";
+}
+
+/** A row that is not asked for before it is there: it may come yet, or have gone with the file it stood in. */
+function notThere(status: ViewerStatus, { source, line }: RowRef): string {
+  const { name, rows } = status[source];
+  return `${name} has no line ${line}; it has ${rows.toLocaleString("en")} (so far).`;
 }
 
 /** Opens all fields of the row, or closes them when any is open. */

@@ -18,7 +18,11 @@ interface Props {
 /** One rollout as a conversation. */
 export function RolloutView({ rowRef, generation, threshold, onTask }: Props) {
   const key = `${rowRef.source}:${rowRef.line}:${generation}`;
-  const { value: answer, error, key: loadedKey } = useLoaded(key, (signal) => api.row(rowRef, signal));
+  const {
+    value: answer,
+    error,
+    key: loadedKey,
+  } = useLoaded(key, (signal) => api.row(rowRef, generation, signal));
   if (error !== undefined && loadedKey === key)
     return (
       <p className="problem-box" role="alert">

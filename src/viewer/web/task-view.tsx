@@ -15,12 +15,13 @@ const MAX_REPEATS = 500;
 interface Props {
   task: number;
   version: number;
+  generation: number;
   threshold: number;
   onOpen: (row: ListedRow) => void;
 }
 
 /** The repeats of one task side by side. */
-export function TaskView({ task, version, threshold, onOpen }: Props) {
+export function TaskView({ task, version, generation, threshold, onOpen }: Props) {
   const { value: page, error } = useLoaded(`${task}:${version}`, (signal) =>
     api.rollouts({ task, sort: "task", limit: MAX_REPEATS }, signal),
   );
@@ -46,6 +47,7 @@ export function TaskView({ task, version, threshold, onOpen }: Props) {
           <Repeat
             key={`${row.source}:${row.line}`}
             row={row}
+            generation={generation}
             threshold={threshold}
             onOpen={() => onOpen(row)}
           />
@@ -60,8 +62,11 @@ export function TaskView({ task, version, threshold, onOpen }: Props) {
   );
 }
 
-function Repeat({ row, threshold, onOpen }: { row: ListedRow; threshold: number; onOpen: () => void }) {
-  const { value: answer, error } = useLoaded(`${row.source}:${row.line}`, (signal) => api.row(row, signal));
+function Repeat(props: { row: ListedRow; generation: number; threshold: number; onOpen: () => void }) {
+  const { row, generation, threshold, onOpen } = props;
+  const { value: answer, error } = useLoaded(`${row.source}:${row.line}:${generation}`, (signal) =>
+    api.row(row, generation, signal),
+  );
   const entries = useMemo(
     () => (answer?.raw === null ? chatOf(answer.row as Record<string, unknown>) : []),
     [answer],
