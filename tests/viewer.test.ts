@@ -233,7 +233,10 @@ describe.skipIf(executable === undefined)("the viewer in a browser", () => {
     await page.keyboard.type("nairobi");
     await eventually(() => page.locator(".list-state").textContent()).toMatch(/^3 matches$/);
     expect(page.url()).toContain("text=nairobi");
+    // Leaving the field keeps what was searched for.
     await page.keyboard.press("Escape");
+    expect(await page.locator("#search").inputValue()).toBe("nairobi");
+    expect(await page.locator("#search:focus").count()).toBe(0);
     await page.getByRole("button", { name: "Clear filters" }).click();
     await eventually(() => page.locator(".list-state").textContent()).toBe("15 rows");
 
@@ -288,6 +291,7 @@ describe.skipIf(executable === undefined)("the viewer in a browser", () => {
     await eventually(() => page.locator(".list-state").textContent()).toBe("1 match");
     // A run that begins anew replaces its file.
     await writeFile(file, lines([rollout(9, 0, "again")]));
+    await page.getByText("run.jsonl has no line 3; it has 1 (so far).").waitFor();
     await page.goto(`${url}#/`);
     await option(page, /^Sample 1/).waitFor();
     await eventually(() => page.locator("h1").textContent()).toContain("Task 9");

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { SORTS, STATUSES, type ViewerStatus } from "../api-types.ts";
 import type { FilterKey, Filters } from "./route.ts";
 
@@ -175,11 +175,14 @@ function TypedInput(props: {
 }) {
   const { value, onChange } = props;
   const [typed, setTyped] = useState(value);
+  // The filters may have changed since the typing began.
+  const latest = useRef(onChange);
+  latest.current = onChange;
   useEffect(() => setTyped(value), [value]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: only what is typed starts the clock
   useEffect(() => {
     if (typed === value) return;
-    const timer = window.setTimeout(() => onChange(typed), TYPING_MS);
+    const timer = window.setTimeout(() => latest.current(typed), TYPING_MS);
     return () => window.clearTimeout(timer);
   }, [typed]);
   return (

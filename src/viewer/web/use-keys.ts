@@ -10,7 +10,10 @@ export function useKeys(actions: Readonly<Record<string, () => void>>): void {
       const target = event.target instanceof HTMLElement ? event.target : undefined;
       const typing = target?.matches("input, select, textarea") ?? false;
       if (typing) {
-        if (event.key === "Escape") target?.blur();
+        if (event.key !== "Escape") return;
+        // Browsers empty a search field on this key: the list would lose its filter when somebody only wants to leave the field.
+        if (target?.matches("input")) event.preventDefault();
+        target?.blur();
         return;
       }
       if (target?.closest("dialog")) return;
