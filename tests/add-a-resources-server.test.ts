@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { repository } from "./gym-process.ts";
+import { freePort } from "./support/free-port.ts";
 import { packedProject, runBin, startBin } from "./support/packed-project.ts";
 
 /** A model that looks the weather up once, then repeats what the tool said. */
@@ -68,14 +69,6 @@ async function guideFiles(): Promise<Map<string, string>> {
   const guide = await readFile(path.join(repository, "docs/guide/adding-a-resources-server.md"), "utf8");
   const blocks = guide.matchAll(/^\*\*`([^`]+)`\*\*\n\n```\w+\n([\s\S]*?)^```$/gm);
   return new Map([...blocks].map(([, file = "", content = ""]) => [file, content]));
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 /** The user's how-to "Add a resource server", step by step, in a project of its own that installed this package. */

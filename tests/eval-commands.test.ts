@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { MlflowTrackingServer } from "../src/testing/mlflow-tracking-server.ts";
 import { WandbServer } from "../src/testing/wandb-server.ts";
 import { project, repository, runGym } from "./gym-process.ts";
-import { freePort } from "./support/run-instances.ts";
+import { freePort } from "./support/free-port.ts";
 
 const TOOL_CALL = ["--resources-server", "example_single_tool_call", "--model-type", "random_model"];
 const AGENT = "example_single_tool_call_simple_agent";

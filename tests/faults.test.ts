@@ -8,7 +8,8 @@ import { evaluate } from "../src/rollouts/evaluate.ts";
 import type { RunningServers } from "../src/server/run/run-servers.ts";
 import { type EndpointFault, faults } from "../src/testing/endpoint-server.ts";
 import { MockModelEndpoint } from "../src/testing/mock-model-endpoint.ts";
-import { freePort, instance, startInstances } from "./support/run-instances.ts";
+import { freePort } from "./support/free-port.ts";
+import { instance, startInstances } from "./support/run-instances.ts";
 
 const running: RunningServers[] = [];
 const scratch: string[] = [];

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { ServerApp } from "../src/server/app.ts";
 import { HttpEdge } from "../src/server/http-edge.ts";
 import { silentLogger } from "../src/server/logger.ts";
-import { freePort } from "./support/run-instances.ts";
+import { freePort } from "./support/free-port.ts";
 
 const REQUESTS = 16_000;
 /** Each request is a file descriptor on either side, and each side has others. */

@@ -8,7 +8,7 @@ import {
   type MockModelOptions,
 } from "../src/testing/mock-model-endpoint.ts";
 import { project, runGym } from "./gym-process.ts";
-import { freePort } from "./model-servers.ts";
+import { freePort } from "./support/free-port.ts";
 
 const KEY = "sk-very-secret-0123456789abcdef";
 const MODEL = "policy_model.responses_api_models.openai_model";

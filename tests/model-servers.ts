@@ -1,21 +1,9 @@
-import { createServer } from "node:net";
 import { onTestFinished } from "vitest";
 import { createApp } from "../src/server/create-app.ts";
 import type { ServerDefinition } from "../src/server/definitions.ts";
 import { HttpEdge } from "../src/server/http-edge.ts";
 import { silentLogger } from "../src/server/logger.ts";
-
-/** A port nothing listens on. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
-}
+import { freePort } from "./support/free-port.ts";
 
 /** Starts a model server on a port of its own until the test is over; returns its address. */
 export async function startModelServer(

@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { repository, runGym } from "./gym-process.ts";
-import { freePort } from "./support/run-instances.ts";
+import { freePort } from "./support/free-port.ts";
 
 let folder: string;
 const started: ChildProcess[] = [];

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import { messageItem, verifyBody } from "../src/testing/response-items.ts";
 import { project, repository, runGym } from "./gym-process.ts";
 import { findBrowser, startBrowser } from "./support/browser.ts";
-import { freePort } from "./support/run-instances.ts";
+import { freePort } from "./support/free-port.ts";
 
 const TIMEOUT = 15_000;
 

@@ -1,24 +1,11 @@
-import { createServer } from "node:net";
 import { fileURLToPath } from "node:url";
 import type { HostedInstance } from "../../src/server/cohost.ts";
 import type { ServerType } from "../../src/server/definitions.ts";
 import { locateServer } from "../../src/server/locate-server.ts";
 import { type RunEvent, type RunningServers, runServers } from "../../src/server/run/run-servers.ts";
+import { freePort } from "./free-port.ts";
 
 export const installRoot = fileURLToPath(new URL("../..", import.meta.url));
-
-/** A port nothing listens on, below the range the system takes for outgoing connections. */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = 12_000 + Math.floor(Math.random() * 8_000);
-    const free = await new Promise<boolean>((resolve) => {
-      const server = createServer();
-      server.once("error", () => resolve(false));
-      server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
-    });
-    if (free) return port;
-  }
-}
 
 export async function instance(
   name: string,

@@ -1,0 +1,10 @@
+import { expect, it } from "vitest";
+import { freePort } from "./free-port.ts";
+
+it("gives no port twice, and none that a run may choose for itself", async () => {
+  const ports: number[] = [];
+  for (let count = 0; count < 300; count++) ports.push(await freePort());
+  expect(new Set(ports).size).toBe(300);
+  expect(Math.min(...ports)).toBeGreaterThan(20_000);
+  expect(Math.max(...ports)).toBeLessThan(32_768);
+});
