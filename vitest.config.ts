@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { RetriedTests } from "./tests/support/retried-tests.ts";
 
 /** They start programs, or feed what is large and hostile: too long for every commit. `npm test` runs them. */
 const slow = [
@@ -18,7 +19,7 @@ const slow = [
   "examples/resources_servers/snippets/*.test.ts",
 ];
 
-/** Tests with real processes and clocks get a second try on machines that others use at the same time; it is shown. */
+/** Tests with real processes and clocks get a second try on machines that others use at the same time; it is shown, with its reason. */
 const RETRIES = process.env["CI"] ? 1 : 0;
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -35,6 +36,7 @@ export default defineConfig({
   },
   test: {
     exclude: ["**/node_modules/**", "dist/**"],
+    ...(RETRIES > 0 && { reporters: ["default", new RetriedTests()] }),
     testTimeout: 60_000,
     hookTimeout: 60_000,
     pool: "threads",
