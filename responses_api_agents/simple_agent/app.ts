@@ -16,7 +16,7 @@ import { wantsAnotherTurn } from "./turns.ts";
 export default defineAgent({
   name: "SimpleAgent",
   config: loopAgentConfig,
-  async responses({ params, cookies, config, server, rollout, signal }) {
+  async responses({ params, cookies, config, server, rollout, stop }) {
     const { client, globalConfig } = server;
     // A trajectory is told only of a rollout that can be named.
     const recorder = isObserved(globalConfig) && rollout.prefix !== "" ? new TrajectoryRecorder() : undefined;
@@ -26,7 +26,7 @@ export default defineAgent({
       client,
       resourcesServer: config.resources_server.name,
       rollout,
-      signal,
+      signal: stop,
       timeoutMs: limits.toolCallMs,
       recorder,
     };
@@ -46,7 +46,7 @@ export default defineAgent({
         modelServer,
         params: { ...params, input: question },
         rollout,
-        signal,
+        signal: stop,
         timeoutMs: limits.modelCallMs,
         // Replaying the model server's cookie keeps a conversation on one replica.
         ...(modelCookies && { cookies: modelCookies }),

@@ -43,7 +43,7 @@ export default defineModel({
       maxConcurrent: config.max_concurrent_requests ?? null,
     });
   },
-  async responses({ params, config, state: provider, signal, sessionId, rolloutId, onLoss }) {
+  async responses({ params, config, state: provider, stop, sessionId, rolloutId, onLoss }) {
     const { model, thinking, thinking_budget_tokens: budget } = config;
     const body = convertToAnthropicRequest(params, {
       model,
@@ -57,7 +57,7 @@ export default defineModel({
       await provider.call({
         path: "/messages",
         body: { ...body },
-        signal,
+        signal: stop,
         sessionId,
         rolloutId,
         read: (message) => convertAnthropicMessage(message, params, { model, onLoss }),

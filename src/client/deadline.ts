@@ -1,32 +1,26 @@
+import { LazySignal } from "./lazy-signal.ts";
+import type { StopSignal } from "./stop-signal.ts";
+
 /**
  * Something that is over when its parent says so or when time is up. Linked by hand: `AbortSignal.any` with `AbortSignal.timeout`
- * costs several times as much, and Node 20 may collect the latter as garbage before it fires. Its own signal is made when somebody
- * asks for it.
+ * costs several times as much, and Node 20 may collect the latter as garbage before it fires.
  */
-export class Deadline {
-  readonly #parent: AbortSignal | undefined;
+export class Deadline extends LazySignal {
+  readonly #parent: StopSignal | undefined;
   readonly #timer: NodeJS.Timeout;
-  #controller: AbortController | undefined;
-  #over: { reason: unknown } | undefined;
   #reject: ((reason: unknown) => void) | undefined;
   #passed = false;
 
-  constructor(milliseconds: number, parent?: AbortSignal) {
+  constructor(milliseconds: number, parent?: StopSignal) {
+    super();
     this.#parent = parent;
     this.#timer = setTimeout(() => {
+      if (this.aborted) return;
       this.#passed = true;
-      this.#end(new Error(`time is up after ${milliseconds} ms`));
+      this.abort(new Error(`time is up after ${milliseconds} ms`));
     }, milliseconds);
-    if (parent?.aborted) this.#end(parent.reason);
-    else parent?.addEventListener("abort", this.#onParent, { once: true });
-  }
-
-  get signal(): AbortSignal {
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController();
-      if (this.#over) this.#controller.abort(this.#over.reason);
-    }
-    return this.#controller.signal;
+    if (parent?.aborted) this.abort(parent.reason);
+    else parent?.addEventListener("abort", this.#onParent);
   }
 
   /** Whether it was time, and not the parent, that ended it. */
@@ -34,10 +28,15 @@ export class Deadline {
     return this.#passed;
   }
 
+  override abort(reason: unknown): void {
+    super.abort(reason);
+    this.#reject?.(reason);
+  }
+
   /** Settles like `promise`, but rejects as soon as it is over; for one promise at a time. */
   race<T>(promise: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      if (this.#over) reject(this.#over.reason);
+      if (this.aborted) reject(this.reason);
       this.#reject = reject;
       promise.then(resolve, reject);
     });
@@ -49,14 +48,7 @@ export class Deadline {
     this.#parent?.removeEventListener("abort", this.#onParent);
   }
 
-  readonly #onParent = (): void => this.#end(this.#parent?.reason);
-
-  #end(reason: unknown): void {
-    if (this.#over) return;
-    this.#over = { reason };
-    this.#controller?.abort(reason);
-    this.#reject?.(reason);
-  }
+  readonly #onParent = (): void => this.abort(this.#parent?.reason);
 }
 
 /** Runs something with a time limit; it gets the signal to stop by. */

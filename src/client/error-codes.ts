@@ -15,6 +15,36 @@ export const clientErrorCodes = [
     fix: "Use one of the names listed, or add the server to the config.",
   },
   {
+    code: "CONNECTION_CLOSED",
+    class: "ConnectionError",
+    when: "A server closed the connection before its answer was complete.",
+    fix: "Look at what it logged: it may have crashed, or a proxy between may be impatient. Calls that may be repeated are.",
+  },
+  {
+    code: "CONNECTION_TIMEOUT",
+    class: "ConnectionError",
+    when: "No connection could be made within the time for it.",
+    fix: "Check address, port and firewall; for model endpoints `connect_timeout_seconds` gives more time.",
+  },
+  {
+    code: "REQUEST_INVALID",
+    class: "ConnectionError",
+    when: "A request has a header or a path that HTTP cannot carry; nothing was sent.",
+    fix: "Correct what the message names.",
+  },
+  {
+    code: "RESPONSE_NOT_HTTP",
+    class: "ConnectionError",
+    when: "What answers does not speak HTTP/1.1, or leaves in doubt where its answer ends.",
+    fix: "Check the port, and whether the address should begin with `https://`.",
+  },
+  {
+    code: "RESPONSE_TOO_LARGE",
+    class: "ConnectionError",
+    when: "An answer is larger than is read (256 MB between servers, `max_response_mb` for model endpoints).",
+    fix: "Let the server send less, or raise `max_response_mb`.",
+  },
+  {
     code: "PROVIDER_URL",
     class: "GymError",
     when: "The base URL of a model endpoint cannot be used.",

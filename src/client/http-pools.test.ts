@@ -93,7 +93,7 @@ describe("HttpPools", () => {
       else response.end("back");
     });
     await expect(pools.request(origin, { method: "GET", path: "/" })).rejects.toMatchObject({
-      code: "UND_ERR_SOCKET",
+      code: "CONNECTION_CLOSED",
     });
     broken = false;
     expect((await pools.request(origin, { method: "GET", path: "/" })).text).toBe("back");

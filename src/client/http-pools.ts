@@ -1,10 +1,11 @@
-import type { Dispatcher } from "undici";
 import { ConnectionPool } from "./connection-pool.ts";
 import { type Cookies, cookieHeader, parseSetCookies } from "./cookies.ts";
+import type { StopSignal } from "./stop-signal.ts";
 
 /** Shorter than the servers' own keep-alive, so that a reused socket is never one they are closing. */
 const KEEP_ALIVE_MS = 15_000;
 const CONNECTIONS_PER_ORIGIN = 16_384;
+const CONNECT_TIMEOUT_MS = 10_000;
 /** What one answer may weigh. */
 const MAX_RESPONSE_BYTES = 256 * 1024 * 1024;
 
@@ -16,7 +17,7 @@ export interface HttpRequest {
   body?: string;
   cookies?: Cookies;
   headers?: Readonly<Record<string, string>>;
-  signal?: AbortSignal;
+  signal?: StopSignal;
 }
 
 export interface HttpReply {
@@ -34,19 +35,18 @@ export class HttpPools {
     if (request.body !== undefined) headers["content-type"] = "application/json";
     const cookie = request.cookies && cookieHeader(request.cookies);
     if (cookie) headers["cookie"] = cookie;
-    const { method, body = null } = request;
-    const { signal } = request;
-    const options = { method, path: safePath(request.path) + (request.query ?? ""), headers, body };
-    return new Promise((resolve, reject) => {
-      if (signal?.aborted) return reject(signal.reason);
-      this.#pool(origin).dispatch(options, (release) => new Exchange(signal, resolve, reject, release));
-    });
+    const { method, body, signal } = request;
+    const path = safePath(request.path) + (request.query ?? "");
+    const maxBytes = MAX_RESPONSE_BYTES;
+    const answer = await this.#pool(origin).request({ method, path, headers, body, signal, maxBytes });
+    const { status, text } = answer;
+    return { status, text, cookies: parseSetCookies(answer.headers["set-cookie"]) };
   }
 
   async close(): Promise<void> {
     const pools = [...this.#pools.values()];
     this.#pools.clear();
-    await Promise.all(pools.map((pool) => pool.destroy()));
+    for (const pool of pools) pool.destroy();
   }
 
   #pool(origin: string): ConnectionPool {
@@ -54,8 +54,8 @@ export class HttpPools {
     if (!pool) {
       pool = new ConnectionPool(origin, {
         maxConnections: CONNECTIONS_PER_ORIGIN,
-        keepAliveTimeout: KEEP_ALIVE_MS,
-        maxResponseSize: MAX_RESPONSE_BYTES,
+        keepAliveMs: KEEP_ALIVE_MS,
+        connectTimeoutMs: CONNECT_TIMEOUT_MS,
       });
       this.#pools.set(origin, pool);
     }
@@ -74,77 +74,6 @@ export async function requestOnce(
     return await pools.request(origin, { method: "GET", path: pathname, query: search, ...options });
   } finally {
     await pools.close();
-  }
-}
-
-/** One request and its answer. */
-class Exchange implements Dispatcher.DispatchHandler {
-  readonly #signal: AbortSignal | undefined;
-  readonly #resolve: (reply: HttpReply) => void;
-  readonly #reject: (error: unknown) => void;
-  readonly #release: () => void;
-  readonly #chunks: Buffer[] = [];
-  #controller: Dispatcher.DispatchController | undefined;
-  #status = 0;
-  #setCookies: string | string[] | undefined;
-
-  constructor(
-    signal: AbortSignal | undefined,
-    resolve: (reply: HttpReply) => void,
-    reject: (error: unknown) => void,
-    release: () => void,
-  ) {
-    this.#signal = signal;
-    this.#resolve = resolve;
-    this.#reject = reject;
-    this.#release = release;
-    signal?.addEventListener("abort", this.#onAbort, { once: true });
-  }
-
-  /** Whoever waits is told at once; the connection may still be opening. */
-  readonly #onAbort = (): void => {
-    this.#reject(this.#signal?.reason);
-    this.#controller?.abort(this.#signal?.reason as Error);
-  };
-
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    // It may have waited for its connection in the meantime.
-    if (this.#signal?.aborted) this.#onAbort();
-  }
-
-  onResponseStart(
-    _controller: Dispatcher.DispatchController,
-    status: number,
-    headers: Record<string, string | string[] | undefined>,
-  ): void {
-    this.#status = status;
-    this.#setCookies = headers["set-cookie"];
-  }
-
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#chunks.push(chunk);
-  }
-
-  onResponseEnd(): void {
-    this.#finish();
-    const [only] = this.#chunks;
-    const bytes = only && this.#chunks.length === 1 ? only : Buffer.concat(this.#chunks);
-    this.#resolve({
-      status: this.#status,
-      text: bytes.toString("utf8"),
-      cookies: parseSetCookies(this.#setCookies),
-    });
-  }
-
-  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.#finish();
-    this.#reject(error);
-  }
-
-  #finish(): void {
-    this.#signal?.removeEventListener("abort", this.#onAbort);
-    this.#release();
   }
 }
 

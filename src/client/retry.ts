@@ -1,3 +1,4 @@
+import type { StopSignal } from "./stop-signal.ts";
 /** How often and how long something is tried again. */
 export interface RetryBudget {
   /** Attempts in all; null: no limit. */
@@ -45,7 +46,7 @@ export function retryAfterMs(
 }
 
 /** Waits, unless the signal fires first, which throws its reason. */
-export function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
+export function sleep(milliseconds: number, signal?: StopSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
     const onAbort = () => {
@@ -56,6 +57,6 @@ export function sleep(milliseconds: number, signal?: AbortSignal): Promise<void>
       signal?.removeEventListener("abort", onAbort);
       resolve();
     }, milliseconds);
-    signal?.addEventListener("abort", onAbort, { once: true });
+    signal?.addEventListener("abort", onAbort);
   });
 }

@@ -7,6 +7,7 @@ import { HttpPools, type HttpReply } from "./http-pools.ts";
 import { type Links, LONG_BODY } from "./link/links.ts";
 import { nextDelay, type RetryBudget, SERVER_RETRY, sleep } from "./retry.ts";
 import type { CallOptions, ServerClient, ServerReply } from "./server-client.ts";
+import { abortSignalOf, type StopSignal } from "./stop-signal.ts";
 
 /** The part of a co-hosted server the client needs. */
 export interface LocalServer {
@@ -17,6 +18,7 @@ export interface LocalServer {
     cookies: Cookies;
     headers: Readonly<Record<string, string>>;
     signal: AbortSignal;
+    stop: StopSignal;
     onStage?: CallOptions["onStage"] | undefined;
   }): Promise<{
     status: number;
@@ -28,8 +30,7 @@ export interface LocalServer {
 }
 
 const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
-const NEVER = new AbortController().signal;
-const WITHOUT_END = { signal: NEVER };
+const NEVER: StopSignal = new AbortController().signal;
 
 /** The client of a run: knows where every server is, and which of them live in this process. */
 export class RunClient implements ServerClient {
@@ -123,7 +124,7 @@ export class RunClient implements ServerClient {
   ): Promise<ServerReply> {
     const local = this.#local.get(server);
     if (!local) {
-      const elsewhere = deadline ? { ...options, signal: deadline.signal } : options;
+      const elsewhere = deadline ? { ...options, signal: deadline } : options;
       return this.#elsewhere(method, server, path, body, elsewhere);
     }
     const signal = options.signal ?? NEVER;
@@ -215,10 +216,7 @@ function describe(error: unknown): string {
 function neverSent(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code;
   return (
-    code === "ECONNREFUSED" ||
-    code === "UND_ERR_CONNECT_TIMEOUT" ||
-    code === "EAI_AGAIN" ||
-    code === "ENOTFOUND"
+    code === "ECONNREFUSED" || code === "CONNECTION_TIMEOUT" || code === "EAI_AGAIN" || code === "ENOTFOUND"
   );
 }
 
@@ -230,7 +228,7 @@ export function neverReached(server: string, error: unknown): boolean {
 }
 
 /** Settles like `promise`, but rejects as soon as the signal fires. */
-export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+export function untilAborted<T>(promise: Promise<T>, signal: StopSignal): Promise<T> {
   if (signal === NEVER) return promise;
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason);
@@ -256,7 +254,7 @@ class DirectCall {
   readonly cookies: Cookies;
   readonly headers: Readonly<Record<string, string>>;
   readonly onStage: CallOptions["onStage"];
-  readonly #until: { signal: AbortSignal };
+  readonly stop: StopSignal;
 
   constructor(
     method: string,
@@ -271,11 +269,11 @@ class DirectCall {
     this.cookies = options.cookies ?? NO_COOKIES;
     this.headers = options.headers ?? NO_HEADERS;
     this.onStage = options.onStage;
-    this.#until = deadline ?? (options.signal ? (options as { signal: AbortSignal }) : WITHOUT_END);
+    this.stop = deadline ?? options.signal ?? NEVER;
   }
 
   get signal(): AbortSignal {
-    return this.#until.signal;
+    return abortSignalOf(this.stop);
   }
 }
 

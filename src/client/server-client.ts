@@ -1,9 +1,10 @@
 import { type FailureStage, failureOf, isServerCallError, ServerCallError } from "./call-errors.ts";
 import type { Cookies } from "./cookies.ts";
+import type { StopSignal } from "./stop-signal.ts";
 
 export interface CallOptions {
   cookies?: Cookies;
-  signal?: AbortSignal;
+  signal?: StopSignal;
   headers?: Readonly<Record<string, string>>;
   /** Milliseconds for the whole call including retries; null or absent: as long as the signal allows. */
   timeoutMs?: number | null;

@@ -1,3 +1,4 @@
+import { LazySignal } from "../client/lazy-signal.ts";
 import { neverReached } from "../client/run-client.ts";
 import { callServer } from "../client/server-client.ts";
 import { errorMessage } from "../errors.ts";
@@ -28,7 +29,7 @@ const LONGEST_OUTAGE_MS = 300_000;
 const PROBE_TIMEOUT_MS = 10_000;
 
 interface Running extends RunningRollout {
-  controller: AbortController;
+  controller: LazySignal;
 }
 
 /** Runs every pending rollout, bounded and fair, and writes each result as it comes. */
@@ -209,7 +210,7 @@ export class Collection {
       stageSince: now,
       what: undefined,
       modelCalls: 0,
-      controller: new AbortController(),
+      controller: new LazySignal(),
     };
     this.#running.set(running.id, running);
     this.#runningByAgent.set(agent, (this.#runningByAgent.get(agent) ?? 0) + 1);
@@ -268,7 +269,7 @@ export class Collection {
       const reply = await callServer(this.#options.client, {
         ...target,
         body: queued.row,
-        signal: controller.signal,
+        signal: controller,
         onStage: (stage, what) => {
           running.stage = stage;
           running.what = what;
@@ -282,11 +283,11 @@ export class Collection {
       return outcomeOfReply(reply.json(), target.server);
     } catch (error) {
       const { server } = this.#target(queued);
-      if (!controller.signal.aborted && neverReached(server, error)) {
+      if (!controller.aborted && neverReached(server, error)) {
         this.#outages.unreachable(queued, server, errorMessage(error));
         return undefined;
       }
-      return outcomeOfError(error, { signal: controller.signal, stage: running.stage });
+      return outcomeOfError(error, { signal: controller, stage: running.stage });
     } finally {
       clearTimeout(timer);
     }

@@ -1,4 +1,5 @@
 import { type FailureStage, isServerCallError, type ServerCallError } from "../client/call-errors.ts";
+import type { StopSignal } from "../client/stop-signal.ts";
 import { errorMessage, GymError } from "../errors.ts";
 import { isTruthy } from "../python/truth.ts";
 import { FAILURE_CLASSES, type KnownFailureClass } from "./failure-classes.ts";
@@ -104,7 +105,7 @@ function messageOf(row: Row, name: string): string {
 /** What a thrown error means for the rollout; `stage` is what it was busy with, as far as the caller knows. */
 export function outcomeOfError(
   error: unknown,
-  options: { signal?: AbortSignal; stage?: FailureStage } = {},
+  options: { signal?: StopSignal; stage?: FailureStage } = {},
 ): Outcome {
   const reason: unknown = options.signal?.aborted ? options.signal.reason : error;
   const stage = options.stage ?? "run";
@@ -163,12 +164,14 @@ const CONNECTION_CODES = new Set([
   "EAI_AGAIN",
   "EHOSTUNREACH",
   "ENETUNREACH",
+  "CONNECTION_CLOSED",
   "UND_ERR_SOCKET",
   "UND_ERR_CLOSED",
   "UND_ERR_DESTROYED",
 ]);
 const TIMEOUT_CODES = new Set([
   "ETIMEDOUT",
+  "CONNECTION_TIMEOUT",
   "UND_ERR_CONNECT_TIMEOUT",
   "UND_ERR_HEADERS_TIMEOUT",
   "UND_ERR_BODY_TIMEOUT",

@@ -1,7 +1,9 @@
+import type { Cookies } from "../client/cookies.ts";
 import { callServer } from "../client/server-client.ts";
+import { abortSignalOf, type StopSignal } from "../client/stop-signal.ts";
 import { materializeResponse } from "../openai/materialize.ts";
 import { parseCreateParams, type ResponseCreateParams } from "../openai/responses.ts";
-import { classNameOf, type Handler, Reply, type RouteCall, ServerApp } from "./app.ts";
+import { classNameOf, type Handler, Reply, ServerApp } from "./app.ts";
 import type { ServerContext } from "./context.ts";
 import type { AgentDefinition, AgentReply, RolloutScope } from "./define-agent.ts";
 import { requireBody, requireFields, requireObject } from "./resources-app.ts";
@@ -25,39 +27,49 @@ export function createAgentApp(
 
   const respond = (
     params: ResponseCreateParams,
-    call: Pick<RouteCall, "signal" | "cookies">,
+    stop: StopSignal,
+    cookies: Cookies,
     rollout: RolloutScope,
   ): Promise<AgentReply> =>
-    options.responses({ config: context.config, server: context, params, rollout, state, ...call });
+    options.responses({
+      config: context.config,
+      server: context,
+      params,
+      rollout,
+      state,
+      cookies,
+      stop,
+      get signal() {
+        return abortSignalOf(stop);
+      },
+    });
 
   const responses: Handler = async (call) => {
     const params = parseCreateParams(requireBody(call.body), ["body"]);
-    const { signal, cookies } = call;
-    const rollout = rolloutScopeOfPath(call);
-    const { response, cookies: set } = await respond(params, { signal, cookies }, rollout);
-    return new Reply({ body: materializeResponse(response), cookies: set });
+    const reply = await respond(params, call.stop, call.cookies, rolloutScopeOfPath(call));
+    return new Reply({ body: materializeResponse(reply.response), cookies: reply.cookies });
   };
 
   const run: Handler = (call) => {
     const row = requireObject(call.body);
     requireFields(row, "responses_create_params");
     const params = parseCreateParams(row["responses_create_params"], ["body", "responses_create_params"]);
-    const { signal, cookies } = call;
+    const { stop, cookies } = call;
     const rollout = rolloutScopeOfRow(row, attribution, call.onStage);
     const args = {
       config: context.config,
       server: context,
-      signal,
+      stop,
+      get signal() {
+        return abortSignalOf(stop);
+      },
       cookies,
       row,
       params,
       rollout,
       state,
-      respond: (
-        own: ResponseCreateParams,
-        ownCookies: RouteCall["cookies"],
-        ownSignal: AbortSignal = signal,
-      ) => respond(own, { signal: ownSignal, cookies: ownCookies }, rollout),
+      respond: (own: ResponseCreateParams, ownCookies: Cookies, ownStop: StopSignal = stop) =>
+        respond(own, ownStop, ownCookies, rollout),
     };
     return options.run ? options.run(args) : standardRun(args);
   };

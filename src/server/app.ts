@@ -1,5 +1,6 @@
 import type { Cookies } from "../client/cookies.ts";
 import type { StageListener } from "../client/server-client.ts";
+import type { StopSignal } from "../client/stop-signal.ts";
 import { errorMessage } from "../errors.ts";
 import { type ErrorDetail, ValidationError } from "../openai/validation.ts";
 import type { MaybePromise, ServerType } from "./definitions.ts";
@@ -23,6 +24,8 @@ export interface AppCall {
   cookies: Cookies;
   headers: Readonly<Record<string, string | string[] | undefined>>;
   signal: AbortSignal;
+  /** The same for waits within this program; absent: the signal itself. */
+  stop?: StopSignal;
   /** Co-hosted callers hear which stage a rollout is in. */
   onStage?: StageListener | undefined;
 }
@@ -120,6 +123,8 @@ export interface RouteCall {
   cookies: Cookies;
   headers: AppCall["headers"];
   signal: AbortSignal;
+  /** The same for waits within this program: no `AbortSignal` has to be made for it. */
+  stop: StopSignal;
   sessionId: string;
   /** Set when the path carried `/ng-rollout/<id>`. */
   rolloutId: string | undefined;
@@ -163,6 +168,10 @@ class RoutedCall implements RouteCall {
   get signal(): AbortSignal {
     return this.#call.signal;
   }
+
+  get stop(): StopSignal {
+    return this.#call.stop ?? this.#call.signal;
+  }
 }
 
 /** The same call but for some parts. Not a spread, which would leave the signal behind. */
@@ -170,7 +179,7 @@ export function callWith<Changes extends Partial<RouteCall>>(
   call: RouteCall,
   changes: Changes,
 ): RouteCall & Changes {
-  return { ...call, signal: call.signal, ...changes };
+  return { ...call, signal: call.signal, stop: call.stop, ...changes };
 }
 
 export type Handler = (call: RouteCall) => MaybePromise<unknown>;

@@ -1,6 +1,7 @@
 import { ServerCallError } from "../client/call-errors.ts";
 import type { Cookies } from "../client/cookies.ts";
 import { callServer, type ServerClient } from "../client/server-client.ts";
+import type { StopSignal } from "../client/stop-signal.ts";
 import { errorMessage } from "../errors.ts";
 import {
   parseResponse,
@@ -21,7 +22,7 @@ export async function callModel(
     params: ResponseCreateParams;
     cookies?: Cookies;
     rollout: RolloutScope;
-    signal: AbortSignal;
+    signal: StopSignal;
     timeoutMs?: number | null;
   },
 ): Promise<{ response: Response; cookies: Cookies }> {

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { Cookies } from "../client/cookies.ts";
 import type { StageListener } from "../client/server-client.ts";
+import type { StopSignal } from "../client/stop-signal.ts";
 import type { Response, ResponseCreateParams } from "../openai/responses.ts";
 import type { Reply } from "./app.ts";
 import type { ServerContext } from "./context.ts";
@@ -35,6 +36,8 @@ export interface AgentOptions<ConfigSchema extends z.ZodType, State> {
       cookies: Cookies;
       rollout: RolloutScope;
       state: NoInfer<State>;
+      /** As `signal`, for calls to other servers: a whole `AbortSignal` need not be made for those. */
+      stop: StopSignal;
     },
   ): Promise<AgentReply>;
   /** `POST /run`; default: seed the session, respond, verify. */
@@ -45,8 +48,10 @@ export interface AgentOptions<ConfigSchema extends z.ZodType, State> {
       cookies: Cookies;
       rollout: RolloutScope;
       state: NoInfer<State>;
+      /** As `signal`, for calls to other servers: a whole `AbortSignal` need not be made for those. */
+      stop: StopSignal;
       /** The agent's own `/v1/responses`, called directly; `signal` where it has less time than the whole run. */
-      respond(params: ResponseCreateParams, cookies: Cookies, signal?: AbortSignal): Promise<AgentReply>;
+      respond(params: ResponseCreateParams, cookies: Cookies, signal?: StopSignal): Promise<AgentReply>;
     },
   ): Promise<JsonObject | Reply>;
   /** `POST /aggregate_metrics`; default: forwarded to the resources server named in the config. */

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import type { StopSignal } from "../client/stop-signal.ts";
 import type { ChatCompletion, ChatCreateParams } from "../openai/chat-types.ts";
 import type { OnLoss } from "../openai/conversion-loss.ts";
 import type { Response, ResponseCreateParams } from "../openai/responses.ts";
@@ -7,9 +8,11 @@ import type { HandlerScope, Infer, JsonObject, MaybePromise } from "./definition
 
 export interface ModelCallScope<Config, State> extends HandlerScope<Config> {
   state: State;
+  /** As `signal`, for `sleep` and the calls of a provider: a whole `AbortSignal` need not be made for those. */
+  stop: StopSignal;
   /** The session of the calling rollout: replicas are chosen by it. */
   sessionId: string;
-  rolloutId?: string;
+  rolloutId?: string | undefined;
   /** Of the request, in lower case. */
   headers: Readonly<Record<string, string | string[] | undefined>>;
   /** Hears what a conversion inside the handler has to leave out. */

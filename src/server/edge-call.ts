@@ -1,4 +1,5 @@
 import type { Cookies } from "../client/cookies.ts";
+import { LazySignal } from "../client/lazy-signal.ts";
 import type { AppCall } from "./app.ts";
 
 /** A call from another process. Its signal is made when a handler asks for it: most end without. */
@@ -8,8 +9,7 @@ export class EdgeCall implements AppCall {
   readonly body: unknown;
   readonly cookies: Cookies;
   readonly headers: AppCall["headers"];
-  #controller: AbortController | undefined;
-  #aborted: { reason: Error } | undefined;
+  readonly stop = new LazySignal();
 
   constructor(
     method: string,
@@ -25,15 +25,10 @@ export class EdgeCall implements AppCall {
   }
 
   get signal(): AbortSignal {
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController();
-      if (this.#aborted) this.#controller.abort(this.#aborted.reason);
-    }
-    return this.#controller.signal;
+    return this.stop.signal;
   }
 
   abort(reason: Error): void {
-    this.#aborted ??= { reason };
-    this.#controller?.abort(reason);
+    this.stop.abort(reason);
   }
 }

@@ -50,7 +50,7 @@ export function createModelApp(
     get: Object.fromEntries(
       Object.entries(options.get ?? {}).map(([path, handler]) => [
         path,
-        (call: RouteCall) => handler({ ...backend.scope(call), state: backend.state as never }),
+        (call: RouteCall) => handler(backend.scope(call, undefined)),
       ]),
     ),
     post: {
@@ -86,33 +86,36 @@ class ModelBackend {
     this.losses = new LossLog(server.log);
   }
 
-  scope(call: RouteCall) {
-    const { signal, sessionId, headers } = call;
-    const rolloutId = call.rolloutId ?? call.headers[ROLLOUT_HEADER];
-    const own = {
+  /** What a handler gets of a call. A copy of it would make the signal, which most handlers do not ask for. */
+  scope<Params>(call: RouteCall, params: Params) {
+    const { stop, sessionId, headers } = call;
+    const rolloutId = call.rolloutId ?? headers[ROLLOUT_HEADER];
+    return {
+      params,
       config: this.#server.config,
       server: this.#server,
       state: this.state as never,
-      signal,
+      get signal() {
+        return call.signal;
+      },
+      stop,
       sessionId,
       headers,
+      rolloutId: typeof rolloutId === "string" ? rolloutId : undefined,
       onLoss: this.onLoss,
     };
-    return typeof rolloutId === "string" ? { ...own, rolloutId } : own;
   }
 
   readonly onLoss = (loss: Loss): void => this.losses.report(loss);
 
   async responses(params: ResponseCreateParams, call: RouteCall): Promise<Response> {
     const { responses, chat, usesReasoningParser, modelName } = this.#definition.options;
-    if (responses) return responses({ ...this.scope(call), params });
+    if (responses) return responses(this.scope(call, params));
     const { onLoss } = this;
     const { config } = this.#server;
     const named = modelName ? { ...params, model: modelName(config) } : params;
-    const completion = await chat?.({
-      ...this.scope(call),
-      params: convertResponsesToChat(named, { returnTokenIds: true, onLoss }),
-    });
+    const question = convertResponsesToChat(named, { returnTokenIds: true, onLoss });
+    const completion = await chat?.(this.scope(call, question));
     const response = convertAnswer(() =>
       convertChatCompletion(completion as ChatCompletion, named, {
         usesReasoningParser: usesReasoningParser?.(config) ?? true,
@@ -127,12 +130,10 @@ class ModelBackend {
 
   async chat(params: ChatCreateParams, call: RouteCall): Promise<ChatCompletion> {
     const { responses, chat } = this.#definition.options;
-    if (chat) return chat({ ...this.scope(call), params });
+    if (chat) return chat(this.scope(call, params));
     const { onLoss } = this;
-    const response = await responses?.({
-      ...this.scope(call),
-      params: convertChatRequest(withStrictTools(params), { onLoss }),
-    });
+    const question = convertChatRequest(withStrictTools(params), { onLoss });
+    const response = await responses?.(this.scope(call, question));
     return convertAnswer(() => convertToChatCompletion(response as Response, { onLoss }));
   }
 }

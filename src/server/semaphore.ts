@@ -1,3 +1,4 @@
+import type { StopSignal } from "../client/stop-signal.ts";
 /** Lets at most `limit` tasks run at a time; the others wait in order. `null`: no limit. */
 export class Semaphore {
   readonly limit: number | null;
@@ -11,7 +12,7 @@ export class Semaphore {
   }
 
   /** Runs the task as soon as there is room; a caller that gives up while waiting never starts it. */
-  async run<T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  async run<T>(task: () => Promise<T>, signal?: StopSignal): Promise<T> {
     signal?.throwIfAborted();
     if (this.limit !== null && this.#running >= this.limit) await this.#turn(signal);
     else this.#running++;
@@ -22,7 +23,7 @@ export class Semaphore {
     }
   }
 
-  #turn(signal: AbortSignal | undefined): Promise<void> {
+  #turn(signal: StopSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       const start = () => {
         signal?.removeEventListener("abort", giveUp);
@@ -33,7 +34,7 @@ export class Semaphore {
         reject(signal?.reason);
       };
       this.#waiting.add(start);
-      signal?.addEventListener("abort", giveUp, { once: true });
+      signal?.addEventListener("abort", giveUp);
     });
   }
 

@@ -1,5 +1,6 @@
 import type { Cookies } from "../client/cookies.ts";
 import { callServer } from "../client/server-client.ts";
+import type { StopSignal } from "../client/stop-signal.ts";
 import { materializeCreateParams, materializeResponse } from "../openai/materialize.ts";
 import type { ResponseCreateParams } from "../openai/responses.ts";
 import { Reply } from "./app.ts";
@@ -22,13 +23,13 @@ export interface StandardRunArgs {
   params: ResponseCreateParams;
   cookies: Cookies;
   rollout: RolloutScope;
-  signal: AbortSignal;
+  stop: StopSignal;
   respond(params: ResponseCreateParams, cookies: Cookies): Promise<AgentReply>;
 }
 
 /** One rollout as most agents run it: seed the session, respond, verify. */
 export async function standardRun(args: StandardRunArgs): Promise<JsonObject | Reply> {
-  const { config, server, params, cookies, rollout, signal } = args;
+  const { config, server, params, cookies, rollout, stop: signal } = args;
   const { client } = server;
   const resources = config.resources_server.name;
   const row = { ...args.row, responses_create_params: materializeCreateParams(params) };

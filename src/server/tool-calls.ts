@@ -1,5 +1,6 @@
 import { type Cookies, mergeCookies } from "../client/cookies.ts";
 import { inStage, type ServerClient, type ServerReply } from "../client/server-client.ts";
+import type { StopSignal } from "../client/stop-signal.ts";
 import type { FunctionCall, FunctionCallOutput } from "../openai/responses.ts";
 import { jsonDecodeErrorRepr } from "../python/json-decode-error.ts";
 import { dumps } from "../python/json-dumps.ts";
@@ -24,7 +25,7 @@ export interface ToolRun {
   client: ServerClient;
   resourcesServer: string;
   rollout: RolloutScope;
-  signal: AbortSignal;
+  signal: StopSignal;
   timeoutMs?: number | null;
   recorder?: TrajectoryRecorder | undefined;
 }

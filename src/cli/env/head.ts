@@ -76,5 +76,5 @@ function parsed(url: string, text: string): unknown {
 /** A connection that cannot be made means that nobody is there; one that breaks, that it is not HTTP. */
 function troubleOf(error: unknown): HeadServerTrouble {
   const { code = "" } = error as { code?: string };
-  return /^(HPE_|ECONNRESET|UND_ERR_SOCKET)/.test(code) ? "other" : "absent";
+  return /^(RESPONSE_|ECONNRESET|CONNECTION_CLOSED)/.test(code) ? "other" : "absent";
 }

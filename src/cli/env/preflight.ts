@@ -114,7 +114,7 @@ async function waitFor(
       const code = (error as { code?: string }).code ?? "";
       if (/CERT|TLS|SSL/.test(code)) return undefined;
       // No request was made, and none will be: whoever sends the real ones says why.
-      if (code === "UND_ERR_INVALID_ARG") return undefined;
+      if (code === "REQUEST_INVALID") return undefined;
       const problem = shown((error as Error).message || code);
       const now = performance.now();
       if (now >= deadline) return problem;

@@ -68,7 +68,7 @@ async function healthOf(url: string, signal: AbortSignal): Promise<Health> {
     signal.throwIfAborted();
     if (deadline.passed) return "timeout";
     const { code = "" } = error as { code?: string };
-    return /ECONN|EHOST|UND_ERR_SOCKET/.test(code) ? "connection_error" : "unknown_error";
+    return /ECONN|EHOST|CONNECTION_CLOSED/.test(code) ? "connection_error" : "unknown_error";
   } finally {
     deadline.clear();
   }

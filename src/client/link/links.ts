@@ -1,6 +1,7 @@
 import { connect } from "node:net";
 import type { Cookies } from "../cookies.ts";
 import { NO_COOKIES } from "../cookies.ts";
+import type { StopSignal } from "../stop-signal.ts";
 import { FrameSocket } from "./frame-socket.ts";
 import { type CallHead, MAX_MESSAGE_BYTES, type ReplyHead } from "./messages.ts";
 
@@ -16,7 +17,7 @@ export interface LinkCall {
   body: string;
   cookies?: Cookies | undefined;
   headers?: Readonly<Record<string, string>> | undefined;
-  signal?: AbortSignal | undefined;
+  signal?: StopSignal | undefined;
 }
 
 export interface LinkReply {
@@ -118,7 +119,7 @@ export class Link {
         this.#frames.send([id], "");
         reject(signal?.reason);
       };
-      signal?.addEventListener("abort", onAbort, { once: true });
+      signal?.addEventListener("abort", onAbort);
       this.#pending.set(id, {
         resolve: (reply) => {
           signal?.removeEventListener("abort", onAbort);

@@ -1,3 +1,4 @@
+import type { StopSignal } from "../stop-signal.ts";
 import { LatencyWindow } from "./latency-window.ts";
 import type { ProviderError } from "./provider-error.ts";
 import { Waiters } from "./waiters.ts";
@@ -34,7 +35,7 @@ export interface CallLimit {
   /** What the endpoint said when it last asked to slow down. */
   readonly lastRefusal: ProviderError | undefined;
   tryEnter(): Slot | undefined;
-  enter(signal: AbortSignal | undefined, giveUpAt: number, maxPauseMs?: number): Promise<Slot | undefined>;
+  enter(signal: StopSignal | undefined, giveUpAt: number, maxPauseMs?: number): Promise<Slot | undefined>;
   leave(slot: Slot, result: SlotResult): void;
 }
 
@@ -122,7 +123,7 @@ export class AdaptiveLimit implements CallLimit {
    * left alone for longer than `maxPauseMs`.
    */
   async enter(
-    signal: AbortSignal | undefined,
+    signal: StopSignal | undefined,
     giveUpAt: number,
     maxPauseMs = Number.POSITIVE_INFINITY,
   ): Promise<Slot | undefined> {

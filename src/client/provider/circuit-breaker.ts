@@ -1,3 +1,4 @@
+import type { StopSignal } from "../stop-signal.ts";
 import type { ProviderError } from "./provider-error.ts";
 import { Waiters } from "./waiters.ts";
 
@@ -22,7 +23,7 @@ export interface BreakerEvents {
 }
 
 export interface PassOptions {
-  signal?: AbortSignal | undefined;
+  signal?: StopSignal | undefined;
   giveUpAt: number;
   longestOutageMs: number;
 }

@@ -6,6 +6,7 @@ import { ValidationError } from "../../openai/validation.ts";
 import type { Logger } from "../../server/logger.ts";
 import { Semaphore } from "../../server/semaphore.ts";
 import { nextDelay, type RetryBudget, sleep } from "../retry.ts";
+import type { StopSignal } from "../stop-signal.ts";
 import type { Slot } from "./adaptive-limit.ts";
 import { jsonProblem, parseAnswer } from "./answer-json.ts";
 import type { ApiKey } from "./api-key.ts";
@@ -56,7 +57,7 @@ export interface ProviderCall<T> {
   body?: Readonly<Record<string, unknown>>;
   /** The body as text, for callers that have written it already. */
   rawBody?: string;
-  signal: AbortSignal;
+  signal: StopSignal;
   /** Makes the result out of the parsed body; a ValidationError or ConversionError means that the answer is unusable. */
   read(body: unknown, reply: AttemptReply): T;
   headers?: Readonly<Record<string, string>>;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { ConnectionError } from "../http1/connection-error.ts";
 import {
   failureOfError,
   failureOfReply,
@@ -7,7 +8,7 @@ import {
   providerMessage,
   redirect,
 } from "./read-failure.ts";
-import { AnswerTooLarge, AttemptTimeout } from "./transport.ts";
+import { AttemptTimeout } from "./transport.ts";
 
 const plain = (text: string) => text;
 const reply = (status: number, text: string, headers: Record<string, string> = {}) => ({
@@ -114,7 +115,7 @@ describe("failureOfError", () => {
       class: "connection",
       retryable: true,
     });
-    const large = new AnswerTooLarge();
+    const large = new ConnectionError("RESPONSE_TOO_LARGE", "the answer is larger than allowed");
     expect(failureOfError(large, "h", plain).failure).toMatchObject({
       class: "invalid_response",
       retryable: false,
@@ -147,9 +148,9 @@ describe("failureOfError", () => {
   });
 
   it("tells one who hangs up from one who is not there", () => {
-    const closed = Object.assign(new Error("other side closed"), { code: "UND_ERR_SOCKET" });
+    const closed = new ConnectionError("CONNECTION_CLOSED", "other side closed");
     expect(failureOfError(closed, "h", plain)).toMatchObject({
-      message: "h hung up before its answer was complete: other side closed [UND_ERR_SOCKET]",
+      message: "h hung up before its answer was complete: other side closed [CONNECTION_CLOSED]",
       lasting: false,
     });
   });

@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from "../../openai/readers.ts";
 import { printable } from "../../printable.ts";
 import { ProviderError, type ProviderFailureClass } from "./provider-error.ts";
 import { requestedPause } from "./reset-headers.ts";
-import { AnswerTooLarge, type AttemptReply, AttemptTimeout } from "./transport.ts";
+import { type AttemptReply, AttemptTimeout } from "./transport.ts";
 
 const MAX_QUOTED = 1_000;
 /** What OpenSSL says of a server that answers a handshake with something else. */
@@ -59,11 +59,11 @@ export function failureOfError(
   const code = (error as { code?: unknown } | null)?.code;
   const text = redact(errorMessage(error));
   if (error instanceof AttemptTimeout) return noAnswer("timeout", `${host}: ${text}`, error);
-  if (error instanceof AnswerTooLarge) {
+  if (code === "RESPONSE_TOO_LARGE") {
     const message = `the answer from ${host} is larger than allowed (max_response_mb)`;
     return new ProviderError({ class: "invalid_response", retryable: false, message, cause: error });
   }
-  if (code === "UND_ERR_INVALID_ARG" || code === "ERR_INVALID_CHAR") {
+  if (code === "REQUEST_INVALID") {
     const message = `no request can be made to ${host}: ${text} (look at its headers and key)`;
     return new ProviderError({ class: "provider_error", retryable: false, message, cause: error });
   }
@@ -76,9 +76,9 @@ export function failureOfError(
     const shown = text.includes("SSL routines") ? code : named;
     return noAnswer("connection", `no secure connection to ${host}: ${shown}`, error, true);
   }
-  if (code === "UND_ERR_SOCKET" || code === "ECONNRESET" || code === "EPIPE")
+  if (code === "CONNECTION_CLOSED" || code === "ECONNRESET" || code === "EPIPE")
     return noAnswer("connection", `${host} hung up before its answer was complete: ${named}`, error);
-  const kind = code === "UND_ERR_CONNECT_TIMEOUT" || code === "ETIMEDOUT" ? "timeout" : "connection";
+  const kind = code === "CONNECTION_TIMEOUT" || code === "ETIMEDOUT" ? "timeout" : "connection";
   const unknownHost = code === "ENOTFOUND";
   const hint = unknownHost ? " (no such host: check the address)" : "";
   return noAnswer(kind, `no connection to ${host}: ${named}${hint}`, error, unknownHost);

@@ -1,3 +1,5 @@
+import type { StopSignal } from "../stop-signal.ts";
+
 /** Timers cannot be longer; whoever waits that long may look again. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
@@ -10,7 +12,7 @@ export class Waiters {
   }
 
   /** Resolves with what it is woken with, false when the time is over; throws the signal's reason. */
-  wait(signal: AbortSignal | undefined, milliseconds = Number.POSITIVE_INFINITY): Promise<boolean> {
+  wait(signal: StopSignal | undefined, milliseconds = Number.POSITIVE_INFINITY): Promise<boolean> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);
       const end = () => {
@@ -36,7 +38,7 @@ export class Waiters {
           )
         : undefined;
       this.#waiting.add(wake);
-      signal?.addEventListener("abort", giveUp, { once: true });
+      signal?.addEventListener("abort", giveUp);
     });
   }
 

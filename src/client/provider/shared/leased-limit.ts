@@ -1,3 +1,4 @@
+import type { StopSignal } from "../../stop-signal.ts";
 import { AdaptiveLimit, type CallLimit, type Slot, type SlotResult } from "../adaptive-limit.ts";
 import type { ProviderError } from "../provider-error.ts";
 import { Waiters } from "../waiters.ts";
@@ -67,7 +68,7 @@ export class LeasedLimit implements CallLimit {
   }
 
   async enter(
-    signal: AbortSignal | undefined,
+    signal: StopSignal | undefined,
     giveUpAt: number,
     maxPauseMs = Number.POSITIVE_INFINITY,
   ): Promise<Slot | undefined> {

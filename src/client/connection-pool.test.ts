@@ -1,0 +1,186 @@
+import type { AddressInfo } from "node:net";
+import { createServer, type Server, type Socket } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import { ConnectionPool } from "./connection-pool.ts";
+
+const ANSWER = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
+const opened: { pool?: ConnectionPool; server: Server; sockets: Set<Socket> }[] = [];
+
+afterEach(async () => {
+  for (const { pool, server, sockets } of opened.splice(0)) {
+    pool?.destroy();
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  }
+});
+
+/** A server that does with every piece it gets what it is told, and a pool of connections to it. */
+async function talkTo(
+  reply: (socket: Socket, received: string, connection: number) => void,
+  options: Partial<ConstructorParameters<typeof ConnectionPool>[1]> = {},
+) {
+  const sockets = new Set<Socket>();
+  let connections = 0;
+  const server = createServer((socket) => {
+    const number = ++connections;
+    sockets.add(socket);
+    socket.on("error", () => {});
+    socket.setEncoding("latin1").on("data", (text: string) => reply(socket, text, number));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const pool = new ConnectionPool(origin, {
+    maxConnections: 4,
+    keepAliveMs: 10_000,
+    connectTimeoutMs: 5_000,
+    ...options,
+  });
+  opened.push({ pool, server, sockets });
+  return { origin, pool, sockets, connections: () => connections };
+}
+
+const ask = (pool: ConnectionPool, more: Partial<Parameters<ConnectionPool["request"]>[0]> = {}) =>
+  pool.request({ method: "GET", path: "/", headers: {}, maxBytes: 1_000, ...more });
+
+describe("a pool of connections", () => {
+  it("writes a request that others can read", async () => {
+    let heard = "";
+    const { pool } = await talkTo((socket, text) => {
+      heard += text;
+      if (heard.endsWith("ü".repeat(2))) socket.write(ANSWER);
+      else if (Buffer.from(heard, "latin1").toString().endsWith("üü")) socket.write(ANSWER);
+    });
+    const answer = await ask(pool, { method: "POST", path: "/a?b=c", headers: { "x-y": "z" }, body: "üü" });
+    expect(answer).toMatchObject({ status: 200, text: "ok" });
+    expect(heard.split("\r\n")).toEqual([
+      "POST /a?b=c HTTP/1.1",
+      expect.stringMatching(/^host: 127\.0\.0\.1:\d+$/),
+      "connection: keep-alive",
+      "x-y: z",
+      "content-length: 4",
+      "",
+      Buffer.from("üü").toString("latin1"),
+    ]);
+  });
+
+  it("sends large bodies, and headers beyond ASCII, whole", async () => {
+    const body = "é".repeat(200_000);
+    let heard = "";
+    const { pool } = await talkTo((socket, text) => {
+      heard += text;
+      if (heard.length >= heard.indexOf("\r\n\r\n") + 4 + 2 * body.length) socket.write(ANSWER);
+    });
+    await ask(pool, { method: "POST", headers: { "x-name": "Ålesund" }, body });
+    expect(heard).toContain("x-name: Ålesund\r\n");
+    expect(Buffer.from(heard.slice(heard.indexOf("\r\n\r\n") + 4), "latin1").toString()).toBe(body);
+  });
+
+  it.each([
+    ["a header with a line break", { headers: { a: "b\r\nc: d" } }],
+    ["a name that is none", { headers: { "a b": "c" } }],
+    ["a header of the connection", { headers: { "Transfer-Encoding": "chunked" } }],
+    ["a path with a blank", { path: "/a b" }],
+    ["a path with a line break", { path: "/a\r\nx: y" }],
+    ["a path without slash", { path: "a" }],
+  ])("refuses %s before anything is sent", async (_, more) => {
+    const { pool, connections } = await talkTo((socket) => socket.write(ANSWER));
+    await expect(ask(pool, more)).rejects.toMatchObject({ code: "REQUEST_INVALID" });
+    expect(connections()).toBe(0);
+  });
+
+  it("uses a connection again, but not one that was closed, is old or said too much", async () => {
+    const { pool, sockets, connections } = await talkTo((socket, text) =>
+      socket.write(text.includes("/much") ? `${ANSWER}surplus` : ANSWER),
+    );
+    for (let turn = 0; turn < 3; turn++) await ask(pool);
+    expect(connections()).toBe(1);
+    for (const socket of sockets) socket.end();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await ask(pool);
+    expect(connections()).toBe(2);
+    await ask(pool, { path: "/much" });
+    await ask(pool);
+    expect(connections()).toBe(3);
+  });
+
+  it("closes what has been idle for too long, and believes a server that says how long it waits", async () => {
+    const { pool, connections } = await talkTo((socket) => socket.write(ANSWER), { keepAliveMs: 40 });
+    await ask(pool);
+    await new Promise((resolve) => setTimeout(resolve, 80));
+    await ask(pool);
+    expect(connections()).toBe(2);
+    const hinting = await talkTo((socket) =>
+      socket.write(ANSWER.replace("\r\n\r\n", "\r\nkeep-alive: timeout=1\r\n\r\n")),
+    );
+    await ask(hinting.pool);
+    await ask(hinting.pool);
+    expect(hinting.connections()).toBe(2);
+  });
+
+  it("lets requests wait when there are enough connections, and serves them in order", async () => {
+    const order: string[] = [];
+    const { pool, connections } = await talkTo(
+      (socket, text) => {
+        order.push(text.slice(5, text.indexOf(" HTTP")));
+        setTimeout(() => socket.write(ANSWER), 10);
+      },
+      { maxConnections: 1 },
+    );
+    const controller = new AbortController();
+    const given = ask(pool, { path: "/given-up", signal: controller.signal });
+    const paths = ["1", "2", "3"];
+    const first = ask(pool, { path: "/1" });
+    const later = [ask(pool, { path: "/2" }), ask(pool, { path: "/3" })];
+    controller.abort(new Error("enough"));
+    await expect(given).rejects.toThrow("enough");
+    await Promise.all([first, ...later]);
+    expect(order.filter((path) => paths.includes(path))).toEqual(paths);
+    expect(connections()).toBeLessThanOrEqual(2);
+  });
+
+  it.each([
+    ["hangs up", (socket: Socket) => socket.end(), "CONNECTION_CLOSED"],
+    ["resets", (socket: Socket) => socket.resetAndDestroy(), "ECONNRESET"],
+    ["hangs up in its answer", (socket: Socket) => socket.end(ANSWER.slice(0, -1)), "CONNECTION_CLOSED"],
+    ["talks nonsense", (socket: Socket) => socket.write("hello there\n\n"), "RESPONSE_NOT_HTTP"],
+    ["never ends", (socket: Socket) => socket.write(ANSWER.replace(": 2", ": 9999")), "RESPONSE_TOO_LARGE"],
+  ])("tells when the server %s, and goes on with another connection", async (_, fault, code) => {
+    const { pool } = await talkTo((socket, __, connection) => {
+      if (connection === 1) fault(socket);
+      else socket.write(ANSWER);
+    });
+    await expect(ask(pool)).rejects.toMatchObject({ code });
+    expect((await ask(pool)).text).toBe("ok");
+  });
+
+  it("gives up after its time, by its signal, and when the pool is closed", async () => {
+    const { pool, sockets } = await talkTo(() => {});
+    await expect(ask(pool, { timeoutMs: 30, late: () => new Error("late") })).rejects.toThrow("late");
+    await expect(ask(pool, { signal: AbortSignal.timeout(30) })).rejects.toMatchObject({
+      name: "TimeoutError",
+    });
+    await expect(ask(pool, { signal: AbortSignal.abort(new Error("before")) })).rejects.toThrow("before");
+    const last = ask(pool);
+    setTimeout(() => pool.destroy(), 20);
+    await expect(last).rejects.toMatchObject({ code: "CONNECTION_CLOSED" });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect([...sockets].every((socket) => socket.destroyed || socket.readableEnded)).toBe(true);
+  });
+
+  it("tells of a connection that cannot be made", async () => {
+    const refused = new ConnectionPool("http://127.0.0.1:1", {
+      maxConnections: 1,
+      keepAliveMs: 1_000,
+      connectTimeoutMs: 1_000,
+    });
+    await expect(ask(refused)).rejects.toMatchObject({ code: "ECONNREFUSED" });
+    // A handshake that nobody answers.
+    const { origin } = await talkTo(() => {});
+    const silent = new ConnectionPool(origin.replace("http:", "https:"), {
+      maxConnections: 1,
+      keepAliveMs: 1_000,
+      connectTimeoutMs: 50,
+    });
+    await expect(ask(silent)).rejects.toMatchObject({ code: "CONNECTION_TIMEOUT" });
+  });
+});
