@@ -1,11 +1,12 @@
 import type { Cookies } from "../client/cookies.ts";
 import { callServer } from "../client/server-client.ts";
-import { abortSignalOf, type StopSignal } from "../client/stop-signal.ts";
+import type { StopSignal } from "../client/stop-signal.ts";
 import { materializeResponse } from "../openai/materialize.ts";
 import { parseCreateParams, type ResponseCreateParams } from "../openai/responses.ts";
 import { classNameOf, type Handler, Reply, ServerApp } from "./app.ts";
 import type { ServerContext } from "./context.ts";
 import type { AgentDefinition, AgentReply, RolloutScope } from "./define-agent.ts";
+import { withSignal } from "./lazy-scope.ts";
 import { requireBody, requireFields, requireObject } from "./resources-app.ts";
 import { attributionOf, rolloutScopeOfPath, rolloutScopeOfRow } from "./rollout-scope.ts";
 import { agentNotes } from "./route-notes.ts";
@@ -31,18 +32,9 @@ export function createAgentApp(
     cookies: Cookies,
     rollout: RolloutScope,
   ): Promise<AgentReply> =>
-    options.responses({
-      config: context.config,
-      server: context,
-      params,
-      rollout,
-      state,
-      cookies,
-      stop,
-      get signal() {
-        return abortSignalOf(stop);
-      },
-    });
+    options.responses(
+      withSignal({ config: context.config, server: context, params, rollout, state, cookies, stop }),
+    );
 
   const responses: Handler = async (call) => {
     const params = parseCreateParams(requireBody(call.body), ["body"]);
@@ -56,13 +48,10 @@ export function createAgentApp(
     const params = parseCreateParams(row["responses_create_params"], ["body", "responses_create_params"]);
     const { stop, cookies } = call;
     const rollout = rolloutScopeOfRow(row, attribution, call.onStage);
-    const args = {
+    const args = withSignal({
       config: context.config,
       server: context,
       stop,
-      get signal() {
-        return abortSignalOf(stop);
-      },
       cookies,
       row,
       params,
@@ -70,7 +59,7 @@ export function createAgentApp(
       state,
       respond: (own: ResponseCreateParams, ownCookies: Cookies, ownStop: StopSignal = stop) =>
         respond(own, ownStop, ownCookies, rollout),
-    };
+    });
     return options.run ? options.run(args) : standardRun(args);
   };
 

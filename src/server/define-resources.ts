@@ -5,6 +5,7 @@
  * @module
  */
 import type { z } from "zod";
+import type { StopSignal } from "../client/stop-signal.ts";
 import type { Response, ResponseCreateParams } from "../openai/responses.ts";
 import type { ServerContext } from "./context.ts";
 import type { HandlerScope, Infer, JsonObject, MaybePromise } from "./definitions.ts";
@@ -12,6 +13,8 @@ import type { HandlerScope, Infer, JsonObject, MaybePromise } from "./definition
 export interface SessionScope<Config, Session> extends HandlerScope<Config> {
   session: Session;
   sessionId: string;
+  /** As `signal`, for `sleep` and calls to other servers: a whole `AbortSignal` need not be made for those. */
+  stop: StopSignal;
 }
 
 export interface ToolDefinition<Input, Config, Session> {

@@ -39,9 +39,10 @@ export function createGymnasiumApp(
     parseCreateParams(params, ["body", "responses_create_params"]);
     return parseWith(options.row, row, ["body"]);
   };
-  const scope = ({ sessionId, signal }: RouteCall) => ({
+  const scope = ({ sessionId, signal, stop }: RouteCall) => ({
     sessionId,
     signal,
+    stop,
     config: context.config,
     server: context,
   });

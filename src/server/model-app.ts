@@ -23,6 +23,7 @@ import { classNameOf, type Handler, MalformedBody, Reply, type RouteCall, Server
 import { ModelCapture } from "./capture/model-capture.ts";
 import type { ServerContext } from "./context.ts";
 import type { ModelDefinition } from "./define-model.ts";
+import { withSignal } from "./lazy-scope.ts";
 import { LossLog } from "./loss-log.ts";
 import { requireObject } from "./resources-app.ts";
 import { ROLLOUT_HEADER } from "./rollout-prefix.ts";
@@ -86,24 +87,21 @@ class ModelBackend {
     this.losses = new LossLog(server.log);
   }
 
-  /** What a handler gets of a call. A copy of it would make the signal, which most handlers do not ask for. */
+  /** What a handler gets of a call. */
   scope<Params>(call: RouteCall, params: Params) {
     const { stop, sessionId, headers } = call;
     const rolloutId = call.rolloutId ?? headers[ROLLOUT_HEADER];
-    return {
+    return withSignal({
       params,
       config: this.#server.config,
       server: this.#server,
       state: this.state as never,
-      get signal() {
-        return call.signal;
-      },
       stop,
       sessionId,
       headers,
       rolloutId: typeof rolloutId === "string" ? rolloutId : undefined,
       onLoss: this.onLoss,
-    };
+    });
   }
 
   readonly onLoss = (loss: Loss): void => this.losses.report(loss);

@@ -8,6 +8,7 @@ import type { ServerContext } from "./context.ts";
 import type { MetricsHooks, ResourcesServerDefinition, SessionScope } from "./define-resources.ts";
 import type { JsonObject, MaybePromise } from "./definitions.ts";
 import { HttpError } from "./errors.ts";
+import { withSignal } from "./lazy-scope.ts";
 import { McpExposure } from "./mcp.ts";
 import { resourcesNotes } from "./route-notes.ts";
 import { SessionStore, sessionLimits } from "./sessions.ts";
@@ -124,15 +125,13 @@ class SessionState {
         throw new HttpError(409, "This session has no state: call /seed_session first and keep its cookie.");
       }
     }
-    return {
+    return withSignal({
       session: session as never,
       sessionId,
-      get signal() {
-        return call.signal;
-      },
+      stop: call.stop,
       config: this.#context.config,
       server: this.#context,
-    };
+    });
   }
 }
 
@@ -141,8 +140,10 @@ function seedHandler(options: Options, context: Context, state: SessionState): H
     const body = requireObject(call.body);
     const session = await state.create(body, call);
     if (!options.seedReply) return {};
-    const { sessionId, signal } = call;
-    return options.seedReply({ body, session, sessionId, signal, config: context.config, server: context });
+    const { sessionId, stop } = call;
+    return options.seedReply(
+      withSignal({ body, session, sessionId, stop, config: context.config, server: context }),
+    );
   };
 }
 
