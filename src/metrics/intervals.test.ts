@@ -108,6 +108,21 @@ describe("bootstrapMean", () => {
     expect(bootstrap.high).toBeCloseTo(student.high ?? 0, 2);
     expect(bootstrapMean([[1]])).toMatchObject({ value: 1, low: null });
   });
+
+  it("says the same of tasks that are alike and of tasks that hardly differ", () => {
+    const alike = Array.from({ length: 3_000 }, (_, task) => [
+      task % 3 === 0 ? 1 : 0,
+      task % 7 === 0 ? 1 : 0,
+      ...(task % 5 ? [] : [1]),
+    ]);
+    const different = alike.map((rewards, task) => rewards.map((reward) => reward + task * 1e-9));
+    const [a, b] = [bootstrapMean(alike), bootstrapMean(different)];
+    expect(a.value).toBeCloseTo(b.value, 5);
+    const width = (b.high ?? 0) - (b.low ?? 0);
+    expect(Math.abs((a.low ?? 0) - (b.low ?? 0))).toBeLessThan(0.12 * width);
+    expect(Math.abs((a.high ?? 0) - (b.high ?? 0))).toBeLessThan(0.12 * width);
+    expect((a.standard_error ?? 0) / (b.standard_error ?? 1)).toBeCloseTo(1, 1);
+  });
 });
 
 describe("passEstimates", () => {

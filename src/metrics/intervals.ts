@@ -1,15 +1,18 @@
 import { allInPart } from "./binomial.ts";
+import { drawBinomial } from "./binomial-draw.ts";
 import { mean, sampleDeviation } from "./descriptive.ts";
 import { GrowableDoubles } from "./growable-array.ts";
 import { seededRandom } from "./seeded-random.ts";
 import { tQuantile } from "./student-t.ts";
-import { TaskTotals } from "./task-totals.ts";
+import { type TaskKind, TaskTotals } from "./task-totals.ts";
 
 const LEVEL = 0.95;
 const MAX_RESAMPLES = 2_000;
 const MIN_RESAMPLES = 200;
 /** Draws in all; a run of a million tasks takes fewer resamples rather than minutes. */
 const MAX_DRAWS = 20_000_000;
+/** Drawing how often a kind comes takes as long as drawing this many tasks. */
+const TASKS_WORTH_A_KIND = 20;
 
 /** A value with its uncertainty; error and interval are null where there is nothing to estimate them from. */
 export interface Estimate {
@@ -60,22 +63,7 @@ export function bootstrapMean(tasks: TaskRewards, options: BootstrapOptions = {}
   const units = totals.tasks;
   const value = totals.total / totals.rollouts;
   if (units < 2) return withInterval(value, Number.NaN, units, options);
-  const resamples = options.resamples ?? Math.round(clamp(MAX_DRAWS / units, MIN_RESAMPLES, MAX_RESAMPLES));
-  const random = seededRandom(options.seed ?? 0);
-  const means = new Float64Array(resamples);
-  const { values: sums } = totals.sums;
-  const { values: counts } = totals.counts;
-  for (let sample = 0; sample < resamples; sample++) {
-    let sum = 0;
-    let count = 0;
-    for (let draw = 0; draw < units; draw++) {
-      const task = Math.floor(random() * units);
-      sum += sums[task] ?? 0;
-      count += counts[task] ?? 0;
-    }
-    means[sample] = sum / count;
-  }
-  means.sort();
+  const means = resampledMeans(totals, options).sort();
   const outside = (1 - (options.level ?? LEVEL)) / 2;
   return {
     value,
@@ -84,6 +72,45 @@ export function bootstrapMean(tasks: TaskRewards, options: BootstrapOptions = {}
     high: quantileOfSorted(means, 1 - outside),
     tasks: units,
   };
+}
+
+/** The mean of each resample. Where many tasks are alike, as most are, it is drawn how often each kind comes, not which task. */
+function resampledMeans(totals: TaskTotals, { seed = 0, resamples }: BootstrapOptions): Float64Array {
+  const random = seededRandom(seed);
+  const kinds = totals.kinds(Math.floor(totals.tasks / TASKS_WORTH_A_KIND));
+  const draws = kinds ? kinds.length * TASKS_WORTH_A_KIND : totals.tasks;
+  const samples = resamples ?? Math.round(clamp(MAX_DRAWS / draws, MIN_RESAMPLES, MAX_RESAMPLES));
+  const mean = kinds ? () => meanOfKinds(kinds, totals.tasks, random) : () => meanOfTasks(totals, random);
+  return Float64Array.from({ length: samples }, mean);
+}
+
+function meanOfKinds(kinds: readonly TaskKind[], tasks: number, random: () => number): number {
+  let sum = 0;
+  let count = 0;
+  let drawsLeft = tasks;
+  let tasksLeft = tasks;
+  for (const kind of kinds) {
+    const times = drawBinomial(drawsLeft, kind.tasks / tasksLeft, random);
+    sum += times * kind.sum;
+    count += times * kind.count;
+    drawsLeft -= times;
+    tasksLeft -= kind.tasks;
+  }
+  return sum / count;
+}
+
+function meanOfTasks(totals: TaskTotals, random: () => number): number {
+  const { values: sums } = totals.sums;
+  const { values: counts } = totals.counts;
+  const { tasks } = totals;
+  let sum = 0;
+  let count = 0;
+  for (let draw = 0; draw < tasks; draw++) {
+    const task = Math.floor(random() * tasks);
+    sum += sums[task] ?? 0;
+    count += counts[task] ?? 0;
+  }
+  return sum / count;
 }
 
 export interface PassEstimates {

@@ -1,5 +1,12 @@
 import { GrowableDoubles, GrowableIntegers } from "./growable-array.ts";
 
+/** Tasks with as many rewards and the same sum of them. */
+export interface TaskKind {
+  sum: number;
+  count: number;
+  tasks: number;
+}
+
 /** What intervals need to know of the rewards of each task, 16 bytes a task: runs have a million of them. */
 export class TaskTotals {
   /** The sum of a task's rewards, their number, and how many of them reach the threshold. */
@@ -49,6 +56,26 @@ export class TaskTotals {
   /** The rewards of the task that has most. */
   get longest(): number {
     return this.#longest;
+  }
+
+  /** The different tasks and how many there are of each; undefined when there are more than `most`. */
+  kinds(most: number): TaskKind[] | undefined {
+    const found = new Map<number, Map<number, TaskKind>>();
+    let different = 0;
+    for (let task = 0; task < this.tasks; task++) {
+      const sum = this.sums.at(task);
+      const count = this.counts.at(task);
+      let bySum = found.get(count);
+      if (!bySum) {
+        bySum = new Map();
+        found.set(count, bySum);
+      }
+      const kind = bySum.get(sum);
+      if (kind) kind.tasks++;
+      else if (++different > most) return undefined;
+      else bySum.set(sum, { sum, count, tasks: 1 });
+    }
+    return [...found.values()].flatMap((bySum) => [...bySum.values()]);
   }
 
   /** The sum of all rewards. */
