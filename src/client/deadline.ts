@@ -33,12 +33,15 @@ export class Deadline extends LazySignal {
     this.#reject?.(reason);
   }
 
-  /** Settles like `promise`, but rejects as soon as it is over; for one promise at a time. */
-  race<T>(promise: Promise<T>): Promise<T> {
+  /** Settles with what `use` makes of the value, but rejects as soon as it is over; for one promise at a time. */
+  race<T, Used = T>(
+    promise: Promise<T>,
+    use: (value: T) => Used = (value) => value as unknown as Used,
+  ): Promise<Used> {
     return new Promise((resolve, reject) => {
       if (this.aborted) reject(this.reason);
       this.#reject = reject;
-      promise.then(resolve, reject);
+      promise.then((value) => resolve(use(value)), reject);
     });
   }
 

@@ -129,9 +129,9 @@ export class RunClient implements ServerClient {
     }
     const signal = options.signal ?? NEVER;
     if (signal.aborted) return Promise.reject(signal.reason);
-    const reply = local.handle(new DirectCall(method, path, body, options, deadline)).then(directReply);
+    const reply = local.handle(new DirectCall(method, path, body, options, deadline));
     // A handler that ignores its signal must not hold its caller.
-    return deadline ? deadline.race(reply) : untilAborted(reply, signal);
+    return deadline ? deadline.race(reply, directReply) : untilAborted(reply, signal, directReply);
   }
 
   /** To another process: over its link where it has one and it can be reached, over HTTP otherwise. */
@@ -227,16 +227,20 @@ export function neverReached(server: string, error: unknown): boolean {
   return false;
 }
 
-/** Settles like `promise`, but rejects as soon as the signal fires. */
-export function untilAborted<T>(promise: Promise<T>, signal: StopSignal): Promise<T> {
-  if (signal === NEVER) return promise;
+/** Settles with what `use` makes of the value, but rejects as soon as the signal fires. */
+export function untilAborted<T, Used = T>(
+  promise: Promise<T>,
+  signal: StopSignal,
+  use: (value: T) => Used = (value) => value as unknown as Used,
+): Promise<Used> {
+  if (signal === NEVER) return promise.then(use);
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason);
     signal.addEventListener("abort", onAbort);
     promise.then(
       (value) => {
         signal.removeEventListener("abort", onAbort);
-        resolve(value);
+        resolve(use(value));
       },
       (error: unknown) => {
         signal.removeEventListener("abort", onAbort);

@@ -214,21 +214,26 @@ export class Collection {
     };
     this.#running.set(running.id, running);
     this.#runningByAgent.set(agent, (this.#runningByAgent.get(agent) ?? 0) + 1);
-    void this.#rollout(queued, running)
-      .catch((error: unknown) => {
-        // Results that cannot be written, or that nobody wants any more: there is no point in going on.
-        this.#fatal ??= error;
-        this.#abortAll(errorMessage(error));
-      })
-      .finally(() => {
-        this.#running.delete(running.id);
-        this.#runningByAgent.set(agent, (this.#runningByAgent.get(agent) ?? 1) - 1);
-        this.#wake();
-      });
+    void this.#runToEnd(queued, running);
+  }
+
+  async #runToEnd(queued: QueuedRow, running: Running): Promise<void> {
+    try {
+      await this.#rollout(queued, running);
+    } catch (error) {
+      // Results that cannot be written, or that nobody wants any more: there is no point in going on.
+      this.#fatal ??= error;
+      this.#abortAll(errorMessage(error));
+    } finally {
+      this.#running.delete(running.id);
+      this.#runningByAgent.set(running.agent, (this.#runningByAgent.get(running.agent) ?? 1) - 1);
+      this.#wake();
+    }
   }
 
   async #rollout(queued: QueuedRow, running: Running): Promise<void> {
-    await this.#options.captures?.prepare(queued.row);
+    const { captures } = this.#options;
+    if (captures) await captures.prepare(queued.row);
     const answered = await this.#dispatch(queued, running);
     if (answered === undefined) return;
     const { outcome, willRetry } = await this.#settle(queued, answered);
@@ -306,11 +311,9 @@ export class Collection {
     const { output, failures, totals } = this.#options;
     switch (outcome.status) {
       case "completed": {
-        const { row, settle } = await this.#attach(
-          outputRow(outcome.row, queued.row),
-          queued.row,
-          "completed",
-        );
+        const attached = this.#attach(outputRow(outcome.row, queued.row), queued.row, "completed");
+        // Most runs record nothing: their rows are there at once.
+        const { row, settle } = attached instanceof Promise ? await attached : attached;
         const written = output.append(lineOf(row));
         // In the order of the file; where writing fails the run does, and nobody asks for its totals.
         totals?.addUnwritten(row);
