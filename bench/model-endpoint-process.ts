@@ -2,41 +2,62 @@
  * A model API that answers at once, in a process of its own, so that its work is not counted. The first part of the path is
  * its latency in milliseconds. It asks for the tool until the conversation holds a tool's answer.
  *
+ * It reads only what the benches send (HTTP/1.1, a content length, no pipelining) and nothing more: cores that share their
+ * parts get slower when both are busy, so what the other side of a measurement does must be little.
+ *
  * @module
  */
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import type { EndpointAnswers } from "./model-endpoint.ts";
 
-const KEEP_ALIVE_MS = 60_000;
 const BACKLOG = 4_096;
 
 const given = JSON.parse(process.argv[2] ?? "{}") as EndpointAnswers;
-const response = JSON.stringify(given.response);
-const completion = JSON.stringify(given.completion ?? null);
-const toolCall = given.toolCall && JSON.stringify(given.toolCall);
+const response = replyWith(given.response);
+const completion = replyWith(given.completion ?? null);
+const toolCall = given.toolCall && replyWith(given.toolCall);
 
 // Whoever started it holds the other end: it ends with them, however they end.
 process.stdin.resume().on("end", () => process.exit());
-createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, reply) => {
-  const chunks: Buffer[] = [];
-  request.on("data", (chunk: Buffer) => chunks.push(chunk));
-  request.on("end", () => answer(request, reply, Buffer.concat(chunks)));
-}).listen({ port: 0, host: "127.0.0.1", backlog: BACKLOG }, function (this: { address(): unknown }) {
-  console.log((this.address() as AddressInfo).port);
-});
+createServer({ noDelay: true }, serve).listen(
+  { port: 0, host: "127.0.0.1", backlog: BACKLOG },
+  function (this: {
+    address(): unknown;
+  }) {
+    console.log((this.address() as AddressInfo).port);
+  },
+);
 
-function answer(request: IncomingMessage, reply: ServerResponse, body: Buffer): void {
-  const [, latency, ...path] = (request.url ?? "").split("/");
-  const text = path.at(-1) !== "responses" ? completion : nextTurn(body);
-  const send = () => {
-    reply.writeHead(200, { "content-type": "application/json", "content-length": Buffer.byteLength(text) });
-    reply.end(text);
-  };
-  if (Number(latency) > 0) setTimeout(send, Number(latency));
-  else send();
+function replyWith(answer: object | null): Buffer {
+  const text = JSON.stringify(answer);
+  const head = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n`;
+  return Buffer.from(head + text);
 }
 
-function nextTurn(body: Buffer): string {
-  return toolCall === undefined || body.includes("function_call_output") ? response : toolCall;
+function serve(socket: Socket): void {
+  let kept: Buffer | undefined;
+  socket.on("error", () => socket.destroy());
+  socket.on("data", (bytes: Buffer) => {
+    const request = kept ? Buffer.concat([kept, bytes]) : bytes;
+    kept = isComplete(request) ? undefined : request;
+    if (kept === undefined) answer(socket, request);
+  });
+}
+
+function isComplete(request: Buffer): boolean {
+  const end = request.indexOf("\r\n\r\n");
+  if (end < 0) return false;
+  const length = /\r\ncontent-length: (\d+)/i.exec(request.toString("latin1", 0, end))?.[1];
+  return request.length >= end + 4 + Number(length ?? 0);
+}
+
+function answer(socket: Socket, request: Buffer): void {
+  const [, latency, ...path] = request.toString("latin1", 0, request.indexOf(" HTTP/")).split("/");
+  const reply = path.at(-1) !== "responses" ? completion : nextTurn(request);
+  if (Number(latency) > 0) setTimeout(() => socket.write(reply), Number(latency));
+  else socket.write(reply);
+}
+
+function nextTurn(request: Buffer): Buffer {
+  return toolCall === undefined || request.includes("function_call_output") ? response : toolCall;
 }

@@ -17,6 +17,7 @@ import type { Logger } from "./logger.ts";
 import type { LoopMonitor } from "./loop-monitor.ts";
 import { profileDirectory } from "./profiler.ts";
 import { ServerProfiles } from "./server-profiles.ts";
+import { expectShortLives } from "./short-lived.ts";
 import { VerifyPool } from "./verify-pool.ts";
 import type { Watchdog } from "./watchdog.ts";
 
@@ -79,6 +80,7 @@ export class CoHost {
   }
 
   static async start(options: CoHostOptions): Promise<CoHost> {
+    expectShortLives();
     const apps = new Map<string, ServerApp>();
     const local = new Map<string, LocalServer>();
     const { addresses, link } = options;
