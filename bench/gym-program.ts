@@ -15,7 +15,7 @@ export interface FinishedRun {
   /** CPU of the program and all its processes. */
   cpuMs: number;
   seconds: number;
-  /** From the first rollout to the last, where the program tells it (`--json`). */
+  /** From the first rollout to the last; 0 where no rollouts were collected. */
   collectingSeconds: number;
   /** Memory of all its processes at the most. */
   peakMb: number;
@@ -40,24 +40,39 @@ export async function finishedGym(words: readonly string[], cwd: string): Promis
     result.cpuMs = Math.max(result.cpuMs, treeCpuMs(child.pid));
     result.peakMb = Math.max(result.peakMb, treeMemoryMb(child.pid, "VmRSS"));
   }, LOOK_EVERY_MS);
-  let [errors, rest] = ["", ""];
+  let errors = "";
   child.stderr?.setEncoding("utf8").on("data", (text: string) => {
     errors = (errors + text).slice(-QUOTED_CHARACTERS);
   });
-  child.stdout?.setEncoding("utf8").on("data", (text: string) => {
-    const lines = (rest + text).split("\n");
-    rest = lines.pop() ?? "";
-    for (const line of lines) {
-      if (!line.startsWith('{"event":"collected"')) continue;
-      const { progress } = JSON.parse(line) as { progress: { elapsed_seconds: number } };
-      result.collectingSeconds = progress.elapsed_seconds;
-    }
-  });
+  child.stdout?.resume();
   const [code] = (await once(child, "exit")) as [number | null];
   clearInterval(timer);
   if (code !== 0) throw new Error(`gym ${words.join(" ")} ended with ${code}:\n${errors}`);
   result.seconds = (performance.now() - started) / 1000;
+  result.collectingSeconds = await collectingSeconds(words, cwd);
   return result;
+}
+
+/** The least disturbed of several runs: what else the machine does can only make one slower. */
+export async function leastDisturbed(
+  runs: number,
+  words: readonly string[],
+  cwd: string,
+): Promise<FinishedRun> {
+  let least = await finishedGym(words, cwd);
+  for (let run = 1; run < runs; run++) {
+    const next = await finishedGym(words, cwd);
+    if (next.cpuMs < least.cpuMs) least = next;
+  }
+  return least;
+}
+
+/** The run tells other programs how far it is in a file beside its output. */
+async function collectingSeconds(words: readonly string[], cwd: string): Promise<number> {
+  const output = words[words.indexOf("-o") + 1] ?? "";
+  const file = path.join(cwd, output.replace(/\.jsonl$/, "_progress.json"));
+  const text = await readFile(file, "utf8").catch(() => '{"elapsed_seconds":0}');
+  return (JSON.parse(text) as { elapsed_seconds: number }).elapsed_seconds;
 }
 
 /** Starts `gym`, waits until it says something, hands its process id to `use`, and ends it with Ctrl-C. */
