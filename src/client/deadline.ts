@@ -8,7 +8,6 @@ import type { StopSignal } from "./stop-signal.ts";
 export class Deadline extends LazySignal {
   readonly #parent: StopSignal | undefined;
   readonly #timer: NodeJS.Timeout;
-  #reject: ((reason: unknown) => void) | undefined;
   #passed = false;
 
   constructor(milliseconds: number, parent?: StopSignal) {
@@ -28,20 +27,12 @@ export class Deadline extends LazySignal {
     return this.#passed;
   }
 
-  override abort(reason: unknown): void {
-    super.abort(reason);
-    this.#reject?.(reason);
-  }
-
-  /** Settles with what `use` makes of the value, but rejects as soon as it is over; for one promise at a time. */
-  race<T, Used = T>(
-    promise: Promise<T>,
-    use: (value: T) => Used = (value) => value as unknown as Used,
-  ): Promise<Used> {
+  /** Settles like `promise`, but rejects as soon as it is over. */
+  race<T>(promise: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       if (this.aborted) reject(this.reason);
-      this.#reject = reject;
-      promise.then((value) => resolve(use(value)), reject);
+      this.addEventListener("abort", () => reject(this.reason));
+      promise.then(resolve, reject);
     });
   }
 

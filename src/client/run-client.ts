@@ -89,7 +89,7 @@ export class RunClient implements ServerClient {
     return this.#callWithin(timeoutMs, method, server, path, body, options);
   }
 
-  async #callWithin(
+  #callWithin(
     timeoutMs: number,
     method: "GET" | "POST",
     server: string,
@@ -98,20 +98,28 @@ export class RunClient implements ServerClient {
     options: CallOptions,
   ): Promise<ServerReply> {
     const deadline = new Deadline(timeoutMs, options.signal);
-    try {
-      return await this.#route(method, server, path, body, options, deadline);
-    } catch (error) {
-      if (!deadline.passed) throw error;
-      const message = `${server} ${path} did not answer within ${timeoutMs} ms`;
-      throw new ServerCallError(
-        server,
-        undefined,
-        { class: "timeout", retryable: true, message },
-        { cause: error },
-      );
-    } finally {
-      deadline.clear();
-    }
+    return new Promise((resolve, reject) => {
+      const end = (reply: ServerReply) => {
+        deadline.clear();
+        resolve(reply);
+      };
+      const fail = (error: unknown) => {
+        deadline.clear();
+        reject(deadline.passed ? late(server, path, timeoutMs, error) : error);
+      };
+      if (deadline.aborted) {
+        fail(deadline.reason);
+        return;
+      }
+      // A handler that ignores its signal must not hold its caller.
+      deadline.addEventListener("abort", () => fail(deadline.reason));
+      const local = this.#local.get(server);
+      if (local)
+        local
+          .handle(new DirectCall(method, path, body, options, deadline))
+          .then((reply) => end(new DirectReply(reply)), fail);
+      else this.#elsewhere(method, server, path, body, { ...options, signal: deadline }).then(end, fail);
+    });
   }
 
   #route(
@@ -120,18 +128,13 @@ export class RunClient implements ServerClient {
     path: string,
     body: unknown,
     options: CallOptions,
-    deadline?: Deadline,
   ): Promise<ServerReply> {
     const local = this.#local.get(server);
-    if (!local) {
-      const elsewhere = deadline ? { ...options, signal: deadline } : options;
-      return this.#elsewhere(method, server, path, body, elsewhere);
-    }
+    if (!local) return this.#elsewhere(method, server, path, body, options);
     const signal = options.signal ?? NEVER;
     if (signal.aborted) return Promise.reject(signal.reason);
-    const reply = local.handle(new DirectCall(method, path, body, options, deadline));
-    // A handler that ignores its signal must not hold its caller.
-    return deadline ? deadline.race(reply, directReply) : untilAborted(reply, signal, directReply);
+    const reply = local.handle(new DirectCall(method, path, body, options, signal));
+    return untilAborted(reply, signal, directReply);
   }
 
   /** To another process: over its link where it has one and it can be reached, over HTTP otherwise. */
@@ -187,6 +190,12 @@ export class RunClient implements ServerClient {
       }
     }
   }
+}
+
+function late(server: string, path: string, timeoutMs: number, error: unknown): ServerCallError {
+  const message = `${server} ${path} did not answer within ${timeoutMs} ms`;
+  const info = { class: "timeout", retryable: true, message };
+  return new ServerCallError(server, undefined, info, { cause: error });
 }
 
 function connectionError(
@@ -260,20 +269,14 @@ class DirectCall {
   readonly onStage: CallOptions["onStage"];
   readonly stop: StopSignal;
 
-  constructor(
-    method: string,
-    path: string,
-    body: unknown,
-    options: CallOptions,
-    deadline: Deadline | undefined,
-  ) {
+  constructor(method: string, path: string, body: unknown, options: CallOptions, stop: StopSignal) {
     this.method = method;
     this.path = path;
     this.body = body;
     this.cookies = options.cookies ?? NO_COOKIES;
     this.headers = options.headers ?? NO_HEADERS;
     this.onStage = options.onStage;
-    this.stop = deadline ?? options.signal ?? NEVER;
+    this.stop = stop;
   }
 
   get signal(): AbortSignal {

@@ -32,6 +32,11 @@ interface Running extends RunningRollout {
   controller: LazySignal;
 }
 
+interface Settled {
+  outcome: Outcome;
+  willRetry: boolean;
+}
+
 /** Runs every pending rollout, bounded and fair, and writes each result as it comes. */
 export class Collection {
   readonly concurrency: ConcurrencyLimit;
@@ -214,12 +219,15 @@ export class Collection {
     };
     this.#running.set(running.id, running);
     this.#runningByAgent.set(agent, (this.#runningByAgent.get(agent) ?? 0) + 1);
-    void this.#runToEnd(queued, running);
+    void this.#rollout(queued, running);
   }
 
-  async #runToEnd(queued: QueuedRow, running: Running): Promise<void> {
+  async #rollout(queued: QueuedRow, running: Running): Promise<void> {
+    const { captures } = this.#options;
     try {
-      await this.#rollout(queued, running);
+      if (captures) await captures.prepare(queued.row);
+      const answered = await this.#dispatch(queued, running);
+      if (answered !== undefined) this.#ended(queued, running, await this.#settle(queued, answered));
     } catch (error) {
       // Results that cannot be written, or that nobody wants any more: there is no point in going on.
       this.#fatal ??= error;
@@ -231,12 +239,7 @@ export class Collection {
     }
   }
 
-  async #rollout(queued: QueuedRow, running: Running): Promise<void> {
-    const { captures } = this.#options;
-    if (captures) await captures.prepare(queued.row);
-    const answered = await this.#dispatch(queued, running);
-    if (answered === undefined) return;
-    const { outcome, willRetry } = await this.#settle(queued, answered);
+  #ended(queued: QueuedRow, running: Running, { outcome, willRetry }: Settled): void {
     const milliseconds = Math.round(performance.now() - running.startedAt);
     if (outcome.status === "failed") this.progress.failedRow(outcome.failure.class, queued);
     this.progress.ended(outcome, queued.taskIndex, willRetry, queued.agent);
@@ -245,7 +248,7 @@ export class Collection {
   }
 
   /** A result that cannot be written fails its rollout, and not the run. */
-  async #settle(queued: QueuedRow, answered: Outcome): Promise<{ outcome: Outcome; willRetry: boolean }> {
+  async #settle(queued: QueuedRow, answered: Outcome): Promise<Settled> {
     try {
       return { outcome: answered, willRetry: await this.#record(queued, answered) };
     } catch (error) {

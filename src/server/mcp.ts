@@ -218,9 +218,8 @@ export class McpExposure {
     const deadline = new Deadline(limitMs, call.signal);
     try {
       const { signal } = deadline;
-      return await deadline.race(
-        Promise.resolve(tool.call(callWith(call, { path, body: input, sessionId, signal }))),
-      );
+      const own = callWith(call, { path, body: input, sessionId, signal, stop: deadline });
+      return await deadline.race(Promise.resolve(tool.call(own)));
     } catch (error) {
       if (!deadline.passed) throw error;
       const limit = `${limitMs / 1000} s (tool_call_timeout_seconds)`;

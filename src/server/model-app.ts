@@ -106,9 +106,13 @@ class ModelBackend {
 
   readonly onLoss = (loss: Loss): void => this.losses.report(loss);
 
-  async responses(params: ResponseCreateParams, call: RouteCall): Promise<Response> {
-    const { responses, chat, usesReasoningParser, modelName } = this.#definition.options;
-    if (responses) return responses(this.scope(call, params));
+  responses(params: ResponseCreateParams, call: RouteCall): Promise<Response> {
+    const { responses } = this.#definition.options;
+    return responses ? responses(this.scope(call, params)) : this.#responsesByChat(params, call);
+  }
+
+  async #responsesByChat(params: ResponseCreateParams, call: RouteCall): Promise<Response> {
+    const { chat, usesReasoningParser, modelName } = this.#definition.options;
     const { onLoss } = this;
     const { config } = this.#server;
     const named = modelName ? { ...params, model: modelName(config) } : params;
@@ -126,9 +130,13 @@ class ModelBackend {
       : response;
   }
 
-  async chat(params: ChatCreateParams, call: RouteCall): Promise<ChatCompletion> {
-    const { responses, chat } = this.#definition.options;
-    if (chat) return chat(this.scope(call, params));
+  chat(params: ChatCreateParams, call: RouteCall): Promise<ChatCompletion> {
+    const { chat } = this.#definition.options;
+    return chat ? chat(this.scope(call, params)) : this.#chatByResponses(params, call);
+  }
+
+  async #chatByResponses(params: ChatCreateParams, call: RouteCall): Promise<ChatCompletion> {
+    const { responses } = this.#definition.options;
     const { onLoss } = this;
     const question = convertChatRequest(withStrictTools(params), { onLoss });
     const response = await responses?.(this.scope(call, question));
