@@ -8,6 +8,7 @@ export const name = "rollouts";
 
 const ROLLOUTS = 20_000;
 const COHOSTED_MS = 0.8;
+const ROUNDS = 3;
 
 const IN_FLIGHT = 5_000;
 const LATENCY_MS = 500;
@@ -33,8 +34,7 @@ export async function run(report: Report): Promise<void> {
   try {
     await writeFile(path.join(cwd, "bench.yaml"), singleToolConfig(RANDOM_MODEL));
     await writeRows(path.join(cwd, "in.jsonl"), ROLLOUTS);
-    const plain = await measureRun(report, cwd);
-    await measureInFlight(report, cwd, plain);
+    await measureRuns(report, cwd);
     if (process.env["BENCH_LONG"] === "1") await measureMillion(report, cwd);
     else report.check("(1,000,000 rows: with BENCH_LONG=1 only)", true);
   } finally {
@@ -42,43 +42,41 @@ export async function run(report: Report): Promise<void> {
   }
 }
 
-const evalRun = ["eval", "run", "--json", "--config", "bench.yaml", "-i", "in.jsonl", "-o"];
+const evalRun = ["eval", "run", "--config", "bench.yaml", "-i", "in.jsonl", "-o"];
 
-async function measureRun(report: Report, cwd: string): Promise<FinishedRun> {
-  const plain = await finishedGym([...evalRun, "out.jsonl"], cwd);
-  const each = plain.cpuMs / ROLLOUTS;
-  report.add({ label: "a rollout, co-hosted", cpuMs: each, operations: ROLLOUTS });
+/** Many rollouts that wait for their model must not slow down the others. Both kinds of run take turns, and the best of each counts. */
+async function measureRuns(report: Report, cwd: string): Promise<void> {
+  const slow = `++policy_model.responses_api_models.random_model.latency_ms=${LATENCY_MS}`;
+  const plain: FinishedRun[] = [];
+  const waiting: FinishedRun[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    plain.push(await finishedGym([...evalRun, "out.jsonl"], cwd));
+    const words = [...evalRun, "waiting.jsonl", "--concurrency", String(IN_FLIGHT), slow];
+    waiting.push(await finishedGym(words, cwd));
+  }
+  const each = least(plain, "cpuMs") / ROLLOUTS;
+  report.add({ label: "a rollout, co-hosted", cpuMs: each, operations: ROUNDS * ROLLOUTS });
+  const cpuMs = least(waiting, "cpuMs") / ROLLOUTS;
+  report.add({ label: `a rollout, ${IN_FLIGHT} in flight`, cpuMs, operations: ROUNDS * ROLLOUTS });
+  const withoutLatency = ROLLOUTS / least(plain, "collectingSeconds");
   report.check(
     `${ROLLOUTS} rollouts co-hosted: ${each.toFixed(3)} ms CPU each (at most ${COHOSTED_MS}), ` +
-      `${Math.round(ROLLOUTS / plain.collectingSeconds)} a second, ${Math.round(plain.peakMb)} MB`,
+      `${Math.round(withoutLatency)} a second, ${Math.round(least(plain, "peakMb"))} MB`,
     each <= COHOSTED_MS,
   );
-  return plain;
-}
-
-/** Many rollouts that wait for their model must not slow down the others. */
-async function measureInFlight(report: Report, cwd: string, plain: FinishedRun): Promise<void> {
-  const slow = `++policy_model.responses_api_models.random_model.latency_ms=${LATENCY_MS}`;
-  const waiting = await finishedGym(
-    [...evalRun, "waiting.jsonl", "--concurrency", String(IN_FLIGHT), slow],
-    cwd,
-  );
-  // Each rollout waits for two answers of its model.
-  const byLatency = IN_FLIGHT / ((2 * LATENCY_MS) / 1000);
-  const withoutLatency = ROLLOUTS / plain.collectingSeconds;
-  const ideal = Math.min(byLatency, withoutLatency);
-  // The first answers come after their latency, and so do the last ones.
-  const reached = ROLLOUTS / (waiting.collectingSeconds - (2 * LATENCY_MS) / 1000);
-  report.add({
-    label: `a rollout, ${IN_FLIGHT} in flight`,
-    cpuMs: waiting.cpuMs / ROLLOUTS,
-    operations: ROLLOUTS,
-  });
+  // Each rollout waits for two answers of its model. The first answers come after their latency, and so do the last ones.
+  const rolloutSeconds = (2 * LATENCY_MS) / 1000;
+  const ideal = Math.min(IN_FLIGHT / rolloutSeconds, withoutLatency);
+  const reached = ROLLOUTS / (least(waiting, "collectingSeconds") - rolloutSeconds);
   report.check(
     `${IN_FLIGHT} in flight, ${LATENCY_MS} ms latency: ${Math.round(reached)} rollouts a second, ${Math.round((100 * reached) / ideal)} % of ` +
-      `the ideal ${Math.round(ideal)} (${Math.round(byLatency)} by latency, ${Math.round(withoutLatency)} without; at least ${100 * SHARE_OF_IDEAL} %)`,
+      `the ideal ${Math.round(ideal)} (${Math.round(IN_FLIGHT / rolloutSeconds)} by latency, ${Math.round(withoutLatency)} without; at least ${100 * SHARE_OF_IDEAL} %)`,
     reached >= SHARE_OF_IDEAL * ideal,
   );
+}
+
+function least(runs: readonly FinishedRun[], figure: keyof FinishedRun): number {
+  return Math.min(...runs.map((run) => run[figure]));
 }
 
 async function measureMillion(report: Report, cwd: string): Promise<void> {

@@ -1,3 +1,4 @@
+import { AlarmClock } from "./alarm-clock.ts";
 import type { StopSignal } from "./stop-signal.ts";
 /** How often and how long something is tried again. */
 export interface RetryBudget {
@@ -45,18 +46,23 @@ export function retryAfterMs(
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
+const clock = new AlarmClock();
+
 /** Waits, unless the signal fires first, which throws its reason. */
 export function sleep(milliseconds: number, signal?: StopSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(signal.reason);
+    if (signal?.aborted) {
+      reject(signal.reason);
+      return;
+    }
     const onAbort = () => {
-      clearTimeout(timer);
+      sleeper.wake = undefined;
       reject(signal?.reason);
     };
-    const timer = setTimeout(() => {
+    const sleeper = clock.wakeIn(milliseconds, () => {
       signal?.removeEventListener("abort", onAbort);
       resolve();
-    }, milliseconds);
+    });
     signal?.addEventListener("abort", onAbort);
   });
 }

@@ -39,19 +39,20 @@ export interface ServerClient {
 }
 
 /** Posts to a server and insists on success: whatever goes wrong is thrown with its root cause and the stage. */
-export async function callServer(
+export function callServer(
   client: ServerClient,
   call: { server: string; path: string; body: unknown; stage: FailureStage } & CallOptions,
 ): Promise<ServerReply> {
   const { server, path, body, stage } = call;
-  let reply: ServerReply;
-  try {
-    reply = await client.post(server, path, body, call);
-  } catch (error) {
-    throw inStage(stage, error);
-  }
-  if (!reply.ok) throw failureOf(server, path, stage, reply);
-  return reply;
+  return client.post(server, path, body, call).then(
+    (reply) => {
+      if (!reply.ok) throw failureOf(server, path, stage, reply);
+      return reply;
+    },
+    (error: unknown) => {
+      throw inStage(stage, error);
+    },
+  );
 }
 
 /** A failure that does not say where it happened happened in `stage`. */

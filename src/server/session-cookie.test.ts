@@ -1,6 +1,6 @@
 import { createHash, createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { SessionCookie } from "./session-cookie.ts";
+import { newSessionId, SessionCookie } from "./session-cookie.ts";
 
 const name = "DemoServer___demo_resources";
 const id = "11111111-2222-4333-8444-555555555555";
@@ -47,4 +47,11 @@ describe("SessionCookie", () => {
     expect(cookie.read(value, 1_700_000_000_000)).toBe(id);
     expect(cookie.read(value, (1_700_000_000 + 1_209_601) * 1000)).toBeUndefined();
   });
+});
+
+it("makes ids that are random UUIDs, each another", () => {
+  const ids = Array.from({ length: 2_000 }, newSessionId);
+  const form = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+  expect(ids.filter((id) => !form.test(id))).toEqual([]);
+  expect(new Set(ids).size).toBe(ids.length);
 });
