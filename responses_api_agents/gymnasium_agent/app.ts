@@ -53,7 +53,7 @@ export default defineAgent({
     const modelServer = config.model_server.name;
     const timeoutMs = callLimits(server.globalConfig).modelCallMs;
     const turn = await callModel(server.client, { modelServer, params, cookies, rollout, signal, timeoutMs });
-    return { response: { ...turn.response }, cookies: { ...cookies, ...turn.cookies } };
+    return { response: { ...turn.response }, cookies: mergeCookies(cookies, turn.cookies) };
   },
   async run({ row, params, cookies, config, server, rollout, signal }) {
     const { client } = server;

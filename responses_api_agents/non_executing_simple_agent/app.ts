@@ -4,6 +4,7 @@ import {
   callModel,
   defineAgent,
   inputItems,
+  mergeCookies,
   modelServerRef,
   resourcesServerRef,
 } from "nemo-gym";
@@ -17,6 +18,6 @@ export default defineAgent({
     const timeoutMs = callLimits(server.globalConfig).modelCallMs;
     const asked = { ...params, input: inputItems(params) };
     const turn = await callModel(server.client, { modelServer, params: asked, rollout, signal, timeoutMs });
-    return { response: { ...turn.response }, cookies: { ...cookies, ...turn.cookies } };
+    return { response: { ...turn.response }, cookies: mergeCookies(cookies, turn.cookies) };
   },
 });

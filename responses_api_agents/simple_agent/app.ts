@@ -6,6 +6,7 @@ import {
   inputItems,
   isObserved,
   loopAgentConfig,
+  mergeCookies,
   runToolCall,
   TrajectoryRecorder,
 } from "nemo-gym";
@@ -85,6 +86,6 @@ export default defineAgent({
       ...(gaveUp ? emptyTurns.ended(whole) : whole),
     };
     if (recorder) response["_ng_trajectory"] = recorder.finish(response, input, status);
-    return { response, cookies: { ...resourceCookies, ...modelCookies } };
+    return { response, cookies: mergeCookies(resourceCookies, modelCookies ?? {}) };
   },
 });

@@ -1,5 +1,6 @@
-import type { Cookies } from "../client/cookies.ts";
+import { type Cookies, mergeCookies } from "../client/cookies.ts";
 import type { StageListener } from "../client/server-client.ts";
+import { SessionCookies } from "../client/session-cookies.ts";
 import type { StopSignal } from "../client/stop-signal.ts";
 import { errorMessage } from "../errors.ts";
 import { type ErrorDetail, ValidationError } from "../openai/validation.ts";
@@ -109,7 +110,8 @@ class SessionReply implements AppReply {
   get cookies(): Cookies {
     if (this.#cookies === undefined) {
       const { cookie, id, given } = this.#session;
-      this.#cookies = { ...this.#given, [cookie.name]: cookie.sign(id, given) };
+      const own = SessionCookies.of(cookie, id, given);
+      this.#cookies = this.#given ? mergeCookies(this.#given, own) : own;
     }
     return this.#cookies;
   }
@@ -269,8 +271,9 @@ export class ServerApp {
   /** Answers one request; never throws: whatever goes wrong becomes a status and a body. */
   async handle(call: AppCall): Promise<AppReply> {
     const { path, rolloutId, tokenCapture } = splitRolloutPrefix(call.path);
-    const given = call.cookies[this.cookie.name];
-    const sessionId = this.cookie.read(given) ?? (this.#parts.newSessionId ?? newSessionId)();
+    const known = SessionCookies.sessionIn(call.cookies, this.cookie);
+    const given = known === undefined ? call.cookies[this.cookie.name] : undefined;
+    const sessionId = known ?? this.cookie.read(given) ?? (this.#parts.newSessionId ?? newSessionId)();
     const session = { cookie: this.cookie, id: sessionId, given };
     try {
       const handler = this.#route(call.method, path);
