@@ -10,6 +10,7 @@ export { HOSTED, type ProviderSettings, providerConfig, TRAINING } from "./clien
 export { nextDelay, type RetryBudget, retryAfterMs, sleep } from "./client/retry.ts";
 export { untilAborted } from "./client/run-client.ts";
 export { type CallOptions, callServer, type ServerClient, type ServerReply } from "./client/server-client.ts";
+export type { StopSignal } from "./client/stop-signal.ts";
 export type { BenchmarkSources, PrepareContext } from "./datasets/benchmarks/prepare-context.ts";
 export { errorMessage, GymError } from "./errors.ts";
 export type { RolloutDriver, RolloutDriverContext } from "./rollouts/rollout-driver.ts";

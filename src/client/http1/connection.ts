@@ -6,6 +6,8 @@ import { ResponseReader } from "./response-reader.ts";
 
 /** A server that says how long it keeps a connection may close it a little sooner. */
 const KEEP_ALIVE_MARGIN_MS = 1_000;
+/** A model may think for half an hour: what stands between must not take its silence for the end of the connection. */
+const PROBE_AFTER_MS = 60_000;
 /** Beyond this a head and its body are written one after the other: joining them would copy the body. */
 const LONGEST_JOINED = 64 * 1024;
 const NOT_ASCII = /[^\0-\x7f]/;
@@ -36,12 +38,13 @@ export class HttpConnection {
   constructor(options: ConnectionOptions) {
     this.#options = options;
     const secure = options.origin.protocol === "https:";
-    this.#socket = secure ? this.#openSecurely() : connect({ ...placeOf(options.origin), noDelay: true });
+    this.#socket = secure ? this.#openSecurely() : connect(placeOf(options.origin));
     this.#connecting = setTimeout(() => {
       const seconds = options.connectTimeoutMs / 1000;
       this.#socket.destroy(new ConnectionError("CONNECTION_TIMEOUT", `no connection within ${seconds} s`));
     }, options.connectTimeoutMs);
     this.#socket
+      .once("connect", () => this.#socket.setNoDelay(true).setKeepAlive(true, PROBE_AFTER_MS))
       .once(secure ? "secureConnect" : "connect", () => clearTimeout(this.#connecting))
       .on("data", (bytes: Buffer) => this.#received(bytes))
       .on("end", () => this.#ended())
@@ -81,7 +84,6 @@ export class HttpConnection {
       ...(isIP(place.host) === 0 && { servername: place.host }),
       ...(tlsSession && { session: tlsSession }),
     });
-    socket.setNoDelay(true);
     return socket.on("session", onTlsSession);
   }
 
