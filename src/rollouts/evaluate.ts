@@ -160,7 +160,8 @@ export class PreparedEvaluation {
   #totals({ aggregate }: RunEvaluationOptions): RunTotals | undefined {
     const { resumed, plan } = this.#run;
     if (resumed || aggregate === false) return undefined;
-    return new RunTotals(new CoverageCounter(plan.summary.materializedRows));
+    const { materializedRows } = plan.summary;
+    return new RunTotals(new CoverageCounter(materializedRows), materializedRows);
   }
 
   /** Lets others write to the output. */

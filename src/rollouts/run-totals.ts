@@ -15,8 +15,19 @@ export class RunTotals {
   readonly boundaries = new TurnBoundaryCounter();
   readonly byAgent = new Map<string, AgentRows>();
 
-  constructor(coverage: CoverageCounter = new CoverageCounter()) {
+  readonly #keepsEntries: boolean;
+
+  /** `expected` rollouts are to come; more than can be asked about at once are not kept for it. */
+  constructor(coverage: CoverageCounter = new CoverageCounter(), expected = 0) {
     this.coverage = coverage;
+    this.#keepsEntries = expected <= MAX_ROWS_PER_REQUEST;
+  }
+
+  /** Whether an agent's servers could be asked about its rows, had they been kept: it has fewer than were to be expected. */
+  get lacksEntries(): boolean {
+    return [...this.byAgent.values()].some(
+      ({ entries, table }) => entries === undefined && table.size <= MAX_ROWS_PER_REQUEST,
+    );
   }
 
   /** A completed rollout as it was read from a file. */
@@ -35,7 +46,7 @@ export class RunTotals {
     const agent = agentNameOf(entry) ?? "";
     let rows = this.byAgent.get(agent);
     if (!rows) {
-      rows = new AgentRows();
+      rows = new AgentRows(this.#keepsEntries);
       this.byAgent.set(agent, rows);
     }
     rows.add(entry);
@@ -47,7 +58,11 @@ export class AgentRows {
   readonly table = new RolloutTable();
   /** Numbers of the rows whose reward does not count. */
   readonly masked = new Set<number>();
-  entries: Row[] | undefined = [];
+  entries: Row[] | undefined;
+
+  constructor(keepsEntries: boolean) {
+    this.entries = keepsEntries ? [] : undefined;
+  }
 
   add(entry: Row): void {
     if (isTruthy(entry["mask_sample"])) this.masked.add(this.table.size);

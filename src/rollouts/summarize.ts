@@ -66,7 +66,8 @@ export async function summarizeRun(options: {
     materializedInputs: [paths.materializedInputs],
   };
   const asking = { targets: paths, metricsFrom: { client }, ...rest };
-  return summarizeTotals(totals ?? (await totalsOf({ ...sources, ...rest })), asking);
+  const counted = totals && !totals.lacksEntries ? totals : await totalsOf({ ...sources, ...rest });
+  return summarizeTotals(counted, asking);
 }
 
 /**
