@@ -1,9 +1,9 @@
+import { LONGEST_TIMER_MS } from "./longest-timer.ts";
+
 /** Sleepers that are woken in one turn of the event loop at the most … */
 const WOKEN_PER_TURN = 64;
 /** … and milliseconds after which the others of the turn wait for the next one. */
 const LONGEST_TURN_MS = 10;
-/** Timers cannot be longer. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Somebody who waits until a time. */
 export interface Sleeper {

@@ -1,6 +1,6 @@
 import { HttpConnection } from "./http1/connection.ts";
 import { ConnectionError } from "./http1/connection-error.ts";
-import { Exchange, type HttpAnswer, type HttpRequest } from "./http1/exchange.ts";
+import { Exchange, type ExchangeRequest, type HttpAnswer } from "./http1/exchange.ts";
 import { headerLines, requestHead } from "./http1/request-text.ts";
 
 export interface ConnectionPoolOptions {
@@ -20,11 +20,12 @@ export class ConnectionPool {
   readonly #options: ConnectionPoolOptions;
   readonly #all = new Set<HttpConnection>();
   readonly #idle: HttpConnection[] = [];
-  readonly #waiting = new Set<Exchange>();
+  /** Requests without a connection, and what goes before their bodies. */
+  readonly #waiting = new Map<Exchange, string>();
   #tlsSession: Buffer | undefined;
   #sweeper: NodeJS.Timeout | undefined;
   /** Most callers send the same headers every time. */
-  #headers: { of: HttpRequest["headers"]; lines: string } | undefined;
+  #headers: { of: ExchangeRequest["headers"]; lines: string } | undefined;
 
   constructor(origin: string, options: ConnectionPoolOptions) {
     this.#origin = new URL(origin);
@@ -32,14 +33,14 @@ export class ConnectionPool {
   }
 
   /** Sends one request, once. Redirects are not followed, so that keys stay with their host. */
-  request(request: HttpRequest): Promise<HttpAnswer> {
+  request(request: ExchangeRequest): Promise<HttpAnswer> {
     return new Promise((resolve, reject) => {
       request.signal?.throwIfAborted();
       const head = requestHead(request.method, request.path, this.#linesOf(request.headers), request.body);
       const exchange = new Exchange(request, resolve, reject);
       const connection = this.#free();
       if (connection) connection.send(exchange, head);
-      else this.#wait(exchange);
+      else this.#wait(exchange, head);
     });
   }
 
@@ -47,13 +48,13 @@ export class ConnectionPool {
   destroy(): void {
     clearInterval(this.#sweeper);
     this.#sweeper = undefined;
-    for (const exchange of this.#waiting)
+    for (const exchange of this.#waiting.keys())
       exchange.fail(new ConnectionError("CONNECTION_CLOSED", "the client was closed"));
     this.#waiting.clear();
     for (const connection of [...this.#all]) connection.destroy();
   }
 
-  #linesOf(headers: HttpRequest["headers"]): string {
+  #linesOf(headers: ExchangeRequest["headers"]): string {
     if (this.#headers?.of !== headers)
       this.#headers = { of: headers, lines: headerLines(this.#origin.host, headers) };
     return this.#headers.lines;
@@ -87,17 +88,13 @@ export class ConnectionPool {
     return connection;
   }
 
-  #wait(exchange: Exchange): void {
-    this.#waiting.add(exchange);
+  #wait(exchange: Exchange, head: string): void {
+    this.#waiting.set(exchange, head);
     exchange.whenGivenUp = () => this.#waiting.delete(exchange);
   }
 
   #freed(connection: HttpConnection): void {
-    const [next] = this.#waiting;
-    if (next) {
-      this.#sendWaiting(next, connection);
-      return;
-    }
+    if (this.#sendWaiting(() => connection)) return;
     this.#idle.push(connection);
     this.#sweeper ??= setInterval(() => this.#sweep(), this.#options.keepAliveMs / 2).unref();
   }
@@ -106,14 +103,17 @@ export class ConnectionPool {
     this.#all.delete(connection);
     const place = this.#idle.lastIndexOf(connection);
     if (place >= 0) this.#idle.splice(place, 1);
-    const [next] = this.#waiting;
-    if (next) this.#sendWaiting(next, this.#open());
+    this.#sendWaiting(() => this.#open());
   }
 
-  #sendWaiting(exchange: Exchange, connection: HttpConnection): void {
-    this.#waiting.delete(exchange);
-    const { method, path, headers, body } = exchange.request;
-    connection.send(exchange, requestHead(method, path, this.#linesOf(headers), body));
+  /** Serves the one who has waited longest; false when nobody waits. */
+  #sendWaiting(connection: () => HttpConnection): boolean {
+    for (const [exchange, head] of this.#waiting) {
+      this.#waiting.delete(exchange);
+      connection().send(exchange, head);
+      return true;
+    }
+    return false;
   }
 
   /** The oldest are at the front: those that are used again are taken from the end. */

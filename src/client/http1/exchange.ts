@@ -1,10 +1,8 @@
+import { LONGEST_TIMER_MS } from "../longest-timer.ts";
 import type { StopSignal } from "../stop-signal.ts";
 import type { ResponseHeaders } from "./response-head.ts";
 
-/** Timers cannot be longer. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
-
-export interface HttpRequest {
+export interface ExchangeRequest {
   method: "GET" | "POST";
   /** With its query. */
   path: string;
@@ -27,7 +25,7 @@ export interface HttpAnswer {
 
 /** One request, from the moment it is made until its answer is there or will not come. */
 export class Exchange {
-  readonly request: HttpRequest;
+  readonly request: ExchangeRequest;
   /** Ends what works on it, when it is given up. */
   whenGivenUp: (() => void) | undefined;
   readonly #resolve: (answer: HttpAnswer) => void;
@@ -35,7 +33,11 @@ export class Exchange {
   readonly #timer: NodeJS.Timeout | undefined;
   #isOver = false;
 
-  constructor(request: HttpRequest, resolve: (answer: HttpAnswer) => void, reject: (error: unknown) => void) {
+  constructor(
+    request: ExchangeRequest,
+    resolve: (answer: HttpAnswer) => void,
+    reject: (error: unknown) => void,
+  ) {
     this.request = request;
     this.#resolve = resolve;
     this.#reject = reject;

@@ -1,4 +1,5 @@
 import { ConnectionError } from "./connection-error.ts";
+import { HEADER_NAME } from "./header-name.ts";
 
 /** What the connection says itself, and what asks for answers that are not read here. */
 const NOT_FOR_CALLERS = new Set([
@@ -11,7 +12,6 @@ const NOT_FOR_CALLERS = new Set([
   "transfer-encoding",
   "upgrade",
 ]);
-const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const NO_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
 const NO_PATH = /[^!-~]/;
 
@@ -22,7 +22,7 @@ export function headerLines(host: string, headers: Readonly<Record<string, strin
   for (const name in headers) {
     const value = headers[name];
     if (value === undefined) continue;
-    if (!NAME.test(name)) throw refused(`'${name}' cannot be the name of a header`);
+    if (!HEADER_NAME.test(name)) throw refused(`'${name}' cannot be the name of a header`);
     if (NOT_FOR_CALLERS.has(name.toLowerCase())) throw refused(`the header '${name}' cannot be set`);
     if (NO_VALUE.test(value)) throw refused(`the header '${name}' has a character that headers cannot have`);
     if (name.toLowerCase() === "host") named = true;

@@ -1,4 +1,5 @@
 import { ConnectionError } from "./connection-error.ts";
+import { HEADER_NAME } from "./header-name.ts";
 
 /** By lower-case name; a header that came more than once has all its values. */
 export type ResponseHeaders = Record<string, string | string[] | undefined>;
@@ -15,7 +16,6 @@ export interface ResponseHead {
 }
 
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: |$)/;
-const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const LENGTH = /^\d{1,15}$/;
 const WITHOUT_BODY = new Set([204, 304]);
 
@@ -64,7 +64,7 @@ function readHeaders(text: string, from: number): ResponseHeaders {
     }
     const colon = line.indexOf(":");
     const name = line.slice(0, colon);
-    if (colon < 1 || !NAME.test(name)) throw refused(`'${line.slice(0, 40)}' is no header`);
+    if (colon < 1 || !HEADER_NAME.test(name)) throw refused(`'${line.slice(0, 40)}' is no header`);
     last = name.toLowerCase();
     const value = line.slice(colon + 1).trim();
     const earlier = headers[last];

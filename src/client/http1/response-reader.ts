@@ -27,11 +27,6 @@ export class ResponseReader {
     this.#maxBytes = maxBytes;
   }
 
-  /** Whether anything has come at all. */
-  get hasBegun(): boolean {
-    return this.head !== undefined || this.#rest.length > 0;
-  }
-
   /** Whether the connection can be used for another exchange. */
   get keepsAlive(): boolean {
     return this.head?.keepsAlive === true && this.head.framing !== "until-close" && !this.#hasSurplus;

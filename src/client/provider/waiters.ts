@@ -1,7 +1,5 @@
+import { LONGEST_TIMER_MS } from "../longest-timer.ts";
 import type { StopSignal } from "../stop-signal.ts";
-
-/** Timers cannot be longer; whoever waits that long may look again. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Callers that wait in line for something to change; each gives up by its signal or its deadline. */
 export class Waiters {
