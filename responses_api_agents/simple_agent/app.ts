@@ -42,7 +42,7 @@ export default defineAgent({
     let gaveUp = false;
     for (let step = 1; ; step++) {
       const startedAt = Date.now();
-      const question = [...input, ...produced];
+      const question = input.concat(produced);
       const turn = await callModel(client, {
         modelServer,
         params: { ...params, input: question },

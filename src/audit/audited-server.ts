@@ -1,4 +1,5 @@
-import { type LocalServer, RunClient } from "../client/run-client.ts";
+import type { LocalServer } from "../client/direct-call.ts";
+import { RunClient } from "../client/run-client.ts";
 import { findPath } from "../config/paths.ts";
 import { createApp } from "../server/create-app.ts";
 import type { JsonObject, ServerDefinition } from "../server/definitions.ts";

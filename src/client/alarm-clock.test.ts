@@ -1,12 +1,18 @@
 import { describe, expect, it } from "vitest";
 import { AlarmClock } from "./alarm-clock.ts";
 
+const wakeIn = (clock: AlarmClock, milliseconds: number, wake: () => void) => {
+  const sleeper = { wakeAt: performance.now() + milliseconds, hasLeft: false, wake };
+  clock.add(sleeper);
+  return sleeper;
+};
+
 const woken = (clock: AlarmClock, delays: readonly number[]) =>
   Promise.all(
     delays.map(
       (delay, index) =>
         new Promise<{ index: number; at: number }>((resolve) => {
-          clock.wakeIn(delay, () => resolve({ index, at: performance.now() }));
+          wakeIn(clock, delay, () => resolve({ index, at: performance.now() }));
         }),
     ),
   );
@@ -22,7 +28,7 @@ describe("AlarmClock", () => {
       delays.map(
         (delay) =>
           new Promise<void>((resolve) => {
-            const { wakeAt } = clock.wakeIn(delay, () => {
+            const { wakeAt } = wakeIn(clock, delay, () => {
               expect(performance.now() - began).toBeGreaterThanOrEqual(delay - 1);
               order.push(wakeAt);
               resolve();
@@ -57,7 +63,7 @@ describe("AlarmClock", () => {
     };
     await Promise.all(
       Array.from({ length: 3_000 }, () =>
-        new Promise<void>((resolve) => clock.wakeIn(10, resolve)).then(busy),
+        new Promise<void>((resolve) => wakeIn(clock, 10, resolve)).then(busy),
       ),
     );
     over = true;
@@ -68,12 +74,12 @@ describe("AlarmClock", () => {
   it("passes over those who have left, and wakes who comes from a wake", async () => {
     const clock = new AlarmClock();
     const heard: string[] = [];
-    const gone = clock.wakeIn(1, () => heard.push("gone"));
-    gone.wake = undefined;
+    const gone = wakeIn(clock, 1, () => heard.push("gone"));
+    gone.hasLeft = true;
     await new Promise<void>((resolve) => {
-      clock.wakeIn(5, () => {
+      wakeIn(clock, 5, () => {
         heard.push("first");
-        clock.wakeIn(0, () => {
+        wakeIn(clock, 0, () => {
           heard.push("second");
           resolve();
         });

@@ -9,8 +9,9 @@ const LONGEST_TURN_MS = 10;
 export interface Sleeper {
   /** Of a clock that only goes forward (`performance.now`). */
   readonly wakeAt: number;
-  /** Undefined once it has been woken or has left. */
-  wake: (() => void) | undefined;
+  /** Who has left is not woken. */
+  readonly hasLeft: boolean;
+  wake(): void;
 }
 
 /**
@@ -25,12 +26,9 @@ export class AlarmClock {
   /** Set while a turn is under way. */
   #turn: { left: number; began: number } | undefined;
 
-  /** Who leaves early sets `wake` to undefined. */
-  wakeIn(milliseconds: number, wake: () => void): Sleeper {
-    const sleeper = { wakeAt: performance.now() + milliseconds, wake };
+  add(sleeper: Sleeper): void {
     this.#insert(sleeper);
     if (sleeper.wakeAt < this.#timerAt) this.#arm();
-    return sleeper;
   }
 
   /** Sleepers that were not woken yet, those that left included until their time comes. */
@@ -69,10 +67,7 @@ export class AlarmClock {
     const last = --turn.left === 0;
     if (last) this.#turn = undefined;
     if (isDue && now - turn.began <= LONGEST_TURN_MS) {
-      const sleeper = this.#removeFirst();
-      const wake = sleeper?.wake;
-      if (sleeper) sleeper.wake = undefined;
-      wake?.();
+      this.#removeFirst()?.wake();
     }
     if (!last) return;
     const next = this.#sleepers[0];
@@ -81,7 +76,7 @@ export class AlarmClock {
   };
 
   #dropLeavers(): void {
-    while (this.#sleepers.length > 0 && this.#sleepers[0]?.wake === undefined) this.#removeFirst();
+    while (this.#sleepers[0]?.hasLeft) this.#removeFirst();
   }
 
   #insert(sleeper: Sleeper): void {

@@ -77,3 +77,9 @@ function parse(text: string): unknown {
     return undefined;
   }
 }
+
+/** A failure that does not say where it happened happened in `stage`. */
+export function inStage(stage: FailureStage, error: unknown): unknown {
+  if (!isServerCallError(error) || error.info.stage) return error;
+  return new ServerCallError(error.server, error.status, { ...error.info, stage }, { cause: error });
+}

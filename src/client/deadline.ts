@@ -1,25 +1,30 @@
 import { LazySignal } from "./lazy-signal.ts";
 import type { StopSignal } from "./stop-signal.ts";
+import { type LimitChain, type Limited, limitTime, unlimitTime } from "./time-limits.ts";
 
 /**
  * Something that is over when its parent says so or when time is up. Linked by hand: `AbortSignal.any` with `AbortSignal.timeout`
  * costs several times as much, and Node 20 may collect the latter as garbage before it fires.
  */
-export class Deadline extends LazySignal {
+export class Deadline extends LazySignal implements Limited {
   readonly #parent: StopSignal | undefined;
-  readonly #timer: NodeJS.Timeout;
+  readonly milliseconds: number;
   #passed = false;
+  dueAt = Number.POSITIVE_INFINITY;
+  chain: LimitChain | undefined;
+  before: Limited | undefined;
+  after: Limited | undefined;
 
   constructor(milliseconds: number, parent?: StopSignal) {
     super();
     this.#parent = parent;
-    this.#timer = setTimeout(() => {
-      if (this.aborted) return;
-      this.#passed = true;
-      this.abort(new Error(`time is up after ${milliseconds} ms`));
-    }, milliseconds);
-    if (parent?.aborted) this.abort(parent.reason);
-    else parent?.addEventListener("abort", this.#onParent);
+    this.milliseconds = milliseconds;
+    if (parent?.aborted) {
+      this.abort(parent.reason);
+      return;
+    }
+    parent?.addEventListener("abort", this);
+    limitTime(this, milliseconds);
   }
 
   /** Whether it was time, and not the parent, that ended it. */
@@ -36,13 +41,22 @@ export class Deadline extends LazySignal {
     });
   }
 
-  /** Forgets timer and parent; whoever made a deadline does this in the end. */
+  /** Forgets time and parent; whoever made a deadline does this in the end. */
   clear(): void {
-    clearTimeout(this.#timer);
-    this.#parent?.removeEventListener("abort", this.#onParent);
+    unlimitTime(this);
+    this.#parent?.removeEventListener("abort", this);
   }
 
-  readonly #onParent = (): void => this.abort(this.#parent?.reason);
+  /** The parent is over. */
+  handleEvent(): void {
+    this.abort(this.#parent?.reason);
+  }
+
+  timeIsUp(): void {
+    if (this.aborted) return;
+    this.#passed = true;
+    this.abort(new Error(`time is up after ${this.milliseconds} ms`));
+  }
 }
 
 /** Runs something with a time limit; it gets the signal to stop by. */

@@ -1,4 +1,4 @@
-import type { StopSignal } from "./stop-signal.ts";
+import type { StopListener, StopSignal } from "./stop-signal.ts";
 
 /**
  * Something that can be called off. Who waits within this program hears of it here; an `AbortSignal`, which costs more to make than
@@ -7,7 +7,8 @@ import type { StopSignal } from "./stop-signal.ts";
 export class LazySignal implements StopSignal {
   #controller: AbortController | undefined;
   #over: { reason: unknown } | undefined;
-  #listeners: (() => void)[] | undefined;
+  /** Most have one: a list is made for more. */
+  #listeners: StopListener | StopListener[] | undefined;
 
   get aborted(): boolean {
     return this.#over !== undefined;
@@ -21,14 +22,20 @@ export class LazySignal implements StopSignal {
     if (this.#over) throw this.#over.reason;
   }
 
-  addEventListener(_: "abort", listener: () => void): void {
-    this.#listeners ??= [];
-    this.#listeners.push(listener);
+  addEventListener(_: "abort", listener: StopListener): void {
+    const before = this.#listeners;
+    if (before === undefined) this.#listeners = listener;
+    else if (Array.isArray(before)) before.push(listener);
+    else this.#listeners = [before, listener];
   }
 
-  removeEventListener(_: "abort", listener: () => void): void {
-    const place = this.#listeners?.indexOf(listener) ?? -1;
-    if (place >= 0) this.#listeners?.splice(place, 1);
+  removeEventListener(_: "abort", listener: StopListener): void {
+    const before = this.#listeners;
+    if (before === listener) this.#listeners = undefined;
+    else if (Array.isArray(before)) {
+      const place = before.indexOf(listener);
+      if (place >= 0) before.splice(place, 1);
+    }
   }
 
   get signal(): AbortSignal {
@@ -46,6 +53,12 @@ export class LazySignal implements StopSignal {
     const listeners = this.#listeners;
     this.#listeners = undefined;
     this.#controller?.abort(reason);
-    for (const listener of listeners ?? []) listener();
+    if (Array.isArray(listeners)) for (const listener of listeners) tell(listener);
+    else if (listeners !== undefined) tell(listeners);
   }
+}
+
+function tell(listener: StopListener): void {
+  if (typeof listener === "function") listener();
+  else listener.handleEvent();
 }

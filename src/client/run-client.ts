@@ -1,36 +1,19 @@
 import { errorMessage, GymError } from "../errors.ts";
-import { isServerCallError, ServerCallError } from "./call-errors.ts";
+import { type FailureStage, isServerCallError, ServerCallError } from "./call-errors.ts";
 import type { Cookies } from "./cookies.ts";
-import { NO_COOKIES } from "./cookies.ts";
 import { Deadline } from "./deadline.ts";
+import { DirectCall, type LocalServer, late } from "./direct-call.ts";
 import { HttpPools, type HttpReply } from "./http-pools.ts";
 import { type Links, LONG_BODY } from "./link/links.ts";
 import { nextDelay, type RetryBudget, SERVER_RETRY, sleep } from "./retry.ts";
-import type { CallOptions, ServerClient, ServerReply } from "./server-client.ts";
-import { abortSignalOf, type StopSignal } from "./stop-signal.ts";
-
-/** The part of a co-hosted server the client needs. */
-export interface LocalServer {
-  handle(call: {
-    method: string;
-    path: string;
-    body: unknown;
-    cookies: Cookies;
-    headers: Readonly<Record<string, string>>;
-    signal: AbortSignal;
-    stop: StopSignal;
-    onStage?: CallOptions["onStage"] | undefined;
-  }): Promise<{
-    status: number;
-    body?: unknown;
-    raw?: string;
-    stream?: AsyncIterable<string>;
-    cookies: Cookies;
-  }>;
-}
-
-const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
-const NEVER: StopSignal = new AbortController().signal;
+import {
+  type CallOptions,
+  insistOn,
+  type RequiredCall,
+  type ServerClient,
+  type ServerReply,
+} from "./server-client.ts";
+import type { StopSignal } from "./stop-signal.ts";
 
 /** The client of a run: knows where every server is, and which of them live in this process. */
 export class RunClient implements ServerClient {
@@ -64,6 +47,10 @@ export class RunClient implements ServerClient {
     return this.#call("GET", server, path, undefined, { idempotent: true, ...options });
   }
 
+  require(call: RequiredCall): Promise<ServerReply> {
+    return this.#call("POST", call.server, call.path, call.body, call, call.stage);
+  }
+
   baseUrl(server: string): string {
     const address = this.#addresses.get(server);
     if (address) return address;
@@ -82,59 +69,34 @@ export class RunClient implements ServerClient {
     path: string,
     body: unknown,
     options: CallOptions,
-  ): Promise<ServerReply> {
-    const { timeoutMs } = options;
-    if (timeoutMs === undefined || timeoutMs === null)
-      return this.#route(method, server, path, body, options);
-    return this.#callWithin(timeoutMs, method, server, path, body, options);
-  }
-
-  #callWithin(
-    timeoutMs: number,
-    method: "GET" | "POST",
-    server: string,
-    path: string,
-    body: unknown,
-    options: CallOptions,
-  ): Promise<ServerReply> {
-    const deadline = new Deadline(timeoutMs, options.signal);
-    return new Promise((resolve, reject) => {
-      const end = (reply: ServerReply) => {
-        deadline.clear();
-        resolve(reply);
-      };
-      const fail = (error: unknown) => {
-        deadline.clear();
-        reject(deadline.passed ? late(server, path, timeoutMs, error) : error);
-      };
-      if (deadline.aborted) {
-        fail(deadline.reason);
-        return;
-      }
-      // A handler that ignores its signal must not hold its caller.
-      deadline.addEventListener("abort", () => fail(deadline.reason));
-      const local = this.#local.get(server);
-      if (local)
-        local
-          .handle(new DirectCall(method, path, body, options, deadline))
-          .then((reply) => end(new DirectReply(reply)), fail);
-      else this.#elsewhere(method, server, path, body, { ...options, signal: deadline }).then(end, fail);
-    });
-  }
-
-  #route(
-    method: "GET" | "POST",
-    server: string,
-    path: string,
-    body: unknown,
-    options: CallOptions,
+    stage?: FailureStage,
   ): Promise<ServerReply> {
     const local = this.#local.get(server);
-    if (!local) return this.#elsewhere(method, server, path, body, options);
-    const signal = options.signal ?? NEVER;
-    if (signal.aborted) return Promise.reject(signal.reason);
-    const reply = local.handle(new DirectCall(method, path, body, options, signal));
-    return untilAborted(reply, signal, directReply);
+    if (local) return new DirectCall(method, server, path, body, options, stage).send(local);
+    const reply = this.#inTime(method, server, path, body, options);
+    return stage === undefined ? reply : insistOn(reply, server, path, stage);
+  }
+
+  async #inTime(
+    method: "GET" | "POST",
+    server: string,
+    path: string,
+    body: unknown,
+    options: CallOptions,
+  ): Promise<ServerReply> {
+    const { timeoutMs, signal } = options;
+    if (timeoutMs === undefined || timeoutMs === null)
+      return this.#elsewhere(method, server, path, body, options);
+    const deadline = new Deadline(timeoutMs, signal);
+    try {
+      return await deadline.race(
+        this.#elsewhere(method, server, path, body, { ...options, signal: deadline }),
+      );
+    } catch (error) {
+      throw deadline.passed ? late(server, path, deadline, error) : error;
+    } finally {
+      deadline.clear();
+    }
   }
 
   /** To another process: over its link where it has one and it can be reached, over HTTP otherwise. */
@@ -192,12 +154,6 @@ export class RunClient implements ServerClient {
   }
 }
 
-function late(server: string, path: string, timeoutMs: number, error: unknown): ServerCallError {
-  const message = `${server} ${path} did not answer within ${timeoutMs} ms`;
-  const info = { class: "timeout", retryable: true, message };
-  return new ServerCallError(server, undefined, info, { cause: error });
-}
-
 function connectionError(
   server: string,
   origin: string,
@@ -236,52 +192,14 @@ export function neverReached(server: string, error: unknown): boolean {
   return false;
 }
 
-/** Settles with what `use` makes of the value, but rejects as soon as the signal fires. */
-export function untilAborted<T, Used = T>(
-  promise: Promise<T>,
-  signal: StopSignal,
-  use: (value: T) => Used = (value) => value as unknown as Used,
-): Promise<Used> {
-  if (signal === NEVER) return promise.then(use);
+/** Settles like `promise`, but rejects as soon as the signal fires. */
+export function untilAborted<T>(promise: Promise<T>, signal: StopSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason);
+    if (signal.aborted) onAbort();
     signal.addEventListener("abort", onAbort);
-    promise.then(
-      (value) => {
-        signal.removeEventListener("abort", onAbort);
-        resolve(use(value));
-      },
-      (error: unknown) => {
-        signal.removeEventListener("abort", onAbort);
-        reject(error);
-      },
-    );
+    promise.finally(() => signal.removeEventListener("abort", onAbort)).then(resolve, reject);
   });
-}
-
-/** A call within this process; a signal of its own is made when the handler asks for it. */
-class DirectCall {
-  readonly method: string;
-  readonly path: string;
-  readonly body: unknown;
-  readonly cookies: Cookies;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly onStage: CallOptions["onStage"];
-  readonly stop: StopSignal;
-
-  constructor(method: string, path: string, body: unknown, options: CallOptions, stop: StopSignal) {
-    this.method = method;
-    this.path = path;
-    this.body = body;
-    this.cookies = options.cookies ?? NO_COOKIES;
-    this.headers = options.headers ?? NO_HEADERS;
-    this.onStage = options.onStage;
-    this.stop = stop;
-  }
-
-  get signal(): AbortSignal {
-    return abortSignalOf(this.stop);
-  }
 }
 
 class WireReply implements ServerReply {
@@ -312,32 +230,3 @@ class WireReply implements ServerReply {
     return { raw: this.#reply.text };
   }
 }
-
-class DirectReply implements ServerReply {
-  readonly #reply: Awaited<ReturnType<LocalServer["handle"]>>;
-
-  constructor(reply: Awaited<ReturnType<LocalServer["handle"]>>) {
-    this.#reply = reply;
-  }
-
-  get status(): number {
-    return this.#reply.status;
-  }
-  get ok(): boolean {
-    return this.#reply.status < 400;
-  }
-  get cookies(): Cookies {
-    return this.#reply.cookies;
-  }
-  json(): unknown {
-    return this.#reply.raw === undefined ? this.#reply.body : JSON.parse(this.#reply.raw);
-  }
-  text(): string {
-    return this.#reply.raw ?? JSON.stringify(this.#reply.body ?? null);
-  }
-  payload(): { body: unknown } | { raw: string } {
-    return this.#reply.raw === undefined ? { body: this.#reply.body } : { raw: this.#reply.raw };
-  }
-}
-
-const directReply = (reply: Awaited<ReturnType<LocalServer["handle"]>>) => new DirectReply(reply);

@@ -1,4 +1,4 @@
-import { type FailureStage, failureOf, isServerCallError, ServerCallError } from "./call-errors.ts";
+import { type FailureStage, failureOf, inStage } from "./call-errors.ts";
 import type { Cookies } from "./cookies.ts";
 import type { StopSignal } from "./stop-signal.ts";
 
@@ -34,29 +34,40 @@ export interface ServerReply {
 export interface ServerClient {
   post(server: string, path: string, body: unknown, options?: CallOptions): Promise<ServerReply>;
   get(server: string, path: string, options?: CallOptions): Promise<ServerReply>;
+  /** Posts as `callServer` does, where that can be done in one step. */
+  require?(call: RequiredCall): Promise<ServerReply>;
   /** `http://host:port` of a server, for programs that want an address. */
   baseUrl(server: string): string;
 }
 
+/** A call that has to succeed. */
+export interface RequiredCall extends CallOptions {
+  server: string;
+  path: string;
+  body: unknown;
+  stage: FailureStage;
+}
+
 /** Posts to a server and insists on success: whatever goes wrong is thrown with its root cause and the stage. */
-export function callServer(
-  client: ServerClient,
-  call: { server: string; path: string; body: unknown; stage: FailureStage } & CallOptions,
-): Promise<ServerReply> {
+export function callServer(client: ServerClient, call: RequiredCall): Promise<ServerReply> {
   const { server, path, body, stage } = call;
-  return client.post(server, path, body, call).then(
-    (reply) => {
-      if (!reply.ok) throw failureOf(server, path, stage, reply);
-      return reply;
+  return client.require?.(call) ?? insistOn(client.post(server, path, body, call), server, path, stage);
+}
+
+/** The answer, if it is a success; a failure of `stage` otherwise. */
+export function insistOn(
+  reply: Promise<ServerReply>,
+  server: string,
+  path: string,
+  stage: FailureStage,
+): Promise<ServerReply> {
+  return reply.then(
+    (answer) => {
+      if (!answer.ok) throw failureOf(server, path, stage, answer);
+      return answer;
     },
     (error: unknown) => {
       throw inStage(stage, error);
     },
   );
-}
-
-/** A failure that does not say where it happened happened in `stage`. */
-export function inStage(stage: FailureStage, error: unknown): unknown {
-  if (!isServerCallError(error) || error.info.stage) return error;
-  return new ServerCallError(error.server, error.status, { ...error.info, stage }, { cause: error });
 }

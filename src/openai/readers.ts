@@ -127,8 +127,8 @@ export function list<T>(element: Reader<T>): Reader<T[]> {
     for (let index = 0; index < value.length; index++) {
       const before: unknown = value[index];
       const after = at(index, element, before, trail);
-      if (copy !== undefined) copy.push(after);
-      else if (after !== before) copy = [...value.slice(0, index), after];
+      if (copy === undefined && after !== before) copy = value.slice();
+      if (copy !== undefined) copy[index] = after;
     }
     return copy ?? value;
   };

@@ -1,6 +1,5 @@
-import { LazySignal } from "../client/lazy-signal.ts";
 import { neverReached } from "../client/run-client.ts";
-import { callServer } from "../client/server-client.ts";
+import { callServer, type ServerReply } from "../client/server-client.ts";
 import { errorMessage } from "../errors.ts";
 import { type AttachedRow, withTrajectory } from "./capture/captures.ts";
 import type { CallTarget, CollectOptions, CollectResult, RunningRollout } from "./collect-contract.ts";
@@ -19,6 +18,7 @@ import {
 } from "./outcome.ts";
 import { failureRow, lineOf, outputRow } from "./output-row.ts";
 import { RetryQueue } from "./retry-queue.ts";
+import { StartedRollout } from "./started-rollout.ts";
 
 /** With this many refused credentials and not one success the rest would fail the same way. */
 const GIVE_UP_AFTER_REFUSALS = 10;
@@ -27,10 +27,6 @@ const ENDPOINT_FAULTS = new Set(["connection", "invalid_response"]);
 /** How long an agent that cannot be reached is waited for. */
 const LONGEST_OUTAGE_MS = 300_000;
 const PROBE_TIMEOUT_MS = 10_000;
-
-interface Running extends RunningRollout {
-  controller: LazySignal;
-}
 
 interface Settled {
   outcome: Outcome;
@@ -44,7 +40,7 @@ export class Collection {
   readonly #options: CollectOptions;
   readonly #queue: FairQueue;
   readonly #retries = new RetryQueue<QueuedRow>();
-  readonly #running = new Map<string, Running>();
+  readonly #running = new Map<string, StartedRollout>();
   readonly #runningByAgent = new Map<string, number>();
   readonly #outages: Outages;
   #completed = 0;
@@ -103,7 +99,7 @@ export class Collection {
   /** Stops one rollout; it counts as cancelled and runs again when the collection is resumed. */
   cancel(id: string, reason: string): boolean {
     const rollout = this.#running.get(id);
-    rollout?.controller.abort(new RolloutCancelled(reason));
+    rollout?.abort(new RolloutCancelled(reason));
     return rollout !== undefined;
   }
 
@@ -204,43 +200,61 @@ export class Collection {
   }
 
   #start(queued: QueuedRow): void {
-    const { taskIndex, rolloutIndex, agent, attempt } = queued;
-    const now = performance.now();
-    const running: Running = {
-      id: `${taskIndex}-${rolloutIndex}`,
-      agent,
-      attempt,
-      startedAt: now,
-      stage: this.#target(queued).stage,
-      stageSince: now,
-      what: undefined,
-      modelCalls: 0,
-      controller: new LazySignal(),
-    };
-    this.#running.set(running.id, running);
+    const { agent } = queued;
+    const rollout = new StartedRollout(queued, this.#target(queued), this.#options.limits.rolloutTimeoutMs);
+    this.#running.set(rollout.id, rollout);
     this.#runningByAgent.set(agent, (this.#runningByAgent.get(agent) ?? 0) + 1);
-    void this.#rollout(queued, running);
+    void this.#rollout(rollout);
   }
 
-  async #rollout(queued: QueuedRow, running: Running): Promise<void> {
+  async #rollout(rollout: StartedRollout): Promise<void> {
+    const { queued } = rollout;
     const { captures } = this.#options;
     try {
       if (captures) await captures.prepare(queued.row);
-      const answered = await this.#dispatch(queued, running);
-      if (answered !== undefined) this.#ended(queued, running, await this.#settle(queued, answered));
+      let outcome: Outcome | undefined;
+      try {
+        const reply = await this.#send(rollout);
+        outcome = outcomeOfReply(reply.json(), rollout.target.server);
+      } catch (error) {
+        outcome = this.#outcomeOfError(error, rollout);
+      }
+      if (outcome !== undefined) this.#ended(rollout, await this.#settle(queued, outcome));
     } catch (error) {
       // Results that cannot be written, or that nobody wants any more: there is no point in going on.
       this.#fatal ??= error;
       this.#abortAll(errorMessage(error));
     } finally {
-      this.#running.delete(running.id);
-      this.#runningByAgent.set(running.agent, (this.#runningByAgent.get(running.agent) ?? 1) - 1);
+      rollout.end();
+      this.#running.delete(rollout.id);
+      this.#runningByAgent.set(queued.agent, (this.#runningByAgent.get(queued.agent) ?? 1) - 1);
       this.#wake();
     }
   }
 
-  #ended(queued: QueuedRow, running: Running, { outcome, willRetry }: Settled): void {
-    const milliseconds = Math.round(performance.now() - running.startedAt);
+  #send(rollout: StartedRollout): Promise<ServerReply> {
+    return callServer(this.#options.client, {
+      ...rollout.target,
+      body: rollout.queued.row,
+      signal: rollout,
+      onStage: (stage, what) => {
+        rollout.entered(stage, what);
+        if (stage === "model") this.progress.modelCalled();
+      },
+    });
+  }
+
+  /** Undefined when the row did not get through to its server: it waits, and nothing has been tried. */
+  #outcomeOfError(error: unknown, rollout: StartedRollout): Outcome | undefined {
+    const { server } = rollout.target;
+    if (rollout.aborted || !neverReached(server, error))
+      return outcomeOfError(error, { signal: rollout, stage: rollout.stage });
+    this.#outages.unreachable(rollout.queued, server, errorMessage(error));
+    return undefined;
+  }
+
+  #ended({ queued, startedAt }: StartedRollout, { outcome, willRetry }: Settled): void {
+    const milliseconds = Math.round(performance.now() - startedAt);
     if (outcome.status === "failed") this.progress.failedRow(outcome.failure.class, queued);
     this.progress.ended(outcome, queued.taskIndex, willRetry, queued.agent);
     const { taskIndex, rolloutIndex, agent, attempt } = queued;
@@ -257,47 +271,6 @@ export class Collection {
       const failure = { class: "verifier_error", stage: "verify", retryable: false, message } as const;
       const outcome: Outcome = { status: "failed", failure, persist: true };
       return { outcome, willRetry: await this.#record(queued, outcome) };
-    }
-  }
-
-  /** Undefined when the row did not get through to its server: it waits, and nothing has been tried. */
-  async #dispatch(queued: QueuedRow, running: Running): Promise<Outcome | undefined> {
-    const { rolloutTimeoutMs } = this.#options.limits;
-    const { controller } = running;
-    const timer =
-      rolloutTimeoutMs === null
-        ? undefined
-        : setTimeout(() => {
-            const busy = running.what ? `${running.stage} (${running.what})` : running.stage;
-            const text = `the rollout took longer than ${rolloutTimeoutMs / 1000} s; it was in stage ${busy}`;
-            controller.abort(new DeadlineExceeded(text, running.stage));
-          }, rolloutTimeoutMs);
-    try {
-      const target = this.#target(queued);
-      const reply = await callServer(this.#options.client, {
-        ...target,
-        body: queued.row,
-        signal: controller,
-        onStage: (stage, what) => {
-          running.stage = stage;
-          running.what = what;
-          if (stage === "model") {
-            running.modelCalls++;
-            this.progress.modelCalled();
-          }
-          running.stageSince = performance.now();
-        },
-      });
-      return outcomeOfReply(reply.json(), target.server);
-    } catch (error) {
-      const { server } = this.#target(queued);
-      if (!controller.aborted && neverReached(server, error)) {
-        this.#outages.unreachable(queued, server, errorMessage(error));
-        return undefined;
-      }
-      return outcomeOfError(error, { signal: controller, stage: running.stage });
-    } finally {
-      clearTimeout(timer);
     }
   }
 
@@ -401,9 +374,8 @@ export class Collection {
   #outOfTime(): void {
     const seconds = (this.#options.limits.runTimeoutMs ?? 0) / 1000;
     this.#stopEarly(`the run took longer than ${seconds} s`);
-    for (const { controller, stage } of this.#running.values()) {
-      controller.abort(new DeadlineExceeded(`the run took longer than ${seconds} s`, stage));
-    }
+    for (const rollout of this.#running.values())
+      rollout.abort(new DeadlineExceeded(`the run took longer than ${seconds} s`, rollout.stage));
   }
 
   #stopEarly(reason: string): void {
@@ -412,7 +384,7 @@ export class Collection {
   }
 
   #abortAll(reason: string): void {
-    for (const { controller } of this.#running.values()) controller.abort(new RolloutCancelled(reason));
+    for (const rollout of this.#running.values()) rollout.abort(new RolloutCancelled(reason));
     this.#wake();
   }
 }

@@ -268,29 +268,41 @@ export class ServerApp {
     await this.#parts.close?.();
   }
 
-  /** Answers one request; never throws: whatever goes wrong becomes a status and a body. */
-  async handle(call: AppCall): Promise<AppReply> {
+  /**
+   * Answers one request; never throws: whatever goes wrong becomes a status and a body. No async function: one that waits holds all
+   * its variables, and thousands of calls wait at a time.
+   */
+  handle(call: AppCall): Promise<AppReply> {
     const { path, rolloutId, tokenCapture } = splitRolloutPrefix(call.path);
     const known = SessionCookies.sessionIn(call.cookies, this.cookie);
     const given = known === undefined ? call.cookies[this.cookie.name] : undefined;
     const sessionId = known ?? this.cookie.read(given) ?? (this.#parts.newSessionId ?? newSessionId)();
     const session = { cookie: this.cookie, id: sessionId, given };
+    let result: unknown;
     try {
       const handler = this.#route(call.method, path);
       if (typeof handler === "number") {
         const detail = handler === 404 ? "Not Found" : "Method Not Allowed";
-        return new SessionReply({ status: handler, body: { detail } }, session);
+        return Promise.resolve(new SessionReply({ status: handler, body: { detail } }, session));
       }
       if (call.body instanceof MalformedBody && !this.#parts.takesMalformed?.(path))
         throw new ValidationError([call.body.detail]);
       const routed = new RoutedCall(call, path, sessionId, rolloutId, tokenCapture);
-      const result = await (this.#rollouts ? this.#rollouts.serve(handler, routed) : handler(routed));
-      return new SessionReply(result instanceof Reply ? result : { body: result ?? null }, session);
+      result = this.#rollouts ? this.#rollouts.serve(handler, routed) : handler(routed);
     } catch (error) {
-      const { name: server, type } = this;
-      const mapped = mapError(error, { server, type, path, signal: call.signal, log: this.#parts.log });
-      return new SessionReply(mapped, session);
+      return Promise.resolve(this.#failed(error, call, session));
     }
+    return Promise.resolve(result).then(
+      (value) => new SessionReply(value instanceof Reply ? value : { body: value ?? null }, session),
+      (error: unknown) => this.#failed(error, call, session),
+    );
+  }
+
+  #failed(error: unknown, call: AppCall, session: CallSession): AppReply {
+    const { name: server, type } = this;
+    const { path } = splitRolloutPrefix(call.path);
+    const { log } = this.#parts;
+    return new SessionReply(mapError(error, { server, type, path, signal: call.signal, log }), session);
   }
 
   #unwritable(call: AppCall, error: unknown): AppReply {

@@ -1,6 +1,6 @@
 import { ServerCallError } from "../client/call-errors.ts";
 import type { Cookies } from "../client/cookies.ts";
-import { callServer, type ServerClient } from "../client/server-client.ts";
+import { callServer, type ServerClient, type ServerReply } from "../client/server-client.ts";
 import type { StopSignal } from "../client/stop-signal.ts";
 import { errorMessage } from "../errors.ts";
 import {
@@ -15,7 +15,7 @@ import { ROLLOUT_HEADER } from "./rollout-prefix.ts";
 const MAX_QUOTED = 500;
 
 /** Asks a model server for one turn; an answer that is no Response is a failure that quotes it. */
-export async function callModel(
+export function callModel(
   client: ServerClient,
   call: {
     modelServer: string;
@@ -25,10 +25,10 @@ export async function callModel(
     signal: StopSignal;
     timeoutMs?: number | null;
   },
-): Promise<{ response: Response; cookies: Cookies }> {
+): Promise<ModelTurn> {
   const { modelServer, params, cookies, rollout, signal, timeoutMs } = call;
   rollout.onStage("model", modelServer);
-  const reply = await callServer(client, {
+  const reply = callServer(client, {
     server: modelServer,
     path: `${rollout.modelPrefix}/v1/responses`,
     body: params,
@@ -39,6 +39,15 @@ export async function callModel(
     ...(cookies && { cookies }),
     ...(rollout.rolloutId !== undefined && { headers: { [ROLLOUT_HEADER]: rollout.rolloutId } }),
   });
+  return reply.then((answer) => turnOf(modelServer, answer));
+}
+
+interface ModelTurn {
+  response: Response;
+  cookies: Cookies;
+}
+
+function turnOf(modelServer: string, reply: ServerReply): ModelTurn {
   try {
     return { response: parseResponse(reply.json(), []), cookies: reply.cookies };
   } catch (error) {

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from "node:http";
+import type { LocalServer } from "../client/direct-call.ts";
 import { Links } from "../client/link/links.ts";
-import { type LocalServer, RunClient } from "../client/run-client.ts";
+import { RunClient } from "../client/run-client.ts";
 import { errorMessage, GymError } from "../errors.ts";
 import type { AppCall, AppReply, ServerApp } from "./app.ts";
 import { authorTrace } from "./calling-code.ts";

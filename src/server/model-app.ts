@@ -192,10 +192,11 @@ function withStrictTools(params: ChatCreateParams): ChatCreateParams {
 }
 
 function responsesRoute(backend: ModelBackend): Handler {
-  return async (call) => {
+  return (call) => {
     const body = requireObject(call.body);
     if (!body["stream"]) {
-      return materializeResponse(await backend.responses(parseCreateParams(body, ["body"]), call));
+      const answer = backend.responses(parseCreateParams(body, ["body"]), call);
+      return Promise.resolve(answer).then(materializeResponse);
     }
     const { request, namespaces } = sanitizeStreamingResponses(body, backend.onLoss);
     const params = parseSanitizedParams(request, ["body"], backend.onLoss);

@@ -1,5 +1,6 @@
+import { inStage } from "../client/call-errors.ts";
 import { type Cookies, mergeCookies } from "../client/cookies.ts";
-import { inStage, type ServerClient, type ServerReply } from "../client/server-client.ts";
+import type { ServerClient, ServerReply } from "../client/server-client.ts";
 import type { StopSignal } from "../client/stop-signal.ts";
 import type { FunctionCall, FunctionCallOutput } from "../openai/responses.ts";
 import { jsonDecodeErrorRepr } from "../python/json-decode-error.ts";

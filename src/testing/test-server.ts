@@ -1,5 +1,6 @@
 import { type Cookies, mergeCookies, NO_COOKIES } from "../client/cookies.ts";
-import { type LocalServer, RunClient } from "../client/run-client.ts";
+import type { LocalServer } from "../client/direct-call.ts";
+import { RunClient } from "../client/run-client.ts";
 import type { ServerApp } from "../server/app.ts";
 import { createApp } from "../server/create-app.ts";
 import type { JsonObject, ServerDefinition } from "../server/definitions.ts";

@@ -1,0 +1,140 @@
+import { type FailureStage, failureOf, inStage, ServerCallError } from "./call-errors.ts";
+import { type Cookies, NO_COOKIES } from "./cookies.ts";
+import { Deadline } from "./deadline.ts";
+import type { CallOptions, ServerReply } from "./server-client.ts";
+import { abortSignalOf, type StopSignal } from "./stop-signal.ts";
+
+/** The part of a co-hosted server the client needs. */
+export interface LocalServer {
+  handle(call: DirectCall): Promise<LocalReply>;
+}
+
+interface LocalReply {
+  status: number;
+  body?: unknown;
+  raw?: string;
+  stream?: AsyncIterable<string>;
+  cookies: Cookies;
+}
+
+const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
+const NEVER: StopSignal = new AbortController().signal;
+
+/**
+ * A call within this process, until it is answered or given up. Thousands of them wait for models at a time, and whatever they hold
+ * is moved by the garbage collector: it is itself what hears that it is over, and the answer is looked at in one place.
+ */
+export class DirectCall {
+  readonly method: string;
+  readonly path: string;
+  readonly body: unknown;
+  readonly cookies: Cookies;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly onStage: CallOptions["onStage"];
+  readonly stop: StopSignal;
+  readonly #server: string;
+  /** Of a call that has to succeed. */
+  readonly #stage: FailureStage | undefined;
+  #resolve: ((reply: ServerReply) => void) | undefined;
+  #reject: ((error: unknown) => void) | undefined;
+
+  constructor(
+    method: string,
+    server: string,
+    path: string,
+    body: unknown,
+    options: CallOptions,
+    stage: FailureStage | undefined,
+  ) {
+    const { signal, timeoutMs } = options;
+    this.method = method;
+    this.path = path;
+    this.body = body;
+    this.cookies = options.cookies ?? NO_COOKIES;
+    this.headers = options.headers ?? NO_HEADERS;
+    this.onStage = options.onStage;
+    this.stop =
+      timeoutMs === undefined || timeoutMs === null ? (signal ?? NEVER) : new Deadline(timeoutMs, signal);
+    this.#server = server;
+    this.#stage = stage;
+  }
+
+  /** Made when the handler asks for it. */
+  get signal(): AbortSignal {
+    return abortSignalOf(this.stop);
+  }
+
+  send(local: LocalServer): Promise<ServerReply> {
+    return new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+      if (this.stop.aborted) {
+        this.#failed(this.stop.reason);
+        return;
+      }
+      // A handler that ignores its signal must not hold its caller.
+      if (this.stop !== NEVER) this.stop.addEventListener("abort", this);
+      local.handle(this).then(
+        (reply) => this.#answered(new DirectReply(reply)),
+        (error: unknown) => this.#failed(error),
+      );
+    });
+  }
+
+  /** It is given up, or its time is over. */
+  handleEvent(): void {
+    this.#failed(this.stop.reason);
+  }
+
+  #answered(reply: DirectReply): void {
+    this.#end();
+    if (this.#stage === undefined || reply.ok) this.#resolve?.(reply);
+    else this.#reject?.(failureOf(this.#server, this.path, this.#stage, reply));
+  }
+
+  #failed(error: unknown): void {
+    this.#end();
+    const { stop } = this;
+    const told = stop instanceof Deadline && stop.passed ? late(this.#server, this.path, stop, error) : error;
+    this.#reject?.(this.#stage === undefined ? told : inStage(this.#stage, told));
+  }
+
+  #end(): void {
+    const { stop } = this;
+    if (stop === NEVER) return;
+    stop.removeEventListener("abort", this);
+    if (stop instanceof Deadline) stop.clear();
+  }
+}
+
+export function late(server: string, path: string, deadline: Deadline, cause: unknown): ServerCallError {
+  const message = `${server} ${path} did not answer within ${deadline.milliseconds} ms`;
+  return new ServerCallError(server, undefined, { class: "timeout", retryable: true, message }, { cause });
+}
+
+class DirectReply implements ServerReply {
+  readonly #reply: LocalReply;
+
+  constructor(reply: LocalReply) {
+    this.#reply = reply;
+  }
+
+  get status(): number {
+    return this.#reply.status;
+  }
+  get ok(): boolean {
+    return this.#reply.status < 400;
+  }
+  get cookies(): Cookies {
+    return this.#reply.cookies;
+  }
+  json(): unknown {
+    return this.#reply.raw === undefined ? this.#reply.body : JSON.parse(this.#reply.raw);
+  }
+  text(): string {
+    return this.#reply.raw ?? JSON.stringify(this.#reply.body ?? null);
+  }
+  payload(): { body: unknown } | { raw: string } {
+    return this.#reply.raw === undefined ? { body: this.#reply.body } : { raw: this.#reply.raw };
+  }
+}
