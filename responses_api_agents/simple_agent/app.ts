@@ -81,10 +81,8 @@ export default defineAgent({
         break;
       }
     }
-    const whole: Response = { ...last, output: produced, usage };
-    const response: Response & Record<string, unknown> = {
-      ...(gaveUp ? emptyTurns.ended(whole) : whole),
-    };
+    let response: Response & Record<string, unknown> = { ...last, output: produced, usage };
+    if (gaveUp) response = emptyTurns.ended(response);
     if (recorder) response["_ng_trajectory"] = recorder.finish(response, input, status);
     return { response, cookies: mergeCookies(resourceCookies, modelCookies ?? {}) };
   },

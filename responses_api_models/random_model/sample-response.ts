@@ -24,7 +24,7 @@ export function sampleResponse(
   options: SampleOptions,
   random: RandomSource,
 ): Response {
-  const hex = () => Array.from({ length: 32 }, () => Math.floor(random() * 16).toString(16)).join("");
+  const hex = () => randomHex(random);
   const tools = (params.tools ?? []).filter((tool): tool is FunctionTool => tool.type === "function");
   const output: ResponseOutputItem[] = [];
   if (tools.length > 0 && wantsTool(params, options, random)) {
@@ -100,6 +100,15 @@ function sampleAnswer(params: ResponseCreateParams, random: RandomSource): strin
   if (kind < 0.4) return `\\boxed{${letter}}`;
   if (kind < 0.6) return `Answer: ${letter}`;
   return ANSWERS[Math.floor(random() * ANSWERS.length)] ?? "yes";
+}
+
+const DIGITS = Buffer.from("0123456789abcdef", "latin1");
+const drawn = Buffer.alloc(32);
+
+function randomHex(random: RandomSource): string {
+  for (let place = 0; place < drawn.length; place++)
+    drawn[place] = DIGITS[Math.floor(random() * 16)] as number;
+  return drawn.toString("latin1");
 }
 
 function tokensOf(value: unknown): number {

@@ -1,4 +1,4 @@
-import type { LocalServer } from "../client/direct-call.ts";
+import { type LocalServer, serverOf } from "../client/direct-call.ts";
 import { RunClient } from "../client/run-client.ts";
 import { findPath } from "../config/paths.ts";
 import { createApp } from "../server/create-app.ts";
@@ -38,12 +38,13 @@ export async function startServer(
 ): Promise<TestServer> {
   const local = new Map<string, LocalServer>();
   for (const name of server.others)
-    local.set(name, {
-      handle: async ({ path, body }) => {
+    local.set(
+      name,
+      serverOf(async ({ path, body }) => {
         onJudgeCall();
         return judgement(server, judge, path, body);
-      },
-    });
+      }),
+    );
   const { name, directory, globalConfig } = server;
   const app = createApp(
     server.definition,

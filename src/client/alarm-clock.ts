@@ -1,7 +1,9 @@
 import { LONGEST_TIMER_MS } from "./longest-timer.ts";
 
-/** Sleepers that are woken in one turn of the event loop at the most … */
-const WOKEN_PER_TURN = 64;
+/** Sleepers that are woken together: each step of the loop has a price, and what few of them do next fits into the caches. */
+const WOKEN_TOGETHER = 8;
+/** Such groups in one turn of the event loop at the most … */
+const GROUPS_PER_TURN = 8;
 /** … and milliseconds after which the others of the turn wait for the next one. */
 const LONGEST_TURN_MS = 10;
 
@@ -48,32 +50,39 @@ export class AlarmClock {
 
   #beginTurn(): void {
     if (this.#turn) return;
-    const left = Math.min(WOKEN_PER_TURN, this.#sleepers.length);
+    const left = Math.min(GROUPS_PER_TURN, Math.ceil(this.#sleepers.length / WOKEN_TOGETHER));
     if (left === 0) {
       this.#arm();
       return;
     }
     this.#turn = { left, began: performance.now() };
-    // What a sleeper does next runs between two immediates; those made meanwhile belong to the next turn.
-    for (let place = 0; place < left; place++) setImmediate(this.#wakeNext);
+    // What a group does next runs between two immediates; those made meanwhile belong to the next turn.
+    for (let group = 0; group < left; group++) setImmediate(this.#wakeGroup);
   }
 
-  readonly #wakeNext = (): void => {
+  readonly #wakeGroup = (): void => {
     const turn = this.#turn;
     if (!turn) return;
     const now = performance.now();
-    this.#dropLeavers();
-    const isDue = (this.#sleepers[0]?.wakeAt ?? Number.POSITIVE_INFINITY) <= now;
     const last = --turn.left === 0;
     if (last) this.#turn = undefined;
-    if (isDue && now - turn.began <= LONGEST_TURN_MS) {
-      this.#removeFirst()?.wake();
+    try {
+      if (now - turn.began <= LONGEST_TURN_MS)
+        for (let place = 0; place < WOKEN_TOGETHER && this.#isDue(now); place++) this.#removeFirst()?.wake();
+    } finally {
+      if (last) this.#goOn();
     }
-    if (!last) return;
-    const next = this.#sleepers[0];
-    if (next && next.wakeAt <= performance.now()) this.#beginTurn();
-    else this.#arm();
   };
+
+  #goOn(): void {
+    if (this.#isDue(performance.now())) this.#beginTurn();
+    else this.#arm();
+  }
+
+  #isDue(now: number): boolean {
+    this.#dropLeavers();
+    return (this.#sleepers[0]?.wakeAt ?? Number.POSITIVE_INFINITY) <= now;
+  }
 
   #dropLeavers(): void {
     while (this.#sleepers[0]?.hasLeft) this.#removeFirst();

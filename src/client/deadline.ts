@@ -10,7 +10,7 @@ export class Deadline extends LazySignal implements Limited {
   readonly #parent: StopSignal | undefined;
   readonly milliseconds: number;
   #passed = false;
-  dueAt = Number.POSITIVE_INFINITY;
+  dueAt = 0;
   chain: LimitChain | undefined;
   before: Limited | undefined;
   after: Limited | undefined;

@@ -1,34 +1,39 @@
 import { describe, expect, it } from "vitest";
-import { DirectCall } from "./direct-call.ts";
+import { DirectCall, serverOf } from "./direct-call.ts";
 import { LazySignal } from "./lazy-signal.ts";
 import type { CallOptions } from "./server-client.ts";
 
 const answer = (status: number, body: unknown) => ({ status, body, cookies: {} });
 const call = (options: CallOptions, stage?: "model") =>
   new DirectCall("POST", "harbour", "/v1/responses", { a: 1 }, options, stage);
-const never = { handle: () => new Promise<never>(() => {}) };
+const never = serverOf(() => new Promise<never>(() => {}));
 
 describe("DirectCall", () => {
   it("hands over what the server needs, and the answer as it is", async () => {
     const seen: unknown[] = [];
-    const reply = await call({ headers: { h: "1" }, cookies: { c: "2" } }).send({
-      handle: async ({ method, path, body, headers, cookies, signal }) => {
+    const reply = await call({ headers: { h: "1" }, cookies: { c: "2" } }).send(
+      serverOf(async ({ method, path, body, headers, cookies, signal }) => {
         seen.push(method, path, body, headers, cookies, signal instanceof AbortSignal);
         return answer(404, { detail: "no" });
-      },
-    });
+      }),
+    );
     expect(seen).toEqual(["POST", "/v1/responses", { a: 1 }, { h: "1" }, { c: "2" }, true]);
     expect([reply.status, reply.ok, reply.json()]).toEqual([404, false, { detail: "no" }]);
   });
 
   it("fails with its stage where it has to succeed", async () => {
-    const refused = call({}, "model").send({ handle: async () => answer(503, { detail: "busy" }) });
+    const refused = call({}, "model").send(serverOf(async () => answer(503, { detail: "busy" })));
     await expect(refused).rejects.toMatchObject({
       status: 503,
       info: { stage: "model", class: "model_error", retryable: true },
     });
-    const ok = await call({}, "model").send({ handle: async () => answer(200, 1) });
+    const ok = await call({}, "model").send(serverOf(async () => answer(200, 1)));
     expect(ok.json()).toBe(1);
+  });
+
+  it("fails, and does not hang, when the refusal is no JSON", async () => {
+    const broken = call({}, "model").send(serverOf(async () => answer(500, 1n)));
+    await expect(broken).rejects.toThrow("BigInt");
   });
 
   it("does not wait for a server that ignores its signal", async () => {
@@ -58,8 +63,8 @@ describe("DirectCall", () => {
       },
     });
     for (const timeoutMs of [null, 60_000]) {
-      await call({ signal, timeoutMs }).send({ handle: async () => answer(200, null) });
-      const broken = call({ signal, timeoutMs }).send({ handle: () => Promise.reject(new Error("x")) });
+      await call({ signal, timeoutMs }).send(serverOf(async () => answer(200, null)));
+      const broken = call({ signal, timeoutMs }).send(serverOf(() => Promise.reject(new Error("x"))));
       await expect(broken).rejects.toThrow("x");
     }
     expect(listeners).toBe(0);
@@ -67,15 +72,17 @@ describe("DirectCall", () => {
 
   it("tells its handler by the same signal that time is up", async () => {
     let reason: unknown;
-    const waiting = call({ timeoutMs: 5 }).send({
-      handle: ({ stop }) =>
-        new Promise((resolve) => {
-          stop.addEventListener("abort", () => {
-            reason = stop.reason;
-            resolve(answer(200, "too late"));
-          });
-        }),
-    });
+    const waiting = call({ timeoutMs: 5 }).send(
+      serverOf(
+        ({ stop }) =>
+          new Promise((resolve) => {
+            stop.addEventListener("abort", () => {
+              reason = stop.reason;
+              resolve(answer(200, "too late"));
+            });
+          }),
+      ),
+    );
     await expect(waiting).rejects.toThrow("did not answer within 5 ms");
     expect(reason).toEqual(new Error("time is up after 5 ms"));
   });

@@ -6,10 +6,22 @@ import { abortSignalOf, type StopSignal } from "./stop-signal.ts";
 
 /** The part of a co-hosted server the client needs. */
 export interface LocalServer {
-  handle(call: DirectCall): Promise<LocalReply>;
+  serve(call: DirectCall, receiver: { answered(reply: LocalReply): void }): void;
 }
 
-interface LocalReply {
+/** A server that is nothing but a function. */
+export function serverOf(handle: (call: DirectCall) => Promise<LocalReply>): LocalServer {
+  return {
+    serve(call, receiver) {
+      void handle(call).then(
+        (reply) => receiver.answered(reply),
+        (error: unknown) => call.failed(error),
+      );
+    },
+  };
+}
+
+export interface LocalReply {
   status: number;
   body?: unknown;
   raw?: string;
@@ -69,30 +81,35 @@ export class DirectCall {
       this.#resolve = resolve;
       this.#reject = reject;
       if (this.stop.aborted) {
-        this.#failed(this.stop.reason);
+        this.failed(this.stop.reason);
         return;
       }
       // A handler that ignores its signal must not hold its caller.
       if (this.stop !== NEVER) this.stop.addEventListener("abort", this);
-      local.handle(this).then(
-        (reply) => this.#answered(new DirectReply(reply)),
-        (error: unknown) => this.#failed(error),
-      );
+      local.serve(this, this);
     });
   }
 
   /** It is given up, or its time is over. */
   handleEvent(): void {
-    this.#failed(this.stop.reason);
+    this.failed(this.stop.reason);
   }
 
-  #answered(reply: DirectReply): void {
+  answered(reply: LocalReply): void {
     this.#end();
-    if (this.#stage === undefined || reply.ok) this.#resolve?.(reply);
-    else this.#reject?.(failureOf(this.#server, this.path, this.#stage, reply));
+    const answer = new DirectReply(reply);
+    try {
+      if (this.#stage !== undefined && !answer.ok)
+        throw failureOf(this.#server, this.path, this.#stage, answer);
+      this.#resolve?.(answer);
+    } catch (error) {
+      // Also an answer that cannot be read: its body may be no JSON.
+      this.#reject?.(error);
+    }
   }
 
-  #failed(error: unknown): void {
+  /** There will be no answer. */
+  failed(error: unknown): void {
     this.#end();
     const { stop } = this;
     const told = stop instanceof Deadline && stop.passed ? late(this.#server, this.path, stop, error) : error;
@@ -113,28 +130,30 @@ export function late(server: string, path: string, deadline: Deadline, cause: un
 }
 
 class DirectReply implements ServerReply {
-  readonly #reply: LocalReply;
+  readonly status: number;
+  #reply: LocalReply | undefined;
 
   constructor(reply: LocalReply) {
+    this.status = reply.status;
     this.#reply = reply;
   }
 
-  get status(): number {
-    return this.#reply.status;
-  }
   get ok(): boolean {
-    return this.#reply.status < 400;
+    return this.status < 400;
   }
   get cookies(): Cookies {
-    return this.#reply.cookies;
+    return this.#reply?.cookies ?? NO_COOKIES;
   }
   json(): unknown {
-    return this.#reply.raw === undefined ? this.#reply.body : JSON.parse(this.#reply.raw);
+    return this.#reply?.raw === undefined ? this.#reply?.body : JSON.parse(this.#reply.raw);
   }
   text(): string {
-    return this.#reply.raw ?? JSON.stringify(this.#reply.body ?? null);
+    return this.#reply?.raw ?? JSON.stringify(this.#reply?.body ?? null);
   }
   payload(): { body: unknown } | { raw: string } {
-    return this.#reply.raw === undefined ? { body: this.#reply.body } : { raw: this.#reply.raw };
+    return this.#reply?.raw === undefined ? { body: this.#reply?.body } : { raw: this.#reply.raw };
+  }
+  release(): void {
+    this.#reply = undefined;
   }
 }

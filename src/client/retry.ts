@@ -63,7 +63,7 @@ class Nap implements Sleeper {
     resolve: () => void,
     reject: (reason: unknown) => void,
   ) {
-    this.wakeAt = performance.now() + milliseconds;
+    this.wakeAt = Math.ceil(performance.now() + milliseconds);
     this.#signal = signal;
     this.#resolve = resolve;
     this.#reject = reject;

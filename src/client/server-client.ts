@@ -28,6 +28,8 @@ export interface ServerReply {
   text(): string;
   /** The body in the form it is already in, to be passed on without another look. */
   payload(): { body: unknown } | { raw: string };
+  /** Lets go of the body; who is done with it may say so, because the promise it came with may outlive it by far among old objects. */
+  release?(): void;
 }
 
 /** Calls the servers of a run by name: directly where they are co-hosted, over pooled HTTP elsewhere. */

@@ -7,52 +7,64 @@ export interface CookieSigner {
   sign(sessionId: string, given?: string): string;
 }
 
-interface Entry {
-  readonly signer: CookieSigner;
-  readonly sessionId: string;
-  readonly given: string | undefined;
-  value: string | undefined;
-}
-
 /**
  * Cookies that are signed when somebody reads them. Servers of one process know each other's sessions without: signatures are for
- * those who are elsewhere.
+ * those who are elsewhere. One object for each cookie, because every rollout that waits holds some: the first stands for all of them.
  */
 export class SessionCookies {
-  readonly #entries: readonly Entry[];
+  readonly #signer: CookieSigner;
+  readonly #sessionId: string;
+  readonly #given: string | undefined;
+  readonly #next: SessionCookies | undefined;
+  #value: string | undefined;
 
-  private constructor(entries: readonly Entry[]) {
-    this.#entries = entries;
-    for (const { signer } of entries) Object.defineProperty(this, signer.name, propertyOf(signer));
+  private constructor(
+    signer: CookieSigner,
+    sessionId: string,
+    given: string | undefined,
+    value: string | undefined,
+    next: SessionCookies | undefined,
+  ) {
+    this.#signer = signer;
+    this.#sessionId = sessionId;
+    this.#given = given;
+    this.#value = value;
+    this.#next = next;
+    for (let each: SessionCookies | undefined = this; each; each = each.#next)
+      Object.defineProperty(this, each.#signer.name, propertyOf(each.#signer));
   }
 
   static of(signer: CookieSigner, sessionId: string, given: string | undefined): Cookies {
-    return new SessionCookies([{ signer, sessionId, given, value: undefined }]) as unknown as Cookies;
+    return new SessionCookies(signer, sessionId, given, undefined, undefined) as unknown as Cookies;
   }
 
   /** The session that the cookies name for this signer; undefined when they have to be read. */
   static sessionIn(cookies: Cookies, signer: CookieSigner): string | undefined {
-    return SessionCookies.#entryIn(cookies, signer)?.sessionId;
+    const cookie = cookies instanceof SessionCookies ? cookies.#by(signer) : undefined;
+    return cookie === undefined ? undefined : cookie.#sessionId;
   }
 
   static valueIn(cookies: SessionCookies, signer: CookieSigner): string | undefined {
-    const entry = SessionCookies.#entryIn(cookies, signer);
-    if (entry) entry.value ??= signer.sign(entry.sessionId, entry.given);
-    return entry?.value;
-  }
-
-  static #entryIn(cookies: Cookies | SessionCookies, signer: CookieSigner): Entry | undefined {
-    if (!(cookies instanceof SessionCookies)) return undefined;
-    for (const entry of cookies.#entries) if (entry.signer === signer) return entry;
-    return undefined;
+    const cookie = cookies.#by(signer);
+    if (cookie === undefined) return undefined;
+    cookie.#value ??= signer.sign(cookie.#sessionId, cookie.#given);
+    return cookie.#value;
   }
 
   /** Both, the newer ones winning, none of them signed for it; undefined when one of them is of another kind. */
   static merged(older: Cookies, newer: Cookies): Cookies | undefined {
     if (!(older instanceof SessionCookies && newer instanceof SessionCookies)) return undefined;
-    const kept = older.#entries.filter(({ signer }) => !Object.hasOwn(newer, signer.name));
-    if (kept.length === 0) return newer as unknown as Cookies;
-    return new SessionCookies([...kept, ...newer.#entries]) as unknown as Cookies;
+    let all: SessionCookies = newer;
+    for (let each: SessionCookies | undefined = older; each; each = each.#next)
+      if (!Object.hasOwn(newer, each.#signer.name))
+        all = new SessionCookies(each.#signer, each.#sessionId, each.#given, each.#value, all);
+    return all as unknown as Cookies;
+  }
+
+  #by(signer: CookieSigner): SessionCookies | undefined {
+    for (let each: SessionCookies | undefined = this; each; each = each.#next)
+      if (each.#signer === signer) return each;
+    return undefined;
   }
 }
 

@@ -1,8 +1,13 @@
 import { LONGEST_TIMER_MS } from "./longest-timer.ts";
 
+/** `performance.now` rounded up: V8 keeps whole numbers in their objects, and makes another object for each of the others. */
+export function wholeMs(): number {
+  return Math.ceil(performance.now());
+}
+
 /** Something that ends when its time is over; a link of the chain of those with the same limit. */
 export interface Limited {
-  /** Of a clock that only goes forward (`performance.now`). */
+  /** Of a clock that only goes forward (`wholeMs`). */
   dueAt: number;
   chain: LimitChain | undefined;
   before: Limited | undefined;
@@ -22,7 +27,7 @@ export class LimitChain {
   }
 
   add(limited: Limited): void {
-    limited.dueAt = performance.now() + this.#milliseconds;
+    limited.dueAt = wholeMs() + this.#milliseconds;
     limited.chain = this;
     limited.before = this.#last;
     if (this.#last) this.#last.after = limited;

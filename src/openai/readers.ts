@@ -172,13 +172,18 @@ function compileFields(fields: Fields, unknowns: Unknowns): (value: JsonObject, 
   const readers = Object.values(fields).map((field) =>
     typeof field === "function" ? field : field.optional,
   );
-  const [kept, worth] = unknowns === "keep" ? ["{ ...value }", 1] : ["{}", 2];
+  const [kept, worth] = unknowns === "keep" ? ["{ ...value }", 1] : ["new Result()", 2];
   const statements = Object.entries(fields).map(([name, field], index) => {
     const key = JSON.stringify(name);
     const absent = typeof field === "function" ? ` else missing(value, trail, ${key});` : "";
     return `if (value[${key}] !== undefined) { score += ${worth}; loc.push(${key}); result[${key}] = read${index}(value[${key}], trail); loc.pop(); }${absent}`;
   });
+  // Never set here: how many there may be tells V8 how much room an object needs, and it learns how much is used. An empty literal has
+  // room for four, and would be grown again and again.
+  const room = Object.keys(fields).map((_, index) => `this.field${index} = undefined;`);
   const code = `
+    function Result(all) { if (all) { ${room.join(" ")} } }
+    Result.prototype = Object.prototype;
     const [${readers.map((_, index) => `read${index}`).join(", ")}] = readers;
     return (value, trail) => {
       const { loc } = trail;

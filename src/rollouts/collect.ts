@@ -1,7 +1,7 @@
 import { neverReached } from "../client/run-client.ts";
 import { callServer, type ServerReply } from "../client/server-client.ts";
 import { errorMessage } from "../errors.ts";
-import { type AttachedRow, withTrajectory } from "./capture/captures.ts";
+import { type AttachedRow, type RolloutCaptures, withTrajectory } from "./capture/captures.ts";
 import type { CallTarget, CollectOptions, CollectResult, RunningRollout } from "./collect-contract.ts";
 import { CollectionProgress, type ProgressSnapshot } from "./collection-progress.ts";
 import { ConcurrencyLimit } from "./concurrency.ts";
@@ -42,6 +42,8 @@ export class Collection {
   readonly #retries = new RetryQueue<QueuedRow>();
   readonly #running = new Map<string, StartedRollout>();
   readonly #runningByAgent = new Map<string, number>();
+  /** Where the rows of an agent usually go. */
+  readonly #runs = new Map<string, CallTarget>();
   readonly #outages: Outages;
   #completed = 0;
   #failed = 0;
@@ -204,32 +206,51 @@ export class Collection {
     const rollout = new StartedRollout(queued, this.#target(queued), this.#options.limits.rolloutTimeoutMs);
     this.#running.set(rollout.id, rollout);
     this.#runningByAgent.set(agent, (this.#runningByAgent.get(agent) ?? 0) + 1);
-    void this.#rollout(rollout);
+    if (this.#options.captures) void this.#prepared(rollout, this.#options.captures);
+    else this.#ask(rollout);
   }
 
-  async #rollout(rollout: StartedRollout): Promise<void> {
-    const { queued } = rollout;
-    const { captures } = this.#options;
+  async #prepared(rollout: StartedRollout, captures: RolloutCaptures): Promise<void> {
     try {
-      if (captures) await captures.prepare(queued.row);
-      let outcome: Outcome | undefined;
-      try {
-        const reply = await this.#send(rollout);
-        outcome = outcomeOfReply(reply.json(), rollout.target.server);
-      } catch (error) {
-        outcome = this.#outcomeOfError(error, rollout);
-      }
-      if (outcome !== undefined) this.#ended(rollout, await this.#settle(queued, outcome));
+      await captures.prepare(rollout.queued.row);
     } catch (error) {
-      // Results that cannot be written, or that nobody wants any more: there is no point in going on.
-      this.#fatal ??= error;
-      this.#abortAll(errorMessage(error));
-    } finally {
-      rollout.end();
-      this.#running.delete(rollout.id);
-      this.#runningByAgent.set(queued.agent, (this.#runningByAgent.get(queued.agent) ?? 1) - 1);
-      this.#wake();
+      this.#giveUp(error);
+      this.#left(rollout);
+      return;
     }
+    this.#ask(rollout);
+  }
+
+  /** No async function: while thousands of rollouts wait, each would hold more than these two. */
+  #ask(rollout: StartedRollout): void {
+    void this.#send(rollout).then(
+      (reply) => void this.#finish(rollout, this.#outcomeOfReply(reply, rollout)),
+      (error: unknown) => void this.#finish(rollout, this.#outcomeOfError(error, rollout)),
+    );
+  }
+
+  async #finish(rollout: StartedRollout, outcome: Outcome | undefined): Promise<void> {
+    try {
+      if (outcome !== undefined) this.#ended(rollout, await this.#settle(rollout.queued, outcome));
+    } catch (error) {
+      this.#giveUp(error);
+    } finally {
+      this.#left(rollout);
+    }
+  }
+
+  /** Results that cannot be written, or that nobody wants any more: there is no point in going on. */
+  #giveUp(error: unknown): void {
+    this.#fatal ??= error;
+    this.#abortAll(errorMessage(error));
+  }
+
+  #left(rollout: StartedRollout): void {
+    const { id, agent } = rollout;
+    rollout.end();
+    this.#running.delete(id);
+    this.#runningByAgent.set(agent, (this.#runningByAgent.get(agent) ?? 1) - 1);
+    this.#wake();
   }
 
   #send(rollout: StartedRollout): Promise<ServerReply> {
@@ -242,6 +263,16 @@ export class Collection {
         if (stage === "model") this.progress.modelCalled();
       },
     });
+  }
+
+  #outcomeOfReply(reply: ServerReply, rollout: StartedRollout): Outcome | undefined {
+    try {
+      return outcomeOfReply(reply.json(), rollout.target.server);
+    } catch (error) {
+      return this.#outcomeOfError(error, rollout);
+    } finally {
+      reply.release?.();
+    }
   }
 
   /** Undefined when the row did not get through to its server: it waits, and nothing has been tried. */
@@ -275,7 +306,14 @@ export class Collection {
   }
 
   #target(queued: QueuedRow): CallTarget {
-    return this.#options.target?.(queued) ?? { server: queued.agent, path: "/run", stage: "run" };
+    const own = this.#options.target?.(queued);
+    if (own) return own;
+    let usual = this.#runs.get(queued.agent);
+    if (!usual) {
+      usual = { server: queued.agent, path: "/run", stage: "run" };
+      this.#runs.set(queued.agent, usual);
+    }
+    return usual;
   }
 
   #attach(row: Row, input: Row, outcome: "completed" | "failed"): Promise<AttachedRow> | AttachedRow {

@@ -52,20 +52,20 @@ export class FairQueue {
   }
 
   async #read(): Promise<void> {
-    let agent: string | undefined;
     for (let read = 0; !this.#exhausted && read < LOOK_AHEAD_PER_AGENT; read++) {
       const { value, done } = await this.#source.next();
       if (done) {
         this.#exhausted = true;
         return;
       }
-      const row = { ...value, agent: agentNameOf(value.row) ?? "" };
-      const rows = this.#waiting.get(row.agent);
-      if (rows) rows.push(row);
-      else this.#waiting.set(row.agent, [row]);
+      const { row, taskIndex, rolloutIndex, attempt, line } = value;
+      const agent = agentNameOf(row) ?? "";
+      const queued: QueuedRow = { row, taskIndex, rolloutIndex, attempt, line, agent };
+      const rows = this.#waiting.get(agent);
+      if (rows) rows.push(queued);
+      else this.#waiting.set(agent, [queued]);
       this.#buffered++;
       // A file with one agent is streamed; only a second agent makes reading ahead worth its memory.
-      if (agent === undefined) agent = row.agent;
       if (this.#waiting.size === 1 && this.#buffered >= 64) return;
     }
   }

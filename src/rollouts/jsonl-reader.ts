@@ -26,10 +26,12 @@ export interface JsonlReadOptions {
   signal?: AbortSignal;
   /** Longest line accepted, in bytes (default 256 MB). */
   maxLineBytes?: number;
+  /** Bytes read at a time (default half a megabyte): less for one who takes his time, and would hold the lines until then. */
+  chunkBytes?: number;
 }
 
 /**
- * The lines of a file in batches of about half a megabyte, blank ones included; memory does not grow with the file.
+ * The lines of a file in batches of what is read at a time, blank ones included; memory does not grow with the file.
  * Bytes that are not UTF-8 and lines beyond the limit are errors that name file and line.
  */
 export async function* readLineBatches(
@@ -57,7 +59,7 @@ async function* batchesOf(
   options: JsonlReadOptions,
 ): AsyncGenerator<JsonlLine[]> {
   const maxLineBytes = options.maxLineBytes ?? MAX_LINE_BYTES;
-  let buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+  let buffer = Buffer.allocUnsafe(options.chunkBytes ?? CHUNK_BYTES);
   /** Bytes at the front of the buffer that belong to a line not yet complete. */
   let kept = 0;
   let offset = 0;

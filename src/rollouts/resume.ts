@@ -12,6 +12,8 @@ import { RolloutTally } from "./rollout-tally.ts";
 import { keyOfRow, materializedKey, requireKey } from "./row-key.ts";
 
 const DEFAULT_MAX_ATTEMPTS = 3;
+/** Rows are taken as places become free: those read ahead had better be few. */
+const PENDING_CHUNK_BYTES = 64 * 1024;
 
 /** Output positions of duplicates that a plan remembers. */
 const MAX_DUPLICATES_LISTED = 20;
@@ -47,7 +49,7 @@ export interface PendingRow {
   /** Failed attempts so far; the row says so in `_ng_attempt_index` when there are any. */
   attempt: number;
   /** Where it stands in the materialized inputs, counted from 1. */
-  line?: number;
+  line?: number | undefined;
 }
 
 export interface ResumePlan {
@@ -214,7 +216,7 @@ async function* pendingRows(
   maxAttempts: number,
   options: JsonlReadOptions = {},
 ): AsyncGenerator<PendingRow> {
-  for await (const batch of readLineBatches(path, options)) {
+  for await (const batch of readLineBatches(path, { ...options, chunkBytes: PENDING_CHUNK_BYTES })) {
     for (const line of batch) {
       const { taskIndex, rolloutIndex } = materializedKey(path, line);
       const state = states.get(taskIndex, rolloutIndex) ?? 0;

@@ -1,7 +1,7 @@
 import type { FailureStage } from "../client/call-errors.ts";
 import { LazySignal } from "../client/lazy-signal.ts";
 import type { StageListener } from "../client/server-client.ts";
-import { type LimitChain, type Limited, limitTime, unlimitTime } from "../client/time-limits.ts";
+import { type LimitChain, type Limited, limitTime, unlimitTime, wholeMs } from "../client/time-limits.ts";
 import type { CallTarget, RunningRollout } from "./collect-contract.ts";
 import type { QueuedRow } from "./fair-queue.ts";
 import { DeadlineExceeded } from "./outcome.ts";
@@ -17,14 +17,14 @@ export class StartedRollout extends LazySignal implements RunningRollout, Limite
   what: string | undefined;
   modelCalls = 0;
   readonly #limitMs: number | null;
-  dueAt = Number.POSITIVE_INFINITY;
+  dueAt = 0;
   chain: LimitChain | undefined;
   before: Limited | undefined;
   after: Limited | undefined;
 
   constructor(queued: QueuedRow, target: CallTarget, limitMs: number | null) {
     super();
-    const now = performance.now();
+    const now = wholeMs();
     this.queued = queued;
     this.target = target;
     this.id = `${queued.taskIndex}-${queued.rolloutIndex}`;
@@ -47,7 +47,7 @@ export class StartedRollout extends LazySignal implements RunningRollout, Limite
   entered(...[stage, what]: Parameters<StageListener>): void {
     this.stage = stage;
     this.what = what;
-    this.stageSince = performance.now();
+    this.stageSince = wholeMs();
     if (stage === "model") this.modelCalls++;
   }
 

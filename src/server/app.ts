@@ -56,22 +56,43 @@ export interface AppReply {
   readonly cookies: Cookies;
 }
 
-/** A handler's way to answer with more than a JSON value. */
+/** Who gets an answer; what it does with it must not throw. */
+export interface ReplyReceiver {
+  answered(reply: AppReply): void;
+}
+
+/**
+ * A handler's way to answer with more than a JSON value; each is sent once. The promise it comes with may outlive it by far among old
+ * objects: it lets go of what it carries, which would live as long otherwise.
+ */
 export class Reply {
   readonly status: number;
-  readonly body: unknown;
-  readonly raw: string | undefined;
-  readonly stream: AsyncIterable<string> | undefined;
   readonly cookies: Cookies | undefined;
   readonly headers: Readonly<Record<string, string>> | undefined;
+  #content: Pick<Partial<AppReply>, "body" | "raw" | "stream"> | undefined;
 
   constructor(parts: Partial<AppReply>) {
     this.status = parts.status ?? 200;
-    this.body = parts.body;
-    this.raw = parts.raw;
-    this.stream = parts.stream;
     this.cookies = parts.cookies;
     this.headers = parts.headers;
+    this.#content = parts;
+  }
+
+  get body(): unknown {
+    return this.#content?.body;
+  }
+
+  get raw(): string | undefined {
+    return this.#content?.raw;
+  }
+
+  get stream(): AsyncIterable<string> | undefined {
+    return this.#content?.stream;
+  }
+
+  /** It has been sent. */
+  release(): void {
+    this.#content = undefined;
   }
 }
 
@@ -268,11 +289,16 @@ export class ServerApp {
     await this.#parts.close?.();
   }
 
-  /**
-   * Answers one request; never throws: whatever goes wrong becomes a status and a body. No async function: one that waits holds all
-   * its variables, and thousands of calls wait at a time.
-   */
+  /** Answers one request; never throws: whatever goes wrong becomes a status and a body. */
   handle(call: AppCall): Promise<AppReply> {
+    return new Promise((resolve) => this.serve(call, { answered: resolve }));
+  }
+
+  /**
+   * The same for one who waits for the answer in his own way; hosts wrap this one. Neither a promise is made for it nor an async
+   * function waits, which would hold all its variables: thousands of calls wait at a time.
+   */
+  serve(call: AppCall, receiver: ReplyReceiver): void {
     const { path, rolloutId, tokenCapture } = splitRolloutPrefix(call.path);
     const known = SessionCookies.sessionIn(call.cookies, this.cookie);
     const given = known === undefined ? call.cookies[this.cookie.name] : undefined;
@@ -283,18 +309,24 @@ export class ServerApp {
       const handler = this.#route(call.method, path);
       if (typeof handler === "number") {
         const detail = handler === 404 ? "Not Found" : "Method Not Allowed";
-        return Promise.resolve(new SessionReply({ status: handler, body: { detail } }, session));
+        receiver.answered(new SessionReply({ status: handler, body: { detail } }, session));
+        return;
       }
       if (call.body instanceof MalformedBody && !this.#parts.takesMalformed?.(path))
         throw new ValidationError([call.body.detail]);
       const routed = new RoutedCall(call, path, sessionId, rolloutId, tokenCapture);
       result = this.#rollouts ? this.#rollouts.serve(handler, routed) : handler(routed);
     } catch (error) {
-      return Promise.resolve(this.#failed(error, call, session));
+      receiver.answered(this.#failed(error, call, session));
+      return;
     }
-    return Promise.resolve(result).then(
-      (value) => new SessionReply(value instanceof Reply ? value : { body: value ?? null }, session),
-      (error: unknown) => this.#failed(error, call, session),
+    void Promise.resolve(result).then(
+      (value) => {
+        const isReply = value instanceof Reply;
+        receiver.answered(new SessionReply(isReply ? value : { body: value ?? null }, session));
+        if (isReply) value.release();
+      },
+      (error: unknown) => receiver.answered(this.#failed(error, call, session)),
     );
   }
 

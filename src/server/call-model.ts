@@ -58,6 +58,8 @@ function turnOf(modelServer: string, reply: ServerReply): ModelTurn {
       { class: "invalid_response", stage: "model", retryable: true, message },
       { cause: error },
     );
+  } finally {
+    reply.release?.();
   }
 }
 

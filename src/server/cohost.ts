@@ -3,7 +3,7 @@ import type { LocalServer } from "../client/direct-call.ts";
 import { Links } from "../client/link/links.ts";
 import { RunClient } from "../client/run-client.ts";
 import { errorMessage, GymError } from "../errors.ts";
-import type { AppCall, AppReply, ServerApp } from "./app.ts";
+import type { ServerApp } from "./app.ts";
 import { authorTrace } from "./calling-code.ts";
 import { createApp } from "./create-app.ts";
 import type { ServerType } from "./definitions.ts";
@@ -197,23 +197,27 @@ async function startApp(app: ServerApp): Promise<void> {
 
 /** Says what was asked and answered, also by callers in this process. */
 function logAccess(app: ServerApp, log: Logger): void {
-  const handle = app.handle.bind(app);
-  app.handle = async (call: AppCall): Promise<AppReply> => {
-    const reply = await handle(call);
-    log.info(`"${call.method} ${call.path}" ${reply.status} ${STATUS_CODES[reply.status] ?? ""}`.trimEnd());
-    return reply;
-  };
+  const serve = app.serve.bind(app);
+  app.serve = (call, receiver) =>
+    serve(call, {
+      answered(reply) {
+        log.info(
+          `"${call.method} ${call.path}" ${reply.status} ${STATUS_CODES[reply.status] ?? ""}`.trimEnd(),
+        );
+        receiver.answered(reply);
+      },
+    });
 }
 
 /** Measures how long each handler holds the event loop, so that lag has a name. */
 function watchLoop(app: ServerApp, monitor: LoopMonitor, watchdog: Watchdog | undefined): ServerApp {
-  const handle = app.handle.bind(app);
+  const serve = app.serve.bind(app);
   const number = watchdog?.numberOf(app.name) ?? 0;
   const onRest = watchdog && (() => watchdog.leave());
-  app.handle = (call: AppCall): Promise<AppReply> => {
+  app.serve = (call, receiver) => {
     watchdog?.enter(number);
     monitor.began(app.name, call.path, onRest);
-    return handle(call);
+    serve(call, receiver);
   };
   return app;
 }

@@ -196,7 +196,7 @@ function responsesRoute(backend: ModelBackend): Handler {
     const body = requireObject(call.body);
     if (!body["stream"]) {
       const answer = backend.responses(parseCreateParams(body, ["body"]), call);
-      return Promise.resolve(answer).then(materializeResponse);
+      return Promise.resolve(answer).then(materialized);
     }
     const { request, namespaces } = sanitizeStreamingResponses(body, backend.onLoss);
     const params = parseSanitizedParams(request, ["body"], backend.onLoss);
@@ -210,6 +210,8 @@ function responsesRoute(backend: ModelBackend): Handler {
     });
   };
 }
+
+const materialized = (response: Response): Reply => new Reply({ body: materializeResponse(response) });
 
 function chatRoute(backend: ModelBackend): Handler {
   return async (call) => {

@@ -44,8 +44,8 @@ export function rolloutScopeOfPath(
 }
 
 function unattributed(rolloutId: string | undefined, onStage: StageListener): RolloutScope {
-  const scope = { prefix: "", modelPrefix: "", onStage };
-  return rolloutId === undefined ? scope : { rolloutId, ...scope };
+  if (rolloutId === undefined) return { prefix: "", modelPrefix: "", onStage };
+  return { rolloutId, prefix: "", modelPrefix: "", onStage };
 }
 
 function attributed(rolloutId: string, tokenCapture: boolean, onStage: StageListener): RolloutScope {

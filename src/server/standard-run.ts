@@ -61,5 +61,7 @@ export async function standardRun(args: StandardRunArgs): Promise<JsonObject | R
     idempotent: true,
   });
   if (trajectory) return finishTrajectory(verified.json() as JsonObject, trajectory, args.row);
-  return new Reply(verified.payload());
+  const passedOn = new Reply(verified.payload());
+  verified.release?.();
+  return passedOn;
 }

@@ -1,5 +1,5 @@
 import { type Cookies, mergeCookies, NO_COOKIES } from "../client/cookies.ts";
-import type { LocalServer } from "../client/direct-call.ts";
+import { type LocalServer, serverOf } from "../client/direct-call.ts";
 import { RunClient } from "../client/run-client.ts";
 import type { ServerApp } from "../server/app.ts";
 import { createApp } from "../server/create-app.ts";
@@ -127,12 +127,10 @@ export async function createTestServer(
 }
 
 function scripted(server: ScriptedServer): LocalServer {
-  return {
-    async handle({ path, body }) {
-      const answer = await server(path, JSON.parse(JSON.stringify(body ?? null)));
-      const { status, body: inner } = (answer ?? {}) as { status?: unknown; body?: unknown };
-      const withStatus = typeof status === "number" && inner !== undefined;
-      return { status: withStatus ? status : 200, body: withStatus ? inner : answer, cookies: NO_COOKIES };
-    },
-  };
+  return serverOf(async ({ path, body }) => {
+    const answer = await server(path, JSON.parse(JSON.stringify(body ?? null)));
+    const { status, body: inner } = (answer ?? {}) as { status?: unknown; body?: unknown };
+    const withStatus = typeof status === "number" && inner !== undefined;
+    return { status: withStatus ? status : 200, body: withStatus ? inner : answer, cookies: NO_COOKIES };
+  });
 }

@@ -39,9 +39,9 @@ export async function serveObserved(
     await observation.answered(result.status, result.raw ?? result.body);
     return result;
   }
-  const { status } = result;
+  const { status, headers } = result;
   const stream = holdLastEvent(result.stream, route.dialect, (end) => observation.streamed(status, end));
-  return new Reply({ ...result, stream });
+  return new Reply({ status, stream, ...(headers && { headers }) });
 }
 
 class Observation {

@@ -81,12 +81,13 @@ export function sessionAffinity({ index, count, socketDirectory }: NonNullable<S
       }
     },
     intercept(app: ServerApp): ServerApp {
-      own = Object.create(app, { handle: { value: app.handle.bind(app) } }) as ServerApp;
+      own = Object.create(app, { serve: { value: app.serve.bind(app) } }) as ServerApp;
       const local = own;
-      app.handle = async (call: AppCall): Promise<AppReply> => {
+      app.serve = (call, receiver) => {
         const sessionId = app.sessionOf(call);
         const owner = sessionId === undefined ? index : ownerOf(sessionId, count);
-        return owner === index ? local.handle(call) : forward(links, owner, app.name, call);
+        if (owner === index) local.serve(call, receiver);
+        else void forward(links, owner, app.name, call).then((reply) => receiver.answered(reply));
       };
       return app;
     },
