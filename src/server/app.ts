@@ -96,14 +96,6 @@ export class Reply {
   }
 }
 
-/** The session a request belongs to. */
-interface CallSession {
-  cookie: SessionCookie;
-  id: string;
-  /** The cookie it came with. */
-  given: string | undefined;
-}
-
 /**
  * An answer with the cookie of its session, on errors too: callers that replace their cookies would lose the session otherwise.
  * It is signed when somebody looks: a co-hosted caller may not.
@@ -114,27 +106,15 @@ class SessionReply implements AppReply {
   readonly raw: string | undefined;
   readonly stream: AsyncIterable<string> | undefined;
   readonly headers: Readonly<Record<string, string>> | undefined;
-  readonly #given: Cookies | undefined;
-  readonly #session: CallSession;
-  #cookies: Cookies | undefined;
+  readonly cookies: Cookies;
 
-  constructor(parts: Partial<AppReply>, session: CallSession) {
+  constructor(parts: Partial<AppReply>, session: Cookies) {
     this.status = parts.status ?? 200;
     this.body = parts.body;
     this.raw = parts.raw;
     this.stream = parts.stream;
     this.headers = parts.headers;
-    this.#given = parts.cookies;
-    this.#session = session;
-  }
-
-  get cookies(): Cookies {
-    if (this.#cookies === undefined) {
-      const { cookie, id, given } = this.#session;
-      const own = SessionCookies.of(cookie, id, given);
-      this.#cookies = this.#given ? mergeCookies(this.#given, own) : own;
-    }
-    return this.#cookies;
+    this.cookies = parts.cookies ? mergeCookies(parts.cookies, session) : session;
   }
 }
 
@@ -303,7 +283,7 @@ export class ServerApp {
     const known = SessionCookies.sessionIn(call.cookies, this.cookie);
     const given = known === undefined ? call.cookies[this.cookie.name] : undefined;
     const sessionId = known ?? this.cookie.read(given) ?? (this.#parts.newSessionId ?? newSessionId)();
-    const session = { cookie: this.cookie, id: sessionId, given };
+    const session = SessionCookies.of(this.cookie, sessionId, given);
     let result: unknown;
     try {
       const handler = this.#route(call.method, path);
@@ -330,7 +310,7 @@ export class ServerApp {
     );
   }
 
-  #failed(error: unknown, call: AppCall, session: CallSession): AppReply {
+  #failed(error: unknown, call: AppCall, session: Cookies): AppReply {
     const { name: server, type } = this;
     const { path } = splitRolloutPrefix(call.path);
     const { log } = this.#parts;
@@ -348,7 +328,7 @@ export class ServerApp {
     const { name: server, type } = this;
     const mapped = mapError(cause, { server, type, path, signal: call.signal, log: this.#parts.log });
     if (id === undefined) return { ...mapped, cookies: {} };
-    return new SessionReply(mapped, { cookie: this.cookie, id, given });
+    return new SessionReply(mapped, SessionCookies.of(this.cookie, id, given));
   }
 
   /** Loaded when somebody asks: a run never does. */
