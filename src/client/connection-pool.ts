@@ -1,6 +1,6 @@
 import { HttpConnection } from "./http1/connection.ts";
 import { ConnectionError } from "./http1/connection-error.ts";
-import { Exchange, type ExchangeRequest, type HttpAnswer } from "./http1/exchange.ts";
+import { Exchange, type ExchangeRequest, type ExchangeWorker, type HttpAnswer } from "./http1/exchange.ts";
 import { headerLines, requestHead } from "./http1/request-text.ts";
 
 export interface ConnectionPoolOptions {
@@ -15,7 +15,7 @@ export interface ConnectionPoolOptions {
  * Connections to one address. The one that was used last is used next: a few stay warm, and finding a free one takes no search,
  * however many thousand are busy.
  */
-export class ConnectionPool {
+export class ConnectionPool implements ExchangeWorker {
   readonly #origin: URL;
   readonly #options: ConnectionPoolOptions;
   readonly #all = new Set<HttpConnection>();
@@ -90,7 +90,11 @@ export class ConnectionPool {
 
   #wait(exchange: Exchange, head: string): void {
     this.#waiting.set(exchange, head);
-    exchange.whenGivenUp = () => this.#waiting.delete(exchange);
+    exchange.worker = this;
+  }
+
+  givenUp(exchange: Exchange): void {
+    this.#waiting.delete(exchange);
   }
 
   #freed(connection: HttpConnection): void {

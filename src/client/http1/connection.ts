@@ -1,7 +1,7 @@
 import { connect, isIP, type Socket } from "node:net";
 import { connect as connectSecurely } from "node:tls";
 import { ConnectionError } from "./connection-error.ts";
-import type { Exchange } from "./exchange.ts";
+import type { Exchange, ExchangeWorker } from "./exchange.ts";
 import { ResponseReader } from "./response-reader.ts";
 
 /** A server that says how long it keeps a connection may close it a little sooner. */
@@ -24,7 +24,7 @@ export interface ConnectionOptions {
 }
 
 /** One connection: one exchange at a time, none of them sent twice. */
-export class HttpConnection {
+export class HttpConnection implements ExchangeWorker {
   /** When it became idle (`performance.now`), and for how long its server says to keep it then. */
   idleSince = 0;
   keepAliveMs = Number.POSITIVE_INFINITY;
@@ -58,7 +58,7 @@ export class HttpConnection {
   send(exchange: Exchange, head: string): void {
     this.#exchange = exchange;
     this.#reader = new ResponseReader(exchange.request.maxBytes);
-    exchange.whenGivenUp = () => this.destroy();
+    exchange.worker = this;
     const { body = "" } = exchange.request;
     this.#socket.ref();
     if (body.length < LONGEST_JOINED && !NOT_ASCII.test(head)) this.#socket.write(head + body);
@@ -68,6 +68,11 @@ export class HttpConnection {
       if (body !== "") this.#socket.write(body);
       this.#socket.uncork();
     }
+  }
+
+  /** An answer that nobody wants would be taken for the next one. */
+  givenUp(): void {
+    this.destroy();
   }
 
   destroy(): void {

@@ -1,5 +1,5 @@
-import { LONGEST_TIMER_MS } from "../longest-timer.ts";
 import type { StopSignal } from "../stop-signal.ts";
+import { type LimitChain, type Limited, limitTime, unlimitTime } from "../time-limits.ts";
 import type { ResponseHeaders } from "./response-head.ts";
 
 export interface ExchangeRequest {
@@ -23,15 +23,26 @@ export interface HttpAnswer {
   text: string;
 }
 
-/** One request, from the moment it is made until its answer is there or will not come. */
-export class Exchange {
+/** Who works on an exchange. */
+export interface ExchangeWorker {
+  /** Nobody waits for the answer any more. */
+  givenUp(exchange: Exchange): void;
+}
+
+/**
+ * One request, from the moment it is made until its answer is there or will not come. It hears itself that it is given up or that its
+ * time is over: thousands wait at a time, and a timer and functions for each would be moved by the garbage collector with them.
+ */
+export class Exchange implements Limited {
   readonly request: ExchangeRequest;
-  /** Ends what works on it, when it is given up. */
-  whenGivenUp: (() => void) | undefined;
+  worker: ExchangeWorker | undefined;
   readonly #resolve: (answer: HttpAnswer) => void;
   readonly #reject: (error: unknown) => void;
-  readonly #timer: NodeJS.Timeout | undefined;
   #isOver = false;
+  dueAt = 0;
+  chain: LimitChain | undefined;
+  before: Limited | undefined;
+  after: Limited | undefined;
 
   constructor(
     request: ExchangeRequest,
@@ -41,11 +52,9 @@ export class Exchange {
     this.request = request;
     this.#resolve = resolve;
     this.#reject = reject;
-    const { signal, timeoutMs, late } = request;
-    signal?.addEventListener("abort", this.#onAbort);
-    if (timeoutMs === null || timeoutMs === undefined) return;
-    const error = () => late?.(timeoutMs) ?? new Error(`no answer within ${timeoutMs} ms`);
-    this.#timer = setTimeout(() => this.#giveUp(error()), Math.min(timeoutMs, LONGEST_TIMER_MS));
+    const { signal, timeoutMs } = request;
+    signal?.addEventListener("abort", this);
+    if (timeoutMs !== null && timeoutMs !== undefined) limitTime(this, timeoutMs);
   }
 
   get isOver(): boolean {
@@ -60,20 +69,28 @@ export class Exchange {
     if (this.#end()) this.#reject(error);
   }
 
-  readonly #onAbort = (): void => this.#giveUp(this.request.signal?.reason);
+  /** Its signal has fired. */
+  handleEvent(): void {
+    this.#giveUp(this.request.signal?.reason);
+  }
+
+  timeIsUp(): void {
+    const { timeoutMs, late } = this.request;
+    this.#giveUp(late?.(timeoutMs ?? 0) ?? new Error(`no answer within ${timeoutMs} ms`));
+  }
 
   #giveUp(reason: unknown): void {
     if (!this.#end()) return;
     this.#reject(reason);
-    this.whenGivenUp?.();
+    this.worker?.givenUp(this);
   }
 
   /** True for the first who ends it. */
   #end(): boolean {
     if (this.#isOver) return false;
     this.#isOver = true;
-    clearTimeout(this.#timer);
-    this.request.signal?.removeEventListener("abort", this.#onAbort);
+    unlimitTime(this);
+    this.request.signal?.removeEventListener("abort", this);
     return true;
   }
 }
