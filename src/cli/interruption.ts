@@ -1,13 +1,13 @@
 /** The signals that ask a command to wind up, with the exit code of a process each has ended. */
 export const SIGNAL_EXIT_CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
-export type StopSignal = keyof typeof SIGNAL_EXIT_CODES;
+export type EndingSignal = keyof typeof SIGNAL_EXIT_CODES;
 
 /** The reason of a signal's abort. */
 export class SignalReceived extends Error {
-  readonly signal: StopSignal;
+  readonly signal: EndingSignal;
 
-  constructor(signal: StopSignal) {
+  constructor(signal: EndingSignal) {
     super(`received ${signal}`);
     this.signal = signal;
   }

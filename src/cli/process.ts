@@ -4,9 +4,9 @@ import type { CliIo, OutputStream } from "./command.ts";
 import {
   CLOSE_GRACE_MS,
   DRAIN_GRACE_MS,
+  type EndingSignal,
   SIGNAL_EXIT_CODES,
   SignalReceived,
-  type StopSignal,
 } from "./interruption.ts";
 import { runCli, runLegacy } from "./main.ts";
 
@@ -69,7 +69,7 @@ function processIo(): CliIo {
     // Nothing that hangs may keep a process that was told to end.
     setTimeout(() => process.exit(SIGNAL_EXIT_CODES[reason.signal]), CLOSE_GRACE_MS).unref();
   };
-  for (const signal of Object.keys(SIGNAL_EXIT_CODES) as StopSignal[]) {
+  for (const signal of Object.keys(SIGNAL_EXIT_CODES) as EndingSignal[]) {
     // The first signal asks the command to wind up; whoever sends a second one wants out at once.
     process.on(signal, () => {
       const reason = new SignalReceived(signal);

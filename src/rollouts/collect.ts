@@ -7,10 +7,10 @@ import { CollectionProgress, type ProgressSnapshot } from "./collection-progress
 import { ConcurrencyLimit } from "./concurrency.ts";
 import { FairQueue, type QueuedRow } from "./fair-queue.ts";
 import type { Row } from "./jsonl-rows.ts";
+import { Losses } from "./losses.ts";
 import { Outages } from "./outages.ts";
 import {
   DeadlineExceeded,
-  type Failure,
   type Outcome,
   outcomeOfError,
   outcomeOfReply,
@@ -20,10 +20,6 @@ import { failureRow, lineOf, outputRow } from "./output-row.ts";
 import { RetryQueue } from "./retry-queue.ts";
 import { StartedRollout } from "./started-rollout.ts";
 
-/** With this many refused credentials and not one success the rest would fail the same way. */
-const GIVE_UP_AFTER_REFUSALS = 10;
-/** The same, in the stage of the model, once a rollout is out of attempts: an endpoint that is not there, or is none. */
-const ENDPOINT_FAULTS = new Set(["connection", "invalid_response"]);
 /** How long an agent that cannot be reached is waited for. */
 const LONGEST_OUTAGE_MS = 300_000;
 const PROBE_TIMEOUT_MS = 10_000;
@@ -48,9 +44,7 @@ export class Collection {
   #completed = 0;
   #failed = 0;
   #cancelled = 0;
-  #resumable = 0;
-  #outOfAttempts: number;
-  #refusals = 0;
+  readonly #losses: Losses;
   #paused = false;
   #stoppedEarly: string | undefined;
   #fatal: unknown;
@@ -63,13 +57,13 @@ export class Collection {
     this.#queue = new FairQueue(options.rows);
     this.concurrency = new ConcurrencyLimit(options.limits.concurrency);
     const { total, alreadyDone, alreadyLost } = options;
-    this.#outOfAttempts = alreadyLost?.outOfAttempts ?? 0;
+    this.#losses = new Losses(options.limits.maxAttempts, alreadyLost?.outOfAttempts ?? 0);
     this.progress = new CollectionProgress({
       total,
       alreadyDone,
       earlier: options.earlier,
       spent: options.spent,
-      alreadyLost: this.#outOfAttempts + (alreadyLost?.terminal ?? 0),
+      alreadyLost: this.#losses.outOfAttempts + (alreadyLost?.terminal ?? 0),
     });
     this.#outages = this.#watchForOutages();
   }
@@ -135,8 +129,8 @@ export class Collection {
       failed: this.#failed,
       cancelled: this.#cancelled,
       stoppedEarly: this.#stoppedEarly,
-      resumable: this.#resumable,
-      outOfAttempts: this.#outOfAttempts,
+      resumable: this.#losses.resumable,
+      outOfAttempts: this.#losses.outOfAttempts,
       maxAttempts: limits.maxAttempts,
       progress: this.snapshot(),
     };
@@ -335,7 +329,7 @@ export class Collection {
         this.progress.written(row);
         await settle?.(() => output.sync());
         this.#completed++;
-        this.#refusals = 0;
+        this.#losses.succeeded();
         this.concurrency.succeeded();
         return false;
       }
@@ -356,7 +350,8 @@ export class Collection {
         }
         const willRetry =
           failure.retryable && !failure.terminal && queued.attempt + 1 < this.#options.limits.maxAttempts;
-        this.#noteRefusal(failure, willRetry);
+        const reason = this.#losses.reasonToEnd(failure, willRetry);
+        if (reason !== undefined) this.#stopEarly(reason);
         if (willRetry) {
           const attempt = queued.attempt + 1;
           const counted = this.#options.countAttempts !== false;
@@ -365,7 +360,7 @@ export class Collection {
           return true;
         }
         this.#failed++;
-        this.#noteLost(failure, persist ? queued.attempt + 1 : queued.attempt);
+        this.#losses.lost(failure, persist ? queued.attempt + 1 : queued.attempt);
         return false;
       }
     }
@@ -393,20 +388,6 @@ export class Collection {
       gaveUp: (_, message) =>
         this.#stopEarly(`${message}, and it has not come back within ${longestMs / 1000} s`),
     });
-  }
-
-  #noteLost(failure: Failure, attempts: number): void {
-    // A refused row is refused again: it has to be corrected, which makes it another run.
-    if (failure.terminal || failure.class === "invalid_row") return;
-    if (attempts >= this.#options.limits.maxAttempts) this.#outOfAttempts++;
-    else this.#resumable++;
-  }
-
-  #noteRefusal(failure: Failure, willRetry: boolean): void {
-    if (failure.class === "budget_exhausted") this.#stopEarly(failure.message);
-    const endpointIsWrong = failure.stage === "model" && ENDPOINT_FAULTS.has(failure.class) && !willRetry;
-    if ((failure.class !== "provider_auth" && !endpointIsWrong) || this.#completed > 0) return;
-    if (++this.#refusals >= GIVE_UP_AFTER_REFUSALS) this.#stopEarly(failure.message);
   }
 
   #outOfTime(): void {
