@@ -88,4 +88,14 @@ describe("AlarmClock", () => {
     expect(heard).toEqual(["first", "second"]);
     expect(clock.size).toBe(0);
   });
+
+  it("waits for nobody when all have left", () => {
+    const clock = new AlarmClock();
+    const sleepers = [30_000, 20_000, 40_000].map((delay) => wakeIn(clock, delay, () => {}));
+    for (const sleeper of sleepers) {
+      sleeper.hasLeft = true;
+      clock.left(sleeper);
+    }
+    expect(clock.size).toBe(0);
+  });
 });

@@ -33,6 +33,11 @@ export class AlarmClock {
     if (sleeper.wakeAt < this.#timerAt) this.#arm();
   }
 
+  /** Told by one who has left, so that nobody is waited for in vain. */
+  left(sleeper: Sleeper): void {
+    if (sleeper === this.#sleepers[0] && !this.#turn) this.#arm();
+  }
+
   /** Sleepers that were not woken yet, those that left included until their time comes. */
   get size(): number {
     return this.#sleepers.length;

@@ -1,3 +1,4 @@
+import { keptContext } from "./contexts.ts";
 import { LazySignal } from "./lazy-signal.ts";
 import type { StopSignal } from "./stop-signal.ts";
 import { type LimitChain, type Limited, limitTime, unlimitTime } from "./time-limits.ts";
@@ -9,6 +10,7 @@ import { type LimitChain, type Limited, limitTime, unlimitTime } from "./time-li
 export class Deadline extends LazySignal implements Limited {
   readonly #parent: StopSignal | undefined;
   readonly milliseconds: number;
+  readonly #context = keptContext("Deadline");
   #passed = false;
   dueAt = 0;
   chain: LimitChain | undefined;
@@ -55,7 +57,9 @@ export class Deadline extends LazySignal implements Limited {
   timeIsUp(): void {
     if (this.aborted) return;
     this.#passed = true;
-    this.abort(new Error(`time is up after ${this.milliseconds} ms`));
+    const reason = new Error(`time is up after ${this.milliseconds} ms`);
+    if (this.#context) this.#context.runInAsyncScope(this.abort, this, reason);
+    else this.abort(reason);
   }
 }
 

@@ -66,6 +66,14 @@ describe("DirectCall", () => {
       await call({ signal, timeoutMs }).send(serverOf(async () => answer(200, null)));
       const broken = call({ signal, timeoutMs }).send(serverOf(() => Promise.reject(new Error("x"))));
       await expect(broken).rejects.toThrow("x");
+      const worse = call({ signal, timeoutMs }).send({
+        serve() {
+          throw new Error("at once");
+        },
+      });
+      await expect(worse).rejects.toThrow("at once");
+      const silent = call({ signal, timeoutMs }).send(serverOf(async () => undefined as never));
+      await expect(silent).rejects.toThrow(TypeError);
     }
     expect(listeners).toBe(0);
   });

@@ -6,7 +6,12 @@ import { abortSignalOf, type StopSignal } from "./stop-signal.ts";
 
 /** The part of a co-hosted server the client needs. */
 export interface LocalServer {
-  serve(call: DirectCall, receiver: { answered(reply: LocalReply): void }): void;
+  serve(call: DirectCall, receiver: LocalReceiver): void;
+}
+
+interface LocalReceiver {
+  answered(reply: LocalReply): void;
+  failed(error: unknown): void;
 }
 
 /** A server that is nothing but a function. */
@@ -15,7 +20,7 @@ export function serverOf(handle: (call: DirectCall) => Promise<LocalReply>): Loc
     serve(call, receiver) {
       void handle(call).then(
         (reply) => receiver.answered(reply),
-        (error: unknown) => call.failed(error),
+        (error: unknown) => receiver.failed(error),
       );
     },
   };
@@ -86,7 +91,11 @@ export class DirectCall {
       }
       // A handler that ignores its signal must not hold its caller.
       if (this.stop !== NEVER) this.stop.addEventListener("abort", this);
-      local.serve(this, this);
+      try {
+        local.serve(this, this);
+      } catch (error) {
+        this.failed(error);
+      }
     });
   }
 
@@ -97,8 +106,8 @@ export class DirectCall {
 
   answered(reply: LocalReply): void {
     this.#end();
-    const answer = new DirectReply(reply);
     try {
+      const answer = new DirectReply(reply);
       if (this.#stage !== undefined && !answer.ok)
         throw failureOf(this.#server, this.path, this.#stage, answer);
       this.#resolve?.(answer);

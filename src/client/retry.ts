@@ -77,6 +77,7 @@ class Nap implements Sleeper {
 
   handleEvent(): void {
     this.hasLeft = true;
+    clock.left(this);
     this.#signal?.removeEventListener("abort", this);
     this.#reject(this.#signal?.reason);
   }

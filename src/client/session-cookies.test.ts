@@ -44,6 +44,9 @@ describe("SessionCookies", () => {
     expect([a.signed, b.signed]).toEqual([[], []]);
     expect(SessionCookies.sessionIn(merged, a)).toBe("a2");
     expect({ ...merged }).toEqual({ b: "b:b1", a: "a:a2" });
+    const [c, d] = [signer("c"), signer("d")].map((each) => SessionCookies.of(each, "1", undefined));
+    const all = [c, d].reduce<typeof older>((before, next) => mergeCookies(before, next ?? {}), older);
+    expect(Object.keys(all)).toEqual(["a", "b", "c", "d"]);
     expect(mergeCookies({}, newer)).toBe(newer);
     expect(mergeCookies(SessionCookies.of(a, "a1", undefined), newer)).toBe(newer);
     expect(mergeCookies({ c: "3" }, newer)).toEqual({ c: "3", a: "a:a2" });

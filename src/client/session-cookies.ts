@@ -54,11 +54,14 @@ export class SessionCookies {
   /** Both, the newer ones winning, none of them signed for it; undefined when one of them is of another kind. */
   static merged(older: Cookies, newer: Cookies): Cookies | undefined {
     if (!(older instanceof SessionCookies && newer instanceof SessionCookies)) return undefined;
-    let all: SessionCookies = newer;
-    for (let each: SessionCookies | undefined = older; each; each = each.#next)
-      if (!Object.hasOwn(newer, each.#signer.name))
-        all = new SessionCookies(each.#signer, each.#sessionId, each.#given, each.#value, all);
-    return all as unknown as Cookies;
+    return SessionCookies.#joined(older, newer) as unknown as Cookies;
+  }
+
+  static #joined(older: SessionCookies | undefined, newer: SessionCookies): SessionCookies {
+    if (older === undefined) return newer;
+    const rest = SessionCookies.#joined(older.#next, newer);
+    if (Object.hasOwn(newer, older.#signer.name)) return rest;
+    return new SessionCookies(older.#signer, older.#sessionId, older.#given, older.#value, rest);
   }
 
   #by(signer: CookieSigner): SessionCookies | undefined {

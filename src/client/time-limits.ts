@@ -1,13 +1,9 @@
+import { AsyncResource } from "node:async_hooks";
 import { LONGEST_TIMER_MS } from "./longest-timer.ts";
-
-/** `performance.now` rounded up: V8 keeps whole numbers in their objects, and makes another object for each of the others. */
-export function wholeMs(): number {
-  return Math.ceil(performance.now());
-}
 
 /** Something that ends when its time is over; a link of the chain of those with the same limit. */
 export interface Limited {
-  /** Of a clock that only goes forward (`wholeMs`). */
+  /** Of a clock that only goes forward (`performance.now`). */
   dueAt: number;
   chain: LimitChain | undefined;
   before: Limited | undefined;
@@ -15,25 +11,31 @@ export interface Limited {
   timeIsUp(): void;
 }
 
+/** A timer serves many: it must not run on behalf of the one who happened to start it. */
+const onNobodysBehalf = new AsyncResource("TimeLimits");
+
 /** Those with the same limit: who began first is due first, so that one timer will do for all of them. */
 export class LimitChain {
   readonly #milliseconds: number;
   #first: Limited | undefined;
   #last: Limited | undefined;
   #timer: NodeJS.Timeout | undefined;
+  /** Whose time is up when the timer fires, whatever the clock says: both may differ by a millisecond. */
+  #timerOf: Limited | undefined;
 
   constructor(milliseconds: number) {
     this.#milliseconds = milliseconds;
   }
 
   add(limited: Limited): void {
-    limited.dueAt = wholeMs() + this.#milliseconds;
+    // Whole: V8 keeps such numbers in their objects, and makes another object for each of the others.
+    limited.dueAt = Math.ceil(performance.now()) + this.#milliseconds;
     limited.chain = this;
     limited.before = this.#last;
     if (this.#last) this.#last.after = limited;
     else this.#first = limited;
     this.#last = limited;
-    if (this.#timer === undefined) this.#arm(this.#milliseconds);
+    if (this.#timer === undefined) this.#arm(limited, this.#milliseconds);
   }
 
   remove(limited: Limited): void {
@@ -45,35 +47,48 @@ export class LimitChain {
     limited.chain = undefined;
     limited.before = undefined;
     limited.after = undefined;
+    if (limited === this.#timerOf) this.#timerOf = undefined;
     if (this.#first) return;
     clearTimeout(this.#timer);
     this.#timer = undefined;
     if (chains.get(this.#milliseconds) === this) chains.delete(this.#milliseconds);
   }
 
-  #arm(milliseconds: number): void {
-    this.#timer = setTimeout(this.#onTime, Math.min(Math.max(1, milliseconds), LONGEST_TIMER_MS));
+  #arm(limited: Limited, milliseconds: number): void {
+    const delay = Math.min(Math.max(1, milliseconds), LONGEST_TIMER_MS);
+    this.#timerOf = milliseconds > LONGEST_TIMER_MS ? undefined : limited;
+    this.#timer = onNobodysBehalf.runInAsyncScope(setTimeout, undefined, this.#onTime, delay);
   }
 
   readonly #onTime = (): void => {
+    const now = performance.now();
     try {
-      while (this.#first && this.#first.dueAt <= performance.now()) {
-        const limited = this.#first;
-        this.remove(limited);
-        limited.timeIsUp();
+      for (
+        let first = this.#first;
+        first && (first === this.#timerOf || first.dueAt <= now);
+        first = this.#first
+      ) {
+        this.remove(first);
+        first.timeIsUp();
       }
     } finally {
       // A listener that throws must not take the limits of the others with it.
-      const next: Limited | undefined = this.#first;
-      if (next) this.#arm(Math.ceil(next.dueAt - performance.now()));
+      const next = this.#first;
+      if (next) this.#arm(next, Math.ceil(next.dueAt - performance.now()));
     }
   };
 }
 
+let timers: typeof setTimeout = setTimeout;
 const chains = new Map<number, LimitChain>();
 
 /** Tells it after this long that its time is up. A timer for each would be three objects more that wait with every call. */
 export function limitTime(limited: Limited, milliseconds: number): void {
+  // Tests put other timers in place: what waits for the former ones must not be waited for.
+  if (timers !== setTimeout) {
+    timers = setTimeout;
+    chains.clear();
+  }
   const limit = Math.max(0, milliseconds) || 0;
   let chain = chains.get(limit);
   if (!chain) {

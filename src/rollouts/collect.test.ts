@@ -2,8 +2,12 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { RunClient } from "../client/run-client.ts";
 import type { ServerClient } from "../client/server-client.ts";
+import type { RolloutCaptures } from "./capture/captures.ts";
 import { Collection } from "./collect.ts";
+import type { CollectOptions } from "./collect-contract.ts";
+import type { Row } from "./jsonl-rows.ts";
 import { JsonlWriter } from "./jsonl-writer.ts";
 import { RolloutTally } from "./rollout-tally.ts";
 
@@ -33,7 +37,77 @@ function answering(answer: () => unknown): ServerClient {
   return { post: call, get: call, baseUrl: (server) => server };
 }
 
+/** Collects so many rollouts, one after the other. */
+async function collecting(count: number, client: ServerClient, changes: Partial<CollectOptions> = {}) {
+  const output = await JsonlWriter.open(at("o.jsonl"));
+  const failures = await JsonlWriter.open(at("f.jsonl"));
+  try {
+    return await new Collection({
+      client,
+      rows: (async function* () {
+        for (let task = 0; task < count; task++)
+          yield { row: { agent_ref: { name: "agent" } }, taskIndex: task, rolloutIndex: 0, attempt: 0 };
+      })(),
+      total: count,
+      alreadyDone: 0,
+      output,
+      failures,
+      limits: { concurrency: 1, maxAttempts: 1, rolloutTimeoutMs: 60_000, runTimeoutMs: 60_000 },
+      ...changes,
+    }).run();
+  } finally {
+    await Promise.all([output.close(), failures.close()]);
+  }
+}
+
+const broken = (post: () => Promise<never>): ServerClient => ({ ...answering(() => null), post });
+
 describe("Collection", () => {
+  it("never counts a rollout as shorter than nothing", async () => {
+    const took: number[] = [];
+    await collecting(
+      300,
+      answering(() => ({ reward: 1 })),
+      {
+        onOutcome: ({ milliseconds }) => took.push(milliseconds),
+      },
+    );
+    expect(took.filter((milliseconds) => milliseconds < 0 || Object.is(milliseconds, -0))).toEqual([]);
+    expect(took).toHaveLength(300);
+  });
+
+  it("ends, whatever throws on the way of a rollout", async () => {
+    const atOnce = () => {
+      throw new Error("at once");
+    };
+    expect(await collecting(2, broken(atOnce))).toMatchObject({ completed: 0, failed: 2 });
+    const captures = {
+      prepare: async () => {},
+      attach: (row: Row) => ({ row }),
+    } as unknown as RolloutCaptures;
+    expect(await collecting(2, broken(atOnce), { captures })).toMatchObject({ failed: 2 });
+    const formless = () => Promise.reject(Object.create(null));
+    await expect(collecting(2, broken(formless))).rejects.toThrow("Cannot convert object");
+    const retry = { attempts: 1, wallClockMs: null, baseDelayMs: 1, maxDelayMs: 1 };
+    const away = new RunClient({ addresses: new Map([["agent", "http://127.0.0.1:9"]]), retry });
+    const onNotice = () => {
+      throw new Error("nobody reads notices");
+    };
+    await expect(collecting(2, away, { onNotice })).rejects.toThrow("nobody reads notices");
+  });
+
+  it("counts the time of a rollout from its first call", async () => {
+    const prepare = () => new Promise<void>((resolve) => setTimeout(resolve, 60));
+    const captures = { prepare, attach: (row: Row) => ({ row }) } as unknown as RolloutCaptures;
+    const limits = { concurrency: 1, maxAttempts: 1, rolloutTimeoutMs: 30, runTimeoutMs: null };
+    const result = await collecting(
+      1,
+      answering(() => ({ reward: 1 })),
+      { captures, limits },
+    );
+    expect(result).toMatchObject({ completed: 1, failed: 0 });
+  });
+
   it("measures time with a clock that cannot be set", async () => {
     vi.useFakeTimers({ toFake: ["Date"], now: new Date("2026-01-01") });
     const output = await JsonlWriter.open(at("o.jsonl"));

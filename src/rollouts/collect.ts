@@ -1,5 +1,5 @@
 import { neverReached } from "../client/run-client.ts";
-import { callServer, type ServerReply } from "../client/server-client.ts";
+import { callServer, type RequiredCall, type ServerReply } from "../client/server-client.ts";
 import { errorMessage } from "../errors.ts";
 import { type AttachedRow, type RolloutCaptures, withTrajectory } from "./capture/captures.ts";
 import type { CallTarget, CollectOptions, CollectResult, RunningRollout } from "./collect-contract.ts";
@@ -217,14 +217,17 @@ export class Collection {
 
   /** No async function: while thousands of rollouts wait, each would hold more than these two. */
   #ask(rollout: StartedRollout): void {
+    rollout.begin();
     void this.#send(rollout).then(
-      (reply) => void this.#finish(rollout, this.#outcomeOfReply(reply, rollout)),
-      (error: unknown) => void this.#finish(rollout, this.#outcomeOfError(error, rollout)),
+      (reply) => void this.#finish(rollout, () => this.#outcomeOfReply(reply, rollout)),
+      (error: unknown) => void this.#finish(rollout, () => this.#outcomeOfError(error, rollout)),
     );
   }
 
-  async #finish(rollout: StartedRollout, outcome: Outcome | undefined): Promise<void> {
+  async #finish(rollout: StartedRollout, read: () => Outcome | undefined): Promise<void> {
     try {
+      rollout.end();
+      const outcome = read();
       if (outcome !== undefined) this.#ended(rollout, await this.#settle(rollout.queued, outcome));
     } catch (error) {
       this.#giveUp(error);
@@ -241,14 +244,13 @@ export class Collection {
 
   #left(rollout: StartedRollout): void {
     const { id, agent } = rollout;
-    rollout.end();
     this.#running.delete(id);
     this.#runningByAgent.set(agent, (this.#runningByAgent.get(agent) ?? 1) - 1);
     this.#wake();
   }
 
   #send(rollout: StartedRollout): Promise<ServerReply> {
-    return callServer(this.#options.client, {
+    const call: RequiredCall = {
       ...rollout.target,
       body: rollout.queued.row,
       signal: rollout,
@@ -256,7 +258,12 @@ export class Collection {
         rollout.entered(stage, what);
         if (stage === "model") this.progress.modelCalled();
       },
-    });
+    };
+    try {
+      return callServer(this.#options.client, call);
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   #outcomeOfReply(reply: ServerReply, rollout: StartedRollout): Outcome | undefined {

@@ -1,10 +1,13 @@
 import type { FailureStage } from "../client/call-errors.ts";
 import { LazySignal } from "../client/lazy-signal.ts";
 import type { StageListener } from "../client/server-client.ts";
-import { type LimitChain, type Limited, limitTime, unlimitTime, wholeMs } from "../client/time-limits.ts";
+import { type LimitChain, type Limited, limitTime, unlimitTime } from "../client/time-limits.ts";
 import type { CallTarget, RunningRollout } from "./collect-contract.ts";
 import type { QueuedRow } from "./fair-queue.ts";
 import { DeadlineExceeded } from "./outcome.ts";
+
+/** Rounded down: V8 keeps whole numbers in their objects, and makes another object for each of the others. */
+const wholeMs = () => Math.floor(performance.now());
 
 /** A rollout from its start to its outcome: what it is busy with, and the signal that ends it early. */
 export class StartedRollout extends LazySignal implements RunningRollout, Limited {
@@ -32,7 +35,11 @@ export class StartedRollout extends LazySignal implements RunningRollout, Limite
     this.stage = target.stage;
     this.stageSince = now;
     this.#limitMs = limitMs;
-    if (limitMs !== null) limitTime(this, limitMs);
+  }
+
+  /** Its time begins with its first call. */
+  begin(): void {
+    if (this.#limitMs !== null) limitTime(this, this.#limitMs);
   }
 
   get agent(): string {
@@ -58,7 +65,7 @@ export class StartedRollout extends LazySignal implements RunningRollout, Limite
     this.abort(new DeadlineExceeded(text, this.stage));
   }
 
-  /** Its time does not matter any more. */
+  /** It has its answer: its time does not matter any more. */
   end(): void {
     unlimitTime(this);
   }

@@ -59,6 +59,8 @@ export interface AppReply {
 /** Who gets an answer; what it does with it must not throw. */
 export interface ReplyReceiver {
   answered(reply: AppReply): void;
+  /** There is none: whoever stands before the server could not pass the call on. */
+  failed(error: unknown): void;
 }
 
 /**
@@ -211,6 +213,8 @@ export interface AppParts {
   close?(): MaybePromise<void>;
 }
 
+const NO_ROUTE = { 404: "Not Found", 405: "Method Not Allowed" };
+
 /** One running server instance, independent of how it is reached. */
 export class ServerApp {
   readonly name: string;
@@ -271,7 +275,7 @@ export class ServerApp {
 
   /** Answers one request; never throws: whatever goes wrong becomes a status and a body. */
   handle(call: AppCall): Promise<AppReply> {
-    return new Promise((resolve) => this.serve(call, { answered: resolve }));
+    return new Promise((resolve, reject) => this.serve(call, { answered: resolve, failed: reject }));
   }
 
   /**
@@ -287,34 +291,49 @@ export class ServerApp {
     let result: unknown;
     try {
       const handler = this.#route(call.method, path);
-      if (typeof handler === "number") {
-        const detail = handler === 404 ? "Not Found" : "Method Not Allowed";
-        receiver.answered(new SessionReply({ status: handler, body: { detail } }, session));
-        return;
-      }
-      if (call.body instanceof MalformedBody && !this.#parts.takesMalformed?.(path))
+      if (
+        call.body instanceof MalformedBody &&
+        typeof handler !== "number" &&
+        !this.#parts.takesMalformed?.(path)
+      )
         throw new ValidationError([call.body.detail]);
-      const routed = new RoutedCall(call, path, sessionId, rolloutId, tokenCapture);
-      result = this.#rollouts ? this.#rollouts.serve(handler, routed) : handler(routed);
+      if (typeof handler === "number")
+        result = new Reply({ status: handler, body: { detail: NO_ROUTE[handler] } });
+      else {
+        const routed = new RoutedCall(call, path, sessionId, rolloutId, tokenCapture);
+        result = this.#rollouts ? this.#rollouts.serve(handler, routed) : handler(routed);
+      }
     } catch (error) {
       receiver.answered(this.#failed(error, call, session));
       return;
     }
     void Promise.resolve(result).then(
-      (value) => {
-        const isReply = value instanceof Reply;
-        receiver.answered(new SessionReply(isReply ? value : { body: value ?? null }, session));
-        if (isReply) value.release();
-      },
+      (value) => receiver.answered(this.#reply(value, call, session)),
       (error: unknown) => receiver.answered(this.#failed(error, call, session)),
     );
+  }
+
+  #reply(value: unknown, call: AppCall, session: Cookies): AppReply {
+    try {
+      if (!(value instanceof Reply)) return new SessionReply({ body: value ?? null }, session);
+      const reply = new SessionReply(value, session);
+      value.release();
+      return reply;
+    } catch (error) {
+      return this.#failed(error, call, session);
+    }
   }
 
   #failed(error: unknown, call: AppCall, session: Cookies): AppReply {
     const { name: server, type } = this;
     const { path } = splitRolloutPrefix(call.path);
     const { log } = this.#parts;
-    return new SessionReply(mapError(error, { server, type, path, signal: call.signal, log }), session);
+    try {
+      return new SessionReply(mapError(error, { server, type, path, signal: call.signal, log }), session);
+    } catch {
+      // What was thrown cannot even be described; whoever waits for the answer must not wait for ever.
+      return new SessionReply({ status: 500, body: { detail: "Internal Server Error" } }, session);
+    }
   }
 
   #unwritable(call: AppCall, error: unknown): AppReply {

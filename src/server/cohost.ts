@@ -201,11 +201,11 @@ function logAccess(app: ServerApp, log: Logger): void {
   app.serve = (call, receiver) =>
     serve(call, {
       answered(reply) {
-        log.info(
-          `"${call.method} ${call.path}" ${reply.status} ${STATUS_CODES[reply.status] ?? ""}`.trimEnd(),
-        );
         receiver.answered(reply);
+        const { status } = reply;
+        log.info(`"${call.method} ${call.path}" ${status} ${STATUS_CODES[status] ?? ""}`.trimEnd());
       },
+      failed: (error) => receiver.failed(error),
     });
 }
 

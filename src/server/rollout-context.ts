@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import { keepContexts } from "../client/contexts.ts";
 import { isRolloutId, rolloutIdOf } from "../openai/rollout-id.ts";
 import type { Handler, RouteCall } from "./app.ts";
 
@@ -8,6 +9,10 @@ const ROW_ROUTES = new Set(["/run", "/verify"]);
 /** Knows which rollout the running code works for. Made only for observed runs: following calls around has a price. */
 export class RolloutContext {
   readonly #storage = new AsyncLocalStorage<string>();
+
+  constructor() {
+    keepContexts();
+  }
 
   get current(): string | undefined {
     return this.#storage.getStore();

@@ -10,6 +10,7 @@ import type { StopSignal } from "../stop-signal.ts";
 import type { Slot } from "./adaptive-limit.ts";
 import { jsonProblem, parseAnswer } from "./answer-json.ts";
 import type { ApiKey } from "./api-key.ts";
+import { CallReports } from "./call-reports.ts";
 import { ORDINARY_PASS } from "./circuit-breaker.ts";
 import { type CostMeter, costOf } from "./cost.ts";
 import { chooseEndpoint, type Endpoint, replicaOf } from "./endpoint.ts";
@@ -24,9 +25,6 @@ import type { Price, ProviderSettings } from "./settings.ts";
 import { type AttemptReply, sendAttempt } from "./transport.ts";
 
 const NOTHING_TRIED: ReadonlySet<Endpoint> = new Set();
-/** At most one warning about refusals in this time, and about each other kind of failure in the longer one. */
-const WARN_EVERY_MS = 10_000;
-const WARN_OF_OTHERS_EVERY_MS = 30_000;
 /** What is answered where a path is not known. */
 const MISPLACED: ReadonlySet<number> = new Set([404, 405, 410, 501]);
 /** A failure that looks lasting is believed after this many attempts, or one of each replica. */
@@ -119,14 +117,14 @@ export class Provider {
   #redact: (text: string) => string;
   #redactAnswer: (text: string) => string;
   #headers: Readonly<Record<string, string>>;
-  readonly #warnedAt = new Map<string, number>();
-  #warnedOfUncounted = false;
+  readonly #reports: CallReports;
   /** Endpoints that have answered: their host exists, even if its name is not found for a while. */
   readonly #answered = new WeakSet<Endpoint>();
 
   constructor(parts: ProviderParts) {
     const { settings } = parts;
     this.#parts = parts;
+    this.#reports = new CallReports(parts.log, settings.retry_attempts);
     this.#own = parts.maxConcurrent === null ? undefined : new Semaphore(parts.maxConcurrent);
     this.#maxResponseBytes = settings.max_response_mb * 1024 * 1024;
     const { request_timeout_seconds: timeout } = settings;
@@ -154,7 +152,7 @@ export class Provider {
 
   /** Makes one call, as often as the budget allows, and returns what `read` made of the answer. */
   async call<T>(call: ProviderCall<T>): Promise<ProviderReply<T>> {
-    const { meters, price } = this.#parts;
+    const { meters, price, free } = this.#parts;
     const body = call.rawBody ?? (call.body === undefined ? undefined : JSON.stringify(call.body));
     const key = this.#cacheKey(call, body);
     const kept = key && (await this.#fromCache(key, call));
@@ -164,21 +162,8 @@ export class Provider {
     if (key) void this.#parts.cache?.keep(ResponseCache.key(key), key, reply.text);
     const cost = costOf(usage, price, reply.headers);
     if (cost !== null) for (const meter of meters) meter.add(cost);
-    else this.#warnOfUncounted();
+    else if (!free) this.#reports.uncounted(this.hosts, meters, price);
     return { value, cost, cached: false, replica };
-  }
-
-  /** An endpoint that was to tell its cost, or a usage that is missing: the limit cannot hold. */
-  #warnOfUncounted(): void {
-    const { meters, log, free, price } = this.#parts;
-    if (free || this.#warnedOfUncounted || meters.every(({ limit }) => limit === null)) return;
-    this.#warnedOfUncounted = true;
-    const hosts = this.hosts.join(", ");
-    log.warn(
-      price === undefined
-        ? `max_cost is set, but ${hosts} did not tell what a call cost; set prices, or such calls do not count`
-        : `max_cost is set, but ${hosts} did not tell how many tokens a call used (usage); such calls do not count`,
-    );
   }
 
   #takeKey(): void {
@@ -242,7 +227,15 @@ export class Provider {
               })
             : undefined;
         if (delay === undefined) throw gaveUp(this.#tooLongToWait(error), attempt, progress.since);
-        this.#report(call, endpoint, error, attempt, progress.since);
+        const mostAttempts = error.lasting ? LASTING_ATTEMPTS : this.#budget.attempts;
+        this.#reports.failed({
+          endpoint,
+          path: call.path,
+          error,
+          attempt,
+          since: progress.since,
+          mostAttempts,
+        });
         failed = new Set([...failed, endpoint]);
         const next = chooseEndpoint(endpoints, first, failed);
         if (failed.has(next) || next.breaker.isOpen) await sleep(delay, call.signal);
@@ -385,34 +378,6 @@ export class Provider {
     }
     this.#takeKey();
     return true;
-  }
-
-  #report(
-    call: ProviderCall<unknown>,
-    endpoint: Endpoint,
-    error: ProviderError,
-    attempt: number,
-    since: number,
-  ): void {
-    const { log, settings } = this.#parts;
-    const { url, limit } = endpoint;
-    const status = error.providerStatus ?? "none";
-    const tries = settings.retry_attempts ?? "unlimited";
-    log.debug(
-      `[model_retry url=${url.text}${call.path} status=${status} kind=${error.failure.class} try=${attempt} max_tries=${tries} error_msg=${error.message}]`,
-    );
-    const now = Date.now();
-    const refused = error.failure.class === "provider_rate_limit";
-    const warnedAt = this.#warnedAt.get(error.failure.class);
-    const pause = refused ? WARN_EVERY_MS : WARN_OF_OTHERS_EVERY_MS;
-    if (warnedAt !== undefined && now - warnedAt < pause) return;
-    this.#warnedAt.set(error.failure.class, now);
-    if (refused) log.warn(`${error.message}; at most ${limit.limit} calls at once from now on`);
-    else {
-      const most = error.lasting ? LASTING_ATTEMPTS : tries;
-      const seconds = Math.round((now - since) / 1000);
-      log.warn(`${error.message}; trying again (attempt ${attempt} of ${most} failed, after ${seconds} s)`);
-    }
   }
 }
 

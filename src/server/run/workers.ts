@@ -87,7 +87,11 @@ export function sessionAffinity({ index, count, socketDirectory }: NonNullable<S
         const sessionId = app.sessionOf(call);
         const owner = sessionId === undefined ? index : ownerOf(sessionId, count);
         if (owner === index) local.serve(call, receiver);
-        else void forward(links, owner, app.name, call).then((reply) => receiver.answered(reply));
+        else
+          void forward(links, owner, app.name, call).then(
+            (reply) => receiver.answered(reply),
+            (error: unknown) => receiver.failed(error),
+          );
       };
       return app;
     },
