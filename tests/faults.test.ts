@@ -134,7 +134,7 @@ it.each(modes)("ends a rollout whose tool hangs as a timeout that names the tool
     class: "timeout",
     stage: "tool",
     retryable: true,
-    message: "tools /hang did not answer within 200 ms",
+    message: "tools /hang did not answer within 0.2 s (tool_call_timeout_seconds)",
   });
   expect(failure["mask_sample"]).toBe(true);
   expect(failure["reward"]).toBeUndefined();
@@ -154,7 +154,7 @@ it("names the stage when the rollout's own deadline passes", async () => {
   });
   expect(result.failed).toBe(1);
   expect(readFileSync(paths.failures, "utf8")).toContain(
-    "the rollout took longer than 0.3 s; it was in stage tool (hang)",
+    "the rollout took longer than 0.3 s (rollout_timeout_seconds); it was in stage tool (hang)",
   );
 });
 

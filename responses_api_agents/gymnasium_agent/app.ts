@@ -74,6 +74,7 @@ export default defineAgent({
         stage,
         signal: stop,
         timeoutMs: limits.toolCallMs,
+        timeoutKey: "tool_call_timeout_seconds",
       };
       const reply = await callServer(client, { ...call, cookies: environmentCookies });
       environmentCookies = mergeCookies(environmentCookies, reply.cookies);

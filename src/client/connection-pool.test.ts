@@ -1,5 +1,6 @@
 import type { AddressInfo } from "node:net";
 import { createServer, type Server, type Socket } from "node:net";
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
 import { ConnectionPool } from "./connection-pool.ts";
 
@@ -56,6 +57,7 @@ describe("a pool of connections", () => {
       "POST /a?b=c HTTP/1.1",
       expect.stringMatching(/^host: 127\.0\.0\.1:\d+$/),
       "connection: keep-alive",
+      "accept-encoding: identity",
       "x-y: z",
       "content-length: 4",
       "",
@@ -182,5 +184,60 @@ describe("a pool of connections", () => {
       connectTimeoutMs: 50,
     });
     await expect(ask(silent)).rejects.toMatchObject({ code: "CONNECTION_TIMEOUT" });
+  });
+
+  it.each([
+    ["gzip", gzipSync],
+    ["deflate", deflateSync],
+    ["Deflate", deflateRawSync],
+    ["identity, br", brotliCompressSync],
+  ])("reads an answer that is encoded as %s although nobody asked for it", async (name, encode) => {
+    const body = encode(Buffer.from("grüezi"));
+    const { pool } = await talkTo((socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\ncontent-encoding: ${name}\r\n\r\n`);
+      socket.end(body);
+    });
+    expect((await ask(pool)).text).toBe("grüezi");
+  });
+
+  it("refuses encodings it does not know, that are wrong, or that hold more than allowed", async () => {
+    const answers = [
+      ["zstd", Buffer.from("x"), "it is encoded as zstd"],
+      ["gzip", Buffer.from("x"), "it says that it is encoded as gzip, and is not"],
+      ["gzip", gzipSync(Buffer.alloc(100_000)), "larger than allowed"],
+    ] as const;
+    let next = 0;
+    const { pool } = await talkTo((socket) => {
+      const [name, body] = answers[next++] ?? ["", Buffer.alloc(0)];
+      socket.write(`HTTP/1.1 200 OK\r\ncontent-encoding: ${name}\r\ncontent-length: ${body.length}\r\n\r\n`);
+      socket.write(body);
+    });
+    for (const [, , problem] of answers) await expect(ask(pool)).rejects.toThrow(problem);
+  });
+
+  it("sends a request again, once, when a used connection turns out to be closed, if it may", async () => {
+    const heard: number[] = [];
+    const { pool } = await talkTo((socket, _, connection) => {
+      const isFirst = !heard.includes(connection);
+      heard.push(connection);
+      if (isFirst) socket.write(ANSWER);
+      else socket.destroy();
+    });
+    for (let call = 0; call < 3; call++) expect((await ask(pool, { resendable: true })).text).toBe("ok");
+    expect(heard).toEqual([1, 1, 2, 2, 3]);
+    await expect(ask(pool)).rejects.toThrow();
+    expect(heard).toEqual([1, 1, 2, 2, 3, 3]);
+  });
+
+  it("does not send again what failed on a new connection, or after the answer began", async () => {
+    let answers = 0;
+    const { pool, connections } = await talkTo((socket) => {
+      if (++answers === 1) socket.write(ANSWER);
+      else socket.end("HTTP/1.1 200");
+    });
+    expect((await ask(pool, { resendable: true })).text).toBe("ok");
+    await expect(ask(pool, { resendable: true })).rejects.toThrow("closed");
+    await expect(ask(pool, { resendable: true })).rejects.toThrow("closed");
+    expect([connections(), answers]).toEqual([2, 3]);
   });
 });

@@ -32,16 +32,28 @@ export class ConnectionPool implements ExchangeWorker {
     this.#options = options;
   }
 
-  /** Sends one request, once. Redirects are not followed, so that keys stay with their host. */
+  /** Sends one request, once unless it may be sent again. Redirects are not followed, so that keys stay with their host. */
   request(request: ExchangeRequest): Promise<HttpAnswer> {
     return new Promise((resolve, reject) => {
       request.signal?.throwIfAborted();
-      const head = requestHead(request.method, request.path, this.#linesOf(request.headers), request.body);
+      const head = this.#headOf(request);
       const exchange = new Exchange(request, resolve, reject);
       const connection = this.#free();
       if (connection) connection.send(exchange, head);
       else this.#wait(exchange, head);
     });
+  }
+
+  /** Over a connection of its own: the other idle ones may be as old. */
+  #resend(exchange: Exchange): void {
+    exchange.wasResent = true;
+    const head = this.#headOf(exchange.request);
+    if (this.#all.size < this.#options.maxConnections) this.#open().send(exchange, head);
+    else this.#wait(exchange, head);
+  }
+
+  #headOf({ method, path, headers, body }: ExchangeRequest): string {
+    return requestHead(method, path, this.#linesOf(headers), body);
   }
 
   /** Closes all connections; requests under way fail. */
@@ -83,6 +95,7 @@ export class ConnectionPool implements ExchangeWorker {
       },
       onFree: (free) => this.#freed(free),
       onClosed: (closed) => this.#closed(closed),
+      onStale: (exchange) => this.#resend(exchange),
     });
     this.#all.add(connection);
     return connection;

@@ -45,9 +45,9 @@ describe("DirectCall", () => {
   });
 
   it("says how long it has waited, and in which stage", async () => {
-    const waiting = call({ timeoutMs: 5 }, "model").send(never);
+    const waiting = call({ timeoutMs: 5, timeoutKey: "x_timeout_seconds" }, "model").send(never);
     await expect(waiting).rejects.toMatchObject({
-      message: "harbour /v1/responses did not answer within 5 ms",
+      message: "harbour /v1/responses did not answer within 0.005 s (x_timeout_seconds)",
       info: { class: "timeout", stage: "model", retryable: true },
     });
   });
@@ -91,7 +91,7 @@ describe("DirectCall", () => {
           }),
       ),
     );
-    await expect(waiting).rejects.toThrow("did not answer within 5 ms");
+    await expect(waiting).rejects.toThrow("did not answer within 0.005 s");
     expect(reason).toEqual(new Error("time is up after 5 ms"));
   });
 });

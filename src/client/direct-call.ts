@@ -52,6 +52,7 @@ export class DirectCall {
   readonly #server: string;
   /** Of a call that has to succeed. */
   readonly #stage: FailureStage | undefined;
+  readonly #timeoutKey: string | undefined;
   #resolve: ((reply: ServerReply) => void) | undefined;
   #reject: ((error: unknown) => void) | undefined;
 
@@ -74,6 +75,7 @@ export class DirectCall {
       timeoutMs === undefined || timeoutMs === null ? (signal ?? NEVER) : new Deadline(timeoutMs, signal);
     this.#server = server;
     this.#stage = stage;
+    this.#timeoutKey = options.timeoutKey;
   }
 
   /** Made when the handler asks for it. */
@@ -121,7 +123,10 @@ export class DirectCall {
   failed(error: unknown): void {
     this.#end();
     const { stop } = this;
-    const told = stop instanceof Deadline && stop.passed ? late(this.#server, this.path, stop, error) : error;
+    const told =
+      stop instanceof Deadline && stop.passed
+        ? late(this.#server, this.path, stop, this.#timeoutKey, error)
+        : error;
     this.#reject?.(this.#stage === undefined ? told : inStage(this.#stage, told));
   }
 
@@ -133,8 +138,15 @@ export class DirectCall {
   }
 }
 
-export function late(server: string, path: string, deadline: Deadline, cause: unknown): ServerCallError {
-  const message = `${server} ${path} did not answer within ${deadline.milliseconds} ms`;
+export function late(
+  server: string,
+  path: string,
+  deadline: Deadline,
+  key: string | undefined,
+  cause: unknown,
+): ServerCallError {
+  const limit = `${deadline.milliseconds / 1000} s${key === undefined ? "" : ` (${key})`}`;
+  const message = `${server} ${path} did not answer within ${limit}`;
   return new ServerCallError(server, undefined, { class: "timeout", retryable: true, message }, { cause });
 }
 

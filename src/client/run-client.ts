@@ -93,7 +93,7 @@ export class RunClient implements ServerClient {
         this.#elsewhere(method, server, path, body, { ...options, signal: deadline }),
       );
     } catch (error) {
-      throw deadline.passed ? late(server, path, deadline, error) : error;
+      throw deadline.passed ? late(server, path, deadline, options.timeoutKey, error) : error;
     } finally {
       deadline.clear();
     }

@@ -8,6 +8,8 @@ export interface CallOptions {
   headers?: Readonly<Record<string, string>>;
   /** Milliseconds for the whole call including retries; null or absent: as long as the signal allows. */
   timeoutMs?: number | null;
+  /** The key that sets this time, for the message when it is over. */
+  timeoutKey?: string;
   /** Whether the call may be sent again when it may already have been carried out; default false. */
   idempotent?: boolean;
   /** Told what a long call is busy with. */

@@ -38,11 +38,16 @@ function answering(answer: () => unknown): ServerClient {
 }
 
 /** Collects so many rollouts, one after the other. */
-async function collecting(count: number, client: ServerClient, changes: Partial<CollectOptions> = {}) {
+async function collecting(
+  count: number,
+  client: ServerClient,
+  changes: Partial<CollectOptions> = {},
+  onStart: (collection: Collection) => void = () => {},
+) {
   const output = await JsonlWriter.open(at("o.jsonl"));
   const failures = await JsonlWriter.open(at("f.jsonl"));
   try {
-    return await new Collection({
+    const collection = new Collection({
       client,
       rows: (async function* () {
         for (let task = 0; task < count; task++)
@@ -54,7 +59,9 @@ async function collecting(count: number, client: ServerClient, changes: Partial<
       failures,
       limits: { concurrency: 1, maxAttempts: 1, rolloutTimeoutMs: 60_000, runTimeoutMs: 60_000 },
       ...changes,
-    }).run();
+    });
+    onStart(collection);
+    return await collection.run();
   } finally {
     await Promise.all([output.close(), failures.close()]);
   }
@@ -94,6 +101,47 @@ describe("Collection", () => {
       throw new Error("nobody reads notices");
     };
     await expect(collecting(2, away, { onNotice })).rejects.toThrow("nobody reads notices");
+  });
+
+  it("charges nobody with an attempt when the time of the run is over", async () => {
+    const limits = { concurrency: 2, maxAttempts: 3, rolloutTimeoutMs: null, runTimeoutMs: 30 };
+    const waiting = broken(() => new Promise<never>(() => {}));
+    const hears: ServerClient = {
+      ...waiting,
+      post: (_server, _path, _body, options) =>
+        new Promise((_, reject) => {
+          options?.signal?.addEventListener("abort", () => reject(options.signal?.reason));
+        }),
+    };
+    expect(await collecting(5, hears, { limits })).toMatchObject({
+      completed: 0,
+      failed: 0,
+      cancelled: 2,
+      stoppedEarly: "the run took longer than 0.03 s (run_timeout_seconds)",
+    });
+    expect(await readFile(at("f.jsonl"), "utf8")).toBe("");
+  });
+
+  it("ends when it is stopped, also while it is paused, and says so only when something is left", async () => {
+    const drain = new AbortController();
+    let collection: Collection | undefined;
+    const pausing = answering(() => {
+      collection?.pause();
+      setTimeout(() => drain.abort(), 10);
+      return { reward: 1 };
+    });
+    const onStart = (started: Collection) => {
+      collection = started;
+    };
+    const left = await collecting(3, pausing, { drain: drain.signal }, onStart);
+    expect(left).toMatchObject({ completed: 1, stoppedEarly: "interrupted" });
+    const stopping = new AbortController();
+    const last = answering(() => {
+      stopping.abort();
+      return { reward: 1 };
+    });
+    const done = await collecting(1, last, { drain: stopping.signal });
+    expect(done).toMatchObject({ completed: 1, stoppedEarly: undefined });
   });
 
   it("counts the time of a rollout from its first call", async () => {

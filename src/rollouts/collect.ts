@@ -9,13 +9,7 @@ import { FairQueue, type QueuedRow } from "./fair-queue.ts";
 import type { Row } from "./jsonl-rows.ts";
 import { Losses } from "./losses.ts";
 import { Outages } from "./outages.ts";
-import {
-  DeadlineExceeded,
-  type Outcome,
-  outcomeOfError,
-  outcomeOfReply,
-  RolloutCancelled,
-} from "./outcome.ts";
+import { type Outcome, outcomeOfError, outcomeOfReply, RolloutCancelled } from "./outcome.ts";
 import { failureRow, lineOf, outputRow } from "./output-row.ts";
 import { RetryQueue } from "./retry-queue.ts";
 import { StartedRollout } from "./started-rollout.ts";
@@ -100,7 +94,7 @@ export class Collection {
   }
 
   async run(): Promise<CollectResult> {
-    const { drain, stop, limits } = this.#options;
+    const { drain, stop, limits, alreadyDone, total } = this.#options;
     const onDrain = () => {
       this.#stopEarly("interrupted");
     };
@@ -128,7 +122,8 @@ export class Collection {
       completed: this.#completed,
       failed: this.#failed,
       cancelled: this.#cancelled,
-      stoppedEarly: this.#stoppedEarly,
+      // Who stops a run when its last rollouts are under way has missed nothing.
+      stoppedEarly: alreadyDone + this.#completed < total ? this.#stoppedEarly : undefined,
       resumable: this.#losses.resumable,
       outOfAttempts: this.#losses.outOfAttempts,
       maxAttempts: limits.maxAttempts,
@@ -149,7 +144,8 @@ export class Collection {
       const seen = this.#changes;
       const row = await this.#take();
       if (row) this.#start(row);
-      else if (this.#running.size === 0 && !this.#paused && (this.#isStopping || this.#nothingWaits)) return;
+      else if (this.#running.size === 0 && (this.#isStopping || (!this.#paused && this.#nothingWaits)))
+        return;
       // What changed while a row was looked for is not announced again.
       else if (seen === this.#changes) await this.#changed();
     }
@@ -397,11 +393,12 @@ export class Collection {
     });
   }
 
+  /** None of the rollouts under way is at fault: they count as cancelled, and not as an attempt. */
   #outOfTime(): void {
     const seconds = (this.#options.limits.runTimeoutMs ?? 0) / 1000;
-    this.#stopEarly(`the run took longer than ${seconds} s`);
-    for (const rollout of this.#running.values())
-      rollout.abort(new DeadlineExceeded(`the run took longer than ${seconds} s`, rollout.stage));
+    const reason = `the run took longer than ${seconds} s (run_timeout_seconds)`;
+    this.#stopEarly(reason);
+    this.#abortAll(reason);
   }
 
   #stopEarly(reason: string): void {

@@ -61,7 +61,7 @@ export class StartedRollout extends LazySignal implements RunningRollout, Limite
   timeIsUp(): void {
     const busy = this.what ? `${this.stage} (${this.what})` : this.stage;
     const seconds = (this.#limitMs ?? 0) / 1000;
-    const text = `the rollout took longer than ${seconds} s; it was in stage ${busy}`;
+    const text = `the rollout took longer than ${seconds} s (rollout_timeout_seconds); it was in stage ${busy}`;
     this.abort(new DeadlineExceeded(text, this.stage));
   }
 

@@ -35,7 +35,7 @@ export function callModel(
     stage: "model",
     signal,
     idempotent: true,
-    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(timeoutMs !== undefined && { timeoutMs, timeoutKey: "model_call_timeout_seconds" }),
     ...(cookies && { cookies }),
     ...(rollout.rolloutId !== undefined && { headers: { [ROLLOUT_HEADER]: rollout.rolloutId } }),
   });

@@ -149,7 +149,7 @@ describe("a call to another process", () => {
     controller.abort(new Error("enough"));
     await expect(given).rejects.toThrow("enough");
     await until(() => waiting.aborted.length === 1);
-    await expect(other).rejects.toThrow("did not answer within 300 ms");
+    await expect(other).rejects.toThrow("did not answer within 0.3 s");
     await until(() => waiting.aborted.length === 2);
     await expect(
       client.post("demo", "/echo", {}, { signal: AbortSignal.abort(new Error("no")) }),

@@ -20,6 +20,7 @@ const NOT_TOOLS = new Set([
   "mcp",
   "reverify_mode",
 ]);
+const TIMEOUT_KEY = "tool_call_timeout_seconds";
 const NOT_FOUND = JSON.stringify({ detail: "Not Found" });
 
 export interface ToolRun {
@@ -69,7 +70,7 @@ async function answerOf(
   if (!isToolName(call.name)) return { text: NOT_FOUND, cookies: {}, errorType: "http_404" };
   rollout.onStage("tool", call.name);
   const path = `${rollout.prefix}/${call.name}`;
-  const options = { cookies, signal, ...(timeoutMs !== undefined && { timeoutMs }) };
+  const options = { cookies, signal, ...(timeoutMs !== undefined && { timeoutMs, timeoutKey: TIMEOUT_KEY }) };
   // The answer of a tool is the model's to read, whatever its status; only a tool nobody answers for is a failure.
   let reply: ServerReply;
   try {

@@ -7,7 +7,7 @@ const ADVICE: Record<KnownFailureClass, string> = {
   provider_error:
     "The endpoint says what it is: a model or path it does not know (--model, --model-url), a setting it refuses, or trouble of its own (go on later with --resume).",
   budget_exhausted: "Raise max_cost, then go on with --resume.",
-  timeout: "Raise rollout_timeout_seconds, or lower --concurrency if the model is overloaded.",
+  timeout: "Raise {limit}, or lower --concurrency if the model is overloaded.",
   connection: "See whether the server named still runs; its log is {logs}.",
   tool_error: "The environment is at fault: its log is {logs}.",
   verifier_error: "The verifier is at fault: its log is {logs}.",
@@ -33,10 +33,18 @@ const OTHERS_LOGS = "where `gym env start` keeps it (it says so when it starts)"
 /** What to do about failures of a class in a stage; classes that servers made up have none. */
 export function failureAdvice(
   failureClass: string,
-  { stage, ownServers = true }: { stage?: string | undefined; ownServers?: boolean } = {},
+  {
+    stage,
+    message = "",
+    ownServers = true,
+  }: { stage?: string | undefined; message?: string; ownServers?: boolean } = {},
 ): string | undefined {
   if (stage === "model" && Object.hasOwn(ADVICE_ON_ENDPOINT, failureClass))
     return ADVICE_ON_ENDPOINT[failureClass];
   if (!Object.hasOwn(ADVICE, failureClass)) return undefined;
-  return ADVICE[failureClass as KnownFailureClass].replace("{logs}", ownServers ? OWN_LOGS : OTHERS_LOGS);
+  // Messages about time name the key of the limit that was reached.
+  const limit = /\((\w+_timeout_seconds)\)/.exec(message)?.[1] ?? "the time limit";
+  return ADVICE[failureClass as KnownFailureClass]
+    .replace("{limit}", limit)
+    .replace("{logs}", ownServers ? OWN_LOGS : OTHERS_LOGS);
 }

@@ -99,6 +99,12 @@ describe("the report of a run in which everything failed", () => {
     expect(text).not.toContain("The same command with --resume");
   });
 
+  it("names the limit that was reached", () => {
+    const message = "policy_model /v1/responses did not answer within 3 s (model_call_timeout_seconds)";
+    expect(failureAdvice("timeout", { message })).toContain("Raise model_call_timeout_seconds, or lower");
+    expect(failureAdvice("timeout")).toContain("Raise the time limit, or lower");
+  });
+
   it("has advice for every class of ours, and none for others", () => {
     for (const name of Object.keys(FAILURE_CLASSES)) expect(failureAdvice(name)).toMatch(/^[A-Z].*\.$/);
     expect(failureAdvice("invalid_response", { stage: "model" })).toContain("--model-url");

@@ -48,7 +48,7 @@ function printFailures(evaluation: Evaluation, { out, terminal, io, flags }: Com
     out(terminal.yellow(`  ${count} failed ${attempts}, ${name}: ${cut(printable(message))}`));
     if (name === "invalid_row") out(`    ${rowsText(evaluation, io.cwd)}`);
     const stage = result.progress.failure_stages[name];
-    const advice = failureAdvice(name, { stage, ownServers: !flags["no-serve"] });
+    const advice = failureAdvice(name, { stage, message, ownServers: !flags["no-serve"] });
     if (advice !== undefined) out(`    ${advice}`);
   }
   const { stoppedEarly } = result;
@@ -74,7 +74,7 @@ function nextSteps({ resumable, outOfAttempts, cancelled, maxAttempts }: Collect
     );
   if (outOfAttempts > 0)
     steps.push(
-      `${outOfAttempts} failed ${outOfAttempts === 1 ? "rollout was" : "rollouts were"} tried ${maxAttempts} times: --resume tries ${outOfAttempts === 1 ? "it" : "them"} again only with a larger NEMO_GYM_MAX_ROLLOUT_ATTEMPTS.`,
+      `${outOfAttempts} failed ${outOfAttempts === 1 ? "rollout was" : "rollouts were"} tried ${maxAttempts === 1 ? "once" : `${maxAttempts} times`}: --resume tries ${outOfAttempts === 1 ? "it" : "them"} again only with a larger NEMO_GYM_MAX_ROLLOUT_ATTEMPTS.`,
     );
   return steps;
 }

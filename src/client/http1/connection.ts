@@ -21,6 +21,8 @@ export interface ConnectionOptions {
   /** It has done its work and can do more. */
   onFree(connection: HttpConnection): void;
   onClosed(connection: HttpConnection): void;
+  /** It was closed by the other side while it was idle, or as if it had been: another one may do what this one could not. */
+  onStale(exchange: Exchange): void;
 }
 
 /** One connection: one exchange at a time, none of them sent twice. */
@@ -34,6 +36,7 @@ export class HttpConnection implements ExchangeWorker {
   #exchange: Exchange | undefined;
   #reader: ResponseReader | undefined;
   #error: unknown;
+  #served = 0;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
@@ -107,6 +110,8 @@ export class HttpConnection implements ExchangeWorker {
     const exchange = this.#exchange;
     const { head } = reader;
     if (!exchange || !head) return;
+    const { text } = reader;
+    this.#served++;
     this.#exchange = undefined;
     this.#reader = undefined;
     // An answer may come before all of the question is sent.
@@ -117,12 +122,16 @@ export class HttpConnection implements ExchangeWorker {
       this.#socket.unref();
       this.#options.onFree(this);
     } else this.destroy();
-    exchange.succeed({ status: head.status, headers: head.headers, text: reader.text });
+    exchange.succeed({ status: head.status, headers: head.headers, text });
   }
 
   #ended(): void {
-    if (this.#reader?.end()) this.#complete(this.#reader);
-    else this.destroy();
+    try {
+      if (this.#reader?.end()) this.#complete(this.#reader);
+      else this.destroy();
+    } catch (error) {
+      this.#fail(error);
+    }
   }
 
   #closed(): void {
@@ -133,10 +142,13 @@ export class HttpConnection implements ExchangeWorker {
 
   #fail(error: unknown): void {
     const exchange = this.#exchange;
+    const isStale = this.#served > 0 && this.#reader?.hasBegun === false;
     this.#exchange = undefined;
     this.#reader = undefined;
     this.destroy();
-    exchange?.fail(error);
+    if (!exchange || exchange.isOver) return;
+    if (!isStale || exchange.wasResent || !exchange.request.resendable) exchange.fail(error);
+    else this.#options.onStale(exchange);
   }
 }
 

@@ -15,6 +15,8 @@ export interface ExchangeRequest {
   late?: (milliseconds: number) => Error;
   /** What the body of the answer may weigh. */
   maxBytes: number;
+  /** Whether it is sent again, once, when a connection that was used before is found closed before a byte of an answer. */
+  resendable?: boolean;
 }
 
 export interface HttpAnswer {
@@ -36,6 +38,7 @@ export interface ExchangeWorker {
 export class Exchange implements Limited {
   readonly request: ExchangeRequest;
   worker: ExchangeWorker | undefined;
+  wasResent = false;
   readonly #resolve: (answer: HttpAnswer) => void;
   readonly #reject: (error: unknown) => void;
   #isOver = false;

@@ -19,6 +19,7 @@ const NO_PATH = /[^!-~]/;
 export function headerLines(host: string, headers: Readonly<Record<string, string>>): string {
   let text = "";
   let named = false;
+  let encoded = false;
   for (const name in headers) {
     const value = headers[name];
     if (value === undefined) continue;
@@ -26,9 +27,12 @@ export function headerLines(host: string, headers: Readonly<Record<string, strin
     if (NOT_FOR_CALLERS.has(name.toLowerCase())) throw refused(`the header '${name}' cannot be set`);
     if (NO_VALUE.test(value)) throw refused(`the header '${name}' has a character that headers cannot have`);
     if (name.toLowerCase() === "host") named = true;
+    if (name.toLowerCase() === "accept-encoding") encoded = true;
     text += `${name}: ${value}\r\n`;
   }
-  return `${named ? "" : `host: ${host}\r\n`}connection: keep-alive\r\n${text}`;
+  // Whoever is silent about it may be sent anything.
+  const encoding = encoded ? "" : "accept-encoding: identity\r\n";
+  return `${named ? "" : `host: ${host}\r\n`}connection: keep-alive\r\n${encoding}${text}`;
 }
 
 /** All that goes before the body. */

@@ -1,4 +1,5 @@
 import { ConnectionError } from "./connection-error.ts";
+import { decodeBody } from "./decode-body.ts";
 import { parseHead, type ResponseHead } from "./response-head.ts";
 
 /** More than any server says before its answer. */
@@ -16,6 +17,7 @@ export class ResponseReader {
   readonly #maxBytes: number;
   readonly #body: Buffer[] = [];
   #bodyBytes = 0;
+  #asideBytes = 0;
   /** Bytes of the body, or of the chunk, that are still to come. */
   #left = 0;
   #state: State = "head";
@@ -32,9 +34,18 @@ export class ResponseReader {
     return this.head?.keepsAlive === true && this.head.framing !== "until-close" && !this.#hasSurplus;
   }
 
+  /** Whether anything of an answer has come. */
+  get hasBegun(): boolean {
+    return this.#state !== "head" || this.#rest.length > 0 || this.#asideBytes > 0;
+  }
+
+  /** The body; one that is encoded in an unknown way, or too large, throws. */
   get text(): string {
     const [only] = this.#body;
-    return (only && this.#body.length === 1 ? only : Buffer.concat(this.#body)).toString("utf8");
+    const body = only && this.#body.length === 1 ? only : Buffer.concat(this.#body);
+    const encoding = this.head?.headers["content-encoding"];
+    if (encoding === undefined || body.length === 0) return body.toString("utf8");
+    return decodeBody(body, String(encoding), this.#maxBytes).toString("utf8");
   }
 
   /** Takes the next piece; true when the answer is complete. What is no HTTP, or too large, throws. */
@@ -77,14 +88,18 @@ export class ResponseReader {
   #readHead(bytes: Buffer, at: number): number | undefined {
     const end = endOfHead(bytes, at);
     if (end === undefined) {
-      if (bytes.length - at > MAX_HEAD_BYTES) throw notHttp("its headers have no end");
+      if (bytes.length - at > MAX_HEAD_BYTES)
+        throw notHttp(`its headers are longer than ${MAX_HEAD_BYTES / 1024} kB`);
       if (!"HTTP/1.".startsWith(bytes.toString("latin1", at, at + 7)))
         throw notHttp("it does not begin as one");
       return undefined;
     }
     const head = parseHead(bytes.toString("latin1", at, end));
     // A provisional answer: the one that counts follows.
-    if (head.status < 200) return end;
+    if (head.status < 200) {
+      this.#countAside(end - at);
+      return end;
+    }
     this.head = head;
     this.#left = head.contentLength;
     if (this.#left > this.#maxBytes) throw tooLarge();
@@ -105,21 +120,30 @@ export class ResponseReader {
     return to;
   }
 
+  /** What is read and does not matter, provisional answers and trailers, must come to an end too. */
+  #countAside(bytes: number): void {
+    this.#asideBytes += bytes;
+    if (this.#asideBytes > MAX_HEAD_BYTES)
+      throw notHttp(`it has more than ${MAX_HEAD_BYTES / 1024} kB beside the answer itself`);
+  }
+
   /** The lines around chunks. */
   #readLine(bytes: Buffer, at: number): number | undefined {
     const newline = bytes.indexOf(NEWLINE, at);
-    if ((newline < 0 ? bytes.length : newline) - at > MAX_LINE_BYTES) throw notHttp("a chunk has no size");
+    if ((newline < 0 ? bytes.length : newline) - at > MAX_LINE_BYTES)
+      throw notHttp(`a line before a chunk is longer than ${MAX_LINE_BYTES / 1024} kB`);
     if (newline < 0) return undefined;
     const line = bytes.toString("latin1", at, newline).trimEnd();
     if (this.#state === "chunk-size") {
       const size = /^[0-9a-f]{1,12}(?=$|[\s;])/i.exec(line)?.[0];
-      if (size === undefined) throw notHttp("a chunk has no size");
+      if (size === undefined) throw notHttp(`'${line.slice(0, 40)}' is no size of a chunk`);
       this.#left = Number.parseInt(size, 16);
       this.#state = this.#left === 0 ? "trailers" : "chunk";
     } else if (this.#state === "chunk-end") {
       if (line !== "") throw notHttp("a chunk is longer than it says");
       this.#state = "chunk-size";
     } else if (line === "") this.#state = "done";
+    else this.#countAside(line.length);
     return newline + 1;
   }
 }

@@ -108,12 +108,23 @@ describe("failureOfError", () => {
   it("tells time-outs, refused connections and large answers apart", () => {
     expect(failureOfError(new AttemptTimeout(2_000), "h", plain).failure).toMatchObject({
       class: "timeout",
-      message: "h: no answer within 2 s",
+      message: "h: no answer within 2 s (request_timeout_seconds)",
     });
     const refused = Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:9"), { code: "ECONNREFUSED" });
     expect(failureOfError(refused, "h", plain).failure).toMatchObject({
       class: "connection",
       retryable: true,
+    });
+    const strange = new ConnectionError(
+      "RESPONSE_NOT_HTTP",
+      "the answer is no HTTP: it begins with 'SSH-2.0'",
+    );
+    expect(failureOfError(strange, "h", plain)).toMatchObject({
+      lasting: true,
+      failure: {
+        class: "invalid_response",
+        message: "h answers, but not as a model API does: the answer is no HTTP: it begins with 'SSH-2.0'",
+      },
     });
     const large = new ConnectionError("RESPONSE_TOO_LARGE", "the answer is larger than allowed");
     expect(failureOfError(large, "h", plain).failure).toMatchObject({

@@ -63,6 +63,16 @@ export function failureOfError(
     const message = `the answer from ${host} is larger than allowed (max_response_mb)`;
     return new ProviderError({ class: "invalid_response", retryable: false, message, cause: error });
   }
+  if (code === "RESPONSE_NOT_HTTP") {
+    const message = `${host} answers, but not as a model API does: ${text}`;
+    return new ProviderError({
+      class: "invalid_response",
+      retryable: true,
+      lasting: true,
+      message,
+      cause: error,
+    });
+  }
   if (code === "REQUEST_INVALID") {
     const message = `no request can be made to ${host}: ${text} (look at its headers and key)`;
     return new ProviderError({ class: "provider_error", retryable: false, message, cause: error });

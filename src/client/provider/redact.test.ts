@@ -22,3 +22,9 @@ it("takes only what is a key beyond doubt out of answers", () => {
   const text = "sk-no-key-required is not-needed here; sk-SECRET-abcdef1234567890 is";
   expect(redact(text)).toBe("sk-no-key-required is not-needed here; **** is");
 });
+
+it("knows a key in JSON that was written into JSON", () => {
+  const key = 'sk-a/b+c=12345678"q90xyz';
+  const echoed = JSON.stringify({ output_text: JSON.stringify({ authorization: `Bearer ${key}` }) });
+  expect(answerRedactor([key])(echoed)).not.toContain("12345678");
+});

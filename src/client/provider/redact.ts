@@ -5,6 +5,9 @@ const SHORTEST_SECRET = 8;
 /** What stands in for a key where none is needed (`not-needed`, `sk-no-key-required`) is shorter or has no digit. */
 const SHORTEST_IN_ANSWERS = 16;
 
+/** How deep JSON may be written into texts of JSON. */
+const JSON_LEVELS = 3;
+
 /** Makes a function that takes secrets out of a text, in the forms they have in headers, URLs and JSON too. */
 export function redactor(secrets: readonly (string | undefined)[]): (text: string) => string {
   const forms = new Set<string>();
@@ -12,7 +15,11 @@ export function redactor(secrets: readonly (string | undefined)[]): (text: strin
     if (secret.length < SHORTEST_SECRET) continue;
     forms.add(secret);
     forms.add(encodeURIComponent(secret));
-    forms.add(JSON.stringify(secret).slice(1, -1));
+    // Also as part of a text that is itself in JSON: an endpoint may repeat headers in what it says.
+    for (let form = secret, level = 0; level < JSON_LEVELS; level++) {
+      form = JSON.stringify(form).slice(1, -1);
+      forms.add(form);
+    }
   }
   // Longest first, so that no form leaves the rest of a longer one behind.
   const ordered = [...forms].sort((left, right) => right.length - left.length);

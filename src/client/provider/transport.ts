@@ -28,7 +28,7 @@ export type AttemptReply = HttpAnswer;
 /** An attempt took longer than it may. */
 export class AttemptTimeout extends GymError {
   constructor(milliseconds: number) {
-    super("PROVIDER_TIMEOUT", `no answer within ${milliseconds / 1000} s`);
+    super("PROVIDER_TIMEOUT", `no answer within ${milliseconds / 1000} s (request_timeout_seconds)`);
   }
 }
 
@@ -37,7 +37,19 @@ const late = (milliseconds: number) => new AttemptTimeout(milliseconds);
 /** Sends one request over a pooled connection. */
 export function sendAttempt(attempt: Attempt): Promise<AttemptReply> {
   const { connections, path, method, headers, body, signal, timeoutMs, maxResponseBytes: maxBytes } = attempt;
-  return connections.request({ path, method, headers, body, signal, timeoutMs, late, maxBytes });
+  // It would be tried again anyway, after a pause and as a failure of the endpoint.
+  const resendable = true;
+  return connections.request({
+    path,
+    method,
+    headers,
+    body,
+    signal,
+    timeoutMs,
+    late,
+    maxBytes,
+    resendable,
+  });
 }
 
 // One pool per address for all servers of the process: sockets are reused whoever asks.

@@ -9,6 +9,7 @@ import { LimitShares } from "./limit-shares.ts";
 import { LineSocket } from "./line-socket.ts";
 import type { CoordinatorMessage, MemberMessage } from "./messages.ts";
 import { MeterMembers } from "./meter-members.ts";
+import { RUN_PREFIX, RUN_SOCKET, sweepRuns } from "./sweep-runs.ts";
 
 /**
  * Lets all processes of a run share limits, breakers and budgets. It lives in the process that starts the others, whose own
@@ -27,13 +28,14 @@ export class Coordinator {
   private constructor(directory: string, globalConfig: Readonly<Record<string, unknown>>) {
     this.#directory = directory;
     this.#globalConfig = globalConfig;
-    this.socketPath = join(directory, "run.sock");
+    this.socketPath = join(directory, RUN_SOCKET);
     this.#server = createServer((socket) => this.#welcome(socket));
     this.#server.unref();
   }
 
   static async listen(globalConfig: Readonly<Record<string, unknown>>): Promise<Coordinator> {
-    const coordinator = new Coordinator(mkdtempSync(join(tmpdir(), "nemo-gym-run-")), globalConfig);
+    void sweepRuns(tmpdir());
+    const coordinator = new Coordinator(mkdtempSync(join(tmpdir(), RUN_PREFIX)), globalConfig);
     const server = coordinator.#server;
     try {
       await new Promise<void>((resolve, reject) => {
