@@ -179,7 +179,8 @@ export class ViewedRun {
       );
     }
     const bytes = file.columns.bytes.at(row);
-    const readable = file.columns.state(row) !== "unreadable";
+    const state = file.columns.state(row);
+    const readable = state !== "unreadable";
     if (readable && bytes > MAX_ROW_BYTES) {
       const limit = MAX_ROW_BYTES / 1024 / 1024;
       throw new ViewerRequestError(
@@ -188,12 +189,15 @@ export class ViewedRun {
       );
     }
     const text = (await file.read(row, readable ? MAX_ROW_BYTES : MAX_RAW_BYTES)).toString("utf8");
-    const { problems } = readable ? summarizeLine({ text, problem: undefined }) : await file.summary(row);
+    const summary = readable ? summarizeLine({ text, problem: undefined }) : await file.summary(row);
+    // What was a row is none any more: the file was written anew in between.
+    if (readable && summary.state === "unreadable") throw new FileChangedError(file.path);
+    const { problems } = summary;
     const about = {
       source,
       line,
       path: file.path,
-      state: file.columns.state(row),
+      state,
       problems,
       bytes,
       raw: readable ? null : text,
