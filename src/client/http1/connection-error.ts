@@ -16,3 +16,12 @@ export class ConnectionError extends GymError {
     this.code = code;
   }
 }
+
+/** An answer that cannot be taken for one. */
+export function notHttp(problem: string): ConnectionError {
+  return new ConnectionError("RESPONSE_NOT_HTTP", `the answer is no HTTP: ${problem}`);
+}
+
+export function tooLarge(): ConnectionError {
+  return new ConnectionError("RESPONSE_TOO_LARGE", "the answer is larger than allowed");
+}

@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import { ConnectionError } from "./connection-error.ts";
+import { ConnectionError, tooLarge } from "./connection-error.ts";
 
 // Loaded when somebody sends such an answer: we do not ask for any.
 const load = createRequire(import.meta.url);
@@ -27,8 +27,7 @@ export function decodeBody(body: Buffer, encoding: string, maxBytes: number): Bu
     try {
       decoded = decode(decoded);
     } catch (error) {
-      if ((error as { code?: unknown }).code === "ERR_BUFFER_TOO_LARGE")
-        throw new ConnectionError("RESPONSE_TOO_LARGE", "the answer is larger than allowed");
+      if ((error as { code?: unknown }).code === "ERR_BUFFER_TOO_LARGE") throw tooLarge();
       throw unreadable(`it says that it is encoded as ${name}, and is not`);
     }
   }

@@ -1,4 +1,4 @@
-import { ConnectionError } from "./connection-error.ts";
+import { notHttp } from "./connection-error.ts";
 import { HEADER_NAME } from "./header-name.ts";
 
 /** By lower-case name; a header that came more than once has all its values. */
@@ -24,7 +24,7 @@ export function parseHead(text: string): ResponseHead {
   const firstEnd = text.indexOf("\n");
   const first = text.slice(0, firstEnd).trimEnd();
   const [, minor, status] = STATUS_LINE.exec(first) ?? [];
-  if (minor === undefined) throw refused(`it begins with '${first.slice(0, 40)}'`);
+  if (minor === undefined) throw notHttp(`it begins with '${first.slice(0, 40)}'`);
   const headers = readHeaders(text, firstEnd + 1);
   const head: ResponseHead = {
     status: Number(status),
@@ -34,12 +34,12 @@ export function parseHead(text: string): ResponseHead {
     keepsAlive: keepsAlive(minor, headers["connection"]),
     keepAliveMs: keepAliveMs(headers["keep-alive"]),
   };
-  if (head.status === 101) throw refused("it changes the protocol, which nobody asked for");
+  if (head.status === 101) throw notHttp("it changes the protocol, which nobody asked for");
   if (head.status < 200 || WITHOUT_BODY.has(head.status)) return head;
   const coding = headers["transfer-encoding"];
   const length = headers["content-length"];
   if (coding !== undefined) {
-    if (listOf(coding).join() !== "chunked") throw refused(`transfer-encoding ${coding} is not known`);
+    if (listOf(coding).join() !== "chunked") throw notHttp(`transfer-encoding ${coding} is not known`);
     head.framing = "chunked";
     // One of the two is wrong: whoever stands between may have believed the other.
     if (length !== undefined) head.keepsAlive = false;
@@ -64,7 +64,7 @@ function readHeaders(text: string, from: number): ResponseHeaders {
     }
     const colon = line.indexOf(":");
     const name = line.slice(0, colon);
-    if (colon < 1 || !HEADER_NAME.test(name)) throw refused(`'${line.slice(0, 40)}' is no header`);
+    if (colon < 1 || !HEADER_NAME.test(name)) throw notHttp(`'${line.slice(0, 40)}' is no header`);
     last = name.toLowerCase();
     const value = line.slice(colon + 1).trim();
     const earlier = headers[last];
@@ -77,7 +77,7 @@ function readHeaders(text: string, from: number): ResponseHeaders {
 function lengthOf(value: string | string[]): number {
   const lengths = typeof value === "string" && LENGTH.test(value) ? [value] : [...new Set(listOf(value))];
   const [length = ""] = lengths;
-  if (lengths.length !== 1 || !LENGTH.test(length)) throw refused(`content-length is '${value}'`);
+  if (lengths.length !== 1 || !LENGTH.test(length)) throw notHttp(`content-length is '${value}'`);
   return Number(length);
 }
 
@@ -97,8 +97,4 @@ function keepAliveMs(value: string | string[] | undefined): number | undefined {
   if (value === undefined) return undefined;
   const [, seconds] = /timeout=(\d{1,6})/i.exec(String(value)) ?? [];
   return seconds === undefined ? undefined : Number(seconds) * 1000;
-}
-
-function refused(problem: string): ConnectionError {
-  return new ConnectionError("RESPONSE_NOT_HTTP", `the answer is no HTTP: ${problem}`);
 }

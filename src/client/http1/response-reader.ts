@@ -1,4 +1,4 @@
-import { ConnectionError } from "./connection-error.ts";
+import { notHttp, tooLarge } from "./connection-error.ts";
 import { decodeBody } from "./decode-body.ts";
 import { parseHead, type ResponseHead } from "./response-head.ts";
 
@@ -155,12 +155,4 @@ function endOfHead(bytes: Buffer, at: number): number | undefined {
   const bare = head.indexOf("\n\n", at, "latin1");
   if (bare >= 0) return bare + 2;
   return ordinary < 0 ? undefined : ordinary + 4;
-}
-
-function notHttp(problem: string): ConnectionError {
-  return new ConnectionError("RESPONSE_NOT_HTTP", `the answer is no HTTP: ${problem}`);
-}
-
-function tooLarge(): ConnectionError {
-  return new ConnectionError("RESPONSE_TOO_LARGE", "the answer is larger than allowed");
 }
