@@ -1,5 +1,6 @@
 import type { ChatMessage, ChatTool } from "../openai/chat-types.ts";
 import { dumpsCompact } from "../python/json-dumps.ts";
+import { PyFloat } from "../python/py-float.ts";
 import { agentNameOf } from "./expand.ts";
 import { type Conversation, type ConversationOptions, conversationOf } from "./export-conversation.ts";
 import type { Candidate, SelectedTask } from "./export-selection.ts";
@@ -12,9 +13,14 @@ export interface ExportedRollout {
   candidate: Candidate;
 }
 
+/** A number that Python readers take for a float even when it is whole. */
+function asFloat(value: number): number | PyFloat {
+  return Number.isInteger(value) ? new PyFloat(value) : value;
+}
+
 function identity({ row, task, candidate }: ExportedRollout): Row {
   return {
-    reward: candidate.reward,
+    reward: asFloat(candidate.reward),
     task_index: task.taskIndex,
     rollout_index: candidate.rolloutIndex,
     agent: agentNameOf(row) ?? null,
@@ -71,8 +77,8 @@ export function dpoRecord(
     chosen: better.completion,
     rejected: worse.completion,
     ...toolsOf(better),
-    score_chosen: chosen.candidate.reward,
-    score_rejected: rejected.candidate.reward,
+    score_chosen: asFloat(chosen.candidate.reward),
+    score_rejected: asFloat(rejected.candidate.reward),
     task_index: chosen.task.taskIndex,
     chosen_rollout_index: chosen.candidate.rolloutIndex,
     rejected_rollout_index: rejected.candidate.rolloutIndex,
@@ -103,8 +109,8 @@ export function verlRecord(input: Row, task: SelectedTask): Row {
     },
     extra_info: {
       index: task.taskIndex,
-      pass_rate: task.passRate,
-      avg_reward: task.averageReward,
+      pass_rate: asFloat(task.passRate),
+      avg_reward: asFloat(task.averageReward),
       num_rollouts: task.total,
       // As text: rows of one file may differ in their fields, columns may not.
       row: dumpsCompact(fields),
@@ -119,8 +125,8 @@ export function nemoRlRecord(input: Row, task: SelectedTask): Row {
     responses_create_params: input["responses_create_params"],
     ...taskFields(input),
     ...(agent !== undefined && { agent_ref: { type: "responses_api_agents", name: agent } }),
-    avg_reward: task.averageReward,
-    pass_rate: task.passRate,
+    avg_reward: asFloat(task.averageReward),
+    pass_rate: asFloat(task.passRate),
     total_samples: task.total,
   };
 }

@@ -1,3 +1,4 @@
+import { floatCompact } from "../python/float-text.ts";
 import { agentNameOf } from "./expand.ts";
 import { conversationOf, finalText } from "./export-conversation.ts";
 import type { ExportedRollout } from "./export-records.ts";
@@ -106,13 +107,13 @@ function cell(value: unknown, kind: ColumnKind): Cell {
   return kind === "text" ? String(value) : (value as Cell);
 }
 
-/** One line of CSV (RFC 4180): quotes where a cell needs them, nothing for null. */
-export function csvLine(cells: readonly Cell[]): string {
-  return `${cells.map((value) => csvCell(value)).join(",")}\n`;
+/** One line of CSV (RFC 4180): quotes where a cell needs them, nothing for null. Columns of floats keep the `.0` of whole numbers. */
+export function csvLine(cells: readonly Cell[], columns: readonly TableColumn[] = []): string {
+  return `${cells.map((value, place) => csvCell(value, columns[place]?.kind)).join(",")}\n`;
 }
 
-function csvCell(value: Cell): string {
+function csvCell(value: Cell, kind: ColumnKind | undefined): string {
   if (value === null) return "";
-  const text = String(value);
+  const text = kind === "number" ? floatCompact(Number(value)) : String(value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

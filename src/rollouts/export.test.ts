@@ -275,7 +275,7 @@ describe("exportRollouts", () => {
     const { text } = await exported(rows, "csv");
     expect(text).toBe(
       "task_index,rollout_index,agent,reward,note,row.agent,mixed,ok,usage.input_tokens,usage.output_tokens,output_text\n" +
-        '0,0,solver,1,"a ""b"",\nc",x,1,,3,0,answer 0.0\n' +
+        '0,0,solver,1.0,"a ""b"",\nc",x,1,,3,0,answer 0.0\n' +
         "0,1,solver,0.5,,,m,true,3,1,answer 0.1\n",
     );
   });
@@ -299,6 +299,15 @@ describe("exportRollouts", () => {
     });
     expect(await readdir(directory)).not.toContain("exported.parquet.partial");
   });
+
+  it.each(["sft", "trl", "verl", "nemo-rl"] as const)(
+    "writes whole numbers of rewards as floats: %s",
+    async (format) => {
+      const { text } = await exported([rollout(0, 0, 1)], format);
+      const key = format === "verl" || format === "nemo-rl" ? "avg_reward" : "reward";
+      expect(text).toContain(`"${key}":1.0`);
+    },
+  );
 
   it("writes an empty Parquet file when nothing is selected", async () => {
     const { outputPath } = await exported([rollout(0, 0, 1)], "parquet", { filters: { rewardMin: 2 } });

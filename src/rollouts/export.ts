@@ -249,8 +249,9 @@ class ExportJob {
   }
 
   private *csv(file: LineAccess): Generator<string> {
-    yield csvLine(this.columns.list().map(({ name }) => name));
-    for (const cells of this.cells(file)) yield csvLine(cells);
+    const columns = this.columns.list();
+    yield csvLine(columns.map(({ name }) => name));
+    for (const cells of this.cells(file)) yield csvLine(cells, columns);
   }
 
   private *jsonLines(records: Iterable<Row>): Generator<string> {

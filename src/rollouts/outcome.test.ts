@@ -212,6 +212,7 @@ describe("rows", () => {
       _ng_failure_class: "timeout",
       _ng_failure: failure,
       mask_sample: true,
+      instance_config: { mask_sample: true },
     });
     expect(failureRow({ ...failure, terminal: true }, input, { reward: 0 })).toMatchObject({
       reward: 0,

@@ -1,4 +1,6 @@
 import { errorMessage } from "../errors.ts";
+import { maskMembers } from "../openai/mask-sample.ts";
+import { resultJson } from "../openai/result-json.ts";
 import { copyWith } from "../python/key-order.ts";
 import { RolloutError } from "./errors.ts";
 import type { Row } from "./jsonl-rows.ts";
@@ -28,10 +30,10 @@ export function outputRow(reply: Row, input: Row): Row {
   return row;
 }
 
-/** A row as a line. Servers that share this process can answer with what is no JSON: a BigInt, a cycle. */
+/** A row as a line. Servers in this process can answer with values that JSON does not have: a BigInt, a cycle. */
 export function lineOf(row: Row): string {
   try {
-    return JSON.stringify(row);
+    return resultJson(row);
   } catch (error) {
     throw new RolloutError("ROLLOUT_ROW_NOT_JSON", `the result is no JSON: ${errorMessage(error)}`);
   }
@@ -44,7 +46,7 @@ export function attachTo(row: Row, attachments: RowAttachments): Row {
 
 /**
  * The row of a failed attempt for the failures file: the reply if there was one, else the input, with the sentinels a resumed run
- * reads, the failure in full, and `mask_sample` for trainers. A reward that a failed attempt carries is never one to learn from.
+ * reads, the failure in full, and `mask_sample` for trainers, which must not learn from the reward of a failed attempt.
  */
 export function failureRow(failure: Failure, input: Row, reply?: Row): Row {
   const row = outputRow(reply ?? input, input);
@@ -56,6 +58,5 @@ export function failureRow(failure: Failure, input: Row, reply?: Row): Row {
     retryable: failure.retryable,
     message: failure.message,
   };
-  row["mask_sample"] = true;
-  return row;
+  return Object.assign(row, maskMembers(row));
 }

@@ -47,6 +47,12 @@ async function post(url: string, body: string | undefined, dispatcher?: Agent) {
   return { status: reply.statusCode, body: await reply.body.json(), cookies: reply.headers["set-cookie"] };
 }
 
+it("writes whole rewards as floats", async () => {
+  const { url } = await listen();
+  const reply = await request(`${url}/echo`, { method: "POST", body: '{"reward":1,"count":1}' });
+  expect(await reply.body.text()).toBe('{"reward":1.0,"count":1}');
+});
+
 it("answers JSON with the session cookie on every status", async () => {
   const { url } = await listen();
   const ok = await post(`${url}/echo`, '{"a":[1,"ü"]}');

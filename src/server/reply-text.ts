@@ -1,6 +1,7 @@
+import { resultJson } from "../openai/result-json.ts";
 import type { AppReply } from "./app.ts";
 
-/** The body of an answer as text, a stream as a whole. */
+/** The body of an answer as text; a stream is read to its end. */
 export async function replyText(reply: AppReply): Promise<string> {
   if (!reply.stream) return plainText(reply);
   let text = "";
@@ -9,5 +10,5 @@ export async function replyText(reply: AppReply): Promise<string> {
 }
 
 export function plainText({ raw, body }: AppReply): string {
-  return raw ?? JSON.stringify(body ?? null);
+  return raw ?? resultJson(body ?? null);
 }

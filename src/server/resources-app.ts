@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { errorMessage, GymError } from "../errors.ts";
+import { maskMembers } from "../openai/mask-sample.ts";
 import { materializeCreateParams, materializeResponse } from "../openai/materialize.ts";
 import { parseCreateParams, parseResponse } from "../openai/responses.ts";
 import { ValidationError, zodDetail } from "../openai/validation.ts";
@@ -218,6 +219,7 @@ function verifyHandler(
         responses_create_params: materializeCreateParams(params),
         response: materializeResponse(response),
         ...result,
+        ...(result?.["mask_sample"] === true && maskMembers(result)),
         reward,
       };
     } catch (error) {
@@ -227,6 +229,7 @@ function verifyHandler(
         responses_create_params: materializeCreateParams(params),
         response: materializeResponse(response),
         reward: 0,
+        ...maskMembers(body),
         _ng_failure_class: "judge_failed",
         _ng_failure_judge_error: `${(error as Error).name}: ${errorMessage(error)}`,
       };

@@ -49,6 +49,12 @@ describe("what a verifier returns", () => {
     expect(await verified({ reward })).toMatchObject({ status: 200, body: { reward } });
   });
 
+  it("masks a sample at the top level and where NeMo RL reads it", async () => {
+    const { body: answer } = await verified({ reward: 1, mask_sample: true, instance_config: { id: 7 } });
+    expect(answer).toMatchObject({ mask_sample: true, instance_config: { id: 7, mask_sample: true } });
+    expect((await verified({ reward: 1 })).body).not.toHaveProperty("instance_config");
+  });
+
   it("needs no score where it reports a failure", async () => {
     const { status, body: answer } = await verified({ _ng_failure_class: "skipped" });
     expect(status).toBe(200);

@@ -1,4 +1,5 @@
 import { errorMessage } from "../../errors.ts";
+import { maskMembers } from "../../openai/mask-sample.ts";
 import { classifyCalls } from "../../openai/token-continuity.ts";
 import { rebuildFromTokens } from "../../openai/token-rebuild.ts";
 import type { TokenSnapshot, TokenSource } from "../../server/capture/token-sink.ts";
@@ -60,7 +61,7 @@ function rebuilt(row: Row, snapshot: TokenSnapshot): TokenDelivery {
   };
   const delivered: Row = { ...row, _ng_token_capture: health };
   if (error === undefined) delivered["response"] = { ...(row["response"] as object | null), output };
-  if (masked) delivered["mask_sample"] = true;
+  if (masked) Object.assign(delivered, maskMembers(row));
   const used = masked || error !== undefined ? undefined : snapshot;
   return { row: delivered, masked, reason: masked ? reasonOf(health) : undefined, used };
 }
@@ -86,7 +87,7 @@ async function redundant(
 function unusable(row: Row, error: string): TokenDelivery {
   const health: TokenCaptureHealth = { n_calls: 0, error };
   return {
-    row: { ...row, _ng_token_capture: health, mask_sample: true },
+    row: { ...row, _ng_token_capture: health, ...maskMembers(row) },
     masked: true,
     reason: error,
     used: undefined,
