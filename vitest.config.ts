@@ -1,16 +1,17 @@
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import manifest from "./package.json" with { type: "json" };
 import { RetriedTests } from "./tests/support/retried-tests.ts";
 
 /** They start programs, or feed what is large and hostile: too long for every commit. `npm test` runs them. */
 const slow = [
   "src/sandbox/{cli-providers,service-providers,providers/**/*}.test.ts",
   "src/submit/job-script.test.ts",
-  "src/client/provider/shared/coordinator.test.ts",
-  "src/openai/parsers.property.test.ts",
+  "src/model-endpoint/shared/coordinator.test.ts",
+  "src/wire/parsers.property.test.ts",
   "src/python/re.test.ts",
-  "src/{scaffold,audit,publishing}/**/*.test.ts",
+  "src/workloads/{scaffold,audit,publish}/**/*.test.ts",
   "src/cli/{dataset,env,eval}/**/*.test.ts",
   "scripts/conformance/*.test.ts",
   "resources_servers/{format_verification,reasoning_gym,structured_outputs,instruction_following,string_match}/**/*.test.ts",
@@ -22,17 +23,21 @@ const slow = [
 /** Tests with real processes and clocks get a second try on machines that others use at the same time; it is shown, with its reason. */
 const RETRIES = process.env["CI"] ? 1 : 0;
 
-const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+/** `exports` of package.json, each name pointing at its source. */
+const publicEntries = Object.entries(manifest.exports).flatMap(([entry, target]) => {
+  if (typeof target === "string") return [];
+  const source = target.default.replace("./dist/", "./").replace(/\.js$/, ".ts");
+  return [
+    {
+      find: new RegExp(`^${manifest.name}${entry.slice(1)}$`),
+      replacement: fileURLToPath(new URL(source, import.meta.url)),
+    },
+  ];
+});
 
 export default defineConfig({
   resolve: {
-    alias: [
-      { find: /^nemo-gym$/, replacement: here("./src/index.ts") },
-      {
-        find: /^nemo-gym\/(server|client|config|openai|python|metrics|verify|testing|text|sandbox)$/,
-        replacement: here("./src/$1/index.ts"),
-      },
-    ],
+    alias: publicEntries,
   },
   test: {
     exclude: ["**/node_modules/**", "dist/**"],

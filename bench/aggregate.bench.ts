@@ -5,10 +5,10 @@ import { aggregateMetrics } from "../src/metrics/aggregate.ts";
 import type { Row } from "../src/metrics/rollout-row.ts";
 import { RolloutTable } from "../src/metrics/rollout-table.ts";
 import { runStatistics } from "../src/metrics/run-statistics.ts";
-import { aggregateEntry } from "../src/rollouts/aggregate-entry.ts";
-import { writeFileAtomically } from "../src/rollouts/atomic-file.ts";
-import { readRows } from "../src/rollouts/jsonl-rows.ts";
-import { profileRun } from "../src/rollouts/profile-files.ts";
+import { profileRun } from "../src/results/profile-files.ts";
+import { aggregateEntry } from "../src/rollouts/collect/aggregate-entry.ts";
+import { writeFileAtomically } from "../src/rollouts/files/atomic-file.ts";
+import { readRows } from "../src/rollouts/files/jsonl-rows.ts";
 import type { Report } from "./report.ts";
 
 export const name = "aggregate";

@@ -4,7 +4,7 @@ import path from "node:path";
 import { agentsOf } from "../src/datasets/agents.ts";
 import { collate } from "../src/datasets/collate.ts";
 import { OutputFile } from "../src/datasets/output-file.ts";
-import { dumps } from "../src/python/json-dumps.ts";
+import { dumps } from "../src/python/json/json-dumps.ts";
 import type { Report } from "./report.ts";
 
 export const name = "collate";

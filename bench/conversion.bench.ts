@@ -1,9 +1,9 @@
-import type { ChatCompletion } from "../src/openai/chat-types.ts";
-import { convertChatCompletion } from "../src/openai/convert-chat-completion.ts";
-import { convertResponsesToChat } from "../src/openai/convert-responses-to-chat.ts";
-import { materializeCreateParams, materializeResponse } from "../src/openai/materialize.ts";
-import { parseCreateParams, parseResponse } from "../src/openai/responses.ts";
-import { parseChatCompletion } from "../src/openai/validate-completion.ts";
+import { convertChatCompletion } from "../src/wire/convert/convert-chat-completion.ts";
+import { convertResponsesToChat } from "../src/wire/convert/convert-responses-to-chat.ts";
+import type { ChatCompletion } from "../src/wire/schemas/chat-types.ts";
+import { materializeCreateParams, materializeResponse } from "../src/wire/schemas/materialize.ts";
+import { parseCreateParams, parseResponse } from "../src/wire/schemas/responses.ts";
+import { parseChatCompletion } from "../src/wire/schemas/validate-completion.ts";
 import type { Report } from "./report.ts";
 
 export const name = "conversion";

@@ -1,15 +1,15 @@
 import { Pool } from "undici";
 import inferenceProvider from "../responses_api_models/inference_provider/app.ts";
 import openaiModel from "../responses_api_models/openai_model/app.ts";
-import { convertChatCompletion } from "../src/openai/convert-chat-completion.ts";
-import { convertResponsesToChat } from "../src/openai/convert-responses-to-chat.ts";
-import { materializeResponse } from "../src/openai/materialize.ts";
-import { parseCreateParams, parseResponse } from "../src/openai/responses.ts";
-import { parseChatCompletion } from "../src/openai/validate-completion.ts";
-import type { ServerApp } from "../src/server/app.ts";
-import { createApp } from "../src/server/create-app.ts";
-import type { ServerDefinition } from "../src/server/definitions.ts";
-import { silentLogger } from "../src/server/logger.ts";
+import type { ServerDefinition } from "../src/definitions/definitions.ts";
+import type { ServerApp } from "../src/hosting/app.ts";
+import { createApp } from "../src/hosting/apps/create-app.ts";
+import { silentLogger } from "../src/logger.ts";
+import { convertChatCompletion } from "../src/wire/convert/convert-chat-completion.ts";
+import { convertResponsesToChat } from "../src/wire/convert/convert-responses-to-chat.ts";
+import { materializeResponse } from "../src/wire/schemas/materialize.ts";
+import { parseCreateParams, parseResponse } from "../src/wire/schemas/responses.ts";
+import { parseChatCompletion } from "../src/wire/schemas/validate-completion.ts";
 import { withModelEndpoint } from "./model-endpoint.ts";
 import type { Report } from "./report.ts";
 

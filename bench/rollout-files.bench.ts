@@ -1,14 +1,14 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { dumpsCompact } from "../src/python/json-dumps.ts";
-import { artifactPaths } from "../src/rollouts/artifact-paths.ts";
-import { writeFileAtomically } from "../src/rollouts/atomic-file.ts";
-import { JsonlWriter } from "../src/rollouts/jsonl-writer.ts";
-import { materializeInputs } from "../src/rollouts/materialize.ts";
-import { outcomeOfReply } from "../src/rollouts/outcome.ts";
-import { outputRow } from "../src/rollouts/output-row.ts";
-import { planResume } from "../src/rollouts/resume.ts";
+import { dumpsCompact } from "../src/python/json/json-dumps.ts";
+import { outcomeOfReply } from "../src/rollouts/collect/outcome.ts";
+import { outputRow } from "../src/rollouts/collect/output-row.ts";
+import { artifactPaths } from "../src/rollouts/files/artifact-paths.ts";
+import { writeFileAtomically } from "../src/rollouts/files/atomic-file.ts";
+import { JsonlWriter } from "../src/rollouts/files/jsonl-writer.ts";
+import { materializeInputs } from "../src/rollouts/files/materialize.ts";
+import { planResume } from "../src/rollouts/resume/resume.ts";
 import type { Report } from "./report.ts";
 
 export const name = "rollout-files";

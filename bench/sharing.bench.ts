@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { AdaptiveLimit, type CallLimit } from "../src/client/provider/adaptive-limit.ts";
-import { Coordinator } from "../src/client/provider/shared/coordinator.ts";
-import { RunConnection } from "../src/client/provider/shared/run-connection.ts";
+import { AdaptiveLimit, type CallLimit } from "../src/model-endpoint/adaptive-limit.ts";
+import { Coordinator } from "../src/model-endpoint/shared/coordinator.ts";
+import { RunConnection } from "../src/model-endpoint/shared/run-connection.ts";
 import type { Report } from "./report.ts";
 
 export const name = "sharing";

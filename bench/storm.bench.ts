@@ -1,6 +1,6 @@
 import openaiModel from "../responses_api_models/openai_model/app.ts";
-import { createApp } from "../src/server/create-app.ts";
-import { silentLogger } from "../src/server/logger.ts";
+import { createApp } from "../src/hosting/apps/create-app.ts";
+import { silentLogger } from "../src/logger.ts";
 import { faults } from "../src/testing/endpoint-server.ts";
 import { MockModelEndpoint } from "../src/testing/mock-model-endpoint.ts";
 import type { Report } from "./report.ts";

@@ -10,7 +10,7 @@ const output = path.join(root, "dist/viewer");
 const stamp = path.join(root, "dist/.viewer-stamp");
 
 /** The pages also use these folders; tests are no part of them. */
-const FOLDERS = ["src/viewer", "src/python", "src/openai"];
+const FOLDERS = ["src/viewer", "src/python", "src/wire"];
 const FILES = ["src/errors.ts", "scripts/build-viewer.mjs", "package-lock.json"];
 
 const digest = digestOf([...FOLDERS.flatMap(filesIn), ...FILES]);

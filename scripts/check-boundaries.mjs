@@ -1,22 +1,99 @@
-// Holds the direction of dependencies between the folders of src/, and keeps the start of `gym` light.
+// Holds the direction of imports between the folders of src/, and keeps the start of `gym` light.
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** A folder may import from its own row and from those above it. */
-const LAYERS = [
-  ["python", "text", "errors.ts", "printable.ts", "secret-names.ts"],
-  ["config", "openai", "metrics", "text", "verify"],
-  ["server", "client", "sandbox"],
-  ["rollouts", "datasets", "catalog", "scaffold", "exporters", "submit"],
-  ["testing", "index.ts"],
-  ["audit", "verifier-fixtures", "publishing"],
-  ["cli", "viewer"],
-];
+/** Top-level files that every folder may import. They import nothing but each other. */
+const SHARED_FILES = ["errors.ts", "logger.ts", "printable.ts", "secret-names.ts"];
 
-/** What `gym --help` loads: these and nothing else, so that it starts in a blink. */
+/** Which folders (and top-level files) of src/ a folder may import from. The table must have no cycle. */
+const MAY_IMPORT = {
+  python: [],
+  files: [],
+  config: ["python"],
+  text: ["python"],
+  "import-typescript.ts": ["config"],
+  metrics: ["python"],
+  verify: ["python", "config"],
+  wire: ["python"],
+  calls: [],
+  remote: ["files"],
+  submit: ["python", "files", "config", "calls"],
+  sandbox: ["python", "config", "calls"],
+  "model-endpoint": ["python", "files", "wire", "calls"],
+  capture: ["python", "files", "wire", "calls", "model-endpoint", "import-typescript.ts"],
+  definitions: ["python", "wire", "calls", "capture"],
+  hosting: [
+    "python",
+    "files",
+    "config",
+    "metrics",
+    "wire",
+    "calls",
+    "model-endpoint",
+    "capture",
+    "definitions",
+    "import-typescript.ts",
+  ],
+  rollouts: ["python", "files", "metrics", "wire", "verify", "calls", "capture"],
+  datasets: ["python", "files", "config", "wire", "remote", "rollouts", "import-typescript.ts"],
+  results: ["python", "metrics", "wire", "calls", "rollouts"],
+  run: [
+    "python",
+    "config",
+    "metrics",
+    "calls",
+    "model-endpoint",
+    "hosting",
+    "rollouts",
+    "results",
+    "import-typescript.ts",
+  ],
+  tracking: ["python", "files", "remote", "rollouts", "results"],
+  workloads: [
+    "python",
+    "files",
+    "config",
+    "wire",
+    "calls",
+    "definitions",
+    "hosting",
+    "datasets",
+    "rollouts",
+    "run",
+  ],
+  testing: ["hosting", "datasets", "workloads"],
+  "index.ts": ["python", "calls", "model-endpoint", "capture", "definitions", "datasets", "run"],
+  viewer: ["python", "metrics", "wire", "datasets", "rollouts", "results"],
+  cli: [
+    "python",
+    "config",
+    "metrics",
+    "wire",
+    "calls",
+    "remote",
+    "submit",
+    "model-endpoint",
+    "capture",
+    "definitions",
+    "hosting",
+    "rollouts",
+    "datasets",
+    "results",
+    "run",
+    "tracking",
+    "workloads",
+    "viewer",
+  ],
+};
+
+/** What `gym --help` loads: these and nothing else, so that it starts at once. */
 const START_FILE = "src/cli/process.ts";
-const START_MAY_LOAD = [/^src\/cli\//, /^src\/python\//, /^src\/(?:errors|printable|secret-names)\.ts$/];
+const START_MAY_LOAD = [
+  /^src\/cli\//,
+  /^src\/python\//,
+  new RegExp(`^src/(?:${SHARED_FILES.join("|").replaceAll(".", "\\.")})$`),
+];
 
 const SERVER_FOLDERS = [
   "resources_servers",
@@ -32,7 +109,7 @@ const problems = [];
 for (const file of sourceFiles("src")) {
   if (isTest(file)) continue;
   const source = read(file);
-  for (const specifier of importsOf(source, { dynamic: true })) checkDirection(file, specifier);
+  for (const specifier of importsOf(source, { dynamic: true })) checkEdge(file, specifier);
   if (/\bglobalThis\.fetch\b/.test(source) && !file.startsWith("src/viewer/web/")) {
     problems.push(`${file}: uses the global fetch; use a pooled undici request`);
   }
@@ -45,6 +122,8 @@ for (const folder of SERVER_FOLDERS) {
     }
   }
 }
+for (const cycle of cycles())
+  problems.push(`the table of allowed imports has a cycle: ${cycle.join(" -> ")}`);
 checkStart();
 
 if (problems.length > 0) {
@@ -52,15 +131,31 @@ if (problems.length > 0) {
   process.exitCode = 1;
 }
 
-function checkDirection(file, specifier) {
+function checkEdge(file, specifier) {
   const target = resolveImport(file, specifier);
   if (target === undefined || !target.startsWith("src/")) return;
-  const from = layerOf(file);
-  const to = layerOf(target);
-  if (from === -1)
-    problems.push(`${file}: ${topOf(file)} has no place in the layers of scripts/check-boundaries.mjs`);
-  else if (to > from)
-    problems.push(`${file}: imports ${target}, which points up (${topOf(file)} <- ${topOf(target)})`);
+  const [from, to] = [topOf(file), topOf(target)];
+  if (from === to || SHARED_FILES.includes(to)) return;
+  const allowed = SHARED_FILES.includes(from) ? [] : MAY_IMPORT[from];
+  if (allowed === undefined)
+    problems.push(`${file}: ${from} has no row in the table of scripts/check-boundaries.mjs`);
+  else if (!allowed.includes(to))
+    problems.push(`${file}: imports ${target}, but ${from} may not import from ${to}`);
+}
+
+/** The first cycle through each folder of the table. */
+function cycles() {
+  const found = [];
+  const done = new Set();
+  const visit = (name, trail) => {
+    if (trail.includes(name)) return found.push([...trail.slice(trail.indexOf(name)), name]);
+    if (done.has(name)) return undefined;
+    for (const next of MAY_IMPORT[name] ?? []) visit(next, [...trail, name]);
+    done.add(name);
+    return undefined;
+  };
+  for (const name of Object.keys(MAY_IMPORT)) visit(name, []);
+  return found;
 }
 
 /** Walks the imports that are always loaded; those behind `import()` and type imports are not. */
@@ -107,12 +202,6 @@ function resolveImport(file, specifier) {
 
 function topOf(file) {
   return file.split("/")[1] ?? file;
-}
-
-/** `src/<folder>/index.ts` is a public entry, for users only: it may gather from anywhere below the command line. */
-function layerOf(file) {
-  if (/^src\/\w+\/index\.ts$/.test(file)) return layerOf("src/cli/main.ts") - 1;
-  return LAYERS.findIndex((layer) => layer.includes(topOf(file)));
 }
 
 function isTest(file) {

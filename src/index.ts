@@ -1,44 +1,37 @@
-export { connectToRun } from "./client/connect.ts";
-export { type Cookies, cookieHeader, mergeCookies, parseSetCookies } from "./client/cookies.ts";
-export { Deadline, withDeadline } from "./client/deadline.ts";
-export { billedCompletion, billedResponse } from "./client/provider/billed.ts";
-export { type OpenProviderOptions, openProvider } from "./client/provider/open-provider.ts";
-export type { Provider, ProviderCall, ProviderReply } from "./client/provider/provider.ts";
-export { isProviderError, ProviderError } from "./client/provider/provider-error.ts";
-export { redactor } from "./client/provider/redact.ts";
-export { HOSTED, type ProviderSettings, providerConfig, TRAINING } from "./client/provider/settings.ts";
-export { nextDelay, type RetryBudget, retryAfterMs, sleep } from "./client/retry.ts";
-export { untilAborted } from "./client/run-client.ts";
-export { type CallOptions, callServer, type ServerClient, type ServerReply } from "./client/server-client.ts";
-export type { StopSignal } from "./client/stop-signal.ts";
+export { connectToRun } from "./calls/connect.ts";
+export { type Cookies, cookieHeader, mergeCookies, parseSetCookies } from "./calls/cookies.ts";
+export { Deadline, withDeadline } from "./calls/deadline.ts";
+export { nextDelay, type RetryBudget, retryAfterMs, sleep } from "./calls/retry.ts";
+export { untilAborted } from "./calls/run-client.ts";
+export { Semaphore } from "./calls/semaphore.ts";
+export { type CallOptions, callServer, type ServerClient, type ServerReply } from "./calls/server-client.ts";
+export type { ServerContext } from "./calls/server-context.ts";
+export type { StopSignal } from "./calls/stop-signal.ts";
+export { isObserved } from "./capture/settings.ts";
+export type { TokenCaptureRecord } from "./capture/token-record.ts";
+export type { TokenSink, TokenSnapshot, TokenSource } from "./capture/token-sink.ts";
+export { TrajectoryRecorder } from "./capture/trajectory-recorder.ts";
 export type { BenchmarkSources, PrepareContext } from "./datasets/benchmarks/prepare-context.ts";
-export { errorMessage, GymError } from "./errors.ts";
-export type { RolloutDriver, RolloutDriverContext } from "./rollouts/rollout-driver.ts";
 export {
   agentConfig,
   loopAgentConfig,
   maxEmptyTurns,
   modelServerRef,
   resourcesServerRef,
-} from "./server/agent-config.ts";
-export { type CallLimits, callLimits } from "./server/call-limits.ts";
-export { callModel, inputItems } from "./server/call-model.ts";
-export { isObserved } from "./server/capture/settings.ts";
-export type { TokenCaptureRecord } from "./server/capture/token-record.ts";
-export type { TokenSink, TokenSnapshot, TokenSource } from "./server/capture/token-sink.ts";
-export type { ServerContext } from "./server/context.ts";
-export { type AgentReply, defineAgent, type RolloutScope } from "./server/define-agent.ts";
-export { defineModel, type ModelCallScope } from "./server/define-model.ts";
+} from "./definitions/agent-config.ts";
+export { type CallLimits, callLimits } from "./definitions/call-limits.ts";
+export { callModel, inputItems } from "./definitions/call-model.ts";
+export { type AgentReply, defineAgent, type RolloutScope } from "./definitions/define-agent.ts";
+export { defineModel, type ModelCallScope } from "./definitions/define-model.ts";
 export {
   defineGymnasiumServer,
   defineResourcesServer,
   type MetricsHooks,
   type StepReply,
   type VerifyResult,
-} from "./server/define-resources.ts";
-export type { JsonObject } from "./server/definitions.ts";
-export { EmptyTurns } from "./server/empty-turns.ts";
-export { HttpError, JudgeError } from "./server/errors.ts";
+} from "./definitions/define-resources.ts";
+export { EmptyTurns } from "./definitions/empty-turns.ts";
+export { HttpError, JudgeError } from "./definitions/errors.ts";
 export {
   type AskOptions,
   createJudge,
@@ -49,10 +42,10 @@ export {
   judgeErrorStatus,
   requireJudgeText,
   type VoteResult,
-} from "./server/judge.ts";
-export { type JudgeConfig, judgeConfig, ServerReference } from "./server/judge-config.ts";
-export { firstLabel, jsonVerdict, lastLabel, letterGrade } from "./server/judge-verdict.ts";
-export { perServer } from "./server/per-server.ts";
+} from "./definitions/judge/judge.ts";
+export { type JudgeConfig, judgeConfig, ServerReference } from "./definitions/judge/judge-config.ts";
+export { firstLabel, jsonVerdict, lastLabel, letterGrade } from "./definitions/judge/judge-verdict.ts";
+export { perServer } from "./definitions/per-server.ts";
 export {
   type ChatPrompt,
   compilePrompt,
@@ -60,17 +53,24 @@ export {
   loadPromptYaml,
   type PromptTemplate,
   PromptTemplateError,
-} from "./server/prompt-template.ts";
+} from "./definitions/prompt-template.ts";
 export {
   allAssistantText,
   lastPartOfLastMessage,
   lastTextMessage,
   lastUserText,
-} from "./server/response-text.ts";
-export { Semaphore } from "./server/semaphore.ts";
-export { standardRun } from "./server/standard-run.ts";
-export { stripThinking, stripThinkPairs } from "./server/think-text.ts";
-export { runToolCall, type ToolRun } from "./server/tool-calls.ts";
-export { toolOutput } from "./server/tool-output.ts";
-export { TrajectoryRecorder } from "./server/trajectory.ts";
-export { type TruncationPolicy, truncateText } from "./server/truncate-text.ts";
+} from "./definitions/response-text.ts";
+export { standardRun } from "./definitions/standard-run.ts";
+export { stripThinking, stripThinkPairs } from "./definitions/think-text.ts";
+export { runToolCall, type ToolRun } from "./definitions/tool-calls.ts";
+export { toolOutput } from "./definitions/tool-output.ts";
+export { type TruncationPolicy, truncateText } from "./definitions/truncate-text.ts";
+export { errorMessage, GymError } from "./errors.ts";
+export { billedCompletion, billedResponse } from "./model-endpoint/billed.ts";
+export { type OpenProviderOptions, openProvider } from "./model-endpoint/open-provider.ts";
+export type { Provider, ProviderCall, ProviderReply } from "./model-endpoint/provider.ts";
+export { isProviderError, ProviderError } from "./model-endpoint/provider-error.ts";
+export { redactor } from "./model-endpoint/redact.ts";
+export { HOSTED, type ProviderSettings, providerConfig, TRAINING } from "./model-endpoint/settings.ts";
+export type { JsonObject } from "./python/json/json-object.ts";
+export type { RolloutDriver, RolloutDriverContext } from "./run/rollout-driver.ts";

@@ -10,10 +10,10 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
-import { openCaptures } from "../src/rollouts/capture/open-captures.ts";
-import { type EvaluationEvent, evaluate } from "../src/rollouts/evaluate.ts";
-import type { Row } from "../src/rollouts/jsonl-rows.ts";
-import type { RunningServers } from "../src/server/run/run-servers.ts";
+import type { RunningServers } from "../src/hosting/processes/run-servers.ts";
+import type { Row } from "../src/rollouts/files/jsonl-rows.ts";
+import { openCaptures } from "../src/rollouts/trajectory/open-captures.ts";
+import { type EvaluationEvent, evaluate } from "../src/run/evaluate.ts";
 import { instance, startInstances } from "./support/run-instances.ts";
 
 const running: RunningServers[] = [];

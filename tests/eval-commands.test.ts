@@ -3,10 +3,10 @@ import { existsSync, readFileSync } from "node:fs";
 import { copyFile, readFile, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { MlflowTrackingServer } from "../src/testing/mlflow-tracking-server.ts";
-import { WandbServer } from "../src/testing/wandb-server.ts";
 import { project, repository, runGym } from "./gym-process.ts";
 import { freePort } from "./support/free-port.ts";
+import { MlflowTrackingServer } from "./support/mlflow-tracking-server.ts";
+import { WandbServer } from "./support/wandb-server.ts";
 
 const TOOL_CALL = ["--resources-server", "example_single_tool_call", "--model-type", "random_model"];
 const AGENT = "example_single_tool_call_simple_agent";

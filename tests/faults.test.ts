@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { request } from "undici";
 import { afterEach, describe, expect, it, onTestFinished } from "vitest";
-import { evaluate } from "../src/rollouts/evaluate.ts";
-import type { RunningServers } from "../src/server/run/run-servers.ts";
+import type { RunningServers } from "../src/hosting/processes/run-servers.ts";
+import { evaluate } from "../src/run/evaluate.ts";
 import { type EndpointFault, faults } from "../src/testing/endpoint-server.ts";
 import { MockModelEndpoint } from "../src/testing/mock-model-endpoint.ts";
 import { freePort } from "./support/free-port.ts";
@@ -272,7 +272,7 @@ it("says which server did not answer, and does not send a tool call twice", asyn
     response.destroy();
   });
   await new Promise<void>((resolve) => flaky.listen(port, "127.0.0.1", () => resolve()));
-  const { RunClient } = await import("../src/client/run-client.ts");
+  const { RunClient } = await import("../src/calls/run-client.ts");
   const client = new RunClient({ addresses: new Map([["flaky", `http://127.0.0.1:${port}`]]) });
   await expect(client.post("flaky", "/pay", {})).rejects.toThrow(
     /flaky at http:\/\/127.0.0.1:\d+ did not answer \/pay/,

@@ -4,8 +4,8 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import type { HostedInstance } from "../src/server/cohost.ts";
-import type { RunningServers } from "../src/server/run/run-servers.ts";
+import type { HostedInstance } from "../src/hosting/cohost.ts";
+import type { RunningServers } from "../src/hosting/processes/run-servers.ts";
 import { instance, startInstances } from "./support/run-instances.ts";
 
 const running: RunningServers[] = [];

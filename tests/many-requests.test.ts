@@ -1,8 +1,8 @@
 import { spawn, spawnSync } from "node:child_process";
 import { expect, it } from "vitest";
-import { ServerApp } from "../src/server/app.ts";
-import { HttpEdge } from "../src/server/http-edge.ts";
-import { silentLogger } from "../src/server/logger.ts";
+import { ServerApp } from "../src/hosting/app.ts";
+import { HttpEdge } from "../src/hosting/http-edge.ts";
+import { silentLogger } from "../src/logger.ts";
 import { freePort } from "./support/free-port.ts";
 
 const REQUESTS = 16_000;

@@ -1,8 +1,8 @@
 import { onTestFinished } from "vitest";
-import { createApp } from "../src/server/create-app.ts";
-import type { ServerDefinition } from "../src/server/definitions.ts";
-import { HttpEdge } from "../src/server/http-edge.ts";
-import { silentLogger } from "../src/server/logger.ts";
+import type { ServerDefinition } from "../src/definitions/definitions.ts";
+import { createApp } from "../src/hosting/apps/create-app.ts";
+import { HttpEdge } from "../src/hosting/http-edge.ts";
+import { silentLogger } from "../src/logger.ts";
 import { freePort } from "./support/free-port.ts";
 
 /** Starts a model server on a port of its own until the test is over; returns its address. */

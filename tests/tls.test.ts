@@ -12,7 +12,7 @@ if (!hasOpenssl) console.info("openssl is not installed: secure connections were
 
 /** Asks twice at once and once more, and tells what came of it. */
 const PROGRAM = `
-import { ConnectionPool } from ${JSON.stringify(new URL("../dist/src/client/connection-pool.js", import.meta.url).href)};
+import { ConnectionPool } from ${JSON.stringify(new URL("../dist/src/calls/connection-pool.js", import.meta.url).href)};
 const pool = new ConnectionPool(process.argv[1], { maxConnections: 2, keepAliveMs: 5000, connectTimeoutMs: 5000 });
 const ask = () => pool.request({ method: "POST", path: "/", headers: {}, body: "When?", maxBytes: 1000 })
   .then(({ status, text }) => status + " " + text, (error) => error.code);

@@ -3,7 +3,7 @@ import { appendFile, readFile, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { messageItem, verifyBody } from "../src/testing/response-items.ts";
+import { messageItem, verifyBody } from "../src/hosting/response-items.ts";
 import { project, repository, runGym } from "./gym-process.ts";
 import { findBrowser, startBrowser } from "./support/browser.ts";
 import { freePort } from "./support/free-port.ts";

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import { agentsOf } from "../../src/datasets/agents.ts";
 import { type CollateMode, type CollateResult, collate } from "../../src/datasets/collate.ts";
 import { errorMessage } from "../../src/errors.ts";
-import { loadsPlain } from "../../src/python/json-loads.ts";
+import { loadsPlain } from "../../src/python/json/json-loads.ts";
 import type { CaseResult, Suite } from "./suite.ts";
 
 interface CollateCase {

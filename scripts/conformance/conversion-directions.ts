@@ -1,35 +1,36 @@
-import { accumulateUsage, sumUsage } from "../../src/openai/accumulate-usage.ts";
-import type { AnthropicMessage, AnthropicThinking } from "../../src/openai/anthropic-types.ts";
-import type { ChatCompletion, ChatMessage } from "../../src/openai/chat-types.ts";
-import { convertAnthropicMessage } from "../../src/openai/convert-anthropic-message.ts";
-import { convertAnthropicRequest } from "../../src/openai/convert-anthropic-request.ts";
-import { convertChatCompletion } from "../../src/openai/convert-chat-completion.ts";
-import { convertChatRequest } from "../../src/openai/convert-chat-request.ts";
-import { chatMessagesToItems } from "../../src/openai/convert-chat-to-items.ts";
-import { convertResponsesToChat } from "../../src/openai/convert-responses-to-chat.ts";
-import { convertToAnthropicMessage } from "../../src/openai/convert-to-anthropic-message.ts";
-import { convertToAnthropicRequest } from "../../src/openai/convert-to-anthropic-request.ts";
-import type { ResponseInputItem } from "../../src/openai/item-types.ts";
-import { stripMcpPrefix } from "../../src/openai/mcp-tool-name.ts";
-import { normalizeUsage } from "../../src/openai/normalize-usage.ts";
-import { type JsonObject, list, nullable, readWith } from "../../src/openai/readers.ts";
-import { replayAnthropicMessage } from "../../src/openai/replay-anthropic.ts";
-import { replayChatCompletion } from "../../src/openai/replay-chat.ts";
-import { replayResponse, replayResponseFailure } from "../../src/openai/replay-responses.ts";
-import { parseCreateParams, parseResponse } from "../../src/openai/responses.ts";
-import { rolloutIdOf } from "../../src/openai/rollout-id.ts";
-import { sanitizeStreamingChat } from "../../src/openai/sanitize-streaming-chat.ts";
+import type { JsonObject } from "../../src/python/json/json-object.ts";
+import { accumulateUsage, sumUsage } from "../../src/wire/convert/accumulate-usage.ts";
+import { convertAnthropicMessage } from "../../src/wire/convert/convert-anthropic-message.ts";
+import { convertAnthropicRequest } from "../../src/wire/convert/convert-anthropic-request.ts";
+import { convertChatCompletion } from "../../src/wire/convert/convert-chat-completion.ts";
+import { convertChatRequest } from "../../src/wire/convert/convert-chat-request.ts";
+import { chatMessagesToItems } from "../../src/wire/convert/convert-chat-to-items.ts";
+import { convertResponsesToChat } from "../../src/wire/convert/convert-responses-to-chat.ts";
+import { convertToAnthropicMessage } from "../../src/wire/convert/convert-to-anthropic-message.ts";
+import { convertToAnthropicRequest } from "../../src/wire/convert/convert-to-anthropic-request.ts";
+import { stripMcpPrefix } from "../../src/wire/convert/mcp-tool-name.ts";
+import { normalizeUsage } from "../../src/wire/convert/normalize-usage.ts";
+import { splitItems } from "../../src/wire/convert/split-items.ts";
+import { parseThinkTags, wrapInThinkTags } from "../../src/wire/convert/think-tags.ts";
+import { readStrictUsage, type Usage } from "../../src/wire/convert/usage.ts";
+import { rolloutIdOf } from "../../src/wire/rollout-id.ts";
+import type { AnthropicMessage, AnthropicThinking } from "../../src/wire/schemas/anthropic-types.ts";
+import type { ChatCompletion, ChatMessage } from "../../src/wire/schemas/chat-types.ts";
+import type { ResponseInputItem } from "../../src/wire/schemas/item-types.ts";
+import { list, nullable, readWith } from "../../src/wire/schemas/readers.ts";
+import { parseCreateParams, parseResponse } from "../../src/wire/schemas/responses.ts";
+import { parseChatParams } from "../../src/wire/schemas/validate-chat.ts";
+import { parseChatCompletion } from "../../src/wire/schemas/validate-completion.ts";
+import { readInputItem } from "../../src/wire/schemas/validate-items.ts";
+import { replayAnthropicMessage } from "../../src/wire/stream/replay-anthropic.ts";
+import { replayChatCompletion } from "../../src/wire/stream/replay-chat.ts";
+import { replayResponse, replayResponseFailure } from "../../src/wire/stream/replay-responses.ts";
+import { sanitizeStreamingChat } from "../../src/wire/stream/sanitize-streaming-chat.ts";
 import {
   type NamespaceMap,
   sanitizeStreamingResponses,
-} from "../../src/openai/sanitize-streaming-responses.ts";
-import { splitItems } from "../../src/openai/split-items.ts";
-import { decodeSse, encodeSse, type SseEvent } from "../../src/openai/sse.ts";
-import { parseThinkTags, wrapInThinkTags } from "../../src/openai/think-tags.ts";
-import { readStrictUsage, type Usage } from "../../src/openai/usage.ts";
-import { parseChatParams } from "../../src/openai/validate-chat.ts";
-import { parseChatCompletion } from "../../src/openai/validate-completion.ts";
-import { readInputItem } from "../../src/openai/validate-items.ts";
+} from "../../src/wire/stream/sanitize-streaming-responses.ts";
+import { decodeSse, encodeSse, type SseEvent } from "../../src/wire/stream/sse.ts";
 import { callVllm, outboundBody, type VllmCaseInput } from "./conversion-vllm.ts";
 
 interface Options {

@@ -1,26 +1,26 @@
-import type { ChatCompletion, ChatCreateParams } from "../../src/openai/chat-types.ts";
-import { convertChatCompletion } from "../../src/openai/convert-chat-completion.ts";
-import { convertResponsesToChat } from "../../src/openai/convert-responses-to-chat.ts";
-import type { JsonObject } from "../../src/openai/readers.ts";
-import { parseCreateParams } from "../../src/openai/responses.ts";
-import { parseChatParams } from "../../src/openai/validate-chat.ts";
-import { parseChatCompletion } from "../../src/openai/validate-completion.ts";
-import { insertAudio, takeAudio } from "../../src/openai/vllm-audio.ts";
+import type { JsonObject } from "../../src/python/json/json-object.ts";
+import { toPlainNumbers } from "../../src/python/numbers/py-float.ts";
+import { convertChatCompletion } from "../../src/wire/convert/convert-chat-completion.ts";
+import { convertResponsesToChat } from "../../src/wire/convert/convert-responses-to-chat.ts";
+import { insertAudio, takeAudio } from "../../src/wire/convert/vllm-audio.ts";
 import {
   bareReasoningCompletion,
   contextOverflowCompletion,
   isContextOverflow,
   mergeReasoning,
-} from "../../src/openai/vllm-completion.ts";
+} from "../../src/wire/convert/vllm-completion.ts";
 import {
   buildVllmChatBody,
   endsInBareReasoning,
   tokenizeBody,
   type VllmChatBody,
   type VllmSettings,
-} from "../../src/openai/vllm-request.ts";
-import { attachTokens, findTokens } from "../../src/openai/vllm-tokens.ts";
-import { toPlainNumbers } from "../../src/python/py-float.ts";
+} from "../../src/wire/convert/vllm-request.ts";
+import type { ChatCompletion, ChatCreateParams } from "../../src/wire/schemas/chat-types.ts";
+import { parseCreateParams } from "../../src/wire/schemas/responses.ts";
+import { parseChatParams } from "../../src/wire/schemas/validate-chat.ts";
+import { parseChatCompletion } from "../../src/wire/schemas/validate-completion.ts";
+import { attachTokens, findTokens } from "../../src/wire/tokens/vllm-tokens.ts";
 
 export interface VllmCaseInput {
   /** A chat request, or … */

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { errorMessage } from "../../src/errors.ts";
-import { loads } from "../../src/python/json-loads.ts";
-import { toPlainNumbers } from "../../src/python/py-float.ts";
+import { loads } from "../../src/python/json/json-loads.ts";
+import { toPlainNumbers } from "../../src/python/numbers/py-float.ts";
 import { type ConversionCase, directions } from "./conversion-directions.ts";
 import { difference, dropNulls } from "./conversion-matching.ts";
 import type { CaseResult, Suite } from "./suite.ts";

@@ -11,7 +11,7 @@ import {
 } from "../../src/metrics/pass-at-k.ts";
 import { profileRollouts } from "../../src/metrics/profile.ts";
 import type { Row } from "../../src/metrics/rollout-row.ts";
-import { dumpsCompact } from "../../src/python/json-dumps.ts";
+import { dumpsCompact } from "../../src/python/json/json-dumps.ts";
 import { difference } from "./difference.ts";
 import type { Suite } from "./suite.ts";
 

@@ -4,7 +4,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import type { ErrorCodeRow } from "../../src/errors.ts";
 import { GENERATED, markdownTable } from "./markdown.ts";
 
-/** docs/reference/errors.md: the tables of every `src/<folder>/error-codes.ts`. */
+/** docs/reference/errors.md: the tables of every `error-codes.ts` below src/. */
 export async function errorsPage(): Promise<string> {
   const parts = [
     "# Error codes",
@@ -24,10 +24,10 @@ export async function errorTables(): Promise<{ folder: string; rows: ErrorCodeRo
   const source = fileURLToPath(new URL("../../src", import.meta.url));
   const extension = path.extname(fileURLToPath(import.meta.url));
   const tables: { folder: string; rows: ErrorCodeRow[] }[] = [];
-  for (const folder of (await readdir(source)).sort()) {
-    const files = await readdir(path.join(source, folder)).catch((): string[] => []);
-    if (!files.includes(`error-codes${extension}`)) continue;
-    const file = path.join(source, folder, `error-codes${extension}`);
+  const files = await readdir(source, { recursive: true });
+  for (const name of files.filter((file) => path.basename(file) === `error-codes${extension}`).sort()) {
+    const folder = path.dirname(name);
+    const file = path.join(source, name);
     const module = (await import(pathToFileURL(file).href)) as Record<string, unknown>;
     tables.push({ folder, rows: Object.values(module).filter(Array.isArray).flat() as ErrorCodeRow[] });
   }

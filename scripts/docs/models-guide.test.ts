@@ -2,9 +2,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { loadDefinition } from "../../src/server/load-definition.ts";
+import { loadDefinition } from "../../src/hosting/load-definition.ts";
+import { createTestServer } from "../../src/hosting/test-server.ts";
 import { MockModelEndpoint } from "../../src/testing/mock-model-endpoint.ts";
-import { createTestServer } from "../../src/testing/test-server.ts";
 import { repositoryRoot } from "./generated-files.ts";
 
 it("the server of the guide works as it is printed", async () => {

@@ -30,7 +30,7 @@ export async function collectOverrides(
 
 /** The user's lists stay as typed, so that quotes and interpolations in them keep their meaning. */
 async function joinLists(paths: readonly string[], lists: readonly string[]): Promise<string> {
-  const { quoteOverride } = await import("../config/override-write.ts");
+  const { quoteOverride } = await import("../config/overrides/override-write.ts");
   return [...paths.map(quoteOverride), ...lists.filter((list) => list.trim() !== "")].join(",");
 }
 

@@ -1,6 +1,6 @@
 import { readdir, realpath, stat } from "node:fs/promises";
 import path from "node:path";
-import { aliasedPath } from "../config/aliases.ts";
+import { aliasedPath } from "../config/servers/aliases.ts";
 import type { SelectorKind } from "./command.ts";
 import { componentDirectory, componentNames } from "./component-names.ts";
 import { hint } from "./hint.ts";

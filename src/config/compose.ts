@@ -1,17 +1,17 @@
 import path from "node:path";
-import { aliasedInstance } from "./aliases.ts";
-import { applyOverrides, type Override } from "./apply-overrides.ts";
 import { applyDirectives } from "./directives.ts";
 import { loadEnvYaml } from "./env-yaml.ts";
 import { loadFiles, readConfigPaths } from "./load-includes.ts";
 import { mergeDicts } from "./merge.ts";
 import { checkMissingValues, fillUnset } from "./missing-values.ts";
-import { foldDummyModels, NO_MODEL } from "./no-model.ts";
 import { type ConfigNode, type DictNode, dict, list, type Origin, type Source, scalar } from "./node.ts";
+import { applyOverrides, type Override } from "./overrides/apply-overrides.ts";
 import { installRoot, searchRoots } from "./paths.ts";
 import { nodeFromPlain } from "./plain-data.ts";
 import type { Provenance } from "./provenance.ts";
 import { checkInterpolationSyntax } from "./read-config-file.ts";
+import { aliasedInstance } from "./servers/aliases.ts";
+import { foldDummyModels, NO_MODEL } from "./servers/no-model.ts";
 
 export type NoticeStream = "stdout" | "stderr";
 

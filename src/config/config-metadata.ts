@@ -4,8 +4,8 @@ import type { DictNode } from "./node.ts";
 import type { RootOptions } from "./paths.ts";
 import { readConfigFile } from "./read-config-file.ts";
 import { FinishedConfig, type ResolvedConfig } from "./resolved-config.ts";
-import { type ConfigMetadata, metadataOf, STAND_IN } from "./server-blocks.ts";
-import { classifyServers } from "./server-schema.ts";
+import { type ConfigMetadata, metadataOf, STAND_IN } from "./servers/server-blocks.ts";
+import { classifyServers } from "./servers/server-schema.ts";
 
 /**
  * Domain, description and value of a config file: as written in the file, and what is missing there from everything it

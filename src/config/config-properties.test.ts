@@ -1,17 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { stringify, type ToStringOptions } from "yaml";
-import { applyOverrides } from "./apply-overrides.ts";
 import { ConfigError } from "./errors.ts";
-import { Interpolator } from "./interpolate.ts";
-import { escapeInterpolations } from "./interpolation-grammar.ts";
+import { Interpolator } from "./interpolation/interpolate.ts";
+import { escapeInterpolations } from "./interpolation/interpolation-grammar.ts";
 import { mergeDicts } from "./merge.ts";
 import { cloneNode, type DictNode, type Origin, scalar } from "./node.ts";
+import { applyOverrides } from "./overrides/apply-overrides.ts";
 import { nodeFromPlain, plainFromNode } from "./plain-data.ts";
 import { checkInterpolationSyntax, readConfigText } from "./read-config-file.ts";
 import { loadConfigFromEnv } from "./resolve.ts";
-import { readYamlValue } from "./yaml-read.ts";
-import { writeYaml } from "./yaml-write.ts";
+import { readYamlValue } from "./yaml/read.ts";
+import { writeYaml } from "./yaml/write.ts";
 
 const source = { kind: "file", name: "main.yaml" } as const;
 const origin: Origin = { source, line: 1, column: 1 };

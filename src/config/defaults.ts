@@ -1,9 +1,8 @@
 import { homedir } from "node:os";
 import path from "node:path";
 import { pyRepr } from "../python/repr.ts";
-import { defaultHost, HEAD_SERVER_PORT, type PortRange } from "./addresses.ts";
 import { ConfigError } from "./errors.ts";
-import { Interpolator } from "./interpolate.ts";
+import { Interpolator } from "./interpolation/interpolate.ts";
 import {
   type ConfigNode,
   type DictNode,
@@ -18,6 +17,7 @@ import {
 import { workingRoot } from "./paths.ts";
 import { plainFromNode } from "./plain-data.ts";
 import { integerFrom } from "./schema-problems.ts";
+import { defaultHost, HEAD_SERVER_PORT, type PortRange } from "./servers/addresses.ts";
 
 const READINESS_TIMEOUT_SECONDS = 600;
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { applyDirectives } from "./directives.ts";
 import { ConfigError, InheritPathNotFoundError } from "./errors.ts";
-import { Interpolator } from "./interpolate.ts";
+import { Interpolator } from "./interpolation/interpolate.ts";
 import { plainFromNode } from "./plain-data.ts";
-import { readYaml } from "./yaml-read.ts";
+import { readYaml } from "./yaml/read.ts";
 
 function apply(text: string): unknown {
   const root = readYaml(text, { kind: "file", name: "main.yaml" });

@@ -17,4 +17,4 @@ export {
   type ServerType,
 } from "./resolve.ts";
 export { maskSecrets } from "./secrets.ts";
-export type { ConfigMetadata } from "./server-blocks.ts";
+export type { ConfigMetadata } from "./servers/server-blocks.ts";

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { likelyMistakes } from "./likely-mistakes.ts";
 import { readConfigText } from "./read-config-file.ts";
-import { classifyServers } from "./server-schema.ts";
+import { classifyServers } from "./servers/server-schema.ts";
 
 function mistakes(text: string): string[] {
   const root = readConfigText(text, { kind: "file", name: "my.yaml" });

@@ -3,8 +3,8 @@ import { place } from "./errors.ts";
 import { formatPath, type KeyPath } from "./key-path.ts";
 import { type ConfigNode, type DictNode, positionOf } from "./node.ts";
 import { isReservedKey } from "./reserved-keys.ts";
-import type { ServerBlock } from "./server-schema.ts";
-import { isServerType, serverTypes } from "./server-types.ts";
+import type { ServerBlock } from "./servers/server-schema.ts";
+import { isServerType, serverTypes } from "./servers/server-types.ts";
 
 /** How alike a word and a server type must be to be called a misspelling. */
 const SIMILARITY = 0.75;

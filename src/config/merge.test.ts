@@ -3,7 +3,7 @@ import { ConfigError } from "./errors.ts";
 import { mergeDicts } from "./merge.ts";
 import { dict } from "./node.ts";
 import { plainFromNode } from "./plain-data.ts";
-import { readYaml } from "./yaml-read.ts";
+import { readYaml } from "./yaml/read.ts";
 
 function merge(...texts: string[]): unknown {
   const sources = texts.map((text, index) => readYaml(text, { kind: "file", name: `${index}.yaml` }));

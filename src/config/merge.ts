@@ -1,5 +1,5 @@
 import { ConfigError, ConfigInterpolationError, place } from "./errors.ts";
-import { Interpolator } from "./interpolate.ts";
+import { Interpolator } from "./interpolation/interpolate.ts";
 import { formatPath, type KeyPath } from "./key-path.ts";
 import {
   type ConfigNode,

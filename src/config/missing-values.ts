@@ -1,5 +1,5 @@
 import { ConfigInterpolationError, ConfigMissingValuesError } from "./errors.ts";
-import { Interpolator } from "./interpolate.ts";
+import { Interpolator } from "./interpolation/interpolate.ts";
 import { formatPath, type KeyPath } from "./key-path.ts";
 import { type ConfigNode, type DictNode, interpolationText, isMissing, positionOf, scalar } from "./node.ts";
 

@@ -1,4 +1,4 @@
-import { PyFloat } from "../python/py-float.ts";
+import { PyFloat } from "../python/numbers/py-float.ts";
 import type { Position } from "./errors.ts";
 
 /** Who set a value: a file, the command line, a default. Shared by all nodes of one source. */

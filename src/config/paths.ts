@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { aliasedPath } from "./aliases.ts";
+import { aliasedPath } from "./servers/aliases.ts";
 
 /** The variable that names further roots, before the working directory and the install root. */
 export const EXTRA_ROOTS_VARIABLE = "NEMO_GYM_EXTRA_ROOTS";

@@ -1,4 +1,4 @@
-import { PyFloat } from "../python/py-float.ts";
+import { PyFloat } from "../python/numbers/py-float.ts";
 import { ConfigError } from "./errors.ts";
 import {
   type ConfigNode,

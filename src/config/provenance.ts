@@ -1,6 +1,6 @@
 import path from "node:path";
 import type { Derivation } from "./directives.ts";
-import { parseText, type TextParts } from "./interpolation-grammar.ts";
+import { parseText, type TextParts } from "./interpolation/interpolation-grammar.ts";
 import { formatPath, type KeyPath, rawNodeAt } from "./key-path.ts";
 import { type ConfigNode, type DictNode, interpolationText, isMissing, type Origin } from "./node.ts";
 

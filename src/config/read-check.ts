@@ -1,4 +1,4 @@
-import type { Interpolator } from "./interpolate.ts";
+import type { Interpolator } from "./interpolation/interpolate.ts";
 import type { KeyPath } from "./key-path.ts";
 import type { ConfigNode, DictNode } from "./node.ts";
 

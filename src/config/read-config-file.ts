@@ -1,10 +1,10 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { errorMessage } from "../errors.ts";
 import { ConfigError } from "./errors.ts";
-import { parseText } from "./interpolation-grammar.ts";
-import { LineIndex } from "./line-index.ts";
+import { parseText } from "./interpolation/interpolation-grammar.ts";
 import { type ConfigNode, type DictNode, interpolationText, positionOf, type Source } from "./node.ts";
-import { readYaml } from "./yaml-read.ts";
+import { LineIndex } from "./yaml/line-index.ts";
+import { readYaml } from "./yaml/read.ts";
 
 /** Larger files are data, not configuration. */
 const MAX_BYTES = 4 * 1024 * 1024;

@@ -3,9 +3,7 @@
  *
  * @module
  */
-import { assignAddresses } from "./addresses.ts";
-import { almostServersError, almostServersNotice } from "./almost-servers.ts";
-import type { Override } from "./apply-overrides.ts";
+
 import { type ComposedConfig, type ComposeOptions, composeConfig } from "./compose.ts";
 import { olderSourceFields } from "./dataset-schema.ts";
 import {
@@ -16,9 +14,10 @@ import {
   topLevelValue,
 } from "./defaults.ts";
 import { NoServerInstancesError } from "./errors.ts";
-import { Interpolator } from "./interpolate.ts";
+import { Interpolator } from "./interpolation/interpolate.ts";
 import { likelyMistakes } from "./likely-mistakes.ts";
 import { cloneNode, isTruthy } from "./node.ts";
+import type { Override } from "./overrides/apply-overrides.ts";
 import { checkListElements, checkTopLevel } from "./read-check.ts";
 import { readConfigText } from "./read-config-file.ts";
 import {
@@ -27,12 +26,14 @@ import {
   type ResolvedConfig,
   type ServerInstance,
 } from "./resolved-config.ts";
-import { checkSandboxReferences } from "./sandbox-blocks.ts";
 import { maskConfig } from "./secrets.ts";
-import { checkServerReferences } from "./server-references.ts";
-import { classifyServers, type ServerBlock } from "./server-schema.ts";
-import type { ServerType } from "./server-types.ts";
-import { writeYaml } from "./yaml-write.ts";
+import { assignAddresses } from "./servers/addresses.ts";
+import { almostServersError, almostServersNotice } from "./servers/almost-servers.ts";
+import { checkSandboxReferences } from "./servers/sandbox-blocks.ts";
+import { checkServerReferences } from "./servers/server-references.ts";
+import { classifyServers, type ServerBlock } from "./servers/server-schema.ts";
+import type { ServerType } from "./servers/server-types.ts";
+import { writeYaml } from "./yaml/write.ts";
 
 export type { Explanation, Override, ResolvedConfig, ServerInstance, ServerType };
 

@@ -1,14 +1,14 @@
 import { isSecretKey, MASK } from "../secret-names.ts";
-import { Interpolator } from "./interpolate.ts";
+import { Interpolator } from "./interpolation/interpolate.ts";
 import { childOf, formatPath, type KeyPath, rawNodeAt, splitKey } from "./key-path.ts";
 import { type ConfigNode, cloneNode, type DictNode } from "./node.ts";
 import { plainFromNode } from "./plain-data.ts";
 import { type Provenance, referencedKeys, sourcesOf } from "./provenance.ts";
 import { integerFrom } from "./schema-problems.ts";
 import { maskConfig, maskSecrets } from "./secrets.ts";
-import type { ServerBlock } from "./server-schema.ts";
-import type { ServerType } from "./server-types.ts";
-import { writeYaml } from "./yaml-write.ts";
+import type { ServerBlock } from "./servers/server-schema.ts";
+import type { ServerType } from "./servers/server-types.ts";
+import { writeYaml } from "./yaml/write.ts";
 
 /** References shown below each other by `explain`. */
 const MAX_EXPLAINED_REFERENCES = 5;

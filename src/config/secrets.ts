@@ -1,5 +1,5 @@
 import { isSecretKey, MASK } from "../secret-names.ts";
-import type { Interpolator } from "./interpolate.ts";
+import type { Interpolator } from "./interpolation/interpolate.ts";
 import type { KeyPath } from "./key-path.ts";
 import { type ConfigNode, type DictNode, list, scalar } from "./node.ts";
 

@@ -3,8 +3,8 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { startHubServer } from "../testing/hub-server.ts";
-import { startMlflowServer } from "../testing/mlflow-server.ts";
+import { startHubServer } from "../../tests/support/hub-server.ts";
+import { startMlflowServer } from "../../tests/support/mlflow-server.ts";
 import { agentsOf } from "./agents.ts";
 import { type CollateEvent, type CollateOptions, collate } from "./collate.ts";
 

@@ -2,18 +2,23 @@ import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import path from "node:path";
 import { findPath } from "../config/paths.ts";
-import { loadPromptConfig, type PromptConfig } from "../rollouts/prompt-config.ts";
+import type { TransferProgress } from "../remote/download-file.ts";
+import { loadPromptConfig, type PromptConfig } from "../rollouts/inputs/prompt-config.ts";
 import { besidePath } from "./beside-path.ts";
 import type { DatasetEntry, DatasetType } from "./entry.ts";
 import { DatasetError } from "./errors.ts";
 import { chooseSource, type DownloadAccess, downloadDataset, locateDataset } from "./locate.ts";
-import { type MetricsOutcome, metricsContent, metricsPath, settleMetrics } from "./metrics-file.ts";
 import { OutputFile } from "./output-file.ts";
 import { refuseOverwriting } from "./overwriting.ts";
 import { prepareDataset } from "./prepare-dataset.ts";
-import type { TransferProgress } from "./remote/download-file.ts";
 import { type DatasetScan, scanDataset, summarizeScan } from "./scan-dataset.ts";
-import { DatasetStatistics, type StatisticsSummary } from "./statistics.ts";
+import {
+  type MetricsOutcome,
+  metricsContent,
+  metricsPath,
+  settleMetrics,
+} from "./statistics/metrics-file.ts";
+import { DatasetStatistics, type StatisticsSummary } from "./statistics/statistics.ts";
 
 export const COLLATE_MODES = ["train_preparation", "example_validation"] as const;
 export type CollateMode = (typeof COLLATE_MODES)[number];

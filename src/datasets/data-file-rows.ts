@@ -3,12 +3,12 @@ import { readFile, stat } from "node:fs/promises";
 import { pipeline } from "node:stream";
 import { createGunzip, gunzipSync } from "node:zlib";
 import { errorMessage } from "../errors.ts";
-import { dumpsCompact } from "../python/json-dumps.ts";
-import { loads } from "../python/json-loads.ts";
+import { dumpsCompact } from "../python/json/json-dumps.ts";
+import { loads } from "../python/json/json-loads.ts";
 import { DatasetError } from "./errors.ts";
+import { dataFormat } from "./hub/split-files.ts";
 import { splitIntoLines } from "./lines.ts";
 import { readParquetRows } from "./parquet-rows.ts";
-import { dataFormat } from "./split-files.ts";
 
 /** A JSON array is read whole; larger files must be JSON lines or parquet. */
 const MAX_JSON_BYTES = 512 * 1024 * 1024;

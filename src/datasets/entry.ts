@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { type datasetTypes, licenses } from "../config/dataset-schema.ts";
-import { laxInt } from "../openai/lax.ts";
+import { laxInt } from "../wire/schemas/lax.ts";
 import { DatasetError } from "./errors.ts";
 
 export type DatasetType = (typeof datasetTypes)[number];

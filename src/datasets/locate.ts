@@ -1,12 +1,12 @@
 import path from "node:path";
 import { findExistingPath } from "../config/paths.ts";
+import type { TransferProgress } from "../remote/download-file.ts";
+import type { HubAccess } from "../remote/hub-access.ts";
 import type { DatasetEntry } from "./entry.ts";
 import { DatasetError } from "./errors.ts";
-import { downloadFromRegistry, type RegistryAccess } from "./gitlab.ts";
-import { downloadHubSplit } from "./hub-split-download.ts";
-import { downloadHubFile } from "./huggingface.ts";
-import type { TransferProgress } from "./remote/download-file.ts";
-import type { HubAccess } from "./remote/hub-access.ts";
+import { downloadFromRegistry, type RegistryAccess } from "./hub/gitlab.ts";
+import { downloadHubSplit } from "./hub/hub-split-download.ts";
+import { downloadHubFile } from "./hub/huggingface.ts";
 
 export type DataSource = "huggingface" | "gitlab";
 

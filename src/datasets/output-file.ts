@@ -1,6 +1,6 @@
 import { type FileHandle, open, rename, rm, stat } from "node:fs/promises";
 import path from "node:path";
-import { makeDirectory } from "../config/make-directory.ts";
+import { makeDirectory } from "../files/make-directory.ts";
 import { DatasetError } from "./errors.ts";
 
 /** Text gathered before it goes to the disk. */

@@ -1,9 +1,9 @@
 import { errorMessage } from "../errors.ts";
-import { isObject } from "../openai/readers.ts";
-import { dumps } from "../python/json-dumps.ts";
-import { defaultMaxDepth } from "../python/json-loads.ts";
-import { restyle } from "../python/json-restyle.ts";
-import { applyPromptConfig, hasPopulatedInput, type PromptConfig } from "../rollouts/prompt-config.ts";
+import { dumps } from "../python/json/json-dumps.ts";
+import { defaultMaxDepth } from "../python/json/json-loads.ts";
+import { isObject } from "../python/json/json-object.ts";
+import { restyle } from "../python/json/json-restyle.ts";
+import { applyPromptConfig, hasPopulatedInput, type PromptConfig } from "../rollouts/inputs/prompt-config.ts";
 import type { DatasetEntry } from "./entry.ts";
 import { DatasetError } from "./errors.ts";
 import { type Line, readLineBatches } from "./lines.ts";

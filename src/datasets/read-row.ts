@@ -1,6 +1,6 @@
 import { errorMessage } from "../errors.ts";
-import { isObject, type JsonObject } from "../openai/readers.ts";
-import { loads } from "../python/json-loads.ts";
+import { loads } from "../python/json/json-loads.ts";
+import { isObject, type JsonObject } from "../python/json/json-object.ts";
 import { DatasetError } from "./errors.ts";
 import type { Line } from "./lines.ts";
 

@@ -1,7 +1,7 @@
 import { errorMessage } from "../errors.ts";
-import { dumps } from "../python/json-dumps.ts";
-import { copyWith } from "../python/key-order.ts";
-import { applyPromptConfig, hasPopulatedInput, loadPromptConfig } from "../rollouts/prompt-config.ts";
+import { dumps } from "../python/json/json-dumps.ts";
+import { copyWith } from "../python/json/key-order.ts";
+import { applyPromptConfig, hasPopulatedInput, loadPromptConfig } from "../rollouts/inputs/prompt-config.ts";
 import { DatasetError } from "./errors.ts";
 import { readLines } from "./lines.ts";
 import { OutputFile } from "./output-file.ts";

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { parse } from "yaml";
 import { errorMessage } from "../errors.ts";
-import { isObject } from "../openai/readers.ts";
+import { isObject } from "../python/json/json-object.ts";
 import { DatasetError } from "./errors.ts";
 
 /** The domain of the first resources server in a config file; undefined when it has none. */

@@ -1,7 +1,8 @@
 import { errorMessage } from "../errors.ts";
-import { isObject, type JsonObject, type Trail } from "../openai/readers.ts";
-import { readCreateParams } from "../openai/responses.ts";
-import { loads, loadsPlain } from "../python/json-loads.ts";
+import { loads, loadsPlain } from "../python/json/json-loads.ts";
+import { isObject, type JsonObject } from "../python/json/json-object.ts";
+import type { Trail } from "../wire/schemas/readers.ts";
+import { readCreateParams } from "../wire/schemas/responses.ts";
 import type { Line } from "./lines.ts";
 import { unreadableReason } from "./read-row.ts";
 

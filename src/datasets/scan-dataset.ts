@@ -1,13 +1,13 @@
 import { errorMessage } from "../errors.ts";
-import type { JsonObject } from "../openai/readers.ts";
-import { applyPromptConfig, hasPopulatedInput, type PromptConfig } from "../rollouts/prompt-config.ts";
+import type { JsonObject } from "../python/json/json-object.ts";
+import { applyPromptConfig, hasPopulatedInput, type PromptConfig } from "../rollouts/inputs/prompt-config.ts";
 import type { DatasetEntry } from "./entry.ts";
 import { DatasetError } from "./errors.ts";
 import { type Line, readLineBatches } from "./lines.ts";
 import { PositionRanges } from "./position-ranges.ts";
 import { hasFillableParams, readForCollation } from "./prepare-dataset.ts";
 import { type RowProblem, type RowVerdict, validateLine, validateRow } from "./row-validation.ts";
-import { DatasetStatistics, type StatisticsSummary } from "./statistics.ts";
+import { DatasetStatistics, type StatisticsSummary } from "./statistics/statistics.ts";
 
 /** Bad rows described in full; the others are counted and listed by position. */
 const MAX_REPORTED = 20;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { loads } from "../python/json-loads.ts";
+import { loads } from "../python/json/json-loads.ts";
 import { aggregateMetrics } from "./aggregate.ts";
 import type { Row } from "./rollout-row.ts";
 

@@ -1,4 +1,5 @@
-import { PyFloat } from "../python/py-float.ts";
+import { isObject } from "../python/json/json-object.ts";
+import { PyFloat } from "../python/numbers/py-float.ts";
 import { isTruthy } from "../python/truth.ts";
 import { MetricsError } from "./metrics-error.ts";
 
@@ -47,8 +48,4 @@ export function usageOf(row: Row): Row | undefined {
   if (!isTruthy(usage)) return undefined;
   if (isObject(usage)) return usage;
   throw new MetricsError("METRICS_MISSING_RESPONSE", "The 'usage' of a rollout's response is no object.");
-}
-
-function isObject(value: unknown): value is Row {
-  return value !== null && typeof value === "object" && !Array.isArray(value) && !(value instanceof PyFloat);
 }

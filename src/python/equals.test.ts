@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { pyEquals } from "./equals.ts";
-import { loads } from "./json-loads.ts";
+import { loads } from "./json/json-loads.ts";
 
 const equal = (left: string, right: string) =>
   pyEquals(loads(left, { allowNonFinite: true }), loads(right, { allowNonFinite: true }));

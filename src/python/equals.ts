@@ -1,4 +1,4 @@
-import { PyFloat } from "./py-float.ts";
+import { PyFloat } from "./numbers/py-float.ts";
 
 /** Python's `==` between JSON values: `1 == 1.0 == True`, lists in order, dicts in any order, NaN equals nothing. */
 export function pyEquals(left: unknown, right: unknown): boolean {

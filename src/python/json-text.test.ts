@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { dumps, dumpsCompact, JsonWriteError } from "./json-dumps.ts";
-import { JsonTextError, loads, loadsPlain } from "./json-loads.ts";
-import { copyWith } from "./key-order.ts";
-import { PyFloat, toPlainNumbers } from "./py-float.ts";
+import { dumps, dumpsCompact, JsonWriteError } from "./json/json-dumps.ts";
+import { JsonTextError, loads, loadsPlain } from "./json/json-loads.ts";
+import { copyWith } from "./json/key-order.ts";
+import { PyFloat, toPlainNumbers } from "./numbers/py-float.ts";
 
 describe("loads and dumps", () => {
   it.each([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { loads } from "./json-loads.ts";
-import { PyFloat } from "./py-float.ts";
+import { loads } from "./json/json-loads.ts";
+import { PyFloat } from "./numbers/py-float.ts";
 import { pyAscii, pyRepr, pyStr, pyTypeName } from "./repr.ts";
 
 describe("pyRepr", () => {

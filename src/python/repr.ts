@@ -1,7 +1,7 @@
 import { GymError } from "../errors.ts";
-import { floatRepr } from "./float-text.ts";
-import { orderedKeys } from "./key-order.ts";
-import { PyFloat } from "./py-float.ts";
+import { orderedKeys } from "./json/key-order.ts";
+import { floatRepr } from "./numbers/float-text.ts";
+import { PyFloat } from "./numbers/py-float.ts";
 
 const MAX_DEPTH = 1000;
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { PyFloat } from "./py-float.ts";
+import { PyFloat } from "./numbers/py-float.ts";
 import { isTruthy } from "./truth.ts";
 
 it("tells true from false as Python does", () => {

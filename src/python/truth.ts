@@ -1,4 +1,4 @@
-import { PyFloat } from "./py-float.ts";
+import { PyFloat } from "./numbers/py-float.ts";
 
 /** Whether Python takes a JSON value for true: not null, false, 0, or an empty text, list or object. */
 export function isTruthy(value: unknown): boolean {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Readable, Writable } from "node:stream";
-import { Semaphore } from "../server/semaphore.ts";
+import { Semaphore } from "../calls/semaphore.ts";
 import { SandboxSpecError } from "./errors.ts";
 import { commandResult, sandboxFailure, timeoutResult } from "./exec-results.ts";
 import type {

@@ -1,4 +1,4 @@
-import type { SandboxProviderName } from "../config/sandbox-blocks.ts";
+import type { SandboxProviderName } from "../config/servers/sandbox-blocks.ts";
 import { SandboxUnavailableError } from "./errors.ts";
 import type { SandboxProvider } from "./provider.ts";
 import type { ResolvedSandboxProvider } from "./resolve-provider.ts";

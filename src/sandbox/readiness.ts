@@ -1,5 +1,5 @@
-import { Deadline } from "../client/deadline.ts";
-import { sleep } from "../client/retry.ts";
+import { Deadline } from "../calls/deadline.ts";
+import { sleep } from "../calls/retry.ts";
 import { SandboxNotReadyError } from "./errors.ts";
 import type { SandboxExecResult } from "./provider.ts";
 import type { ProbeSettings } from "./provider-settings.ts";

@@ -2,8 +2,9 @@ import {
   isSandboxProvider as isBuiltIn,
   sandboxProviders as PROVIDER_NAMES,
   type SandboxProviderName,
-} from "../config/sandbox-blocks.ts";
+} from "../config/servers/sandbox-blocks.ts";
 import { getCloseMatches } from "../python/difflib.ts";
+import { isObject } from "../python/json/json-object.ts";
 
 import { SandboxConfigError } from "./errors.ts";
 
@@ -32,7 +33,7 @@ export function resolveSandboxProvider(
   reference: unknown,
 ): ResolvedSandboxProvider {
   const { block, source } = findBlock(config, reference);
-  if (!isMapping(block))
+  if (!isObject(block))
     throw new SandboxConfigError(`${source} must be a mapping with one provider key, not ${kindOf(block)}.`);
   const keys = providerKeys(block);
   const [name] = keys;
@@ -50,7 +51,7 @@ function findBlock(
   config: Readonly<Record<string, unknown>>,
   reference: unknown,
 ): { block: unknown; source: string } {
-  if (isMapping(reference)) return { block: reference, source: "The inline sandbox_provider" };
+  if (isObject(reference)) return { block: reference, source: "The inline sandbox_provider" };
   if (typeof reference !== "string" || reference === "")
     throw new SandboxConfigError(
       `sandbox_provider must be the name of a top-level block or a mapping with one provider key, not ${kindOf(reference)}.`,
@@ -82,7 +83,7 @@ function knownName(name: string, source: string): SandboxProviderName {
 
 function metadataOf(block: Readonly<Record<string, unknown>>, source: string): Record<string, string> {
   const metadata = block[DEFAULT_METADATA] ?? {};
-  if (!isMapping(metadata))
+  if (!isObject(metadata))
     throw new SandboxConfigError(
       `${source}: ${DEFAULT_METADATA} must be a mapping, not ${kindOf(metadata)}.`,
     );
@@ -99,13 +100,9 @@ function providerKeys(block: Readonly<Record<string, unknown>>): string[] {
 }
 
 function looksLikeSandbox(value: unknown): boolean {
-  if (!isMapping(value)) return false;
+  if (!isObject(value)) return false;
   const keys = providerKeys(value);
   return keys.length === 1 && keys.every(isBuiltIn);
-}
-
-function isMapping(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function kindOf(value: unknown): string {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
-import { Deadline } from "../client/deadline.ts";
+import { Deadline } from "../calls/deadline.ts";
 import { coverInherited } from "./inherited-descriptors.ts";
 import { OutputBuffer } from "./output-buffer.ts";
 

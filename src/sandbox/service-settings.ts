@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { RetryBudget } from "../client/retry.ts";
+import type { RetryBudget } from "../calls/retry.ts";
 import { DEFAULT_OUTPUT_BYTES, seconds } from "./provider-settings.ts";
 
 /** How calls after the creation are retried and limited; keys of the original that mean nothing here are accepted. */

@@ -1,8 +1,8 @@
 import { mkdir, stat, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
-import { makeDirectory } from "../config/make-directory.ts";
 import { errorMessage } from "../errors.ts";
+import { makeDirectory } from "../files/make-directory.ts";
 import { SubmitError } from "./errors.ts";
 import { runTool } from "./run-tool.ts";
 import { shellCommand } from "./shell-words.ts";

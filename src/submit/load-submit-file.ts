@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
-import { applyOverrides } from "../config/apply-overrides.ts";
 import { OverrideError } from "../config/errors.ts";
-import { Interpolator } from "../config/interpolate.ts";
+import { Interpolator } from "../config/interpolation/interpolate.ts";
 import { mergeDicts } from "../config/merge.ts";
 import { checkMissingValues } from "../config/missing-values.ts";
 import type { DictNode } from "../config/node.ts";
+import { applyOverrides } from "../config/overrides/apply-overrides.ts";
 import { readConfigFile } from "../config/read-config-file.ts";
 import { SubmitError } from "./errors.ts";
 

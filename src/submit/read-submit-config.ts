@@ -1,6 +1,6 @@
 import { ConfigError } from "../config/errors.ts";
 import { type DictNode, literalText, type Origin } from "../config/node.ts";
-import { writeOverrides } from "../config/override-write.ts";
+import { writeOverrides } from "../config/overrides/override-write.ts";
 import { BlockReader, nearest, Problems } from "./block-reader.ts";
 import { checkGpus, checkPorts } from "./check-placement.ts";
 import { readCompute } from "./read-compute.ts";

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { Deadline } from "../client/deadline.ts";
+import { Deadline } from "../calls/deadline.ts";
 import { errorMessage } from "../errors.ts";
 import { SubmitError } from "./errors.ts";
 

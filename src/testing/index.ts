@@ -1,9 +1,23 @@
-export type { RewardContract } from "../verifier-fixtures/contract.ts";
-export type { CaseResult } from "../verifier-fixtures/exercise.ts";
+export {
+  functionCallItem,
+  functionCallOutputItem,
+  messageItem,
+  verifyBody,
+} from "../hosting/response-items.ts";
+export {
+  createTestServer,
+  Jar,
+  type ScriptedServer,
+  type TestReply,
+  TestServer,
+  type TestServerOptions,
+} from "../hosting/test-server.ts";
+export type { RewardContract } from "../workloads/verifier-cases/contract.ts";
+export type { CaseResult } from "../workloads/verifier-cases/exercise.ts";
 export {
   exerciseVerifierCases,
   type VerifierCasesOptions,
-} from "../verifier-fixtures/exercise-definition.ts";
+} from "../workloads/verifier-cases/exercise-definition.ts";
 export { AnthropicDouble, type AnthropicDoubleOptions } from "./anthropic-double.ts";
 export {
   type EndpointFault,
@@ -16,15 +30,6 @@ export {
 } from "./endpoint-server.ts";
 export { fakeVllm } from "./fake-vllm.ts";
 export { type MockAnswer, MockModelEndpoint, type MockModelOptions } from "./mock-model-endpoint.ts";
-export { functionCallItem, functionCallOutputItem, messageItem, verifyBody } from "./response-items.ts";
 export { type PreparedRows, type RunPrepareOptions, runPrepare } from "./run-prepare.ts";
-export {
-  createTestServer,
-  Jar,
-  type ScriptedServer,
-  type TestReply,
-  TestServer,
-  type TestServerOptions,
-} from "./test-server.ts";
 export { ToyTokenizer } from "./toy-tokenizer.ts";
 export { type Drift, type VllmCall, VllmDouble, type VllmDoubleOptions } from "./vllm-double.ts";

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { PyRandom } from "../python/random.ts";
+import { PyRandom } from "../python/numbers/random.ts";
 import { type GramWeights, languageProfiles } from "./language-profiles.ts";
 import { letterGrams } from "./letter-grams.ts";
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { loads } from "../python/json-loads.ts";
 import {
   functionCallItem,
   functionCallOutputItem,
   messageItem,
   verifyBody,
-} from "../testing/response-items.ts";
+} from "../hosting/response-items.ts";
+import { loads } from "../python/json/json-loads.ts";
 import { type ChatEntry, chatOf, sampleLabel } from "./chat-model.ts";
 
 const PICTURE = "data:image/png;base64,iVBORw0KGgo=";

@@ -1,7 +1,7 @@
-import { isObject, type JsonObject } from "../openai/readers.ts";
-import { dumps } from "../python/json-dumps.ts";
-import { loads } from "../python/json-loads.ts";
-import { orderedKeys } from "../python/key-order.ts";
+import { dumps } from "../python/json/json-dumps.ts";
+import { loads } from "../python/json/json-loads.ts";
+import { isObject, type JsonObject } from "../python/json/json-object.ts";
+import { orderedKeys } from "../python/json/key-order.ts";
 import type { RowRef } from "./api-types.ts";
 import { type ContentPart, contentParts } from "./content-parts.ts";
 import { type ItemTokens, tokensOf } from "./item-tokens.ts";

@@ -1,5 +1,5 @@
-import { isObject, type JsonObject } from "../openai/readers.ts";
-import { dumps } from "../python/json-dumps.ts";
+import { dumps } from "../python/json/json-dumps.ts";
+import { isObject, type JsonObject } from "../python/json/json-object.ts";
 
 /** A piece of an entry, as it is shown. */
 export type ContentPart =

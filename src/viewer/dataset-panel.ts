@@ -1,8 +1,8 @@
-import { metricsContent } from "../datasets/metrics-file.ts";
-import { DatasetStatistics, RESERVED_FIELDS } from "../datasets/statistics.ts";
-import { dumps } from "../python/json-dumps.ts";
-import { copyWith, orderedKeys } from "../python/key-order.ts";
-import { PyFloat } from "../python/py-float.ts";
+import { metricsContent } from "../datasets/statistics/metrics-file.ts";
+import { DatasetStatistics, RESERVED_FIELDS } from "../datasets/statistics/statistics.ts";
+import { dumps } from "../python/json/json-dumps.ts";
+import { copyWith, orderedKeys } from "../python/json/key-order.ts";
+import { PyFloat } from "../python/numbers/py-float.ts";
 
 type Row = Record<string, unknown>;
 type Kind = "text" | "number";

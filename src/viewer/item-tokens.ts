@@ -1,4 +1,4 @@
-import { isObject } from "../openai/readers.ts";
+import { isObject } from "../python/json/json-object.ts";
 
 /** The tokens of a model call, as a training run records them on its last item. */
 export interface ItemTokens {

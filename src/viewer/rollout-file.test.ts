@@ -2,10 +2,10 @@ import { appendFile, mkdtemp, rm, truncate, unlink, utimes, writeFile } from "no
 import os from "node:os";
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { metricsContent } from "../datasets/metrics-file.ts";
 import { scanDataset } from "../datasets/scan-dataset.ts";
-import { dumps } from "../python/json-dumps.ts";
-import { messageItem, verifyBody } from "../testing/response-items.ts";
+import { metricsContent } from "../datasets/statistics/metrics-file.ts";
+import { messageItem, verifyBody } from "../hosting/response-items.ts";
+import { dumps } from "../python/json/json-dumps.ts";
 import { RolloutFile } from "./rollout-file.ts";
 
 const row = (task: number, rollout: number, more: Record<string, unknown> = {}) =>

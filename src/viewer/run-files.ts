@@ -1,7 +1,7 @@
 import { readdir, stat } from "node:fs/promises";
 import path from "node:path";
-import { artifactPaths } from "../rollouts/artifact-paths.ts";
 import { fileError } from "../rollouts/errors.ts";
+import { artifactPaths } from "../rollouts/files/artifact-paths.ts";
 import { ViewerError } from "./errors.ts";
 
 /** The name `gym eval run` gives its output unless told. */

@@ -3,7 +3,7 @@ import { request } from "node:http";
 import os from "node:os";
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { messageItem, verifyBody } from "../testing/response-items.ts";
+import { messageItem, verifyBody } from "../hosting/response-items.ts";
 import type { Overview, PanelTexts, RowAnswer, RowsPage, TasksPage, ViewerStatus } from "./api-types.ts";
 import { findRunFiles } from "./run-files.ts";
 import { ViewerServer } from "./server.ts";

@@ -1,4 +1,4 @@
-import { isObject } from "../openai/readers.ts";
+import { isObject } from "../python/json/json-object.ts";
 
 /** Longest excerpt in the list, in characters. */
 const MAX_EXCERPT = 120;

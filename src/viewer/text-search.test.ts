@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { dumps } from "../python/json-dumps.ts";
+import { dumps } from "../python/json/json-dumps.ts";
 import { matcherFor } from "./text-search.ts";
 
 describe("matcherFor", () => {

@@ -1,8 +1,8 @@
 import { fileURLToPath } from "node:url";
-import type { HostedInstance } from "../../src/server/cohost.ts";
-import type { ServerType } from "../../src/server/definitions.ts";
-import { locateServer } from "../../src/server/locate-server.ts";
-import { type RunEvent, type RunningServers, runServers } from "../../src/server/run/run-servers.ts";
+import type { ServerType } from "../../src/definitions/definitions.ts";
+import type { HostedInstance } from "../../src/hosting/cohost.ts";
+import { locateServer } from "../../src/hosting/locate-server.ts";
+import { type RunEvent, type RunningServers, runServers } from "../../src/hosting/processes/run-servers.ts";
 import { freePort } from "./free-port.ts";
 
 export const installRoot = fileURLToPath(new URL("../..", import.meta.url));

@@ -1,7 +1,7 @@
 import { access } from "node:fs/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { createJiti } from "jiti";
-import type { ServerDefinition } from "../../../src/server/definitions.ts";
+import type { ServerDefinition } from "../../../src/definitions/definitions.ts";
 import { createTestServer, type TestServer } from "../../../src/testing/index.ts";
 import type { Adapter } from "./adapters.ts";
 import { installConfig } from "./fixture-config.ts";

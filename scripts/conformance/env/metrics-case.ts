@@ -1,4 +1,4 @@
-import type { MetricsHooks } from "../../../src/server/define-resources.ts";
+import type { MetricsHooks } from "../../../src/definitions/define-resources.ts";
 import { difference } from "./compare.ts";
 import { definitionFor, type Environment } from "./environment-server.ts";
 import { installConfig } from "./fixture-config.ts";

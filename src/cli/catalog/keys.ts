@@ -19,7 +19,7 @@ async function givenValues({ overrides, env }: CommandContext): Promise<Record<s
   if (flags.length === overrides.length)
     return Object.fromEntries(flags.map(({ path, value }) => [path, value]));
   const [{ applyOverrides }, { plainFromNode }] = await Promise.all([
-    import("../../config/apply-overrides.ts"),
+    import("../../config/overrides/apply-overrides.ts"),
     import("../../config/plain-data.ts"),
   ]);
   return plainFromNode(applyOverrides(overrides, env)) as Record<string, unknown>;

@@ -1,6 +1,10 @@
 import { realpathSync } from "node:fs";
-import { discoverAgents, discoverModels, discoverResourcesServers } from "../../catalog/components.ts";
-import { matchesQuery } from "../../catalog/matches.ts";
+import {
+  discoverAgents,
+  discoverModels,
+  discoverResourcesServers,
+} from "../../workloads/catalog/components.ts";
+import { matchesQuery } from "../../workloads/catalog/matches.ts";
 import type { CommandContext } from "../command.ts";
 import { printInspection, printUnknown, withValue } from "./inspection.ts";
 import { commonKeys, listingKeys } from "./keys.ts";

@@ -1,11 +1,11 @@
 import { realpathSync } from "node:fs";
-import type { ConfigFiles } from "../../catalog/config-files.ts";
-import type { Workload } from "../../catalog/entry.ts";
-import { lifecycles, type ManifestKind, manifestKinds } from "../../catalog/manifest.ts";
-import { matchesQuery } from "../../catalog/matches.ts";
-import { readParts } from "../../catalog/workload-parts.ts";
-import { discoverWorkloads } from "../../catalog/workloads.ts";
 import { RegistryError } from "../../config/errors.ts";
+import type { ConfigFiles } from "../../workloads/catalog/config-files.ts";
+import type { Workload } from "../../workloads/catalog/entry.ts";
+import { lifecycles, type ManifestKind, manifestKinds } from "../../workloads/catalog/manifest.ts";
+import { matchesQuery } from "../../workloads/catalog/matches.ts";
+import { readParts } from "../../workloads/catalog/workload-parts.ts";
+import { discoverWorkloads } from "../../workloads/catalog/workloads.ts";
 import type { CommandContext } from "../command.ts";
 import { hint } from "../hint.ts";
 import { printInspection, printUnknown, withValue } from "./inspection.ts";

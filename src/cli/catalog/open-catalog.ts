@@ -1,4 +1,4 @@
-import { type ConfigFiles, readCatalog } from "../../catalog/config-files.ts";
+import { type ConfigFiles, readCatalog } from "../../workloads/catalog/config-files.ts";
 import type { CommandContext } from "../command.ts";
 
 /** Reads the catalog under the search roots of the command. `read` may run twice, so it must not print. */

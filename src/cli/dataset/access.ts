@@ -1,7 +1,7 @@
-import { type RegistryAccess, trackingAddress } from "../../datasets/gitlab.ts";
+import { type RegistryAccess, trackingAddress } from "../../datasets/hub/gitlab.ts";
 import { missingRegistryAccess } from "../../datasets/locate.ts";
-import type { HubAccess } from "../../datasets/remote/hub-access.ts";
-import type { RemoteError } from "../../datasets/remote/remote-error.ts";
+import type { HubAccess } from "../../remote/hub-access.ts";
+import type { RemoteError } from "../../remote/remote-error.ts";
 import { duration } from "../render/progress.ts";
 import type { DatasetContext } from "./context.ts";
 

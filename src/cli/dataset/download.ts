@@ -1,10 +1,10 @@
 import path from "node:path";
-import { downloadFromRegistry } from "../../datasets/gitlab.ts";
-import { downloadHubSplit, downloadHubSplits } from "../../datasets/hub-split-download.ts";
-import { downloadHubFile } from "../../datasets/huggingface.ts";
-import type { DownloadResult } from "../../datasets/remote/download-file.ts";
-import { type HubAccess, hubUrl } from "../../datasets/remote/hub-access.ts";
-import { checkArtifactPath, checkRepositoryId } from "../../datasets/remote-names.ts";
+import { downloadFromRegistry } from "../../datasets/hub/gitlab.ts";
+import { downloadHubSplit, downloadHubSplits } from "../../datasets/hub/hub-split-download.ts";
+import { downloadHubFile } from "../../datasets/hub/huggingface.ts";
+import { checkArtifactPath, checkRepositoryId } from "../../datasets/hub/remote-names.ts";
+import type { DownloadResult } from "../../remote/download-file.ts";
+import { type HubAccess, hubUrl } from "../../remote/hub-access.ts";
 import { type KeyValues, readKeys } from "../config-keys.ts";
 import { CommandKeysError } from "../usage-error.ts";
 import { hubAccess, requireRegistry } from "./access.ts";

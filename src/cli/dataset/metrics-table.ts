@@ -1,5 +1,5 @@
-import type { NumericSummary } from "../../datasets/numeric-statistic.ts";
-import type { StatisticsSummary } from "../../datasets/statistics.ts";
+import type { NumericSummary } from "../../datasets/statistics/numeric-statistic.ts";
+import type { StatisticsSummary } from "../../datasets/statistics/statistics.ts";
 import { printableName } from "../../printable.ts";
 import { renderTable } from "../render/table.ts";
 import type { Terminal } from "../render/terminal.ts";

@@ -1,5 +1,5 @@
 import { DatasetError } from "../../datasets/errors.ts";
-import { deleteFromRegistry, isInRegistry, type RegistryAccess } from "../../datasets/gitlab.ts";
+import { deleteFromRegistry, isInRegistry, type RegistryAccess } from "../../datasets/hub/gitlab.ts";
 import { readKeys } from "../config-keys.ts";
 import { requireRegistry } from "./access.ts";
 import { confirm } from "./confirm.ts";

@@ -1,6 +1,6 @@
-import { isObject, type JsonObject } from "../../openai/readers.ts";
 import { printable, printableName } from "../../printable.ts";
-import { dumps } from "../../python/json-dumps.ts";
+import { dumps } from "../../python/json/json-dumps.ts";
+import { isObject, type JsonObject } from "../../python/json/json-object.ts";
 import type { Terminal } from "../render/terminal.ts";
 import { textWidth } from "../render/text-width.ts";
 

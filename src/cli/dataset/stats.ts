@@ -1,8 +1,8 @@
 import { stat } from "node:fs/promises";
-import { ExtendedStatistics, type ExtendedSummary } from "../../datasets/extended-statistics.ts";
-import { metricsContent, numericContent } from "../../datasets/metrics-file.ts";
 import { scanDataset, summarizeScan } from "../../datasets/scan-dataset.ts";
-import { dumps } from "../../python/json-dumps.ts";
+import { ExtendedStatistics, type ExtendedSummary } from "../../datasets/statistics/extended-statistics.ts";
+import { metricsContent, numericContent } from "../../datasets/statistics/metrics-file.ts";
+import { dumps } from "../../python/json/json-dumps.ts";
 import { renderTable } from "../render/table.ts";
 import type { DatasetContext } from "./context.ts";
 import { rootedFile, withFileErrors } from "./input-file.ts";

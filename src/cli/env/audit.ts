@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
-import { auditInProcess } from "../../audit/audit-process.ts";
-import type { AuditReport, CheckReport } from "../../audit/report.ts";
-import { discoverResourcesServers } from "../../catalog/components.ts";
 import { searchRoots } from "../../config/paths.ts";
 import { errorMessage } from "../../errors.ts";
+import { auditInProcess } from "../../workloads/audit/audit-process.ts";
+import type { AuditReport, CheckReport } from "../../workloads/audit/report.ts";
+import { discoverResourcesServers } from "../../workloads/catalog/components.ts";
 import { listingKeys } from "../catalog/keys.ts";
 import { openCatalog } from "../catalog/open-catalog.ts";
 import type { CommandContext, SelectorKind } from "../command.ts";

@@ -1,10 +1,10 @@
-import { currentComponentName } from "../../config/aliases.ts";
 import { ConfigError } from "../../config/errors.ts";
 import { searchRoots } from "../../config/paths.ts";
 import type { ResolvedConfig, ServerInstance } from "../../config/resolve.ts";
+import { currentComponentName } from "../../config/servers/aliases.ts";
 import { errorMessage } from "../../errors.ts";
-import { HOSTING, misspeltHostKeys, readHostSettings } from "../../server/host-settings.ts";
-import { locateServer, type ServerCode } from "../../server/locate-server.ts";
+import { HOSTING, misspeltHostKeys, readHostSettings } from "../../hosting/host-settings.ts";
+import { locateServer, type ServerCode } from "../../hosting/locate-server.ts";
 import type { CommandContext } from "../command.ts";
 
 /** Stands for the model where none is configured; it has no code. */
@@ -85,10 +85,10 @@ async function checkCode(
     warnings.push(`Server '${name}' is written in Python: its code is not checked.`);
     return;
   }
-  const { loadDefinition } = await import("../../server/load-definition.ts");
-  const { readConfig } = await import("../../server/create-app.ts");
-  const { checkDefinition } = await import("../../server/check-definition.ts");
-  const { silentLogger } = await import("../../server/logger.ts");
+  const { loadDefinition } = await import("../../hosting/load-definition.ts");
+  const { readConfig } = await import("../../hosting/apps/create-app.ts");
+  const { checkDefinition } = await import("../../definitions/check-definition.ts");
+  const { silentLogger } = await import("../../logger.ts");
   const log = { ...silentLogger, warn: (line: string) => void warnings.push(line) };
   try {
     const definition = await loadDefinition(code.entry, installRoot);

@@ -1,12 +1,12 @@
 import { lookup } from "node:dns/promises";
-import { withDeadline } from "../../client/deadline.ts";
-import { requestOnce } from "../../client/http-pools.ts";
-import { providerMessage } from "../../client/provider/read-failure.ts";
-import { sleep } from "../../client/retry.ts";
+import { withDeadline } from "../../calls/deadline.ts";
+import { requestOnce } from "../../calls/http-pools.ts";
+import { sleep } from "../../calls/retry.ts";
+import { configRedactor } from "../../capture/known-secrets.ts";
 import { ConfigError } from "../../config/errors.ts";
 import type { ResolvedConfig } from "../../config/resolve.ts";
+import { providerMessage } from "../../model-endpoint/read-failure.ts";
 import { printable } from "../../printable.ts";
-import { configRedactor } from "../../server/capture/known-secrets.ts";
 
 const PROBE_TIMEOUT_MS = 5_000;
 const PROBE_PAUSE_MS = 3_000;

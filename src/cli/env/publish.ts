@@ -1,5 +1,5 @@
 import { ConfigError } from "../../config/errors.ts";
-import { publishWorkload } from "../../publishing/publish-workload.ts";
+import { publishWorkload } from "../../workloads/publish/publish-workload.ts";
 import type { CommandContext } from "../command.ts";
 import {
   catalogEntries,

@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { RunClient } from "../../client/run-client.ts";
-import { callServer } from "../../client/server-client.ts";
+import { RunClient } from "../../calls/run-client.ts";
+import { callServer } from "../../calls/server-client.ts";
 import { GymError } from "../../errors.ts";
-import type { InstanceRecord } from "../../server/run/head-server.ts";
+import type { InstanceRecord } from "../../hosting/processes/head-server.ts";
 import type { CommandContext } from "../command.ts";
 import { hint } from "../hint.ts";
 import { UsageError } from "../usage-error.ts";

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { candidatePaths, findServerDirectory, searchRoots } from "../../config/paths.ts";
-import { isServerType, type ServerType, serverTypes } from "../../config/server-types.ts";
+import { isServerType, type ServerType, serverTypes } from "../../config/servers/server-types.ts";
 import { GymError } from "../../errors.ts";
 import type { CommandContext } from "../command.ts";
 import { hint } from "../hint.ts";

@@ -1,5 +1,5 @@
-import type { RunEvent, RunningServers } from "../../server/run/run-servers.ts";
-import { waitingText } from "../../server/run/start-watch.ts";
+import type { RunEvent, RunningServers } from "../../hosting/processes/run-servers.ts";
+import { waitingText } from "../../hosting/processes/start-watch.ts";
 import type { CommandContext } from "../command.ts";
 import { serverJsonEvent } from "../eval/json-events.ts";
 

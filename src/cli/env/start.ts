@@ -1,8 +1,8 @@
 import path from "node:path";
 import { searchRoots, workingRoot } from "../../config/paths.ts";
 import type { ResolvedConfig } from "../../config/resolve.ts";
-import type { RunningServers } from "../../server/run/run-servers.ts";
-import { startFromConfig } from "../../server/run/start-from-config.ts";
+import type { RunningServers } from "../../hosting/processes/run-servers.ts";
+import { startFromConfig } from "../../run/start-from-config.ts";
 import type { CommandContext } from "../command.ts";
 import { refuseUnusedModelUrl } from "./model-flags.ts";
 import { startView } from "./start-view.ts";

@@ -1,6 +1,6 @@
-import { Deadline } from "../../client/deadline.ts";
-import { requestOnce } from "../../client/http-pools.ts";
-import type { InstanceRecord } from "../../server/run/head-server.ts";
+import { Deadline } from "../../calls/deadline.ts";
+import { requestOnce } from "../../calls/http-pools.ts";
+import type { InstanceRecord } from "../../hosting/processes/head-server.ts";
 import type { CommandContext } from "../command.ts";
 import { HeadServerError, headUrl, runningServers } from "./head.ts";
 

@@ -1,7 +1,7 @@
 import path from "node:path";
 import { ConfigError, WorkloadError } from "../../config/errors.ts";
-import { manifestOf } from "../../publishing/find-workload.ts";
-import { validateWorkload, type WorkloadReport } from "../../publishing/validate-workload.ts";
+import { manifestOf } from "../../workloads/publish/find-workload.ts";
+import { validateWorkload, type WorkloadReport } from "../../workloads/publish/validate-workload.ts";
 import type { CommandContext } from "../command.ts";
 import { printWarnings, readWorkloadKeys, workloadNamed, workloadOptions } from "./workload.ts";
 

@@ -1,5 +1,5 @@
 import { errorMessage } from "../../errors.ts";
-import type { RunningServers } from "../../server/run/run-servers.ts";
+import type { RunningServers } from "../../hosting/processes/run-servers.ts";
 import type { StartView } from "./start-view.ts";
 import { FolderWatch } from "./watch-folder.ts";
 

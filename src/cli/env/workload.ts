@@ -1,8 +1,8 @@
-import type { Workload } from "../../catalog/entry.ts";
-import { type ManifestKind, manifestKinds } from "../../catalog/manifest.ts";
-import { discoverWorkloads } from "../../catalog/workloads.ts";
 import { ConfigError } from "../../config/errors.ts";
-import { findWorkload } from "../../publishing/find-workload.ts";
+import type { Workload } from "../../workloads/catalog/entry.ts";
+import { type ManifestKind, manifestKinds } from "../../workloads/catalog/manifest.ts";
+import { discoverWorkloads } from "../../workloads/catalog/workloads.ts";
+import { findWorkload } from "../../workloads/publish/find-workload.ts";
 import { listingKeys } from "../catalog/keys.ts";
 import { openCatalog } from "../catalog/open-catalog.ts";
 import type { CommandContext } from "../command.ts";

@@ -1,10 +1,10 @@
 import path from "node:path";
-import { artifactPaths } from "../../rollouts/artifact-paths.ts";
-import { refuseNonFile } from "../../rollouts/output-place.ts";
-import { refuseOverwriting } from "../../rollouts/prepare-run.ts";
-import { replaceMerge } from "../../rollouts/replace-merge.ts";
-import { findShards, ShardedRollouts } from "../../rollouts/shards.ts";
-import { type RunSummary, summarize } from "../../rollouts/summarize.ts";
+import { replaceMerge } from "../../results/replace-merge.ts";
+import { findShards, ShardedRollouts } from "../../results/shards.ts";
+import { type RunSummary, summarize } from "../../results/summarize.ts";
+import { artifactPaths } from "../../rollouts/files/artifact-paths.ts";
+import { refuseNonFile } from "../../rollouts/files/output-place.ts";
+import { refuseOverwriting } from "../../rollouts/resume/prepare-run.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
 import { startExport } from "./exporting.ts";

@@ -1,8 +1,8 @@
 import path from "node:path";
 import type { Estimate } from "../../metrics/intervals.ts";
 import { printable } from "../../printable.ts";
-import { type ComparedRun, compareFiles, type FilesComparison } from "../../rollouts/compare-files.ts";
-import type { TaskMatching } from "../../rollouts/match-tasks.ts";
+import { type ComparedRun, compareFiles, type FilesComparison } from "../../results/compare-files.ts";
+import type { TaskMatching } from "../../results/match-tasks.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
 import { renderTable } from "../render/table.ts";

@@ -1,5 +1,5 @@
-import type { Collection } from "../../rollouts/collect.ts";
-import { ControlServer } from "../../rollouts/control-server.ts";
+import type { Collection } from "../../rollouts/collect/collect.ts";
+import { ControlServer } from "../../rollouts/collect/control-server.ts";
 import type { RunView } from "./run-view.ts";
 
 /** Opens the control socket of a collection; without one it runs all the same. */

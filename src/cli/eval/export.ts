@@ -1,9 +1,9 @@
 import path from "node:path";
-import { artifactPaths, sidecarPath } from "../../rollouts/artifact-paths.ts";
-import { refuseReplacingExport } from "../../rollouts/earlier-export.ts";
-import { type ExportReport, exportRollouts } from "../../rollouts/export.ts";
-import { refuseNonFile } from "../../rollouts/output-place.ts";
-import { refuseOverwriting } from "../../rollouts/prepare-run.ts";
+import { refuseReplacingExport } from "../../results/export/earlier-export.ts";
+import { type ExportReport, exportRollouts } from "../../results/export/export.ts";
+import { artifactPaths, sidecarPath } from "../../rollouts/files/artifact-paths.ts";
+import { refuseNonFile } from "../../rollouts/files/output-place.ts";
+import { refuseOverwriting } from "../../rollouts/resume/prepare-run.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
 import { UsageError } from "../usage-error.ts";

@@ -1,11 +1,11 @@
 import path from "node:path";
 import type { ResolvedConfig } from "../../config/resolved-config.ts";
-import { configuredExporters } from "../../exporters/configured-exporters.ts";
-import { exportedMetrics } from "../../exporters/exported-metrics.ts";
-import { exportedRows } from "../../exporters/exported-rows.ts";
-import { RunExporters } from "../../exporters/run-exporters.ts";
-import type { ArtifactPaths } from "../../rollouts/artifact-paths.ts";
-import type { RunSummary } from "../../rollouts/summarize.ts";
+import type { RunSummary } from "../../results/summarize.ts";
+import type { ArtifactPaths } from "../../rollouts/files/artifact-paths.ts";
+import { configuredExporters } from "../../tracking/configured-exporters.ts";
+import { exportedMetrics } from "../../tracking/exported-metrics.ts";
+import { exportedRows } from "../../tracking/exported-rows.ts";
+import { RunExporters } from "../../tracking/run-exporters.ts";
 import type { CommandContext } from "../command.ts";
 
 /** The exporters of a command, while they are being opened; undefined when the config asks for none. */

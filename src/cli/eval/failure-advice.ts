@@ -1,4 +1,4 @@
-import type { KnownFailureClass } from "../../rollouts/failure-classes.ts";
+import type { KnownFailureClass } from "../../rollouts/collect/failure-classes.ts";
 
 const ADVICE: Record<KnownFailureClass, string> = {
   provider_auth:

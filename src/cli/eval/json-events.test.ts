@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { artifactPaths } from "../../rollouts/artifact-paths.ts";
-import type { EvaluationEvent } from "../../rollouts/evaluate.ts";
-import type { RunEvent } from "../../server/run/run-servers.ts";
+import type { RunEvent } from "../../hosting/processes/run-servers.ts";
+import { artifactPaths } from "../../rollouts/files/artifact-paths.ts";
+import type { EvaluationEvent } from "../../run/evaluate.ts";
 import { evaluationJsonEvent, finishedJsonEvent, serverJsonEvent } from "./json-events.ts";
 
 const progress = { total: 1, by_agent: { myAgent: { done: 1, mean_reward: 1 } } } as never;

@@ -1,9 +1,9 @@
-import type { ArtifactPaths } from "../../rollouts/artifact-paths.ts";
-import type { CollectResult } from "../../rollouts/collect-contract.ts";
-import type { Evaluation, EvaluationEvent } from "../../rollouts/evaluate.ts";
-import type { ResumeSummary } from "../../rollouts/resume.ts";
-import type { RunSummary } from "../../rollouts/summarize.ts";
-import type { RunEvent } from "../../server/run/run-servers.ts";
+import type { RunEvent } from "../../hosting/processes/run-servers.ts";
+import type { RunSummary } from "../../results/summarize.ts";
+import type { CollectResult } from "../../rollouts/collect/collect-contract.ts";
+import type { ArtifactPaths } from "../../rollouts/files/artifact-paths.ts";
+import type { ResumeSummary } from "../../rollouts/resume/resume.ts";
+import type { Evaluation, EvaluationEvent } from "../../run/evaluate.ts";
 
 /** One line of `--json`; docs/reference/rollout-files.md lists all of them. Keys are snake_case, as in every file. */
 export type JsonEvent = { event: string } & Record<string, unknown>;

@@ -1,8 +1,8 @@
-import { RunClient } from "../../client/run-client.ts";
-import type { ServerClient } from "../../client/server-client.ts";
+import { RunClient } from "../../calls/run-client.ts";
+import type { ServerClient } from "../../calls/server-client.ts";
 import { searchRoots } from "../../config/paths.ts";
 import type { ResolvedConfig, ServerInstance } from "../../config/resolved-config.ts";
-import { startFromConfig } from "../../server/run/start-from-config.ts";
+import { startFromConfig } from "../../run/start-from-config.ts";
 import type { CommandContext } from "../command.ts";
 import { HeadServerError, headUrl, runningServers } from "../env/head.ts";
 

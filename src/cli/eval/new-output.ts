@@ -1,7 +1,7 @@
 import { mkdir, rmdir } from "node:fs/promises";
 import path from "node:path";
 import { fileError } from "../../rollouts/errors.ts";
-import { makeDirectory } from "../../rollouts/make-directory.ts";
+import { makeDirectory } from "../../rollouts/files/make-directory.ts";
 
 /** Where results go when nobody says: a directory of its own for every run, made at once so that no other run takes it. */
 export async function newOutput(cwd: string, agent: string, now: Date): Promise<string> {

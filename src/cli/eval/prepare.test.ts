@@ -10,7 +10,7 @@ import {
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { startHubServer } from "../../testing/hub-server.ts";
+import { startHubServer } from "../../../tests/support/hub-server.ts";
 import { captureRun } from "../captured-run.ts";
 
 let base: string;

@@ -1,7 +1,7 @@
 import path from "node:path";
-import { refuseReplacingRun } from "../../rollouts/earlier-results.ts";
-import { refuseNonFile } from "../../rollouts/output-place.ts";
-import { profileRun, profileTasks } from "../../rollouts/profile-files.ts";
+import { profileRun, profileTasks } from "../../results/profile-files.ts";
+import { refuseReplacingRun } from "../../rollouts/files/earlier-results.ts";
+import { refuseNonFile } from "../../rollouts/files/output-place.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
 import { profileKeys, taskProfileKeys } from "./keys.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { CollectionProgress } from "../../rollouts/collection-progress.ts";
+import { CollectionProgress } from "../../rollouts/collect/collection-progress.ts";
 import type { Terminal } from "../render/terminal.ts";
 import { progressLines, progressText } from "./progress-lines.ts";
 

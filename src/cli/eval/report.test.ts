@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { artifactPaths } from "../../rollouts/artifact-paths.ts";
-import type { CollectResult } from "../../rollouts/collect-contract.ts";
-import type { Evaluation } from "../../rollouts/evaluate.ts";
-import { FAILURE_CLASSES } from "../../rollouts/failure-classes.ts";
-import type { RunSummary } from "../../rollouts/summarize.ts";
+import type { RunSummary } from "../../results/summarize.ts";
+import type { CollectResult } from "../../rollouts/collect/collect-contract.ts";
+import { FAILURE_CLASSES } from "../../rollouts/collect/failure-classes.ts";
+import { artifactPaths } from "../../rollouts/files/artifact-paths.ts";
+import type { Evaluation } from "../../run/evaluate.ts";
 import type { CommandContext } from "../command.ts";
 import { SignalReceived } from "../interruption.ts";
 import { failureAdvice } from "./failure-advice.ts";

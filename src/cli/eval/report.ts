@@ -1,9 +1,9 @@
 import path from "node:path";
 import type { Estimate } from "../../metrics/intervals.ts";
 import { printable } from "../../printable.ts";
-import type { CollectResult } from "../../rollouts/collect-contract.ts";
-import type { Evaluation } from "../../rollouts/evaluate.ts";
-import type { RunSummary } from "../../rollouts/summarize.ts";
+import type { RunSummary } from "../../results/summarize.ts";
+import type { CollectResult } from "../../rollouts/collect/collect-contract.ts";
+import type { Evaluation } from "../../run/evaluate.ts";
 import type { CommandContext } from "../command.ts";
 import { interruptedExitCode } from "../interruption.ts";
 import { failureAdvice } from "./failure-advice.ts";

@@ -1,10 +1,10 @@
 import { writeFile } from "node:fs/promises";
-import type { ArtifactPaths } from "../../rollouts/artifact-paths.ts";
-import type { Collection } from "../../rollouts/collect.ts";
-import type { ProgressSnapshot } from "../../rollouts/collection-progress.ts";
-import type { EvaluationEvent } from "../../rollouts/evaluate.ts";
-import type { RunEvent } from "../../server/run/run-servers.ts";
-import { waitingText } from "../../server/run/start-watch.ts";
+import type { RunEvent } from "../../hosting/processes/run-servers.ts";
+import { waitingText } from "../../hosting/processes/start-watch.ts";
+import type { Collection } from "../../rollouts/collect/collect.ts";
+import type { ProgressSnapshot } from "../../rollouts/collect/collection-progress.ts";
+import type { ArtifactPaths } from "../../rollouts/files/artifact-paths.ts";
+import type { EvaluationEvent } from "../../run/evaluate.ts";
 import type { CommandContext } from "../command.ts";
 import { DRAIN_GRACE_MS, SignalReceived } from "../interruption.ts";
 import { createTerminal } from "../render/terminal.ts";

@@ -1,24 +1,24 @@
 import path from "node:path";
-import type { CostMeter } from "../../client/provider/cost.ts";
-import { RunClient } from "../../client/run-client.ts";
+import { RunClient } from "../../calls/run-client.ts";
 import { findPath, searchRoots } from "../../config/paths.ts";
 import type { ResolvedConfig } from "../../config/resolve.ts";
-import { artifactPaths } from "../../rollouts/artifact-paths.ts";
-import type { RolloutCaptures } from "../../rollouts/capture/captures.ts";
-import { openCaptures } from "../../rollouts/capture/open-captures.ts";
-import { refuseOtherFiles } from "../../rollouts/earlier-results.ts";
+import type { RunningServers } from "../../hosting/processes/run-servers.ts";
+import type { CostMeter } from "../../model-endpoint/cost.ts";
 import { RolloutError } from "../../rollouts/errors.ts";
-import { type Evaluation, PreparedEvaluation } from "../../rollouts/evaluate.ts";
-import type { ExpandOptions } from "../../rollouts/expand.ts";
-import { refuseNonFile } from "../../rollouts/output-place.ts";
-import { refuseOverwriting } from "../../rollouts/prepare-run.ts";
-import { loadPromptConfig } from "../../rollouts/prompt-config.ts";
-import { Repeats, type RepeatsSetting } from "../../rollouts/repeats.ts";
-import { maxAttemptsFrom } from "../../rollouts/resume.ts";
-import type { RolloutDriver } from "../../rollouts/rollout-driver.ts";
-import { loadSkills } from "../../rollouts/skills.ts";
-import type { RunningServers } from "../../server/run/run-servers.ts";
-import { startFromConfig } from "../../server/run/start-from-config.ts";
+import { artifactPaths } from "../../rollouts/files/artifact-paths.ts";
+import { refuseOtherFiles } from "../../rollouts/files/earlier-results.ts";
+import { refuseNonFile } from "../../rollouts/files/output-place.ts";
+import type { ExpandOptions } from "../../rollouts/inputs/expand.ts";
+import { loadPromptConfig } from "../../rollouts/inputs/prompt-config.ts";
+import { Repeats, type RepeatsSetting } from "../../rollouts/inputs/repeats.ts";
+import { loadSkills } from "../../rollouts/inputs/skills.ts";
+import { refuseOverwriting } from "../../rollouts/resume/prepare-run.ts";
+import { maxAttemptsFrom } from "../../rollouts/resume/resume.ts";
+import type { RolloutCaptures } from "../../rollouts/trajectory/captures.ts";
+import { openCaptures } from "../../rollouts/trajectory/open-captures.ts";
+import { type Evaluation, PreparedEvaluation } from "../../run/evaluate.ts";
+import type { RolloutDriver } from "../../run/rollout-driver.ts";
+import { startFromConfig } from "../../run/start-from-config.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
 import { headUrl, runningConfig, runningServers } from "../env/head.ts";
@@ -197,7 +197,7 @@ async function configuredDriver(
   reference: string | undefined,
 ): Promise<RolloutDriver | undefined> {
   if (reference === undefined) return undefined;
-  const { loadRolloutDriver } = await import("../../rollouts/rollout-driver.ts");
+  const { loadRolloutDriver } = await import("../../run/rollout-driver.ts");
   return loadRolloutDriver(reference, searchRoots({ cwd: io.cwd, env, installRoot }));
 }
 

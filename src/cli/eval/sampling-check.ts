@@ -1,6 +1,6 @@
-import { readWith } from "../../openai/readers.ts";
-import { CREATE_PARAM_KEYS, readCreateParams } from "../../openai/responses.ts";
-import { ValidationError } from "../../openai/validation.ts";
+import { readWith } from "../../wire/schemas/readers.ts";
+import { CREATE_PARAM_KEYS, readCreateParams } from "../../wire/schemas/responses.ts";
+import { ValidationError } from "../../wire/schemas/validation.ts";
 import { CommandKeysError } from "../usage-error.ts";
 
 /** Fields that replace those of every row: a wrong one would fail every rollout, so it is refused before any starts. */

@@ -1,5 +1,5 @@
-import { isObject } from "../../openai/readers.ts";
-import { loads } from "../../python/json-loads.ts";
+import { loads } from "../../python/json/json-loads.ts";
+import { isObject } from "../../python/json/json-object.ts";
 import { readLineBatches } from "../lines.ts";
 
 /** Rows looked at; what is wrong with a script shows early. */

@@ -2,10 +2,10 @@ import { existsSync, realpathSync } from "node:fs";
 import path from "node:path";
 import { findExistingPath, findPath } from "../../config/paths.ts";
 import { errorMessage, GymError } from "../../errors.ts";
+import type { HubAccess } from "../../remote/hub-access.ts";
 import type { DatasetAgent } from "../collate.ts";
 import type { BenchmarkEntry } from "../entry.ts";
 import { DatasetError } from "../errors.ts";
-import type { HubAccess } from "../remote/hub-access.ts";
 import { oddRow } from "./odd-row.ts";
 import {
   loadPrepareScript,

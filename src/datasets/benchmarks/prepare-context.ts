@@ -1,12 +1,12 @@
 import { stat } from "node:fs/promises";
 import path from "node:path";
 import { candidatePaths, findExistingPath } from "../../config/paths.ts";
-import { isObject, type JsonObject } from "../../openai/readers.ts";
-import { dumps } from "../../python/json-dumps.ts";
-import { loads } from "../../python/json-loads.ts";
+import { dumps } from "../../python/json/json-dumps.ts";
+import { loads } from "../../python/json/json-loads.ts";
+import { isObject, type JsonObject } from "../../python/json/json-object.ts";
+import type { HubAccess } from "../../remote/hub-access.ts";
 import { DatasetError } from "../errors.ts";
 import { OutputFile } from "../output-file.ts";
-import type { HubAccess } from "../remote/hub-access.ts";
 
 /** Where the rows of a benchmark come from when a script follows our convention for `source`. */
 export interface BenchmarkSources {
@@ -89,7 +89,7 @@ async function sourceFile(
     const file = `${outputPath.replace(/\.jsonl$/, "")}_source.jsonl`;
     log(`${benchmark}: downloading the split '${hub.split}' of ${hub.repository}`);
     // The hub's library is large; most scripts do without.
-    const { downloadHubSplit } = await import("../hub-split-download.ts");
+    const { downloadHubSplit } = await import("../hub/hub-split-download.ts");
     await downloadHubSplit(access, { ...hub }, file);
     return file;
   }

@@ -3,9 +3,9 @@ import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { GymError } from "../../errors.ts";
+import type { HubAccess } from "../../remote/hub-access.ts";
+import { RemoteError } from "../../remote/remote-error.ts";
 import { DatasetError } from "../errors.ts";
-import type { HubAccess } from "../remote/hub-access.ts";
-import { RemoteError } from "../remote/remote-error.ts";
 import type { PrepareArgs } from "./prepare-script.ts";
 
 /** How long a script may take to stop by itself once it is told to. */

@@ -1,7 +1,7 @@
 import { pathToFileURL } from "node:url";
 import { parentPort, workerData } from "node:worker_threads";
 import { errorMessage, GymError } from "../../errors.ts";
-import { importTypeScript } from "../../server/load-definition.ts";
+import { importTypeScript } from "../../import-typescript.ts";
 import { watchReads } from "./argument-reads.ts";
 import { createPrepareContext } from "./prepare-context.ts";
 import type { PrepareRun, ToParent, ToWorker } from "./prepare-thread.ts";

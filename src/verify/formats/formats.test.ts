@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { PyFloat } from "../../python/py-float.ts";
+import { PyFloat } from "../../python/numbers/py-float.ts";
 import { OpaqueValue } from "../json-schema/values.ts";
 import { parseCsv } from "./csv.ts";
 import { FormatError } from "./format-error.ts";

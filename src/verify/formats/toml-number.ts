@@ -1,5 +1,5 @@
-import { parsePyInt } from "../../python/parse-number.ts";
-import { PyFloat } from "../../python/py-float.ts";
+import { parsePyInt } from "../../python/numbers/parse-number.ts";
+import { PyFloat } from "../../python/numbers/py-float.ts";
 
 export const numberPattern =
   /0(?:x[0-9A-Fa-f](?:_?[0-9A-Fa-f])*|b[01](?:_?[01])*|o[0-7](?:_?[0-7])*)|[+-]?(?:0|[1-9](?:_?[0-9])*)((?:\.[0-9](?:_?[0-9])*)?(?:[eE][+-]?[0-9](?:_?[0-9])*)?)/y;

@@ -1,5 +1,5 @@
-import { parsePyFloat, parsePyInt } from "../../python/parse-number.ts";
-import { PyFloat } from "../../python/py-float.ts";
+import { parsePyFloat, parsePyInt } from "../../python/numbers/parse-number.ts";
+import { PyFloat } from "../../python/numbers/py-float.ts";
 import { OpaqueValue } from "../json-schema/values.ts";
 
 /** The types YAML 1.1 gives to scalars, without the prefix of their tags. */

@@ -1,6 +1,6 @@
-import { parseYaml, type YamlMap, type YamlNode, type YamlScalar } from "../../config/yaml-parser.ts";
-import { YamlSyntaxError } from "../../config/yaml-tokens.ts";
-import { PyFloat } from "../../python/py-float.ts";
+import { parseYaml, type YamlMap, type YamlNode, type YamlScalar } from "../../config/yaml/parser.ts";
+import { YamlSyntaxError } from "../../config/yaml/tokens.ts";
+import { PyFloat } from "../../python/numbers/py-float.ts";
 import { isMapping, OpaqueValue } from "../json-schema/values.ts";
 import { FormatError } from "./format-error.ts";
 import { mappingOf } from "./mapping.ts";

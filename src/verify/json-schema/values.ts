@@ -1,5 +1,5 @@
 /** Data as Python parsers give it: JSON values, floats that are whole numbers, large integers, and what JSON has no word for. */
-import { isPyFloat, PyFloat } from "../../python/py-float.ts";
+import { isPyFloat, PyFloat } from "../../python/numbers/py-float.ts";
 
 /** A value of no JSON type, such as a date; equal to another of the same kind and text. */
 export class OpaqueValue {

@@ -1,4 +1,4 @@
-import { loads } from "../../python/json-loads.ts";
+import { loads } from "../../python/json/json-loads.ts";
 import type {
   Overview,
   PanelTexts,

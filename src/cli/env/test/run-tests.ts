@@ -1,7 +1,7 @@
 import path from "node:path";
-import { locateServer } from "../../../server/locate-server.ts";
-import { installNodeDependencies } from "../../../server/run/node-dependencies.ts";
-import { pythonEnvironment } from "../../../server/run/python-environment.ts";
+import { locateServer } from "../../../hosting/locate-server.ts";
+import { installNodeDependencies } from "../../../hosting/processes/node-dependencies.ts";
+import { pythonEnvironment } from "../../../hosting/processes/python-environment.ts";
 import type { CommandContext } from "../../command.ts";
 import { runChild } from "../../run-child.ts";
 import type { ServerFolder } from "../server-folder.ts";

@@ -1,13 +1,13 @@
 import { existsSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { readSettings } from "../../../audit/settings.ts";
 import { resolveLeniently } from "../../../config/config-metadata.ts";
 import { GymError } from "../../../errors.ts";
-import { loadManifest } from "../../../publishing/load-manifest.ts";
-import { CASES_FILE } from "../../../verifier-fixtures/cases.ts";
-import { contractOf, type RewardContract } from "../../../verifier-fixtures/contract.ts";
-import { exerciseInProcess } from "../../../verifier-fixtures/fixture-process.ts";
+import { readSettings } from "../../../workloads/audit/settings.ts";
+import { loadManifest } from "../../../workloads/publish/load-manifest.ts";
+import { CASES_FILE } from "../../../workloads/verifier-cases/cases.ts";
+import { contractOf, type RewardContract } from "../../../workloads/verifier-cases/contract.ts";
+import { exerciseInProcess } from "../../../workloads/verifier-cases/fixture-process.ts";
 import type { CommandContext } from "../../command.ts";
 import type { ServerFolder } from "../server-folder.ts";
 import { catalogEntries, workloadOptions } from "../workload.ts";

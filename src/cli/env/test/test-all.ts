@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { searchRoots } from "../../../config/paths.ts";
-import { serverTypes } from "../../../config/server-types.ts";
+import { serverTypes } from "../../../config/servers/server-types.ts";
 import type { CommandContext } from "../../command.ts";
 import { renderTable } from "../../render/table.ts";
 import type { ServerFolder } from "../server-folder.ts";

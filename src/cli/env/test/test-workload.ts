@@ -1,7 +1,7 @@
 import { WorkloadError } from "../../../config/errors.ts";
-import { manifestOf } from "../../../publishing/find-workload.ts";
-import { validateWorkload } from "../../../publishing/validate-workload.ts";
-import { verifyWorkload } from "../../../publishing/verify-workload.ts";
+import { manifestOf } from "../../../workloads/publish/find-workload.ts";
+import { validateWorkload } from "../../../workloads/publish/validate-workload.ts";
+import { verifyWorkload } from "../../../workloads/publish/verify-workload.ts";
 import type { CommandContext } from "../../command.ts";
 import { printWarnings, readWorkloadKeys, workloadNamed, workloadOptions } from "../workload.ts";
 

@@ -4,7 +4,7 @@ import { chown, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { Readable } from "node:stream";
-import { Deadline } from "../../../client/deadline.ts";
+import { Deadline } from "../../../calls/deadline.ts";
 import { errorMessage } from "../../../errors.ts";
 import { SandboxCreateError } from "../../errors.ts";
 import { coverInherited } from "../../inherited-descriptors.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import path from "node:path";
 import type { Readable, Writable } from "node:stream";
-import { Semaphore } from "../../../server/semaphore.ts";
+import { Semaphore } from "../../../calls/semaphore.ts";
 import { SandboxSpecError } from "../../errors.ts";
 import { commandResult, memoryResult, sandboxFailure, timeoutResult } from "../../exec-results.ts";
 import type {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { sleep } from "../../../client/retry.ts";
-import { Semaphore } from "../../../server/semaphore.ts";
+import { sleep } from "../../../calls/retry.ts";
+import { Semaphore } from "../../../calls/semaphore.ts";
 import { checkNames } from "../../cli-provider.ts";
 import { SandboxConfigError, SandboxCreateError, SandboxSpecError } from "../../errors.ts";
 import { commandResult, sandboxFailure, timeoutResult } from "../../exec-results.ts";

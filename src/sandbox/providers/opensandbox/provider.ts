@@ -1,5 +1,6 @@
-import { sleep } from "../../../client/retry.ts";
-import { Semaphore } from "../../../server/semaphore.ts";
+import { sleep } from "../../../calls/retry.ts";
+import { Semaphore } from "../../../calls/semaphore.ts";
+import { isObject } from "../../../python/json/json-object.ts";
 import { SandboxConfigError, SandboxCreateError, SandboxSpecError } from "../../errors.ts";
 import { commandResult, sandboxFailure, timeoutResult } from "../../exec-results.ts";
 import type {
@@ -258,7 +259,7 @@ export class OpenSandboxProvider implements SandboxProvider<OpenSandbox> {
   #creation(spec: SandboxSpec): Record<string, unknown> {
     const { create, attribution } = this.#settings;
     const { snapshot_id: snapshotId, extensions, volumes, network_policy: policy } = spec.provider_options;
-    const isPooled = isMapping(extensions) && "poolRef" in extensions;
+    const isPooled = isObject(extensions) && "poolRef" in extensions;
     if (spec.image === undefined && snapshotId === undefined && !isPooled)
       throw new SandboxSpecError(
         "The provider 'opensandbox' needs an 'image', or provider_options.snapshot_id, or a pool in provider_options.extensions.",
@@ -314,10 +315,6 @@ function userNumber(user: string | number): number {
 function withError(events: CommandEvents): { stdout: string; stderr: string } {
   const { stdout, stderr } = events.output();
   return { stdout, stderr: `${stderr}${events.error ?? "The service did not tell how the command ended."}` };
-}
-
-function isMapping(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 const STATUSES: Readonly<Record<string, SandboxStatus>> = {

@@ -1,0 +1,50 @@
+import type { StopSignal } from "./stop-signal.ts";
+/** Lets at most `limit` tasks run at a time; the others wait in order. `null`: no limit. */
+export class Semaphore {
+  readonly limit: number | null;
+  #running = 0;
+  readonly #waiting = new Set<() => void>();
+
+  constructor(limit: number | null) {
+    if (limit !== null && !(limit >= 1))
+      throw new RangeError(`A semaphore needs a limit of at least 1, not ${limit}.`);
+    this.limit = limit;
+  }
+
+  /** Runs the task as soon as there is room; a caller that gives up while waiting never starts it. */
+  async run<T>(task: () => Promise<T>, signal?: StopSignal): Promise<T> {
+    signal?.throwIfAborted();
+    if (this.limit !== null && this.#running >= this.limit) await this.#turn(signal);
+    else this.#running++;
+    try {
+      return await task();
+    } finally {
+      this.#release();
+    }
+  }
+
+  #turn(signal: StopSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const start = () => {
+        signal?.removeEventListener("abort", giveUp);
+        resolve();
+      };
+      const giveUp = () => {
+        this.#waiting.delete(start);
+        reject(signal?.reason);
+      };
+      this.#waiting.add(start);
+      signal?.addEventListener("abort", giveUp);
+    });
+  }
+
+  // The slot is handed over without being freed, so nobody who comes later can slip in between.
+  #release(): void {
+    for (const next of this.#waiting) {
+      this.#waiting.delete(next);
+      next();
+      return;
+    }
+    this.#running--;
+  }
+}

@@ -1,0 +1,65 @@
+import type { FailureInfo } from "../calls/call-errors.ts";
+import { isServerCallError } from "../calls/call-errors.ts";
+import { isProviderError } from "../model-endpoint/provider-error.ts";
+import type { StreamOutcome } from "../wire/stream/stream-outcome.ts";
+
+/** Why a recorded call is no plain success. */
+export type ErrorCategory =
+  | "timeout"
+  | "rate_limit"
+  | "auth"
+  | "not_found"
+  | "client_error"
+  | "upstream_error"
+  | "incomplete"
+  | "stream_truncated"
+  | "capture_parse_error"
+  | "connection"
+  | "exception";
+
+/** What a status says; null for success. */
+export function categoryOfStatus(status: number): ErrorCategory | null {
+  if (status === 408 || status === 504) return "timeout";
+  if (status === 429) return "rate_limit";
+  if (status === 401 || status === 403) return "auth";
+  if (status === 404) return "not_found";
+  if (status >= 500) return "upstream_error";
+  return status >= 400 ? "client_error" : null;
+}
+
+/** What the end of a stream says; a stream that never said it was over is truncated. */
+export function categoryOfStream(outcome: StreamOutcome | undefined): ErrorCategory | null {
+  switch (outcome) {
+    case undefined:
+      return "stream_truncated";
+    case "error":
+      return "upstream_error";
+    case "incomplete":
+      return "incomplete";
+    case "complete":
+      return null;
+  }
+}
+
+/** What an exception says. `status` is the one the caller is answered with, where the exception decides it. */
+export function categoryOfError(error: unknown, status: number | undefined): ErrorCategory {
+  const failure = failureOf(error);
+  if (failure?.class === "timeout") return "timeout";
+  if (failure?.class === "connection") return "connection";
+  const byStatus = status === undefined ? null : categoryOfStatus(status);
+  if (byStatus !== null) return byStatus;
+  if (!(error instanceof Error)) return "exception";
+  if (error.name === "TimeoutError") return "timeout";
+  const { code } = error as NodeJS.ErrnoException;
+  if (typeof code !== "string") return "exception";
+  if (code === "ETIMEDOUT" || code.endsWith("_TIMEOUT")) return "timeout";
+  return CONNECTION_CODE.test(code) ? "connection" : "exception";
+}
+
+const CONNECTION_CODE =
+  /^(?:ECONN\w+|EPIPE|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|CONNECTION_CLOSED|UND_ERR_SOCKET|UND_ERR_CLOSED)$/;
+
+function failureOf(error: unknown): FailureInfo | undefined {
+  if (isProviderError(error)) return error.failure;
+  return isServerCallError(error) ? error.info : undefined;
+}

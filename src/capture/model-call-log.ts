@@ -1,0 +1,55 @@
+import { writeFile } from "node:fs/promises";
+import { errorMessage } from "../errors.ts";
+import { appendDurably } from "../files/durable-file.ts";
+import type { Logger } from "../logger.ts";
+import type { JsonObject } from "../python/json/json-object.ts";
+import type { Dialect } from "../wire/stream/stream-outcome.ts";
+import type { ErrorCategory } from "./error-category.ts";
+import { withinLimit } from "./limits.ts";
+import { modelCallFiles } from "./rollout-files.ts";
+
+/** One line of `<id>.capture.jsonl`: a model call as it went over the wire. */
+export interface ModelCallLine {
+  model_call_id: string;
+  dialect: Dialect;
+  model_ref: { type: "responses_api_models"; name: string };
+  /** Seconds since 1970. */
+  started_at: number;
+  completed_at: number;
+  latency_ms: number;
+  latency_ttft_ms: number | null;
+  status_code: number | null;
+  error_category: ErrorCategory | null;
+  request: JsonObject | null;
+  response: JsonObject | null;
+  /** The body, where it was no JSON object. */
+  request_raw?: string;
+  /** The body, where it was no JSON object or came as a stream. */
+  response_raw?: string;
+}
+
+/** Writes model calls to the files of their rollouts. Nothing that goes wrong here reaches the call. */
+export class ModelCallLog {
+  readonly #directory: string;
+  readonly #redact: (text: string) => string;
+  readonly #log: Logger;
+
+  constructor(directory: string, options: { redact: (text: string) => string; log: Logger }) {
+    this.#directory = directory;
+    this.#redact = options.redact;
+    this.#log = options.log;
+  }
+
+  /** Returns when the line is on the device, or the rollout is marked as incomplete. */
+  async record(rolloutId: string, line: () => ModelCallLine): Promise<void> {
+    const files = modelCallFiles(this.#directory, rolloutId);
+    try {
+      await withinLimit(appendDurably(files.records, this.#redact(JSON.stringify(line()))));
+    } catch (error) {
+      this.#log.warn(`a model call of rollout ${rolloutId} was not recorded: ${errorMessage(error)}`);
+      await withinLimit(writeFile(files.incomplete, "", { flag: "a" })).catch((again: unknown) =>
+        this.#log.warn(`rollout ${rolloutId} cannot be marked as incomplete: ${errorMessage(again)}`),
+      );
+    }
+  }
+}

@@ -1,0 +1,256 @@
+import { pyStr } from "../../python/repr.ts";
+import { ConfigInterpolationError, place } from "../errors.ts";
+import { childOf, formatPath, type KeyPath, splitKey } from "../key-path.ts";
+import {
+  type ConfigNode,
+  type DictNode,
+  dict,
+  interpolationText,
+  isMissing,
+  type ListNode,
+  list,
+  literalText,
+  positionOf,
+  scalar,
+  setEntry,
+} from "../node.ts";
+import { plainFromNode } from "../plain-data.ts";
+import { nearestKey, remedyFor } from "../undefined-key.ts";
+import {
+  type Element,
+  type Interpolation,
+  type NodeReference,
+  parseText,
+  type ResolverCall,
+  type TextParts,
+} from "./interpolation-grammar.ts";
+import { callResolver } from "./resolvers.ts";
+
+/** A value and where it lives; relative interpolations inside it count from there. */
+export interface Located {
+  node: ConfigNode;
+  path: KeyPath;
+}
+
+/** Longest chain of interpolations that lead to interpolations. */
+const MAX_CHAIN = 100;
+/** Values and characters one config may grow to when interpolations copy each other. */
+const MAX_VALUES = 200_000;
+const MAX_TEXT = 10_000_000;
+/** Levels of mappings and lists that interpolations may nest into each other. */
+const MAX_NESTING = 1000;
+
+/**
+ * Resolves the interpolations of one config. Results are remembered, so make a new one after changing the config.
+ */
+export class Interpolator {
+  readonly root: DictNode;
+  readonly env: NodeJS.ProcessEnv;
+  readonly #known = new Map<string, Located>();
+  readonly #chain = new Set<string>();
+  readonly #open = new Set<ConfigNode>();
+  #values = 0;
+
+  constructor(root: DictNode, env: NodeJS.ProcessEnv) {
+    this.root = root;
+    this.env = env;
+  }
+
+  /** What `node` stands for: itself, or where its interpolation leads. Values inside a container stay as written. */
+  resolve(node: ConfigNode, path: KeyPath): Located {
+    const text = interpolationText(node);
+    if (text === undefined) return { node, path };
+    const id = path.join("\0");
+    const known = this.#known.get(id);
+    if (known !== undefined) return known;
+    if (this.#chain.has(id)) throw this.fail(node, path, "recursive interpolation detected");
+    if (this.#chain.size >= MAX_CHAIN)
+      throw this.fail(node, path, `more than ${MAX_CHAIN} interpolations lead to each other`);
+    this.#chain.add(id);
+    try {
+      const result = this.#evaluateParts(parseText(text, positionOf(node)), { node, path });
+      this.#known.set(id, result);
+      return result;
+    } finally {
+      this.#chain.delete(id);
+    }
+  }
+
+  /** A copy of `node` with every interpolation inside it resolved. */
+  resolveDeep(node: ConfigNode, path: KeyPath): ConfigNode {
+    const target = this.resolve(node, path);
+    if (target.node.kind === "scalar") return target.node;
+    if (this.#open.size === 0) this.#values = 0;
+    if (++this.#values > MAX_VALUES)
+      throw this.fail(node, path, `interpolations expand to more than ${MAX_VALUES} values`);
+    if (this.#open.has(target.node)) throw this.fail(node, path, "recursive interpolation detected");
+    if (this.#open.size > MAX_NESTING)
+      throw this.fail(node, path, `interpolations nest deeper than ${MAX_NESTING} levels`);
+    this.#open.add(target.node);
+    try {
+      return this.#resolveMembers(target.node, target.path);
+    } finally {
+      this.#open.delete(target.node);
+    }
+  }
+
+  #resolveMembers(container: DictNode | ListNode, path: KeyPath): ConfigNode {
+    if (container.kind === "list")
+      return list(
+        container.origin,
+        container.items.map((item, index) => this.resolveDeep(item, [...path, index])),
+      );
+    const result = dict(container.origin);
+    for (const [key, member] of container.entries)
+      result.entries.set(key, this.resolveDeep(member, [...path, String(key)]));
+    return result;
+  }
+
+  /** Follows `segments` from `start`; undefined when there is nothing. `???` is returned as it is. */
+  select(start: Located, segments: readonly string[]): Located | undefined {
+    let current = start;
+    for (const segment of segments) {
+      const container = this.resolve(current.node, current.path);
+      const child = childOf(container.node, segment);
+      if (child === undefined) return undefined;
+      current = { node: child.node, path: [...container.path, child.segment] };
+    }
+    return this.resolve(current.node, current.path);
+  }
+
+  /** Where a key with `dots` leading dots starts to count from, seen from a value at `path`. */
+  base(path: KeyPath, dots: number): Located | undefined {
+    if (dots === 0) return { node: this.root, path: [] };
+    if (dots > path.length) return undefined;
+    const basePath = path.slice(0, path.length - dots);
+    let node: ConfigNode | undefined = this.root;
+    for (const segment of basePath) node = node && childOf(node, segment)?.node;
+    return node && { node, path: basePath };
+  }
+
+  /** The value of a resolver's argument. */
+  evaluateElement(element: Element, holder: Located): ConfigNode {
+    const { origin } = holder.node;
+    switch (element.kind) {
+      case "value":
+        return scalar(element.value, origin);
+      case "text": {
+        const value = this.#evaluateParts(element.parts, holder);
+        if (element.quoted) return literalText(this.#textOf(value), origin);
+        return this.resolveDeep(value.node, value.path);
+      }
+      case "list":
+        return list(
+          origin,
+          element.items.map((item) => this.evaluateElement(item, holder)),
+        );
+      case "dict": {
+        const result = dict(origin);
+        for (const [key, value] of element.entries) {
+          const plainKey = typeof key === "object" || typeof key === "bigint" ? Number(key) : key;
+          setEntry(result.entries, plainKey, this.evaluateElement(value, holder));
+        }
+        return result;
+      }
+    }
+  }
+
+  fail(node: ConfigNode, path: KeyPath, problem: string, cause?: unknown): ConfigInterpolationError {
+    const position = positionOf(node);
+    return new ConfigInterpolationError(
+      `Config value '${formatPath(path)}' cannot be resolved: ${problem}${place(position)}.`,
+      { position, cause },
+    );
+  }
+
+  #evaluateParts(parts: TextParts, holder: Located): Located {
+    const [only] = parts;
+    if (parts.length === 1 && only !== undefined)
+      return typeof only === "string" ? this.#literal(only, holder) : this.#evaluate(only, holder);
+    let text = "";
+    for (const part of parts) {
+      text += typeof part === "string" ? part : this.#textOf(this.#evaluate(part, holder));
+      if (text.length > MAX_TEXT)
+        throw this.fail(
+          holder.node,
+          holder.path,
+          `interpolations expand to more than ${MAX_TEXT} characters`,
+        );
+    }
+    return this.#literal(text, holder);
+  }
+
+  #literal(text: string, { node, path }: Located): Located {
+    return { node: literalText(text, node.origin), path };
+  }
+
+  #textOf({ node, path }: Located): string {
+    const resolved = this.resolveDeep(node, path);
+    return pyStr(resolved.kind === "scalar" ? resolved.value : plainFromNode(resolved));
+  }
+
+  #evaluate(interpolation: Interpolation, holder: Located): Located {
+    return interpolation.kind === "reference"
+      ? this.#follow(interpolation, holder)
+      : this.#call(interpolation, holder);
+  }
+
+  #follow(reference: NodeReference, holder: Located): Located {
+    const segments = reference.keys.flatMap((key) =>
+      typeof key === "string" ? [key] : splitKey(this.#textOf(this.#evaluate(key, holder))),
+    );
+    const base = this.base(holder.path, reference.dots);
+    const target = base && this.select(base, segments);
+    if (target === undefined) throw this.#undefinedKey(holder, base, segments);
+    if (isMissing(target.node))
+      throw this.fail(
+        holder.node,
+        holder.path,
+        `it references '${formatPath([...(base?.path ?? []), ...segments])}', which is still ???`,
+      );
+    if (target.node.kind !== "scalar" && isPrefix(target.path, holder.path))
+      throw this.fail(holder.node, holder.path, "it references a value that contains it");
+    return target;
+  }
+
+  #call(call: ResolverCall, holder: Located): Located {
+    const name = call.name
+      .map((part) => (typeof part === "string" ? part : this.#textOf(this.#evaluate(part, holder))))
+      .join(".");
+    return callResolver(this, name, call, holder);
+  }
+
+  #undefinedKey(holder: Located, base: Located | undefined, segments: readonly string[]) {
+    const key = formatPath([...(base?.path ?? []), ...segments]);
+    const position = positionOf(holder.node);
+    return new ConfigInterpolationError(
+      `Config value '${formatPath(holder.path)}' references '${key}', which is not defined${place(position)}.` +
+        `${this.#hint(base, segments)}\n${remedyFor(key, this.root)}`,
+      { position },
+    );
+  }
+
+  /** The closest existing name where the path breaks off. */
+  #hint(base: Located | undefined, segments: readonly string[]): string {
+    let current = base;
+    for (const [index, segment] of segments.entries()) {
+      if (current === undefined) return "";
+      const container = this.resolve(current.node, current.path);
+      const child = childOf(container.node, segment);
+      if (child !== undefined) {
+        current = { node: child.node, path: [...container.path, child.segment] };
+        continue;
+      }
+      if (container.node.kind !== "dict") return "";
+      const names = [...container.node.entries.keys()].map(String);
+      const close = nearestKey(segment, names);
+      const rest = segments.slice(index + 1);
+      return close === undefined ? "" : ` Did you mean '${formatPath([...container.path, close, ...rest])}'?`;
+    }
+    return "";
+  }
+}
+
+function isPrefix(prefix: KeyPath, path: KeyPath): boolean {
+  return prefix.length <= path.length && prefix.every((segment, index) => segment === path[index]);
+}

@@ -1,0 +1,136 @@
+import { getCloseMatches } from "../../python/difflib.ts";
+import { pyStr, pyTypeName } from "../../python/repr.ts";
+import { type KeyPath, splitKey } from "../key-path.ts";
+import { type ConfigNode, type DictNode, isMissing, list, literalText, positionOf, scalar } from "../node.ts";
+import { plainFromNode } from "../plain-data.ts";
+import type { Interpolator, Located } from "./interpolate.ts";
+import { parseElement, type ResolverCall } from "./interpolation-grammar.ts";
+
+interface CallContext {
+  interpolator: Interpolator;
+  call: ResolverCall;
+  holder: Located;
+  args: ConfigNode[];
+}
+
+type Resolver = (context: CallContext) => Located;
+
+const resolvers: Readonly<Record<string, Resolver>> = {
+  "oc.env": environmentVariable,
+  "oc.select": selectValue,
+  "oc.decode": decodeText,
+  "oc.create": ({ holder, args }) => at(holder, args[0] ?? scalar(null, holder.node.origin)),
+  "oc.deprecated": requiredValue,
+  "oc.dict.keys": mappingKeys,
+  "oc.dict.values": mappingValues,
+  // Directives that were not applied, in a list say, read as themselves.
+  inherit_from: asWritten,
+  copy: asWritten,
+};
+
+/** Calls `${name:args}` for the value at `holder`. */
+export function callResolver(
+  interpolator: Interpolator,
+  name: string,
+  call: ResolverCall,
+  holder: Located,
+): Located {
+  const resolver = Object.hasOwn(resolvers, name) ? resolvers[name] : undefined;
+  if (resolver === undefined) {
+    const [close] = getCloseMatches(name, Object.keys(resolvers), 1);
+    const hint = close === undefined ? "" : `; did you mean '${close}'?`;
+    throw interpolator.fail(holder.node, holder.path, `unsupported interpolation type '${name}'${hint}`);
+  }
+  const args = call.args.map((arg) => interpolator.evaluateElement(arg, holder));
+  return resolver({ interpolator, call, holder, args });
+}
+
+/** The variable's text; a default is turned into text as Python would, null excepted. */
+function environmentVariable(context: CallContext): Located {
+  const { interpolator, holder, args } = context;
+  const name = textArgument(context, 0);
+  const value = Object.hasOwn(interpolator.env, name) ? interpolator.env[name] : undefined;
+  if (value !== undefined) return at(holder, literalText(value, holder.node.origin));
+  const fallback = args[1];
+  if (fallback === undefined)
+    throw interpolator.fail(holder.node, holder.path, `environment variable '${name}' is not set`);
+  if (fallback.kind === "scalar") {
+    if (fallback.value === null) return at(holder, fallback);
+    return at(holder, literalText(pyStr(fallback.value), fallback.origin));
+  }
+  return at(holder, literalText(pyStr(plainFromNode(fallback)), fallback.origin));
+}
+
+/** The value at a path, or the default when there is none. */
+function selectValue(context: CallContext): Located {
+  const { interpolator, holder, args } = context;
+  const key = textArgument(context, 0);
+  const dots = /^\.*/.exec(key)?.[0].length ?? 0;
+  const base = interpolator.base(holder.path, dots);
+  const target = base && interpolator.select(base, splitKey(key.slice(dots)));
+  if (target !== undefined && !isMissing(target.node)) return target;
+  return at(holder, args[1] ?? scalar(null, holder.node.origin));
+}
+
+/** The value at the path that is the first argument. */
+function requiredValue(context: CallContext): Located {
+  const { interpolator, holder } = context;
+  const key = textArgument(context, 0);
+  const target = selectValue({ ...context, args: context.args.slice(0, 1) });
+  if (target.path === holder.path)
+    throw interpolator.fail(holder.node, holder.path, `there is no '${key}' in the config`);
+  return target;
+}
+
+function mappingKeys(context: CallContext): Located {
+  const { origin } = context.holder.node;
+  const keys = [...requiredMapping(context).node.entries.keys()];
+  return at(
+    context.holder,
+    list(
+      origin,
+      keys.map((key) => (typeof key === "string" ? literalText(key, origin) : scalar(key, origin))),
+    ),
+  );
+}
+
+function mappingValues(context: CallContext): Located {
+  const { interpolator, holder } = context;
+  const { node, path } = requiredMapping(context);
+  const values = [...node.entries].map(([key, value]) =>
+    interpolator.resolveDeep(value, [...path, String(key)]),
+  );
+  return at(holder, list(holder.node.origin, values));
+}
+
+/** The mapping at the path that is the first argument. */
+function requiredMapping(context: CallContext): { node: DictNode; path: KeyPath } {
+  const { interpolator, holder, call } = context;
+  const { node, path } = requiredValue(context);
+  if (node.kind === "dict") return { node, path };
+  throw interpolator.fail(holder.node, holder.path, `'${call.text}' needs the path of a mapping`);
+}
+
+/** The typed value a text spells; null stays null. */
+function decodeText(context: CallContext): Located {
+  const { interpolator, holder, args } = context;
+  const [argument] = args;
+  if (argument?.kind === "scalar" && argument.value === null) return at(holder, argument);
+  const element = parseElement(textArgument(context, 0), positionOf(holder.node));
+  return at(holder, interpolator.evaluateElement(element, holder));
+}
+
+function asWritten({ holder, call }: CallContext): Located {
+  return at(holder, literalText(call.text, holder.node.origin));
+}
+
+function at(holder: Located, node: ConfigNode): Located {
+  return { node, path: holder.path };
+}
+
+function textArgument({ interpolator, call, holder, args }: CallContext, index: number): string {
+  const argument = args[index];
+  if (argument?.kind === "scalar" && typeof argument.value === "string") return argument.value;
+  const found = argument === undefined ? "nothing" : `a ${pyTypeName(plainFromNode(argument))}`;
+  throw interpolator.fail(holder.node, holder.path, `'${call.text}' needs a text as argument, not ${found}`);
+}

@@ -1,0 +1,89 @@
+import { floatRepr } from "../../python/numbers/float-text.ts";
+import { PyFloat } from "../../python/numbers/py-float.ts";
+import { type ConfigNode, dict, list, type Origin, type ScalarValue, scalar } from "../node.ts";
+import { asFloat, narrow } from "../yaml/scalars.ts";
+
+type Cast = (value: ScalarValue) => ScalarValue | undefined;
+
+/** Functions of Hydra that spread one override over several runs. */
+export const SWEEPS: ReadonlySet<string> = new Set([
+  "choice",
+  "range",
+  "interval",
+  "glob",
+  "sort",
+  "shuffle",
+  "tag",
+]);
+
+/** `int(x)`, `float(x)`, `str(x)`, `bool(x)`, with Python's ideas of what can be converted. */
+export const CASTS: ReadonlyMap<string, Cast> = new Map<string, Cast>([
+  ["int", toInteger],
+  ["float", toFloat],
+  ["str", toText],
+  ["bool", toBoolean],
+]);
+
+/** Applies a cast to a value, or to every member of a list or mapping; undefined when one cannot be converted. */
+export function castValue(node: ConfigNode, cast: Cast, origin: Origin): ConfigNode | undefined {
+  if (node.kind === "list") {
+    const items = node.items.map((item) => castValue(item, cast, origin));
+    return items.every((item) => item !== undefined) ? list(origin, items) : undefined;
+  }
+  if (node.kind === "dict") {
+    const result = dict(origin);
+    for (const [key, member] of node.entries) {
+      const value = castValue(member, cast, origin);
+      if (value === undefined) return undefined;
+      result.entries.set(key, value);
+    }
+    return result;
+  }
+  const value = cast(node.value);
+  return value === undefined ? undefined : scalar(value, origin);
+}
+
+function toInteger(value: ScalarValue): ScalarValue | undefined {
+  if (typeof value === "string") {
+    const digits = value.trim();
+    return /^[+-]?\d+(?:_\d+)*$/.test(digits)
+      ? narrow(BigInt(digits.replaceAll("_", "").replace(/^\+/, "")))
+      : undefined;
+  }
+  if (typeof value === "bigint") return value;
+  const number = numberFrom(value);
+  return number === undefined || !Number.isFinite(number) ? undefined : narrow(BigInt(Math.trunc(number)));
+}
+
+function toFloat(value: ScalarValue): ScalarValue | undefined {
+  if (typeof value === "string") {
+    const text = value.trim().toLowerCase();
+    if (/^[+-]?(?:inf|infinity)$/.test(text))
+      return text.startsWith("-") ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+    if (/^[+-]?nan$/.test(text)) return Number.NaN;
+    const decimal = /^[+-]?(?:\d+(?:_\d+)*\.?(?:\d+(?:_\d+)*)?|\.\d+(?:_\d+)*)(?:e[+-]?\d+(?:_\d+)*)?$/;
+    return decimal.test(text) ? asFloat(Number(text.replaceAll("_", ""))) : undefined;
+  }
+  const number = numberFrom(value);
+  return number === undefined ? undefined : asFloat(number);
+}
+
+function toText(value: ScalarValue): ScalarValue | undefined {
+  if (value === null) return undefined;
+  if (value instanceof PyFloat) return floatRepr(value);
+  if (typeof value === "number" && !Number.isInteger(value)) return floatRepr(value);
+  return String(value);
+}
+
+function toBoolean(value: ScalarValue): ScalarValue | undefined {
+  if (typeof value !== "string") return Boolean(value instanceof PyFloat ? value.value : value);
+  const lower = value.toLowerCase();
+  if (lower === "true") return true;
+  return lower === "false" ? false : undefined;
+}
+
+function numberFrom(value: ScalarValue): number | undefined {
+  if (value instanceof PyFloat) return value.value;
+  if (typeof value === "boolean" || typeof value === "bigint") return Number(value);
+  return typeof value === "number" ? value : undefined;
+}

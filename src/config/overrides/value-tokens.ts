@@ -1,0 +1,86 @@
+import type { ScalarValue } from "../node.ts";
+import { asFloat, narrow } from "../yaml/scalars.ts";
+
+/**
+ * The words that unquoted values are made of, on the command line (Hydra's override grammar) and in the arguments of
+ * resolvers (OmegaConf's grammar); both grammars share them.
+ */
+export type WordKind =
+  | "float"
+  | "integer"
+  | "boolean"
+  | "null"
+  | "word"
+  | "loose"
+  | "escape"
+  | "blank"
+  | "colon";
+
+export interface WordToken {
+  kind: WordKind;
+  text: string;
+}
+
+const UNSIGNED = "(?:0|[1-9](?:_?[0-9])*)";
+const FRACTION = `(?:(?:${UNSIGNED})?\\.[0-9](?:_?[0-9])*|${UNSIGNED}\\.)`;
+const EXPONENT = `(?:${FRACTION}|${UNSIGNED})[eE][+-]?[0-9](?:_?[0-9])*`;
+
+/** In order of preference among matches of equal length. */
+const PATTERNS: readonly [WordKind, RegExp][] = [
+  ["colon", /[ \t]*:[ \t]*/y],
+  ["float", new RegExp(`[+-]?(?:${EXPONENT}|${FRACTION}|[iI][nN][fF]|[nN][aA][nN])`, "y")],
+  ["integer", new RegExp(`[+-]?${UNSIGNED}`, "y")],
+  ["boolean", /(?:[tT][rR][uU][eE]|[fF][aA][lL][sS][eE])/y],
+  ["null", /[nN][uU][lL][lL]/y],
+  ["loose", /[/\-\\+.$%*@?|]/y],
+  ["word", /[a-zA-Z_][a-zA-Z0-9_-]*/y],
+  ["escape", /(?:\\[\\()[\]{}:=, \t])+/y],
+  ["blank", /[ \t]+/y],
+];
+
+/** The longest word at `offset`, as a lexer generator would choose it. */
+export function wordAt(text: string, offset: number): WordToken | undefined {
+  let best: WordToken | undefined;
+  for (const [kind, pattern] of PATTERNS) {
+    pattern.lastIndex = offset;
+    const match = pattern.exec(text);
+    if (match !== null && match[0].length > (best?.text.length ?? 0)) best = { kind, text: match[0] };
+  }
+  return best;
+}
+
+/** The value of a run of words: typed when it is a single word, else their text with escapes undone. */
+export function primitiveValue(tokens: readonly WordToken[]): ScalarValue {
+  const [first] = tokens;
+  if (tokens.length !== 1 || first === undefined) return tokens.map(wordText).join("");
+  switch (first.kind) {
+    case "integer":
+      return narrow(BigInt(first.text.replaceAll("_", "").replace(/^\+/, "")));
+    case "float":
+      return asFloat(parseFloatWord(first.text));
+    case "boolean":
+      return first.text.toLowerCase() === "true";
+    case "null":
+      return null;
+    default:
+      return wordText(first);
+  }
+}
+
+export function wordText(token: WordToken): string {
+  return token.kind === "escape" ? unescapePairs(token.text) : token.text;
+}
+
+/** Keeps every second character: `\\\,` becomes `\,`. */
+export function unescapePairs(text: string): string {
+  let result = "";
+  for (let index = 1; index < text.length; index += 2) result += text[index];
+  return result;
+}
+
+function parseFloatWord(text: string): number {
+  const lower = text.toLowerCase().replaceAll("_", "");
+  if (lower.endsWith("inf"))
+    return lower.startsWith("-") ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+  return lower.endsWith("nan") ? Number.NaN : Number(lower);
+}

@@ -1,0 +1,46 @@
+import { mergeDicts } from "../merge.ts";
+import { cloneNode, type DictNode } from "../node.ts";
+
+const MODELS = "responses_api_models";
+const DUMMY = "dummy_model";
+
+/** What commands that need no model start from, so that configs which mention one can be read. */
+export const NO_MODEL: Readonly<Record<string, unknown>> = {
+  policy_base_url: "",
+  policy_api_key: "",
+  policy_model_name: "",
+  policy_model: { [MODELS]: { [DUMMY]: { entrypoint: "app.py" } } },
+};
+
+/** Where a real model stands beside the dummy one, the dummy goes; its fields remain as defaults of the real one. */
+export function foldDummyModels(root: DictNode, env: NodeJS.ProcessEnv): void {
+  for (const [name, instance] of root.entries) {
+    if (instance.kind !== "dict") continue;
+    const models = instance.entries.get(MODELS);
+    if (models?.kind !== "dict") continue;
+    const dummy = models.entries.get(DUMMY);
+    const real = dummy?.kind === "dict" ? firstRealImplementation(instance) : undefined;
+    if (dummy?.kind !== "dict" || real === undefined) continue;
+    models.entries.delete(DUMMY);
+    if (models.entries.size === 0) instance.entries.delete(MODELS);
+    const merged = cloneNode(dummy);
+    const path = [String(name), real.type, real.implementation];
+    mergeDicts(merged, real.block, { root, path, env });
+    real.container.entries.set(real.implementation, merged);
+  }
+}
+
+function firstRealImplementation(instance: DictNode) {
+  const models = instance.entries.get(MODELS);
+  const containers = [...instance.entries].sort(
+    ([, a], [, b]) => Number(b === models) - Number(a === models),
+  );
+  for (const [type, container] of containers) {
+    if (container.kind !== "dict") continue;
+    for (const [implementation, block] of container.entries) {
+      if (block.kind === "dict" && implementation !== DUMMY)
+        return { type: String(type), implementation: String(implementation), container, block };
+    }
+  }
+  return undefined;
+}

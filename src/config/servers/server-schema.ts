@@ -1,0 +1,103 @@
+import { checkDataset } from "../dataset-schema.ts";
+import type { ConfigNode, DictNode } from "../node.ts";
+import { isReservedKey } from "../reserved-keys.ts";
+import { FieldCheck, type SchemaProblem } from "../schema-problems.ts";
+import { domains, type ServerType, serverTypes } from "./server-types.ts";
+
+/** A block of the config that is a valid server instance; `block` is the innermost mapping. */
+export interface ServerBlock {
+  name: string;
+  type: ServerType;
+  implementation: string;
+  block: DictNode;
+}
+
+/** A block that looks like a server but does not fit the schema. */
+export interface AlmostServer {
+  name: string;
+  node: DictNode;
+  problems: SchemaProblem[];
+}
+
+export interface ClassifiedServers {
+  servers: ServerBlock[];
+  almostServers: AlmostServer[];
+}
+
+export interface SchemaOptions {
+  /** Whether a resources server without `domain` is refused, as the reference does. */
+  requireDomain?: boolean;
+}
+
+/** Sorts the top-level blocks into servers, almost-servers and plain data (which is left out), in config order. */
+export function classifyServers(root: DictNode, options: SchemaOptions = {}): ClassifiedServers {
+  const servers: ServerBlock[] = [];
+  const almostServers: AlmostServer[] = [];
+  for (const [key, node] of root.entries) {
+    const name = String(key);
+    if (node.kind !== "dict" || isReservedKey(name)) continue;
+    const attempts = [...node.entries.keys()]
+      .filter((type): type is ServerType => (serverTypes as readonly unknown[]).includes(type))
+      .map((type) => checkInstance(name, type, node.entries.get(type), options));
+    const valid = attempts.find(({ server }) => server !== undefined)?.server;
+    if (valid !== undefined) servers.push(valid);
+    else if (attempts.some(({ hasEntrypoint }) => hasEntrypoint))
+      almostServers.push({ name, node, problems: attempts.flatMap(({ problems }) => problems) });
+  }
+  return { servers, almostServers };
+}
+
+interface Attempt {
+  server?: ServerBlock;
+  problems: SchemaProblem[];
+  hasEntrypoint: boolean;
+}
+
+function checkInstance(
+  name: string,
+  type: ServerType,
+  node: ConfigNode | undefined,
+  options: SchemaOptions,
+): Attempt {
+  if (node?.kind !== "dict")
+    return { problems: [{ path: [type], message: "Must be a mapping" }], hasEntrypoint: false };
+  const blocks = [...node.entries];
+  const hasEntrypoint = blocks.some(([, block]) => block.kind === "dict" && block.entries.has("entrypoint"));
+  const problems = blocks.flatMap(([key, block]) => checkBlock(type, String(key), block, options));
+  if (blocks.length !== 1)
+    problems.push({
+      path: [type],
+      message: `Must have exactly one implementation, but has ${blocks.length}`,
+    });
+  const [first] = blocks;
+  if (problems.length > 0 || first?.[1].kind !== "dict") return { problems, hasEntrypoint };
+  const server = { name, type, implementation: String(first[0]), block: first[1] };
+  return { server, problems, hasEntrypoint };
+}
+
+/** Checks the raw values: an interpolation passes only where a text does. */
+function checkBlock(
+  type: ServerType,
+  implementation: string,
+  node: ConfigNode,
+  options: SchemaOptions,
+): SchemaProblem[] {
+  const path = [type, implementation];
+  if (node.kind !== "dict") return [{ path, message: "Must be a mapping" }];
+  const check = new FieldCheck(node, path);
+  check.text("entrypoint", "required");
+  check.text("host", "optional");
+  check.integer("port");
+  check.integer("num_workers");
+  check.oneOf("domain", domains);
+  if (options.requireDomain === true && type === "resources_servers" && !check.has("domain"))
+    check.report("domain", "A domain is required for resources servers");
+  const datasets = check.get("datasets");
+  if (!check.has("datasets") || datasets === undefined) return check.problems;
+  if (datasets.kind !== "list") check.report("datasets", "Must be a list");
+  const items = datasets.kind === "list" ? datasets.items : [];
+  return [
+    ...check.problems,
+    ...items.flatMap((item, index) => checkDataset(item, [...path, "datasets", index])),
+  ];
+}

@@ -1,0 +1,208 @@
+import { ConfigError, type Position, place } from "../errors.ts";
+import {
+  type ConfigNode,
+  type DictKey,
+  type DictNode,
+  dict,
+  list,
+  type Origin,
+  type ScalarValue,
+  type Source,
+  scalar,
+  setEntry,
+} from "../node.ts";
+import { LineIndex } from "./line-index.ts";
+import { parseYaml, type YamlMap, type YamlNode, type YamlScalar } from "./parser.ts";
+import { floatValue, integerValue, plainScalar } from "./scalars.ts";
+import { YamlSyntaxError } from "./tokens.ts";
+
+/** Values one file may hold after its aliases are expanded; real configs have a few thousand. */
+const MAX_VALUES = 200_000;
+/** Levels after aliases are expanded. */
+const MAX_EXPANDED_DEPTH = 400;
+
+/** What YAML 1.1 forbids in a stream: controls other than tab and line breaks, lone surrogates. */
+const FORBIDDEN = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
+
+const TAG_PREFIX = "tag:yaml.org,2002:";
+
+/** Reads one YAML document the way OmegaConf does. An empty text is an empty mapping. */
+export function readYaml(text: string, source: Source): DictNode {
+  const root = readYamlValue(text, source);
+  if (root.kind === "dict") return root;
+  if (root.kind === "scalar" && root.value === null) return dict(root.origin);
+  // upstream: a file that is one bare word becomes a mapping with that key
+  if (root.kind === "scalar" && typeof root.value === "string")
+    return dict(root.origin, [[root.value, scalar(null, root.origin)]]);
+  const found = root.kind === "list" ? "a list" : `the value ${String(root.value)}`;
+  const position = { source: source.name, line: root.origin.line, column: root.origin.column };
+  throw new ConfigError(
+    `Config '${source.name}' must be a mapping of keys to values, but it is ${found}${place(position)}.`,
+    { code: "CONFIG_YAML", position },
+  );
+}
+
+/** Reads one YAML document of any kind. */
+export function readYamlValue(text: string, source: Source): ConfigNode {
+  const normalized = text.replace(/^\uFEFF/, "").replace(/\r\n?/g, "\n");
+  const reader = new YamlReader(normalized, source);
+  try {
+    return reader.read();
+  } catch (error) {
+    if (error instanceof YamlSyntaxError) throw reader.locate(error);
+    throw error;
+  }
+}
+
+class YamlReader {
+  readonly #text: string;
+  readonly #source: Source;
+  readonly #lines: LineIndex;
+  readonly #anchors = new Map<string, YamlNode>();
+  readonly #open = new Set<YamlNode>();
+  #values = 0;
+
+  constructor(text: string, source: Source) {
+    this.#text = text;
+    this.#source = source;
+    this.#lines = new LineIndex(text);
+  }
+
+  read(): ConfigNode {
+    const forbidden = FORBIDDEN.exec(this.#text);
+    if (forbidden !== null) {
+      const code = (forbidden[0].codePointAt(0) ?? 0).toString(16).padStart(4, "0");
+      throw new YamlSyntaxError(`character U+${code.toUpperCase()} is not allowed`, forbidden.index);
+    }
+    const root = parseYaml(this.#text);
+    return root === undefined
+      ? scalar(null, this.#originAt(0))
+      : this.#convert(root, this.#originAt(root.offset));
+  }
+
+  locate({ message, offset }: YamlSyntaxError): ConfigError {
+    const { line, column } = this.#lines.at(offset);
+    const position: Position = { source: this.#source.name, line, column };
+    return new ConfigError(
+      `Malformed YAML in '${this.#source.name}' at line ${line}, column ${column}: ${message}`,
+      { code: "CONFIG_YAML", position },
+    );
+  }
+
+  /** `place` is where the key of the value stands: containers are found by their key. */
+  #convert(node: YamlNode, place: Origin): ConfigNode {
+    if (++this.#values > MAX_VALUES)
+      throw new YamlSyntaxError(`aliases expand to more than ${MAX_VALUES} values`, node.offset);
+    if (node.kind === "alias") return this.#convert(this.#target(node.name, node.offset), place);
+    if (this.#open.has(node)) throw new YamlSyntaxError("an anchor contains itself", node.offset);
+    if (this.#open.size >= MAX_EXPANDED_DEPTH)
+      throw new YamlSyntaxError(`nested deeper than ${MAX_EXPANDED_DEPTH} levels`, node.offset);
+    if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
+    if (node.kind === "scalar") return this.#convertScalar(node, place);
+    this.#open.add(node);
+    try {
+      if (node.kind === "map") return this.#convertMap(node, place);
+      expectTag(node, "seq");
+      return list(
+        place,
+        node.items.map((item) => this.#convert(item, this.#originAt(item.offset))),
+      );
+    } finally {
+      this.#open.delete(node);
+    }
+  }
+
+  #convertMap(node: YamlMap, place: Origin): DictNode {
+    expectTag(node, "map");
+    const merged: [DictKey, ConfigNode][] = [];
+    const own: [DictKey, ConfigNode][] = [];
+    const seen = new Set<string>();
+    for (const [keyNode, valueNode] of node.entries) {
+      const origin = this.#originAt(keyNode.offset);
+      if (isMergeKey(keyNode)) {
+        merged.push(...this.#mergedEntries(valueNode, origin));
+        continue;
+      }
+      const key = this.#convertKey(keyNode, origin);
+      if (typeof key === "string") {
+        if (seen.has(key)) throw new YamlSyntaxError(`found duplicate key '${key}'`, keyNode.offset);
+        seen.add(key);
+      }
+      own.push([key, this.#convert(valueNode, origin)]);
+    }
+    const result = dict(place);
+    for (const [key, value] of merged) setEntry(result.entries, key, value);
+    for (const [key, value] of own) setEntry(result.entries, key, value);
+    return result;
+  }
+
+  #convertKey(node: YamlNode, origin: Origin): DictKey {
+    const key = this.#convert(node, origin);
+    if (key.kind !== "scalar") throw new YamlSyntaxError("a mapping key must be a single value", node.offset);
+    if (key.value === null) throw new YamlSyntaxError("a mapping key must not be null", node.offset);
+    if (typeof key.value === "object" || typeof key.value === "bigint") return Number(key.value);
+    return key.value;
+  }
+
+  /** The entries a `<<` key brings in; the first mapping of a list wins, own keys win over all of them. */
+  #mergedEntries(value: YamlNode, origin: Origin): [DictKey, ConfigNode][] {
+    const node = this.#convert(value, origin);
+    const sources = node.kind === "list" ? node.items.toReversed() : [node];
+    return sources.flatMap((source) => {
+      if (source.kind !== "dict")
+        throw new YamlSyntaxError("'<<' takes a mapping or a list of mappings", value.offset);
+      return [...source.entries];
+    });
+  }
+
+  #convertScalar(node: YamlScalar, place: Origin): ConfigNode {
+    const empty = node.plain && node.value === "";
+    return scalar(typedValue(node), empty ? place : this.#originAt(node.offset));
+  }
+
+  #target(name: string, offset: number): YamlNode {
+    const target = this.#anchors.get(name);
+    if (target === undefined) throw new YamlSyntaxError(`found undefined alias '${name}'`, offset);
+    return target;
+  }
+
+  #originAt(offset: number): Origin {
+    return { source: this.#source, ...this.#lines.at(offset) };
+  }
+}
+
+function typedValue({ value: text, plain, tag, offset }: YamlScalar): ScalarValue {
+  if (tag === undefined) return plain ? plainScalar(text) : text;
+  // upstream (PyYAML): the non-specific tag asks for the same typing as no tag, quotes or not
+  if (tag === "!") return plainScalar(text);
+  const name = coreTag(tag);
+  if (name === "str") return text;
+  const typed = plainScalar(text);
+  if (name === "null") return null;
+  if (name === "bool" && typeof typed === "boolean") return typed;
+  if (name === "int") {
+    const integer = integerValue(text);
+    if (text !== "" && integer !== undefined) return integer;
+  }
+  if (name === "float" && typed !== null && typeof typed !== "boolean" && typeof typed !== "string")
+    return typeof typed === "bigint" ? Number(typed) : floatValue(String(typed));
+  throw unsupportedTag(tag, offset);
+}
+
+function expectTag({ tag, offset }: YamlNode, name: string): void {
+  if (tag !== undefined && tag !== "!" && coreTag(tag) !== name) throw unsupportedTag(tag, offset);
+}
+
+/** `!!int` and `!<tag:yaml.org,2002:int>` are `int`. */
+function coreTag(tag: string): string | undefined {
+  if (tag.startsWith("!!")) return tag.slice(2);
+  return tag.startsWith(`!<${TAG_PREFIX}`) ? tag.slice(TAG_PREFIX.length + 2, -1) : undefined;
+}
+
+function unsupportedTag(tag: string, offset: number): YamlSyntaxError {
+  return new YamlSyntaxError(`the tag '${tag}' is not supported for this value`, offset);
+}
+
+function isMergeKey(node: YamlNode): boolean {
+  return node.kind === "scalar" && node.plain && node.value === "<<" && node.tag === undefined;
+}

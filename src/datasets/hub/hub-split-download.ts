@@ -1,0 +1,174 @@
+import { readdir, rm, rmdir } from "node:fs/promises";
+import path from "node:path";
+import { listFiles } from "@huggingface/hub";
+import { makeDirectory } from "../../files/make-directory.ts";
+import type { TransferProgress } from "../../remote/download-file.ts";
+import { callHub, type HubAccess, hubJson, hubParams, hubText } from "../../remote/hub-access.ts";
+import { RemoteError } from "../../remote/remote-error.ts";
+import { readDataFileRows } from "../data-file-rows.ts";
+import { DatasetError } from "../errors.ts";
+import { OutputFile, refuseDirectory } from "../output-file.ts";
+import { downloadHubFile, downloadHubUrl } from "./huggingface.ts";
+import { checkRepositoryId } from "./remote-names.ts";
+import { splitFiles } from "./split-files.ts";
+
+export interface HubSplits {
+  /** `organization/name`. */
+  repository: string;
+  revision?: string;
+  /** Which of several configs of the dataset. */
+  configName?: string;
+}
+
+/** A data file of a split: a file of the repository, or an address the hub gave for its own conversion to parquet. */
+interface SplitFile {
+  name: string;
+  url?: string;
+}
+
+/** Writes one split of a hub dataset as JSON lines. */
+export async function downloadHubSplit(
+  access: HubAccess,
+  { split, ...dataset }: HubSplits & { split: string },
+  destination: string,
+  onProgress?: (progress: TransferProgress) => void,
+): Promise<number> {
+  const splits = await findSplits(access, dataset, split);
+  const files = splits.get(split);
+  if (files === undefined || files.length === 0) {
+    const known = [...splits.keys()].join(", ") || "none";
+    throw new DatasetError(
+      "DATASET_MISSING",
+      `'${dataset.repository}' has no split '${split}' in a format we read (JSON lines, JSON, parquet); splits found: ${known}.`,
+    );
+  }
+  return writeSplit(access, dataset, files, destination, onProgress);
+}
+
+/** Writes every split of a hub dataset to `<directory>/<split>.jsonl`; gives the files and their rows. */
+export async function downloadHubSplits(
+  access: HubAccess,
+  dataset: HubSplits,
+  directory: string,
+  onProgress?: (progress: TransferProgress & { split: string }) => void,
+): Promise<{ split: string; file: string; rows: number }[]> {
+  const splits = await findSplits(access, dataset);
+  if (splits.size === 0) {
+    throw new DatasetError(
+      "DATASET_MISSING",
+      `'${dataset.repository}' holds no JSON, JSON lines or parquet files.`,
+    );
+  }
+  const written: { split: string; file: string; rows: number }[] = [];
+  for (const [split, files] of splits) {
+    const file = path.join(directory, `${safeName(split)}.jsonl`);
+    const report = (progress: TransferProgress) => onProgress?.({ ...progress, split });
+    written.push({ split, file, rows: await writeSplit(access, dataset, files, file, report) });
+  }
+  return written;
+}
+
+function safeName(split: string): string {
+  return split.replace(/[^\w.-]/g, "_");
+}
+
+async function findSplits(
+  access: HubAccess,
+  dataset: HubSplits,
+  wanted?: string,
+): Promise<Map<string, SplitFile[]>> {
+  checkRepositoryId(dataset.repository);
+  const files = await listRepository(access, dataset);
+  const card = files.includes("README.md") ? await readCard(access, dataset) : undefined;
+  const named = splitFiles(files, card, dataset.configName);
+  const found = new Map([...named].map(([split, names]) => [split, names.map((name) => ({ name }))]));
+  const enough = wanted === undefined ? found.size > 0 : (found.get(wanted)?.length ?? 0) > 0;
+  if (enough) return found;
+  const converted = await convertedSplits(access, dataset);
+  return converted.size > 0 ? converted : found;
+}
+
+async function listRepository(access: HubAccess, { repository, revision }: HubSplits): Promise<string[]> {
+  return callHub(access, async () => {
+    const files: string[] = [];
+    const listing = listFiles({
+      ...hubParams(access),
+      repo: { type: "dataset", name: repository },
+      revision: encodeURIComponent(revision ?? "main"),
+      recursive: true,
+    });
+    for await (const entry of listing) if (entry.type === "file") files.push(entry.path);
+    return files;
+  });
+}
+
+function readCard(access: HubAccess, { repository, revision }: HubSplits): Promise<string> {
+  return hubText(
+    access,
+    `/datasets/${repository}/resolve/${encodeURIComponent(revision ?? "main")}/README.md`,
+  );
+}
+
+/** The hub converts what it can read to parquet and lists the result by config and split. */
+async function convertedSplits(
+  access: HubAccess,
+  { repository, configName }: HubSplits,
+): Promise<Map<string, SplitFile[]>> {
+  let listing: Record<string, Record<string, string[]>>;
+  try {
+    listing = (await hubJson(access, `/api/datasets/${repository}/parquet`)) as typeof listing;
+  } catch (error) {
+    // The conversion exists for public datasets of moderate size only.
+    if (error instanceof RemoteError && (error.status === 404 || error.status === 400)) return new Map();
+    throw error;
+  }
+  const names = Object.keys(listing);
+  const chosen = configName ?? (names.includes("default") ? "default" : names[0]);
+  if (chosen === undefined) return new Map();
+  if (configName === undefined && names.length > 1 && chosen !== "default") {
+    throw new DatasetError(
+      "DATASET_ARGUMENTS_INVALID",
+      `The dataset has several configs: ${names.join(", ")}. Choose one with +config_name=<name>.`,
+    );
+  }
+  return new Map(
+    Object.entries(listing[chosen] ?? {}).map(([split, urls]) => [
+      split,
+      urls.map((url) => ({ name: path.posix.basename(new URL(url).pathname), url })),
+    ]),
+  );
+}
+
+async function writeSplit(
+  access: HubAccess,
+  { repository, revision }: HubSplits,
+  files: readonly SplitFile[],
+  destination: string,
+  onProgress?: (progress: TransferProgress) => void,
+): Promise<number> {
+  await refuseDirectory(path.resolve(destination));
+  // Kept after a failure, so that the next run continues with what is there.
+  const parts = `${path.resolve(destination)}.parts`;
+  await makeDirectory(parts);
+  const output = await OutputFile.create(path.resolve(destination), { atomic: true });
+  let rows = 0;
+  try {
+    for (const [index, { name, url }] of files.entries()) {
+      const local = path.join(parts, `${index}-${path.posix.basename(name)}`);
+      if (url === undefined)
+        await downloadHubFile(access, { repository, path: name, revision }, local, onProgress);
+      else await downloadHubUrl(access, url, { destination: local, onProgress });
+      for await (const row of readDataFileRows(local, name, access.signal)) {
+        await output.write(`${row}\n`);
+        rows++;
+      }
+    }
+  } catch (error) {
+    await output.abandon();
+    if ((await readdir(parts)).length === 0) await rmdir(parts);
+    throw error;
+  }
+  await output.finish();
+  await rm(parts, { recursive: true, force: true });
+  return rows;
+}

@@ -1,0 +1,235 @@
+import { stat } from "node:fs/promises";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { type CommitOutput, commitIter, createRepo, type ListFileEntry, listFiles } from "@huggingface/hub";
+import { checksumOfFile } from "../../remote/checksum.ts";
+import { type DownloadResult, downloadFile, type TransferProgress } from "../../remote/download-file.ts";
+import { callHub, type HubAccess, hubHeaders, hubJson, hubParams, hubUrl } from "../../remote/hub-access.ts";
+import { aboutSubject, RemoteError } from "../../remote/remote-error.ts";
+import { refuseDirectory } from "../output-file.ts";
+import { checkArtifactPath, checkRepositoryId } from "./remote-names.ts";
+
+export interface HubUpload {
+  /** `organization/name`. */
+  repository: string;
+  /** Id of the collection the repository is put into. */
+  collection: string;
+  file: string;
+  /** Branch; `main` when absent. */
+  revision?: string;
+  createPullRequest?: boolean;
+  commitMessage?: string;
+  commitDescription?: string;
+}
+
+export type HubUploadEvent =
+  | { event: "repository-created" | "repository-found"; repository: string }
+  | { event: "repository-refused"; message: string }
+  | { event: "collection-joined" | "collection-joined-before"; collection: string }
+  | { event: "upload-start"; file: string; bytes: number; replaces: boolean }
+  | { event: "upload-progress"; file: string; done: number; total: number };
+
+export interface HubUploadResult {
+  repositoryUrl: string;
+  /** False when the hub already had exactly this file. */
+  uploaded: boolean;
+  commitUrl?: string;
+  pullRequestUrl?: string;
+}
+
+type OnUploadEvent = (event: HubUploadEvent) => void;
+
+/**
+ * Puts a file under its base name into a private dataset repository, which is made if need be, and the repository into a
+ * collection. A file that is already there with the same content is left alone.
+ */
+export async function uploadToHub(
+  access: HubAccess,
+  upload: HubUpload,
+  onEvent: OnUploadEvent = () => {},
+): Promise<HubUploadResult> {
+  checkRepositoryId(upload.repository);
+  const { size } = await stat(upload.file);
+  // Looked at first, so that a wrong name leaves no repository behind.
+  const members = await readCollection(access, upload.collection);
+  try {
+    return await uploadFile(access, upload, { size, members }, onEvent);
+  } catch (error) {
+    throw aboutSubject(error, `repository '${upload.repository}'`);
+  }
+}
+
+async function uploadFile(
+  access: HubAccess,
+  upload: HubUpload,
+  { size, members }: { size: number; members: ReadonlySet<string> },
+  onEvent: OnUploadEvent,
+): Promise<HubUploadResult> {
+  const name = path.basename(upload.file);
+  await createRepository(access, upload, onEvent);
+  await joinCollection(access, upload, members, onEvent);
+  const repositoryUrl = `${hubUrl(access)}/datasets/${upload.repository}`;
+  const existing = await remoteFile(access, upload, name);
+  if (existing !== undefined && (await sameContent(upload.file, size, existing))) {
+    return { repositoryUrl, uploaded: false };
+  }
+  onEvent({ event: "upload-start", file: name, bytes: size, replaces: existing !== undefined });
+  const output = await commitFile(access, upload, { name, size }, onEvent);
+  return {
+    repositoryUrl,
+    uploaded: true,
+    commitUrl: output?.commit.url,
+    pullRequestUrl: output?.pullRequestUrl,
+  };
+}
+
+async function createRepository(access: HubAccess, upload: HubUpload, onEvent: OnUploadEvent): Promise<void> {
+  const { repository } = upload;
+  const params = { ...hubParams(access), accessToken: access.token ?? "" };
+  try {
+    await callHub(access, () =>
+      createRepo({ ...params, repo: { type: "dataset", name: repository }, visibility: "private" }),
+    );
+    onEvent({ event: "repository-created", repository });
+  } catch (error) {
+    const status = error instanceof RemoteError ? error.status : undefined;
+    if (status === 409) onEvent({ event: "repository-found", repository });
+    // Who may not create a repository may still propose a change to an existing one.
+    else if (error instanceof RemoteError && status === 403 && upload.createPullRequest) {
+      onEvent({ event: "repository-refused", message: error.message });
+    } else throw error;
+  }
+}
+
+/** The ids of what is in a collection, in lower case; the hub does not tell upper from lower case. */
+async function readCollection(access: HubAccess, collection: string): Promise<ReadonlySet<string>> {
+  try {
+    const known = (await hubJson(access, `/api/collections/${collectionPath(collection)}`)) as {
+      items?: { id?: string }[];
+    };
+    return new Set(known.items?.map(({ id }) => String(id).toLowerCase()));
+  } catch (error) {
+    throw aboutSubject(error, `collection '${collection}'`);
+  }
+}
+
+const collectionPath = (collection: string) => collection.split("/").map(encodeURIComponent).join("/");
+
+async function joinCollection(
+  access: HubAccess,
+  { collection, repository }: HubUpload,
+  members: ReadonlySet<string>,
+  onEvent: OnUploadEvent,
+): Promise<void> {
+  let isIn = members.has(repository.toLowerCase());
+  if (!isIn) {
+    const item = { type: "dataset", id: repository };
+    try {
+      await hubJson(access, `/api/collections/${collectionPath(collection)}/items`, { item });
+    } catch (error) {
+      // Somebody else was faster, or the answer to an earlier attempt was lost.
+      if (!(error instanceof RemoteError) || error.status !== 409) throw error;
+      isIn = true;
+    }
+  }
+  onEvent({ event: isIn ? "collection-joined-before" : "collection-joined", collection });
+}
+
+async function remoteFile(
+  access: HubAccess,
+  upload: HubUpload,
+  name: string,
+): Promise<ListFileEntry | undefined> {
+  return callHub(access, async () => {
+    const listing = listFiles({
+      ...hubParams(access),
+      repo: { type: "dataset", name: upload.repository },
+      revision: encodeURIComponent(upload.revision ?? "main"),
+    });
+    for await (const entry of listing) if (entry.path === name) return entry;
+    return undefined;
+  });
+}
+
+async function sameContent(file: string, size: number, remote: ListFileEntry): Promise<boolean> {
+  if (remote.size !== size) return false;
+  return remote.lfs === undefined
+    ? (await checksumOfFile(file, "git-blob")) === remote.oid
+    : (await checksumOfFile(file, "sha256")) === remote.lfs.oid;
+}
+
+async function commitFile(
+  access: HubAccess,
+  upload: HubUpload,
+  { name, size }: { name: string; size: number },
+  onEvent: OnUploadEvent,
+): Promise<CommitOutput | undefined> {
+  let sent = 0;
+  const onSent = (bytes: number) => {
+    sent += bytes;
+    onEvent({ event: "upload-progress", file: name, done: Math.min(sent, size), total: size });
+  };
+  return callHub(access, async () => {
+    const steps = commitIter({
+      ...hubParams(access, onSent),
+      repo: { type: "dataset", name: upload.repository },
+      operations: [
+        { operation: "addOrUpdate", path: name, content: pathToFileURL(path.resolve(upload.file)) },
+      ],
+      title: upload.commitMessage ?? `Upload ${name}`,
+      description: upload.commitDescription,
+      branch: upload.revision,
+      isPullRequest: upload.createPullRequest,
+      abortSignal: access.signal,
+    });
+    let step = await steps.next();
+    while (!step.done) step = await steps.next();
+    onEvent({ event: "upload-progress", file: name, done: size, total: size });
+    return step.value;
+  });
+}
+
+export interface HubArtifact {
+  /** `organization/name`. */
+  repository: string;
+  /** Path of the file in the repository. */
+  path: string;
+  revision?: string;
+}
+
+/** Fetches one file of a dataset repository as it is; see `downloadFile` for breaks and checksums. */
+export async function downloadHubFile(
+  access: HubAccess,
+  { repository, path: artifact, revision = "main" }: HubArtifact,
+  destination: string,
+  onProgress?: (progress: TransferProgress) => void,
+): Promise<DownloadResult> {
+  checkRepositoryId(repository);
+  const file = checkArtifactPath(artifact).split("/").map(encodeURIComponent).join("/");
+  const url = `${hubUrl(access)}/datasets/${repository}/resolve/${encodeURIComponent(revision)}/${file}`;
+  try {
+    return await downloadHubUrl(access, url, { destination, onProgress });
+  } catch (error) {
+    throw aboutSubject(error, `'${artifact}' of '${repository}' at '${revision}'`);
+  }
+}
+
+/** Fetches an address of the hub; the token goes along only as far as the hub itself. */
+export async function downloadHubUrl(
+  access: HubAccess,
+  url: string,
+  target: { destination: string; onProgress?: (progress: TransferProgress) => void },
+): Promise<DownloadResult> {
+  await refuseDirectory(target.destination);
+  const own = new URL(url).origin === new URL(hubUrl(access)).origin;
+  return downloadFile({
+    ...target,
+    url,
+    headers: own ? hubHeaders(access) : {},
+    secrets: [access.token],
+    etagIsAddress: true,
+    signal: access.signal,
+    retries: access.retries,
+    onRetry: access.onRetry,
+  });
+}

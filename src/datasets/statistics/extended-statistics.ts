@@ -1,0 +1,67 @@
+import type { JsonObject } from "../../python/json/json-object.ts";
+import { DistinctCounter } from "./distinct-counter.ts";
+import { NumericStatistic, type NumericSummary } from "./numeric-statistic.ts";
+
+const SAMPLING_PARAMETERS = [
+  "temperature",
+  "top_p",
+  "max_output_tokens",
+  "max_tool_calls",
+  "top_logprobs",
+] as const;
+
+export interface ExtendedSummary {
+  uniqueCreateParams: number;
+  uniqueUserMessages: number;
+  /** Only those that occur. */
+  samplingParameters: Record<string, NumericSummary>;
+  /** Input length in tokens; absent when no tokenizer was given. */
+  tokens?: NumericSummary;
+}
+
+/** What a look at a dataset shows beyond its metrics file. */
+export class ExtendedStatistics {
+  private readonly params = new DistinctCounter();
+  private readonly messages = new DistinctCounter();
+  private readonly sampling = new Map<string, NumericStatistic>();
+  private readonly tokens = new NumericStatistic();
+  private readonly countTokens: ((text: string) => number) | undefined;
+
+  constructor(countTokens?: (text: string) => number) {
+    this.countTokens = countTokens;
+  }
+
+  observe(params: JsonObject): void {
+    const text = JSON.stringify(params);
+    this.params.add(text);
+    for (const message of userMessages(params["input"])) this.messages.add(message);
+    for (const name of SAMPLING_PARAMETERS) {
+      const value = params[name];
+      if (typeof value !== "number") continue;
+      const statistic = this.sampling.get(name) ?? new NumericStatistic();
+      statistic.observe(value);
+      this.sampling.set(name, statistic);
+    }
+    if (this.countTokens !== undefined) this.tokens.observe(this.countTokens(text));
+  }
+
+  summary(): ExtendedSummary {
+    return {
+      uniqueCreateParams: this.params.size,
+      uniqueUserMessages: this.messages.size,
+      samplingParameters: Object.fromEntries(
+        [...this.sampling].map(([name, statistic]) => [name, statistic.summary()]),
+      ),
+      ...(this.countTokens !== undefined && { tokens: this.tokens.summary() }),
+    };
+  }
+}
+
+function* userMessages(input: unknown): Generator<string> {
+  if (typeof input === "string") yield input;
+  if (!Array.isArray(input)) return;
+  for (const item of input as JsonObject[]) {
+    if (item["role"] === "user")
+      yield typeof item["content"] === "string" ? item["content"] : JSON.stringify(item["content"]);
+  }
+}

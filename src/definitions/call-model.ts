@@ -1,0 +1,70 @@
+import { ServerCallError } from "../calls/call-errors.ts";
+import type { Cookies } from "../calls/cookies.ts";
+import { callServer, type ServerClient, type ServerReply } from "../calls/server-client.ts";
+import type { StopSignal } from "../calls/stop-signal.ts";
+import { errorMessage } from "../errors.ts";
+import { ROLLOUT_HEADER } from "../wire/rollout-prefix.ts";
+import {
+  parseResponse,
+  type Response,
+  type ResponseCreateParams,
+  type ResponseInputItem,
+} from "../wire/schemas/responses.ts";
+import type { RolloutScope } from "./define-agent.ts";
+
+const MAX_QUOTED = 500;
+
+/** Asks a model server for one turn; an answer that is no Response is a failure that quotes it. */
+export function callModel(
+  client: ServerClient,
+  call: {
+    modelServer: string;
+    params: ResponseCreateParams;
+    cookies?: Cookies;
+    rollout: RolloutScope;
+    signal: StopSignal;
+    timeoutMs?: number | null;
+  },
+): Promise<ModelTurn> {
+  const { modelServer, params, cookies, rollout, signal, timeoutMs } = call;
+  rollout.onStage("model", modelServer);
+  const reply = callServer(client, {
+    server: modelServer,
+    path: `${rollout.modelPrefix}/v1/responses`,
+    body: params,
+    stage: "model",
+    signal,
+    idempotent: true,
+    ...(timeoutMs !== undefined && { timeoutMs, timeoutKey: "model_call_timeout_seconds" }),
+    ...(cookies && { cookies }),
+    ...(rollout.rolloutId !== undefined && { headers: { [ROLLOUT_HEADER]: rollout.rolloutId } }),
+  });
+  return reply.then((answer) => turnOf(modelServer, answer));
+}
+
+interface ModelTurn {
+  response: Response;
+  cookies: Cookies;
+}
+
+function turnOf(modelServer: string, reply: ServerReply): ModelTurn {
+  try {
+    return { response: parseResponse(reply.json(), []), cookies: reply.cookies };
+  } catch (error) {
+    const message = `${modelServer} answered with no valid Response (${errorMessage(error)}): ${reply.text().slice(0, MAX_QUOTED)}`;
+    throw new ServerCallError(
+      modelServer,
+      undefined,
+      { class: "invalid_response", stage: "model", retryable: true, message },
+      { cause: error },
+    );
+  } finally {
+    reply.release?.();
+  }
+}
+
+/** The input as a list of items; a text is one user message. */
+export function inputItems(params: ResponseCreateParams): ResponseInputItem[] {
+  if (typeof params.input !== "string") return [...params.input];
+  return [{ role: "user", content: params.input, type: "message" }];
+}

@@ -1,0 +1,107 @@
+import { GymError } from "../errors.ts";
+import type { Logger } from "../logger.ts";
+import { getCloseMatches } from "../python/difflib.ts";
+import type { AgentDefinition } from "./define-agent.ts";
+import type { ModelDefinition } from "./define-model.ts";
+import type { GymnasiumServerDefinition, ResourcesServerDefinition } from "./define-resources.ts";
+import type { ServerDefinition } from "./definitions.ts";
+
+/** Whether an option must be there; options are functions where this says so. */
+type Need = "needed" | "optional";
+type Table<Options> = Record<keyof Options, Need>;
+
+const RESOURCES: Table<ResourcesServerDefinition["options"]> = {
+  name: "optional",
+  config: "optional",
+  seed: "optional",
+  row: "optional",
+  session: "optional",
+  reseed: "optional",
+  unseeded: "optional",
+  closeSession: "optional",
+  seedReply: "optional",
+  tools: "optional",
+  fallbackTool: "optional",
+  verify: "needed",
+  echo: "optional",
+  verifyIn: "optional",
+  metrics: "optional",
+  reverifyMode: "optional",
+  allowedTools: "optional",
+  start: "optional",
+  stop: "optional",
+};
+
+const GYMNASIUM: Table<GymnasiumServerDefinition["options"]> = {
+  name: "optional",
+  config: "optional",
+  row: "optional",
+  reset: "needed",
+  step: "needed",
+  keepFinished: "optional",
+  unseeded: "optional",
+  closeSession: "optional",
+  metrics: "optional",
+  start: "optional",
+  stop: "optional",
+};
+
+const AGENT: Table<AgentDefinition["options"]> = {
+  name: "optional",
+  config: "optional",
+  start: "optional",
+  stop: "optional",
+  responses: "needed",
+  run: "optional",
+  aggregateMetrics: "optional",
+};
+
+const MODEL: Table<ModelDefinition["options"]> = {
+  name: "optional",
+  config: "optional",
+  start: "optional",
+  stop: "optional",
+  responses: "optional",
+  chat: "optional",
+  modelName: "optional",
+  usesReasoningParser: "optional",
+  get: "optional",
+};
+
+/** How alike an option and a known one must be to be called a misspelling; others may be of a newer version. */
+const NEARNESS = 0.75;
+/** What may stand in a path as it is. */
+const ROUTE_NAME = /^[A-Za-z0-9\-._~!$&'()*+,;=:@]+$/;
+
+/** Looks for what the compiler would have found, had it been asked: options that nobody reads, or that are missing. */
+export function checkDefinition(definition: ServerDefinition, server: string, log: Logger): void {
+  const table: Record<string, Need> = tableOf(definition);
+  const options = definition.options as Record<string, unknown>;
+  const refuse = (problem: string) => {
+    throw new GymError("SERVER_DEFINITION", `Server '${server}' ${problem}`);
+  };
+  const unset = Object.keys(table).filter((name) => options[name] === undefined);
+  for (const option of Object.keys(options)) {
+    if (Object.hasOwn(table, option)) continue;
+    const [nearest] = getCloseMatches(option, unset, 1, NEARNESS);
+    if (nearest !== undefined) refuse(`defines '${option}', which nothing reads. Did you mean '${nearest}'?`);
+    log.warn(`its definition has '${option}', which nothing reads`);
+  }
+  for (const [name, need] of Object.entries(table))
+    if (need === "needed" && typeof options[name] !== "function")
+      refuse(`defines no function '${name}', which every server of its kind needs.`);
+  for (const [name, tool] of Object.entries((options["tools"] ?? {}) as Record<string, unknown>)) {
+    if (!ROUTE_NAME.test(name) || name === "." || name === "..")
+      refuse(
+        `declares a tool ${JSON.stringify(name)}, which cannot be called: POST /<tool> takes letters, digits and ${"-._~!$&'()*+,;=:@"}.`,
+      );
+    if (typeof (tool as { run?: unknown } | null)?.run !== "function")
+      refuse(`declares a tool '${name}' without a function 'run'.`);
+  }
+}
+
+function tableOf(definition: ServerDefinition): Record<string, Need> {
+  if (definition.type === "responses_api_agents") return AGENT;
+  if (definition.type === "responses_api_models") return MODEL;
+  return definition.kind === "gymnasium" ? GYMNASIUM : RESOURCES;
+}

@@ -1,0 +1,61 @@
+import type { z } from "zod";
+import type { ServerContext } from "../calls/server-context.ts";
+import type { StopSignal } from "../calls/stop-signal.ts";
+import type { JsonObject } from "../python/json/json-object.ts";
+import type { OnLoss } from "../wire/convert/conversion-loss.ts";
+import type { ChatCompletion, ChatCreateParams } from "../wire/schemas/chat-types.ts";
+import type { Response, ResponseCreateParams } from "../wire/schemas/responses.ts";
+import type { HandlerScope, Infer, MaybePromise } from "./definitions.ts";
+
+export interface ModelCallScope<Config, State> extends HandlerScope<Config> {
+  state: State;
+  /** As `signal`, for `sleep` and the calls of a provider: a whole `AbortSignal` need not be made for those. */
+  stop: StopSignal;
+  /** The session of the calling rollout: replicas are chosen by it. */
+  sessionId: string;
+  rolloutId?: string | undefined;
+  /** Of the request, in lower case. */
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Hears what a conversion inside the handler has to leave out. */
+  onLoss: OnLoss;
+}
+
+export interface ModelOptions<ConfigSchema extends z.ZodType, State> {
+  name?: string;
+  config?: ConfigSchema;
+  start?(server: ServerContext<Infer<ConfigSchema>>): MaybePromise<State>;
+  stop?(server: ServerContext<Infer<ConfigSchema>>, state: NoInfer<State>): MaybePromise<void>;
+  /** `POST /v1/responses`; absent: served by `chat` through conversion. */
+  responses?(
+    args: ModelCallScope<Infer<ConfigSchema>, NoInfer<State>> & { params: ResponseCreateParams },
+  ): Promise<Response>;
+  /** `POST /v1/chat/completions`; absent: served by `responses` through conversion. */
+  chat?(
+    args: ModelCallScope<Infer<ConfigSchema>, NoInfer<State>> & { params: ChatCreateParams },
+  ): Promise<ChatCompletion>;
+  /** The name a backend knows the model by; it takes the place of the request's `model` when `chat` serves `/v1/responses`. */
+  modelName?(config: Infer<ConfigSchema>): string;
+  /** Whether think blocks in chat answers become reasoning items when `chat` serves `/v1/responses`. */
+  usesReasoningParser?(config: Infer<ConfigSchema>): boolean;
+  /** Further `GET` routes, by path. */
+  get?: Record<
+    string,
+    (args: HandlerScope<Infer<ConfigSchema>> & { state: NoInfer<State> }) => MaybePromise<unknown>
+  >;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the erased form of a definition accepts every instantiation
+type Erased = any;
+
+export interface ModelDefinition {
+  type: "responses_api_models";
+  options: ModelOptions<Erased, Erased>;
+}
+
+/** Defines a model server: any language model behind the Responses API, Chat Completions and Anthropic Messages. */
+export function defineModel<ConfigSchema extends z.ZodType = z.ZodType<JsonObject>, State = undefined>(
+  options: ModelOptions<ConfigSchema, State>,
+): ModelDefinition {
+  if (!options.responses && !options.chat) throw new TypeError("defineModel needs `responses` or `chat`");
+  return { type: "responses_api_models", options: options as ModelDefinition["options"] };
+}

@@ -1,0 +1,195 @@
+/**
+ * What a server file exports: data and functions, no web framework. The host decides where a definition runs
+ * (co-hosted, in a process of its own, in several workers); it never notices.
+ *
+ * @module
+ */
+import type { z } from "zod";
+import type { ServerContext } from "../calls/server-context.ts";
+import type { StopSignal } from "../calls/stop-signal.ts";
+import type { JsonObject } from "../python/json/json-object.ts";
+import type { Response, ResponseCreateParams } from "../wire/schemas/responses.ts";
+import type { HandlerScope, Infer, MaybePromise } from "./definitions.ts";
+
+export interface SessionScope<Config, Session> extends HandlerScope<Config> {
+  session: Session;
+  sessionId: string;
+  /** As `signal`, for `sleep` and calls to other servers: a whole `AbortSignal` need not be made for those. */
+  stop: StopSignal;
+}
+
+export interface ToolDefinition<Input, Config, Session> {
+  description?: string;
+  /** Schema of the arguments; absent: any JSON object. Also the schema shown to MCP clients. */
+  input?: z.ZodType<Input>;
+  /** `false` keeps the route off MCP. */
+  expose?: boolean;
+  /** Takes the arguments, gives any JSON value; text is sent as a JSON string. */
+  run(args: SessionScope<Config, Session> & { input: Input }): unknown;
+}
+
+/** Answers every `POST /<name>` that no tool is declared for. */
+export interface FallbackTool<Config, Session> {
+  run(args: SessionScope<Config, Session> & { name: string; input: unknown }): unknown;
+  /** The tools behind it, for MCP clients. */
+  list?(config: Config): { name: string; description?: string; inputSchema: JsonObject }[];
+}
+
+export interface VerifyArgs<Config, Row, Session> extends SessionScope<Config, Session> {
+  /** The row, parsed by the `row` schema. */
+  row: Row;
+  response: Response;
+  params: ResponseCreateParams;
+  /** The request body as it came, unknown fields included. */
+  body: JsonObject;
+  /** Whether the session had state before this call; false: `session` was made for it just now. */
+  seeded: boolean;
+}
+
+/** `reward` and whatever else the verifier wants to report; every key ends up in the result row. */
+export type VerifyResult = { reward: number } & JsonObject;
+
+export interface MetricsHooks {
+  /** Further metrics from the rows grouped by task; `per_task_metrics` goes into the task's own record. */
+  compute?(tasks: JsonObject[][]): JsonObject;
+  /** Picks the headline metrics; default: every `mean/…`. */
+  key?(agentMetrics: JsonObject): JsonObject;
+}
+
+export interface ResourcesServerOptions<
+  ConfigSchema extends z.ZodType,
+  SeedSchema extends z.ZodType,
+  RowSchema extends z.ZodType,
+  Session,
+  Tools extends object,
+> {
+  /** Class-like name used in the session cookie; default: made from the folder name. */
+  name?: string;
+  /** Schema of the server's own config keys; unknown keys are allowed and ignored. */
+  config?: ConfigSchema;
+  /** Schema of the `POST /seed_session` body where it differs from `row`. */
+  seed?: SeedSchema;
+  /** Schema of the row fields `verify` reads. A plain `z.object` drops other fields from the result, `z.looseObject` keeps them. */
+  row?: RowSchema;
+  /** Makes the state of one rollout from its row. */
+  session?(
+    args: HandlerScope<Infer<ConfigSchema>> & {
+      row: z.ZodType extends SeedSchema ? Infer<RowSchema> : Infer<SeedSchema>;
+      sessionId: string;
+    },
+  ): MaybePromise<Session>;
+  /** `keep`: seeding a session again leaves its state as it is; default: it starts anew. */
+  reseed?: "replace" | "keep";
+  /** State for calls that were never seeded; without it such tool calls are refused with 409. */
+  unseeded?(args: HandlerScope<Infer<ConfigSchema>> & { sessionId: string }): MaybePromise<Session>;
+  /** Runs once when a session ends: expired, evicted or the server stops. */
+  closeSession?(args: { session: NoInfer<Session>; sessionId: string }): MaybePromise<void>;
+  /** Extra fields of the `/seed_session` reply. */
+  seedReply?(
+    args: SessionScope<Infer<ConfigSchema>, NoInfer<Session>> & { body: JsonObject },
+  ): MaybePromise<JsonObject>;
+  tools?: { [Name in keyof Tools]: ToolDefinition<Tools[Name], Infer<ConfigSchema>, NoInfer<Session>> };
+  fallbackTool?: FallbackTool<Infer<ConfigSchema>, NoInfer<Session>>;
+  /** Scores the rollout. A malformed model answer is `{ reward: 0 }`, never an exception. */
+  verify(
+    args: VerifyArgs<Infer<ConfigSchema>, Infer<RowSchema>, NoInfer<Session>>,
+  ): MaybePromise<VerifyResult>;
+  /** Row fields the result repeats; default: all that `row` declares. */
+  echo?: readonly (keyof Infer<RowSchema> & string)[];
+  /** `pool`: verify is CPU work and runs in a worker; it then gets plain data only (no `server`, no live session objects). */
+  verifyIn?: "loop" | "pool";
+  metrics?: MetricsHooks | ((config: Infer<ConfigSchema>) => MetricsHooks);
+  /** Whether stored rollouts may be scored again without their session. */
+  reverifyMode?: "stateless" | "unsupported" | "unknown";
+  /** Which tools an MCP client of this session may call; default: all. */
+  allowedTools?(body: JsonObject): readonly string[] | null;
+  /** Runs once before the server accepts requests, e.g. to load data. */
+  start?(server: ServerContext<Infer<ConfigSchema>>): MaybePromise<void>;
+  stop?(server: ServerContext<Infer<ConfigSchema>>): MaybePromise<void>;
+}
+
+// Inside the host the generics are erased: everything a definition gets was parsed by its own schemas before.
+// biome-ignore lint/suspicious/noExplicitAny: the erased form of a definition accepts every instantiation
+type Erased = any;
+
+export interface ResourcesServerDefinition {
+  type: "resources_servers";
+  kind: "standard";
+  options: ResourcesServerOptions<Erased, Erased, Erased, Erased, Erased>;
+}
+
+/**
+ * Defines a resources server: tools, per-rollout state and the verifier of an environment.
+ *
+ * @example
+ * export default defineResourcesServer({
+ *   row: z.object({ answer: z.string() }),
+ *   verify: ({ row, response }) => ({ reward: outputText(response).includes(row.answer) ? 1 : 0 }),
+ * });
+ */
+export function defineResourcesServer<
+  ConfigSchema extends z.ZodType = z.ZodType<JsonObject>,
+  SeedSchema extends z.ZodType = z.ZodType,
+  RowSchema extends z.ZodType = z.ZodType<JsonObject>,
+  Session = undefined,
+  Tools extends object = Record<never, never>,
+>(
+  options: ResourcesServerOptions<ConfigSchema, SeedSchema, RowSchema, Session, Tools>,
+): ResourcesServerDefinition {
+  return { type: "resources_servers", kind: "standard", options };
+}
+
+export interface StepReply {
+  observation?: string | null;
+  reward?: number;
+  terminated?: boolean;
+  truncated?: boolean;
+  info?: JsonObject;
+}
+
+export interface GymnasiumServerOptions<
+  ConfigSchema extends z.ZodType,
+  RowSchema extends z.ZodType,
+  Session,
+> {
+  name?: string;
+  config?: ConfigSchema;
+  /** Schema of the row's own fields (all but `responses_create_params` and `response`). */
+  row?: RowSchema;
+  /** Starts an episode: its state, and what the environment says first. */
+  reset(
+    args: HandlerScope<Infer<ConfigSchema>> & { row: Infer<RowSchema>; body: JsonObject; sessionId: string },
+  ): MaybePromise<{ session: Session; observation?: string | null; info?: JsonObject }>;
+  /** Answers one model turn. */
+  step(
+    args: SessionScope<Infer<ConfigSchema>, NoInfer<Session>> & {
+      row: Infer<RowSchema>;
+      body: JsonObject;
+      response: Response;
+    },
+  ): MaybePromise<StepReply>;
+  /** Keep the state of an episode that has ended: further steps go on with it. */
+  keepFinished?: boolean;
+  /** State for a step that was never reset; without it such a step is refused with 409. */
+  unseeded?(args: HandlerScope<Infer<ConfigSchema>> & { sessionId: string }): MaybePromise<Session>;
+  /** Frees what an episode holds; with it the server has a `/close` route. */
+  closeSession?(args: { session: NoInfer<Session>; sessionId: string }): MaybePromise<void>;
+  metrics?: MetricsHooks | ((config: Infer<ConfigSchema>) => MetricsHooks);
+  start?(server: ServerContext<Infer<ConfigSchema>>): MaybePromise<void>;
+  stop?(server: ServerContext<Infer<ConfigSchema>>): MaybePromise<void>;
+}
+
+export interface GymnasiumServerDefinition {
+  type: "resources_servers";
+  kind: "gymnasium";
+  options: GymnasiumServerOptions<Erased, Erased, Erased>;
+}
+
+/** Defines a multi-turn environment that answers every model turn (`/reset`, `/step`, `/close`). */
+export function defineGymnasiumServer<
+  ConfigSchema extends z.ZodType = z.ZodType<JsonObject>,
+  RowSchema extends z.ZodType = z.ZodType<JsonObject>,
+  Session = undefined,
+>(options: GymnasiumServerOptions<ConfigSchema, RowSchema, Session>): GymnasiumServerDefinition {
+  return { type: "resources_servers", kind: "gymnasium", options };
+}

@@ -1,0 +1,26 @@
+import type { z } from "zod";
+import type { ServerContext } from "../calls/server-context.ts";
+import type { JsonObject } from "../python/json/json-object.ts";
+import type { AgentDefinition } from "./define-agent.ts";
+import type { ModelDefinition } from "./define-model.ts";
+import type { GymnasiumServerDefinition, ResourcesServerDefinition } from "./define-resources.ts";
+
+export const SERVER_TYPES = ["resources_servers", "responses_api_agents", "responses_api_models"] as const;
+export type ServerType = (typeof SERVER_TYPES)[number];
+
+export type MaybePromise<T> = T | Promise<T>;
+export type Infer<Schema> = Schema extends z.ZodType ? z.output<Schema> : JsonObject;
+
+/** What every handler of a server gets besides its own arguments. */
+export interface HandlerScope<Config> {
+  config: Config;
+  server: ServerContext<Config>;
+  /** Fires when the caller has gone, the deadline has passed or the server stops. */
+  signal: AbortSignal;
+}
+
+export type ServerDefinition =
+  | ResourcesServerDefinition
+  | GymnasiumServerDefinition
+  | AgentDefinition
+  | ModelDefinition;

@@ -1,0 +1,51 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { stripThinking, stripThinkPairs } from "../think-text.ts";
+import { firstLabel, jsonVerdict, lastLabel, letterGrade } from "./judge-verdict.ts";
+
+describe("labels", () => {
+  it("reads the first or the last label", () => {
+    expect(firstLabel("[[A=B]] but [[A!=B]]", ["[[A!=B]]", "[[A=B]]"])).toBe("[[A=B]]");
+    expect(firstLabel("INCORRECT", ["CORRECT", "INCORRECT"])).toBe("INCORRECT");
+    expect(firstLabel("none", ["CORRECT"])).toBeNull();
+    expect(lastLabel("[[YES]] no, [[NO]]", ["[[YES]]", "[[NO]]"])).toBe("[[NO]]");
+    expect(lastLabel("", ["[[YES]]"])).toBeNull();
+  });
+
+  it("reads one-letter grades", () => {
+    const letters = ["A", "B", "C"] as const;
+    expect(letterGrade(" B ", letters)).toBe("B");
+    expect(letterGrade("An answer\nC", letters)).toBe("C");
+    expect(letterGrade("INCORRECT", letters)).toBe("C");
+    expect(letterGrade("bad", letters)).toBeNull();
+  });
+});
+
+describe("jsonVerdict", () => {
+  const schema = z.object({ verdict: z.enum(["YES", "NO"]) });
+  it("finds the object in a fence or between the outermost braces", () => {
+    expect(jsonVerdict('ok ```json\n{"verdict": "YES"}\n``` {', schema)).toEqual({ verdict: "YES" });
+    expect(jsonVerdict('I say {"verdict": "NO"}.', schema)).toEqual({ verdict: "NO" });
+  });
+  it("is null when there is none that fits", () => {
+    for (const text of ["", "{", "{}", '{"verdict": "MAYBE"}', "} {", "```{"])
+      expect(jsonVerdict(text, schema)).toBeNull();
+  });
+});
+
+describe("think tags", () => {
+  it("removes pairs, then what precedes a lone closing tag", () => {
+    expect(stripThinking("<think>a</think> b <thinking>c</thinking> d")).toBe("b  d");
+    expect(stripThinking("lost </think> e </thinking> f")).toBe("f");
+    expect(stripThinking("<think>open")).toBe("<think>open");
+    expect(stripThinkPairs("<think>a</think> b")).toBe("b");
+    expect(stripThinkPairs("a</think> b</think>")).toBe("b</think>");
+    expect(stripThinkPairs("<thinking>x</thinking> ")).toBe("<thinking>x</thinking>");
+  });
+  it("is linear", () => {
+    const started = performance.now();
+    stripThinking("<think>".repeat(150_000));
+    stripThinking("<think></thinking>".repeat(60_000));
+    expect(performance.now() - started).toBeLessThan(30_000);
+  });
+});

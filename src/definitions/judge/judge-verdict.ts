@@ -1,0 +1,76 @@
+import type { z } from "zod";
+import { splitLines, strip } from "../../python/whitespace.ts";
+
+/** The label that occurs first; a label inside another one loses to the longer, because that begins earlier. */
+export function firstLabel<Label extends string>(text: string, labels: readonly Label[]): Label | null {
+  let best: Label | null = null;
+  let bestAt = Number.POSITIVE_INFINITY;
+  for (const label of labels) {
+    const at = text.indexOf(label);
+    if (at >= 0 && at < bestAt) {
+      best = label;
+      bestAt = at;
+    }
+  }
+  return best;
+}
+
+/** The label whose last occurrence is nearest to the end. */
+export function lastLabel<Label extends string>(text: string, labels: readonly Label[]): Label | null {
+  let best: Label | null = null;
+  let bestAt = -1;
+  for (const label of labels) {
+    const at = text.lastIndexOf(label);
+    if (at > bestAt) {
+      best = label;
+      bestAt = at;
+    }
+  }
+  return best;
+}
+
+/** A one-letter grade: the whole text, else the last line, else the first of the letters that occurs anywhere. */
+export function letterGrade<Letter extends string>(text: string, letters: readonly Letter[]): Letter | null {
+  const stripped = strip(text);
+  const lastLine = strip(splitLines(stripped).at(-1) ?? "");
+  return (
+    letters.find((letter) => letter === stripped) ??
+    letters.find((letter) => letter === lastLine) ??
+    letters.find((letter) => stripped.includes(letter)) ??
+    null
+  );
+}
+
+const FENCE = "```";
+
+/** The JSON object in a judge's reply: inside a code fence, else from the first "{" to the last "}"; null if it does not fit the schema. */
+export function jsonVerdict<Schema extends z.ZodType>(text: string, schema: Schema): z.output<Schema> | null {
+  for (const candidate of jsonCandidates(text)) {
+    const value = parseJson(candidate);
+    if (value === undefined) continue;
+    const parsed = schema.safeParse(value);
+    if (parsed.success) return parsed.data;
+  }
+  return null;
+}
+
+function* jsonCandidates(text: string): Generator<string> {
+  const open = text.indexOf(FENCE);
+  const close = open < 0 ? -1 : text.indexOf(FENCE, open + FENCE.length);
+  if (close > 0) yield* braced(text.slice(open + FENCE.length, close));
+  yield* braced(text);
+}
+
+function* braced(text: string): Generator<string> {
+  const start = text.indexOf("{");
+  const end = text.lastIndexOf("}");
+  if (start >= 0 && end > start) yield text.slice(start, end + 1);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

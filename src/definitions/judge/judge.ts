@@ -1,0 +1,241 @@
+/**
+ * Asks a language model for a judgement. A judge that cannot be asked is a failure of the rollout (`JudgeError`),
+ * never a reward of 0; what it said is read with the functions of judge-verdict.ts.
+ *
+ * @module
+ */
+import { createHash } from "node:crypto";
+import { ServerCallError } from "../../calls/call-errors.ts";
+import { Semaphore } from "../../calls/semaphore.ts";
+import type { ServerContext } from "../../calls/server-context.ts";
+import { errorMessage } from "../../errors.ts";
+import type { JsonObject } from "../../python/json/json-object.ts";
+import { strip } from "../../python/whitespace.ts";
+import { HttpError, JudgeError } from "../errors.ts";
+import { lastTextMessage } from "../response-text.ts";
+import { truncateText } from "../truncate-text.ts";
+import type { JudgeConfig } from "./judge-config.ts";
+import { LruCache } from "./lru-cache.ts";
+
+const MAX_QUOTED_BODY = 500;
+/** Characters of cached answers, whatever the number of entries. */
+const MAX_CACHE_CHARS = 64 * 1024 * 1024;
+
+export interface JudgeMessage {
+  role: "system" | "developer" | "user" | "assistant";
+  content: string;
+}
+
+export interface JudgeOptions {
+  /** Name of the judge's model server. */
+  modelServer: string;
+  /** Base of every request; `input` (or `messages`) is replaced. */
+  params?: JsonObject | null;
+  /** `chat` asks `/v1/chat/completions`; default: `/v1/responses`. */
+  api?: "responses" | "chat";
+  /** Put before every prompt that is given as plain text. */
+  systemMessage?: string | null;
+  /** Calls in flight at a time; null: no limit. */
+  maxConcurrency?: number | null;
+  /** Milliseconds for one call including retries; null or absent: the client's own limits. */
+  timeoutMs?: number | null;
+  /** Answers kept by content; 0: none. */
+  cacheEntries?: number;
+  /** Longest value `fit` lets through; null: any. */
+  maxValueChars?: number | null;
+}
+
+export interface AskOptions {
+  signal?: AbortSignal;
+  /** Merged over the base parameters for this call. */
+  params?: JsonObject;
+}
+
+/** What was asked and what came back. */
+export interface JudgeReply {
+  /** The request body. */
+  readonly params: JsonObject;
+  /** The reply body as it came. */
+  readonly response: JsonObject;
+  /** The output items; a chat completion is read as one message. The readers of response-text.ts take the whole reply. */
+  readonly output: readonly unknown[];
+  /** What the judge said: the text of its last message, stripped. */
+  readonly text: string;
+}
+
+export interface VoteResult<Verdict> {
+  /** The verdict most calls agree on; null when none could be read or the best two are equally frequent. */
+  verdict: Verdict | null;
+  verdicts: (Verdict | null)[];
+  replies: JudgeReply[];
+}
+
+type CallContext = Pick<ServerContext, "client">;
+
+/** One judge endpoint with its limits. Make it once per server instance (`perServer`). */
+export class Judge {
+  readonly options: JudgeOptions;
+  readonly #client: CallContext["client"];
+  readonly #slots: Semaphore;
+  readonly #cache: LruCache<JsonObject> | undefined;
+
+  constructor(server: CallContext, options: JudgeOptions) {
+    this.options = options;
+    this.#client = server.client;
+    this.#slots = new Semaphore(options.maxConcurrency ?? null);
+    if (options.cacheEntries) this.#cache = new LruCache(options.cacheEntries, MAX_CACHE_CHARS);
+  }
+
+  /** Cuts a value that is too long for the judge (`maxValueChars`). */
+  fit(value: string): string {
+    return truncateText(value, { maxChars: this.options.maxValueChars ?? null });
+  }
+
+  /**
+   * Asks once. A plain text becomes a user message after the system message, if there is one.
+   *
+   * @throws {JudgeError} when the judge cannot be reached, answers with an error or without output.
+   */
+  async ask(prompt: string | readonly JudgeMessage[], options: AskOptions = {}): Promise<JudgeReply> {
+    return this.#ask(prompt, options, "");
+  }
+
+  /**
+   * Asks `votes` times at once and takes the verdict most replies agree on; replies without one do not count.
+   *
+   * @throws {JudgeError} when one of the calls fails.
+   */
+  async vote<Verdict extends string | number | boolean>(
+    prompt: string | readonly JudgeMessage[],
+    options: AskOptions & { votes: number; parse: (text: string, reply: JudgeReply) => Verdict | null },
+  ): Promise<VoteResult<Verdict>> {
+    const calls = Array.from({ length: options.votes }, (_, index) => this.#ask(prompt, options, `${index}`));
+    const replies = await Promise.all(calls);
+    const verdicts = replies.map((reply) => options.parse(reply.text, reply));
+    return { verdict: majority(verdicts), verdicts, replies };
+  }
+
+  async #ask(
+    prompt: string | readonly JudgeMessage[],
+    options: AskOptions,
+    cacheSalt: string,
+  ): Promise<JudgeReply> {
+    const messages = typeof prompt === "string" ? this.#messages(prompt) : prompt;
+    const chat = this.options.api === "chat";
+    const params: JsonObject = {
+      ...this.options.params,
+      ...options.params,
+      [chat ? "messages" : "input"]: messages,
+    };
+    const path = chat ? "/v1/chat/completions" : "/v1/responses";
+    const key = this.#cache && contentKey(path, params, cacheSalt);
+    const cached = key === undefined ? undefined : this.#cache?.get(key);
+    const body =
+      cached ?? (await this.#slots.run(() => this.#call(path, params, options.signal), options.signal));
+    const reply = chat ? this.#readChat(params, body) : this.#readResponse(params, body);
+    if (key !== undefined && !cached) this.#cache?.set(key, body, JSON.stringify(body).length);
+    return reply;
+  }
+
+  #messages(text: string): JudgeMessage[] {
+    const { systemMessage } = this.options;
+    const user: JudgeMessage = { role: "user", content: text };
+    return systemMessage ? [{ role: "system", content: systemMessage }, user] : [user];
+  }
+
+  async #call(path: string, params: JsonObject, signal: AbortSignal | undefined): Promise<JsonObject> {
+    const { modelServer, timeoutMs } = this.options;
+    try {
+      const callOptions = { signal, idempotent: true, ...(timeoutMs ? { timeoutMs } : {}) };
+      const reply = await this.#client.post(modelServer, path, params, callOptions);
+      if (!reply.ok) throw httpFailure(modelServer, path, reply.status, reply.text());
+      const body = reply.json();
+      if (typeof body !== "object" || body === null || Array.isArray(body)) {
+        throw new JudgeError(
+          `Judge '${modelServer}' ${path} answered with something that is no JSON object.`,
+        );
+      }
+      return body as JsonObject;
+    } catch (error) {
+      // Who gave up waiting hears of that, not of a judge that was never at fault.
+      signal?.throwIfAborted();
+      if (error instanceof JudgeError) throw error;
+      throw new JudgeError(`Judge '${modelServer}' ${path}: ${errorMessage(error)}`, { cause: error });
+    }
+  }
+
+  #readResponse(params: JsonObject, body: JsonObject): JudgeReply {
+    const { output } = body;
+    if (!Array.isArray(output)) throw this.#noOutput("/v1/responses", "output");
+    return { params, response: body, output, text: lastTextMessage({ output }) };
+  }
+
+  #readChat(params: JsonObject, body: JsonObject): JudgeReply {
+    const choices = body["choices"] as { message?: { content?: unknown } }[] | undefined;
+    const message = Array.isArray(choices) ? choices[0]?.message : undefined;
+    if (!message) throw this.#noOutput("/v1/chat/completions", "choices[0].message");
+    const text = typeof message.content === "string" ? message.content : "";
+    const part = { type: "output_text", text, annotations: [] };
+    const item = { type: "message", role: "assistant", status: "completed", content: [part] };
+    return { params, response: body, output: [item], text: strip(text) };
+  }
+
+  #noOutput(path: string, missing: string): JudgeError {
+    return new JudgeError(`Judge '${this.options.modelServer}' ${path} answered without '${missing}'.`);
+  }
+}
+
+/** A judge from the config keys of `judgeConfig`; options given here win. */
+export function createJudge(
+  server: CallContext,
+  config: JudgeConfig,
+  options: Partial<JudgeOptions> = {},
+): Judge {
+  return new Judge(server, {
+    modelServer: config.judge_model_server,
+    params: config.judge_responses_create_params ?? {},
+    maxConcurrency: config.judge_endpoint_max_concurrency,
+    timeoutMs: config.judge_timeout_seconds ? config.judge_timeout_seconds * 1000 : null,
+    cacheEntries: config.judge_cache_entries,
+    maxValueChars: config.judge_max_value_chars ?? null,
+    ...options,
+  });
+}
+
+/** HTTP status behind a judge failure, for environments that treat some of them differently. */
+export function judgeErrorStatus(error: unknown): number | undefined {
+  const cause = error instanceof JudgeError ? error.cause : undefined;
+  return cause instanceof HttpError || cause instanceof ServerCallError ? cause.status : undefined;
+}
+
+/** A reply that says nothing, where an environment counts that as a failure of the judge. */
+export function requireJudgeText(reply: JudgeReply, text = reply.text): string {
+  if (text === "") throw new JudgeError("The judge answered with an empty text.");
+  return text;
+}
+
+function majority<Verdict>(verdicts: readonly (Verdict | null)[]): Verdict | null {
+  const counts = new Map<Verdict, number>();
+  for (const verdict of verdicts) if (verdict !== null) counts.set(verdict, (counts.get(verdict) ?? 0) + 1);
+  let best: Verdict | null = null;
+  let bestCount = 0;
+  for (const [verdict, count] of counts) {
+    if (count === bestCount) best = null;
+    else if (count > bestCount) {
+      best = verdict;
+      bestCount = count;
+    }
+  }
+  return best;
+}
+
+function contentKey(path: string, params: JsonObject, salt: string): string {
+  return createHash("sha256")
+    .update(`${path}\0${salt}\0${JSON.stringify(params)}`)
+    .digest("base64");
+}
+
+function httpFailure(server: string, path: string, status: number, text: string): JudgeError {
+  const message = `Judge '${server}' ${path} answered ${status}: ${text.slice(0, MAX_QUOTED_BODY)}`;
+  return new JudgeError(message, { cause: new HttpError(status, message) });
+}

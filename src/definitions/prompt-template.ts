@@ -1,0 +1,107 @@
+import { readFile } from "node:fs/promises";
+import { isAbsolute, join } from "node:path";
+import { z } from "zod";
+import type { ServerContext } from "../calls/server-context.ts";
+import { errorMessage, GymError } from "../errors.ts";
+import { parseTemplate, type Template } from "../python/format/format.ts";
+import { strip } from "../python/whitespace.ts";
+
+/** A prompt template that cannot be read or filled; a mistake of the config, never of the model. */
+export class PromptTemplateError extends GymError {
+  constructor(message: string, options?: { cause?: unknown }) {
+    super("PROMPT_TEMPLATE", message, options);
+  }
+}
+
+/** A text with `{name}` fields; `{{` and `}}` stand for braces. Values go in verbatim. */
+export type PromptTemplate = Template;
+
+/**
+ * Reads a template once and checks that it asks only for the given fields.
+ *
+ * @example
+ * compilePrompt("Q: {question}").render({ question: "6*7?" }); // "Q: 6*7?"
+ */
+export function compilePrompt(
+  text: string,
+  options: { source?: string; fields?: readonly string[] } = {},
+): PromptTemplate {
+  const { source = "The prompt template", fields } = options;
+  let template: Template;
+  try {
+    template = parseTemplate(text);
+  } catch (error) {
+    throw new PromptTemplateError(`${source}: ${errorMessage(error)}`, { cause: error });
+  }
+  const unknown = fields && template.fields.find((name) => !fields.includes(name));
+  if (unknown !== undefined) {
+    throw new PromptTemplateError(`${source} asks for {${unknown}}; available: ${fields?.join(", ")}.`);
+  }
+  return template;
+}
+
+/** Finds a prompt file: beside the server's `app.ts` first, then where config paths are found. */
+async function readPromptFile(
+  server: Pick<ServerContext, "directory" | "findFile">,
+  path: string,
+): Promise<string> {
+  const beside = isAbsolute(path) ? path : join(server.directory, path);
+  try {
+    return await readFile(beside, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") {
+      throw new PromptTemplateError(`The prompt file '${path}' cannot be read.`, { cause: error });
+    }
+  }
+  try {
+    return await readFile(server.findFile(path), "utf8");
+  } catch (error) {
+    throw new PromptTemplateError(
+      `The prompt file '${path}' was found neither at ${beside} nor from the config roots.`,
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
+/** Loads a template from a text file; white space around it does not count. */
+export async function loadPromptText(
+  server: Pick<ServerContext, "directory" | "findFile">,
+  path: string,
+  fields?: readonly string[],
+): Promise<PromptTemplate> {
+  return compilePrompt(strip(await readPromptFile(server, path)), { source: path, fields });
+}
+
+const PromptFile = z.looseObject({ user: z.string(), system: z.string().nullish() });
+
+/** A prompt of a YAML file: a `user` template and perhaps a `system` one. */
+export interface ChatPrompt {
+  user: PromptTemplate;
+  system?: PromptTemplate;
+}
+
+/** Loads a prompt from a YAML file with the keys `user` and, optionally, `system`. */
+export async function loadPromptYaml(
+  server: Pick<ServerContext, "directory" | "findFile">,
+  path: string,
+  fields?: readonly string[],
+): Promise<ChatPrompt> {
+  const text = await readPromptFile(server, path);
+  let content: unknown;
+  try {
+    // Only few servers have prompts in files.
+    const { parse } = await import("yaml");
+    content = parse(text);
+  } catch (error) {
+    throw new PromptTemplateError(`The prompt file '${path}' is not valid YAML.`, { cause: error });
+  }
+  const file = PromptFile.safeParse(content);
+  if (!file.success) throw new PromptTemplateError(`The prompt file '${path}' needs a text under 'user'.`);
+  const { user, system } = file.data;
+  return {
+    user: compilePrompt(user, { source: path, fields }),
+    ...(system ? { system: compilePrompt(system, { source: path, fields }) } : {}),
+  };
+}

@@ -1,0 +1,70 @@
+import { isObject } from "../python/json/json-object.ts";
+import { strip } from "../python/whitespace.ts";
+
+/** Anything with output items, also ones nobody has checked yet: the judge's reply as it came over the wire. */
+export interface HasOutput {
+  readonly output: readonly unknown[];
+}
+
+interface Fields {
+  readonly [key: string]: unknown;
+}
+
+/** The text parts of an item; a refusal has none. */
+function textsOf(item: Fields): string[] {
+  const content = item["content"];
+  if (typeof content === "string") return [content];
+  if (!Array.isArray(content)) return [];
+  return content.flatMap((part) =>
+    isObject(part) && typeof part["text"] === "string" ? [part["text"]] : [],
+  );
+}
+
+function isAssistantMessage(item: unknown): item is Fields {
+  return isObject(item) && item["type"] === "message" && item["role"] === "assistant";
+}
+
+/** All text parts of all assistant messages, one a line, stripped. */
+export function allAssistantText(response: HasOutput): string {
+  return strip(response.output.filter(isAssistantMessage).flatMap(textsOf).join("\n"));
+}
+
+/** The last assistant message that has a text part, parts one a line, stripped; "" without one. */
+export function lastTextMessage(response: HasOutput): string {
+  for (let index = response.output.length - 1; index >= 0; index--) {
+    const item = response.output[index];
+    if (!isAssistantMessage(item)) continue;
+    const texts = textsOf(item);
+    if (texts.length > 0) return strip(texts.join("\n"));
+  }
+  return "";
+}
+
+/** The last part of the last output item, which must be a message with a text at its end; else null. */
+export function lastPartOfLastMessage(response: HasOutput): string | null {
+  const item = response.output.at(-1);
+  if (!isObject(item) || item["type"] !== "message") return null;
+  return partText(contentOf(item).at(-1));
+}
+
+function contentOf(item: unknown): readonly unknown[] {
+  if (!isObject(item)) return [];
+  const content = item["content"];
+  return Array.isArray(content) ? content : [];
+}
+
+function partText(part: unknown): string | null {
+  return isObject(part) && typeof part["text"] === "string" ? part["text"] : null;
+}
+
+/** The last user message of a request's input that has text (images have none): its text parts one a line, stripped; "" without one. */
+export function lastUserText(input: unknown): string {
+  if (typeof input === "string") return strip(input);
+  if (!Array.isArray(input)) return "";
+  for (let index = input.length - 1; index >= 0; index--) {
+    const item: unknown = input[index];
+    const texts = isObject(item) && item["role"] === "user" ? textsOf(item) : [];
+    if (texts.length > 0) return strip(texts.join("\n"));
+  }
+  return "";
+}

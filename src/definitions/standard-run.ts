@@ -1,0 +1,67 @@
+import type { Cookies } from "../calls/cookies.ts";
+import { callServer } from "../calls/server-client.ts";
+import type { ServerContext } from "../calls/server-context.ts";
+import type { StopSignal } from "../calls/stop-signal.ts";
+import { finishTrajectory, takeTrajectory } from "../capture/trajectory-recorder.ts";
+import type { JsonObject } from "../python/json/json-object.ts";
+import { materializeCreateParams, materializeResponse } from "../wire/schemas/materialize.ts";
+import type { ResponseCreateParams } from "../wire/schemas/responses.ts";
+import type { AgentReply, RolloutScope } from "./define-agent.ts";
+import { Reply } from "./reply.ts";
+
+/** What the standard run reads of an agent's config. */
+export interface StandardRunConfig {
+  resources_server: { name: string };
+  skip_verification?: boolean;
+  skip_verification_reward?: number;
+}
+
+export interface StandardRunArgs {
+  config: StandardRunConfig;
+  server: ServerContext<unknown>;
+  row: JsonObject;
+  params: ResponseCreateParams;
+  cookies: Cookies;
+  rollout: RolloutScope;
+  stop: StopSignal;
+  respond(params: ResponseCreateParams, cookies: Cookies): Promise<AgentReply>;
+}
+
+/** One rollout as most agents run it: seed the session, respond, verify. */
+export async function standardRun(args: StandardRunArgs): Promise<JsonObject | Reply> {
+  const { config, server, params, cookies, rollout, stop: signal } = args;
+  const { client } = server;
+  const resources = config.resources_server.name;
+  const row = { ...args.row, responses_create_params: materializeCreateParams(params) };
+  rollout.onStage("seed");
+  const seeded = await callServer(client, {
+    server: resources,
+    path: `${rollout.prefix}/seed_session`,
+    body: row,
+    stage: "seed",
+    cookies,
+    signal,
+    idempotent: true,
+  });
+  const { response: answered, cookies: answeredCookies } = await args.respond(params, seeded.cookies);
+  const { response, trajectory } = takeTrajectory(answered);
+  if (config.skip_verification) {
+    const reward = config.skip_verification_reward ?? 0;
+    const result = { ...row, response: materializeResponse(response), reward, verification_skipped: true };
+    return trajectory ? finishTrajectory(result, trajectory, args.row) : result;
+  }
+  rollout.onStage("verify");
+  const verified = await callServer(client, {
+    server: resources,
+    path: `${rollout.prefix}/verify`,
+    body: { ...row, response: materializeResponse(response) },
+    stage: "verify",
+    cookies: answeredCookies,
+    signal,
+    idempotent: true,
+  });
+  if (trajectory) return finishTrajectory(verified.json() as JsonObject, trajectory, args.row);
+  const passedOn = new Reply(verified.payload());
+  verified.release?.();
+  return passedOn;
+}

@@ -1,0 +1,104 @@
+import { inStage } from "../calls/call-errors.ts";
+import { type Cookies, mergeCookies } from "../calls/cookies.ts";
+import type { ServerClient, ServerReply } from "../calls/server-client.ts";
+import type { StopSignal } from "../calls/stop-signal.ts";
+import type { TrajectoryRecorder } from "../capture/trajectory-recorder.ts";
+import { jsonDecodeErrorRepr } from "../python/json/json-decode-error.ts";
+import { dumps } from "../python/json/json-dumps.ts";
+import { loadsPlain } from "../python/json/json-loads.ts";
+import type { FunctionCall, FunctionCallOutput } from "../wire/schemas/responses.ts";
+import type { RolloutScope } from "./define-agent.ts";
+
+/** Routes of a resources server that are not tools: a model that calls one gets the answer of a tool that is not there. */
+const NOT_TOOLS = new Set([
+  "seed_session",
+  "verify",
+  "aggregate_metrics",
+  "reset",
+  "step",
+  "close",
+  "mcp",
+  "reverify_mode",
+]);
+const TIMEOUT_KEY = "tool_call_timeout_seconds";
+const NOT_FOUND = JSON.stringify({ detail: "Not Found" });
+
+export interface ToolRun {
+  client: ServerClient;
+  resourcesServer: string;
+  rollout: RolloutScope;
+  signal: StopSignal;
+  timeoutMs?: number | null;
+  recorder?: TrajectoryRecorder | undefined;
+}
+
+/** Runs one tool call the model made; whatever happens, the model gets an answer and the session goes on. */
+export async function runToolCall(
+  call: FunctionCall,
+  cookies: Cookies,
+  run: ToolRun,
+): Promise<{ output: FunctionCallOutput; cookies: Cookies }> {
+  const startedAt = Date.now();
+  const answer = await answerOf(call, cookies, run);
+  run.recorder?.toolCall({
+    id: call.call_id,
+    name: call.name,
+    startedAt,
+    errorType: answer.errorType,
+    output: answer.text,
+  });
+  return {
+    output: { type: "function_call_output", call_id: call.call_id, output: answer.text },
+    cookies: mergeCookies(cookies, answer.cookies),
+  };
+}
+
+interface ToolAnswer {
+  text: string;
+  cookies: Cookies;
+  /** Null: the tool did what it was asked. */
+  errorType: string | null;
+}
+
+async function answerOf(
+  call: FunctionCall,
+  cookies: Cookies,
+  { client, resourcesServer, rollout, signal, timeoutMs }: ToolRun,
+): Promise<ToolAnswer> {
+  const read = readArguments(call.arguments);
+  if ("refusal" in read) return { text: read.refusal, cookies: {}, errorType: "JSONDecodeError" };
+  if (!isToolName(call.name)) return { text: NOT_FOUND, cookies: {}, errorType: "http_404" };
+  rollout.onStage("tool", call.name);
+  const path = `${rollout.prefix}/${call.name}`;
+  const options = { cookies, signal, ...(timeoutMs !== undefined && { timeoutMs, timeoutKey: TIMEOUT_KEY }) };
+  // The answer of a tool is the model's to read, whatever its status; only a tool nobody answers for is a failure.
+  let reply: ServerReply;
+  try {
+    reply = await client.post(resourcesServer, path, read.input, options);
+  } catch (error) {
+    throw inStage("tool", error);
+  }
+  return {
+    text: reply.text(),
+    cookies: reply.cookies,
+    errorType: reply.ok ? null : `http_${reply.status}`,
+  };
+}
+
+/** Models were trained on what Python says about their mistakes: arguments are refused in its words, and only where it does. */
+function readArguments(text: string): { input: unknown } | { refusal: string } {
+  try {
+    return { input: JSON.parse(text) };
+  } catch {
+    const error = jsonDecodeErrorRepr(text);
+    if (error !== undefined) return { refusal: dumps({ error: `Invalid tool call arguments: ${error}` }) };
+    return { input: loadsPlain(text, { allowNonFinite: true }) };
+  }
+}
+
+/** What can be a route; half a surrogate pair cannot be sent at all. */
+function isToolName(name: string): boolean {
+  return (
+    name !== "" && !/[/?#\\]|\p{Cs}/u.test(name) && name !== "." && name !== ".." && !NOT_TOOLS.has(name)
+  );
+}

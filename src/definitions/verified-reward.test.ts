@@ -1,0 +1,80 @@
+import { describe, expect, it } from "vitest";
+import { createTestServer } from "../hosting/test-server.ts";
+import type { JsonObject } from "../python/json/json-object.ts";
+import { defineGymnasiumServer, defineResourcesServer } from "./define-resources.ts";
+
+const response = {
+  id: "r",
+  created_at: 1,
+  model: "m",
+  object: "response",
+  output: [],
+  parallel_tool_calls: true,
+  tool_choice: "auto",
+  tools: [],
+};
+const body = { responses_create_params: { input: "Go." }, response };
+
+const verified = async (result: unknown) => {
+  const definition = defineResourcesServer({ verify: () => result as JsonObject & { reward: number } });
+  const server = await createTestServer(definition, { name: "kiln" });
+  return server.post("/verify", body);
+};
+
+describe("what a verifier returns", () => {
+  it.each([
+    [{}, "no reward"],
+    [{ reward: "1" }, 'the reward "1"'],
+    [{ reward: null }, "the reward null"],
+    [{ reward: 1n }, "the reward 1"],
+    [{ reward: [1] }, "the reward a list"],
+    [undefined, "nothing instead of an object"],
+    [1, "1 instead of an object"],
+  ])("fails the rollout for good: case %#", async (result, told) => {
+    const { status, body: answer } = await verified(result);
+    expect(status).toBe(500);
+    expect(answer.error).toMatchObject({ class: "verifier_error", stage: "verify", retryable: false });
+    expect(answer.detail).toContain("kiln: verify returned");
+    expect(answer.detail).toContain(told);
+  });
+
+  it.each([[Number.NaN], [Number.POSITIVE_INFINITY]])("sends %d as null", async (reward) => {
+    expect(await verified({ reward, seen: 1 })).toMatchObject({
+      status: 200,
+      body: { reward: null, seen: 1 },
+    });
+  });
+
+  it.each([[0.5], [true], [-3]])("takes %j", async (reward) => {
+    expect(await verified({ reward })).toMatchObject({ status: 200, body: { reward } });
+  });
+
+  it("masks a sample at the top level and where NeMo RL reads it", async () => {
+    const { body: answer } = await verified({ reward: 1, mask_sample: true, instance_config: { id: 7 } });
+    expect(answer).toMatchObject({ mask_sample: true, instance_config: { id: 7, mask_sample: true } });
+    expect((await verified({ reward: 1 })).body).not.toHaveProperty("instance_config");
+  });
+
+  it("needs no score where it reports a failure", async () => {
+    const { status, body: answer } = await verified({ _ng_failure_class: "skipped" });
+    expect(status).toBe(200);
+    expect(answer).toMatchObject({ _ng_failure_class: "skipped" });
+    expect(answer).not.toHaveProperty("reward");
+  });
+});
+
+it("refuses the reward of a step that cannot be added up", async () => {
+  const stepped = async (reward: unknown) => {
+    const definition = defineGymnasiumServer({
+      reset: () => ({ session: {} }),
+      step: () => ({ reward: reward as number }),
+    });
+    const server = await createTestServer(definition, { name: "kiln" });
+    await server.post("/reset", body);
+    return server.post("/step", body);
+  };
+  expect((await stepped(Number.NaN)).body.detail).toContain("kiln: step returned the reward NaN");
+  expect((await stepped("1")).status).toBe(500);
+  expect((await stepped(undefined)).body.reward).toBe(0);
+  expect((await stepped(2)).body.reward).toBe(2);
+});

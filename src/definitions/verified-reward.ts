@@ -1,0 +1,61 @@
+import type { Logger } from "../logger.ts";
+import type { JsonObject } from "../python/json/json-object.ts";
+import { HttpError } from "./errors.ts";
+
+const MAX_QUOTED = 100;
+
+/**
+ * The score of a verifier's result; a boolean counts as a number. What cannot be one fails the rollout, and trying again would
+ * not help. Infinity and NaN have no place in JSON: they leave as null, as from the Python original, and the collector fails the rollout.
+ */
+export function rewardOf(
+  result: unknown,
+  server: { name: string; log: Logger },
+): number | boolean | null | undefined {
+  const reward = (result as JsonObject | null | undefined)?.["reward"];
+  if (typeof reward === "number") {
+    if (Number.isFinite(reward)) return reward;
+    server.log.error(`/verify: the reward is ${reward}, which is sent as null: the rollout does not count`);
+    return null;
+  }
+  if (typeof reward === "boolean") return reward;
+  if (reportsFailure(result)) return undefined;
+  throw unusable(
+    `${server.name}: verify returned ${quote(result, reward)}; it must give a number`,
+    server.log,
+  );
+}
+
+/** The reward of one step of an episode; none is 0. */
+export function stepRewardOf(reward: unknown, server: { name: string; log: Logger }): number | boolean {
+  if (typeof reward === "number" && Number.isFinite(reward)) return reward;
+  if (reward === undefined || reward === null) return 0;
+  if (typeof reward === "boolean") return reward;
+  throw unusable(`${server.name}: step returned the reward ${show(reward)}; it must be a number`, server.log);
+}
+
+/** Whether the verifier itself says that the rollout failed: such a result needs no score. */
+function reportsFailure(result: unknown): boolean {
+  const { _ng_failure_class, _ng_no_persist } = (result ?? {}) as JsonObject;
+  return (_ng_failure_class ?? null) !== null || Boolean(_ng_no_persist);
+}
+
+function unusable(message: string, log: Logger): HttpError {
+  log.error(message);
+  return new HttpError(500, message, {
+    failure: { class: "verifier_error", stage: "verify", retryable: false, message },
+  });
+}
+
+function quote(result: unknown, reward: unknown): string {
+  if (typeof result !== "object" || result === null || Array.isArray(result))
+    return `${show(result)} instead of an object with a reward`;
+  return reward === undefined ? "no reward" : `the reward ${show(reward)}`;
+}
+
+function show(value: unknown): string {
+  if (value === undefined) return "nothing";
+  if (typeof value === "number" || typeof value === "bigint") return String(value);
+  if (typeof value === "object" && value !== null) return Array.isArray(value) ? "a list" : "an object";
+  return JSON.stringify(value).slice(0, MAX_QUOTED);
+}

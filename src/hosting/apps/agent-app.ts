@@ -1,0 +1,104 @@
+import type { Cookies } from "../../calls/cookies.ts";
+import { callServer } from "../../calls/server-client.ts";
+import type { ServerContext } from "../../calls/server-context.ts";
+import type { StopSignal } from "../../calls/stop-signal.ts";
+import type { AgentDefinition, AgentReply, RolloutScope } from "../../definitions/define-agent.ts";
+import { Reply } from "../../definitions/reply.ts";
+import { type StandardRunConfig, standardRun } from "../../definitions/standard-run.ts";
+import { materializeResponse } from "../../wire/schemas/materialize.ts";
+import { parseCreateParams, type ResponseCreateParams } from "../../wire/schemas/responses.ts";
+import { classNameOf, type Handler, ServerApp } from "../app.ts";
+import { withSignal } from "../lazy-scope.ts";
+import { attributionOf, rolloutScopeOfPath, rolloutScopeOfRow } from "../rollout-scope.ts";
+import { requireBody, requireFields, requireObject } from "./resources-app.ts";
+import { agentNotes } from "./route-notes.ts";
+
+const EMPTY_METRICS = { group_level_metrics: [], agent_metrics: {}, key_metrics: {} };
+
+/** Makes a running agent server out of its definition. */
+export function createAgentApp(
+  definition: AgentDefinition,
+  server: ServerContext<unknown>,
+  host: { implementation: string; newSessionId?: () => string },
+): ServerApp {
+  const { options } = definition;
+  const context = server as ServerContext<never>;
+  const config = server.config as Partial<StandardRunConfig>;
+  const attribution = attributionOf(server);
+  let state: unknown;
+
+  const respond = (
+    params: ResponseCreateParams,
+    stop: StopSignal,
+    cookies: Cookies,
+    rollout: RolloutScope,
+  ): Promise<AgentReply> =>
+    options.responses(
+      withSignal({ config: context.config, server: context, params, rollout, state, cookies, stop }),
+    );
+
+  const responses: Handler = async (call) => {
+    const params = parseCreateParams(requireBody(call.body), ["body"]);
+    const reply = await respond(params, call.stop, call.cookies, rolloutScopeOfPath(call));
+    return new Reply({ body: materializeResponse(reply.response), cookies: reply.cookies });
+  };
+
+  const run: Handler = (call) => {
+    const row = requireObject(call.body);
+    requireFields(row, "responses_create_params");
+    const params = parseCreateParams(row["responses_create_params"], ["body", "responses_create_params"]);
+    const { stop, cookies } = call;
+    const rollout = rolloutScopeOfRow(row, attribution, call.onStage);
+    const args = withSignal({
+      config: context.config,
+      server: context,
+      stop,
+      cookies,
+      row,
+      params,
+      rollout,
+      state,
+      respond: (own: ResponseCreateParams, ownCookies: Cookies, ownStop: StopSignal = stop) =>
+        respond(own, ownStop, ownCookies, rollout),
+    });
+    return options.run ? options.run(args) : standardRun(args);
+  };
+
+  const aggregate: Handler = async (call) => {
+    const body = requireObject(call.body);
+    const { signal } = call;
+    if (options.aggregateMetrics) {
+      return options.aggregateMetrics({ config: context.config, server: context, signal, body, state });
+    }
+    if (config.skip_verification) {
+      server.log.warn("verification is skipped: there are no metrics to aggregate");
+      return EMPTY_METRICS;
+    }
+    const resources = config.resources_server?.name;
+    if (resources === undefined) return EMPTY_METRICS;
+    const reply = await callServer(server.client, {
+      server: resources,
+      path: "/aggregate_metrics",
+      body,
+      stage: "run",
+      signal,
+      idempotent: true,
+    });
+    return new Reply(reply.payload());
+  };
+
+  return new ServerApp({
+    name: server.name,
+    type: "responses_api_agents",
+    className: options.name ?? classNameOf(host.implementation),
+    get: {},
+    post: { "/v1/responses": responses, "/run": run, "/aggregate_metrics": aggregate },
+    notes: agentNotes,
+    log: server.log,
+    ...(host.newSessionId && { newSessionId: host.newSessionId }),
+    start: async () => {
+      state = await options.start?.(context);
+    },
+    close: () => options.stop?.(context, state as never),
+  });
+}

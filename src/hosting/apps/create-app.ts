@@ -1,0 +1,107 @@
+import type { z } from "zod";
+import type { ServerContext } from "../../calls/server-context.ts";
+import { isObserved } from "../../capture/settings.ts";
+import { checkDefinition } from "../../definitions/check-definition.ts";
+import { keysOf, misspeltKeys } from "../../definitions/config-keys.ts";
+import type { ServerDefinition, ServerType } from "../../definitions/definitions.ts";
+import { GymError } from "../../errors.ts";
+import type { Logger } from "../../logger.ts";
+import { getCloseMatches } from "../../python/difflib.ts";
+import type { ServerApp } from "../app.ts";
+import { hostKeys, misspeltHostKeys, withHostSettings } from "../host-settings.ts";
+import { RolloutClient, serverTypes } from "../rollout-client.ts";
+import { RolloutContext } from "../rollout-context.ts";
+import { createAgentApp } from "./agent-app.ts";
+import { createGymnasiumApp } from "./gymnasium-app.ts";
+import { createModelApp } from "./model-app.ts";
+import { createResourcesApp, type VerifyRunner } from "./resources-app.ts";
+
+/** What a host provides to the server it makes. */
+export interface AppHost {
+  implementation: string;
+  verifyInPool?: VerifyRunner;
+  newSessionId?: () => string;
+  /** Kinds of servers that the config of the run may not describe. */
+  serverTypes?: ReadonlyMap<string, ServerType>;
+}
+
+/** Makes a running server out of any definition; its config is read by the definition's own schema first. */
+export function createApp(
+  definition: ServerDefinition,
+  context: Omit<ServerContext<unknown>, "config">,
+  config: Record<string, unknown>,
+  host: AppHost,
+): ServerApp {
+  checkDefinition(definition, context.name, context.log);
+  const server: ServerContext<unknown> = {
+    ...context,
+    config: readConfig(definition, {
+      name: context.name,
+      config,
+      implementation: host.implementation,
+      log: context.log,
+    }),
+  };
+  if (!isObserved(context.globalConfig)) return makeApp(definition, server, host);
+  const rollouts = new RolloutContext();
+  const types = new Map([...(host.serverTypes ?? []), ...serverTypes(context.globalConfig)]);
+  const client = new RolloutClient(context.client, rollouts, types);
+  const app = makeApp(definition, { ...server, client }, host);
+  app.attribute(rollouts);
+  return app;
+}
+
+function makeApp(definition: ServerDefinition, server: ServerContext<unknown>, host: AppHost): ServerApp {
+  switch (definition.type) {
+    case "resources_servers":
+      return definition.kind === "gymnasium"
+        ? createGymnasiumApp(definition, server, host)
+        : createResourcesApp(definition, server, host);
+    case "responses_api_agents":
+      return createAgentApp(definition, server, host);
+    case "responses_api_models":
+      return createModelApp(definition, server, host);
+  }
+}
+
+/** A server's block, its definition and who it is. */
+export interface ConfigSource {
+  name: string;
+  implementation: string;
+  config: Record<string, unknown>;
+  log: Logger;
+}
+
+/** Own keys as the schema made them, others as they were: the base reads keys no schema mentions. */
+export function readConfig(
+  definition: ServerDefinition,
+  { name, config: given, implementation, log }: ConfigSource,
+): unknown {
+  const schema: z.ZodType | undefined = definition.options.config;
+  const { type } = definition;
+  const config = withHostSettings({ name, type, implementation }, given);
+  const block = `${name}.${type}.${implementation}`;
+  const own = schema && keysOf(schema);
+  if (!schema || own)
+    for (const warning of misspeltHostKeys(type, config, own)) log.warn(`${block}.${warning}`);
+  if (!schema) return config;
+  for (const warning of misspeltKeys(schema, config, hostKeys(type))) log.warn(`${block}.${warning}`);
+  const result = schema.safeParse(config);
+  if (result.success) return { ...config, ...(result.data as object) };
+  const problems = result.error.issues.map(
+    (issue) => `  - ${[block, ...issue.path].join(".")}: ${problemOf(issue, config)}`,
+  );
+  throw new GymError(
+    "SERVER_CONFIG",
+    `The config of server '${name}' does not fit its schema:\n${problems.join("\n")}\n` +
+      "Set them in a config file, in env.yaml, or as ++<key>=<value>.",
+  );
+}
+
+function problemOf(issue: z.core.$ZodIssue, config: Record<string, unknown>): string {
+  const [key] = issue.path;
+  if (key !== undefined && config[String(key)] === undefined) return "is required";
+  if (issue.code !== "invalid_value" || issue.path.length !== 1) return issue.message;
+  const [nearest] = getCloseMatches(String(config[String(key)]), issue.values.map(String), 1);
+  return nearest === undefined ? issue.message : `${issue.message}. Did you mean '${nearest}'?`;
+}

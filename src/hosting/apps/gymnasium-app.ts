@@ -1,0 +1,107 @@
+import type { ServerContext } from "../../calls/server-context.ts";
+import type { GymnasiumServerDefinition } from "../../definitions/define-resources.ts";
+import { HttpError } from "../../definitions/errors.ts";
+import { stepRewardOf } from "../../definitions/verified-reward.ts";
+import { errorMessage } from "../../errors.ts";
+import type { JsonObject } from "../../python/json/json-object.ts";
+import { parseCreateParams, parseResponse } from "../../wire/schemas/responses.ts";
+import { classNameOf, type Handler, type RouteCall, ServerApp } from "../app.ts";
+import { mcpRefusal } from "../mcp/mcp.ts";
+import { SessionStore, sessionLimits } from "../sessions.ts";
+import {
+  aggregateHandler,
+  parseWith,
+  type ResourcesAppHost,
+  requireFields,
+  requireObject,
+} from "./resources-app.ts";
+import { gymnasiumNotes } from "./route-notes.ts";
+
+/** Makes a running multi-turn environment (`/reset`, `/step`, `/close`) out of its definition. */
+export function createGymnasiumApp(
+  definition: GymnasiumServerDefinition,
+  server: ServerContext<unknown>,
+  host: ResourcesAppHost,
+): ServerApp {
+  const { options } = definition;
+  const context = server as ServerContext<never>;
+  if ((server.config as { expose_tools_over_mcp?: unknown } | null)?.expose_tools_over_mcp === true) {
+    throw mcpRefusal(server.name, "/mcp", "the server has no /seed_session and no /verify");
+  }
+  const sessions = new SessionStore<unknown>({
+    limits: sessionLimits(server.config),
+    ...(options.closeSession && { close: options.closeSession }),
+    onCloseError: (error, id) => server.log.warn(`closing session ${id}: ${errorMessage(error)}`),
+  });
+
+  const rowOf = (body: JsonObject): unknown => {
+    const { responses_create_params: params, response: _response, ...row } = body;
+    parseCreateParams(params, ["body", "responses_create_params"]);
+    return parseWith(options.row, row, ["body"]);
+  };
+  const scope = ({ sessionId, signal, stop }: RouteCall) => ({
+    sessionId,
+    signal,
+    stop,
+    config: context.config,
+    server: context,
+  });
+
+  const reset: Handler = async (call) => {
+    const body = requireObject(call.body);
+    requireFields(body, "responses_create_params");
+    const { session, observation, info } = await options.reset({ ...scope(call), row: rowOf(body), body });
+    sessions.set(call.sessionId, session);
+    return { observation: observation ?? null, info: info ?? {} };
+  };
+
+  const step: Handler = async (call) => {
+    const body = requireObject(call.body);
+    requireFields(body, "responses_create_params", "response");
+    const response = parseResponse(body["response"], ["body", "response"]);
+    const row = rowOf(body);
+    let session = sessions.get(call.sessionId);
+    if (session === undefined && !sessions.has(call.sessionId)) {
+      if (!options.unseeded)
+        throw new HttpError(409, "This session has no episode: call /reset first and keep its cookie.");
+      session = await options.unseeded(scope(call));
+      sessions.set(call.sessionId, session);
+    }
+    const reply = await options.step({ ...scope(call), session, row, body, response });
+    const reward = stepRewardOf(reply.reward, server);
+    if ((reply.terminated || reply.truncated) && !options.keepFinished) sessions.delete(call.sessionId);
+    return {
+      observation: reply.observation ?? null,
+      reward,
+      terminated: reply.terminated ?? false,
+      truncated: reply.truncated ?? false,
+      info: reply.info ?? {},
+    };
+  };
+
+  return new ServerApp({
+    name: server.name,
+    type: "resources_servers",
+    className: options.name ?? `${classNameOf(host.implementation)}ResourcesServer`,
+    get: {},
+    post: {
+      "/reset": reset,
+      "/step": step,
+      ...(options.closeSession && {
+        "/close": ({ sessionId }: RouteCall) => {
+          sessions.delete(sessionId);
+          return {};
+        },
+      }),
+      "/aggregate_metrics": aggregateHandler(options.metrics, server.config),
+    },
+    notes: () => gymnasiumNotes(options),
+    log: server.log,
+    ...(host.newSessionId && { newSessionId: host.newSessionId }),
+    start: () => options.start?.(context),
+    close: async () => {
+      await sessions.close();
+      await options.stop?.(context);
+    },
+  });
+}

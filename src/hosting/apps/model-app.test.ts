@@ -1,0 +1,312 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { defineModel } from "../../definitions/define-model.ts";
+import { HttpError } from "../../definitions/errors.ts";
+import type { ChatCompletion } from "../../wire/schemas/chat-types.ts";
+import type { Response, ResponseCreateParams } from "../../wire/schemas/responses.ts";
+import { createTestServer } from "../test-server.ts";
+
+const completion = (message: object, rest: object = {}): ChatCompletion =>
+  ({
+    id: "c1",
+    object: "chat.completion",
+    created: 7,
+    model: "backend",
+    choices: [{ index: 3, finish_reason: "stop", message: { role: "assistant", content: null, ...message } }],
+    usage: { prompt_tokens: 4, completion_tokens: 2, total_tokens: 6 },
+    ...rest,
+  }) as unknown as ChatCompletion;
+
+const call = { id: "call_1", type: "function", function: { name: "add", arguments: '{"a":1}' } };
+
+/** A server whose backend speaks chat and answers with what is given, or fails with it. */
+async function chatServer(answer: ChatCompletion | Error) {
+  const asked: unknown[] = [];
+  const server = await createTestServer(
+    defineModel({
+      config: z.looseObject({}),
+      modelName: () => "configured",
+      chat: async ({ params }) => {
+        asked.push(params);
+        if (answer instanceof Error) throw answer;
+        return answer;
+      },
+    }),
+    {},
+  );
+  return { server, asked };
+}
+
+/** The frames of a stream: event name, if it has one, and data. */
+function frames(text: string): { event: string | undefined; data: string }[] {
+  return text
+    .split("\n\n")
+    .filter(Boolean)
+    .map((frame) => ({
+      event: /^event: (.*)$/m.exec(frame)?.[1],
+      data: /^data: (.*)$/m.exec(frame)?.[1] ?? "",
+    }));
+}
+
+const question = [{ role: "user", content: "Two?" }];
+
+describe("routes of a model server", () => {
+  it("are the three dialects and liveness, and no others", async () => {
+    const { server } = await chatServer(completion({ content: "Hi" }));
+    expect((await server.get("/")).status).toBe(200);
+    for (const path of ["/v1/models", "/v1/completions"]) {
+      expect((await server.get(path)).status).toBe(404);
+      expect((await server.post(path, {})).status).toBe(404);
+    }
+  });
+
+  it("carry the rollout in front, also with token capture", async () => {
+    const { server } = await chatServer(completion({ content: "Hi" }));
+    for (const prefix of ["/ng-rollout/7-0", "/ng-rollout/7-0/training-token-capture"]) {
+      expect((await server.post(`${prefix}/v1/responses`, { input: "Two?" })).status).toBe(200);
+      expect((await server.post(`${prefix}/v1/chat/completions`, { messages: question })).status).toBe(200);
+      expect((await server.post(`${prefix}/v1/messages`, { messages: question })).status).toBe(200);
+    }
+  });
+});
+
+describe("POST /v1/responses", () => {
+  it("answers with every field of a response, null where it is unknown", async () => {
+    const { server, asked } = await chatServer(completion({ content: "Hi" }));
+    const { body } = await server.post("/v1/responses", { input: "Two?", temperature: null, model: "mine" });
+    const fields =
+      "id created_at error incomplete_details instructions metadata model object output parallel_tool_calls temperature tool_choice tools top_p background conversation max_output_tokens max_tool_calls previous_response_id prompt prompt_cache_key reasoning safety_identifier service_tier status text top_logprobs truncation usage user";
+    expect(Object.keys(body)).toEqual(expect.arrayContaining(fields.split(" ")));
+    expect(body).toMatchObject({ model: "configured", error: null, user: null, status: "completed" });
+    // Explicit nulls go on, what is not set does not.
+    expect(asked[0]).toHaveProperty("temperature", null);
+    expect(asked[0]).not.toHaveProperty("top_p");
+  });
+
+  it.each([
+    [{ input: "x", stop: ["y"] }, "stop"],
+    [{}, "input"],
+    [
+      { input: [{ type: "message", role: "assistant", content: [{ type: "output_text", text: "x" }] }] },
+      "input",
+    ],
+  ])("refuses %j with 422", async (body, place) => {
+    const { server } = await chatServer(completion({ content: "Hi" }));
+    const reply = await server.post("/v1/responses", body);
+    expect(reply.status).toBe(422);
+    expect(JSON.stringify(reply.body.detail)).toContain(place);
+  });
+
+  it("streams the answer item by item, and forgives unknown keys", async () => {
+    const { server } = await chatServer(completion({ content: "<think>hm</think>Hé", tool_calls: [call] }));
+    const { status, text } = await server.post("/v1/responses", { input: "Two?", stream: 1, stop: ["y"] });
+    expect(status).toBe(200);
+    const sent = frames(text);
+    const parsed = sent.map(({ data }) => JSON.parse(data));
+    expect(sent.map(({ event }) => event)).toEqual(parsed.map(({ type }) => type));
+    expect(parsed.map(({ sequence_number }) => sequence_number)).toEqual(parsed.map((_, index) => index));
+    expect(parsed.at(0)).toMatchObject({
+      type: "response.created",
+      response: { status: "in_progress", output: [] },
+    });
+    expect(parsed.at(-1)).toMatchObject({ type: "response.completed" });
+    for (const type of ["response.output_item.added", "response.output_item.done"]) {
+      const items = parsed.filter((event) => event.type === type);
+      expect(items.map(({ output_index }) => output_index)).toEqual([0, 1, 2]);
+    }
+    // Data reads as Python writes it.
+    expect(text).toContain('"delta": "H\\u00e9"');
+  });
+
+  it("tells a failing backend inside the stream, and bad requests before it", async () => {
+    const { server } = await chatServer(new Error("out of order"));
+    const { status, text } = await server.post("/v1/responses", { input: "Two?", stream: true });
+    expect(status).toBe(200);
+    const sent = frames(text);
+    expect(sent.map(({ event }) => event)).toEqual(["response.created", "response.failed"]);
+    expect(JSON.parse(sent[1]?.data ?? "").response.error).toEqual({
+      code: "server_error",
+      message: "out of order",
+    });
+    expect((await server.post("/v1/responses", { stream: true })).status).toBe(422);
+  });
+
+  it("ends the stream of an incomplete answer as completed", async () => {
+    const cut = completion({ content: "Hi" });
+    if (cut.choices[0]) cut.choices[0].finish_reason = "length";
+    const { server } = await chatServer(cut);
+    const sent = frames((await server.post("/v1/responses", { input: "Two?", stream: true })).text);
+    expect(sent.at(-1)?.event).toBe("response.completed");
+    expect(JSON.parse(sent.at(-1)?.data ?? "").response).toMatchObject({
+      status: "incomplete",
+      incomplete_details: { reason: "max_output_tokens" },
+    });
+  });
+});
+
+describe("POST /v1/chat/completions", () => {
+  it("leaves unknown keys to the backend, and streams for nothing but true", async () => {
+    const { server, asked } = await chatServer(completion({ content: "Hi" }));
+    expect((await server.post("/v1/chat/completions", { messages: question, odd: 1 })).status).toBe(200);
+    expect(asked[0]).toHaveProperty("odd", 1);
+    for (const stream of [1, "yes", "true"]) {
+      const { status, body } = await server.post("/v1/chat/completions", { messages: question, stream });
+      expect(status).toBe(422);
+      expect(body.detail[0].loc).toEqual(["body", "stream"]);
+    }
+  });
+
+  it("streams role, reasoning, content, calls and the end, with usage where it is asked for", async () => {
+    const message = {
+      content: "Hi",
+      reasoning_content: "hm",
+      tool_calls: [call],
+      prompt_token_ids: [1],
+      generation_token_ids: [2],
+      generation_log_probs: [-0.1],
+    };
+    const { server } = await chatServer(completion(message));
+    const ask = { messages: question, stream: true, odd: 1 };
+    const { text } = await server.post("/v1/chat/completions", {
+      ...ask,
+      stream_options: { include_usage: true },
+    });
+    const sent = frames(text);
+    expect(sent.every(({ event }) => event === undefined)).toBe(true);
+    expect(sent.at(-1)?.data).toBe("[DONE]");
+    const chunks = sent.slice(0, -1).map(({ data }) => JSON.parse(data));
+    expect(chunks.map(({ choices }) => Object.keys(choices[0]?.delta ?? { usage: 0 })[0])).toEqual([
+      "role",
+      "reasoning_content",
+      "content",
+      "tool_calls",
+      undefined,
+      "usage",
+    ]);
+    expect(chunks[0].choices[0].index).toBe(0);
+    expect(chunks[4].choices[0].finish_reason).toBe("stop");
+    expect(chunks[5]).toMatchObject({ choices: [], usage: { total_tokens: 6 } });
+    expect(text).not.toContain("token_ids");
+    const plain = frames((await server.post("/v1/chat/completions", ask)).text);
+    expect(plain).toHaveLength(6);
+  });
+
+  it("tells a failing backend as an HTTP error, streamed or not", async () => {
+    const { server } = await chatServer(new Error("out of order"));
+    for (const stream of [true, false]) {
+      const { status } = await server.post("/v1/chat/completions", { messages: question, stream });
+      expect(status).toBe(500);
+    }
+  });
+});
+
+describe("POST /v1/messages", () => {
+  it("streams blocks in the order of the Messages API", async () => {
+    const { server } = await chatServer(completion({ content: "<think>hm</think>Hi", tool_calls: [call] }));
+    const ask = { model: "asked", max_tokens: 9, messages: question };
+    const { body } = await server.post("/v1/messages", ask);
+    expect(body).toMatchObject({
+      type: "message",
+      model: "asked",
+      stop_reason: "tool_use",
+      content: [
+        { type: "thinking", thinking: "hm", signature: "" },
+        { type: "text", text: "Hi" },
+        { type: "tool_use", id: "call_1", name: "add", input: { a: 1 } },
+      ],
+      usage: { input_tokens: 4, output_tokens: 2 },
+    });
+    const sent = frames((await server.post("/v1/messages", { ...ask, stream: true })).text);
+    const block = ["content_block_start", "content_block_delta", "content_block_stop"];
+    expect(sent.map(({ event }) => event)).toEqual([
+      "message_start",
+      ...block,
+      ...block,
+      ...block,
+      "message_delta",
+      "message_stop",
+    ]);
+    const data = sent.map((frame) => JSON.parse(frame.data));
+    expect(data[0].message).toMatchObject({ content: [], stop_reason: "tool_use" });
+    expect([2, 5, 8].map((at) => data[at].delta.type)).toEqual([
+      "thinking_delta",
+      "text_delta",
+      "input_json_delta",
+    ]);
+    expect(data[8].delta.partial_json).toBe('{"a": 1}');
+  });
+
+  it("passes an error of the handler on with its status", async () => {
+    const { server } = await chatServer(new HttpError(409, "not now"));
+    expect((await server.post("/v1/messages", { messages: question })).status).toBe(409);
+  });
+});
+
+describe("an answer that cannot be converted", () => {
+  const custom = completion({
+    tool_calls: [{ id: "x", type: "custom", custom: { name: "sql", input: "1" } }],
+  });
+  const odd = completion({ tool_calls: [{ ...call, function: { name: "add", arguments: "[1]" } }] });
+
+  it.each([
+    // What has no form at all would have none the next time either; a better answer may come of broken arguments.
+    ["/v1/responses", { input: "Two?" }, custom, false],
+    ["/v1/messages", { messages: question }, odd, true],
+  ])("is the model's fault at %s, not the caller's", async (path, body, answer, retryable) => {
+    const { server } = await chatServer(answer);
+    const reply = await server.post(path, body);
+    expect(reply.status).toBe(502);
+    expect(reply.body.error).toMatchObject({ class: "invalid_response", stage: "model", retryable });
+  });
+
+  it("while a request that cannot be converted is the caller's", async () => {
+    const { server, asked } = await chatServer(custom);
+    const reply = await server.post("/v1/responses", { input: "Two?", tool_choice: "required" });
+    expect(reply.status).toBe(422);
+    expect(reply.body.error).toMatchObject({ class: "invalid_request", retryable: false });
+    expect(asked).toEqual([]);
+  });
+});
+
+it("serves chat from a backend with the Responses API, and keeps what it is asked", async () => {
+  const asked: ResponseCreateParams[] = [];
+  const server = await createTestServer(
+    defineModel({
+      config: z.looseObject({}),
+      responses: async ({ params }) => {
+        asked.push(params);
+        return {
+          id: "r",
+          created_at: 1,
+          model: "m",
+          object: "response",
+          output: [
+            {
+              type: "function_call",
+              id: "f",
+              call_id: "call_1",
+              name: "add",
+              arguments: "{}",
+              status: "completed",
+            },
+          ],
+          parallel_tool_calls: true,
+          tool_choice: "auto",
+          tools: [],
+        } as unknown as Response;
+      },
+    }),
+    {},
+  );
+  const tools = [{ type: "function", function: { name: "add", parameters: { type: "object" } } }];
+  const { body } = await server.post("/v1/chat/completions", {
+    messages: question,
+    tools,
+    max_completion_tokens: 9,
+  });
+  expect(body.choices[0]).toMatchObject({
+    finish_reason: "tool_calls",
+    message: { tool_calls: [{ id: "call_1", function: { name: "add" } }] },
+  });
+  expect(asked[0]).toMatchObject({ max_output_tokens: 9, tools: [{ type: "function", name: "add" }] });
+});

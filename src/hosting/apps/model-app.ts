@@ -1,0 +1,257 @@
+import type { ServerContext } from "../../calls/server-context.ts";
+import type { ModelDefinition } from "../../definitions/define-model.ts";
+import { Reply } from "../../definitions/reply.ts";
+import { errorMessage } from "../../errors.ts";
+import type { Loss } from "../../wire/convert/conversion-loss.ts";
+import { convertAnthropicRequest } from "../../wire/convert/convert-anthropic-request.ts";
+import { convertChatCompletion } from "../../wire/convert/convert-chat-completion.ts";
+import { convertChatRequest } from "../../wire/convert/convert-chat-request.ts";
+import { convertResponsesToChat } from "../../wire/convert/convert-responses-to-chat.ts";
+import { convertToAnthropicMessage } from "../../wire/convert/convert-to-anthropic-message.ts";
+import { convertToChatCompletion } from "../../wire/convert/convert-to-chat-completion.ts";
+import { LossLog } from "../../wire/convert/loss-log.ts";
+import { mergeReasoning } from "../../wire/convert/vllm-completion.ts";
+import { ROLLOUT_HEADER } from "../../wire/rollout-prefix.ts";
+import type { ChatCompletion, ChatCreateParams } from "../../wire/schemas/chat-types.ts";
+import { materializeResponse } from "../../wire/schemas/materialize.ts";
+import { parseCreateParams, type Response, type ResponseCreateParams } from "../../wire/schemas/responses.ts";
+import { parseChatParams } from "../../wire/schemas/validate-chat.ts";
+import { ValidationError } from "../../wire/schemas/validation.ts";
+import { replayAnthropicMessage } from "../../wire/stream/replay-anthropic.ts";
+import { replayChatCompletion } from "../../wire/stream/replay-chat.ts";
+import { replayResponse, replayResponseFailure } from "../../wire/stream/replay-responses.ts";
+import { sanitizeStreamingChat } from "../../wire/stream/sanitize-streaming-chat.ts";
+import {
+  parseSanitizedParams,
+  sanitizeStreamingResponses,
+} from "../../wire/stream/sanitize-streaming-responses.ts";
+import { encodeSse, type SseEvent } from "../../wire/stream/sse.ts";
+import type { Dialect } from "../../wire/stream/stream-outcome.ts";
+import { classNameOf, type Handler, MalformedBody, type RouteCall, ServerApp } from "../app.ts";
+import { withSignal } from "../lazy-scope.ts";
+import { ModelCapture } from "../model-capture/model-capture.ts";
+import { requireObject } from "./resources-app.ts";
+import { modelNotes } from "./route-notes.ts";
+import { convertAnswer } from "./unusable-answer.ts";
+
+/** Makes a running model server out of its definition: three dialects, plain and streamed, over one or two handlers. */
+export function createModelApp(
+  definition: ModelDefinition,
+  server: ServerContext<unknown>,
+  host: { implementation: string; newSessionId?: () => string },
+): ServerApp {
+  const { options } = definition;
+  const context = server as ServerContext<never>;
+  const capture = ModelCapture.of(server);
+  const backend = capture
+    ? new RecordedBackend(definition, context, capture)
+    : new ModelBackend(definition, context);
+  const route = (dialect: Dialect, handler: Handler): Handler =>
+    capture ? capture.route(dialect, refusingMalformed(handler)) : handler;
+  return new ServerApp({
+    name: server.name,
+    type: "responses_api_models",
+    className: options.name ?? classNameOf(host.implementation),
+    get: Object.fromEntries(
+      Object.entries(options.get ?? {}).map(([path, handler]) => [
+        path,
+        (call: RouteCall) => handler(backend.scope(call, undefined)),
+      ]),
+    ),
+    post: {
+      "/v1/responses": route("responses", responsesRoute(backend)),
+      "/v1/chat/completions": route("chat", chatRoute(backend)),
+      "/v1/messages": route("messages", messagesRoute(backend)),
+    },
+    notes: modelNotes,
+    log: server.log,
+    ...(host.newSessionId && { newSessionId: host.newSessionId }),
+    takesMalformed: () => capture !== undefined,
+    start: async () => {
+      await capture?.open();
+      backend.state = await options.start?.(context);
+    },
+    close: async () => {
+      await options.stop?.(context, backend.state as never);
+      await capture?.close();
+    },
+  });
+}
+
+/** The definition's handlers, each reachable from the other's dialect. */
+class ModelBackend {
+  state: unknown;
+  readonly losses: LossLog;
+  readonly #definition: ModelDefinition;
+  readonly #server: ServerContext<never>;
+
+  constructor(definition: ModelDefinition, server: ServerContext<never>) {
+    this.#definition = definition;
+    this.#server = server;
+    this.losses = new LossLog(server.log);
+  }
+
+  /** What a handler gets of a call. */
+  scope<Params>(call: RouteCall, params: Params) {
+    const { stop, sessionId, headers } = call;
+    const rolloutId = call.rolloutId ?? headers[ROLLOUT_HEADER];
+    return withSignal({
+      params,
+      config: this.#server.config,
+      server: this.#server,
+      state: this.state as never,
+      stop,
+      sessionId,
+      headers,
+      rolloutId: typeof rolloutId === "string" ? rolloutId : undefined,
+      onLoss: this.onLoss,
+    });
+  }
+
+  readonly onLoss = (loss: Loss): void => this.losses.report(loss);
+
+  responses(params: ResponseCreateParams, call: RouteCall): Promise<Response> {
+    const { responses } = this.#definition.options;
+    return responses ? responses(this.scope(call, params)) : this.#responsesByChat(params, call);
+  }
+
+  async #responsesByChat(params: ResponseCreateParams, call: RouteCall): Promise<Response> {
+    const { chat, usesReasoningParser, modelName } = this.#definition.options;
+    const { onLoss } = this;
+    const { config } = this.#server;
+    const named = modelName ? { ...params, model: modelName(config) } : params;
+    const question = convertResponsesToChat(named, { returnTokenIds: true, onLoss });
+    const completion = await chat?.(this.scope(call, question));
+    const response = convertAnswer(() =>
+      convertChatCompletion(completion as ChatCompletion, named, {
+        usesReasoningParser: usesReasoningParser?.(config) ?? true,
+        returnTokenIds: true,
+        onLoss,
+      }),
+    );
+    return completion && "ng_cache_hit" in completion
+      ? ({ ...response, ng_cache_hit: true } as Response)
+      : response;
+  }
+
+  chat(params: ChatCreateParams, call: RouteCall): Promise<ChatCompletion> {
+    const { chat } = this.#definition.options;
+    return chat ? chat(this.scope(call, params)) : this.#chatByResponses(params, call);
+  }
+
+  async #chatByResponses(params: ChatCreateParams, call: RouteCall): Promise<ChatCompletion> {
+    const { responses } = this.#definition.options;
+    const { onLoss } = this;
+    const question = convertChatRequest(withStrictTools(params), { onLoss });
+    const response = await responses?.(this.scope(call, question));
+    return convertAnswer(() => convertToChatCompletion(response as Response, { onLoss }));
+  }
+}
+
+/** A backend whose answers leave their tokens behind for training. */
+class RecordedBackend extends ModelBackend {
+  readonly #capture: ModelCapture;
+
+  constructor(definition: ModelDefinition, server: ServerContext<never>, capture: ModelCapture) {
+    super(definition, server);
+    this.#capture = capture;
+  }
+
+  override responses(params: ResponseCreateParams, call: RouteCall): Promise<Response> {
+    return this.#capture.ask(
+      call,
+      () => super.responses(params, call),
+      (response) => response,
+    );
+  }
+
+  override chat(params: ChatCreateParams, call: RouteCall): Promise<ChatCompletion> {
+    return this.#capture.ask(call, () => super.chat(params, call), asResponse);
+  }
+}
+
+/** The items of a chat answer, with its tokens on the last of them. */
+function asResponse(completion: ChatCompletion): Response {
+  const merged = mergeReasoning(completion, {});
+  return convertChatCompletion(merged, { input: [], model: completion.model }, { returnTokenIds: true });
+}
+
+/** A route that records also sees requests that are no JSON; whoever serves them does not. */
+function refusingMalformed(handler: Handler): Handler {
+  return (call) => {
+    if (call.body instanceof MalformedBody) throw new ValidationError([call.body.detail]);
+    return handler(call);
+  };
+}
+
+/** Chat tools may leave `strict` out; Responses tools may not. */
+function withStrictTools(params: ChatCreateParams): ChatCreateParams {
+  if (!params.tools) return params;
+  const tools = params.tools.map((tool) =>
+    tool.type === "function"
+      ? { ...tool, function: { strict: false, parameters: {}, ...tool.function } }
+      : tool,
+  );
+  return { ...params, tools: tools as NonNullable<ChatCreateParams["tools"]> };
+}
+
+function responsesRoute(backend: ModelBackend): Handler {
+  return (call) => {
+    const body = requireObject(call.body);
+    if (!body["stream"]) {
+      const answer = backend.responses(parseCreateParams(body, ["body"]), call);
+      return Promise.resolve(answer).then(materialized);
+    }
+    const { request, namespaces } = sanitizeStreamingResponses(body, backend.onLoss);
+    const params = parseSanitizedParams(request, ["body"], backend.onLoss);
+    return stream(async function* () {
+      try {
+        const response = await backend.responses(params, call);
+        yield* replayResponse(materializeResponse(response), namespaces);
+      } catch (error) {
+        yield* replayResponseFailure(errorMessage(error));
+      }
+    });
+  };
+}
+
+const materialized = (response: Response): Reply => new Reply({ body: materializeResponse(response) });
+
+function chatRoute(backend: ModelBackend): Handler {
+  return async (call) => {
+    const body = requireObject(call.body);
+    const { stream: wanted } = body;
+    if (wanted !== true) {
+      if (wanted !== undefined && wanted !== null && wanted !== false) throw notBoolean(wanted);
+      return backend.chat(parseChatParams(body, ["body"]), call);
+    }
+    const { request, includeUsage } = sanitizeStreamingChat(body);
+    // Answered before the stream begins: a backend that fails is an HTTP error here.
+    const completion = await backend.chat(parseChatParams(request, ["body"]), call);
+    return stream(() => replayChatCompletion(completion, { includeUsage }));
+  };
+}
+
+function messagesRoute(backend: ModelBackend): Handler {
+  return async (call) => {
+    const body = requireObject(call.body);
+    const { onLoss } = backend;
+    const response = await backend.responses(convertAnthropicRequest(body, { onLoss }), call);
+    const model = String(body["model"] || response.model);
+    const message = convertAnswer(() => convertToAnthropicMessage(response, { model, onLoss }));
+    return body["stream"] ? stream(() => replayAnthropicMessage(message)) : message;
+  };
+}
+
+function stream(events: () => Iterable<SseEvent> | AsyncIterable<SseEvent>): Reply {
+  return new Reply({ stream: frames(events()) });
+}
+
+async function* frames(events: Iterable<SseEvent> | AsyncIterable<SseEvent>): AsyncGenerator<string> {
+  for await (const event of events) yield encodeSse(event);
+}
+
+function notBoolean(input: unknown): ValidationError {
+  const msg = "Input should be true, false or null";
+  return new ValidationError([{ type: "literal_error", loc: ["body", "stream"], msg, input }]);
+}

@@ -1,0 +1,153 @@
+import { z } from "zod";
+import type { JsonObject } from "../../python/json/json-object.ts";
+import { WIRE_SCHEMAS } from "./wire-schemas.ts";
+
+/** What is known about a route besides its path. */
+export interface RouteNote {
+  summary?: string;
+  /** Schema of the body's own fields. */
+  body?: z.ZodType;
+  /** Fields that the body has besides. */
+  also?: readonly (keyof typeof COMMON_FIELDS)[];
+  /** The body as a whole. */
+  takes?: SchemaName;
+  gives?: SchemaName;
+}
+
+type SchemaName = keyof typeof WIRE_SCHEMAS;
+
+const COMMON_FIELDS = {
+  responses_create_params: "ResponseCreateParams",
+  response: "Response",
+} as const satisfies Record<string, SchemaName>;
+
+export interface DescribedServer {
+  name: string;
+  get: readonly string[];
+  post: readonly string[];
+  notes: Readonly<Record<string, RouteNote>>;
+}
+
+/** Routes of a server that are not its own: the liveness probe and what describes the others. */
+const UNLISTED = new Set(["/", "/openapi.json", "/docs", "/redoc"]);
+const ANY_BODY = { type: "object", additionalProperties: true };
+
+/** The routes of a server as an OpenAPI document. */
+export function openApiOf({ name, get, post, notes }: DescribedServer): JsonObject {
+  const paths: Record<string, JsonObject> = {};
+  for (const path of get.filter((own) => !UNLISTED.has(own)))
+    paths[path] = { get: operation("get", path, notes[path]) };
+  for (const path of post)
+    paths[path] = {
+      ...paths[path],
+      post: { ...operation("post", path, notes[path]), requestBody: requestBody(notes[path]) },
+    };
+  return {
+    openapi: "3.1.0",
+    info: { title: name, version: "0.1.0" },
+    paths,
+    components: { schemas: { HTTPValidationError: VALIDATION_ERROR, ...referredTo(paths) } },
+  };
+}
+
+/** The same as a page that needs nothing from elsewhere. */
+export function docsPage(server: DescribedServer): string {
+  const { paths } = openApiOf(server) as { paths: Record<string, Record<string, JsonObject>> };
+  const sections = Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, { summary, requestBody: body }]) => {
+      const schema = (body as { content: Record<string, { schema: unknown }> } | undefined)?.content[
+        "application/json"
+      ]?.schema;
+      const shown = schema ? `<pre>${escapeHtml(JSON.stringify(schema, null, 2))}</pre>` : "";
+      return `<details><summary><b>${method.toUpperCase()}</b> <code>${escapeHtml(path)}</code> ${escapeHtml(String(summary ?? ""))}</summary>${shown}</details>`;
+    }),
+  );
+  const title = escapeHtml(server.name);
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${title}</title><style>${STYLE}</style></head><body><h1>${title}</h1><p><a href="openapi.json">openapi.json</a></p>${sections.join("")}</body></html>`;
+}
+
+const STYLE =
+  "body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}details{border-top:1px solid #ccc;padding:.4rem 0}pre{background:#f4f4f4;padding:.6rem;overflow:auto}";
+
+function operation(method: string, path: string, note: RouteNote | undefined): JsonObject {
+  return {
+    ...(note?.summary !== undefined && { summary: note.summary }),
+    operationId: `${path.replace(/[^A-Za-z0-9]+/g, "_").replace(/^_|_$/g, "")}_${method}`,
+    responses: {
+      200: {
+        description: "Successful Response",
+        content: { "application/json": { schema: note?.gives ? ref(note.gives) : {} } },
+      },
+      ...(method === "post" && {
+        422: {
+          description: "Validation Error",
+          content: { "application/json": { schema: { $ref: "#/components/schemas/HTTPValidationError" } } },
+        },
+      }),
+    },
+  };
+}
+
+function requestBody(note: RouteNote | undefined): JsonObject {
+  return { required: true, content: { "application/json": { schema: bodySchema(note ?? {}) } } };
+}
+
+function bodySchema({ body, also = [], takes }: RouteNote): JsonObject {
+  if (takes) return ref(takes);
+  const own = body ? jsonSchemaOf(body) : ANY_BODY;
+  if (also.length === 0) return own;
+  const { properties = {}, required = [] } = own as { properties?: JsonObject; required?: string[] };
+  const common = Object.fromEntries(also.map((field) => [field, ref(COMMON_FIELDS[field])]));
+  return {
+    ...own,
+    properties: { ...properties, ...common },
+    required: [...new Set([...required, ...also])],
+    // What a row holds besides its own fields is no mistake.
+    additionalProperties: true,
+  };
+}
+
+function ref(name: SchemaName): JsonObject {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+/** The shared schemas that a document mentions, and those that these mention. */
+function referredTo(value: unknown, found: JsonObject = {}): JsonObject {
+  for (const [, name = ""] of JSON.stringify(value).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+    if (Object.hasOwn(found, name) || !Object.hasOwn(WIRE_SCHEMAS, name)) continue;
+    found[name] = WIRE_SCHEMAS[name as SchemaName];
+    referredTo(found[name], found);
+  }
+  return found;
+}
+
+/** JSON Schema of what a zod schema accepts; what JSON Schema cannot say is left open. */
+export function jsonSchemaOf(schema: z.ZodType): JsonObject {
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
+    io: "input",
+    unrepresentable: "any",
+  }) as JsonObject;
+  return { type: "object", ...rest };
+}
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+const VALIDATION_ERROR = {
+  type: "object",
+  properties: {
+    detail: {
+      type: "array",
+      items: {
+        type: "object",
+        required: ["loc", "msg", "type"],
+        properties: {
+          loc: { type: "array", items: { anyOf: [{ type: "string" }, { type: "integer" }] } },
+          msg: { type: "string" },
+          type: { type: "string" },
+        },
+      },
+    },
+  },
+};

@@ -1,0 +1,316 @@
+import type { z } from "zod";
+import type { ServerContext } from "../../calls/server-context.ts";
+import type {
+  MetricsHooks,
+  ResourcesServerDefinition,
+  SessionScope,
+} from "../../definitions/define-resources.ts";
+import type { MaybePromise } from "../../definitions/definitions.ts";
+import { HttpError } from "../../definitions/errors.ts";
+import { Reply } from "../../definitions/reply.ts";
+import { rewardOf } from "../../definitions/verified-reward.ts";
+import { errorMessage, GymError } from "../../errors.ts";
+import type { JsonObject } from "../../python/json/json-object.ts";
+import { maskMembers } from "../../wire/mask-sample.ts";
+import { materializeCreateParams, materializeResponse } from "../../wire/schemas/materialize.ts";
+import { parseCreateParams, parseResponse } from "../../wire/schemas/responses.ts";
+import { ValidationError, zodDetail } from "../../wire/schemas/validation.ts";
+import { type AppParts, classNameOf, type Handler, type RouteCall, ServerApp } from "../app.ts";
+import { withSignal } from "../lazy-scope.ts";
+import { McpExposure } from "../mcp/mcp.ts";
+import { SessionStore, sessionLimits } from "../sessions.ts";
+import { resourcesNotes } from "./route-notes.ts";
+
+type Options = ResourcesServerDefinition["options"];
+type Context = ServerContext<never>;
+
+/** Runs `verify` somewhere else than on the event loop. */
+export type VerifyRunner = (args: JsonObject, signal: AbortSignal) => Promise<JsonObject>;
+
+export interface ResourcesAppHost {
+  implementation: string;
+  verifyInPool?: VerifyRunner;
+  newSessionId?: () => string;
+}
+
+/** Makes a running resources server out of its definition. */
+export function createResourcesApp(
+  definition: ResourcesServerDefinition,
+  server: ServerContext<unknown>,
+  host: ResourcesAppHost,
+): ServerApp {
+  const { options } = definition;
+  const context = server as Context;
+  const sessions = new SessionStore<unknown>({
+    limits: sessionLimits(server.config),
+    ...(options.closeSession && { close: options.closeSession }),
+    onCloseError: (error, id) => server.log.warn(`closing session ${id}: ${errorMessage(error)}`),
+  });
+  const state = new SessionState(options, context, sessions);
+  const post: Record<string, Handler> = {
+    "/seed_session": seedHandler(options, context, state),
+    "/verify": verifyHandler(options, state, server, host.verifyInPool),
+    "/aggregate_metrics": aggregateHandler(options.metrics, server.config),
+  };
+  for (const [name, tool] of Object.entries(options.tools ?? {})) {
+    if (Object.hasOwn(post, `/${name}`)) {
+      throw new GymError(
+        "SERVER_DEFINITION",
+        `Server '${server.name}' declares a tool '${name}', but POST /${name} is a route of every resources server. Give the tool another name.`,
+      );
+    }
+    post[`/${name}`] = toolHandler(tool as NonNullable<Options["tools"]>[string], state);
+  }
+  const fallback = fallbackHandler(options, state);
+  const parts: AppParts = {
+    name: server.name,
+    type: "resources_servers",
+    className: options.name ?? `${classNameOf(host.implementation)}ResourcesServer`,
+    get: { "/reverify_mode": () => options.reverifyMode ?? "unknown" },
+    post,
+    ...(fallback && { fallback }),
+    notes: () => resourcesNotes(options),
+    log: server.log,
+    ...(host.newSessionId && { newSessionId: host.newSessionId }),
+    start: () => options.start?.(context),
+    close: async () => {
+      await sessions.close();
+      await options.stop?.(context);
+    },
+  };
+  if ((server.config as { expose_tools_over_mcp?: unknown } | null)?.expose_tools_over_mcp === true) {
+    new McpExposure(parts, options, server).install();
+  }
+  return new ServerApp(parts);
+}
+
+/** The session part of every handler's arguments. */
+class SessionState {
+  readonly #options: Options;
+  readonly #context: Context;
+  readonly sessions: SessionStore<unknown>;
+
+  constructor(options: Options, context: Context, sessions: SessionStore<unknown>) {
+    this.#options = options;
+    this.#context = context;
+    this.sessions = sessions;
+  }
+
+  async create(body: JsonObject, call: RouteCall): Promise<unknown> {
+    const { session, seed, row, reseed } = this.#options;
+    if (!session) return undefined;
+    const { sessionId, signal } = call;
+    const seededRow = parseWith(seed ?? row, body, ["body"]);
+    if (reseed === "keep" && this.sessions.has(sessionId)) return this.sessions.get(sessionId);
+    const value = await session({
+      row: seededRow,
+      sessionId,
+      signal,
+      config: this.#context.config,
+      server: this.#context,
+    });
+    this.sessions.set(sessionId, value);
+    return value;
+  }
+
+  /** The scope of a call; a session that was never seeded is made by `unseeded`, or from the row when there is one. */
+  async scope(call: RouteCall, row?: JsonObject): Promise<SessionScope<never, never>> {
+    const { sessionId } = call;
+    let session = this.sessions.get(sessionId);
+    if (session === undefined && this.#options.session && !this.sessions.has(sessionId)) {
+      if (this.#options.unseeded) {
+        session = await this.#options.unseeded({
+          sessionId,
+          signal: call.signal,
+          config: this.#context.config,
+          server: this.#context,
+        });
+        this.sessions.set(sessionId, session);
+      } else if (row) {
+        session = await this.create(row, call);
+      } else {
+        throw new HttpError(409, "This session has no state: call /seed_session first and keep its cookie.");
+      }
+    }
+    return withSignal({
+      session: session as never,
+      sessionId,
+      stop: call.stop,
+      config: this.#context.config,
+      server: this.#context,
+    });
+  }
+}
+
+function seedHandler(options: Options, context: Context, state: SessionState): Handler {
+  return async (call) => {
+    const body = requireObject(call.body);
+    const session = await state.create(body, call);
+    if (!options.seedReply) return {};
+    const { sessionId, stop } = call;
+    return options.seedReply(
+      withSignal({ body, session, sessionId, stop, config: context.config, server: context }),
+    );
+  };
+}
+
+function toolHandler(
+  tool: { input?: z.ZodType; run: (args: never) => unknown },
+  state: SessionState,
+): Handler {
+  const { input: schema } = tool;
+  return async (call) => {
+    const input = schema ? parseWith(schema, requireBody(call.body), ["body"]) : (call.body ?? {});
+    const scope = await state.scope(call);
+    return written(await tool.run(Object.assign(scope, { input }) as never), call.path);
+  };
+}
+
+/** The model reads text: what a tool returns becomes JSON here, and what cannot is an error of the tool like any other. */
+function written(result: unknown, path: string): Reply {
+  if (result instanceof Reply) return result;
+  try {
+    return new Reply({ raw: JSON.stringify(result) ?? "null" });
+  } catch (error) {
+    throw new TypeError(`the result of ${path} is no JSON: ${errorMessage(error)}`, { cause: error });
+  }
+}
+
+function fallbackHandler(options: Options, state: SessionState): Handler | undefined {
+  const { fallbackTool } = options;
+  if (!fallbackTool) return undefined;
+  return async (call) => {
+    const scope = await state.scope(call);
+    const name = decodeName(call.path.slice(1));
+    return written(await fallbackTool.run(Object.assign(scope, { name, input: call.body ?? {} })), call.path);
+  };
+}
+
+function decodeName(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
+function verifyHandler(
+  options: Options,
+  state: SessionState,
+  server: Pick<ServerContext<unknown>, "name" | "log">,
+  verifyInPool: VerifyRunner | undefined,
+): Handler {
+  const echoed = options.echo as readonly string[] | undefined;
+  return async (call) => {
+    const body = requireObject(call.body);
+    requireFields(body, "responses_create_params", "response");
+    const params = parseCreateParams(body["responses_create_params"], ["body", "responses_create_params"]);
+    const response = parseResponse(body["response"], ["body", "response"]);
+    const row = parseWith(options.row, body, ["body"]) as JsonObject;
+    const seeded = state.sessions.has(call.sessionId);
+    const scope = await state.scope(call, body);
+    try {
+      const result = await (options.verifyIn === "pool" && verifyInPool
+        ? verifyInPool(
+            { row, response, params, body, seeded, session: scope.session, sessionId: call.sessionId },
+            call.signal,
+          )
+        : (options.verify(
+            Object.assign(scope, { row, response, params, body, seeded }),
+          ) as MaybePromise<JsonObject>));
+      const reward = rewardOf(result, server);
+      state.sessions.release(call.sessionId);
+      return {
+        ...echo(row, echoed, options.row !== undefined),
+        responses_create_params: materializeCreateParams(params),
+        response: materializeResponse(response),
+        ...result,
+        ...(result?.["mask_sample"] === true && maskMembers(result)),
+        reward,
+      };
+    } catch (error) {
+      if ((error as { code?: unknown } | null)?.code !== "JUDGE_FAILED") throw error;
+      return {
+        ...body,
+        responses_create_params: materializeCreateParams(params),
+        response: materializeResponse(response),
+        reward: 0,
+        ...maskMembers(body),
+        _ng_failure_class: "judge_failed",
+        _ng_failure_judge_error: `${(error as Error).name}: ${errorMessage(error)}`,
+      };
+    }
+  };
+}
+
+function echo(row: JsonObject, fields: readonly string[] | undefined, declared: boolean): JsonObject {
+  if (!declared) return {};
+  if (!fields) {
+    const { response: _response, responses_create_params: _params, ...rest } = row;
+    return rest;
+  }
+  const kept: JsonObject = {};
+  for (const field of fields) if (row[field] !== undefined) kept[field] = row[field];
+  return kept;
+}
+
+/** `POST /aggregate_metrics`, shared by all kinds of resources servers. */
+export function aggregateHandler(
+  metrics: MetricsHooks | ((config: never) => MetricsHooks) | undefined,
+  config: unknown,
+): Handler {
+  const hooks = typeof metrics === "function" ? metrics(config as never) : metrics;
+  return async (call) => {
+    const rows = requireObject(call.body)["verify_responses"];
+    if (!Array.isArray(rows)) throw missing(["verify_responses"], call.body);
+    // Asked once per run, at its end: not worth loading before.
+    const { aggregateMetrics } = await import("../../metrics/aggregate.ts");
+    return aggregateMetrics(rows as JsonObject[], {
+      ...(hooks?.compute && { computeMetrics: hooks.compute }),
+      ...(hooks?.key && { keyMetrics: hooks.key }),
+    });
+  };
+}
+
+/** Parses with a definition's schema; what does not fit becomes a 422 that names the field. */
+export function parseWith(
+  schema: z.ZodType | undefined,
+  value: unknown,
+  at: readonly (string | number)[],
+): unknown {
+  if (!schema) return value;
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  throw new ValidationError(zodDetail(result.error, at, value), { cause: result.error });
+}
+
+export function requireBody(body: unknown): unknown {
+  if (body === undefined) {
+    throw new ValidationError([{ type: "missing", loc: ["body"], msg: "Field required", input: null }]);
+  }
+  return body;
+}
+
+export function requireObject(body: unknown): JsonObject {
+  const value = requireBody(body);
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as JsonObject;
+  throw new ValidationError([
+    { type: "model_attributes_type", loc: ["body"], msg: "Input should be a valid dictionary", input: value },
+  ]);
+}
+
+/** Fields that every row of a route must have; all that are absent are told at once. */
+export function requireFields(body: JsonObject, ...fields: readonly string[]): void {
+  for (const field of fields)
+    if (body[field] === undefined)
+      throw missing(
+        fields.filter((name) => body[name] === undefined),
+        body,
+      );
+}
+
+function missing(fields: readonly string[], input: unknown): ValidationError {
+  return new ValidationError(
+    fields.map((field) => ({ type: "missing", loc: ["body", field], msg: "Field required", input })),
+  );
+}

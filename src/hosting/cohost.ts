@@ -1,0 +1,233 @@
+import { STATUS_CODES } from "node:http";
+import type { LocalServer } from "../calls/direct-call.ts";
+import { Links } from "../calls/link/links.ts";
+import { RunClient } from "../calls/run-client.ts";
+import type { ServerType } from "../definitions/definitions.ts";
+import { errorMessage, GymError } from "../errors.ts";
+import type { Logger } from "../logger.ts";
+import type { ServerApp } from "./app.ts";
+import { createApp } from "./apps/create-app.ts";
+import { authorTrace } from "./guards/calling-code.ts";
+import { guardExit } from "./guards/exit-guard.ts";
+import { type HostedCode, hostedCode } from "./guards/hosted-code.ts";
+import type { LoopMonitor } from "./guards/loop-monitor.ts";
+import { profileDirectory } from "./guards/profiler.ts";
+import { ServerProfiles } from "./guards/server-profiles.ts";
+import type { Watchdog } from "./guards/watchdog.ts";
+import { withHostSettings } from "./host-settings.ts";
+import { HttpEdge } from "./http-edge.ts";
+import { LinkEdge } from "./link-edge.ts";
+import { loadDefinition } from "./load-definition.ts";
+import type { ServerCode } from "./locate-server.ts";
+import { expectShortLives } from "./short-lived.ts";
+import { VerifyPool } from "./verify-pool.ts";
+
+/** One instance with its code found. */
+export interface HostedInstance {
+  name: string;
+  type: ServerType;
+  implementation: string;
+  host: string;
+  port: number;
+  config: Record<string, unknown>;
+  code: ServerCode;
+}
+
+export interface CoHostOptions {
+  instances: readonly HostedInstance[];
+  /** `http://host:port` of every server of the run, also of those elsewhere. */
+  addresses: ReadonlyMap<string, string>;
+  globalConfig: Readonly<Record<string, unknown>>;
+  installRoot: string;
+  findFile: (path: string) => string;
+  logger: (server: string) => Logger;
+  monitor?: LoopMonitor;
+  watchdog?: Watchdog;
+  /** Stands behind the names of its profiles when several processes hold one server. */
+  profileSuffix?: string;
+  /** Workers of one server make session ids that lead back to them. */
+  newSessionId?: () => string;
+  /** A worker looks at a request before its app does. */
+  intercept?: (app: ServerApp) => ServerApp;
+  listen?: boolean;
+  /** Told when a server has done what it does before it takes requests. */
+  onStarted?: (server: string) => void;
+  /** Where this process answers the other processes of the run, and where these answer, by server. */
+  link?: { socketPath?: string; sockets: ReadonlyMap<string, string> };
+}
+
+/** Several servers in this process: each on its own port, calling each other directly. */
+export class CoHost {
+  readonly apps: ReadonlyMap<string, ServerApp>;
+  readonly client: RunClient;
+  readonly #edges: HttpEdge[];
+  readonly #pool: VerifyPool;
+  readonly #allowExit: () => void;
+  #profiles: ServerProfiles | undefined;
+  #link: LinkEdge | undefined;
+
+  private constructor(
+    apps: ReadonlyMap<string, ServerApp>,
+    client: RunClient,
+    edges: HttpEdge[],
+    pool: VerifyPool,
+    allowExit: () => void,
+  ) {
+    this.apps = apps;
+    this.client = client;
+    this.#edges = edges;
+    this.#pool = pool;
+    this.#allowExit = allowExit;
+  }
+
+  static async start(options: CoHostOptions): Promise<CoHost> {
+    expectShortLives();
+    const apps = new Map<string, ServerApp>();
+    const local = new Map<string, LocalServer>();
+    const { addresses, link } = options;
+    const client = new RunClient({ addresses, local, ...(link && { links: new Links(link.sockets) }) });
+    const pool = new VerifyPool();
+    const edges: HttpEdge[] = [];
+    const host = new CoHost(apps, client, edges, pool, guardExit(codeOf(options)));
+    try {
+      for (const instance of options.instances) {
+        const app = await createHostedApp(instance, options, client, pool);
+        apps.set(instance.name, app);
+        local.set(instance.name, app);
+      }
+      const directory = profileDirectory(options.globalConfig, options.installRoot);
+      if (directory !== undefined)
+        host.#profiles = new ServerProfiles(apps, {
+          directory,
+          suffix: options.profileSuffix ?? "",
+          onFile: (server, file) => options.logger(server).info(`its profile goes to ${file}`),
+          onError: (server, error) =>
+            options.logger(server).error(`its profile was not written: ${errorMessage(error)}`),
+        });
+      await Promise.all(
+        [...apps.values()].map(async (app) => {
+          await startApp(app);
+          options.onStarted?.(app.name);
+        }),
+      );
+      if (options.listen !== false) {
+        for (const instance of options.instances) {
+          const app = apps.get(instance.name);
+          if (app) edges.push(await listen(app, instance));
+        }
+        if (link?.socketPath && apps.size > 0) host.#link = await LinkEdge.listen(apps, link.socketPath);
+      }
+      return host;
+    } catch (error) {
+      await host.close();
+      throw error;
+    }
+  }
+
+  /** Stops taking requests, then ends sessions and frees what the servers hold. */
+  async close(): Promise<void> {
+    await Promise.allSettled(this.#edges.map((edge) => edge.close()));
+    this.#link?.close();
+    await Promise.allSettled([...this.apps.values()].map((app) => app.close()));
+    await Promise.allSettled([this.client.close(), this.#pool.close(), this.#profiles?.close()]);
+    this.#allowExit();
+  }
+}
+
+/** The code that runs in this process, by server. */
+export function codeOf({
+  instances,
+  installRoot,
+}: Pick<CoHostOptions, "instances" | "installRoot">): HostedCode[] {
+  return instances.map(({ name, code }) => hostedCode(name, code.directory, installRoot));
+}
+
+async function createHostedApp(
+  instance: HostedInstance,
+  options: CoHostOptions,
+  client: RunClient,
+  pool: VerifyPool,
+): Promise<ServerApp> {
+  const definition = await loadDefinition(instance.code.entry, options.installRoot);
+  const log = options.logger(instance.name);
+  const app = createApp(
+    definition,
+    {
+      name: instance.name,
+      directory: instance.code.directory,
+      globalConfig: options.globalConfig,
+      client,
+      log,
+      findFile: options.findFile,
+    },
+    instance.config,
+    {
+      implementation: instance.implementation,
+      verifyInPool: (args, signal) =>
+        pool.verify(
+          {
+            code: hostedCode(instance.name, instance.code.directory, options.installRoot),
+            entry: instance.code.entry,
+            installRoot: options.installRoot,
+            config: instance.config,
+            args,
+          },
+          signal,
+        ),
+      serverTypes: new Map(options.instances.map(({ name, type }) => [name, type])),
+      ...(options.newSessionId && { newSessionId: options.newSessionId }),
+    },
+  );
+  const watched = options.monitor ? watchLoop(app, options.monitor, options.watchdog) : app;
+  if (options.globalConfig["uvicorn_logging_show_200_ok"] === true) logAccess(watched, log);
+  return options.intercept ? options.intercept(watched) : watched;
+}
+
+/** What goes wrong in the code of a server is told with its name and place. */
+async function startApp(app: ServerApp): Promise<void> {
+  try {
+    await app.start();
+  } catch (error) {
+    if (error instanceof GymError) throw error;
+    throw new GymError("SERVER_START", `Server '${app.name}' could not start: ${authorTrace(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+/** Says what was asked and answered, also by callers in this process. */
+function logAccess(app: ServerApp, log: Logger): void {
+  const serve = app.serve.bind(app);
+  app.serve = (call, receiver) =>
+    serve(call, {
+      answered(reply) {
+        receiver.answered(reply);
+        const { status } = reply;
+        log.info(`"${call.method} ${call.path}" ${status} ${STATUS_CODES[status] ?? ""}`.trimEnd());
+      },
+      failed: (error) => receiver.failed(error),
+    });
+}
+
+/** Measures how long each handler holds the event loop, so that lag has a name. */
+function watchLoop(app: ServerApp, monitor: LoopMonitor, watchdog: Watchdog | undefined): ServerApp {
+  const serve = app.serve.bind(app);
+  const number = watchdog?.numberOf(app.name) ?? 0;
+  const onRest = watchdog && (() => watchdog.leave());
+  app.serve = (call, receiver) => {
+    watchdog?.enter(number);
+    monitor.began(app.name, call.path, onRest);
+    serve(call, receiver);
+  };
+  return app;
+}
+
+function listen(app: ServerApp, instance: HostedInstance): Promise<HttpEdge> {
+  const { max_body_mb: limit } = withHostSettings(instance, instance.config);
+  return HttpEdge.listen(app, {
+    host: instance.host,
+    port: instance.port,
+    ...(typeof limit === "number" && { bodyLimitBytes: limit * 1024 * 1024 }),
+    ...(limit === null && { bodyLimitBytes: null }),
+  });
+}

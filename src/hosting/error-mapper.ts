@@ -1,0 +1,118 @@
+import type { FailureInfo, ServerCallError } from "../calls/call-errors.ts";
+import type { ServerType } from "../definitions/definitions.ts";
+import type { HttpError } from "../definitions/errors.ts";
+import type { AppReply } from "../definitions/reply.ts";
+import { errorMessage } from "../errors.ts";
+import type { Logger } from "../logger.ts";
+import { isProviderError, type ProviderError } from "../model-endpoint/provider-error.ts";
+import type { ErrorDetail, ValidationError } from "../wire/schemas/validation.ts";
+import { isTooDeep } from "./nesting.ts";
+
+/** Error texts are read by models and people: the first part says it. */
+const MAX_ERROR_TEXT = 2_000;
+
+interface ErrorContext {
+  server: string;
+  type?: ServerType;
+  path: string;
+  signal: AbortSignal;
+  log: Logger;
+}
+
+/** Turns whatever a handler threw into a status and a body; the only place where error answers are made. */
+export function mapError(error: unknown, context: ErrorContext): Omit<AppReply, "cookies"> {
+  const reply = replyTo(error, context);
+  return context.type === "responses_api_models" ? withLibraryError(reply, error) : reply;
+}
+
+function replyTo(error: unknown, context: ErrorContext): Omit<AppReply, "cookies"> {
+  // A server file may bring its own copy of the package: errors are told apart by code, not by class.
+  const code = error instanceof Error ? (error as { code?: unknown }).code : undefined;
+  if (code === "VALIDATION_FAILED") {
+    context.log.debug(`${context.path}: ${errorMessage(error)}`);
+    return { status: 422, body: { detail: (error as ValidationError).detail.map(echoable) } };
+  }
+  if (code === "CONVERSION_UNSUPPORTED" || code === "CONVERSION_VALUE") {
+    return failure(422, {
+      class: "invalid_request",
+      stage: "model",
+      retryable: false,
+      message: errorMessage(error),
+    });
+  }
+  if (code === "SERVER_HTTP") return mapHttpError(error as HttpError);
+  if (isProviderError(error)) return mapProviderError(error);
+  if (code === "SERVER_CALL") return mapCallError(error as ServerCallError);
+  if (context.signal.aborted) {
+    const reason = errorMessage(context.signal.reason);
+    return failure(504, {
+      class: "timeout",
+      retryable: true,
+      message: `${context.server}${context.path}: ${reason}`,
+    });
+  }
+  context.log.error(
+    `${context.path}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+  );
+  return { status: 500, body: describe(error) };
+}
+
+/** What was refused is shown to the caller, unless it cannot be written. */
+function echoable(detail: ErrorDetail): ErrorDetail {
+  return isTooDeep(detail.input) ? { ...detail, input: "(nested too deeply to be shown)" } : detail;
+}
+
+function mapHttpError(error: HttpError): Omit<AppReply, "cookies"> {
+  const body: Record<string, unknown> = { detail: error.detail };
+  if (error.failure) body["error"] = error.failure;
+  const { status, retryAfterSeconds } = error;
+  if (retryAfterSeconds === undefined) return { status, body };
+  return { status, body, headers: { "retry-after": String(retryAfterSeconds) } };
+}
+
+/** The client libraries of the model APIs look for type and message under `error`, and for a type beside it. */
+function withLibraryError(reply: Omit<AppReply, "cookies">, error: unknown): Omit<AppReply, "cookies"> {
+  if (typeof reply.body !== "object" || reply.body === null) return reply;
+  const body = reply.body as Record<string, unknown>;
+  const type = LIBRARY_TYPES[reply.status] ?? "api_error";
+  const told = { type, message: errorMessage(error), ...(body["error"] as object | undefined) };
+  return { ...reply, body: { ...body, type: "error", error: told } };
+}
+
+const LIBRARY_TYPES: Readonly<Record<number, string>> = {
+  400: "invalid_request_error",
+  401: "authentication_error",
+  402: "billing_error",
+  403: "permission_error",
+  404: "not_found_error",
+  413: "request_too_large",
+  422: "invalid_request_error",
+  429: "rate_limit_error",
+  504: "timeout_error",
+  529: "overloaded_error",
+};
+
+/** A model server has tried again as often as its budget allows: client libraries that ask must not do so once more. */
+function mapProviderError(error: ProviderError): Omit<AppReply, "cookies"> {
+  const headers: Record<string, string> = { "x-should-retry": "false" };
+  if (error.retryAfterMs !== undefined) headers["retry-after"] = String(Math.ceil(error.retryAfterMs / 1000));
+  return { ...failure(error.status, error.failure), headers };
+}
+
+/** An error of another server keeps its status and root cause; a wrapper would hide what the user has to know. */
+function mapCallError(error: ServerCallError): Omit<AppReply, "cookies"> {
+  const { info } = error;
+  const status = error.status === undefined ? 502 : error.status >= 400 ? error.status : 502;
+  return failure(status, info);
+}
+
+function failure(status: number, info: FailureInfo): Omit<AppReply, "cookies"> {
+  return { status, body: { detail: info.message, error: info } };
+}
+
+/** The thrown value in the manner of a Python repr: short, and what models saw of the original. */
+function describe(error: unknown): string {
+  if (error === null || error === undefined) return `Error('${error} was thrown')`;
+  const name = error instanceof Error ? error.name : typeof error;
+  return `${name}('${errorMessage(error).slice(0, MAX_ERROR_TEXT)}')`;
+}

@@ -1,0 +1,61 @@
+import { isAbsolute, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type HostedCode, serverOfFile } from "./hosted-code.ts";
+
+const CORE = fileURLToPath(new URL("../..", import.meta.url));
+const FRAME = /^\s+at (?:.*\()?(?:async )?(.+?)(?::\d+)*\)?$/;
+
+/** Files of the functions under way, innermost first. */
+export function callingFiles(): string[] {
+  const { prepareStackTrace, stackTraceLimit } = Error;
+  try {
+    Error.stackTraceLimit = 100;
+    Error.prepareStackTrace = (_error, sites) => sites.map((site) => site.getFileName() ?? "");
+    return new Error().stack as unknown as string[];
+  } finally {
+    Error.prepareStackTrace = prepareStackTrace;
+    Error.stackTraceLimit = stackTraceLimit;
+  }
+}
+
+/** The server among these whose code an error comes from: the innermost one in its stack. */
+export function serverOfError(error: unknown, code: readonly HostedCode[]): string | undefined {
+  const stack = error instanceof Error ? (error.stack ?? "") : "";
+  for (const line of stack.split("\n")) {
+    const file = FRAME.exec(line)?.[1];
+    const server = file === undefined ? undefined : serverOfFile(file, code);
+    if (server !== undefined) return server;
+  }
+  return undefined;
+}
+
+/** Whether a file is of this package or of Node, whose inner workings are not what an author looks for. */
+export function isInternal(file: string): boolean {
+  return !isAbsolute(pathOf(file)) || isCore(file) || file.includes(`${sep}node_modules${sep}jiti${sep}`);
+}
+
+/** Whether a file is of this package. */
+export function isCore(file: string): boolean {
+  return pathOf(file).startsWith(CORE);
+}
+
+function pathOf(file: string): string {
+  return file.startsWith("file:") ? fileURLToPath(file) : file;
+}
+
+/** Text and stack of something thrown, with the lines an author can do something about. */
+export function authorTrace(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const lines = (error.stack ?? `${error.name}: ${error.message}`).split("\n");
+  return lines
+    .filter((line) => {
+      const file = FRAME.exec(line)?.[1];
+      return file === undefined || !isInternal(file);
+    })
+    .join("\n");
+}
+
+/** What is said about an error that no request can be failed with. */
+export function strayText(error: unknown): string {
+  return `thrown outside of a request: ${authorTrace(error)}`;
+}

@@ -1,0 +1,124 @@
+import { url as debuggerUrl } from "node:inspector";
+import { extname } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
+import { GymError } from "../../errors.ts";
+import { compiledTwin } from "../locate-server.ts";
+import type { HostedCode } from "./hosted-code.ts";
+
+const BEAT_MS = 500;
+const DEFAULT_WARN_SECONDS = 5;
+const DEFAULT_LIMIT_SECONDS = 300;
+const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/** Where the beating thread and the watching one meet. */
+export const Slot = { beat: 0, held: 1, entered: 2, count: 3 } as const;
+
+export interface WatchdogTask extends WatchdogLimits, WatchedProcess {
+  slots: SharedArrayBuffer;
+  code: readonly HostedCode[];
+  /** Signals this program answers by itself; with the loop blocked it cannot. */
+  signals: readonly NodeJS.Signals[];
+}
+
+/** The process the loop belongs to. */
+export interface WatchedProcess {
+  /** Whether a single server lives in it. */
+  hasOneServer: boolean;
+  /** It must not outlive the process with this id. */
+  parent?: number;
+  /** Processes below it that were there before the servers; set when everything else below ends with it. */
+  startedBefore?: readonly number[];
+}
+
+export interface WatchdogLimits {
+  warnSeconds: number;
+  /** Null: never ends the process. */
+  limitSeconds: number | null;
+}
+
+/** How long a server may hold the event loop: `blocked_loop_warn_seconds` and `blocked_loop_limit_seconds`. */
+export function watchdogLimits(config: Readonly<Record<string, unknown>>): WatchdogLimits {
+  return {
+    warnSeconds:
+      seconds(config, "blocked_loop_warn_seconds", DEFAULT_WARN_SECONDS) ?? Number.POSITIVE_INFINITY,
+    limitSeconds: seconds(config, "blocked_loop_limit_seconds", DEFAULT_LIMIT_SECONDS),
+  };
+}
+
+function seconds(config: Readonly<Record<string, unknown>>, key: string, preset: number): number | null {
+  const value = config[key] === undefined ? preset : config[key];
+  if (value === null || (typeof value === "number" && value > 0)) return value;
+  throw new GymError(
+    "SERVER_CONFIG",
+    `${key} is ${JSON.stringify(value)}; it must be a number above 0, or null.`,
+  );
+}
+
+/**
+ * Notices from another thread when this one does nothing but compute: names the server whose code it is in, ends the
+ * process when that lasts beyond the limit, and does what signals ask for meanwhile. Nothing in this thread could.
+ */
+export class Watchdog {
+  readonly #slots = new Int32Array(new SharedArrayBuffer(Slot.count * Int32Array.BYTES_PER_ELEMENT));
+  readonly #beat: NodeJS.Timeout;
+  readonly #code: readonly HostedCode[];
+  readonly #worker: Worker | undefined;
+
+  /** Watches from now on: also code that is being loaded may never come back. */
+  constructor(
+    code: readonly HostedCode[],
+    limits: WatchdogLimits,
+    watched: WatchedProcess & { installRoot: string },
+  ) {
+    const { installRoot, ...about } = watched;
+    this.#code = code;
+    this.#beat = setInterval(() => Atomics.add(this.#slots, Slot.beat, 1), BEAT_MS).unref();
+    // Whoever looks at the process with a debugger stops it for as long as it takes.
+    if (debuggerUrl() !== undefined) return;
+    const slots = this.#slots.buffer as SharedArrayBuffer;
+    // One that nobody listens for ends the process by itself, and must go on doing so.
+    const signals = STOP_SIGNALS.filter((signal) => process.listenerCount(signal) > 0);
+    this.#worker = startWorker({ slots, code, signals, ...limits, ...about }, installRoot);
+  }
+
+  /** A number for the server, for `enter`. */
+  numberOf(server: string): number {
+    return this.#code.findIndex((hosted) => hosted.server === server) + 1;
+  }
+
+  /** The handler of a server begins to run… */
+  enter(server: number): void {
+    this.#slots[Slot.held] = server;
+    this.#slots[Slot.entered] = server;
+  }
+
+  /** …and waits for the first time, or is done. */
+  leave(): void {
+    this.#slots[Slot.held] = 0;
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#beat);
+    await this.#worker?.terminate();
+  }
+}
+
+function startWorker(workerData: WatchdogTask, installRoot: string): Worker {
+  const suffix = extname(fileURLToPath(import.meta.url));
+  const source = fileURLToPath(new URL(`./watchdog-worker${suffix}`, import.meta.url));
+  const entry = compiledTwin(source, installRoot) ?? source;
+  const worker = new Worker(entry, {
+    name: "watchdog",
+    workerData,
+    execArgv: entry.endsWith(".ts") ? ["--import", "jiti/register"] : [],
+    // It holds next to nothing.
+    ...(entry.endsWith(".js") && {
+      resourceLimits: { maxOldGenerationSizeMb: 24, maxYoungGenerationSizeMb: 4 },
+    }),
+  });
+  worker.unref();
+  // A run without a watchdog is better than no run.
+  worker.on("error", () => {});
+  return worker;
+}

@@ -1,0 +1,210 @@
+import { connect } from "node:net";
+import { Readable } from "node:stream";
+import { type Agent, request } from "undici";
+import { afterEach, expect, it } from "vitest";
+import { silentLogger } from "../logger.ts";
+import { ServerApp } from "./app.ts";
+import { HttpEdge, type HttpEdgeOptions, ListenError } from "./http-edge.ts";
+
+const open: HttpEdge[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((edge) => edge.close()));
+});
+
+let nextPort = 21_000 + (process.pid % 500) * 10;
+
+async function listen(options: Partial<HttpEdgeOptions> = {}) {
+  const seen: AbortSignal[] = [];
+  const app = new ServerApp({
+    name: "demo",
+    type: "resources_servers",
+    className: "Demo",
+    get: {},
+    post: {
+      "/echo": ({ body }) => body ?? null,
+      "/boom": () => {
+        throw new TypeError("bad thing");
+      },
+      "/hang": ({ signal }) => {
+        seen.push(signal);
+        return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+      },
+    },
+    log: silentLogger,
+  });
+  const port = nextPort++;
+  const edge = await HttpEdge.listen(app, { host: "127.0.0.1", port, ...options });
+  open.push(edge);
+  return { url: `http://127.0.0.1:${port}`, port, edge, seen };
+}
+
+async function post(url: string, body: string | undefined, dispatcher?: Agent) {
+  const reply = await request(url, {
+    method: "POST",
+    ...(body !== undefined && { body }),
+    ...(dispatcher && { dispatcher }),
+  });
+  return { status: reply.statusCode, body: await reply.body.json(), cookies: reply.headers["set-cookie"] };
+}
+
+it("writes whole rewards as floats", async () => {
+  const { url } = await listen();
+  const reply = await request(`${url}/echo`, { method: "POST", body: '{"reward":1,"count":1}' });
+  expect(await reply.body.text()).toBe('{"reward":1.0,"count":1}');
+});
+
+it("answers JSON with the session cookie on every status", async () => {
+  const { url } = await listen();
+  const ok = await post(`${url}/echo`, '{"a":[1,"ü"]}');
+  expect(ok).toMatchObject({ status: 200, body: { a: [1, "ü"] } });
+  expect(String(ok.cookies)).toMatch(/^Demo___demo=.*; path=\/; Max-Age=1209600; httponly; samesite=lax$/);
+  const boom = await post(`${url}/boom`, "{}");
+  expect(boom).toMatchObject({ status: 500, body: "TypeError('bad thing')" });
+  expect(String(boom.cookies)).toContain("Demo___demo=");
+  expect(await post(`${url}/nowhere`, "{}")).toMatchObject({ status: 404, body: { detail: "Not Found" } });
+  const wrongMethod = await request(`${url}/echo`);
+  expect(wrongMethod.statusCode).toBe(405);
+  await wrongMethod.body.dump();
+});
+
+it("refuses a body that is no JSON with 422 and one that is too large with 413", async () => {
+  const { url } = await listen({ bodyLimitBytes: 1000 });
+  const bad = await post(`${url}/echo`, '{"a":');
+  expect(bad.status).toBe(422);
+  expect(bad.body).toEqual({
+    detail: [
+      {
+        type: "json_invalid",
+        loc: ["body", 5],
+        msg: "JSON decode error",
+        input: {},
+        ctx: { error: expect.any(String) },
+      },
+    ],
+  });
+  expect(String(bad.cookies)).toContain("Demo___demo=");
+  const tooLarge = await post(`${url}/echo`, JSON.stringify("x".repeat(2000)));
+  expect(tooLarge).toMatchObject({
+    status: 413,
+    body: { detail: expect.stringMatching(/larger than [\d.]+ MB, .*\(max_body_mb\)/) },
+  });
+});
+
+it("reads a body whose size is not announced, and refuses it once it is too large", async () => {
+  const { url, port } = await listen({ bodyLimitBytes: 1000 });
+  const inPieces = (count: number) =>
+    request(`${url}/echo`, {
+      method: "POST",
+      body: Readable.from(['{"a":"', ...Array.from({ length: count }, () => "é".repeat(50)), '"}']),
+    });
+  const read = await inPieces(3);
+  expect(await read.body.json()).toEqual({ a: "é".repeat(150) });
+  const refused = await inPieces(50);
+  expect(refused.statusCode).toBe(413);
+  await refused.body.dump();
+  // It never stops sending: the server does not wait for the end.
+  const endless = `POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${`64\r\n${"x".repeat(100)}\r\n`.repeat(20)}`;
+  expect(await raw(port, endless)).toMatch(/^HTTP\/1.1 413 /);
+});
+
+it("answers a GET that has a body, and one whose path is no text", async () => {
+  const { url } = await listen();
+  const reply = await request(`${url}/`, { method: "GET", body: "{}" });
+  expect([reply.statusCode, await reply.body.json()]).toEqual([200, { status: "ok" }]);
+  const odd = await request(`${url}/%zz?x=1`);
+  expect([odd.statusCode, await odd.body.json()]).toEqual([404, { detail: "Not Found" }]);
+});
+
+it("reads the bare words Python writes for numbers that are none", async () => {
+  const { url } = await listen();
+  expect(await post(`${url}/echo`, '{"reward": NaN, "a": [1]}')).toMatchObject({
+    status: 200,
+    body: { reward: null, a: [1] },
+  });
+});
+
+it("tells every refusal in one form", async () => {
+  const { url, port } = await listen({ headersTimeoutMs: 200 });
+  for (const method of ["OPTIONS", "PUT", "TRACE"] as const) {
+    const reply = await request(`${url}/echo`, { method });
+    expect([reply.statusCode, await reply.body.json()]).toEqual([405, { detail: "Method Not Allowed" }]);
+  }
+  expect(await raw(port, "GARBAGE\r\n\r\n")).toMatch(
+    /^HTTP\/1.1 400 .*\{"detail":"this is no HTTP request"\}$/s,
+  );
+  expect(await raw(port, `GET / HTTP/1.1\r\nHost: x\r\nX: ${"a".repeat(40_000)}\r\n\r\n`)).toMatch(
+    /^HTTP\/1.1 431 .*\{"detail":"the request's headers are too large"\}$/s,
+  );
+  // A slow-loris client: it never finishes its headers, and does not keep its socket.
+  expect(await raw(port, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Le")).toMatch(
+    /^HTTP\/1.1 408 .*\{"detail":"the request did not arrive in time"\}$/s,
+  );
+});
+
+it("ends a request whose body never comes", async () => {
+  const { port, seen } = await listen({ headersTimeoutMs: 200, requestTimeoutMs: 300 });
+  const reply = await raw(port, 'POST /hang HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"a":');
+  expect(reply).toMatch(/^HTTP\/1.1 408 /);
+  expect(seen).toEqual([]);
+});
+
+/** Sends bytes and gives everything that comes back until the server closes the connection. */
+function raw(port: number, text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, "127.0.0.1");
+    let reply = "";
+    socket.on("data", (chunk) => (reply += chunk));
+    socket.on("close", () => resolve(reply));
+    socket.on("error", (error: Error & { code?: string }) => error.code === "ECONNRESET" || reject(error));
+    socket.write(text);
+  });
+}
+
+it("tells the handler when the caller has gone", async () => {
+  const { url, seen } = await listen();
+  const controller = new AbortController();
+  const call = request(`${url}/hang`, { method: "POST", body: "{}", signal: controller.signal }).catch(
+    () => "gone",
+  );
+  await expect.poll(() => seen.length).toBe(1);
+  controller.abort();
+  expect(await call).toBe("gone");
+  await expect.poll(() => seen[0]?.aborted).toBe(true);
+});
+
+it("shuts down within its grace although a request hangs and a client never finishes its request", async () => {
+  const { url, port, edge, seen } = await listen();
+  const hanging = post(`${url}/hang`, "{}").catch(() => "cut off");
+  const loris = connect(port, "127.0.0.1");
+  loris.write("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Le");
+  loris.on("error", () => {});
+  await expect.poll(() => seen.length).toBe(1);
+  const started = performance.now();
+  await edge.close();
+  open.length = 0;
+  expect(performance.now() - started).toBeLessThan(3_000);
+  await hanging;
+});
+
+it("says that a port is taken", async () => {
+  const { port } = await listen();
+  const app = new ServerApp({
+    name: "second",
+    type: "resources_servers",
+    className: "Demo",
+    get: {},
+    post: {},
+    log: silentLogger,
+  });
+  const attempt = HttpEdge.listen(app, { host: "127.0.0.1", port });
+  await expect(attempt).rejects.toThrow(ListenError);
+  await expect(attempt).rejects.toThrow(`'second' cannot listen on 127.0.0.1:${port}: the port is taken`);
+});
+
+it("answers also when the answer is too deep to be written", async () => {
+  const { url } = await listen();
+  const depth = 50_000;
+  const reply = await request(`${url}/echo`, { method: "POST", body: "[".repeat(depth) + "]".repeat(depth) });
+  expect([200, 422, 500]).toContain(reply.statusCode);
+  await reply.body.dump();
+});

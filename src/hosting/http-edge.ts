@@ -1,0 +1,228 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import { parseCookieHeader } from "../calls/cookies.ts";
+import type { AppReply } from "../definitions/reply.ts";
+import { errorMessage, GymError } from "../errors.ts";
+import type { ServerApp } from "./app.ts";
+import { EdgeCall } from "./edge-call.ts";
+import { parseBody } from "./parse-body.ts";
+import { plainText } from "./reply-text.ts";
+import { SESSION_COOKIE_ATTRIBUTES } from "./session-cookie.ts";
+
+/** Longer than the clients' 15 s, so that they never reuse a socket that is being closed. */
+const KEEP_ALIVE_MS = 30_000;
+/** A client gets this long to send its headers, and this long for the whole request: slow ones do not hold sockets for ever. */
+const HEADERS_TIMEOUT_MS = 60_000;
+const REQUEST_TIMEOUT_MS = 300_000;
+const CHECK_INTERVAL_MS = 5_000;
+export const DEFAULT_BODY_LIMIT_BYTES = 128 * 1024 * 1024;
+/** What is still running when this time is over is cut off. */
+const SHUTDOWN_GRACE_MS = 500;
+const BACKLOG = 16_384;
+
+export interface HttpEdgeOptions {
+  host: string;
+  port: number;
+  /** Null: no limit. */
+  bodyLimitBytes?: number | null;
+  /** How long a client may take to send its headers, and its whole request. */
+  headersTimeoutMs?: number;
+  requestTimeoutMs?: number;
+}
+
+/** A server reachable over HTTP. On `node:http` itself: nothing here needs a router, and a framework would double the time to start. */
+export class HttpEdge {
+  readonly #server: Server;
+  readonly #app: ServerApp;
+  readonly #bodyLimit: number;
+  readonly #inFlight = new Set<EdgeCall>();
+
+  private constructor(app: ServerApp, options: HttpEdgeOptions) {
+    const { bodyLimitBytes = DEFAULT_BODY_LIMIT_BYTES } = options;
+    const { headersTimeoutMs = HEADERS_TIMEOUT_MS, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
+    this.#app = app;
+    this.#bodyLimit = bodyLimitBytes ?? Number.POSITIVE_INFINITY;
+    const timeouts = {
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      requestTimeout: requestTimeoutMs,
+      headersTimeout: headersTimeoutMs,
+      connectionsCheckingInterval: Math.min(CHECK_INTERVAL_MS, headersTimeoutMs, requestTimeoutMs),
+    };
+    this.#server = createServer(timeouts, (request, response) => this.#read(request, response));
+    this.#server.on("clientError", refuseConnection);
+  }
+
+  /** Listens; a port that is taken is an error that says so. */
+  static async listen(app: ServerApp, options: HttpEdgeOptions): Promise<HttpEdge> {
+    const edge = new HttpEdge(app, options);
+    const { host, port } = options;
+    try {
+      await new Promise<void>((resolve, reject) => {
+        edge.#server.once("error", reject);
+        edge.#server.listen({ host, port, backlog: BACKLOG }, () => {
+          edge.#server.off("error", reject);
+          resolve();
+        });
+      });
+    } catch (error) {
+      throw new ListenError(app.name, host, port, error);
+    }
+    return edge;
+  }
+
+  /** Lets running requests finish for a moment, then cuts them off. */
+  async close(): Promise<void> {
+    const server = this.#server;
+    server.closeIdleConnections();
+    const deadline = setTimeout(() => {
+      for (const call of this.#inFlight) call.abort(new Error(`${this.#app.name} is shutting down`));
+      server.closeAllConnections();
+    }, SHUTDOWN_GRACE_MS);
+    try {
+      await new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        if (this.#inFlight.size === 0) server.closeAllConnections();
+      });
+    } finally {
+      clearTimeout(deadline);
+    }
+  }
+
+  #read(request: IncomingMessage, response: ServerResponse): void {
+    const { headers } = request;
+    const announced = headers["content-length"];
+    if (announced === undefined && headers["transfer-encoding"] === undefined)
+      return void this.#answer(request, response, "");
+    if (announced !== undefined && Number(announced) > this.#bodyLimit) {
+      this.#refuse(response);
+      return;
+    }
+    const chunks: Buffer[] = [];
+    let size = 0;
+    request.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > this.#bodyLimit) {
+        request.removeAllListeners("data");
+        request.removeAllListeners("end");
+        this.#refuse(response);
+      } else chunks.push(chunk);
+    });
+    request.on("end", () => {
+      const [only] = chunks;
+      const bytes = only && chunks.length === 1 ? only : Buffer.concat(chunks);
+      void this.#answer(request, response, bytes.toString("utf8"));
+    });
+    // Whoever goes away in the middle of a request gets no answer.
+    request.on("error", () => response.destroy());
+  }
+
+  /** What has not been read of the body yet stays unread. */
+  #refuse(response: ServerResponse): void {
+    const limit = `${Number((this.#bodyLimit / (1024 * 1024)).toPrecision(3))} MB`;
+    void send(response, {
+      status: 413,
+      body: { detail: `the body is larger than ${limit}, the most this server takes (max_body_mb)` },
+      headers: { connection: "close" },
+      cookies: {},
+    });
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse, text: string): Promise<void> {
+    const call = new EdgeCall(request.method ?? "GET", pathOf(request.url ?? "/"), parseBody(text), {
+      cookies: parseCookieHeader(request.headers.cookie),
+      headers: request.headers,
+    });
+    this.#inFlight.add(call);
+    const onClose = () => {
+      if (!response.writableEnded) call.abort(new Error("the caller closed the connection"));
+    };
+    response.on("close", onClose);
+    try {
+      await send(response, await this.#app.handle(call));
+    } catch (error) {
+      // The answer could not be written: it is no JSON, or the connection is gone.
+      if (response.headersSent || response.destroyed) response.destroy();
+      else await send(response, this.#app.unwritable(call, error));
+    } finally {
+      response.off("close", onClose);
+      this.#inFlight.delete(call);
+    }
+  }
+}
+
+function pathOf(url: string): string {
+  const query = url.indexOf("?");
+  return query < 0 ? url : url.slice(0, query);
+}
+
+/** A server could not listen on its address. */
+export class ListenError extends GymError {
+  readonly port: number;
+  readonly host: string;
+  readonly systemCode: string | undefined;
+
+  constructor(server: string, host: string, port: number, cause: unknown) {
+    const systemCode = (cause as { code?: string } | null)?.code;
+    const reason = systemCode === "EADDRINUSE" ? "the port is taken" : errorMessage(cause);
+    super("SERVER_LISTEN", `Server '${server}' cannot listen on ${host}:${port}: ${reason}.`, { cause });
+    this.host = host;
+    this.port = port;
+    this.systemCode = systemCode;
+  }
+}
+
+/** Bytes that are no HTTP request, or too slow to become one: told in the form of every other error. */
+function refuseConnection(error: Error & { code?: string }, socket: Duplex): void {
+  if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
+  const [status, reason, detail] = REFUSALS[error.code ?? ""] ?? [
+    400,
+    "Bad Request",
+    "this is no HTTP request",
+  ];
+  const body = JSON.stringify({ detail });
+  socket.end(
+    `HTTP/1.1 ${status} ${reason}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  );
+}
+
+const REFUSALS: Readonly<Record<string, readonly [number, string, string]>> = {
+  HPE_HEADER_OVERFLOW: [431, "Request Header Fields Too Large", "the request's headers are too large"],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, "Request Timeout", "the request did not arrive in time"],
+};
+
+async function send(response: ServerResponse, reply: AppReply): Promise<void> {
+  const cookies: string[] = [];
+  for (const name in reply.cookies)
+    cookies.push(`${name}=${reply.cookies[name]}${SESSION_COOKIE_ATTRIBUTES}`);
+  const headers: Record<string, string | string[]> = { ...reply.headers };
+  if (cookies.length > 0) headers["set-cookie"] = cookies;
+  if (reply.stream) {
+    headers["content-type"] = "text/event-stream; charset=utf-8";
+    headers["cache-control"] = "no-cache";
+    response.writeHead(reply.status, headers);
+    for await (const frame of reply.stream) {
+      if (response.destroyed) return;
+      if (!response.write(frame)) await drained(response);
+    }
+    response.end();
+    return;
+  }
+  // A text goes out in one piece with its headers; bytes would go out beside them.
+  const body = plainText(reply);
+  if (body !== "") headers["content-type"] ??= "application/json";
+  headers["content-length"] = String(Buffer.byteLength(body));
+  response.writeHead(reply.status, headers);
+  response.end(body);
+}
+
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      response.off("drain", done);
+      response.off("close", done);
+      resolve();
+    };
+    response.on("drain", done);
+    response.on("close", done);
+  });
+}

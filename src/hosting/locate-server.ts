@@ -1,0 +1,114 @@
+import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { isAbsolute, join, relative, resolve, sep } from "node:path";
+import type { ServerType } from "../definitions/definitions.ts";
+import { GymError } from "../errors.ts";
+import { getCloseMatches } from "../python/difflib.ts";
+
+/** The same server in another language: configs of the original say `app.py`, a built package has `app.js`. */
+const ENTRY_FILE = /\.(?:py|ts|js|mjs)$/;
+const TWINS = [".ts", ".js", ".mjs"];
+
+/** Where a server's code is, and what it needs to run. */
+export interface ServerCode {
+  directory: string;
+  /** Absolute path of the file to run. */
+  entry: string;
+  language: "node" | "python";
+  /** Whether the folder brings libraries of its own (a package.json with dependencies). */
+  hasOwnDependencies: boolean;
+}
+
+export class ServerCodeError extends GymError {
+  constructor(message: string) {
+    super("SERVER_CODE", message);
+  }
+}
+
+/** Finds the folder `<type>/<implementation>` under the roots and the file in it that runs the server. */
+export function locateServer(
+  instance: { name: string; type: ServerType; implementation: string; entrypoint: string },
+  roots: readonly string[],
+): ServerCode {
+  const { name, type, implementation, entrypoint } = instance;
+  if (isAbsolute(entrypoint) || entrypoint.split(/[\\/]/).includes("..")) {
+    throw new ServerCodeError(
+      `Server '${name}': entrypoint '${entrypoint}' must be a path inside ${type}/${implementation}.`,
+    );
+  }
+  const candidates = roots.map((root) => join(root, type, implementation));
+  for (const directory of candidates) {
+    const entry = entryIn(directory, entrypoint);
+    if (!entry) continue;
+    const language = entry.endsWith(".py") ? "python" : "node";
+    return {
+      directory,
+      entry,
+      language,
+      hasOwnDependencies: language === "node" && ownDependencies(directory),
+    };
+  }
+  throw notFound(instance, candidates);
+}
+
+function notFound(
+  { name, type, implementation, entrypoint }: Parameters<typeof locateServer>[0],
+  candidates: readonly string[],
+): ServerCodeError {
+  const existing = candidates.filter((directory) => existsSync(directory));
+  const tried = (existing.length > 0 ? existing : candidates).map((path) => `  - ${path}`).join("\n");
+  if (existing.length === 0)
+    return new ServerCodeError(
+      `Server '${name}' needs a folder ${type}/${implementation}, which was not found. Looked in:\n${tried}`,
+    );
+  const wanted = `'${entrypoint}'${entrypoint.endsWith(".py") ? ` (or '${twinsOf(entrypoint)[0]}')` : ""}`;
+  const nearest = nearestEntry(entrypoint, existing);
+  const hint = nearest === undefined ? "" : `\nDid you mean \`entrypoint: ${nearest}\`?`;
+  return new ServerCodeError(
+    `Server '${name}' needs its entrypoint ${wanted}, which was not found. Looked in:\n${tried}${hint}`,
+  );
+}
+
+/** The file whose name comes closest, else the usual one where it is there. */
+function nearestEntry(entrypoint: string, directories: readonly string[]): string | undefined {
+  const files = directories
+    .flatMap((directory) => readdirSync(directory))
+    .filter((file) => ENTRY_FILE.test(file) && !/\.test\.\w+$/.test(file));
+  const [close] = getCloseMatches(entrypoint, files, 1);
+  return close ?? files.find((file) => /^app\.\w+$/.test(file));
+}
+
+function entryIn(directory: string, entrypoint: string): string | undefined {
+  for (const file of [entrypoint, ...twinsOf(entrypoint)]) {
+    const path = resolve(directory, file);
+    if (statSync(path, { throwIfNoEntry: false })?.isFile()) return path;
+  }
+  return undefined;
+}
+
+/** `app.py` → `app.ts`, `app.js`, `app.mjs`. */
+function twinsOf(entrypoint: string): string[] {
+  if (!ENTRY_FILE.test(entrypoint)) return [];
+  const stem = entrypoint.replace(ENTRY_FILE, "");
+  return TWINS.map((extension) => stem + extension).filter((file) => file !== entrypoint);
+}
+
+function ownDependencies(directory: string): boolean {
+  const file = join(directory, "package.json");
+  if (!existsSync(file)) return false;
+  try {
+    const { dependencies } = JSON.parse(readFileSync(file, "utf8")) as { dependencies?: object };
+    return Object.keys(dependencies ?? {}).some((name) => name !== "nemo-gym");
+  } catch (error) {
+    throw new ServerCodeError(`${file} is not valid JSON: ${(error as Error).message}`);
+  }
+}
+
+/** The compiled twin of a built-in source file, when there is one that is not older. */
+export function compiledTwin(entry: string, installRoot: string): string | undefined {
+  if (!entry.endsWith(".ts")) return undefined;
+  const path = relative(realpathSync(installRoot), realpathSync(entry));
+  if (path.startsWith("..") || isAbsolute(path) || path.split(sep).includes("node_modules")) return undefined;
+  const twin = join(installRoot, "dist", path.replace(/\.ts$/, ".js"));
+  const compiled = statSync(twin, { throwIfNoEntry: false });
+  return compiled && compiled.mtimeMs >= statSync(entry).mtimeMs ? twin : undefined;
+}

@@ -1,0 +1,254 @@
+import type { z } from "zod";
+import { Deadline } from "../../calls/deadline.ts";
+import type { ServerContext } from "../../calls/server-context.ts";
+import { callLimits } from "../../definitions/call-limits.ts";
+import type { ResourcesServerDefinition } from "../../definitions/define-resources.ts";
+import { HttpError } from "../../definitions/errors.ts";
+import { Reply } from "../../definitions/reply.ts";
+import { GymError } from "../../errors.ts";
+import type { JsonObject } from "../../python/json/json-object.ts";
+import { type AppParts, callWith, type Handler, type RouteCall } from "../app.ts";
+import { jsonSchemaOf } from "../apps/openapi.ts";
+import { mapError } from "../error-mapper.ts";
+import { refusalOf } from "./mcp-messages.ts";
+import { restoreToolNames, stripToolNames } from "./mcp-names.ts";
+import { type McpToken, readMcpToken, signMcpToken } from "./mcp-token.ts";
+
+/** Names the session of an MCP call. */
+export const TOKEN_HEADER = "x-nemo-gym-session-token";
+/** Headers of the protocol itself. */
+export const MCP_HEADERS = ["mcp-protocol-version", "mcp-session-id", "mcp-method", "mcp-name"];
+const RESERVED = new Set(["verify", "seed_session", "aggregate_metrics", "mcp"]);
+const TOOL_NAME = /^[A-Za-z0-9_-]+$/;
+const ANY_OBJECT = { type: "object", additionalProperties: true };
+
+interface McpTool {
+  name: string;
+  description?: string;
+  inputSchema: JsonObject;
+  call: Handler;
+}
+
+interface ToolResult {
+  content: { type: "text"; text: string }[];
+  structuredContent?: JsonObject;
+  isError?: boolean;
+}
+
+/** Offers the tools of a resources server to MCP clients at `/mcp`, in the session that `/seed_session` opened. */
+export class McpExposure {
+  readonly #parts: AppParts;
+  readonly #options: ResourcesServerDefinition["options"];
+  readonly #tools: Map<string, McpTool>;
+  readonly #secret: string;
+  /** How long a tool may take: no agent stands between it and the client. */
+  readonly #limitMs: number | null;
+
+  constructor(
+    parts: AppParts,
+    options: ResourcesServerDefinition["options"],
+    { config, globalConfig }: Pick<ServerContext<unknown>, "config" | "globalConfig">,
+  ) {
+    this.#parts = parts;
+    this.#options = options;
+    this.#limitMs = callLimits(globalConfig).toolCallMs;
+    this.#secret = `${parts.className}___${parts.name}`;
+    this.#tools = this.#harvest(config);
+  }
+
+  /** Adds the route and wraps seeding (token in the reply) and verification (tool names as the model saw them). */
+  install(): void {
+    const { post } = this.#parts as { post: Record<string, Handler> };
+    const { "/seed_session": seed, "/verify": verify } = post;
+    if (!seed || !verify)
+      throw mcpRefusal(this.#parts.name, "/mcp", "the server has no /seed_session or no /verify");
+    post["/seed_session"] = async (call) => {
+      const reply = (await seed(call)) as JsonObject;
+      if ("mcp" in reply) return reply;
+      return { ...reply, mcp: this.#connection(call) };
+    };
+    post["/verify"] = async (call) => {
+      const { body, restored } = stripToolNames(call.body, this.#parts.name);
+      const reply = (await verify(callWith(call, { body }))) as JsonObject;
+      return restored.size === 0 ? reply : restoreToolNames(reply, restored);
+    };
+    post["/mcp"] = (call) => this.#serve(call);
+    this.#parts.sessionOf = (headers) => {
+      const token = this.#token(headers);
+      return typeof token === "object" ? token.sid : undefined;
+    };
+    this.#parts.takesMalformed = (path) => path === "/mcp" || path.startsWith("/mcp/");
+    this.#parts.mounts = [...(this.#parts.mounts ?? []), "/mcp"];
+    if (this.#parts.fallback && !this.#options.fallbackTool?.list) {
+      this.#parts.log.warn(
+        "fallbackTool has no `list`: the tools behind it cannot be called over MCP, and rollouts that need them will fail",
+      );
+    }
+  }
+
+  #connection(call: RouteCall): JsonObject {
+    const allowed = this.#options.allowedTools?.(call.body as JsonObject) ?? null;
+    const token = signMcpToken(this.#secret, { sid: call.sessionId, tools: allowed && [...allowed] });
+    return {
+      server_name: this.#parts.name,
+      url_path: "/mcp",
+      transport: "http",
+      headers: { "X-NeMo-Gym-Session-Token": token },
+    };
+  }
+
+  #harvest(config: unknown): Map<string, McpTool> {
+    const tools = new Map<string, McpTool>();
+    const add = (tool: McpTool) => {
+      if (!TOOL_NAME.test(tool.name))
+        throw mcpRefusal(this.#parts.name, `/${tool.name}`, "MCP tool names are letters, digits, _ and -");
+      if (RESERVED.has(tool.name))
+        throw mcpRefusal(this.#parts.name, `/${tool.name}`, "the name is reserved");
+      if (tools.has(tool.name))
+        throw mcpRefusal(this.#parts.name, `/${tool.name}`, "two tools have this name");
+      tools.set(tool.name, tool);
+    };
+    for (const [name, tool] of Object.entries(this.#options.tools ?? {})) {
+      const { description, input, expose } = tool as {
+        description?: string;
+        input?: z.ZodType;
+        expose?: boolean;
+      };
+      const call = this.#parts.post[`/${name}`];
+      if (expose === false || !call) continue;
+      add({
+        name,
+        ...(description && { description }),
+        inputSchema: input ? jsonSchemaOf(input) : ANY_OBJECT,
+        call,
+      });
+    }
+    const { fallback } = this.#parts;
+    for (const tool of (fallback && this.#options.fallbackTool?.list?.(config)) || []) {
+      if (fallback) add({ ...tool, call: (call) => fallback(callWith(call, { path: `/${tool.name}` })) });
+    }
+    return tools;
+  }
+
+  async #serve(call: RouteCall): Promise<Reply> {
+    const refusal = refusalOf(call.body);
+    if (refusal) return refusal;
+    // Loaded on first use: most servers never speak MCP.
+    const { Server, WebStandardStreamableHTTPServerTransport } = await import("@modelcontextprotocol/server");
+    const token = this.#token(call.headers);
+    const server = new Server({ name: this.#parts.name, version: "1.0.0" }, { capabilities: { tools: {} } });
+    server.setRequestHandler("tools/list", () => ({ tools: this.#list(token) }) as never);
+    server.setRequestHandler(
+      "tools/call",
+      async ({ params }) => (await this.#call(params.name, params.arguments ?? {}, token, call)) as never,
+    );
+    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+    await server.connect(transport);
+    try {
+      const headers = new Headers({
+        accept: "application/json, text/event-stream",
+        "content-type": "application/json",
+      });
+      for (const name of MCP_HEADERS) {
+        const value = call.headers[name];
+        if (typeof value === "string") headers.set(name, value);
+      }
+      const request = new Request("http://localhost/mcp", { method: "POST", headers, body: "{}" });
+      const response = await transport.handleRequest(request, { parsedBody: call.body });
+      return new Reply({ status: response.status, raw: await response.text() });
+    } finally {
+      await server.close();
+    }
+  }
+
+  #token(headers: RouteCall["headers"]): McpToken | "missing" | "invalid" {
+    const header = headers[TOKEN_HEADER];
+    if (typeof header !== "string" || header === "") return "missing";
+    return readMcpToken(this.#secret, header) ?? "invalid";
+  }
+
+  #list(token: McpToken | "missing" | "invalid"): unknown[] {
+    const allowed = typeof token === "object" ? token.tools : null;
+    return [...this.#tools.values()]
+      .filter((tool) => !allowed || allowed.includes(tool.name))
+      .map(({ call: _call, ...tool }) => tool);
+  }
+
+  async #call(
+    name: string,
+    input: unknown,
+    token: McpToken | "missing" | "invalid",
+    call: RouteCall,
+  ): Promise<ToolResult> {
+    const tool = this.#tools.get(name);
+    if (!tool) return failed(`Unknown tool '${name}'. Tools: ${[...this.#tools.keys()].sort().join(", ")}`);
+    if (token === "missing")
+      return failed("The X-NeMo-Gym-Session-Token header is missing: take it from /seed_session.");
+    if (token === "invalid")
+      return failed("The X-NeMo-Gym-Session-Token header is not a valid token of this server.");
+    if (token.tools && !token.tools.includes(name))
+      return failed(`Tool '${name}' is not allowed in this session.`);
+    try {
+      const result = await this.#withinLimit(tool, input, token.sid, call);
+      const payload = result instanceof Reply ? payloadOf(result) : result;
+      if (result instanceof Reply && (result.status < 200 || result.status >= 300)) {
+        const text = typeof payload === "string" ? payload : JSON.stringify(payload ?? null);
+        return failed(`HTTP ${result.status} from POST /${name}: ${text}`);
+      }
+      const text = typeof payload === "string" ? payload : JSON.stringify(payload ?? null);
+      const isObject = typeof payload === "object" && payload !== null && !Array.isArray(payload);
+      return {
+        content: [{ type: "text", text }],
+        ...(isObject && { structuredContent: payload as JsonObject }),
+      };
+    } catch (error) {
+      const { name: server, log } = this.#parts;
+      const { status, body } = mapError(error, { server, path: `/${name}`, signal: call.signal, log });
+      const detail = (body as { detail?: unknown } | null)?.detail ?? body;
+      return failed(
+        `HTTP ${status} from POST /${name}: ${typeof detail === "string" ? detail : JSON.stringify(detail)}`,
+      );
+    }
+  }
+
+  /** A tool that ignores its signal is left alone when its time is up. */
+  async #withinLimit(tool: McpTool, input: unknown, sessionId: string, call: RouteCall): Promise<unknown> {
+    const path = `/${tool.name}`;
+    const limitMs = this.#limitMs;
+    if (limitMs === null) return tool.call(callWith(call, { path, body: input, sessionId }));
+    const deadline = new Deadline(limitMs, call.signal);
+    try {
+      const { signal } = deadline;
+      const own = callWith(call, { path, body: input, sessionId, signal, stop: deadline });
+      return await deadline.race(Promise.resolve(tool.call(own)));
+    } catch (error) {
+      if (!deadline.passed) throw error;
+      const limit = `${limitMs / 1000} s (tool_call_timeout_seconds)`;
+      throw new HttpError(504, `the tool did not answer within ${limit}`, { cause: error });
+    } finally {
+      deadline.clear();
+    }
+  }
+}
+
+/** Why the tools of a server cannot be offered over MCP; it does not start then. */
+export function mcpRefusal(server: string, route: string, reason: string): GymError {
+  return new GymError(
+    "MCP_EXPOSURE",
+    `Server '${server}' cannot expose ${route} over MCP: ${reason}. Mend that, or leave expose_tools_over_mcp out of its config.`,
+  );
+}
+
+/** The value a reply carries; a raw text that is no JSON stands for itself. */
+function payloadOf({ raw, body }: Reply): unknown {
+  if (raw === undefined) return body;
+  try {
+    return JSON.parse(raw);
+  } catch {
+    return raw;
+  }
+}
+
+function failed(text: string): ToolResult {
+  return { content: [{ type: "text", text }], isError: true };
+}

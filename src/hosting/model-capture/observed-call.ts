@@ -1,0 +1,183 @@
+import {
+  categoryOfError,
+  categoryOfStatus,
+  categoryOfStream,
+  type ErrorCategory,
+} from "../../capture/error-category.ts";
+import type { ModelCallLine, ModelCallLog } from "../../capture/model-call-log.ts";
+import { Reply } from "../../definitions/reply.ts";
+import { silentLogger } from "../../logger.ts";
+import type { JsonObject } from "../../python/json/json-object.ts";
+import { assembleStream } from "../../wire/stream/assemble-stream.ts";
+import { decodeSse } from "../../wire/stream/sse.ts";
+import type { Dialect } from "../../wire/stream/stream-outcome.ts";
+import { type Handler, MalformedBody, type RouteCall } from "../app.ts";
+import { mapError } from "../error-mapper.ts";
+import { holdLastEvent, type StreamEnd } from "./stream-hold.ts";
+
+type NamedCall = RouteCall & { rolloutId: string; modelCallId: string };
+
+interface ObservedRoute {
+  dialect: Dialect;
+  server: string;
+  log: ModelCallLog;
+}
+
+/** Serves one call and records it; what the caller gets is what it would have got without. */
+export async function serveObserved(
+  handler: Handler,
+  call: NamedCall,
+  route: ObservedRoute,
+): Promise<unknown> {
+  const observation = new Observation(call, route);
+  let result: unknown;
+  try {
+    result = await handler(call);
+  } catch (error) {
+    await observation.failed(error);
+    throw error;
+  }
+  if (!(result instanceof Reply)) {
+    await observation.answered(200, result);
+    return result;
+  }
+  if (result.stream === undefined) {
+    await observation.answered(result.status, result.raw ?? result.body);
+    return result;
+  }
+  const { status, headers } = result;
+  const stream = holdLastEvent(result.stream, route.dialect, (end) => observation.streamed(status, end));
+  return new Reply({ status, stream, ...(headers && { headers }) });
+}
+
+class Observation {
+  readonly #call: NamedCall;
+  readonly #route: ObservedRoute;
+  readonly #startedAt = Date.now() / 1000;
+  readonly #clock = performance.now();
+
+  constructor(call: NamedCall, route: ObservedRoute) {
+    this.#call = call;
+    this.#route = route;
+  }
+
+  /** `body` is the value, or its JSON text. */
+  answered(status: number, body: unknown): Promise<void> {
+    return this.#record(() => {
+      const { response, raw } = readBody(body);
+      const unread = response === null && raw !== undefined;
+      return {
+        status_code: status,
+        error_category: categoryOfStatus(status) ?? (unread ? "capture_parse_error" : null),
+        response,
+        ...(unread && { response_raw: raw }),
+      };
+    });
+  }
+
+  streamed(status: number, end: StreamEnd): Promise<void> {
+    return this.#record(() => {
+      const response = assembled(this.#route.dialect, end.text);
+      return {
+        status_code: status,
+        error_category: streamCategory(status, end, response),
+        response,
+        ...(end.text !== "" && { response_raw: end.text }),
+      };
+    }, end.firstFrameAt ?? null);
+  }
+
+  failed(error: unknown): Promise<void> {
+    return this.#record(() => {
+      const { path, signal } = this.#call;
+      const { server } = this.#route;
+      const reply = mapError(error, {
+        server,
+        type: "responses_api_models",
+        path,
+        signal,
+        log: silentLogger,
+      });
+      // An exception nobody foresaw is answered with its text; only foreseen ones choose their status.
+      const foreseen = typeof reply.body !== "string";
+      const { response, raw } = readBody(reply.body);
+      return {
+        status_code: reply.status,
+        error_category: categoryOfError(error, foreseen ? reply.status : undefined),
+        response,
+        ...(response === null && raw !== undefined && { response_raw: raw }),
+      };
+    });
+  }
+
+  /** The line is put together only when it is written, where a mistake in it is caught. */
+  #record(
+    outcome: () => Pick<ModelCallLine, "status_code" | "error_category" | "response" | "response_raw">,
+    firstByteAt: number | null = performance.now(),
+  ): Promise<void> {
+    const { modelCallId, rolloutId, body } = this.#call;
+    const { dialect, server, log } = this.#route;
+    const latency = milliseconds(performance.now() - this.#clock);
+    const completedAt = Date.now() / 1000;
+    return log.record(rolloutId, () => {
+      const { response, response_raw, ...result } = outcome();
+      const { request, raw } = readRequest(body);
+      return {
+        model_call_id: modelCallId,
+        dialect,
+        model_ref: { type: "responses_api_models", name: server },
+        started_at: this.#startedAt,
+        completed_at: completedAt,
+        latency_ms: latency,
+        latency_ttft_ms: firstByteAt === null ? null : milliseconds(firstByteAt - this.#clock),
+        ...result,
+        request,
+        response,
+        ...(raw !== undefined && { request_raw: raw }),
+        ...(response_raw !== undefined && { response_raw }),
+      };
+    });
+  }
+}
+
+const milliseconds = (value: number): number => Math.round(value * 100) / 100;
+
+function streamCategory(status: number, end: StreamEnd, response: JsonObject | null): ErrorCategory | null {
+  if (end.failure) return categoryOfError(end.failure.error, undefined);
+  const said = categoryOfStatus(status) ?? categoryOfStream(end.outcome);
+  return said ?? (response === null && end.text !== "" ? "capture_parse_error" : null);
+}
+
+function assembled(dialect: Dialect, text: string): JsonObject | null {
+  try {
+    return assembleStream(dialect, decodeSse(text));
+  } catch {
+    // The text itself is kept: the category says that it could not be read.
+    return null;
+  }
+}
+
+function readRequest(body: unknown): { request: JsonObject | null; raw?: string } {
+  if (isObject(body)) return { request: body };
+  if (body instanceof MalformedBody) return { request: null, raw: body.text };
+  return body === undefined ? { request: null } : { request: null, raw: JSON.stringify(body) };
+}
+
+function readBody(body: unknown): { response: JsonObject | null; raw?: string } {
+  if (isObject(body)) return { response: body };
+  if (typeof body !== "string") {
+    return body === undefined ? { response: null } : { response: null, raw: JSON.stringify(body) };
+  }
+  try {
+    const value: unknown = JSON.parse(body);
+    return isObject(value) ? { response: value } : { response: null, raw: body };
+  } catch {
+    return { response: null, raw: body };
+  }
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return (
+    typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof MalformedBody)
+  );
+}

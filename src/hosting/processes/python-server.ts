@@ -1,0 +1,91 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { delimiter } from "node:path";
+import { withDeadline } from "../../calls/deadline.ts";
+import { requestOnce } from "../../calls/http-pools.ts";
+import { sleep } from "../../calls/retry.ts";
+import { GymError } from "../../errors.ts";
+import type { StartMessage } from "./messages.ts";
+import { pythonEnvironment } from "./python-environment.ts";
+import { endBecause, exitText } from "./server-ending.ts";
+
+const FIRST_PROBE_MS = 50;
+const LAST_PROBE_MS = 1_000;
+const PROBE_TIMEOUT_MS = 5_000;
+const READY_WITHIN_MS = 600_000;
+/** Linux refuses a single environment string above 128 KiB. */
+const MAX_CONFIG_BYTES = 120 * 1024;
+const STOP_GRACE_MS = 1_000;
+
+/** Runs an existing Python server as the original would: same environment variables, same readiness probe. */
+export async function runPython(message: StartMessage): Promise<() => Promise<void>> {
+  const { instance, globalConfig } = message;
+  const { directory, entry } = instance.code;
+  const config = message.configYaml;
+  if (Buffer.byteLength(config) > MAX_CONFIG_BYTES) {
+    throw new GymError(
+      "SERVER_CONFIG",
+      `Server '${instance.name}' is a Python server and takes the config through the environment, which holds 120 KiB; this config is larger. Split the run.`,
+    );
+  }
+  const python = await pythonEnvironment(instance, globalConfig);
+  const child = spawn(python, [entry], {
+    cwd: directory,
+    stdio: ["ignore", "inherit", "inherit"],
+    env: {
+      ...process.env,
+      NEMO_GYM_CONFIG_DICT: config,
+      NEMO_GYM_CONFIG_PATH: instance.name,
+      PYTHONPATH: [directory, process.env["PYTHONPATH"]].filter(Boolean).join(delimiter),
+      PYTHONUNBUFFERED: "1",
+      ...(typeof globalConfig["uv_cache_dir"] === "string" && { UV_CACHE_DIR: globalConfig["uv_cache_dir"] }),
+    },
+  });
+  let stopping = false;
+  let exitCode = 1;
+  const exited = new Promise<never>((_, reject) => {
+    child.once("error", (error) =>
+      reject(new GymError("SERVER_START", `${python} cannot be run: ${error.message}`)),
+    );
+    child.once("exit", (code, signal) => {
+      exitCode = code || 1;
+      reject(new GymError("SERVER_START", `${entry} ${exitText(code, signal)}`));
+      if (!stopping) process.exitCode = exitCode;
+    });
+  });
+  await Promise.race([answers(instance.host, instance.port), exited]);
+  exited.catch((error: Error) => {
+    if (stopping) return;
+    endBecause(`has failed: ${error.message}`, exitCode);
+  });
+  return async () => {
+    stopping = true;
+    child.kill("SIGINT");
+    const timer = setTimeout(() => child.kill("SIGKILL"), STOP_GRACE_MS);
+    if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+    clearTimeout(timer);
+  };
+}
+
+/** Any HTTP answer counts as being there. */
+async function answers(host: string, port: number): Promise<void> {
+  const started = Date.now();
+  for (
+    let pause = FIRST_PROBE_MS;
+    Date.now() - started < READY_WITHIN_MS;
+    pause = Math.min(LAST_PROBE_MS, pause * 1.5)
+  ) {
+    try {
+      await withDeadline(PROBE_TIMEOUT_MS, undefined, (signal) =>
+        requestOnce(`http://${host}:${port}/`, { signal }),
+      );
+      return;
+    } catch {
+      await sleep(pause);
+    }
+  }
+  throw new GymError(
+    "SERVER_START",
+    `nothing answered on ${host}:${port} within ${READY_WITHIN_MS / 1000} s`,
+  );
+}

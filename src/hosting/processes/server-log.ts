@@ -1,0 +1,85 @@
+import { createWriteStream, type WriteStream } from "node:fs";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { makeDirectorySync } from "../../files/make-directory.ts";
+import type { Logger } from "../../logger.ts";
+import { LineSplitter } from "../guards/line-splitter.ts";
+
+const KEPT_LINES = 40;
+const MAX_LINE = 16 * 1024;
+
+export type LogLevel = "debug" | "info" | "warn" | "error";
+
+/** Everything one server says: passed on line by line, kept in a file, and the last lines in memory for a crash report. */
+export class ServerLog {
+  readonly server: string;
+  readonly path: string | undefined;
+  readonly #recent: string[] = [];
+  readonly #file: WriteStream | undefined;
+  readonly #onLine: (line: string, level: LogLevel) => void;
+  readonly #verbose: boolean;
+
+  constructor(options: {
+    server: string;
+    directory?: string;
+    verbose?: boolean;
+    onLine: (line: string, level: LogLevel) => void;
+    onFileError: (error: Error) => void;
+  }) {
+    this.server = options.server;
+    this.#onLine = options.onLine;
+    this.#verbose = options.verbose ?? false;
+    if (options.directory !== undefined && canCreate(options.directory, options.onFileError)) {
+      this.path = join(options.directory, `${options.server.replaceAll("/", "_")}.log`);
+      this.#file = createWriteStream(this.path, { flags: "a" });
+      this.#file.on("error", options.onFileError);
+    }
+  }
+
+  /** The last lines, oldest first. */
+  get recent(): readonly string[] {
+    return this.#recent;
+  }
+
+  write(line: string, level: LogLevel = "info"): void {
+    const text = line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line;
+    this.#recent.push(text);
+    if (this.#recent.length > KEPT_LINES) this.#recent.shift();
+    this.#file?.write(`${text}\n`);
+    this.#onLine(text, level);
+  }
+
+  /** Reads a child's output line by line. */
+  follow(stream: Readable, level: LogLevel): void {
+    const lines = new LineSplitter((line) => this.write(line, level));
+    stream.setEncoding("utf8");
+    stream.on("data", (chunk: string) => lines.add(chunk));
+    stream.on("end", () => lines.end());
+  }
+
+  get logger(): Logger {
+    return {
+      debug: (message) => {
+        if (this.#verbose) this.write(`debug: ${message}`, "debug");
+      },
+      info: (message) => this.write(message, "info"),
+      warn: (message) => this.write(`warning: ${message}`, "warn"),
+      error: (message) => this.write(`error: ${message}`, "error"),
+    };
+  }
+
+  close(): void {
+    this.#file?.end();
+  }
+}
+
+/** Without a place for its log a server still runs. */
+function canCreate(directory: string, onFileError: (error: Error) => void): boolean {
+  try {
+    makeDirectorySync(directory);
+    return true;
+  } catch (error) {
+    onFileError(error as Error);
+    return false;
+  }
+}

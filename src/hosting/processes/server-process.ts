@@ -1,0 +1,116 @@
+/**
+ * Entry of a process that holds one server. It lives exactly as long as the process that started it.
+ *
+ * @module
+ */
+import cluster from "node:cluster";
+import { errorMessage } from "../../errors.ts";
+import { joinRun } from "../../model-endpoint/shared/run-connection.ts";
+import { CoHost, type CoHostOptions, codeOf } from "../cohost.ts";
+import { strayText } from "../guards/calling-code.ts";
+import { LoopMonitor } from "../guards/loop-monitor.ts";
+import { Watchdog, watchdogLimits } from "../guards/watchdog.ts";
+import { consoleLogger } from "./console-logger.ts";
+import { fileFinder } from "./find-file.ts";
+import { killOwnGroup } from "./left-behind.ts";
+import { isStartMessage, type ServerMessage, type StartMessage } from "./messages.ts";
+import { workerCount } from "./placement.ts";
+import { runPython } from "./python-server.ts";
+import { forkWorkers, sessionAffinity } from "./workers.ts";
+
+/** Time for what is under way when the parent is gone. */
+const ORPHAN_GRACE_MS = 3_000;
+
+const report = (message: ServerMessage) => process.send?.(message);
+
+async function start(message: StartMessage): Promise<() => Promise<void>> {
+  const { instance } = message;
+  if (instance.code.language === "python") return runPython(message);
+  if (!message.worker && workerCount(instance) > 1) return forkWorkers(message);
+  if (message.coordinator !== undefined) await joinRun(message.coordinator);
+  const monitor = new LoopMonitor((lag) => report({ type: "lag", ...lag }));
+  const affinity =
+    message.worker && instance.type === "resources_servers" ? sessionAffinity(message.worker) : undefined;
+  const limits = watchdogLimits(message.globalConfig);
+  const { installRoot } = message;
+  const code = codeOf({ instances: [instance], installRoot });
+  const watchdog = new Watchdog(code, limits, { installRoot, hasOneServer: true, parent: process.ppid });
+  const options: CoHostOptions = {
+    instances: [instance],
+    addresses: new Map(message.addresses),
+    globalConfig: message.globalConfig,
+    installRoot,
+    findFile: fileFinder(message.roots),
+    logger: () => consoleLogger(message.globalConfig["verbose"] === true),
+    monitor,
+    watchdog,
+    ...(message.link && { link: { ...message.link, sockets: new Map(message.link.sockets) } }),
+    ...(message.worker && { profileSuffix: `.${message.worker.index}` }),
+    ...(affinity && { newSessionId: affinity.newSessionId, intercept: affinity.intercept }),
+  };
+  const host = await CoHost.start(options);
+  await affinity?.listen();
+  return async () => {
+    monitor.stop();
+    await affinity?.close();
+    await host.close();
+    await watchdog.stop();
+  };
+}
+
+let stop: (() => Promise<void>) | undefined;
+let stopping = false;
+let hasFailed = false;
+
+async function shutDown(code: number): Promise<void> {
+  if (stopping) return;
+  stopping = true;
+  try {
+    await stop?.();
+  } finally {
+    process.exit(code);
+  }
+}
+
+/** The parent is gone, however it went: nothing may outlive it, and nobody else ends what this process has started. */
+async function endOrphaned(): Promise<void> {
+  setTimeout(killEverything, ORPHAN_GRACE_MS);
+  try {
+    await stop?.();
+  } finally {
+    killEverything();
+  }
+}
+
+function killEverything(): void {
+  killOwnGroup();
+  // A worker leads no group: it ends by itself.
+  process.exit(1);
+}
+
+process.on("message", (message: unknown) => {
+  if (!isStartMessage(message)) return;
+  start(message)
+    .then((stopServer) => {
+      stop = stopServer;
+      report({ type: "ready" });
+    })
+    .catch((error: unknown) => {
+      const stack = error instanceof Error ? error.stack : undefined;
+      report({ type: "failed", message: errorMessage(error), ...(stack && { stack }) });
+      process.exitCode = 1;
+      hasFailed = true;
+      process.disconnect?.();
+    });
+});
+process.on("disconnect", () => {
+  if (hasFailed || stopping) void shutDown((process.exitCode as number | undefined) ?? 0);
+  else void endOrphaned();
+});
+process.on("SIGTERM", () => void shutDown(0));
+process.on("SIGINT", () => void shutDown(0));
+// Code of a server that throws outside of a request must not take the other rollouts with it.
+process.on("unhandledRejection", (error) => console.error(`error: ${strayText(error)}`));
+process.on("uncaughtException", (error) => console.error(`error: ${strayText(error)}`));
+if (cluster.isWorker) process.title = "gym server worker";
+report({ type: "loaded" });

@@ -1,0 +1,139 @@
+import cluster, { type Worker } from "node:cluster";
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Links } from "../../calls/link/links.ts";
+import type { AppReply } from "../../definitions/reply.ts";
+import { errorMessage, GymError } from "../../errors.ts";
+import { type AppCall, MalformedBody, type ServerApp } from "../app.ts";
+import { LinkEdge } from "../link-edge.ts";
+import type { ServerMessage, StartMessage } from "./messages.ts";
+import { workerCount } from "./placement.ts";
+import { endBecause, exitText } from "./server-ending.ts";
+
+/** Runs one server as several processes on one port; gives back how to stop them. */
+export async function forkWorkers(message: StartMessage): Promise<() => Promise<void>> {
+  const count = workerCount(message.instance);
+  const socketDirectory = mkdtempSync(join(tmpdir(), "nemo-gym-workers-"));
+  const cleanUp = () => rmSync(socketDirectory, { recursive: true, force: true });
+  process.once("exit", cleanUp);
+  cluster.setupPrimary({
+    exec: process.argv[1] ?? fileURLToPath(import.meta.url),
+    execArgv: process.execArgv,
+  });
+  let stopping = false;
+  const workers: Worker[] = [];
+  await Promise.all(
+    Array.from({ length: count }, (_, index) => {
+      const worker = cluster.fork();
+      workers.push(worker);
+      return new Promise<void>((resolve, reject) => {
+        worker.on("message", (reply: ServerMessage) => {
+          if (reply.type === "loaded") worker.send({ ...message, worker: { index, count, socketDirectory } });
+          else if (reply.type === "ready") resolve();
+          else if (reply.type === "failed") reject(new GymError("SERVER_START", reply.message));
+          else process.send?.(reply);
+        });
+        worker.on("exit", (code, signal) => {
+          const message = `has failed: its worker ${index} ${exitText(code, signal)}`;
+          reject(new GymError("SERVER_START", `worker ${index} ${exitText(code, signal)} while starting`));
+          if (stopping) return;
+          // State of the rollouts it held is lost: the instance has failed as a whole.
+          endBecause(message);
+        });
+      });
+    }),
+  );
+  return async () => {
+    stopping = true;
+    await Promise.all(
+      workers.map(
+        (worker) =>
+          new Promise<void>((resolve) => {
+            if (worker.isDead()) return resolve();
+            worker.once("exit", () => resolve());
+            worker.process.kill("SIGTERM");
+          }),
+      ),
+    );
+    cleanUp();
+  };
+}
+
+/**
+ * Lets several workers hold session state: a session id tells which worker owns it, and a worker that gets another's
+ * request passes it on.
+ */
+export function sessionAffinity({ index, count, socketDirectory }: NonNullable<StartMessage["worker"]>) {
+  const socketOf = (worker: number) => join(socketDirectory, `${worker}.sock`);
+  const links = new Links(
+    new Map(Array.from({ length: count }, (_, worker) => [String(worker), socketOf(worker)])),
+  );
+  let own: ServerApp | undefined;
+  let edge: LinkEdge | undefined;
+
+  return {
+    newSessionId(): string {
+      for (;;) {
+        const id = randomUUID();
+        if (ownerOf(id, count) === index) return id;
+      }
+    },
+    intercept(app: ServerApp): ServerApp {
+      own = Object.create(app, { serve: { value: app.serve.bind(app) } }) as ServerApp;
+      const local = own;
+      app.serve = (call, receiver) => {
+        const sessionId = app.sessionOf(call);
+        const owner = sessionId === undefined ? index : ownerOf(sessionId, count);
+        if (owner === index) local.serve(call, receiver);
+        else
+          void forward(links, owner, app.name, call).then(
+            (reply) => receiver.answered(reply),
+            (error: unknown) => receiver.failed(error),
+          );
+      };
+      return app;
+    },
+    async listen(): Promise<void> {
+      if (own) edge = await LinkEdge.listen(new Map([[own.name, own]]), socketOf(index));
+    },
+    async close(): Promise<void> {
+      edge?.close();
+      links.close();
+    },
+  };
+}
+
+function ownerOf(sessionId: string, count: number): number {
+  let hash = 0;
+  for (let i = 0; i < sessionId.length; i++) hash = (Math.imul(hash, 31) + sessionId.charCodeAt(i)) >>> 0;
+  return hash % count;
+}
+
+/** Passes a call on to the worker that has its session. */
+async function forward(links: Links, worker: number, server: string, call: AppCall): Promise<AppReply> {
+  const { method, path, cookies, signal } = call;
+  const [body, headers] = [textOf(call.body), plainHeaders(call.headers)];
+  try {
+    const link = await links.to(String(worker));
+    if (!link) throw new Error("nobody answers");
+    const reply = await link.call({ method, server, path, body, cookies, headers, signal });
+    return { status: reply.status, raw: reply.text, headers: reply.headers, cookies: reply.cookies };
+  } catch (error) {
+    const detail = `worker ${worker} of ${server} has this session and cannot be asked: ${errorMessage(error)}`;
+    return { status: 503, body: { detail }, cookies: {} };
+  }
+}
+
+function textOf(body: unknown): string {
+  if (body === undefined) return "";
+  return body instanceof MalformedBody ? body.text : JSON.stringify(body);
+}
+
+function plainHeaders(headers: AppCall["headers"]): Record<string, string> {
+  const plain: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) if (typeof value === "string") plain[name] = value;
+  return plain;
+}

@@ -1,0 +1,26 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { keepContexts } from "../calls/contexts.ts";
+import { idInRow, isRolloutId } from "../wire/rollout-id.ts";
+import type { Handler, RouteCall } from "./app.ts";
+
+/** Routes whose bodies are rows: they tell which rollout a request belongs to when its path does not. */
+const ROW_ROUTES = new Set(["/run", "/verify"]);
+
+/** Knows which rollout the running code works for. Made only for observed runs: following calls around has a price. */
+export class RolloutContext {
+  readonly #storage = new AsyncLocalStorage<string>();
+
+  constructor() {
+    keepContexts();
+  }
+
+  get current(): string | undefined {
+    return this.#storage.getStore();
+  }
+
+  /** Runs a handler on behalf of the rollout its request names. */
+  serve(handler: Handler, call: RouteCall): ReturnType<Handler> {
+    const id = call.rolloutId ?? (ROW_ROUTES.has(call.path) ? idInRow(call.body) : undefined);
+    return id === undefined || !isRolloutId(id) ? handler(call) : this.#storage.run(id, handler, call);
+  }
+}

@@ -1,0 +1,118 @@
+import type { MaybePromise } from "../definitions/definitions.ts";
+
+/** How long and how many sessions are kept; null lifts a bound. */
+export interface SessionLimits {
+  ttlSeconds: number | null;
+  maxSessions: number | null;
+}
+
+export const DEFAULT_SESSION_LIMITS: SessionLimits = { ttlSeconds: 6 * 3600, maxSessions: 100_000 };
+
+/** The bounds a server's config sets (`session_ttl_seconds`, `max_sessions`). */
+export function sessionLimits(config: unknown): Partial<SessionLimits> {
+  const { session_ttl_seconds, max_sessions } = (config ?? {}) as Record<string, unknown>;
+  const limits: Partial<SessionLimits> = {};
+  if (typeof session_ttl_seconds === "number" || session_ttl_seconds === null)
+    limits.ttlSeconds = session_ttl_seconds;
+  if (typeof max_sessions === "number" || max_sessions === null) limits.maxSessions = max_sessions;
+  return limits;
+}
+
+/** A verified rollout seldom comes back; its state is kept this long in case it does. */
+const VERIFIED_TTL_MS = 10 * 60_000;
+const SWEEP_INTERVAL_MS = 30_000;
+
+interface Entry<Session> {
+  session: Session;
+  expiresAt: number;
+}
+
+/** The state of all rollouts of one server, by session id: bounded in number and age, closed exactly once. */
+export class SessionStore<Session> {
+  readonly #entries = new Map<string, Entry<Session>>();
+  readonly #ttlMs: number;
+  readonly #max: number;
+  readonly #close: ((args: { session: Session; sessionId: string }) => MaybePromise<void>) | undefined;
+  readonly #onCloseError: (error: unknown, sessionId: string) => void;
+  readonly #timer: NodeJS.Timeout;
+  readonly #closing = new Set<Promise<void>>();
+
+  constructor(options: {
+    limits?: Partial<SessionLimits>;
+    close?: (args: { session: Session; sessionId: string }) => MaybePromise<void>;
+    onCloseError: (error: unknown, sessionId: string) => void;
+  }) {
+    const limits = { ...DEFAULT_SESSION_LIMITS, ...options.limits };
+    this.#ttlMs = limits.ttlSeconds === null ? Number.POSITIVE_INFINITY : limits.ttlSeconds * 1000;
+    this.#max = limits.maxSessions ?? Number.POSITIVE_INFINITY;
+    this.#close = options.close;
+    this.#onCloseError = options.onCloseError;
+    this.#timer = setInterval(() => this.sweep(), Math.min(SWEEP_INTERVAL_MS, Math.max(50, this.#ttlMs / 2)));
+    this.#timer.unref();
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  has(sessionId: string): boolean {
+    return this.#entries.has(sessionId);
+  }
+
+  /** The state of a session, which counts as a use; undefined when there is none. */
+  get(sessionId: string): Session | undefined {
+    const entry = this.#entries.get(sessionId);
+    if (!entry) return undefined;
+    entry.expiresAt = Date.now() + this.#ttlMs;
+    // Re-inserting keeps the map in order of last use, so eviction takes the idlest.
+    this.#entries.delete(sessionId);
+    this.#entries.set(sessionId, entry);
+    return entry.session;
+  }
+
+  set(sessionId: string, session: Session): void {
+    const old = this.#entries.get(sessionId);
+    if (old) {
+      this.#entries.delete(sessionId);
+      this.#end(sessionId, old.session);
+    }
+    this.#entries.set(sessionId, { session, expiresAt: Date.now() + this.#ttlMs });
+    if (this.#entries.size > this.#max) {
+      const oldest = this.#entries.keys().next().value;
+      if (oldest !== undefined) this.delete(oldest);
+    }
+  }
+
+  /** Marks a rollout as scored: its state goes soon unless it is used again. */
+  release(sessionId: string): void {
+    const entry = this.#entries.get(sessionId);
+    if (entry) entry.expiresAt = Math.min(entry.expiresAt, Date.now() + VERIFIED_TTL_MS);
+  }
+
+  delete(sessionId: string): void {
+    const entry = this.#entries.get(sessionId);
+    if (!entry) return;
+    this.#entries.delete(sessionId);
+    this.#end(sessionId, entry.session);
+  }
+
+  /** Ends every session whose time is over. */
+  sweep(now: number = Date.now()): void {
+    for (const [sessionId, entry] of this.#entries) if (entry.expiresAt <= now) this.delete(sessionId);
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    for (const sessionId of [...this.#entries.keys()]) this.delete(sessionId);
+    await Promise.all(this.#closing);
+  }
+
+  #end(sessionId: string, session: Session): void {
+    if (!this.#close) return;
+    const done = Promise.resolve()
+      .then(() => this.#close?.({ session, sessionId }))
+      .catch((error: unknown) => this.#onCloseError(error, sessionId))
+      .finally(() => this.#closing.delete(done));
+    this.#closing.add(done);
+  }
+}

@@ -1,0 +1,103 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { defineAgent } from "../definitions/define-agent.ts";
+import { defineGymnasiumServer, defineResourcesServer } from "../definitions/define-resources.ts";
+import { isTooDeep } from "./nesting.ts";
+import { createTestServer } from "./test-server.ts";
+
+const nested = (levels: number) => JSON.parse(`${"[".repeat(levels)}${"]".repeat(levels)}`) as unknown;
+const cycle: unknown[] = [];
+cycle.push(cycle);
+
+const definition = defineResourcesServer({
+  row: z.looseObject({}),
+  tools: {
+    big: { run: () => ({ value: 1n }) },
+    cyclic: { run: () => cycle },
+    nothing: { run: () => undefined },
+    text: { run: () => "say" },
+  },
+  fallbackTool: { run: () => 2n },
+  verify: () => ({ reward: 1 }),
+});
+
+describe("the result of a tool", () => {
+  it.each([
+    ["/big", "TypeError('the result of /big is no JSON: Do not know how to serialize a BigInt')"],
+    ["/cyclic", "TypeError('the result of /cyclic is no JSON: Converting circular structure"],
+    ["/other", "TypeError('the result of /other is no JSON"],
+  ])("that is no JSON is an error of the tool: %s", async (path, told) => {
+    const { status, body } = await (await createTestServer(definition)).post(path, {});
+    expect(status).toBe(500);
+    expect(body).toContain(told);
+  });
+
+  it("may be a text, or nothing", async () => {
+    const server = await createTestServer(definition);
+    expect((await server.post("/nothing", {})).text).toBe("null");
+    expect((await server.post("/text", {})).text).toBe('"say"');
+  });
+});
+
+describe("a body that is nested too deeply", () => {
+  it("is told from others without recursion", () => {
+    expect(isTooDeep(nested(900))).toBe(false);
+    expect(isTooDeep(nested(200_000))).toBe(true);
+    expect(isTooDeep([{ a: nested(1_000) }])).toBe(true);
+  });
+
+  it("is refused with 422 where it does not fit", async () => {
+    const { app } = await createTestServer(definition);
+    const call = { method: "POST", cookies: {}, headers: {}, signal: new AbortController().signal };
+    const reply = await app.handle({ ...call, path: "/verify", body: nested(200_000) });
+    expect(reply.status).toBe(422);
+    expect(JSON.stringify(reply.body)).toContain("nested too deeply to be shown");
+  });
+
+  it("is refused with 422 where its echo cannot be written", async () => {
+    const { app } = await createTestServer(definition);
+    const signal = new AbortController().signal;
+    const call = { method: "POST", path: "/verify", cookies: {}, headers: {}, signal, body: nested(200_000) };
+    expect(app.unwritable(call, new RangeError("Maximum call stack size exceeded"))).toMatchObject({
+      status: 422,
+      body: { detail: [{ type: "json_invalid", msg: "The body is nested too deeply" }] },
+    });
+    expect(app.unwritable({ ...call, body: {} }, new RangeError("Maximum")).status).toBe(500);
+  });
+});
+
+describe("fields every request must have", () => {
+  const episode = defineGymnasiumServer({ reset: () => ({ session: {} }), step: () => ({}) });
+  const agent = defineAgent({ responses: () => Promise.reject(new Error("not asked")) });
+  it.each([
+    [definition, "/verify", ["responses_create_params", "response"]],
+    [episode, "/reset", ["responses_create_params"]],
+    [episode, "/step", ["responses_create_params", "response"]],
+    [agent, "/run", ["responses_create_params"]],
+    [definition, "/aggregate_metrics", ["verify_responses"]],
+  ])("are told as missing: case %#", async (server, path, fields) => {
+    const { status, body } = await (await createTestServer(server)).post(path, { a: 1 });
+    expect(status).toBe(422);
+    expect(body.detail).toEqual(
+      fields.map((field) => ({
+        type: "missing",
+        loc: ["body", field],
+        msg: "Field required",
+        input: { a: 1 },
+      })),
+    );
+  });
+
+  it("are of the wrong type when they are null", async () => {
+    const { body } = await (await createTestServer(definition)).post("/verify", {
+      responses_create_params: null,
+      response: null,
+    });
+    expect(body.detail[0].type).toBe("model_attributes_type");
+  });
+
+  it("include the body itself", async () => {
+    const { body } = await (await createTestServer(agent)).post("/v1/responses");
+    expect(body.detail).toEqual([{ type: "missing", loc: ["body"], msg: "Field required", input: null }]);
+  });
+});

@@ -1,0 +1,72 @@
+import { readFile } from "node:fs/promises";
+import { errorMessage, GymError } from "../errors.ts";
+
+/** An API key, given or in a file that may be replaced while servers run. */
+export class ApiKey {
+  readonly #file: string | undefined;
+  #value: string;
+
+  private constructor(value: string, file: string | undefined) {
+    this.#value = value;
+    this.#file = file;
+  }
+
+  /** A pasted key often has a blank or a line break around it, which no endpoint would take. */
+  static async read(
+    value: string | null | undefined,
+    file: string | null | undefined,
+    name = "the API key",
+  ): Promise<ApiKey> {
+    if (!file) return new ApiKey(sendable(value?.trim() ?? "", name), undefined);
+    return new ApiKey(await keyIn(file), file);
+  }
+
+  get value(): string {
+    return this.#value;
+  }
+
+  /** Looks whether the file holds another key by now. */
+  async renew(): Promise<boolean> {
+    if (this.#file === undefined) return false;
+    const current = await keyIn(this.#file);
+    const changed = current !== this.#value;
+    this.#value = current;
+    return changed;
+  }
+
+  // Whoever prints or serialises a server's state must not find the key in it.
+  toJSON(): string {
+    return "****";
+  }
+}
+
+async function keyIn(file: string): Promise<string> {
+  let text: string;
+  try {
+    text = await readFile(file, "utf8");
+  } catch (error) {
+    throw new GymError("PROVIDER_KEY_FILE", `The API key file cannot be read: ${errorMessage(error)}`, {
+      cause: error,
+    });
+  }
+  const key = text.trim();
+  if (key === "" || /\s/.test(key)) {
+    throw new GymError("PROVIDER_KEY_FILE", `The API key file ${file} must hold one key and nothing else.`);
+  }
+  return sendable(key, `The API key file ${file}`);
+}
+
+/** Whatever a header cannot carry would fail in every call; the value is never quoted. */
+function sendable(key: string, name: string): string {
+  const index = [...key].findIndex((character) => !/^[\x20-\x7e]$/.test(character));
+  if (index < 0) return key;
+  throw new GymError(
+    "PROVIDER_API_KEY",
+    `${name} holds a character that cannot be sent in a header (the ${index + 1}${ordinal(index + 1)} of ${[...key].length}): only plain ASCII can. Was the key cut or pasted from a text that shortens it?`,
+  );
+}
+
+function ordinal(number: number): string {
+  const teens = number % 100 >= 11 && number % 100 <= 13;
+  return (!teens && { 1: "st", 2: "nd", 3: "rd" }[number % 10]) || "th";
+}

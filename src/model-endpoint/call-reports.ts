@@ -1,0 +1,69 @@
+import type { Logger } from "../logger.ts";
+import type { CostMeter } from "./cost.ts";
+import type { Endpoint } from "./endpoint.ts";
+import type { ProviderError } from "./provider-error.ts";
+import type { Price } from "./settings.ts";
+
+/** At most one warning about refusals in this time, and about each other kind of failure in the longer one. */
+const WARN_EVERY_MS = 10_000;
+const WARN_OF_OTHERS_EVERY_MS = 30_000;
+
+export interface FailedAttempt {
+  endpoint: Endpoint;
+  path: string;
+  error: ProviderError;
+  attempt: number;
+  /** When the first attempt failed. */
+  since: number;
+  /** As many attempts as there will be; null: no limit. */
+  mostAttempts: number | null;
+}
+
+/** Tells the user what goes wrong with calls, and no more of it than somebody can read. */
+export class CallReports {
+  readonly #log: Logger;
+  readonly #retryAttempts: number | null;
+  readonly #warnedAt = new Map<string, number>();
+  #warnedOfUncounted = false;
+
+  constructor(log: Logger, retryAttempts: number | null) {
+    this.#log = log;
+    this.#retryAttempts = retryAttempts;
+  }
+
+  failed({ endpoint: { url, limit }, path, error, attempt, since, mostAttempts }: FailedAttempt): void {
+    const kind = error.failure.class;
+    const status = error.providerStatus ?? "none";
+    const tries = this.#retryAttempts ?? "unlimited";
+    this.#log.debug(
+      `[model_retry url=${url.text}${path} status=${status} kind=${kind} try=${attempt} max_tries=${tries} error_msg=${error.message}]`,
+    );
+    const now = Date.now();
+    const refused = kind === "provider_rate_limit";
+    const warnedAt = this.#warnedAt.get(kind);
+    if (warnedAt !== undefined && now - warnedAt < (refused ? WARN_EVERY_MS : WARN_OF_OTHERS_EVERY_MS))
+      return;
+    this.#warnedAt.set(kind, now);
+    if (refused) {
+      this.#log.warn(`${error.message}; at most ${limit.limit} calls at once from now on`);
+      return;
+    }
+    const most = mostAttempts ?? "unlimited";
+    const seconds = Math.round((now - since) / 1000);
+    this.#log.warn(
+      `${error.message}; trying again (attempt ${attempt} of ${most} failed, after ${seconds} s)`,
+    );
+  }
+
+  /** An endpoint that was to tell its cost, or a usage that is missing: the limit cannot hold. */
+  uncounted(hosts: readonly string[], meters: readonly CostMeter[], price: Price | undefined): void {
+    if (this.#warnedOfUncounted || meters.every(({ limit }) => limit === null)) return;
+    this.#warnedOfUncounted = true;
+    const names = hosts.join(", ");
+    this.#log.warn(
+      price === undefined
+        ? `max_cost is set, but ${names} did not tell what a call cost; set prices, or such calls do not count`
+        : `max_cost is set, but ${names} did not tell how many tokens a call used (usage); such calls do not count`,
+    );
+  }
+}

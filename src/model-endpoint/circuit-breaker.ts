@@ -1,0 +1,156 @@
+import type { StopSignal } from "../calls/stop-signal.ts";
+import type { ProviderError } from "./provider-error.ts";
+import { Waiters } from "./waiters.ts";
+
+/** So many failures without a success in between, and the endpoint is taken to be down. */
+const FAILURES_TO_OPEN = 8;
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 15_000;
+
+/** A call's way through the breaker; a probe decides for all who wait. */
+export interface Pass {
+  readonly probe: boolean;
+}
+
+/** The way through a closed breaker. */
+export const ORDINARY_PASS: Pass = { probe: false };
+
+export interface BreakerEvents {
+  opened?(failure: ProviderError, pauseMs: number): void;
+  closed?(downMs: number): void;
+  /** Anything another process should know has changed. */
+  changed?(): void;
+}
+
+export interface PassOptions {
+  signal?: StopSignal | undefined;
+  giveUpAt: number;
+  longestOutageMs: number;
+}
+
+/** A breaker, as those who make calls see it. */
+export interface Breaker {
+  readonly isOpen: boolean;
+  readonly downMs: number;
+  readonly lastFailure: ProviderError | undefined;
+  readonly probeAt: number;
+  pass(options: PassOptions): Promise<Pass | undefined>;
+  succeeded(): void;
+  failed(pass: Pass, failure: ProviderError): void;
+  ended(pass: Pass): void;
+}
+
+/**
+ * Keeps callers away from an endpoint that is down. While it is open they wait; after each pause, which doubles, one of
+ * them tries, and its success lets all of them go on. Refusals that are about the request or the rate do not count.
+ */
+export class CircuitBreaker implements Breaker {
+  readonly #waiters = new Waiters();
+  readonly #listeners = new Set<BreakerEvents>();
+  readonly #random: () => number;
+  readonly #now: () => number;
+  #failures = 0;
+  #openings = 0;
+  #downSince: number | undefined;
+  #probeAt: number | undefined;
+  #probing = false;
+  #lastFailure: ProviderError | undefined;
+
+  constructor(events: BreakerEvents = {}, random: () => number = Math.random, now: () => number = Date.now) {
+    this.#listeners.add(events);
+    this.#random = random;
+    this.#now = now;
+  }
+
+  subscribe(events: BreakerEvents): void {
+    this.#listeners.add(events);
+  }
+  unsubscribe(events: BreakerEvents): void {
+    this.#listeners.delete(events);
+  }
+
+  get isOpen(): boolean {
+    return this.#probeAt !== undefined;
+  }
+
+  /** Milliseconds since the first failure that no success has followed; 0 while the endpoint is up. */
+  get downMs(): number {
+    return this.isOpen && this.#downSince !== undefined ? this.#now() - this.#downSince : 0;
+  }
+
+  /** When the first failure came that no success has followed. */
+  get downSince(): number | undefined {
+    return this.#downSince;
+  }
+
+  get lastFailure(): ProviderError | undefined {
+    return this.#lastFailure;
+  }
+
+  /** When the next probe may go; 0 when the endpoint is up. */
+  get probeAt(): number {
+    return this.#probeAt ?? 0;
+  }
+
+  /**
+   * Lets the caller through, at once or when the endpoint is back. Undefined when `giveUpAt` has come, or when the
+   * endpoint has been down for longer than `longestOutageMs`: then waiting has been tried already.
+   */
+  async pass(options: PassOptions): Promise<Pass | undefined> {
+    while (this.#probeAt !== undefined) {
+      const now = this.#now();
+      if (now >= this.#probeAt && !this.#probing) {
+        this.#probing = true;
+        return { probe: true };
+      }
+      if (now >= options.giveUpAt || this.downMs > options.longestOutageMs) return undefined;
+      const untilProbe = this.#probing ? Number.POSITIVE_INFINITY : this.#probeAt - now;
+      await this.#waiters.wait(options.signal, Math.min(untilProbe, options.giveUpAt - now));
+    }
+    return ORDINARY_PASS;
+  }
+
+  succeeded(): void {
+    const downMs = this.downMs;
+    const wasOpen = this.isOpen;
+    const wasDown = this.#downSince !== undefined;
+    this.#failures = 0;
+    this.#openings = 0;
+    this.#downSince = undefined;
+    this.#probeAt = undefined;
+    this.#probing = false;
+    if (wasOpen) for (const events of this.#listeners) events.closed?.(downMs);
+    if (wasDown) this.#changed();
+    if (wasOpen) this.#waiters.wakeAll();
+  }
+
+  failed(pass: Pass, failure: ProviderError): void {
+    this.#lastFailure = failure;
+    this.#downSince ??= this.#now();
+    this.#failures++;
+    if (pass.probe) this.#probing = false;
+    // What was on its way when the breaker opened says nothing new.
+    else if (this.isOpen || this.#failures < FAILURES_TO_OPEN) {
+      this.#changed();
+      return;
+    }
+    const ceiling = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(this.#openings, 30));
+    const pauseMs = ceiling / 2 + (this.#random() * ceiling) / 2;
+    this.#openings++;
+    this.#probeAt = this.#now() + pauseMs;
+    if (this.#openings === 1) for (const events of this.#listeners) events.opened?.(failure, pauseMs);
+    this.#changed();
+    this.#waiters.wakeAll();
+  }
+
+  /** A call ended without telling anything about the endpoint: it was given up, or refused for what it asked. */
+  ended(pass: Pass): void {
+    if (!pass.probe) return;
+    this.#probing = false;
+    this.#waiters.wakeAll();
+  }
+
+  #changed(): void {
+    for (const events of this.#listeners) events.changed?.();
+  }
+}

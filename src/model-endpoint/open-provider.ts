@@ -1,0 +1,137 @@
+import { basename, resolve } from "node:path";
+import type { ServerContext } from "../calls/server-context.ts";
+import { GymError } from "../errors.ts";
+import { ApiKey } from "./api-key.ts";
+import { CostMeter, RUN_METER, runMeter } from "./cost.ts";
+import { sharedEndpoint } from "./endpoint.ts";
+import { parseEndpointUrl } from "./endpoint-url.ts";
+import { listPrice } from "./prices.ts";
+import { Provider } from "./provider.ts";
+import { ResponseCache } from "./response-cache.ts";
+import type { Price, ProviderSettings } from "./settings.ts";
+import { runConnection } from "./shared/run-connection.ts";
+import { connectionsTo } from "./transport.ts";
+
+export interface OpenProviderOptions {
+  /** One base URL, or those of replicas. */
+  baseUrl: string | readonly string[];
+  /** The config key the URL stands under, for messages. */
+  baseUrlKey: string;
+  apiKey: string | null | undefined;
+  /** The headers that carry the key; `Authorization: Bearer` unless given. */
+  authorize?: (apiKey: string) => Record<string, string>;
+  headers?: Readonly<Record<string, string>>;
+  query?: Readonly<Record<string, string>>;
+  model: string;
+  maxConcurrent?: number | null;
+  /** The tokens cost nothing: an engine of one's own. */
+  free?: boolean;
+  /** Whether the endpoint tells what each call cost. */
+  statesCost?: boolean;
+}
+
+const bearer = (apiKey: string): Record<string, string> =>
+  apiKey === "" ? {} : { authorization: `Bearer ${apiKey}` };
+
+/**
+ * The client of an outside endpoint for a model server, made once in its `start`.
+ *
+ * @example
+ * start: (server) => openProvider(server, {
+ *   baseUrl: server.config.base_url, baseUrlKey: "base_url", apiKey: server.config.api_key, model: server.config.model,
+ * })
+ */
+export async function openProvider(
+  server: ServerContext<ProviderSettings>,
+  options: OpenProviderOptions,
+): Promise<Provider> {
+  const { config: settings, log, globalConfig } = server;
+  const { baseUrl, baseUrlKey, model } = options;
+  const key = `${configPath(server)}.${baseUrlKey}`;
+  const urls = [baseUrl].flat().map((text) => parseEndpointUrl(text, key));
+  if (urls.length === 0) throw new GymError("PROVIDER_URL", `${key} is an empty list.`);
+  const apiKey = await ApiKey.read(
+    options.apiKey,
+    settings.api_key_file && server.findFile(settings.api_key_file),
+    `The API key of ${server.name}`,
+  );
+  checkHeaders(server.name, options.headers ?? {});
+  checkBodies(server.name, server.config);
+  const run = runMeter(globalConfig);
+  const own = new CostMeter(settings.max_cost ?? null, `${server.name} (max_cost)`);
+  const limited = (run.limit ?? own.limit) !== null;
+  // Proxies and tunnels to paid models are on one's own machine too: with a limit nothing there is taken to be free.
+  const free = options.free || (!limited && urls.every(({ host }) => isOwnMachine(host)));
+  const price: Price | undefined = settings.prices ?? (free ? undefined : listPrice(model));
+  const counted = price !== undefined || free || options.statesCost;
+  if (!counted && limited) throw noPrice(server, model);
+  const connection = runConnection();
+  connection?.share(RUN_METER, run);
+  connection?.share(`server ${server.name}`, own);
+  const endpoints = urls.map((url) => {
+    const connections = connectionsTo(url.origin, Math.ceil(settings.connect_timeout_seconds * 1000));
+    return sharedEndpoint(url, { model, apiKey: apiKey.value, connections, log });
+  });
+  const cache = settings.response_cache_dir
+    ? new ResponseCache(
+        resolve(settings.response_cache_dir),
+        settings.response_cache_max_mb * 1024 * 1024,
+        (problem) => log.warn(problem),
+      )
+    : undefined;
+  await cache?.open();
+  return new Provider({
+    endpoints: await Promise.all(endpoints),
+    apiKey,
+    authorize: options.authorize ?? bearer,
+    headers: options.headers ?? {},
+    query: options.query ?? {},
+    settings,
+    maxConcurrent: options.maxConcurrent ?? null,
+    price,
+    free,
+    meters: [run, own],
+    cache,
+    log,
+  });
+}
+
+function isOwnMachine(host: string): boolean {
+  return /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/.test(host);
+}
+
+/** Where a server's keys stand in the config; its folder has the name of its implementation. */
+function configPath({ name, directory }: ServerContext<unknown>): string {
+  return `${name}.responses_api_models.${basename(directory)}`;
+}
+
+function noPrice(server: ServerContext<unknown>, model: string): GymError {
+  const path = `${configPath(server)}.prices`;
+  return new GymError(
+    "PROVIDER_PRICE_UNKNOWN",
+    `max_cost is set, but the price of '${model}' is not known. Set it in dollars per million tokens: '++${path}={input: 1.0, output: 4.0}'; both 0 for an engine of your own.`,
+  );
+}
+
+/** Values that no request can carry would fail every call; they are not quoted. */
+function checkHeaders(server: string, headers: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(headers)) {
+    if (/^[\w!#$%&'*+.^`|~-]+$/.test(name) && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)) continue;
+    throw new GymError(
+      "PROVIDER_HEADER",
+      `The header '${name}' of ${server} cannot be sent: its name or its value holds characters that headers cannot carry.`,
+    );
+  }
+}
+
+/** Answers are read whole; a request that asks for a stream would get what no one here reads. */
+function checkBodies(server: string, config: Readonly<Record<string, unknown>>): void {
+  for (const key of ["extra_body", "sampling_overrides"]) {
+    const body = config[key];
+    if (typeof body !== "object" || body === null || !(body as { stream?: unknown }).stream) continue;
+    throw new GymError(
+      "PROVIDER_STREAM",
+      `${server}: ${key}.stream cannot be set; answers of endpoints are read whole, and streamed to callers that ask for it.`,
+    );
+  }
+}

@@ -1,0 +1,73 @@
+import type { FailureInfo } from "../calls/call-errors.ts";
+import { GymError } from "../errors.ts";
+
+/** What a model endpoint can do wrong; each is a failure class of the rollout and a stable error code. */
+export const PROVIDER_FAILURES = {
+  provider_auth: "PROVIDER_AUTH",
+  provider_rate_limit: "PROVIDER_RATE_LIMIT",
+  provider_error: "PROVIDER_ERROR",
+  timeout: "PROVIDER_TIMEOUT",
+  connection: "PROVIDER_CONNECTION",
+  invalid_response: "PROVIDER_INVALID_RESPONSE",
+  budget_exhausted: "PROVIDER_BUDGET_EXHAUSTED",
+} as const;
+
+export type ProviderFailureClass = keyof typeof PROVIDER_FAILURES;
+
+export interface ProviderErrorParts {
+  class: ProviderFailureClass;
+  /** The status the endpoint answered with; absent when it did not answer. */
+  providerStatus?: number | undefined;
+  /** The body it answered with, for callers that know what some errors mean. */
+  body?: string | undefined;
+  retryable: boolean;
+  message: string;
+  retryAfterMs?: number | undefined;
+  /** It looks as if it would happen every time: a few attempts show it. */
+  lasting?: boolean | undefined;
+  cause?: unknown;
+}
+
+/** A model endpoint failed; the message names its host and quotes it. */
+export class ProviderError extends GymError {
+  readonly failure: FailureInfo;
+  readonly providerStatus: number | undefined;
+  readonly body: string;
+  readonly retryAfterMs: number | undefined;
+  readonly lasting: boolean;
+
+  constructor(parts: ProviderErrorParts) {
+    super(PROVIDER_FAILURES[parts.class], parts.message, { cause: parts.cause });
+    this.failure = {
+      class: parts.class,
+      stage: "model",
+      retryable: parts.retryable,
+      message: parts.message,
+    };
+    this.providerStatus = parts.providerStatus;
+    this.body = parts.body ?? "";
+    this.retryAfterMs = parts.retryAfterMs;
+    this.lasting = parts.lasting ?? false;
+  }
+
+  /** The status our own server answers with: the endpoint's where it gave one, else what fits the failure. */
+  get status(): number {
+    const { providerStatus } = this;
+    if (providerStatus !== undefined && providerStatus >= 400) return providerStatus;
+    switch (this.failure.class) {
+      case "timeout":
+        return 504;
+      case "budget_exhausted":
+        return 402;
+      default:
+        return 502;
+    }
+  }
+}
+
+const CODES = new Set<unknown>(Object.values(PROVIDER_FAILURES));
+
+/** Recognises the error also when it comes from another copy of the package. */
+export function isProviderError(error: unknown): error is ProviderError {
+  return error instanceof Error && CODES.has((error as { code?: unknown }).code);
+}

@@ -1,0 +1,502 @@
+import dns from "node:dns";
+import { setMaxListeners } from "node:events";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { z } from "zod";
+import type { ServerContext } from "../calls/server-context.ts";
+import { faults } from "../testing/endpoint-server.ts";
+import { MockModelEndpoint, type MockModelOptions } from "../testing/mock-model-endpoint.ts";
+import { ValidationError } from "../wire/schemas/validation.ts";
+import { forgetEndpoints, replicaOf } from "./endpoint.ts";
+import { type OpenProviderOptions, openProvider } from "./open-provider.ts";
+import type { Provider } from "./provider.ts";
+import { type ProviderSettings, providerConfig } from "./settings.ts";
+
+const endpoints: MockModelEndpoint[] = [];
+const directories: string[] = [];
+const logged: string[] = [];
+
+afterEach(async () => {
+  await Promise.all(endpoints.splice(0).map((endpoint) => endpoint.close()));
+  await Promise.all(
+    directories.splice(0).map((directory) => rm(directory, { recursive: true, maxRetries: 5 })),
+  );
+  logged.length = 0;
+  forgetEndpoints();
+});
+
+async function endpoint(options: MockModelOptions = {}): Promise<MockModelEndpoint> {
+  const started = await new MockModelEndpoint(options).start();
+  endpoints.push(started);
+  return started;
+}
+
+function provider(
+  baseUrl: string | string[],
+  settings: Partial<Record<keyof ProviderSettings, unknown>> = {},
+  options: Partial<OpenProviderOptions> = {},
+  globalConfig = {},
+): Promise<Provider> {
+  const note = (message: string) => {
+    logged.push(message);
+  };
+  const config = z.object(providerConfig()).parse({ retry_first_pause_seconds: 0.01, ...settings });
+  const server = {
+    name: "model",
+    directory: "/somewhere/responses_api_models/some_model",
+    config,
+    globalConfig,
+    log: { debug: note, info: note, warn: note, error: note },
+    findFile: (path: string) => path,
+  } as unknown as ServerContext<ProviderSettings>;
+  return openProvider(server, { baseUrl, baseUrlKey: "base_url", apiKey: "k", model: "m", ...options });
+}
+
+const signal = new AbortController().signal;
+setMaxListeners(0, signal);
+const call = { path: "/responses", body: { input: "hi" }, signal, read: (body: unknown) => body };
+
+/** An address nothing listens on. */
+async function deadUrl(): Promise<string> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return `http://127.0.0.1:${port}/v1`;
+}
+
+describe("replicas", () => {
+  it.each([
+    ["11111111-2222-4333-8444-555555555555", 0, 1, 2],
+    ["demo-session-b", 1, 2, 1],
+  ])("places session %s", (session, two, three, four) => {
+    expect([replicaOf(session, 2), replicaOf(session, 3), replicaOf(session, 4)]).toEqual([two, three, four]);
+  });
+
+  it("keeps a session with its replica and leaves a dead one at once", async () => {
+    const [a, b] = [await endpoint(), await endpoint()];
+    const made = await provider([a.baseUrl, b.baseUrl]);
+    for (let index = 0; index < 5; index++) await made.call({ ...call, sessionId: "demo-session-b" });
+    expect([a.count, b.count]).toEqual([0, 5]);
+    await b.close();
+    const started = Date.now();
+    const replies = await Promise.all(
+      Array.from({ length: 5 }, () => made.call({ ...call, sessionId: "demo-session-b" })),
+    );
+    expect(replies.map(({ replica }) => replica)).toEqual([0, 0, 0, 0, 0]);
+    expect(Date.now() - started).toBeLessThan(5_000);
+  });
+});
+
+describe("limits", () => {
+  it("ends by the clock when nothing answers, and waits only once for all", async () => {
+    const made = await provider(await deadUrl(), { retry_seconds: 1.5, retry_attempts: null });
+    const started = Date.now();
+    const results = await Promise.allSettled(Array.from({ length: 30 }, () => made.call(call)));
+    const took = Date.now() - started;
+    expect(results.every(({ status }) => status === "rejected")).toBe(true);
+    const [first] = results as PromiseRejectedResult[];
+    expect(first?.reason.failure).toMatchObject({ class: "connection", stage: "model", retryable: true });
+    expect(first?.reason.message).toMatch(/^no connection to 127\.0\.0\.1:\d+: .*ECONNREFUSED/);
+    expect(took).toBeLessThan(10_000);
+    const again = Date.now();
+    await expect(made.call(call)).rejects.toThrow("down for");
+    expect(Date.now() - again).toBeLessThan(5_000);
+    expect(logged.filter((line) => line.includes("calls wait until it answers again"))).toHaveLength(1);
+  });
+
+  it("waits an outage out with a single call, however many times it has to look", async () => {
+    const known = await endpoint();
+    const { baseUrl } = known;
+    await known.close();
+    const made = await provider(baseUrl, { retry_attempts: 9, retry_longest_pause_seconds: 0.02 });
+    const answered = made.call(call);
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    await endpoint({ port: Number(new URL(baseUrl).port) });
+    expect((await answered).cached).toBe(false);
+    expect(logged.some((line) => line.includes("answers again after"))).toBe(true);
+  });
+
+  it("does not wait for a quota that comes back after the budget", async () => {
+    const used = await endpoint({ faultFor: () => faults.rateLimited(3_600) });
+    const made = await provider(used.baseUrl, {}, { maxConcurrent: null });
+    const results = await Promise.allSettled(Array.from({ length: 5 }, () => made.call(call)));
+    const later = await Promise.allSettled([made.call(call), made.call(call)]);
+    for (const result of [...results, ...later]) {
+      expect((result as PromiseRejectedResult).reason.failure).toMatchObject({
+        class: "provider_rate_limit",
+        retryable: true,
+      });
+    }
+    expect(used.count).toBe(5);
+  });
+
+  it("shares what it learns with everybody who calls the same endpoint, model and key", async () => {
+    const busy = await endpoint();
+    const [a, b] = [await provider(busy.baseUrl), await provider(busy.baseUrl)];
+    const other = await provider(busy.baseUrl, {}, { model: "another" });
+    busy.fail(faults.rateLimited(3));
+    const started = Date.now();
+    const first = a.call(call);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await other.call(call);
+    expect(Date.now() - started).toBeLessThan(2_900);
+    await b.call(call);
+    expect(Date.now() - started).toBeGreaterThan(3_000);
+    await first;
+  });
+
+  it("cuts an attempt off and tries again", async () => {
+    const slow = await endpoint();
+    slow.fail(faults.silence());
+    const made = await provider(slow.baseUrl, { request_timeout_seconds: 0.1 });
+    expect((await made.call(call)).cached).toBe(false);
+    expect(slow.count).toBe(2);
+  });
+
+  it("waits through a pause that is within the time limit", async () => {
+    const paused = await endpoint();
+    paused.pause();
+    const made = await provider(paused.baseUrl);
+    const calls = Promise.all(Array.from({ length: 20 }, () => made.call(call)));
+    setTimeout(() => paused.resume(), 500);
+    await calls;
+    expect(paused.count).toBe(20);
+  });
+
+  it("stops at once when the caller gives up, in flight and in line", async () => {
+    const silent = await endpoint({ faultFor: () => faults.silence() });
+    const made = await provider(silent.baseUrl, {}, { maxConcurrent: 1 });
+    const controller = new AbortController();
+    const calls = [1, 2, 3].map(() => made.call({ ...call, signal: controller.signal }));
+    const ended = Promise.allSettled(calls);
+    await expect.poll(() => silent.count).toBe(1);
+    controller.abort(new Error("enough"));
+    const results = await ended;
+    expect(results.map((result) => (result as PromiseRejectedResult).reason.message)).toEqual([
+      "enough",
+      "enough",
+      "enough",
+    ]);
+    expect(silent.count).toBe(1);
+  });
+
+  it.each([
+    ["no JSON", "<html>hello</html>", "the body is not JSON"],
+    ["another object", '{"foo":1}', "the body does not fit"],
+    ["nothing", "", "the body is empty"],
+  ])("asks only a few times when the answer is %s, and says so at once", async (_, body, problem) => {
+    const odd = await endpoint({ other: () => ({ status: 200, body }) });
+    const made = await provider(odd.baseUrl);
+    const read = () => {
+      throw new ValidationError([{ type: "missing", loc: ["output"], msg: "Field required", input: {} }]);
+    };
+    await expect(made.call({ ...call, path: "/odd", read })).rejects.toMatchObject({
+      failure: { class: "invalid_response", retryable: true },
+      message: expect.stringContaining("gave up after 3 attempts"),
+    });
+    expect(odd.count).toBe(3);
+    const warnings = logged.filter((line) => line.includes("trying again (attempt 1 of 3 failed"));
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toContain(problem);
+  });
+
+  it("counts the few attempts apart from those that a busy endpoint costs", async () => {
+    const mixed = await endpoint();
+    const busy = Array.from({ length: 3 }, () => faults.serverError(500));
+    mixed.fail(...busy, faults.garbage(), ...busy, faults.garbage());
+    const made = await provider(mixed.baseUrl);
+    expect((await made.call(call)).cached).toBe(false);
+    expect(mixed.count).toBe(9);
+  });
+
+  it("warns of failing answers too, not only of refusals", async () => {
+    const failing = await endpoint({ faultFor: () => faults.serverError(500) });
+    const made = await provider(failing.baseUrl, { retry_attempts: 4 });
+    await expect(made.call(call)).rejects.toThrow("gave up after 4 attempts");
+    const warnings = logged.filter((line) => line.startsWith("500 from"));
+    expect(warnings).toEqual([expect.stringContaining("trying again (attempt 1 of 4 failed, after 0 s)")]);
+  });
+
+  it("does not wait for a host whose name is not found", async () => {
+    const lookup = vi.spyOn(dns, "lookup").mockImplementation(((...words: unknown[]) => {
+      const problem = Object.assign(new Error("getaddrinfo ENOTFOUND"), { code: "ENOTFOUND" });
+      queueMicrotask(() => (words.at(-1) as (error: Error) => void)(problem));
+    }) as never);
+    onTestFinished(() => lookup.mockRestore());
+    const made = await provider("http://no-such-host.invalid/v1");
+    const results = await Promise.allSettled(Array.from({ length: 20 }, () => made.call(call)));
+    for (const result of results) {
+      const { reason } = result as PromiseRejectedResult;
+      expect(reason.failure).toMatchObject({ class: "connection", stage: "model", retryable: true });
+      expect(reason.message).toMatch(
+        /^no connection to no-such-host\.invalid: .*check the address.*3 attempts/,
+      );
+    }
+    expect(lookup).toHaveBeenCalledTimes(60);
+    expect(logged.filter((line) => line.includes("trying again"))).toHaveLength(1);
+  });
+
+  it("refuses answers that are too large, without trying again", async () => {
+    const large = await endpoint({ answer: () => ({ text: "x".repeat(300_000) }) });
+    const made = await provider(large.baseUrl, { max_response_mb: 0.1 });
+    await expect(made.call(call)).rejects.toMatchObject({
+      failure: { class: "invalid_response", retryable: false },
+    });
+    expect(large.count).toBe(1);
+  });
+
+  it("does not follow redirects, so keys stay with their host", async () => {
+    const other = await endpoint({
+      other: () => ({ status: 302, headers: { location: "http://example.com" }, body: "" }),
+    });
+    const made = await provider(other.baseUrl, { retry_attempts: 5 });
+    await expect(made.call({ ...call, path: "/elsewhere" })).rejects.toThrow(
+      "/v1/elsewhere: it redirects to http://example.com, which is not followed",
+    );
+    expect(other.count).toBe(1);
+  });
+
+  it("keeps within the server's own limit", async () => {
+    const busy = await endpoint({ latencyMs: 20 });
+    const made = await provider(busy.baseUrl, {}, { maxConcurrent: 3 });
+    await Promise.all(Array.from({ length: 12 }, () => made.call(call)));
+    expect(busy.peak).toBe(3);
+  });
+});
+
+describe("what is configured wrong", () => {
+  it.each(["/v1/chat/completions", "/v1/responses/", "/v1/messages", "/v1/completions"])(
+    "is told of a base URL that ends in %s",
+    async (path) => {
+      await expect(provider(`https://api.example.com${path}`)).rejects.toThrow("write only the part before");
+    },
+  );
+
+  it("is told of headers and bodies no call could be made with", async () => {
+    const url = "https://api.example.com/v1";
+    await expect(provider(url, {}, { headers: { "X-A": "line\nbreak" } })).rejects.toMatchObject({
+      code: "PROVIDER_HEADER",
+    });
+    await provider(`${url}/responses-gateway`, {}, { headers: { "X-A": "fine" } });
+  });
+
+  it("names the path where nothing is", async () => {
+    const lost = await endpoint({ other: () => ({ status: 404, body: "<title>404 Not Found</title>" }) });
+    const made = await provider(lost.baseUrl);
+    await expect(made.call({ ...call, path: "/nothing" })).rejects.toThrow(
+      /^404 from 127\.0\.0\.1:\d+\/v1\/nothing: 404 Not Found$/,
+    );
+  });
+
+  it("is told how long an endpoint wants it to wait", async () => {
+    const busy = await endpoint({
+      other: () => ({ status: 429, headers: { "retry-after": "99999999" }, body: "later" }),
+    });
+    const made = await provider(busy.baseUrl, { retry_seconds: 60 });
+    // The second call does not even get through, and says the same.
+    for (let time = 0; time < 2; time++) {
+      await expect(made.call({ ...call, path: "/busy" })).rejects.toThrow(
+        /: later; it asks to wait 99999999 s, more than retry_seconds \(60\)$/,
+      );
+    }
+    expect(busy.count).toBe(1);
+  });
+});
+
+describe("keys", () => {
+  it("reads a key file again when the key is refused", async () => {
+    const directory = await mkdtemp(join(tmpdir(), "gym-key-"));
+    directories.push(directory);
+    const file = join(directory, "key");
+    await writeFile(file, "first-key-000\n");
+    const guarded = await endpoint({ apiKey: "second-key-111" });
+    const made = await provider(guarded.baseUrl, { api_key_file: file });
+    await expect(made.call(call)).rejects.toMatchObject({ failure: { class: "provider_auth" } });
+    await writeFile(file, "second-key-111\n");
+    expect((await made.call(call)).cost).toBeNull();
+    expect(JSON.stringify(made)).not.toContain("key-111");
+    await writeFile(file, "two words");
+    await expect(provider(guarded.baseUrl, { api_key_file: file })).rejects.toThrow("must hold one key");
+  });
+
+  it("are sent without the blanks around them, and told nowhere", async () => {
+    const guarded = await endpoint({ apiKey: "sk-SECRET-abcdef1234567890" });
+    const made = await provider(guarded.baseUrl, {}, { apiKey: " sk-SECRET-abcdef1234567890\n" });
+    await made.call(call);
+    const rude = await endpoint({
+      faultFor: ({ headers }) => ({
+        kind: "status",
+        status: 401,
+        message: `bad ${headers["authorization"]}`,
+      }),
+    });
+    const refused = await provider(rude.baseUrl, {}, { apiKey: "sk-SECRET-abcdef1234567890 " });
+    await expect(refused.call(call)).rejects.toThrow(/bad Bearer \*\*\*\*$/);
+  });
+
+  it.each(["sk-1234…abcd", "ключ", "two\nlines"])(
+    "that no header can carry (%j) are refused at once",
+    async (apiKey) => {
+      const made = provider("http://127.0.0.1:9/v1", {}, { apiKey });
+      await expect(made).rejects.toMatchObject({ code: "PROVIDER_API_KEY" });
+      await expect(made).rejects.not.toThrow(apiKey);
+    },
+  );
+
+  it("are taken out of answers that repeat the request", async () => {
+    const key = "sk-SECRET-abcdef1234567890";
+    const echo = await endpoint({
+      other: ({ headers }) => ({ status: 200, body: JSON.stringify({ said: headers["authorization"] }) }),
+    });
+    const made = await provider(echo.baseUrl, {}, { apiKey: key });
+    const { value } = await made.call({ ...call, path: "/echo" });
+    expect(value).toEqual({ said: "Bearer ****" });
+  });
+
+  it("keeps secrets of headers out of messages too", async () => {
+    const rude = await endpoint({
+      faultFor: ({ headers }) => ({
+        kind: "status",
+        status: 400,
+        message: `you sent ${JSON.stringify(headers)}`,
+      }),
+    });
+    const made = await provider(
+      rude.baseUrl,
+      {},
+      {
+        apiKey: "topsecret-key-1",
+        headers: { "X-Gateway-Token": "topsecret-token-2" },
+      },
+    );
+    await expect(made.call(call)).rejects.toSatisfy((error: Error & { body: string }) => {
+      expect(error.message).toContain("you sent");
+      return !/topsecret/.test(error.message + error.body);
+    });
+  });
+});
+
+describe("money", () => {
+  it("refuses to start when max_cost cannot be kept", async () => {
+    await expect(provider("https://api.example.com/v1", { max_cost: 1 })).rejects.toThrow(
+      "price of 'm' is not known",
+    );
+    await expect(provider("https://api.example.com/v1", {}, {}, { max_cost: 1 })).rejects.toThrow("max_cost");
+    await provider("https://api.example.com/v1", { max_cost: 1 }, { model: "gpt-4.1" });
+    await provider("https://api.example.com/v1", { max_cost: 1 }, { statesCost: true });
+    await expect(provider("https://api.example.com/v1", { max_cost: 1 })).rejects.toThrow(
+      "'++model.responses_api_models.some_model.prices={input: 1.0, output: 4.0}'",
+    );
+    await provider("http://localhost:8000/v1", { max_cost: 1 }, { free: true });
+    for (const max_cost of ["a lot", -1, true, Number.NaN]) {
+      await expect(provider("http://localhost:8000/v1", {}, {}, { max_cost })).rejects.toThrow(
+        "max_cost must be a number of dollars",
+      );
+    }
+    await provider("https://api.example.com/v1", {}, { model: "gpt-4.1" }, { max_cost: "2.5" });
+  });
+
+  it("is counted on one's own machine too, where tunnels and proxies end", async () => {
+    const local = await endpoint();
+    await expect(provider(local.baseUrl, { max_cost: 1 })).rejects.toThrow("price of 'm' is not known");
+    const prices = { input: 1_000_000, output: 1_000_000 };
+    const made = await provider(local.baseUrl, { max_cost: 1, prices });
+    await made.call(call);
+    await expect(made.call(call)).rejects.toMatchObject({
+      failure: { class: "budget_exhausted" },
+    });
+    expect(() => provider(local.baseUrl, { prices: { ...prices, outptu: 3 } })).toThrow("outptu");
+  });
+
+  it("says once that an endpoint does not tell what it was to tell", async () => {
+    const silent = await endpoint();
+    const lookup = vi.spyOn(dns, "lookup").mockImplementation(((...words: unknown[]) => {
+      const found = [{ address: "127.0.0.1", family: 4 }];
+      queueMicrotask(() => (words.at(-1) as (error: null, found: unknown) => void)(null, found));
+    }) as never);
+    onTestFinished(() => lookup.mockRestore());
+    const url = silent.baseUrl.replace("127.0.0.1", "router.example");
+    const made = await provider(url, {}, { statesCost: true }, { max_cost: 1 });
+    await made.call(call);
+    await made.call(call);
+    expect(logged.filter((line) => line.includes("did not tell what a call cost"))).toHaveLength(1);
+  });
+});
+
+describe("cache", () => {
+  /** How many answers a cache holds. */
+  const kept = async (directory: string) =>
+    (await readdir(directory, { recursive: true })).filter((name) => name.endsWith(".json")).length;
+
+  it("answers equal requests once, marked and unbilled, but keeps repeats apart", async () => {
+    const directory = await mkdtemp(join(tmpdir(), "gym-cache-"));
+    directories.push(directory);
+    const counted = await endpoint();
+    const settings = { response_cache_dir: directory, prices: { input: 1, output: 1 } };
+    const made = await provider(counted.baseUrl, settings);
+    const first = await made.call({ ...call, rolloutId: "0-0" });
+    expect(first.cost).toBeGreaterThan(0);
+    await expect.poll(() => kept(directory)).toBe(1);
+    const again = await (await provider(counted.baseUrl, settings)).call({ ...call, rolloutId: "0-0-a1" });
+    expect(again).toMatchObject({ cached: true, cost: 0, value: first.value });
+    expect((await made.call({ ...call, rolloutId: "0-1" })).cached).toBe(false);
+    expect(counted.count).toBe(2);
+  });
+
+  it("is asked with query and headers, but whatever the key", async () => {
+    const directory = await mkdtemp(join(tmpdir(), "gym-cache-"));
+    directories.push(directory);
+    const counted = await endpoint();
+    const isCached = async (options: Parameters<typeof provider>[2]) => {
+      const made = await provider(counted.baseUrl, { response_cache_dir: directory }, options);
+      const before = await kept(directory);
+      const { cached } = await made.call({ ...call, rolloutId: "0-0" });
+      if (!cached) await expect.poll(() => kept(directory)).toBe(before + 1);
+      return cached;
+    };
+    expect(await isCached({})).toBe(false);
+    expect(await isCached({ query: { "api-version": "1" } })).toBe(false);
+    expect(await isCached({ headers: { "Anthropic-Beta": "b" } })).toBe(false);
+    expect(await isCached({ headers: { "anthropic-beta": "b", "X-Api-Key": "another-key-9" } })).toBe(true);
+    expect(await isCached({ apiKey: "yet-another-key-10" })).toBe(true);
+  });
+});
+
+it.each([
+  ["nonsense", "is no URL"],
+  ["ftp://host/v1", "http: or https:"],
+  ["https://user:pw@host/v1", "carries a user"],
+  ["https://host/v1?key=1", "query"],
+])("refuses %s as an address without showing it", async (url, problem) => {
+  await expect(provider(url)).rejects.toSatisfy((error: Error) => {
+    expect(error.message).toContain(problem);
+    return (
+      error.message.startsWith("model.responses_api_models.some_model.base_url ") &&
+      !error.message.includes("pw")
+    );
+  });
+});
+
+describe("answers that Python servers write", () => {
+  const answering = (text: string) =>
+    endpoint({ faultFor: () => ({ kind: "status", status: 200, body: text }) });
+
+  it("are read although they hold what JSON has no word for, and counted although the counts are text", async () => {
+    const usage = '{"prompt_tokens": "1000000", "completion_tokens": "0"}';
+    const { baseUrl } = await answering(`\uFEFF{"logprob": -Infinity, "usage": ${usage}}`);
+    const client = await provider(baseUrl, { prices: { input: 3, output: 1 } });
+    const { value, cost } = await client.call(call);
+    expect(value).toMatchObject({ logprob: Number.NEGATIVE_INFINITY });
+    expect(cost).toBe(3);
+  });
+
+  it("say where they stop being JSON", async () => {
+    const { baseUrl } = await answering('{"id": 1,}');
+    const client = await provider(baseUrl, { retry_attempts: 1 });
+    await expect(client.call(call)).rejects.toThrow(/the body is not JSON \(.+\); it says: \{"id": 1,\}/);
+  });
+});

@@ -1,0 +1,394 @@
+import { nextDelay, type RetryBudget, sleep } from "../calls/retry.ts";
+import { Semaphore } from "../calls/semaphore.ts";
+import type { StopSignal } from "../calls/stop-signal.ts";
+import { errorMessage } from "../errors.ts";
+import type { Logger } from "../logger.ts";
+import { isObject } from "../python/json/json-object.ts";
+import { ConversionError } from "../wire/convert/conversion-loss.ts";
+import { countOf, numericCounts } from "../wire/convert/usage.ts";
+import { ValidationError } from "../wire/schemas/validation.ts";
+import type { Slot } from "./adaptive-limit.ts";
+import { jsonProblem, parseAnswer } from "./answer-json.ts";
+import type { ApiKey } from "./api-key.ts";
+import { CallReports } from "./call-reports.ts";
+import { ORDINARY_PASS } from "./circuit-breaker.ts";
+import { type CostMeter, costOf } from "./cost.ts";
+import { chooseEndpoint, type Endpoint, replicaOf } from "./endpoint.ts";
+import { requestPath } from "./endpoint-url.ts";
+import { gaveUp, outage, restated, slotResult, tellBreaker } from "./failed-attempts.ts";
+import { ProviderError } from "./provider-error.ts";
+import { failureOfError, failureOfReply, hiddenError, invalidResponse, redirect } from "./read-failure.ts";
+import { answerRedactor, redactor } from "./redact.ts";
+import { lowerCase, openHeaders, secretHeaders } from "./request-headers.ts";
+import { type CacheKeyParts, ResponseCache } from "./response-cache.ts";
+import type { Price, ProviderSettings } from "./settings.ts";
+import { type AttemptReply, sendAttempt } from "./transport.ts";
+
+const NOTHING_TRIED: ReadonlySet<Endpoint> = new Set();
+/** What is answered where a path is not known. */
+const MISPLACED: ReadonlySet<number> = new Set([404, 405, 410, 501]);
+/** A failure that looks lasting is believed after this many attempts, or one of each replica. */
+const LASTING_ATTEMPTS = 3;
+
+export interface ProviderParts {
+  endpoints: readonly Endpoint[];
+  apiKey: ApiKey;
+  /** The headers that carry the key. */
+  authorize: (apiKey: string) => Record<string, string>;
+  headers: Readonly<Record<string, string>>;
+  query: Readonly<Record<string, string>>;
+  settings: ProviderSettings;
+  /** Calls of this server at once; null: as many as the endpoint takes. */
+  maxConcurrent: number | null;
+  price: Price | undefined;
+  /** Whether its tokens cost nothing. */
+  free: boolean;
+  meters: readonly CostMeter[];
+  cache: ResponseCache | undefined;
+  log: Logger;
+}
+
+export interface ProviderCall<T> {
+  /** Below the base URL, such as `/chat/completions`. */
+  path: string;
+  method?: "GET" | "POST";
+  body?: Readonly<Record<string, unknown>>;
+  /** The body as text, for callers that have written it already. */
+  rawBody?: string;
+  signal: StopSignal;
+  /** Makes the result out of the parsed body; a ValidationError or ConversionError means that the answer is unusable. */
+  read(body: unknown, reply: AttemptReply): T;
+  headers?: Readonly<Record<string, string>>;
+  /** Sessions stay with their replica. */
+  sessionId?: string;
+  rolloutId?: string | undefined;
+  /** Whether the path is below the host instead of the base URL's last `/v1`. */
+  besideBase?: boolean;
+  /** The replica to ask, where a call belongs to an earlier one. */
+  replica?: number;
+  /** Whether a failure ends it: for questions whose answer must come soon. */
+  once?: boolean;
+}
+
+export interface ProviderReply<T> {
+  value: T;
+  /** Dollars; 0 for an answer from the cache, null when the price is not known. */
+  cost: number | null;
+  cached: boolean;
+  /** Which of the base URLs answered. */
+  replica: number;
+}
+
+interface Answer<T> {
+  value: T;
+  reply: AttemptReply;
+  usage: unknown;
+  replica: number;
+}
+
+interface Progress {
+  /** When the first attempt failed; when the call began, until then. */
+  since: number;
+  last?: ProviderError;
+  /** Attempts that only asked whether an outage is over: those are bounded by the time, or a single call would run out of them. */
+  probes: number;
+}
+
+/** No attempt can be made any more within the budget; `last` is why. */
+class Exhausted extends Error {
+  readonly last: ProviderError;
+
+  constructor(last: ProviderError) {
+    super(last.message);
+    this.last = last;
+  }
+}
+
+/**
+ * The client of an outside model endpoint: one budget for all retries, a breaker and a shared limit per endpoint, and errors
+ * that say what the endpoint said. A server keeps one for its lifetime.
+ */
+export class Provider {
+  readonly #parts: ProviderParts;
+  readonly #budget: RetryBudget;
+  readonly #own: Semaphore | undefined;
+  readonly #timeoutMs: number | null;
+  readonly #maxResponseBytes: number;
+  #redact: (text: string) => string;
+  #redactAnswer: (text: string) => string;
+  #headers: Readonly<Record<string, string>>;
+  readonly #reports: CallReports;
+  /** Endpoints that have answered: their host exists, even if its name is not found for a while. */
+  readonly #answered = new WeakSet<Endpoint>();
+
+  constructor(parts: ProviderParts) {
+    const { settings } = parts;
+    this.#parts = parts;
+    this.#reports = new CallReports(parts.log, settings.retry_attempts);
+    this.#own = parts.maxConcurrent === null ? undefined : new Semaphore(parts.maxConcurrent);
+    this.#maxResponseBytes = settings.max_response_mb * 1024 * 1024;
+    const { request_timeout_seconds: timeout } = settings;
+    this.#timeoutMs = timeout === null ? null : Math.ceil(timeout * 1000);
+    this.#budget = {
+      attempts: settings.retry_attempts,
+      wallClockMs: settings.retry_seconds === null ? null : settings.retry_seconds * 1000,
+      baseDelayMs: settings.retry_first_pause_seconds * 1000,
+      maxDelayMs: settings.retry_longest_pause_seconds * 1000,
+    };
+    this.#headers = {};
+    this.#redact = (text) => text;
+    this.#redactAnswer = this.#redact;
+    this.#takeKey();
+  }
+
+  get hosts(): string[] {
+    return this.#parts.endpoints.map(({ url }) => url.host);
+  }
+
+  /** Takes the API key out of a text. */
+  redact(text: string): string {
+    return this.#redact(text);
+  }
+
+  /** Makes one call, as often as the budget allows, and returns what `read` made of the answer. */
+  async call<T>(call: ProviderCall<T>): Promise<ProviderReply<T>> {
+    const { meters, price, free } = this.#parts;
+    const body = call.rawBody ?? (call.body === undefined ? undefined : JSON.stringify(call.body));
+    const key = this.#cacheKey(call, body);
+    const kept = key && (await this.#fromCache(key, call));
+    if (kept) return kept;
+    for (const meter of meters) meter.check();
+    const { value, reply, usage, replica } = await this.#withRetries(call, body);
+    if (key) void this.#parts.cache?.keep(ResponseCache.key(key), key, reply.text);
+    const cost = costOf(usage, price, reply.headers);
+    if (cost !== null) for (const meter of meters) meter.add(cost);
+    else if (!free) this.#reports.uncounted(this.hosts, meters, price);
+    return { value, cost, cached: false, replica };
+  }
+
+  #takeKey(): void {
+    const { apiKey, authorize, headers } = this.#parts;
+    const credentials = authorize(apiKey.value);
+    this.#headers = { "content-type": "application/json", ...lowerCase(headers), ...credentials };
+    const secrets = [apiKey.value, ...Object.values(credentials), ...secretHeaders(headers)];
+    this.#redact = redactor(secrets);
+    this.#redactAnswer = answerRedactor(secrets);
+  }
+
+  #cacheKey(call: ProviderCall<unknown>, body: string | undefined): CacheKeyParts | undefined {
+    const { cache, endpoints, query } = this.#parts;
+    if (!cache || body === undefined) return undefined;
+    // The key of an account does not change what is asked; a header such as `anthropic-beta` does.
+    const headers = openHeaders({ ...lowerCase(this.#parts.headers), ...call.headers });
+    const repeat = /-(\d+)(?:-a\d+)?$/.exec(call.rolloutId ?? "")?.[1] ?? "";
+    const url = endpoints[0]?.url;
+    return { url: `${url?.origin}${url ? requestPath(url, call.path, query) : ""}`, headers, body, repeat };
+  }
+
+  async #fromCache<T>(key: CacheKeyParts, call: ProviderCall<T>): Promise<ProviderReply<T> | undefined> {
+    const reply = await this.#parts.cache?.find(ResponseCache.key(key));
+    if (!reply) return undefined;
+    try {
+      return { value: call.read(parseAnswer(reply.text), reply), cost: 0, cached: true, replica: 0 };
+    } catch (error) {
+      this.#parts.log.warn(`an answer in the cache cannot be used: ${errorMessage(error)}`);
+      return undefined;
+    }
+  }
+
+  async #withRetries<T>(call: ProviderCall<T>, body: string | undefined): Promise<Answer<T>> {
+    const { endpoints } = this.#parts;
+    const first =
+      call.replica ?? (endpoints.length > 1 ? replicaOf(call.sessionId ?? "", endpoints.length) : 0);
+    let failed = NOTHING_TRIED;
+    let progress: Progress = { since: Date.now(), probes: 0 };
+    let lasting = 0;
+    for (let attempt = 1; ; attempt++) {
+      const endpoint = chooseEndpoint(endpoints, first, failed);
+      try {
+        const attempt = () => this.#attempt(endpoint, call, body, progress);
+        return await (this.#own ? this.#own.run(attempt, call.signal) : attempt());
+      } catch (error) {
+        if (error instanceof Exhausted)
+          throw gaveUp(this.#tooLongToWait(error.last), attempt - 1, progress.since);
+        if (!(error instanceof ProviderError)) throw error;
+        // The clock starts with the first failure: neither waiting in line nor a slow answer uses the budget up.
+        const { probes } = progress;
+        progress = { since: progress.last ? progress.since : Date.now(), last: error, probes };
+        if (await this.#keyRenewed(error)) continue;
+        if (error.lasting) lasting++;
+        const hopeless = lasting >= Math.max(LASTING_ATTEMPTS, endpoints.length);
+        const delay =
+          error.failure.retryable && !hopeless && !call.once
+            ? nextDelay(this.#budget, {
+                attempt: Math.max(1, attempt - probes),
+                startedAt: progress.since,
+                retryAfterMs: error.retryAfterMs,
+              })
+            : undefined;
+        if (delay === undefined) throw gaveUp(this.#tooLongToWait(error), attempt, progress.since);
+        const mostAttempts = error.lasting ? LASTING_ATTEMPTS : this.#budget.attempts;
+        this.#reports.failed({
+          endpoint,
+          path: call.path,
+          error,
+          attempt,
+          since: progress.since,
+          mostAttempts,
+        });
+        failed = new Set([...failed, endpoint]);
+        const next = chooseEndpoint(endpoints, first, failed);
+        if (failed.has(next) || next.breaker.isOpen) await sleep(delay, call.signal);
+      }
+    }
+  }
+
+  async #attempt<T>(
+    endpoint: Endpoint,
+    call: ProviderCall<T>,
+    body: string | undefined,
+    progress: Progress,
+  ): Promise<Answer<T>> {
+    const { breaker } = endpoint;
+    const { signal } = call;
+    const limit = this.#parts.settings.adaptive_concurrency ? endpoint.limit : undefined;
+    const longestOutageMs = this.#budget.wallClockMs ?? Number.POSITIVE_INFINITY;
+    const giveUpAt = progress.since + longestOutageMs;
+    for (;;) {
+      const pass = breaker.isOpen ? await breaker.pass({ signal, giveUpAt, longestOutageMs }) : ORDINARY_PASS;
+      if (!pass) throw new Exhausted(outage(breaker.lastFailure, breaker.downMs));
+      let slot: Slot | undefined;
+      try {
+        slot =
+          limit?.tryEnter() ??
+          (await limit?.enter(signal, progress.last ? giveUpAt : Number.POSITIVE_INFINITY, longestOutageMs));
+      } catch (error) {
+        breaker.ended(pass);
+        throw error;
+      }
+      if (limit && !slot) {
+        breaker.ended(pass);
+        throw new Exhausted(
+          progress.last ?? limit.lastRefusal ?? outage(breaker.lastFailure, breaker.downMs),
+        );
+      }
+      if (breaker.isOpen && !pass.probe) {
+        // It went down while this call stood in line.
+        if (slot) limit?.leave(slot, { kind: "other" });
+        continue;
+      }
+      try {
+        const answer = await this.#send(endpoint, call, body);
+        breaker.succeeded();
+        if (slot) limit?.leave(slot, { kind: "success", outputTokens: outputTokensOf(answer.usage) });
+        return answer;
+      } catch (error) {
+        if (slot) limit?.leave(slot, slotResult(error));
+        if (pass.probe) progress.probes++;
+        tellBreaker(endpoint, pass, error);
+        throw error;
+      }
+    }
+  }
+
+  async #send<T>(endpoint: Endpoint, call: ProviderCall<T>, body: string | undefined): Promise<Answer<T>> {
+    const { query } = this.#parts;
+    const { url } = endpoint;
+    const base = call.besideBase ? { ...url, basePath: url.basePath.replace(/\/v1$/, "") } : url;
+    let reply: AttemptReply;
+    try {
+      reply = await sendAttempt({
+        connections: endpoint.connections,
+        path: requestPath(base, call.path, query),
+        method: call.method ?? "POST",
+        headers: call.headers ? { ...this.#headers, ...call.headers } : this.#headers,
+        body,
+        signal: call.signal,
+        timeoutMs: this.#timeoutMs,
+        maxResponseBytes: this.#maxResponseBytes,
+      });
+    } catch (error) {
+      if (call.signal.aborted) throw call.signal.reason;
+      const failure = failureOfError(error, url.host, this.#redact);
+      throw failure.lasting && this.#answered.has(endpoint)
+        ? restated(failure, failure.message, false)
+        : failure;
+    }
+    this.#answered.add(endpoint);
+    // An endpoint that repeats its request, as debugging gateways do, would write the key into results.
+    const clean = { ...reply, text: this.#redactAnswer(reply.text) };
+    return this.#read(clean, endpoint, call, `${base.basePath}${call.path}`);
+  }
+
+  #read<T>(reply: AttemptReply, endpoint: Endpoint, call: ProviderCall<T>, path: string): Answer<T> {
+    const { host } = endpoint.url;
+    // A path that is not there is most often a base URL that is not right.
+    const place = MISPLACED.has(reply.status) ? host + path : host;
+    if (reply.status >= 400) throw failureOfReply(reply, place, this.#redact);
+    const problem = (text: string) => invalidResponse(reply, host, text, this.#redact);
+    if (reply.status >= 300) throw redirect(reply, host + path, this.#redact);
+    let parsed: unknown;
+    try {
+      parsed = parseAnswer(reply.text);
+    } catch (error) {
+      throw problem(jsonProblem(error));
+    }
+    const hidden = hiddenError(reply, parsed);
+    if (hidden) throw failureOfReply(hidden, host, this.#redact);
+    try {
+      const usage = isObject(parsed) ? numericCounts(parsed["usage"]) : undefined;
+      return {
+        value: call.read(parsed, reply),
+        reply,
+        usage,
+        replica: this.#parts.endpoints.indexOf(endpoint),
+      };
+    } catch (error) {
+      if (error instanceof ValidationError || error instanceof ConversionError) {
+        const isLasting = isUnknownForm(error);
+        throw invalidResponse(
+          reply,
+          host,
+          `the body does not fit (${error.message})`,
+          this.#redact,
+          !isLasting,
+        );
+      }
+      throw error;
+    }
+  }
+
+  /** An endpoint that asks for more patience than there is: whoever reads the failure should know. */
+  #tooLongToWait(error: ProviderError): ProviderError {
+    const { retryAfterMs } = error;
+    const { wallClockMs } = this.#budget;
+    if (retryAfterMs === undefined || wallClockMs === null || retryAfterMs <= wallClockMs) return error;
+    const asked = `it asks to wait ${Math.ceil(retryAfterMs / 1000)} s, more than retry_seconds (${wallClockMs / 1000})`;
+    return restated(error, `${error.message}; ${asked}`);
+  }
+
+  /** A refused key may have been replaced in its file meanwhile. */
+  async #keyRenewed({ providerStatus }: ProviderError): Promise<boolean> {
+    if (providerStatus !== 401 && providerStatus !== 403) return false;
+    try {
+      if (!(await this.#parts.apiKey.renew())) return false;
+    } catch (error) {
+      this.#parts.log.warn(errorMessage(error));
+      return false;
+    }
+    this.#takeKey();
+    return true;
+  }
+}
+
+/** What we have no form for is what the model was told or made to send: a second, paid answer would hold it again. */
+function isUnknownForm(error: ValidationError | ConversionError): boolean {
+  return error instanceof ConversionError
+    ? error.failure === "unsupported"
+    : error.detail.some(({ type }) => type.startsWith("union_tag_"));
+}
+
+function outputTokensOf(usage: unknown): number | null {
+  if (!isObject(usage)) return null;
+  return countOf(usage["output_tokens"] ?? usage["completion_tokens"]);
+}

@@ -1,0 +1,224 @@
+import { errorMessage } from "../errors.ts";
+import { printable } from "../printable.ts";
+import { isObject, type JsonObject } from "../python/json/json-object.ts";
+import { ProviderError, type ProviderFailureClass } from "./provider-error.ts";
+import { requestedPause } from "./reset-headers.ts";
+import { type AttemptReply, AttemptTimeout } from "./transport.ts";
+
+const MAX_QUOTED = 1_000;
+/** What OpenSSL says of a server that answers a handshake with something else. */
+const NO_TLS = new Set([
+  "ERR_SSL_WRONG_VERSION_NUMBER",
+  "ERR_SSL_PACKET_LENGTH_TOO_LONG",
+  "ERR_SSL_HTTP_REQUEST",
+]);
+/** Statuses below 500 that pass by themselves. */
+const PASSING = new Set([408, 409, 425, 429]);
+/** Codes of providers that say 429 although waiting does not help. */
+const OUT_OF_CREDIT =
+  /insufficient_quota|billing_hard_limit|credit balance is too low|exceeded your current quota/i;
+
+/** What an answer with an error status means; `redact` keeps keys out of the message. */
+export function failureOfReply(
+  reply: AttemptReply,
+  host: string,
+  redact: (text: string) => string,
+): ProviderError {
+  const { status, headers } = reply;
+  const said = printable(redact(providerMessage(reply.text)).slice(0, MAX_QUOTED));
+  const outOfCredit = status === 402 || (status === 429 && OUT_OF_CREDIT.test(reply.text));
+  return new ProviderError({
+    class: classOfStatus(status, outOfCredit),
+    providerStatus: status,
+    body: redact(reply.text),
+    retryable: !outOfCredit && isRetryable(status, headers["x-should-retry"]),
+    retryAfterMs: requestedPause(headers),
+    message: `${status} from ${host}: ${said || "no message"}`,
+  });
+}
+
+function classOfStatus(status: number, outOfCredit: boolean): ProviderFailureClass {
+  if (status === 401 || status === 403 || outOfCredit) return "provider_auth";
+  if (status === 429) return "provider_rate_limit";
+  if (status === 408 || status === 504) return "timeout";
+  return "provider_error";
+}
+
+function isRetryable(status: number, advice: string | string[] | undefined): boolean {
+  if (advice === "true") return true;
+  if (advice === "false") return false;
+  return PASSING.has(status) || (status >= 500 && status !== 501 && status !== 505);
+}
+
+/** What a request without an answer means. */
+export function failureOfError(
+  error: unknown,
+  host: string,
+  redact: (text: string) => string,
+): ProviderError {
+  const code = (error as { code?: unknown } | null)?.code;
+  const text = redact(errorMessage(error));
+  if (error instanceof AttemptTimeout) return noAnswer("timeout", `${host}: ${text}`, error);
+  if (code === "RESPONSE_TOO_LARGE") {
+    const message = `the answer from ${host} is larger than allowed (max_response_mb)`;
+    return new ProviderError({ class: "invalid_response", retryable: false, message, cause: error });
+  }
+  if (code === "RESPONSE_NOT_HTTP") {
+    const message = `${host} answers, but not as a model API does: ${text}`;
+    return new ProviderError({
+      class: "invalid_response",
+      retryable: true,
+      lasting: true,
+      message,
+      cause: error,
+    });
+  }
+  if (code === "REQUEST_INVALID") {
+    const message = `no request can be made to ${host}: ${text} (look at its headers and key)`;
+    return new ProviderError({ class: "provider_error", retryable: false, message, cause: error });
+  }
+  const named = typeof code === "string" && !text.includes(code) ? `${text || "failed"} [${code}]` : text;
+  if (typeof code === "string" && (NO_TLS.has(code) || text.includes("wrong version number"))) {
+    const message = `no connection to ${host}: it does not speak TLS there [${code}]; if it is a plain server, write http:// instead of https://`;
+    return noAnswer("connection", message, error, true);
+  }
+  if (typeof code === "string" && /CERT|SSL|TLS|EPROTO|UNABLE_TO_VERIFY/.test(code)) {
+    const shown = text.includes("SSL routines") ? code : named;
+    return noAnswer("connection", `no secure connection to ${host}: ${shown}`, error, true);
+  }
+  if (code === "CONNECTION_CLOSED" || code === "ECONNRESET" || code === "EPIPE")
+    return noAnswer("connection", `${host} hung up before its answer was complete: ${named}`, error);
+  const kind = code === "CONNECTION_TIMEOUT" || code === "ETIMEDOUT" ? "timeout" : "connection";
+  const unknownHost = code === "ENOTFOUND";
+  const hint = unknownHost ? " (no such host: check the address)" : "";
+  return noAnswer(kind, `no connection to ${host}: ${named}${hint}`, error, unknownHost);
+}
+
+function noAnswer(
+  kind: "timeout" | "connection",
+  message: string,
+  cause: unknown,
+  lasting = false,
+): ProviderError {
+  return new ProviderError({ class: kind, retryable: true, message, cause, lasting });
+}
+
+/** A success whose body is not what was asked for. */
+export function invalidResponse(
+  reply: AttemptReply,
+  host: string,
+  problem: string,
+  redact: (text: string) => string,
+  retryable = true,
+): ProviderError {
+  const quoted = printable(redact(reply.text.slice(0, MAX_QUOTED).replace(/\s+/g, " ").trim()));
+  const shown = quoted === "" ? "the body is empty" : `it says: ${quoted}`;
+  return new ProviderError({
+    class: "invalid_response",
+    body: redact(reply.text),
+    retryable,
+    lasting: true,
+    message: `${reply.status} from ${host}, but ${redact(problem)}; ${shown}`,
+  });
+}
+
+/** An answer that leads elsewhere: it would do so every time, and the key must not go there by itself. */
+export function redirect(
+  { status, headers, text }: AttemptReply,
+  place: string,
+  redact: (text: string) => string,
+): ProviderError {
+  const { location } = headers;
+  const target = typeof location === "string" ? location.replace(/[?#].*$/s, "").slice(0, MAX_QUOTED) : "";
+  const to = target === "" ? "" : ` to ${printable(redact(target))}`;
+  return new ProviderError({
+    class: "invalid_response",
+    providerStatus: undefined,
+    body: redact(text),
+    retryable: false,
+    lasting: true,
+    message: `${status} from ${place}: it redirects${to}, which is not followed; configure the address it leads to`,
+  });
+}
+
+/**
+ * Some endpoints answer 200 and put the error into the body: beside an answer that is missing, into the choice, or as a failed
+ * response. Returns the reply with the status it should have had; undefined when the body is an answer.
+ */
+export function hiddenError(reply: AttemptReply, body: unknown): AttemptReply | undefined {
+  if (!isObject(body)) return undefined;
+  const error = errorIn(body);
+  return error && { ...reply, status: statusOf(error), text: JSON.stringify({ error }) };
+}
+
+function errorIn(body: JsonObject): JsonObject | undefined {
+  const { choices, error } = body;
+  if (Array.isArray(choices)) {
+    const first: unknown = choices[0];
+    return isObject(first) && isObject(first["error"]) ? first["error"] : undefined;
+  }
+  if (!isObject(error)) return undefined;
+  return Array.isArray(body["output"]) && body["status"] !== "failed" ? undefined : error;
+}
+
+const STATUS_BY_CODE: Readonly<Record<string, number>> = {
+  rate_limit_exceeded: 429,
+  server_error: 500,
+  invalid_prompt: 400,
+};
+
+function statusOf({ code }: JsonObject): number {
+  const number = Number(code);
+  if (Number.isInteger(number) && number >= 400 && number < 600) return number;
+  return (typeof code === "string" && Object.hasOwn(STATUS_BY_CODE, code) && STATUS_BY_CODE[code]) || 502;
+}
+
+/** The sentence in an error body, whichever provider wrote it. */
+export function providerMessage(text: string): string {
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    return plainText(text);
+  }
+  return messageIn(body, 0) ?? plainText(text);
+}
+
+const DEEPEST = 4;
+
+function messageIn(body: unknown, depth: number): string | undefined {
+  if (typeof body === "string" && body !== "") return body;
+  if (depth > DEEPEST) return undefined;
+  if (Array.isArray(body)) return body.length > 0 ? messageIn(body[0], depth + 1) : undefined;
+  if (!isObject(body)) return undefined;
+  const field = fieldProblem(body);
+  if (field !== undefined) return field;
+  for (const key of ["error", "message", "detail", "msg", "errors", "title", "error_description"]) {
+    const found = messageIn(body[key], depth + 1);
+    if (found !== undefined) return withDetail(found, body["metadata"]);
+  }
+  return undefined;
+}
+
+/** One entry of what FastAPI says about a request: the field makes it understandable. */
+function fieldProblem({ loc, msg }: JsonObject): string | undefined {
+  if (!Array.isArray(loc) || loc.length === 0 || typeof msg !== "string") return undefined;
+  return `${loc.map(String).join(".")}: ${msg}`;
+}
+
+/** Routers say "provider returned error" and put what it was into the metadata. */
+function withDetail(message: string, metadata: unknown): string {
+  if (!isObject(metadata) || typeof metadata["raw"] !== "string") return message;
+  const raw = providerMessage(metadata["raw"].slice(0, MAX_QUOTED));
+  return raw === "" || message.includes(raw) ? message : `${message}: ${raw}`;
+}
+
+const MAX_SCANNED = 20_000;
+
+/** Error pages are mostly markup: the title says it. */
+function plainText(text: string): string {
+  const start = text.slice(0, MAX_SCANNED);
+  const title = /<title>([^<]*)<\/title>/i.exec(start)?.[1];
+  const words = title ?? (start.includes("<html") ? start.replace(/<[^<>]*>/g, " ") : start);
+  return words.replace(/\s+/g, " ").trim();
+}

@@ -1,0 +1,114 @@
+import { createHash } from "node:crypto";
+import { access, constants, readdir, readFile, rename, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { errorMessage, GymError } from "../errors.ts";
+import { makeDirectory } from "../files/make-directory.ts";
+import { isObject } from "../python/json/json-object.ts";
+import type { AttemptReply } from "./transport.ts";
+
+/** Larger answers are not kept. */
+const MAX_ENTRY_BYTES = 32 * 1024 * 1024;
+const SCHEMA = 1;
+
+export interface CacheKeyParts {
+  /** Endpoint, path and query. */
+  url: string;
+  /** Those that hold no keys: what they ask for belongs to the request. */
+  headers: readonly (readonly [name: string, value: string])[];
+  /** The request body as it is sent. */
+  body: string;
+  /** Which repeat of a task asks: repeats of one task must not get one answer. */
+  repeat: string;
+}
+
+/** Answers on disk, by everything that was asked: one file each, so that runs at the same time can share a folder. */
+export class ResponseCache {
+  readonly #directory: string;
+  readonly #maxBytes: number;
+  readonly #onProblem: (message: string) => void;
+  #size: Promise<number> | undefined;
+  #bytes = 0;
+  #stopped = false;
+  #serial = 0;
+
+  constructor(directory: string, maxBytes: number, onProblem: (message: string) => void) {
+    this.#directory = directory;
+    this.#maxBytes = maxBytes;
+    this.#onProblem = onProblem;
+  }
+
+  /** Makes the folder; one that cannot be written to is a mistake better known before the first call. */
+  async open(): Promise<void> {
+    try {
+      await makeDirectory(this.#directory);
+      await access(this.#directory, constants.W_OK);
+    } catch (error) {
+      throw new GymError(
+        "PROVIDER_CACHE",
+        `response_cache_dir cannot be written to: ${errorMessage(error)}`,
+        { cause: error },
+      );
+    }
+  }
+
+  static key({ url, headers, body, repeat }: CacheKeyParts): string {
+    const asked = JSON.stringify([url, headers, repeat]);
+    return createHash("sha256").update(`${asked}\n`).update(body).digest("hex");
+  }
+
+  /** The answer kept for a key; undefined when there is none, or none that can be read. */
+  async find(key: string): Promise<AttemptReply | undefined> {
+    let entry: unknown;
+    try {
+      entry = JSON.parse(await readFile(this.#file(key), "utf8"));
+    } catch (error) {
+      const missing = (error as NodeJS.ErrnoException).code === "ENOENT";
+      if (!missing) this.#onProblem(`${this.#file(key)} cannot be used: ${(error as Error).message}`);
+      return undefined;
+    }
+    if (!isObject(entry) || entry["schema"] !== SCHEMA || typeof entry["text"] !== "string") return undefined;
+    return { status: 200, headers: {}, text: entry["text"] };
+  }
+
+  /** Keeps an answer; whatever goes wrong is reported and costs the call nothing. */
+  async keep(key: string, parts: CacheKeyParts, text: string): Promise<void> {
+    if (this.#stopped || text.length > MAX_ENTRY_BYTES) return;
+    try {
+      this.#size ??= sizeOf(this.#directory);
+      const content = JSON.stringify({ schema: SCHEMA, ...parts, text });
+      if ((await this.#size) + this.#bytes + content.length > this.#maxBytes) {
+        this.#stopped = true;
+        this.#onProblem(`${this.#directory} has reached response_cache_max_mb; answers are no longer kept`);
+        return;
+      }
+      const file = this.#file(key);
+      await makeDirectory(join(file, ".."));
+      // Readers see a whole file or none.
+      const temporary = `${file}.${process.pid}.${this.#serial++}.part`;
+      await writeFile(temporary, content);
+      await rename(temporary, file);
+      this.#bytes += content.length;
+    } catch (error) {
+      // Several calls may fail at once: it is told once.
+      if (this.#stopped) return;
+      this.#stopped = true;
+      this.#onProblem(`answers are no longer kept in ${this.#directory}: ${(error as Error).message}`);
+    }
+  }
+
+  #file(key: string): string {
+    return join(this.#directory, key.slice(0, 2), `${key}.json`);
+  }
+}
+
+async function sizeOf(directory: string): Promise<number> {
+  let total = 0;
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true }).catch(() => []);
+  for (const entry of entries) {
+    if (!entry.isFile()) continue;
+    // Another run may have renamed it meanwhile.
+    const found = await stat(join(entry.parentPath ?? entry.path, entry.name)).catch(() => undefined);
+    total += found?.size ?? 0;
+  }
+  return total;
+}

@@ -1,0 +1,64 @@
+import { z } from "zod";
+import { laxBool, laxFloat, laxInt } from "../wire/schemas/lax.ts";
+
+const positive = () => laxFloat().pipe(z.number().positive());
+const atLeastOne = () => laxInt().pipe(z.number().int().min(1));
+
+/** Prices in dollars per million tokens. */
+export const priceSchema = z.strictObject({
+  input: laxFloat().pipe(z.number().min(0)),
+  output: laxFloat().pipe(z.number().min(0)),
+  /** Tokens read from the provider's prompt cache; the input price unless given. */
+  cached_input: laxFloat().pipe(z.number().min(0)).optional(),
+  /** Tokens written to it; the input price unless given. */
+  cache_write: laxFloat().pipe(z.number().min(0)).optional(),
+});
+
+export type Price = z.output<typeof priceSchema>;
+
+/** How patient a kind of server is unless its config says otherwise. */
+export interface ProviderDefaults {
+  request_timeout_seconds: number;
+  retry_seconds: number;
+}
+
+/** Hosted APIs answer within minutes or not at all. */
+export const HOSTED: ProviderDefaults = { request_timeout_seconds: 1_800, retry_seconds: 600 };
+/** An engine in a training job may be silent, or away, for half an hour while weights are exchanged. */
+export const TRAINING: ProviderDefaults = { request_timeout_seconds: 7_200, retry_seconds: 3_600 };
+
+/** The keys every model server has that calls an outside endpoint; spread them into its `config` schema. */
+export function providerConfig(defaults: ProviderDefaults = HOSTED) {
+  return {
+    /** A file that holds the API key, instead of the key itself; read again when the endpoint refuses the key. */
+    api_key_file: z.string().nullish(),
+    /** Attempts per call, all kinds of failure together; null: as many as the time allows. */
+    retry_attempts: atLeastOne().nullable().default(20),
+    /** Seconds from the first attempt after which no new one starts, and the longest outage that is waited for; null: no limit. */
+    retry_seconds: positive().nullable().default(defaults.retry_seconds),
+    /** The first pause between attempts; later ones double up to the longest. Each is a random part of that. */
+    retry_first_pause_seconds: positive().default(0.5),
+    retry_longest_pause_seconds: positive().default(30),
+    /** Seconds one attempt may take from the first byte sent to the last received; null: no limit. */
+    request_timeout_seconds: positive().nullable().default(defaults.request_timeout_seconds),
+    connect_timeout_seconds: positive().default(30),
+    /** The largest answer that is read. */
+    max_response_mb: positive().default(256),
+    /** Whether the number of calls at once follows how the endpoint copes. */
+    adaptive_concurrency: laxBool().default(true),
+    /** Folder for answers that are used again for equal requests; null: every call is made. */
+    response_cache_dir: z.string().nullish(),
+    /** The cache is no longer written when it holds this much. */
+    response_cache_max_mb: positive().default(10_240),
+    /** Dollars per million tokens of this model; known ones need none. */
+    prices: priceSchema.nullish(),
+    /** Dollars this server may spend; the next call then fails as `budget_exhausted`. */
+    max_cost: laxFloat().pipe(z.number().min(0)).nullish(),
+  };
+}
+
+const schema = z.object(providerConfig());
+export type ProviderSettings = z.output<typeof schema>;
+
+/** The settings of a server whose config does not mention them. */
+export const DEFAULT_PROVIDER_SETTINGS: ProviderSettings = schema.parse({});

@@ -1,0 +1,55 @@
+import { LONGEST_TIMER_MS } from "../calls/longest-timer.ts";
+import type { StopSignal } from "../calls/stop-signal.ts";
+
+/** Callers that wait in line for something to change; each gives up by its signal or its deadline. */
+export class Waiters {
+  readonly #waiting = new Set<(news: boolean) => void>();
+
+  get size(): number {
+    return this.#waiting.size;
+  }
+
+  /** Resolves with what it is woken with, false when the time is over; throws the signal's reason. */
+  wait(signal: StopSignal | undefined, milliseconds = Number.POSITIVE_INFINITY): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason);
+      const end = () => {
+        this.#waiting.delete(wake);
+        signal?.removeEventListener("abort", giveUp);
+        clearTimeout(timer);
+      };
+      const wake = (news: boolean) => {
+        end();
+        resolve(news);
+      };
+      const giveUp = () => {
+        end();
+        reject(signal?.reason);
+      };
+      const timer = Number.isFinite(milliseconds)
+        ? setTimeout(
+            () => {
+              end();
+              resolve(false);
+            },
+            Math.min(Math.max(0, milliseconds), LONGEST_TIMER_MS),
+          )
+        : undefined;
+      this.#waiting.add(wake);
+      signal?.addEventListener("abort", giveUp);
+    });
+  }
+
+  /** Wakes the one who has waited longest; false when nobody waits. */
+  wakeFirst(): boolean {
+    for (const wake of this.#waiting) {
+      wake(true);
+      return true;
+    }
+    return false;
+  }
+
+  wakeAll(news = true): void {
+    for (const wake of [...this.#waiting]) wake(news);
+  }
+}

@@ -1,0 +1,44 @@
+import { strip } from "../whitespace.ts";
+
+const FLOAT_TEXT = /^[+-]?(?:\d+(?:_\d+)*(?:\.(?:\d+(?:_\d+)*)?)?|\.\d+(?:_\d+)*)(?:[eE][+-]?\d+(?:_\d+)*)?$/;
+const SPECIAL_TEXT = /^([+-]?)(inf|infinity|nan)$/i;
+const INT_TEXT = /^[+-]?\d+(?:_\d+)*$/;
+
+/** Python refuses longer integers; converting them takes quadratic time. */
+const MAX_INTEGER_DIGITS = 4300;
+/** A number written with more characters than this is refused unread: nobody means it. */
+const MAX_LENGTH = 100_000;
+
+/** Python's `float(text)`: surrounding white space, `1_000`, `.5`, `inf`, `NaN` and digits of any script; undefined where it raises. */
+export function parsePyFloat(text: string): number | undefined {
+  if (text.length > MAX_LENGTH) return undefined;
+  const plain = asciiDigits(strip(text));
+  if (FLOAT_TEXT.test(plain)) return Number(plain.replaceAll("_", ""));
+  const special = SPECIAL_TEXT.exec(plain);
+  if (special === null) return undefined;
+  if (special[2]?.toLowerCase() === "nan") return Number.NaN;
+  return special[1] === "-" ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+}
+
+/** Python's `int(text)` in base ten; undefined where it raises. */
+export function parsePyInt(text: string): bigint | undefined {
+  if (text.length > MAX_LENGTH) return undefined;
+  const plain = asciiDigits(strip(text));
+  if (!INT_TEXT.test(plain)) return undefined;
+  const digits = plain.replaceAll("_", "").replace("+", "");
+  return digits.replace("-", "").length > MAX_INTEGER_DIGITS ? undefined : BigInt(digits);
+}
+
+const decimalDigit = /\p{Nd}/u;
+const foreignDigits = /(?![0-9])\p{Nd}/gu;
+
+function asciiDigits(text: string): string {
+  return text.replace(foreignDigits, (digit) => String(digitValue(digit.codePointAt(0) ?? 0)));
+}
+
+/** Digits of a script stand in one row from 0 to 9, and such rows follow each other without gaps only in whole tens. */
+function digitValue(code: number): number {
+  let start = code;
+  while (decimalDigit.test(String.fromCodePoint(start - 1))) start--;
+  return (code - start) % 10;
+}

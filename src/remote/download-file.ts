@@ -1,0 +1,211 @@
+import type { FileHandle } from "node:fs/promises";
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { makeDirectory } from "../files/make-directory.ts";
+import { answerError, header } from "./answer.ts";
+import { type Checksum, checksumOfFile, checksumOfHeaders, checksumOfHubEtag } from "./checksum.ts";
+import { type DownloadAnswer, openDownload } from "./open-download.ts";
+import { PartFile } from "./part-file.ts";
+import { RemoteError, unreachable, webPage } from "./remote-error.ts";
+import { backoff, DEFAULT_RETRIES, type RetryPolicy } from "./retry.ts";
+import { hideSecrets } from "./secrets.ts";
+
+/** A failure after this many new bytes starts the count of attempts again. */
+const PROGRESS_BYTES = 1 << 20;
+const MAX_RETRY_AFTER_MS = 120_000;
+
+export interface TransferProgress {
+  /** Bytes there so far, those of an earlier run included. */
+  done: number;
+  /** Unknown where the other side does not say. */
+  total: number | undefined;
+}
+
+export interface DownloadOptions {
+  url: string;
+  destination: string;
+  headers?: Readonly<Record<string, string>>;
+  /** Texts that must not show in an error. */
+  secrets?: readonly (string | undefined)[];
+  /** The entity tag is the content's address, as on the Hugging Face hub. */
+  etagIsAddress?: boolean;
+  signal?: AbortSignal;
+  retries?: RetryPolicy;
+  onProgress?: (progress: TransferProgress) => void;
+  onRetry?: (error: RemoteError, delayMs: number) => void;
+}
+
+export interface DownloadResult {
+  bytes: number;
+  /** Bytes of an earlier, interrupted run that did not have to be fetched again. */
+  resumedFrom: number;
+  /** Absent when the other side gave none to compare with. */
+  checksum: Checksum | undefined;
+}
+
+/**
+ * Fetches `url` into `destination`: into a `.part` file first, continued after a break (also by a later run), compared
+ * with the checksum the other side gives, then renamed. The destination never holds half a file.
+ */
+export async function downloadFile(options: DownloadOptions): Promise<DownloadResult> {
+  const policy = options.retries ?? DEFAULT_RETRIES;
+  await makeDirectory(path.dirname(path.resolve(options.destination)));
+  const part = new PartFile(options.destination);
+  const resumedFrom = (await part.left()).size;
+  let attempt = 1;
+  for (;;) {
+    options.signal?.throwIfAborted();
+    const before = (await part.left()).size;
+    try {
+      const { bytes, checksum, resumed } = await fetchRest(options, part);
+      await verify(options, part, { checksum, resumed });
+      await part.finish();
+      return { bytes, checksum, resumedFrom: resumed ? resumedFrom : 0 };
+    } catch (error) {
+      if (!(error instanceof RemoteError) || !error.retryable) throw error;
+      const progressed = (await part.left()).size - before >= PROGRESS_BYTES;
+      attempt = progressed ? 1 : attempt + 1;
+      const delay = error.retryAfterMs ?? backoff(policy, attempt);
+      if (attempt > policy.attempts || delay > MAX_RETRY_AFTER_MS) throw error;
+      options.onRetry?.(error, delay);
+      await sleep(delay, undefined, { signal: options.signal });
+    }
+  }
+}
+
+async function fetchRest(options: DownloadOptions, part: PartFile) {
+  const left = await part.left();
+  const answer = await openDownload(options.url, {
+    headers: { ...options.headers, ...(left.size > 0 && { range: `bytes=${left.size}-` }) },
+    secrets: options.secrets,
+    signal: options.signal,
+  });
+  const identity = identityOf(answer);
+  const address = options.etagIsAddress ? checksumOfHubEtag(identity) : undefined;
+  const checksum = address ?? checksumOfHeaders(answer.headers);
+  if (alreadyComplete(answer, left)) {
+    answer.body.on("error", () => {}).destroy();
+    return { bytes: left.size, resumed: true, checksum };
+  }
+  if (answer.statusCode === 416 || (answer.statusCode === 206 && !continues(answer, left))) {
+    answer.body.on("error", () => {}).destroy();
+    if (left.size === 0) throw await answerError(answer.host, answer, options.secrets ?? []);
+    await part.discard();
+    return fetchRest(options, part);
+  }
+  if (answer.statusCode !== 200 && answer.statusCode !== 206) {
+    throw await answerError(answer.host, answer, options.secrets ?? []);
+  }
+  if (checksum === undefined && isWebPage(answer, options.url)) {
+    answer.body.on("error", () => {}).destroy();
+    throw webPage(answer.host);
+  }
+  const keep = answer.statusCode === 206 ? left.size : 0;
+  const total = totalSize(answer, keep);
+  const bytes = await writeBody(options, part, answer, { keep, identity, total });
+  if (total !== undefined && bytes !== total) {
+    throw new RemoteError("REMOTE_INCOMPLETE", `${answer.host} sent ${bytes} of ${total} bytes.`, {
+      retryable: true,
+    });
+  }
+  return { bytes, resumed: keep > 0, checksum };
+}
+
+async function writeBody(
+  options: DownloadOptions,
+  part: PartFile,
+  answer: DownloadAnswer,
+  { keep, identity, total }: { keep: number; identity: string | undefined; total: number | undefined },
+): Promise<number> {
+  const handle = await part.open(keep, identity);
+  let position = keep;
+  try {
+    options.onProgress?.({ done: position, total });
+    for await (const chunk of readBody(answer, options)) {
+      await writeAt(handle, chunk, position);
+      position += chunk.length;
+      options.onProgress?.({ done: position, total });
+    }
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  return position;
+}
+
+async function writeAt(handle: FileHandle, chunk: Buffer, position: number): Promise<void> {
+  for (let written = 0; written < chunk.length; ) {
+    const { bytesWritten } = await handle.write(chunk, written, chunk.length - written, position + written);
+    written += bytesWritten;
+  }
+}
+
+/** The chunks of the body; a broken connection comes as a retryable error. */
+async function* readBody(answer: DownloadAnswer, options: DownloadOptions): AsyncGenerator<Buffer> {
+  try {
+    for await (const chunk of answer.body) yield chunk as Buffer;
+  } catch (error) {
+    options.signal?.throwIfAborted();
+    const failure = unreachable(answer.host, error);
+    throw new RemoteError(
+      "REMOTE_INCOMPLETE",
+      hideSecrets(`The transfer broke off: ${failure.message}`, options.secrets ?? []),
+      { retryable: true, cause: error },
+    );
+  }
+}
+
+async function verify(
+  options: DownloadOptions,
+  part: PartFile,
+  { checksum: expected, resumed }: { checksum: Checksum | undefined; resumed: boolean },
+): Promise<void> {
+  if (expected === undefined) return;
+  const actual = await checksumOfFile(part.path, expected.algorithm, options.signal);
+  if (actual === expected.hex) return;
+  await part.discard();
+  throw new RemoteError(
+    "REMOTE_CHECKSUM_MISMATCH",
+    `The content of ${hideSecrets(options.url, options.secrets ?? [])} does not have its ${expected.algorithm} checksum: ` +
+      `expected ${expected.hex}, got ${actual}. The file was not kept.`,
+    // What an earlier run left may have been damaged since; a file fetched in one go will not get better.
+    { retryable: resumed },
+  );
+}
+
+/** A sign-in or error page that comes with status 200; who asked for a page by name gets it. */
+function isWebPage(answer: DownloadAnswer, url: string): boolean {
+  const type = header(answer.headers, "content-type") ?? "";
+  return (
+    /^\s*(text\/html|application\/xhtml\+xml)\b/i.test(type) && !/\.x?html?$/i.test(new URL(url).pathname)
+  );
+}
+
+function identityOf(answer: DownloadAnswer): string | undefined {
+  const etag = answer.linked.etag ?? header(answer.headers, "etag");
+  // A weak tag says "much the same", which is not enough to glue two halves together.
+  return etag === undefined || etag.startsWith("W/") ? undefined : etag;
+}
+
+function continues(answer: DownloadAnswer, left: { identity: string | undefined; size: number }): boolean {
+  const start = /^bytes (\d+)-/.exec(header(answer.headers, "content-range") ?? "")?.[1];
+  return Number(start) === left.size && left.identity !== undefined && identityOf(answer) === left.identity;
+}
+
+/** The last run had every byte but did not get to rename the file. */
+function alreadyComplete(
+  answer: DownloadAnswer,
+  left: { identity: string | undefined; size: number },
+): boolean {
+  const size = /^bytes \*\/(\d+)$/.exec(header(answer.headers, "content-range") ?? "")?.[1];
+  const sameContent = left.identity !== undefined && identityOf(answer) === left.identity;
+  return answer.statusCode === 416 && left.size > 0 && Number(size) === left.size && sameContent;
+}
+
+function totalSize(answer: DownloadAnswer, keep: number): number | undefined {
+  if (answer.linked.size !== undefined) return answer.linked.size;
+  const ranged = /\/(\d+)$/.exec(header(answer.headers, "content-range") ?? "")?.[1];
+  if (answer.statusCode === 206 && ranged !== undefined) return Number(ranged);
+  const length = header(answer.headers, "content-length");
+  return length === undefined ? undefined : keep + Number(length);
+}

@@ -1,0 +1,56 @@
+import { RolloutError } from "../../rollouts/errors.ts";
+
+/** How two rollouts of a task become a pair of a better and a worse one. */
+export type PairSelection = "best-worst" | "all";
+
+/** Which rollouts an export takes. */
+export interface ExportFilters {
+  /** Rewards from … to …, both inclusive. */
+  rewardMin?: number;
+  rewardMax?: number;
+  /** Only tasks whose share of passing rollouts lies from … to …, both inclusive. */
+  passRateMin?: number;
+  passRateMax?: number;
+  /** A rollout passes when its reward reaches this (default 1). */
+  passThreshold?: number;
+  /** Only the so many best rollouts of each task. */
+  bestOf?: number;
+  /** Rows with `mask_sample` are left out unless this is set. */
+  includeMasked?: boolean;
+  /** For pairs: one pair of the best and the worst rollout (default), or all. */
+  pairs?: PairSelection;
+  /** For pairs: the least difference of rewards; it must in any case be above 0. */
+  minMargin?: number;
+  /** For pairs: the most of one task (default 8); those with the largest difference are taken. */
+  maxPairsPerTask?: number;
+}
+
+export const DEFAULT_MAX_PAIRS = 8;
+
+/** Refuses filters that let nothing through or make no sense. */
+export function checkFilters(filters: ExportFilters): void {
+  const { rewardMin, rewardMax, passRateMin, passRateMax, bestOf, maxPairsPerTask, minMargin } = filters;
+  if (rewardMin !== undefined && rewardMax !== undefined && rewardMin > rewardMax) {
+    throw invalid(`the lowest reward ${rewardMin} is above the highest ${rewardMax}`);
+  }
+  for (const rate of [passRateMin, passRateMax]) {
+    if (rate !== undefined && !(rate >= 0 && rate <= 1))
+      throw invalid(`a pass rate lies between 0 and 1, not at ${rate}`);
+  }
+  if (passRateMin !== undefined && passRateMax !== undefined && passRateMin > passRateMax) {
+    throw invalid(`the lowest pass rate ${passRateMin} is above the highest ${passRateMax}`);
+  }
+  for (const [name, count] of [
+    ["best-of", bestOf],
+    ["the number of pairs", maxPairsPerTask],
+  ] as const) {
+    if (count !== undefined && !(Number.isInteger(count) && count >= 1)) {
+      throw invalid(`${name} must be a whole number of at least 1, not ${count}`);
+    }
+  }
+  if (minMargin !== undefined && !(minMargin >= 0)) throw invalid(`a margin is at least 0, not ${minMargin}`);
+}
+
+function invalid(problem: string): RolloutError {
+  return new RolloutError("ROLLOUT_EXPORT", `These filters cannot be used: ${problem}.`);
+}

@@ -1,0 +1,175 @@
+import { dumpsCompact } from "../../python/json/json-dumps.ts";
+import { PyFloat } from "../../python/numbers/py-float.ts";
+import type { Row } from "../../rollouts/files/jsonl-rows.ts";
+import { agentNameOf } from "../../rollouts/inputs/expand.ts";
+import type { ChatMessage, ChatTool } from "../../wire/schemas/chat-types.ts";
+import { type Conversation, type ConversationOptions, conversationOf } from "./export-conversation.ts";
+import type { Candidate, SelectedTask } from "./export-selection.ts";
+
+/** A rollout of the selection with its row. */
+export interface ExportedRollout {
+  row: Row;
+  task: SelectedTask;
+  candidate: Candidate;
+}
+
+/** A number that Python readers take for a float even when it is whole. */
+function asFloat(value: number): number | PyFloat {
+  return Number.isInteger(value) ? new PyFloat(value) : value;
+}
+
+function identity({ row, task, candidate }: ExportedRollout): Row {
+  return {
+    reward: asFloat(candidate.reward),
+    task_index: task.taskIndex,
+    rollout_index: candidate.rolloutIndex,
+    agent: agentNameOf(row) ?? null,
+  };
+}
+
+/** `sft`: the whole conversation as messages, with where it comes from. */
+export function sftRecord(rollout: ExportedRollout, options: ConversationOptions): Row {
+  const conversation = conversationOf(rollout.row, options);
+  return { messages: messagesOf(conversation), ...toolsOf(conversation), ...identity(rollout) };
+}
+
+/** `chat`: the fine-tuning format of the OpenAI API, and nothing else. */
+export function chatRecord(rollout: ExportedRollout, options: ConversationOptions): Row {
+  const conversation = conversationOf(rollout.row, options);
+  const { parallelToolCalls } = conversation;
+  return {
+    messages: messagesOf(conversation),
+    ...toolsOf(conversation),
+    ...(parallelToolCalls !== undefined && { parallel_tool_calls: parallelToolCalls }),
+  };
+}
+
+/** `trl`: prompt and completion apart, tool arguments as objects for chat templates, and a label for unpaired preferences. */
+export function trlRecord(
+  rollout: ExportedRollout,
+  options: ConversationOptions & { passThreshold: number },
+): Row {
+  const conversation = conversationOf(rollout.row, options);
+  return {
+    prompt: conversation.prompt.map(withArgumentObjects),
+    completion: conversation.completion.map(withArgumentObjects),
+    ...toolsOf(conversation),
+    label: rollout.candidate.reward >= options.passThreshold,
+    ...identity(rollout),
+  };
+}
+
+/** `dpo`: one prompt with a better and a worse completion. */
+export function dpoRecord(
+  chosen: ExportedRollout,
+  rejected: ExportedRollout,
+  options: ConversationOptions,
+): Row {
+  const better = conversationOf(chosen.row, options);
+  const worse = conversationOf(rejected.row, options);
+  if (JSON.stringify(better.prompt) !== JSON.stringify(worse.prompt)) {
+    throw new Error(
+      `rollouts ${chosen.candidate.rolloutIndex} and ${rejected.candidate.rolloutIndex} have different prompts`,
+    );
+  }
+  return {
+    prompt: better.prompt,
+    chosen: better.completion,
+    rejected: worse.completion,
+    ...toolsOf(better),
+    score_chosen: asFloat(chosen.candidate.reward),
+    score_rejected: asFloat(rejected.candidate.reward),
+    task_index: chosen.task.taskIndex,
+    chosen_rollout_index: chosen.candidate.rolloutIndex,
+    rejected_rollout_index: rejected.candidate.rolloutIndex,
+    agent: agentNameOf(chosen.row) ?? null,
+  };
+}
+
+/** Where datasets usually keep what the verifier compares with, most specific first. */
+const GROUND_TRUTH_FIELDS = ["ground_truth", "expected_answer", "expected_output", "answer", "label"];
+
+/** `verl`: one row per task, a prompt to roll out again with what its reward function needs. */
+export function verlRecord(input: Row, task: SelectedTask): Row {
+  const { prompt } = conversationOf({
+    ...input,
+    response: { output: [{ type: "message", role: "assistant", content: "" }] },
+  });
+  const fields = taskFields(input);
+  const truth = GROUND_TRUTH_FIELDS.map((name) => fields[name]).find(
+    (value) => value !== undefined && value !== null,
+  );
+  return {
+    data_source: agentNameOf(input) ?? "nemo_gym",
+    prompt,
+    ability: agentNameOf(input) ?? "nemo_gym",
+    reward_model: {
+      style: "rule",
+      ground_truth: typeof truth === "string" ? truth : dumpsCompact(truth ?? fields),
+    },
+    extra_info: {
+      index: task.taskIndex,
+      pass_rate: asFloat(task.passRate),
+      avg_reward: asFloat(task.averageReward),
+      num_rollouts: task.total,
+      // As text: rows of one file may differ in their fields, columns may not.
+      row: dumpsCompact(fields),
+    },
+  };
+}
+
+/** `nemo-rl`: one row per task in the form of a dataset file, with the profile of its rewards. */
+export function nemoRlRecord(input: Row, task: SelectedTask): Row {
+  const agent = agentNameOf(input);
+  return {
+    responses_create_params: input["responses_create_params"],
+    ...taskFields(input),
+    ...(agent !== undefined && { agent_ref: { type: "responses_api_agents", name: agent } }),
+    avg_reward: asFloat(task.averageReward),
+    pass_rate: asFloat(task.passRate),
+    total_samples: task.total,
+  };
+}
+
+/** What the dataset says of a task besides the request: the fields for its verifier. */
+function taskFields(input: Row): Row {
+  const kept = Object.entries(input).filter(
+    ([key]) => !key.startsWith("_ng_") && !key.startsWith("ng_") && !NOT_OF_THE_TASK.has(key),
+  );
+  return Object.fromEntries(kept);
+}
+
+const NOT_OF_THE_TASK = new Set([
+  "responses_create_params",
+  "response",
+  "reward",
+  "agent_ref",
+  "skills_ref",
+  "mask_sample",
+]);
+
+function messagesOf({ prompt, completion }: Conversation): ChatMessage[] {
+  return [...prompt, ...completion];
+}
+
+function toolsOf({ tools }: Conversation): { tools?: ChatTool[] } {
+  return tools ? { tools } : {};
+}
+
+function withArgumentObjects(message: ChatMessage): Row {
+  if (message.role !== "assistant" || !message.tool_calls) return { ...message };
+  const calls = message.tool_calls.map((call) => {
+    if (call.type !== "function") return call;
+    return { ...call, function: { name: call.function.name, arguments: parsed(call.function.arguments) } };
+  });
+  return { ...message, tool_calls: calls };
+}
+
+/** Arguments that a model garbled stay text: that is what it wrote. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

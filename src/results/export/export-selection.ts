@@ -1,0 +1,118 @@
+import { isTruthy } from "../../python/truth.ts";
+import type { Row } from "../../rollouts/files/jsonl-rows.ts";
+import { DEFAULT_MAX_PAIRS, type ExportFilters } from "./export-filters.ts";
+
+/** A rollout and where its row is. */
+export interface Candidate {
+  rolloutIndex: number;
+  reward: number;
+  offset: number;
+  line: number;
+}
+
+/** The rollouts of a task that passed the filters, in order of their index, with what is known of all of them. */
+export interface SelectedTask {
+  taskIndex: number;
+  rollouts: Candidate[];
+  total: number;
+  passRate: number;
+  averageReward: number;
+}
+
+/** Rollouts that the filters took out, by the first filter that did. */
+export interface FilteredCounts {
+  masked: number;
+  pass_rate: number;
+  reward: number;
+  best_of: number;
+}
+
+/** The reward of a row as a number; undefined when it has none. */
+export function rewardOf(row: Row): number | undefined {
+  const { reward } = row;
+  if (typeof reward === "boolean") return Number(reward);
+  return typeof reward === "number" && Number.isFinite(reward) ? reward : undefined;
+}
+
+/** Collects rollouts by task and applies the filters. */
+export class ExportSelection {
+  readonly filtered: FilteredCounts = { masked: 0, pass_rate: 0, reward: 0, best_of: 0 };
+  private readonly tasks = new Map<number, Candidate[]>();
+  private readonly filters: ExportFilters;
+
+  constructor(filters: ExportFilters) {
+    this.filters = filters;
+  }
+
+  /** Whether the row's rollout was already added. */
+  has(taskIndex: number, rolloutIndex: number): boolean {
+    return this.tasks.get(taskIndex)?.some((candidate) => candidate.rolloutIndex === rolloutIndex) ?? false;
+  }
+
+  add(taskIndex: number, candidate: Candidate, row: Row): void {
+    if (!this.filters.includeMasked && isTruthy(row["mask_sample"])) {
+      this.filtered.masked++;
+      return;
+    }
+    const task = this.tasks.get(taskIndex);
+    if (task) task.push(candidate);
+    else this.tasks.set(taskIndex, [candidate]);
+  }
+
+  /** The tasks that have rollouts left, ascending. */
+  *selected(): Generator<SelectedTask> {
+    const ascending = [...this.tasks.keys()].sort((left, right) => left - right);
+    for (const taskIndex of ascending) {
+      const task = this.select(taskIndex, this.tasks.get(taskIndex) ?? []);
+      if (task.rollouts.length > 0) yield task;
+    }
+  }
+
+  private select(taskIndex: number, all: Candidate[]): SelectedTask {
+    const { passThreshold = 1, passRateMin = 0, passRateMax = 1, bestOf } = this.filters;
+    const { rewardMin = Number.NEGATIVE_INFINITY, rewardMax = Number.POSITIVE_INFINITY } = this.filters;
+    const passRate = all.filter(({ reward }) => reward >= passThreshold).length / all.length;
+    const averageReward = all.reduce((sum, { reward }) => sum + reward, 0) / all.length;
+    const task = { taskIndex, rollouts: [] as Candidate[], total: all.length, passRate, averageReward };
+    if (passRate < passRateMin || passRate > passRateMax) {
+      this.filtered.pass_rate += all.length;
+      return task;
+    }
+    let kept = all.filter(({ reward }) => reward >= rewardMin && reward <= rewardMax);
+    this.filtered.reward += all.length - kept.length;
+    if (bestOf !== undefined && kept.length > bestOf) {
+      this.filtered.best_of += kept.length - bestOf;
+      kept = kept.sort(bestFirst).slice(0, bestOf);
+    }
+    return { ...task, rollouts: kept.sort((left, right) => left.rolloutIndex - right.rolloutIndex) };
+  }
+}
+
+function bestFirst(left: Candidate, right: Candidate): number {
+  return right.reward - left.reward || left.rolloutIndex - right.rolloutIndex;
+}
+
+/** Pairs of a better and a worse rollout of one task, by the filters' rule. */
+export function pairsOf(
+  task: SelectedTask,
+  filters: ExportFilters,
+): [chosen: Candidate, rejected: Candidate][] {
+  const { pairs = "best-worst", minMargin = 0, maxPairsPerTask = DEFAULT_MAX_PAIRS } = filters;
+  const ranked = [...task.rollouts].sort(bestFirst);
+  const best = ranked[0];
+  // Of equally bad ones the first, as of equally good ones.
+  const worst = ranked.find(({ reward }) => reward === ranked.at(-1)?.reward);
+  const possible: [Candidate, Candidate][] =
+    pairs === "all"
+      ? ranked.flatMap((chosen, rank) =>
+          ranked.slice(rank + 1).map((rejected): [Candidate, Candidate] => [chosen, rejected]),
+        )
+      : best && worst
+        ? [[best, worst]]
+        : [];
+  const margin = ([chosen, rejected]: [Candidate, Candidate]) => chosen.reward - rejected.reward;
+  return possible
+    .filter((pair) => margin(pair) > 0 && margin(pair) >= minMargin)
+    .sort((left, right) => margin(right) - margin(left))
+    .slice(0, maxPairsPerTask);
+}

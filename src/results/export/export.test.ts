@@ -1,0 +1,316 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { asyncBufferFromFile, parquetReadObjects } from "hyparquet";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Row } from "../../rollouts/files/jsonl-rows.ts";
+import { type ExportFormat, type ExportOptions, exportRollouts } from "./export.ts";
+import type { ExportFilters } from "./export-filters.ts";
+
+let directory: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), "export-"));
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+const said = (text: string): Row => ({
+  type: "message",
+  role: "assistant",
+  content: [{ type: "output_text", text }],
+});
+
+function rollout(task: number, index: number, reward: unknown, rest: Row = {}): Row {
+  return {
+    responses_create_params: { input: `question ${task}` },
+    response: { output: [said(`answer ${task}.${index}`)], usage: { input_tokens: 3, output_tokens: index } },
+    reward,
+    agent_ref: { name: "solver" },
+    _ng_task_index: task,
+    _ng_rollout_index: index,
+    ...rest,
+  };
+}
+
+async function exported(rows: (Row | string)[], format: ExportFormat, options: Partial<ExportOptions> = {}) {
+  const rolloutsPath = join(directory, "out.jsonl");
+  const outputPath = join(directory, `exported.${format}`);
+  await writeFile(
+    rolloutsPath,
+    rows.map((row) => `${typeof row === "string" ? row : JSON.stringify(row)}\n`).join(""),
+  );
+  const report = await exportRollouts({ rolloutsPath, outputPath, format, ...options });
+  const text = await readFile(outputPath, "utf8");
+  const records =
+    format === "csv" || format === "parquet"
+      ? []
+      : text
+          .split("\n")
+          .filter(Boolean)
+          .map((line) => JSON.parse(line) as Row);
+  return { report, text, records, outputPath };
+}
+
+const withTools = rollout(0, 0, 1, {
+  responses_create_params: {
+    input: [
+      { role: "system", content: "Be brief." },
+      { role: "user", content: [{ type: "input_text", text: "6*7?" }] },
+    ],
+    tools: [{ type: "function", name: "multiply", parameters: { type: "object" }, strict: true }],
+    parallel_tool_calls: false,
+  },
+  response: {
+    output: [
+      { type: "reasoning", id: "r", summary: [{ type: "summary_text", text: "use the tool" }] },
+      { type: "function_call", call_id: "c1", name: "multiply", arguments: '{"a": 6}' },
+      { type: "function_call_output", call_id: "c1", output: "42" },
+      said("42"),
+    ],
+  },
+});
+
+describe("exportRollouts", () => {
+  it("writes conversations for supervised training", async () => {
+    const { records, report } = await exported([withTools], "sft");
+    expect(records).toEqual([
+      {
+        messages: [
+          { role: "system", content: "Be brief." },
+          { role: "user", content: "6*7?" },
+          {
+            role: "assistant",
+            content: "<think>use the tool</think>",
+            tool_calls: [
+              { id: "c1", type: "function", function: { name: "multiply", arguments: '{"a": 6}' } },
+            ],
+          },
+          { role: "tool", content: "42", tool_call_id: "c1" },
+          { role: "assistant", content: "42" },
+        ],
+        tools: [{ type: "function", function: { name: "multiply", parameters: { type: "object" } } }],
+        reward: 1,
+        task_index: 0,
+        rollout_index: 0,
+        agent: "solver",
+      },
+    ]);
+    expect(report).toMatchObject({ read: 1, written: 1, invalid: 0 });
+  });
+
+  it("leaves reasoning out when asked", async () => {
+    const { text } = await exported([withTools], "sft", { reasoning: "drop" });
+    expect(text).not.toContain("use the tool");
+  });
+
+  it("writes the fine-tuning format without anything of ours", async () => {
+    const { records } = await exported([withTools], "chat");
+    expect(Object.keys(records[0] ?? {})).toEqual(["messages", "tools", "parallel_tool_calls"]);
+  });
+
+  it("writes prompts and completions with labels for TRL", async () => {
+    const { records } = await exported([withTools, rollout(1, 0, 0.4)], "trl");
+    expect(records[0]).toMatchObject({
+      prompt: [{ role: "system" }, { role: "user" }],
+      completion: [
+        { tool_calls: [{ function: { arguments: { a: 6 } } }] },
+        { role: "tool" },
+        { role: "assistant" },
+      ],
+      label: true,
+    });
+    expect(records[1]).toMatchObject({ label: false, reward: 0.4, task_index: 1 });
+  });
+
+  it("pairs the best with the worst, or all", async () => {
+    const rows = [
+      rollout(0, 0, 0.2),
+      rollout(0, 1, 1),
+      rollout(0, 2, 0.5),
+      rollout(1, 0, 1),
+      rollout(1, 1, 1),
+    ];
+    const best = await exported(rows, "dpo");
+    expect(best.records).toEqual([
+      {
+        prompt: [{ role: "user", content: "question 0" }],
+        chosen: [{ role: "assistant", content: "answer 0.1" }],
+        rejected: [{ role: "assistant", content: "answer 0.0" }],
+        score_chosen: 1,
+        score_rejected: 0.2,
+        task_index: 0,
+        chosen_rollout_index: 1,
+        rejected_rollout_index: 0,
+        agent: "solver",
+      },
+    ]);
+    expect(best.report.tasksWithoutPair).toBe(1);
+    const all = await exported(rows, "dpo", { filters: { pairs: "all", minMargin: 0.4 } });
+    expect(all.records.map((pair) => [pair["chosen_rollout_index"], pair["rejected_rollout_index"]])).toEqual(
+      [
+        [1, 0],
+        [1, 2],
+      ],
+    );
+    const capped = await exported(rows, "dpo", { filters: { pairs: "all", maxPairsPerTask: 1 } });
+    expect(capped.records).toHaveLength(1);
+  });
+
+  it("refuses to pair rollouts of different prompts", async () => {
+    const other = rollout(0, 1, 0, { responses_create_params: { input: "something else" } });
+    const { report } = await exported([rollout(0, 0, 1), other], "dpo");
+    expect(report).toMatchObject({
+      written: 0,
+      invalid: 1,
+      invalidRows: [{ line: 1, problem: expect.stringMatching(/different prompts/) }],
+    });
+  });
+
+  it.each<[ExportFilters, string[]]>([
+    [{ rewardMin: 0.5 }, ["0:1", "1:0", "1:1"]],
+    [{ rewardMax: 0.5 }, ["0:0", "0:2"]],
+    [{ passRateMin: 0.1, passRateMax: 0.9 }, ["0:0", "0:1", "0:2"]],
+    [{ bestOf: 1 }, ["0:1", "1:0"]],
+    [{ includeMasked: true, rewardMin: 1 }, ["0:1", "1:0", "1:1", "2:0"]],
+    [{ passThreshold: 0.2, passRateMin: 1 }, ["1:0", "1:1"]],
+  ])("filters by %j", async (filters, kept) => {
+    const rows = [
+      rollout(1, 0, 1),
+      rollout(0, 2, 0.2),
+      rollout(0, 1, 1),
+      rollout(0, 0, 0),
+      rollout(1, 1, true),
+      rollout(2, 0, 1, { mask_sample: true }),
+    ];
+    const { records, report } = await exported(rows, "sft", { filters });
+    expect(records.map((record) => `${record["task_index"]}:${record["rollout_index"]}`)).toEqual(kept);
+    const { masked, pass_rate: passRate, reward, best_of: bestOf } = report.filtered;
+    expect(report.written + masked + passRate + reward + bestOf).toBe(6);
+  });
+
+  it.each<[ExportFilters]>([
+    [{ rewardMin: 1, rewardMax: 0 }],
+    [{ passRateMin: -1 }],
+    [{ passRateMin: 1, passRateMax: 0.5 }],
+    [{ bestOf: 0 }],
+    [{ minMargin: -1 }],
+    [{ maxPairsPerTask: 1.5 }],
+  ])("refuses the filters %j", async (filters) => {
+    await expect(exported([], "sft", { filters })).rejects.toMatchObject({ code: "ROLLOUT_EXPORT" });
+  });
+
+  it("reports every row it cannot export, with its line", async () => {
+    const { report, records } = await exported(
+      [
+        rollout(0, 0, 1),
+        "{broken",
+        "",
+        '{"reward": 1}',
+        rollout(1, 0, null),
+        rollout(0, 0, 1),
+        rollout(2, 0, 1, { response: {} }),
+        rollout(3, 0, 1, { response: { output: [] } }),
+        rollout(4, 0, 1, { response: { output: [{ type: "web_search_call" }] } }),
+        rollout(5, 0, 1, { responses_create_params: {} }),
+        rollout(6, 0, 0, { _ng_failure_class: "timeout" }),
+      ],
+      "sft",
+    );
+    expect(records).toHaveLength(1);
+    expect(report).toMatchObject({ read: 11, written: 1, invalid: 10 });
+    expect(report.invalidRows.map(({ line, problem }) => `${line} ${problem}`)).toEqual([
+      expect.stringMatching(/^2 the line is not JSON/),
+      expect.stringMatching(/^3 the line is blank/),
+      expect.stringMatching(/^4 the row lacks/),
+      expect.stringMatching(/^5 .*no numeric 'reward'/),
+      expect.stringMatching(/^6 rollout 0:0 is there a second time/),
+      expect.stringMatching(/^11 the rollout failed \(timeout\)/),
+      expect.stringMatching(/^7 'response.output' is not a list/),
+      expect.stringMatching(/^8 'response.output' is empty/),
+      expect.stringMatching(/^9 .*web_search_call/),
+      expect.stringMatching(/^10 'responses_create_params.input'/),
+    ]);
+  });
+
+  it("writes tasks for veRL and NeMo RL from the materialized inputs", async () => {
+    const input: Row = { ...rollout(0, 0, 0), expected_answer: "42", level: 1, skills_ref: {} };
+    delete input["response"];
+    delete input["reward"];
+    await writeFile(join(directory, "out_materialized_inputs.jsonl"), `${JSON.stringify(input)}\n`);
+    const rows = [rollout(0, 0, 1, { extracted: "42" }), rollout(0, 1, 0), rollout(1, 0, 0)];
+    const verl = await exported(rows, "verl");
+    expect(verl.records[0]).toEqual({
+      data_source: "solver",
+      prompt: [{ role: "user", content: "question 0" }],
+      ability: "solver",
+      reward_model: { style: "rule", ground_truth: "42" },
+      extra_info: {
+        index: 0,
+        pass_rate: 0.5,
+        avg_reward: 0.5,
+        num_rollouts: 2,
+        row: '{"expected_answer":"42","level":1}',
+      },
+    });
+    expect(verl.records).toHaveLength(2);
+    const nemo = await exported(rows, "nemo-rl");
+    expect(nemo.records[0]).toEqual({
+      responses_create_params: { input: "question 0" },
+      expected_answer: "42",
+      level: 1,
+      agent_ref: { type: "responses_api_agents", name: "solver" },
+      avg_reward: 0.5,
+      pass_rate: 0.5,
+      total_samples: 2,
+    });
+    await expect(exported(rows, "verl", { materializedInputsPath: join(directory, "none") })).rejects.toThrow(
+      /does not exist/,
+    );
+  });
+
+  it("writes flat tables as CSV", async () => {
+    const rows = [
+      rollout(0, 0, 1, { note: 'a "b",\nc', agent: "x", mixed: 1 }),
+      rollout(0, 1, 0.5, { ok: true, mixed: "m", tags: [1] }),
+    ];
+    const { text } = await exported(rows, "csv");
+    expect(text).toBe(
+      "task_index,rollout_index,agent,reward,note,row.agent,mixed,ok,usage.input_tokens,usage.output_tokens,output_text\n" +
+        '0,0,solver,1.0,"a ""b"",\nc",x,1,,3,0,answer 0.0\n' +
+        "0,1,solver,0.5,,,m,true,3,1,answer 0.1\n",
+    );
+  });
+
+  it("writes Parquet that others read", async () => {
+    const rows = Array.from({ length: 6000 }, (_, index) =>
+      rollout(index, 0, index % 2, { ok: index % 3 === 0, score: index / 4, count: index }),
+    );
+    const { outputPath, report } = await exported(rows, "parquet");
+    expect(report.written).toBe(6000);
+    const read = await parquetReadObjects({ file: await asyncBufferFromFile(outputPath) });
+    expect(read).toHaveLength(6000);
+    expect(read[5999]).toMatchObject({
+      task_index: 5999n,
+      agent: "solver",
+      reward: 1,
+      ok: false,
+      score: 1499.75,
+      count: 5999n,
+      output_text: "answer 5999.0",
+    });
+    expect(await readdir(directory)).not.toContain("exported.parquet.partial");
+  });
+
+  it.each(["sft", "trl", "verl", "nemo-rl"] as const)(
+    "writes whole numbers of rewards as floats: %s",
+    async (format) => {
+      const { text } = await exported([rollout(0, 0, 1)], format);
+      const key = format === "verl" || format === "nemo-rl" ? "avg_reward" : "reward";
+      expect(text).toContain(`"${key}":1.0`);
+    },
+  );
+
+  it("writes an empty Parquet file when nothing is selected", async () => {
+    const { outputPath } = await exported([rollout(0, 0, 1)], "parquet", { filters: { rewardMin: 2 } });
+    expect(await parquetReadObjects({ file: await asyncBufferFromFile(outputPath) })).toEqual([]);
+  });
+});

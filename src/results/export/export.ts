@@ -1,0 +1,260 @@
+import { errorMessage } from "../../errors.ts";
+import { dumpsCompact } from "../../python/json/json-dumps.ts";
+import { loads } from "../../python/json/json-loads.ts";
+import { RolloutError } from "../../rollouts/errors.ts";
+import { artifactPaths } from "../../rollouts/files/artifact-paths.ts";
+import { writeFileAtomically } from "../../rollouts/files/atomic-file.ts";
+import { type JsonlLine, readLineBatches } from "../../rollouts/files/jsonl-reader.ts";
+import { parseRow, type Row } from "../../rollouts/files/jsonl-rows.ts";
+import { LineAccess } from "../../rollouts/files/line-access.ts";
+import { keyOfRow, materializedKey } from "../../rollouts/files/row-key.ts";
+import type { ConversationOptions } from "./export-conversation.ts";
+import { checkFilters, type ExportFilters } from "./export-filters.ts";
+import { writeParquet } from "./export-parquet.ts";
+import {
+  chatRecord,
+  dpoRecord,
+  type ExportedRollout,
+  nemoRlRecord,
+  sftRecord,
+  trlRecord,
+  verlRecord,
+} from "./export-records.ts";
+import {
+  type Candidate,
+  ExportSelection,
+  type FilteredCounts,
+  pairsOf,
+  rewardOf,
+  type SelectedTask,
+} from "./export-selection.ts";
+import { csvLine, TableColumns } from "./export-table.ts";
+
+export const EXPORT_FORMATS = ["sft", "dpo", "chat", "trl", "verl", "nemo-rl", "csv", "parquet"] as const;
+export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+
+/** Invalid rows named in a report; all are counted. */
+const MAX_INVALID_LISTED = 1_000;
+
+export interface ExportOptions extends ConversationOptions {
+  rolloutsPath: string;
+  outputPath: string;
+  format: ExportFormat;
+  filters?: ExportFilters;
+  /** For formats of tasks (`verl`, `nemo-rl`); default: the sidecar of the rollouts file. */
+  materializedInputsPath?: string;
+  signal?: AbortSignal;
+}
+
+export interface ExportReport {
+  /** Lines of the rollouts file. */
+  read: number;
+  /** Records written. */
+  written: number;
+  filtered: FilteredCounts;
+  /** Rows that could not be exported; `invalidRows` names the first thousand. */
+  invalid: number;
+  invalidRows: { line: number; problem: string }[];
+  /** Tasks without a pair (`dpo` only). */
+  tasksWithoutPair: number;
+}
+
+/** Writes the rollouts that pass the filters in a format of a trainer; docs/reference/exports.md has the fields of each. */
+export async function exportRollouts(options: ExportOptions): Promise<ExportReport> {
+  const filters = options.filters ?? {};
+  checkFilters(filters);
+  const job = new ExportJob(options, filters);
+  await job.scan();
+  await job.write();
+  return job.report;
+}
+
+class ExportJob {
+  readonly report: ExportReport;
+  private readonly options: ExportOptions;
+  private readonly filters: ExportFilters;
+  private readonly selection: ExportSelection;
+  private readonly columns = new TableColumns();
+  private readonly tabular: boolean;
+
+  constructor(options: ExportOptions, filters: ExportFilters) {
+    this.options = options;
+    this.filters = filters;
+    this.selection = new ExportSelection(filters);
+    this.tabular = options.format === "csv" || options.format === "parquet";
+    this.report = {
+      read: 0,
+      written: 0,
+      filtered: this.selection.filtered,
+      invalid: 0,
+      invalidRows: [],
+      tasksWithoutPair: 0,
+    };
+  }
+
+  /** First pass: which rollouts there are, and what is wrong with the others. */
+  async scan(): Promise<void> {
+    const { rolloutsPath, signal } = this.options;
+    for await (const batch of readLineBatches(rolloutsPath, signal ? { signal } : {})) {
+      for (const line of batch) {
+        this.report.read++;
+        const problem = this.scanLine(line);
+        if (problem !== undefined) this.refuse(line.number, problem);
+      }
+    }
+  }
+
+  private scanLine(line: JsonlLine): string | undefined {
+    let row: Row;
+    try {
+      row = parseRow(this.options.rolloutsPath, line);
+    } catch (error) {
+      return errorMessage(error).replace(/^.*?:\d+: /, "");
+    }
+    const key = keyOfRow(row);
+    if (key === undefined) return "the row lacks '_ng_task_index' or '_ng_rollout_index'";
+    if (row["_ng_failure_class"] !== undefined)
+      return `the rollout failed (${String(row["_ng_failure_class"])})`;
+    const reward = rewardOf(row);
+    if (reward === undefined) return "the row has no numeric 'reward'";
+    if (this.selection.has(key.taskIndex, key.rolloutIndex))
+      return `rollout ${key.taskIndex}:${key.rolloutIndex} is there a second time`;
+    if (this.tabular) this.columns.see(row);
+    const candidate = { rolloutIndex: key.rolloutIndex, reward, offset: line.offset, line: line.number };
+    this.selection.add(key.taskIndex, candidate, row);
+    return undefined;
+  }
+
+  private refuse(line: number, problem: string): void {
+    this.report.invalid++;
+    if (this.report.invalidRows.length < MAX_INVALID_LISTED) this.report.invalidRows.push({ line, problem });
+  }
+
+  /** Second pass: the selected rollouts, task by task. */
+  async write(): Promise<void> {
+    const { format, outputPath } = this.options;
+    const file = new LineAccess(this.options.rolloutsPath);
+    try {
+      if (format === "parquet") await writeParquet(outputPath, this.columns.list(), this.cells(file));
+      else if (format === "csv") await writeFileAtomically(outputPath, this.csv(file));
+      else await writeFileAtomically(outputPath, this.jsonLines(await this.records(file)));
+    } finally {
+      file.close();
+    }
+  }
+
+  private async records(file: LineAccess): Promise<Iterable<Row>> {
+    const { format } = this.options;
+    if (format === "dpo") return this.pairs(file);
+    if (format === "verl" || format === "nemo-rl") {
+      const toRecord = format === "verl" ? verlRecord : nemoRlRecord;
+      return this.taskRecords(file, await this.materializedInputs(), toRecord);
+    }
+    const { passThreshold = 1 } = this.filters;
+    const toRecord = { sft: sftRecord, chat: chatRecord, trl: trlRecord }[format as "sft" | "chat" | "trl"];
+    return this.each(file, (rollout) => toRecord(rollout, { ...this.options, passThreshold }));
+  }
+
+  private *rollouts(file: LineAccess): Generator<ExportedRollout> {
+    for (const task of this.selection.selected()) {
+      for (const candidate of task.rollouts) yield this.load(file, task, candidate);
+    }
+  }
+
+  private load(file: LineAccess, task: SelectedTask, candidate: Candidate): ExportedRollout {
+    return { row: JSON.parse(file.lineAt(candidate.offset)) as Row, task, candidate };
+  }
+
+  /** Converts rollout by rollout; one that cannot be converted is reported and left out. */
+  private *each<Result>(file: LineAccess, convert: (rollout: ExportedRollout) => Result): Generator<Result> {
+    for (const rollout of this.rollouts(file)) {
+      const result = this.attempt(rollout.candidate.line, () => convert(rollout));
+      if (result !== undefined) yield result;
+    }
+  }
+
+  private attempt<Result>(line: number, convert: () => Result): Result | undefined {
+    try {
+      const result = convert();
+      this.report.written++;
+      return result;
+    } catch (error) {
+      this.refuse(line, errorMessage(error));
+      return undefined;
+    }
+  }
+
+  private *pairs(file: LineAccess): Generator<Row> {
+    for (const task of this.selection.selected()) {
+      const pairs = pairsOf(task, this.filters);
+      if (pairs.length === 0) this.report.tasksWithoutPair++;
+      for (const [chosen, rejected] of pairs) {
+        const record = this.attempt(chosen.line, () =>
+          dpoRecord(this.load(file, task, chosen), this.load(file, task, rejected), this.options),
+        );
+        if (record !== undefined) yield record;
+      }
+    }
+  }
+
+  private *taskRecords(
+    file: LineAccess,
+    inputs: { rowOf(taskIndex: number): Row | undefined; close(): void },
+    toRecord: (input: Row, task: SelectedTask) => Row,
+  ): Generator<Row> {
+    try {
+      for (const task of this.selection.selected()) {
+        const first = task.rollouts[0];
+        if (first === undefined) continue;
+        const record = this.attempt(first.line, () => {
+          const input = inputs.rowOf(task.taskIndex) ?? (loads(file.lineAt(first.offset)) as Row);
+          return toRecord(input, task);
+        });
+        if (record !== undefined) yield record;
+      }
+    } finally {
+      inputs.close();
+    }
+  }
+
+  /** The rows the run was asked to do; verifiers echo only part of them in their results. */
+  private async materializedInputs() {
+    const { rolloutsPath, materializedInputsPath, signal } = this.options;
+    const path = materializedInputsPath ?? artifactPaths(rolloutsPath).materializedInputs;
+    const offsets = new Map<number, number>();
+    try {
+      for await (const batch of readLineBatches(path, signal ? { signal } : {})) {
+        for (const line of batch) {
+          const { taskIndex } = materializedKey(path, line);
+          if (!offsets.has(taskIndex)) offsets.set(taskIndex, line.offset);
+        }
+      }
+    } catch (error) {
+      const absent = error instanceof RolloutError && error.code === "ROLLOUT_FILE_MISSING";
+      if (!absent || materializedInputsPath !== undefined) throw error;
+      return { rowOf: () => undefined, close: () => undefined };
+    }
+    const file = new LineAccess(path);
+    return {
+      rowOf: (taskIndex: number) => {
+        const offset = offsets.get(taskIndex);
+        return offset === undefined ? undefined : (loads(file.lineAt(offset)) as Row);
+      },
+      close: () => file.close(),
+    };
+  }
+
+  private cells(file: LineAccess) {
+    return this.each(file, (rollout) => this.columns.cells(rollout));
+  }
+
+  private *csv(file: LineAccess): Generator<string> {
+    const columns = this.columns.list();
+    yield csvLine(columns.map(({ name }) => name));
+    for (const cells of this.cells(file)) yield csvLine(cells, columns);
+  }
+
+  private *jsonLines(records: Iterable<Row>): Generator<string> {
+    for (const record of records) yield `${dumpsCompact(record)}\n`;
+  }
+}

@@ -1,0 +1,164 @@
+import { MetricsError } from "../metrics/metrics-error.ts";
+import { agentName, type CompletionSummary, ProfileBuilder } from "../metrics/profile.ts";
+import { RolloutTable } from "../metrics/rollout-table.ts";
+import { rewardsByTask } from "../metrics/run-statistics.ts";
+import { taskProfile } from "../metrics/task-profile.ts";
+import { dumpsCompact } from "../python/json/json-dumps.ts";
+import { loads } from "../python/json/json-loads.ts";
+import { copyWith } from "../python/json/key-order.ts";
+import { RolloutError, RolloutLineError } from "../rollouts/errors.ts";
+import { artifactPaths } from "../rollouts/files/artifact-paths.ts";
+import { writeFileAtomically } from "../rollouts/files/atomic-file.ts";
+import { type JsonlLine, readLineBatches } from "../rollouts/files/jsonl-reader.ts";
+import { parseRow, type Row, readRows } from "../rollouts/files/jsonl-rows.ts";
+import { LineAccess } from "../rollouts/files/line-access.ts";
+import { LineNumbering } from "../rollouts/files/line-identity.ts";
+import { agentAtEnd, materializedKey, textWithoutIndices } from "../rollouts/files/row-key.ts";
+import { givenTaskIndex } from "../rollouts/inputs/expand.ts";
+
+export interface ProfiledRun {
+  rewardProfilingPath: string;
+  agentMetricsPath: string;
+  summary: CompletionSummary;
+}
+
+/** Writes `<stem>_reward_profiling.jsonl` and `<stem>_agent_metrics.json` beside the rollouts file. */
+export async function profileRun(options: {
+  materializedInputsPath: string;
+  rolloutsPath: string;
+  allowPartialRollouts?: boolean;
+  signal?: AbortSignal;
+}): Promise<ProfiledRun> {
+  const read = options.signal ? { signal: options.signal } : {};
+  // Of an input only the place in the file is kept.
+  const builder = new ProfileBuilder<number>();
+  const { materializedInputsPath } = options;
+  for await (const batch of readLineBatches(materializedInputsPath, read)) {
+    for (const line of batch) {
+      const key = materializedKey(materializedInputsPath, line);
+      const agent = agentAtEnd(line.text) ?? agentName(parseRow(materializedInputsPath, line));
+      located(materializedInputsPath, line, () => builder.addInput(key, agent, line.offset));
+    }
+  }
+  const { rolloutsPath } = options;
+  // Batch by batch: a step of an async generator per row would cost as much as the statistics.
+  for await (const batch of readLineBatches(rolloutsPath, read)) {
+    for (const line of batch) {
+      const row = parseRow(rolloutsPath, line);
+      located(rolloutsPath, line, () => builder.addRollout(row));
+    }
+  }
+  const paths = artifactPaths(rolloutsPath);
+  const inputs = new LineAccess(materializedInputsPath);
+  try {
+    const profile = builder.finish({
+      allowPartialRollouts: options.allowPartialRollouts ?? false,
+      sampleOf: (offset) => withoutIndices(inputs.lineAt(offset)),
+    });
+    await writeFileAtomically(paths.rewardProfiling, jsonLines(profile.tasks));
+    await writeFileAtomically(paths.agentMetrics, [dumpsCompact(profile.agentMetrics)]);
+    return {
+      rewardProfilingPath: paths.rewardProfiling,
+      agentMetricsPath: paths.agentMetrics,
+      summary: profile.summary,
+    };
+  } finally {
+    inputs.close();
+  }
+}
+
+function withoutIndices(text: string): Row {
+  const shortened = textWithoutIndices(text);
+  if (shortened !== undefined) return loads(shortened) as Row;
+  const { _ng_task_index, _ng_rollout_index, ...sample } = loads(text) as Row;
+  return sample;
+}
+
+export interface ProfiledTasks {
+  /** Task rows written. */
+  tasks: number;
+  rollouts: number;
+  /** Tasks of the input that no rollout is of; they are left out. */
+  tasksWithoutRollouts: number;
+  /** Rollouts whose reward is no number; they are left out. */
+  rolloutsWithoutReward: number;
+}
+
+/**
+ * The older form: the task rows of the input, each with the description of its rewards, ascending by task index. Tasks are numbered as at
+ * expansion: a given `_ng_task_index`, else equal lines share a number.
+ */
+export async function profileTasks(options: {
+  inputPath: string;
+  rolloutsPath: string;
+  outputPath: string;
+  passThreshold?: number;
+  signal?: AbortSignal;
+}): Promise<ProfiledTasks> {
+  const read = options.signal ? { signal: options.signal } : {};
+  const table = new RolloutTable();
+  for await (const { row, line } of readRows(options.rolloutsPath, read)) {
+    located(options.rolloutsPath, line, () => table.add(row));
+  }
+  const rewards = rewardsByTask(table);
+  const offsets = await taskOffsets(options.inputPath, read);
+  refuseForeign(rewards.keys(), offsets, options);
+  const tasks = [...offsets.keys()].filter((task) => rewards.has(task)).sort((left, right) => left - right);
+  const inputs = new LineAccess(options.inputPath);
+  const profiled = function* (): Generator<Row> {
+    for (const task of tasks) {
+      const row = loads(inputs.lineAt(offsets.get(task) ?? 0)) as Row;
+      yield copyWith(row, { ...taskProfile(rewards.get(task) ?? [], options.passThreshold) });
+    }
+  };
+  try {
+    await writeFileAtomically(options.outputPath, jsonLines(profiled()));
+  } finally {
+    inputs.close();
+  }
+  const counted = [...rewards.values()].reduce((sum, values) => sum + values.length, 0);
+  return {
+    tasks: tasks.length,
+    rollouts: counted,
+    tasksWithoutRollouts: offsets.size - tasks.length,
+    rolloutsWithoutReward: table.size - counted,
+  };
+}
+
+/** Where the first line of each task begins. */
+async function taskOffsets(path: string, read: { signal?: AbortSignal }): Promise<Map<number, number>> {
+  const numbering = new LineNumbering();
+  const offsets = new Map<number, number>();
+  for await (const { row, line } of readRows(path, read)) {
+    const task = givenTaskIndex(row, path, line) ?? numbering.numberOf(line);
+    if (!offsets.has(task)) offsets.set(task, line.offset);
+  }
+  return offsets;
+}
+
+function refuseForeign(
+  tasks: Iterable<number>,
+  offsets: Map<number, number>,
+  options: { inputPath: string; rolloutsPath: string },
+): void {
+  const foreign = [...tasks].filter((task) => !offsets.has(task));
+  if (foreign.length === 0) return;
+  throw new RolloutError(
+    "ROLLOUT_FOREIGN_OUTPUT",
+    `'${options.rolloutsPath}' holds rollouts of ${foreign.length} tasks that '${options.inputPath}' does not have (such as task ${foreign[0]}).`,
+  );
+}
+
+function* jsonLines(rows: Iterable<unknown>): Generator<string> {
+  for (const row of rows) yield `${dumpsCompact(row)}\n`;
+}
+
+/** Metrics do not know of files; their errors about one row get its place. */
+function located(path: string, line: JsonlLine, action: () => void): void {
+  try {
+    action();
+  } catch (error) {
+    if (!(error instanceof MetricsError)) throw error;
+    throw new RolloutLineError("ROLLOUT_ROW_INVALID", path, line.number, error.message, { cause: error });
+  }
+}

@@ -1,0 +1,132 @@
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { Coverage } from "../metrics/coverage.ts";
+import { RolloutKeyMap } from "../metrics/rollout-key-map.ts";
+import { dumps } from "../python/json/json-dumps.ts";
+import { isTruthy } from "../python/truth.ts";
+import { RolloutLineError } from "../rollouts/errors.ts";
+import { artifactPaths } from "../rollouts/files/artifact-paths.ts";
+import { readLineBatches } from "../rollouts/files/jsonl-reader.ts";
+import { parseRow, type Row, readRows } from "../rollouts/files/jsonl-rows.ts";
+import { LineAccess } from "../rollouts/files/line-access.ts";
+import { materializedKey, requireKey } from "../rollouts/files/row-key.ts";
+import { agentNameOf } from "../rollouts/inputs/expand.ts";
+import { rewardOf } from "./export/export-selection.ts";
+import { coverageOf } from "./summarize.ts";
+
+/** The rollouts of one task. */
+export interface RunTask {
+  rewards: number[];
+  agent: string | undefined;
+  /** Where the row of its first rollout begins. */
+  offset: number;
+}
+
+/** What a comparison keeps of a run: the rewards of every task that has any. */
+export interface RunTasks {
+  path: string;
+  tasks: Map<number, RunTask>;
+  rollouts: number;
+  /** Rollouts that are left out: marked `mask_sample`, or with a reward that is no number. */
+  masked: number;
+  withoutReward: number;
+  coverage: Coverage;
+}
+
+/** Reads the rewards of a rollouts file; a directory stands for the `rollouts.jsonl` in it. */
+export async function readRunTasks(given: string, options: { signal?: AbortSignal } = {}): Promise<RunTasks> {
+  const isDirectory = (await stat(given).catch(() => undefined))?.isDirectory() ?? false;
+  const path = isDirectory ? join(given, "rollouts.jsonl") : given;
+  const { failures, materializedInputs } = artifactPaths(path);
+  const coverage = await coverageOf({
+    failures: [failures],
+    materializedInputs: [materializedInputs],
+    ...options,
+  });
+  const tasks = new Map<number, RunTask>();
+  const seen = new RolloutKeyMap();
+  const counts = { rollouts: 0, masked: 0, withoutReward: 0 };
+  for await (const { row, line } of readRows(path, { ...options, onTornLine: () => {} })) {
+    const { taskIndex, rolloutIndex } = requireKey(row, path, line);
+    if (seen.has(taskIndex, rolloutIndex)) {
+      const problem = `rollout ${rolloutIndex} of task ${taskIndex} is there a second time.`;
+      throw new RolloutLineError("ROLLOUT_ROW_INVALID", path, line.number, problem);
+    }
+    seen.set(taskIndex, rolloutIndex, 0);
+    coverage.complete(row);
+    const reward = rewardOf(row);
+    if (isTruthy(row["mask_sample"])) counts.masked++;
+    else if (reward === undefined) counts.withoutReward++;
+    else {
+      counts.rollouts++;
+      const task = tasks.get(taskIndex);
+      if (task) task.rewards.push(reward);
+      else tasks.set(taskIndex, { rewards: [reward], agent: agentNameOf(row), offset: line.offset });
+    }
+  }
+  return { path, tasks, ...counts, coverage: coverage.result() };
+}
+
+/** What two tasks must share to be the same: the whole input row, or, where no input rows are kept, the prompt. */
+export type ContentKind = "inputs" | "prompts";
+
+/** Whether the input rows of a run lie beside its rollouts. */
+export function hasInputs(run: RunTasks): boolean {
+  return existsSync(artifactPaths(run.path).materializedInputs);
+}
+
+/** A digest of what each task is about; settings of the run (sampling, agent, skills) are no part of it. */
+export async function taskContents(
+  run: RunTasks,
+  kind: ContentKind,
+  options: { signal?: AbortSignal } = {},
+): Promise<Map<number, string>> {
+  const contents = new Map<number, string>();
+  if (kind === "inputs") {
+    const { materializedInputs } = artifactPaths(run.path);
+    for await (const batch of readLineBatches(materializedInputs, options)) {
+      for (const line of batch) {
+        const { taskIndex } = materializedKey(materializedInputs, line);
+        if (!run.tasks.has(taskIndex) || contents.has(taskIndex)) continue;
+        contents.set(taskIndex, digest(inputContent(parseRow(materializedInputs, line))));
+      }
+    }
+    return contents;
+  }
+  const file = new LineAccess(run.path);
+  try {
+    for (const [taskIndex, { offset }] of run.tasks) {
+      const prompt = promptOf(JSON.parse(file.lineAt(offset)) as Row);
+      if (prompt !== undefined) contents.set(taskIndex, digest(prompt));
+    }
+  } finally {
+    file.close();
+  }
+  return contents;
+}
+
+function inputContent(row: Row): Row {
+  const content: Row = {};
+  for (const [key, value] of Object.entries(row)) {
+    if (key.startsWith("_ng_") || key === "agent_ref" || key === "skills_ref") continue;
+    content[key] = key === "responses_create_params" ? promptOf(row) : value;
+  }
+  return content;
+}
+
+/** What the model is asked, without how it is to answer. */
+export function promptOf(row: Row): unknown {
+  const params = row["responses_create_params"];
+  if (params === null || typeof params !== "object") return undefined;
+  const { input, instructions } = params as Row;
+  return instructions === undefined || instructions === null ? input : { input, instructions };
+}
+
+function digest(content: unknown): string {
+  return createHash("sha256")
+    .update(dumps(content, { sortKeys: true }))
+    .digest("base64")
+    .slice(0, 22);
+}

@@ -1,0 +1,147 @@
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { GrowableDoubles, GrowableIntegers } from "../metrics/growable-array.ts";
+import { RolloutKeyMap } from "../metrics/rollout-key-map.ts";
+import { dumpsCompact } from "../python/json/json-dumps.ts";
+import { loads } from "../python/json/json-loads.ts";
+import { RolloutError, RolloutLineError } from "../rollouts/errors.ts";
+import { artifactPaths } from "../rollouts/files/artifact-paths.ts";
+import { writeFileAtomically } from "../rollouts/files/atomic-file.ts";
+import { readLineBatches } from "../rollouts/files/jsonl-reader.ts";
+import { type Row, readRows } from "../rollouts/files/jsonl-rows.ts";
+import { LineAccess } from "../rollouts/files/line-access.ts";
+import { requireKey } from "../rollouts/files/row-key.ts";
+import { agentNameOf } from "../rollouts/inputs/expand.ts";
+import { shellGlob } from "./shell-glob.ts";
+
+export interface Shards {
+  paths: string[];
+  /** Matches that are no shards: sidecars of a shard, and the file the shards are to be merged into. */
+  leftOut: string[];
+}
+
+/** The rollout files that comma-separated shell patterns name: sorted within each pattern, every file once. */
+export async function findShards(
+  patterns: string,
+  directory: string,
+  output: string | undefined,
+): Promise<Shards> {
+  const matches = new Set<string>();
+  for (const pattern of patterns.split(",").map((part) => part.trim())) {
+    if (pattern === "") continue;
+    for (const path of await shellGlob(pattern, directory)) matches.add(resolve(directory, path));
+  }
+  const sidecars = new Set(
+    [...matches].flatMap((path) => Object.values(artifactPaths(path)).filter((sidecar) => sidecar !== path)),
+  );
+  const shards: Shards = { paths: [], leftOut: [] };
+  for (const path of matches) {
+    if (path === output || sidecars.has(path)) shards.leftOut.push(path);
+    else shards.paths.push(path);
+  }
+  if (shards.paths.length === 0) {
+    throw new RolloutError("ROLLOUT_FILE_MISSING", `No shards matched input_glob='${patterns}'.`);
+  }
+  return shards;
+}
+
+/** The lines of a file, each as a few bytes; none when the file is not there. */
+async function linesOf(path: string): Promise<Set<string>> {
+  const lines = new Set<string>();
+  if (!existsSync(path)) return lines;
+  for await (const batch of readLineBatches(path)) for (const { text } of batch) lines.add(digestOf(text));
+  return lines;
+}
+
+function digestOf(text: string): string {
+  return createHash("sha256").update(text).digest("base64").slice(0, 16);
+}
+
+/** Rows of several files in the order of (task, rollout), read again from where they lie. */
+export class ShardedRollouts {
+  private readonly paths: string[];
+  private readonly tasks = new GrowableDoubles();
+  private readonly rollouts = new GrowableDoubles();
+  private readonly offsets = new GrowableDoubles();
+  private readonly shards = new GrowableIntegers();
+  /** The agents the rows name, in order of appearance. */
+  readonly agents = new Set<string>();
+
+  private constructor(paths: string[]) {
+    this.paths = paths;
+  }
+
+  /** Notes the key and place of every row; blank lines are skipped, a rollout that is there twice is an error. */
+  static async index(paths: string[], options: { signal?: AbortSignal } = {}): Promise<ShardedRollouts> {
+    const sharded = new ShardedRollouts(paths);
+    const known = new RolloutKeyMap();
+    for (const [shard, path] of paths.entries()) {
+      for await (const { row, line } of readRows(path, { ...options, skipBlank: true })) {
+        const { taskIndex, rolloutIndex } = requireKey(row, path, line);
+        const first = known.get(taskIndex, rolloutIndex);
+        if (first !== undefined) {
+          throw new RolloutLineError(
+            "ROLLOUT_ROW_INVALID",
+            path,
+            line.number,
+            `rollout ${rolloutIndex} of task ${taskIndex} is also in '${paths[first]}'.`,
+          );
+        }
+        known.set(taskIndex, rolloutIndex, shard);
+        const agent = agentNameOf(row);
+        if (agent !== undefined) sharded.agents.add(agent);
+        sharded.tasks.push(taskIndex);
+        sharded.rollouts.push(rolloutIndex);
+        sharded.offsets.push(line.offset);
+        sharded.shards.push(shard);
+      }
+    }
+    return sharded;
+  }
+
+  get size(): number {
+    return this.tasks.length;
+  }
+
+  /** The rows in order; of equal keys, in the order of the files. */
+  *rows(): Generator<Row> {
+    const order = Uint32Array.from({ length: this.size }, (_, index) => index);
+    order.sort(
+      (left, right) =>
+        this.tasks.at(left) - this.tasks.at(right) || this.rollouts.at(left) - this.rollouts.at(right),
+    );
+    const files = this.paths.map((path) => new LineAccess(path));
+    try {
+      for (const index of order) {
+        const file = files[this.shards.at(index)];
+        if (file) yield loads(file.lineAt(this.offsets.at(index))) as Row;
+      }
+    } finally {
+      for (const file of files) file.close();
+    }
+  }
+
+  /**
+   * Writes all rows into one file, compact JSON. What it held must be among them, as in a merge that is done again;
+   * `onOthers` is asked to save it, or to refuse, when it is not (or `always`).
+   */
+  async merge(
+    path: string,
+    options: { onOthers?: () => Promise<void>; always?: boolean } = {},
+  ): Promise<void> {
+    const rows = this.rows();
+    const before = await linesOf(path);
+    const lines = function* (): Generator<string> {
+      for (const row of rows) {
+        const text = dumpsCompact(row);
+        before.delete(digestOf(text));
+        yield `${text}\n`;
+      }
+    };
+    const beforeReplacing = async () => {
+      if (before.size > 0 || options.always) await options.onOthers?.();
+    };
+    await writeFileAtomically(path, lines(), { beforeReplacing });
+  }
+}

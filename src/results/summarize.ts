@@ -1,0 +1,192 @@
+import { existsSync } from "node:fs";
+import { callServer, type ServerClient } from "../calls/server-client.ts";
+import { errorMessage } from "../errors.ts";
+import { type AggregateMetrics, aggregateMetrics } from "../metrics/aggregate.ts";
+import { type Coverage, CoverageCounter } from "../metrics/coverage.ts";
+import { type RunStatistics, runStatistics } from "../metrics/run-statistics.ts";
+import { dumpsCompact } from "../python/json/json-dumps.ts";
+import { type AgentRows, RunTotals } from "../rollouts/collect/run-totals.ts";
+import type { TurnBoundaries } from "../rollouts/collect/turn-boundaries.ts";
+import type { ArtifactPaths } from "../rollouts/files/artifact-paths.ts";
+import { writeFileAtomically } from "../rollouts/files/atomic-file.ts";
+import { readLineBatches } from "../rollouts/files/jsonl-reader.ts";
+import { type Row, readRows } from "../rollouts/files/jsonl-rows.ts";
+import { keyOfRow, materializedKey } from "../rollouts/files/row-key.ts";
+
+export interface AgentSummary {
+  agent: string;
+  metrics: AggregateMetrics;
+  statistics: RunStatistics | undefined;
+}
+
+export interface RunSummary {
+  agents: AgentSummary[];
+  coverage: Coverage;
+  /** How turns continue the tokens before them; null when no rollout has token ids. */
+  turnBoundaries: TurnBoundaries | null;
+}
+
+interface SummarySources {
+  /** Files of rollouts: the output of a run, or its shards. */
+  rollouts: readonly string[];
+  /** Sidecars that say how much of the run there is; those that do not exist are passed over. */
+  failures: readonly string[];
+  materializedInputs: readonly string[];
+  /** Rollouts that were asked for, where no file says so. */
+  expected?: Iterable<readonly [taskIndex: number, rolloutIndex: number]>;
+  signal?: AbortSignal;
+}
+
+interface SummaryOptions {
+  /** Where the metrics go. */
+  targets: Pick<ArtifactPaths, "aggregateMetrics" | "statistics">;
+  /** Who is asked for the metrics of an agent; without it the default ones are computed here. */
+  metricsFrom?: { client: ServerClient; serverOf?: (agent: string) => string } | undefined;
+  signal?: AbortSignal;
+  onNotice: (text: string) => void;
+}
+
+export type SummarizeOptions = SummarySources & SummaryOptions;
+
+/** Summarises a run that has just ended: by its totals where it was counted from the beginning, by its files otherwise. */
+export async function summarizeRun(options: {
+  paths: Pick<
+    ArtifactPaths,
+    "output" | "failures" | "materializedInputs" | "aggregateMetrics" | "statistics"
+  >;
+  totals: RunTotals | undefined;
+  client: ServerClient;
+  signal?: AbortSignal;
+  onNotice: (text: string) => void;
+}): Promise<RunSummary> {
+  const { paths, totals, client, ...rest } = options;
+  const sources = {
+    rollouts: [paths.output],
+    failures: [paths.failures],
+    materializedInputs: [paths.materializedInputs],
+  };
+  const asking = { targets: paths, metricsFrom: { client }, ...rest };
+  const counted = totals && !totals.lacksEntries ? totals : await totalsOf({ ...sources, ...rest });
+  return summarizeTotals(counted, asking);
+}
+
+/**
+ * Reads the results of a run and computes its metrics: the reference's through the servers' `/aggregate_metrics`, ours
+ * (intervals, pass@k, coverage) beside them. Writes both files; without rows only coverage is known and nothing is written.
+ */
+export async function summarize(options: SummarizeOptions): Promise<RunSummary> {
+  return summarizeTotals(await totalsOf(options), options);
+}
+
+async function totalsOf(options: SummarySources): Promise<RunTotals> {
+  const totals = new RunTotals(await coverageOf(options));
+  for (const path of options.rollouts) {
+    for await (const { row } of readRows(path, { ...reading(options), onTornLine: () => {} }))
+      totals.add(row);
+  }
+  return totals;
+}
+
+async function summarizeTotals(totals: RunTotals, options: SummaryOptions): Promise<RunSummary> {
+  const agents = await Promise.all(
+    [...totals.byAgent].map(async ([agent, rows]) => ({
+      agent,
+      metrics: await metricsOf(agent, rows, options),
+      statistics: runStatistics(rows.table, { except: rows.masked }),
+    })),
+  );
+  const summary = {
+    agents,
+    coverage: totals.coverage.result(),
+    turnBoundaries: totals.boundaries.counts,
+  };
+  if (agents.length > 0) await writeSummary(summary, options.targets);
+  return summary;
+}
+
+/** What was asked for and what failed, before the rollouts themselves are counted. */
+export async function coverageOf(options: Omit<SummarySources, "rollouts">): Promise<CoverageCounter> {
+  const coverage = new CoverageCounter();
+  for (const [taskIndex, rolloutIndex] of options.expected ?? [])
+    coverage.expect(keyRow({ taskIndex, rolloutIndex }));
+  for (const path of options.materializedInputs.filter((file) => existsSync(file))) {
+    for await (const batch of readLineBatches(path, reading(options))) {
+      for (const line of batch) coverage.expect(keyRow(materializedKey(path, line)));
+    }
+  }
+  for (const path of options.failures.filter((file) => existsSync(file))) {
+    const lenient = { ...reading(options), skipBlank: true, onTornLine: () => {} };
+    for await (const { row } of readRows(path, lenient)) if (keyOfRow(row)) coverage.fail(row);
+  }
+  return coverage;
+}
+
+function reading({ signal }: { signal?: AbortSignal }): { signal?: AbortSignal } {
+  return signal ? { signal } : {};
+}
+
+async function metricsOf(
+  agent: string,
+  rows: AgentRows,
+  { metricsFrom, signal, onNotice }: SummaryOptions,
+): Promise<AggregateMetrics> {
+  if (!rows.entries) {
+    onNotice(
+      `${agent} has ${rows.table.size} rows, more than its servers can be asked about at once: metrics of its own are left out.`,
+    );
+    return {
+      group_level_metrics: [],
+      agent_metrics: rows.table.statistics(rows.table.allRows()),
+      key_metrics: {},
+    };
+  }
+  rows.entries.sort(byKey);
+  if (!metricsFrom) return aggregateMetrics(rows.entries);
+  try {
+    const reply = await callServer(metricsFrom.client, {
+      server: metricsFrom.serverOf?.(agent) ?? agent,
+      path: "/aggregate_metrics",
+      body: { verify_responses: rows.entries },
+      stage: "run",
+      idempotent: true,
+      ...(signal && { signal }),
+    });
+    return reply.json() as AggregateMetrics;
+  } catch (error) {
+    signal?.throwIfAborted();
+    // The rollouts are worth more than this: the default metrics need nobody else.
+    onNotice(
+      `${agent} could not aggregate its metrics (${errorMessage(error)}); the default ones were computed here.`,
+    );
+    return aggregateMetrics(rows.entries);
+  }
+}
+
+function byKey(a: Row, b: Row): number {
+  const task = Number(a["_ng_task_index"]) - Number(b["_ng_task_index"]);
+  return task !== 0 ? task : Number(a["_ng_rollout_index"]) - Number(b["_ng_rollout_index"]);
+}
+
+const keyRow = ({ taskIndex, rolloutIndex }: { taskIndex: number; rolloutIndex: number }): Row => ({
+  _ng_task_index: taskIndex,
+  _ng_rollout_index: rolloutIndex,
+});
+
+async function writeSummary(
+  { agents, coverage, turnBoundaries }: RunSummary,
+  paths: Pick<ArtifactPaths, "aggregateMetrics" | "statistics">,
+): Promise<void> {
+  const metrics = agents.map(({ agent, metrics: { agent_metrics, key_metrics, group_level_metrics } }) => ({
+    agent_ref: { name: agent },
+    agent_metrics,
+    key_metrics,
+    group_level_metrics,
+  }));
+  const statistics = {
+    coverage,
+    ...(turnBoundaries && { turn_boundaries: turnBoundaries }),
+    agents: agents.map(({ agent, statistics: own }) => ({ agent_ref: { name: agent }, ...own })),
+  };
+  await writeFileAtomically(paths.aggregateMetrics, [`${dumpsCompact(metrics, { indent: 2 })}\n`]);
+  await writeFileAtomically(paths.statistics, [`${dumpsCompact(statistics, { indent: 2 })}\n`]);
+}

@@ -1,0 +1,103 @@
+import type { FailureStage } from "../../calls/call-errors.ts";
+import type { ServerClient } from "../../calls/server-client.ts";
+import type { JsonlWriter } from "../files/jsonl-writer.ts";
+import type { PendingRow } from "../resume/resume.ts";
+import type { RolloutCaptures } from "../trajectory/captures.ts";
+import type { ProgressSnapshot } from "./collection-progress.ts";
+import type { QueuedRow } from "./fair-queue.ts";
+import type { Outcome } from "./outcome.ts";
+import type { RolloutTally } from "./rollout-tally.ts";
+import type { RunTotals } from "./run-totals.ts";
+
+export interface CollectLimits {
+  /** Rollouts at once; null: automatic. */
+  concurrency: number | null;
+  /** Attempts per rollout in all, failed ones of earlier runs included. */
+  maxAttempts: number;
+  /** Milliseconds one rollout may take; null: no limit. */
+  rolloutTimeoutMs: number | null;
+  /** Milliseconds the whole collection may take; null: no limit. */
+  runTimeoutMs: number | null;
+  /** Milliseconds an agent that cannot be reached is waited for before the collection ends (default: five minutes). */
+  longestOutageMs?: number;
+}
+
+export interface CollectOptions {
+  client: ServerClient;
+  rows: AsyncIterable<PendingRow>;
+  total: number;
+  /** Rollouts that were complete before this run. */
+  alreadyDone: number;
+  /** What those add up to, so that the progress speaks for all (default nothing). */
+  earlier?: RolloutTally;
+  /** What calls have cost so far, in dollars. */
+  spent?: (() => number) | undefined;
+  /** Rollouts that failed before this run and are not tried again (default none). */
+  alreadyLost?: { terminal: number; outOfAttempts: number };
+  output: JsonlWriter;
+  failures: JsonlWriter;
+  limits: CollectLimits;
+  /** Counts what is written, where the run is counted as it goes. */
+  totals?: RunTotals | undefined;
+  /** Whom a row is sent to; its agent's `/run` unless told. */
+  target?: (row: QueuedRow) => CallTarget;
+  /** Whether another attempt says in its row the how manieth it is (default true). */
+  countAttempts?: boolean;
+  /** What servers record about the rollouts. */
+  captures?: RolloutCaptures;
+  onOutcome?: (event: OutcomeEvent) => void;
+  /** Looks where servers are by now, before one that was away is asked again. */
+  findAgain?: ((signal: AbortSignal) => Promise<void>) | undefined;
+  /** Told what the user should know while it runs. */
+  onNotice?: (text: string) => void;
+  /** The first stop: no new rollouts, those running may finish. */
+  drain?: AbortSignal;
+  /** The second stop: everything ends now. */
+  stop?: AbortSignal;
+}
+
+/** A route of a server, and the stage of a rollout that it does. */
+export interface CallTarget {
+  server: string;
+  path: string;
+  stage: FailureStage;
+}
+
+export interface OutcomeEvent {
+  taskIndex: number;
+  rolloutIndex: number;
+  agent: string;
+  attempt: number;
+  milliseconds: number;
+  outcome: Outcome;
+  /** Whether a failed rollout is tried again in this run. */
+  willRetry: boolean;
+}
+
+/** One rollout that is under way. */
+export interface RunningRollout {
+  id: string;
+  agent: string;
+  attempt: number;
+  /** Of a clock that only goes forward (`performance.now`), as all times here: the system's may be set. */
+  startedAt: number;
+  stage: FailureStage;
+  stageSince: number;
+  what: string | undefined;
+  /** Turns asked of models so far, as far as its agent tells. */
+  modelCalls: number;
+}
+
+export interface CollectResult {
+  completed: number;
+  failed: number;
+  cancelled: number;
+  /** Why the collection ended before all rows were tried, if it did. */
+  stoppedEarly: string | undefined;
+  /** Failed rollouts that a resumed run tries again, and that may succeed then. */
+  resumable: number;
+  /** Failed rollouts, those of earlier runs included, that it does not, because they were tried as often as allowed. */
+  outOfAttempts: number;
+  maxAttempts: number;
+  progress: ProgressSnapshot;
+}

@@ -1,0 +1,217 @@
+import type { FailureStage } from "../../calls/call-errors.ts";
+import type { Row } from "../files/jsonl-rows.ts";
+import type { Outcome } from "./outcome.ts";
+import { RolloutTally } from "./rollout-tally.ts";
+import { Trouble, type TroubleSnapshot } from "./trouble.ts";
+import type { TurnBoundaries } from "./turn-boundaries.ts";
+
+const SLOWEST_SHOWN = 3;
+const FAILED_ROWS_SHOWN = 3;
+/** The rate is that of the last half minute, so that it follows what happens now. */
+const RATE_WINDOW_MS = 30_000;
+
+export interface ProgressSnapshot {
+  /** Rollouts of this run and of the ones it resumes. */
+  total: number;
+  done: number;
+  completed: number;
+  failed: number;
+  cancelled: number;
+  retrying: number;
+  in_flight: number;
+  concurrency: number;
+  elapsed_seconds: number;
+  /** Rollouts per second of late. */
+  rate: number;
+  eta_seconds: number | null;
+  mean_reward: number | null;
+  /** Half the width of the 95 % interval of the mean, clustered by task as in the statistics; null while there are too few tasks. */
+  reward_interval: number | null;
+  failures_by_class: Record<string, number>;
+  /** What the latest failure of each class said. */
+  failure_messages: Record<string, string>;
+  /** Where the latest failure of each class happened. */
+  failure_stages: Record<string, FailureStage>;
+  /** The first rows that failed in each class; `line` is that of the materialized inputs. */
+  failure_rows: Record<string, FailedRow[]>;
+  /** What servers have warned of since a rollout last completed; null when nothing holds the run up. */
+  trouble: TroubleSnapshot | null;
+  /** Turns asked of models in this session, as far as agents tell: those that share the process do. */
+  model_calls: number;
+  input_tokens: number;
+  output_tokens: number;
+  /** What the calls cost, where prices are known. */
+  cost: number | null;
+  /** What all calls have cost so far, those of failed rollouts, judges and earlier sessions included; null where nobody counts. */
+  spent: number | null;
+  /** How turns continue the tokens before them; null while no rollout has token ids. */
+  turn_boundaries: TurnBoundaries | null;
+  slowest: {
+    id: string;
+    agent: string;
+    seconds: number;
+    stage: FailureStage;
+    what: string | undefined;
+    model_calls: number;
+  }[];
+  by_agent: Record<string, { done: number; mean_reward: number | null }>;
+}
+
+export interface FailedRow {
+  task_index: number;
+  rollout_index: number;
+  line: number | null;
+}
+
+interface RunningLike {
+  id: string;
+  agent: string;
+  startedAt: number;
+  stage: FailureStage;
+  what: string | undefined;
+  modelCalls: number;
+}
+
+/** Counts while a collection runs; cheap per rollout, summarised when somebody looks. */
+export class CollectionProgress {
+  readonly #total: number;
+  readonly #alreadyDone: number;
+  readonly #alreadyLost: number;
+  /** The clock only goes forward: a system whose time is set must not show a rate of nothing. */
+  readonly #startedAt = performance.now();
+  readonly #tally: RolloutTally;
+  readonly #failures = new Map<string, { count: number; message: string; stage: FailureStage }>();
+  readonly #failedRows = new Map<string, FailedRow[]>();
+  readonly #trouble = new Trouble();
+  readonly #recent: number[] = [];
+  #completed = 0;
+  #failed = 0;
+  #cancelled = 0;
+  #modelCalls = 0;
+  readonly #spent: (() => number) | undefined;
+
+  /** `earlier` is what the rollouts that are already done add up to; it is gone on with. */
+  constructor(options: {
+    total: number;
+    alreadyDone: number;
+    alreadyLost?: number;
+    earlier?: RolloutTally | undefined;
+    spent?: (() => number) | undefined;
+  }) {
+    this.#spent = options.spent;
+    this.#tally = options.earlier ?? new RolloutTally();
+    this.#total = options.total;
+    this.#alreadyDone = options.alreadyDone;
+    this.#alreadyLost = options.alreadyLost ?? 0;
+  }
+
+  ended(outcome: Outcome, taskIndex: number, willRetry: boolean, agent: string): void {
+    if (outcome.status === "cancelled") {
+      this.#cancelled++;
+      return;
+    }
+    if (outcome.status === "failed") {
+      const { class: name, message, stage } = outcome.failure;
+      this.#failures.set(name, { count: (this.#failures.get(name)?.count ?? 0) + 1, message, stage });
+      if (!willRetry) this.#failed++;
+      return;
+    }
+    this.#completed++;
+    this.#trouble.over();
+    this.#note(performance.now());
+    this.#tally.add(outcome.row, taskIndex, agent);
+  }
+
+  /** Remembers the first rows of a class, so that they can be named. */
+  failedRow(name: string, row: { taskIndex: number; rolloutIndex: number; line?: number }): void {
+    const rows = this.#failedRows.get(name) ?? [];
+    this.#failedRows.set(name, rows);
+    const { taskIndex, rolloutIndex, line = null } = row;
+    if (rows.length >= FAILED_ROWS_SHOWN || rows.some(({ task_index }) => task_index === taskIndex)) return;
+    rows.push({ task_index: taskIndex, rollout_index: rolloutIndex, line });
+  }
+
+  /** An agent has asked a model for a turn. */
+  modelCalled(): void {
+    this.#modelCalls++;
+  }
+
+  /** A server has said what goes wrong; rollouts may wait for it. */
+  warned(server: string, message: string): void {
+    this.#trouble.warned(server, message);
+  }
+
+  /** What was warned of has passed. */
+  recovered(): void {
+    this.#trouble.over();
+  }
+
+  /** The row of a completed rollout, with all that was captured about it. */
+  written(row: Row): void {
+    this.#tally.written(row);
+  }
+
+  snapshot(running: readonly RunningLike[], concurrency: number, retrying: number): ProgressSnapshot {
+    const now = performance.now();
+    const done = this.#alreadyDone + this.#alreadyLost + this.#completed + this.#failed;
+    const rate = this.#rate(now);
+    const left = this.#total - done;
+    const failures = [...this.#failures].sort(([, a], [, b]) => b.count - a.count);
+    const slowest = [...running].sort((a, b) => a.startedAt - b.startedAt).slice(0, SLOWEST_SHOWN);
+    return {
+      total: this.#total,
+      done,
+      completed: this.#alreadyDone + this.#completed,
+      failed: this.#alreadyLost + this.#failed,
+      cancelled: this.#cancelled,
+      retrying,
+      in_flight: running.length,
+      concurrency,
+      elapsed_seconds: (now - this.#startedAt) / 1000,
+      rate,
+      eta_seconds: rate > 0 && left > 0 ? left / rate : null,
+      mean_reward: this.#tally.rewards.mean,
+      reward_interval: this.#tally.rewards.halfInterval,
+      failures_by_class: Object.fromEntries(failures.map(([name, { count }]) => [name, count])),
+      failure_messages: Object.fromEntries(failures.map(([name, { message }]) => [name, message])),
+      failure_stages: Object.fromEntries(failures.map(([name, { stage }]) => [name, stage])),
+      failure_rows: Object.fromEntries(this.#failedRows),
+      trouble: this.#trouble.snapshot(now),
+      model_calls: this.#modelCalls,
+      input_tokens: this.#tally.inputTokens,
+      output_tokens: this.#tally.outputTokens,
+      cost: this.#tally.cost,
+      spent: this.#spent?.() ?? null,
+      turn_boundaries: this.#tally.turnBoundaries,
+      slowest: slowest.map(({ id, agent, startedAt, stage, what, modelCalls }) => ({
+        id,
+        agent,
+        seconds: (now - startedAt) / 1000,
+        stage,
+        what,
+        model_calls: modelCalls,
+      })),
+      by_agent: this.#tally.byAgent,
+    };
+  }
+
+  /** Seconds-resolution ring: how many ended in which second. */
+  #note(now: number): void {
+    const second = Math.floor(now / 1000);
+    const last = this.#recent.length - 2;
+    if (last >= 0 && this.#recent[last] === second)
+      this.#recent[last + 1] = (this.#recent[last + 1] ?? 0) + 1;
+    else this.#recent.push(second, 1);
+    const oldest = Math.floor((now - RATE_WINDOW_MS) / 1000);
+    while ((this.#recent[0] ?? second) < oldest) this.#recent.splice(0, 2);
+  }
+
+  #rate(now: number): number {
+    const from = Math.max(this.#startedAt, now - RATE_WINDOW_MS);
+    let count = 0;
+    for (let i = 0; i < this.#recent.length; i += 2) {
+      if (((this.#recent[i] ?? 0) + 1) * 1000 > from) count += this.#recent[i + 1] ?? 0;
+    }
+    return count / Math.max(0.001, (now - from) / 1000);
+  }
+}

@@ -1,0 +1,72 @@
+import { agentNameOf } from "../inputs/expand.ts";
+import type { PendingRow } from "../resume/resume.ts";
+
+/** Rows read ahead so that every agent has work although the file lists one agent after the other. */
+const LOOK_AHEAD_ROWS = 2_000;
+const LOOK_AHEAD_PER_AGENT = 500;
+
+export interface QueuedRow extends PendingRow {
+  agent: string;
+}
+
+/** Hands out pending rows so that the agents of a run share the places: whoever has the fewest running comes next. */
+export class FairQueue {
+  readonly #source: AsyncIterator<PendingRow>;
+  readonly #waiting = new Map<string, QueuedRow[]>();
+  #buffered = 0;
+  #exhausted = false;
+
+  constructor(rows: AsyncIterable<PendingRow>) {
+    this.#source = rows[Symbol.asyncIterator]();
+  }
+
+  /** The next row; undefined when there is none left. `running` tells how many rollouts of an agent are under way. */
+  async next(running: (agent: string) => number): Promise<QueuedRow | undefined> {
+    if (this.#buffered === 0 || this.#onlyOneAgentLeft()) await this.#read();
+    let best: QueuedRow[] | undefined;
+    let fewest = Number.POSITIVE_INFINITY;
+    for (const [agent, rows] of this.#waiting) {
+      if (rows.length === 0) continue;
+      const count = running(agent);
+      if (count < fewest) {
+        fewest = count;
+        best = rows;
+      }
+    }
+    const row = best?.shift();
+    if (row) this.#buffered--;
+    return row;
+  }
+
+  /** Ends reading; rows that were read ahead are left to a resumed run. */
+  async close(): Promise<void> {
+    this.#exhausted = true;
+    await this.#source.return?.();
+  }
+
+  #onlyOneAgentLeft(): boolean {
+    if (this.#waiting.size < 2) return false;
+    let withWork = 0;
+    for (const rows of this.#waiting.values()) if (rows.length > 0) withWork++;
+    return withWork < this.#waiting.size && this.#buffered < LOOK_AHEAD_ROWS;
+  }
+
+  async #read(): Promise<void> {
+    for (let read = 0; !this.#exhausted && read < LOOK_AHEAD_PER_AGENT; read++) {
+      const { value, done } = await this.#source.next();
+      if (done) {
+        this.#exhausted = true;
+        return;
+      }
+      const { row, taskIndex, rolloutIndex, attempt, line } = value;
+      const agent = agentNameOf(row) ?? "";
+      const queued: QueuedRow = { row, taskIndex, rolloutIndex, attempt, line, agent };
+      const rows = this.#waiting.get(agent);
+      if (rows) rows.push(queued);
+      else this.#waiting.set(agent, [queued]);
+      this.#buffered++;
+      // A file with one agent is streamed; only a second agent makes reading ahead worth its memory.
+      if (this.#waiting.size === 1 && this.#buffered >= 64) return;
+    }
+  }
+}

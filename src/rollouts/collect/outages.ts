@@ -1,0 +1,112 @@
+import { errorMessage } from "../../errors.ts";
+import type { QueuedRow } from "./fair-queue.ts";
+
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 5_000;
+
+export interface OutageOptions {
+  /** Resolves when the server answers, whatever it says. */
+  probe: (server: string, signal: AbortSignal) => Promise<unknown>;
+  /** How long a server is waited for. */
+  longestMs: number;
+  began: (server: string, message: string) => void;
+  ended: (server: string, milliseconds: number) => void;
+  gaveUp: (server: string, message: string) => void;
+}
+
+interface Outage {
+  server: string;
+  since: number;
+  rows: QueuedRow[];
+}
+
+/**
+ * Agents whose server cannot be reached. Their rows wait here, as they were, until it answers again: a row that never
+ * reached its server has not been tried.
+ */
+export class Outages {
+  readonly #options: OutageOptions;
+  readonly #byAgent = new Map<string, Outage>();
+  readonly #back: QueuedRow[] = [];
+  readonly #over = new AbortController();
+
+  constructor(options: OutageOptions) {
+    this.#options = options;
+  }
+
+  /** Whether an agent's rows have to wait. */
+  has(agent: string): boolean {
+    return this.#byAgent.has(agent);
+  }
+
+  /** Rows that wait, and those that may go but have not gone yet. */
+  get waiting(): number {
+    let rows = this.#back.length;
+    for (const outage of this.#byAgent.values()) rows += outage.rows.length;
+    return rows;
+  }
+
+  get isEmpty(): boolean {
+    return this.#byAgent.size === 0 && this.#back.length === 0;
+  }
+
+  /** Takes in a row that did not get through to `server`. */
+  unreachable(row: QueuedRow, server: string, message: string): void {
+    if (this.hold(row)) return;
+    const outage = { server, since: performance.now(), rows: [row] };
+    this.#byAgent.set(row.agent, outage);
+    this.#options.began(server, message);
+    void this.#watch(row.agent, outage, message);
+  }
+
+  /** Keeps a row whose agent is away; false when it is not. */
+  hold(row: QueuedRow): boolean {
+    const outage = this.#byAgent.get(row.agent);
+    outage?.rows.push(row);
+    return outage !== undefined;
+  }
+
+  /** A row that waited and may go now. */
+  next(): QueuedRow | undefined {
+    return this.#back.shift();
+  }
+
+  /** Ends all waiting. */
+  close(): void {
+    this.#over.abort();
+  }
+
+  async #watch(agent: string, outage: Outage, message: string): Promise<void> {
+    const { probe, longestMs, ended, gaveUp } = this.#options;
+    const { signal } = this.#over;
+    let last = message;
+    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(LONGEST_PAUSE_MS, pause * 2)) {
+      const left = outage.since + longestMs - performance.now();
+      if (left <= 0) return gaveUp(outage.server, last);
+      await pauseFor(Math.min(pause, left), signal);
+      if (signal.aborted) return;
+      try {
+        await probe(outage.server, signal);
+        break;
+      } catch (error) {
+        if (signal.aborted) return;
+        last = errorMessage(error);
+      }
+    }
+    this.#byAgent.delete(agent);
+    this.#back.push(...outage.rows);
+    ended(outage.server, performance.now() - outage.since);
+  }
+}
+
+function pauseFor(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, milliseconds);
+    signal.addEventListener("abort", end);
+  });
+}

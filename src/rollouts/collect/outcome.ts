@@ -1,0 +1,209 @@
+import { type FailureStage, isServerCallError, type ServerCallError } from "../../calls/call-errors.ts";
+import type { StopSignal } from "../../calls/stop-signal.ts";
+import { errorMessage, GymError } from "../../errors.ts";
+import { isTruthy } from "../../python/truth.ts";
+import type { Row } from "../files/jsonl-rows.ts";
+import { FAILURE_CLASSES, type KnownFailureClass } from "./failure-classes.ts";
+
+/** Longest message kept of a failure; the beginning says it. */
+const MAX_MESSAGE_CHARACTERS = 2_000;
+
+export interface Failure {
+  /** One of FAILURE_CLASSES, or what a server reported. */
+  class: string;
+  stage: FailureStage;
+  retryable: boolean;
+  message: string;
+  /** The server said that this row must never be tried again, not even by a resumed run. */
+  terminal?: boolean;
+}
+
+/** How a rollout ended. Only a completed one has a reward that counts. */
+export type Outcome =
+  | { status: "completed"; row: Row }
+  | {
+      status: "failed";
+      failure: Failure;
+      /** The reply, where there was one. */
+      row?: Row;
+      /** False: written nowhere, so that a resumed run tries it as if it had never been tried. */
+      persist: boolean;
+    }
+  | { status: "cancelled"; message: string };
+
+/** The reason a signal carries when the rollout is stopped on purpose. */
+export class RolloutCancelled extends GymError {
+  constructor(message: string) {
+    super("ROLLOUT_CANCELLED", message);
+  }
+}
+
+/** The reason a signal carries when time is up; `stage` is what the rollout was busy with. */
+export class DeadlineExceeded extends GymError {
+  readonly stage: FailureStage | undefined;
+
+  constructor(message: string, stage?: FailureStage) {
+    super("ROLLOUT_DEADLINE", message);
+    this.stage = stage;
+  }
+}
+
+/** Reads the sentinels and the reward of a successful reply; `server` gave it. */
+export function outcomeOfReply(reply: unknown, server: string): Outcome {
+  if (reply === null || typeof reply !== "object" || Array.isArray(reply)) {
+    return failed({
+      class: "invalid_response",
+      stage: "run",
+      message: `${server} answered with ${describe(reply)}, not with a JSON object.`,
+    });
+  }
+  const row = reply as Row;
+  const reported = row["_ng_failure_class"];
+  const lost = isTruthy(row["_ng_no_persist"]);
+  if (!lost && (reported === undefined || reported === null)) return outcomeOfScore(row, server);
+  const name = typeof reported === "string" && reported !== "" ? reported : "agent_error";
+  const terminal = isTruthy(row["_ng_failure_terminal"]);
+  const failure: Failure = {
+    class: name,
+    stage: stageOf(row, name),
+    retryable: !terminal,
+    message: messageOf(row, name).slice(0, MAX_MESSAGE_CHARACTERS),
+    ...(terminal && { terminal }),
+  };
+  return { status: "failed", failure, row, persist: !lost };
+}
+
+/** An agent that does not score leaves the reward out; one that is there must count. Null is what NaN becomes in JSON. */
+function outcomeOfScore(row: Row, server: string): Outcome {
+  const { reward } = row;
+  if (
+    typeof reward === "number" ? Number.isFinite(reward) : typeof reward === "boolean" || reward === undefined
+  )
+    return { status: "completed", row };
+  const shown = reward === null || typeof reward === "number" ? `${reward}` : describe(reward);
+  const message = `${server} answered with a reward that is no number: ${shown}. A verifier that gives NaN or Infinity is sent as null.`;
+  const failure: Failure = { class: "verifier_error", stage: "verify", retryable: false, message };
+  return { status: "failed", failure, row, persist: true };
+}
+
+function stageOf(row: Row, name: string): FailureStage {
+  const inner = row["_ng_failure"];
+  const stage = inner !== null && typeof inner === "object" ? (inner as Partial<Failure>).stage : undefined;
+  return stage ?? (name === "judge_failed" ? "verify" : "run");
+}
+
+function messageOf(row: Row, name: string): string {
+  const inner = row["_ng_failure"];
+  const message =
+    inner !== null && typeof inner === "object" ? (inner as Partial<Failure>).message : undefined;
+  for (const text of [message, row["_ng_failure_judge_error"], row["_ng_failure_message"], row["error"]]) {
+    if (typeof text === "string" && text !== "") return text;
+  }
+  return `The agent reported '${name}' without saying more.`;
+}
+
+/** What a thrown error means for the rollout; `stage` is what it was busy with, as far as the caller knows. */
+export function outcomeOfError(
+  error: unknown,
+  options: { signal?: StopSignal; stage?: FailureStage } = {},
+): Outcome {
+  const reason: unknown = options.signal?.aborted ? options.signal.reason : error;
+  const stage = options.stage ?? "run";
+  if (reason instanceof RolloutCancelled || (isAbort(reason) && options.signal?.aborted)) {
+    return { status: "cancelled", message: errorMessage(reason) };
+  }
+  if (reason instanceof DeadlineExceeded) {
+    return failed({ class: "timeout", stage: reason.stage ?? stage, message: reason.message });
+  }
+  if (isServerCallError(error)) return failed(failureOfCall(error, stage));
+  const code = codeOf(error);
+  if (isTimeout(error, code)) return failed({ class: "timeout", stage, message: errorMessage(error) });
+  if (CONNECTION_CODES.has(code)) return failed({ class: "connection", stage, message: errorMessage(error) });
+  if (code === "JSON_INVALID" || error instanceof SyntaxError) {
+    return failed({ class: "invalid_response", stage, message: errorMessage(error) });
+  }
+  return failed({ class: classOfStage(stage), stage, retryable: false, message: errorMessage(error) });
+}
+
+/** The failure behind an error answer; classes that only say where it happened become those that say what. */
+function failureOfCall(error: ServerCallError, fallback: FailureStage): Failure {
+  const { info, status } = error;
+  const stage = info.stage ?? fallback;
+  const vague = info.class === "model_error" || info.class === "invalid_request";
+  const name = vague ? providerClass(status) : info.class;
+  const retryable = name === "provider_auth" ? false : name === "provider_rate_limit" || info.retryable;
+  return { class: name, stage, retryable, message: info.message };
+}
+
+function providerClass(status: number | undefined): KnownFailureClass {
+  if (status === 401 || status === 403) return "provider_auth";
+  if (status === 429) return "provider_rate_limit";
+  if (status === 408 || status === 504) return "timeout";
+  return "provider_error";
+}
+
+function classOfStage(stage: FailureStage): KnownFailureClass {
+  switch (stage) {
+    case "model":
+      return "provider_error";
+    case "tool":
+      return "tool_error";
+    case "verify":
+      return "verifier_error";
+    default:
+      return "agent_error";
+  }
+}
+
+const CONNECTION_CODES = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "ECONNABORTED",
+  "EPIPE",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "CONNECTION_CLOSED",
+  "UND_ERR_SOCKET",
+  "UND_ERR_CLOSED",
+  "UND_ERR_DESTROYED",
+]);
+const TIMEOUT_CODES = new Set([
+  "ETIMEDOUT",
+  "CONNECTION_TIMEOUT",
+  "UND_ERR_CONNECT_TIMEOUT",
+  "UND_ERR_HEADERS_TIMEOUT",
+  "UND_ERR_BODY_TIMEOUT",
+]);
+
+function isTimeout(error: unknown, code: string): boolean {
+  return TIMEOUT_CODES.has(code) || (error instanceof Error && error.name === "TimeoutError");
+}
+
+function isAbort(error: unknown): boolean {
+  return error instanceof Error && error.name === "AbortError";
+}
+
+function codeOf(error: unknown): string {
+  const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
+  return typeof code === "string" ? code : "";
+}
+
+function failed(failure: Omit<Failure, "retryable"> & { retryable?: boolean }): Outcome {
+  const known = FAILURE_CLASSES[failure.class as KnownFailureClass] as { retryable: boolean } | undefined;
+  const message = failure.message.slice(0, MAX_MESSAGE_CHARACTERS);
+  return {
+    status: "failed",
+    failure: { ...failure, retryable: failure.retryable ?? known?.retryable ?? false, message },
+    // Nothing was tried where no call could be paid for: it must not use up the attempts of a run that goes on with more money.
+    persist: failure.class !== "budget_exhausted",
+  };
+}
+
+function describe(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "an array";
+  if (value === undefined) return "nothing";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+}

@@ -1,0 +1,62 @@
+import { errorMessage } from "../../errors.ts";
+import { copyWith } from "../../python/json/key-order.ts";
+import { maskMembers } from "../../wire/mask-sample.ts";
+import { resultJson } from "../../wire/result-json.ts";
+import { RolloutError } from "../errors.ts";
+import type { Row } from "../files/jsonl-rows.ts";
+import type { Failure } from "./outcome.ts";
+
+/** What a collector with captures adds to a row. */
+export interface RowAttachments {
+  ng_model_call_capture?: unknown;
+  ng_trajectory?: unknown;
+}
+
+/**
+ * The row of a finished rollout: the agent's reply with the identity of the input. Keys the reply already has are replaced in place,
+ * the others appended in this order.
+ */
+export function outputRow(reply: Row, input: Row): Row {
+  const row = copyWith(reply, {
+    _ng_task_index: input["_ng_task_index"],
+    _ng_rollout_index: input["_ng_rollout_index"],
+    agent_ref: input["agent_ref"],
+  });
+  if (Object.hasOwn(input, "skills_ref")) row["skills_ref"] = input["skills_ref"];
+  if (typeof input["_ng_attempt_index"] === "number" && input["_ng_attempt_index"] > 0) {
+    row["_ng_attempt_index"] = input["_ng_attempt_index"];
+  }
+  if (Object.hasOwn(input, "_ng_rollout_id")) row["_ng_rollout_id"] = input["_ng_rollout_id"];
+  return row;
+}
+
+/** A row as a line. Servers in this process can answer with values that JSON does not have: a BigInt, a cycle. */
+export function lineOf(row: Row): string {
+  try {
+    return resultJson(row);
+  } catch (error) {
+    throw new RolloutError("ROLLOUT_ROW_NOT_JSON", `the result is no JSON: ${errorMessage(error)}`);
+  }
+}
+
+/** The row with attachments, in the place of those it has or at its end. */
+export function attachTo(row: Row, attachments: RowAttachments): Row {
+  return copyWith(row, { ...attachments });
+}
+
+/**
+ * The row of a failed attempt for the failures file: the reply if there was one, else the input, with the sentinels a resumed run
+ * reads, the failure in full, and `mask_sample` for trainers, which must not learn from the reward of a failed attempt.
+ */
+export function failureRow(failure: Failure, input: Row, reply?: Row): Row {
+  const row = outputRow(reply ?? input, input);
+  row["_ng_failure_class"] = failure.class;
+  if (failure.terminal) row["_ng_failure_terminal"] = true;
+  row["_ng_failure"] = {
+    class: failure.class,
+    stage: failure.stage,
+    retryable: failure.retryable,
+    message: failure.message,
+  };
+  return Object.assign(row, maskMembers(row));
+}

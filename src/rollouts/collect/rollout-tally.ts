@@ -1,0 +1,47 @@
+import { RunningClusteredMean } from "../../metrics/running-mean.ts";
+import type { Row } from "../files/jsonl-rows.ts";
+import { type TurnBoundaries, TurnBoundaryCounter } from "./turn-boundaries.ts";
+
+/** What completed rollouts add up to, those of earlier sessions and those of this one alike. */
+export class RolloutTally {
+  readonly rewards = new RunningClusteredMean();
+  readonly #byAgent = new Map<string, { done: number; rewards: number; total: number }>();
+  readonly #boundaries = new TurnBoundaryCounter();
+  inputTokens = 0;
+  outputTokens = 0;
+  /** Null while no rollout says what it cost. */
+  cost: number | null = null;
+
+  add({ reward, response }: Row, taskIndex: number, agent: string): void {
+    const perAgent = this.#byAgent.get(agent) ?? { done: 0, rewards: 0, total: 0 };
+    this.#byAgent.set(agent, perAgent);
+    perAgent.done++;
+    if (typeof reward === "number") {
+      this.rewards.add(taskIndex, reward);
+      perAgent.rewards++;
+      perAgent.total += reward;
+    }
+    const usage = (response as { usage?: Record<string, unknown> | null } | null | undefined)?.usage;
+    if (typeof usage?.["ng_cost"] === "number") this.cost = (this.cost ?? 0) + usage["ng_cost"];
+    if (typeof usage?.["input_tokens"] === "number") this.inputTokens += usage["input_tokens"];
+    if (typeof usage?.["output_tokens"] === "number") this.outputTokens += usage["output_tokens"];
+  }
+
+  /** The row of a completed rollout as it is in the output, with all that was captured about it. */
+  written(row: Row): void {
+    this.#boundaries.add(row);
+  }
+
+  get turnBoundaries(): TurnBoundaries | null {
+    return this.#boundaries.counts;
+  }
+
+  get byAgent(): Record<string, { done: number; mean_reward: number | null }> {
+    return Object.fromEntries(
+      [...this.#byAgent].map(([agent, { done, rewards, total }]) => [
+        agent,
+        { done, mean_reward: rewards === 0 ? null : total / rewards },
+      ]),
+    );
+  }
+}

@@ -1,0 +1,74 @@
+import { CoverageCounter } from "../../metrics/coverage.ts";
+import { RolloutTable } from "../../metrics/rollout-table.ts";
+import { isTruthy } from "../../python/truth.ts";
+import type { Row } from "../files/jsonl-rows.ts";
+import { agentNameOf } from "../inputs/expand.ts";
+import { aggregateEntry } from "./aggregate-entry.ts";
+import { TurnBoundaryCounter } from "./turn-boundaries.ts";
+
+/** Beyond this many rows of one agent its servers are not asked: the request would not fit in memory. */
+const MAX_ROWS_PER_REQUEST = 250_000;
+
+/** What the rows of a run add up to: all that its metrics need, and none of its bulk. */
+export class RunTotals {
+  readonly coverage: CoverageCounter;
+  readonly boundaries = new TurnBoundaryCounter();
+  readonly byAgent = new Map<string, AgentRows>();
+
+  readonly #keepsEntries: boolean;
+
+  /** `expected` rollouts are to come; more than can be asked about at once are not kept for it. */
+  constructor(coverage: CoverageCounter = new CoverageCounter(), expected = 0) {
+    this.coverage = coverage;
+    this.#keepsEntries = expected <= MAX_ROWS_PER_REQUEST;
+  }
+
+  /** Whether an agent's servers could be asked about its rows, had they been kept: it has fewer than were to be expected. */
+  get lacksEntries(): boolean {
+    return [...this.byAgent.values()].some(
+      ({ entries, table }) => entries === undefined && table.size <= MAX_ROWS_PER_REQUEST,
+    );
+  }
+
+  /** A completed rollout as it was read from a file. */
+  add(row: Row): void {
+    this.#add(row, aggregateEntry(row));
+  }
+
+  /** A completed rollout as it is about to be written: it counts with what its line says. */
+  addUnwritten(row: Row): void {
+    this.#add(row, JSON.parse(JSON.stringify(aggregateEntry(row))) as Row);
+  }
+
+  #add(row: Row, entry: Row): void {
+    this.coverage.complete(entry);
+    this.boundaries.add(row);
+    const agent = agentNameOf(entry) ?? "";
+    let rows = this.byAgent.get(agent);
+    if (!rows) {
+      rows = new AgentRows(this.#keepsEntries);
+      this.byAgent.set(agent, rows);
+    }
+    rows.add(entry);
+  }
+}
+
+/** What is kept of an agent's rows: numbers always, small members while they fit. */
+export class AgentRows {
+  readonly table = new RolloutTable();
+  /** Numbers of the rows whose reward does not count. */
+  readonly masked = new Set<number>();
+  entries: Row[] | undefined;
+
+  constructor(keepsEntries: boolean) {
+    this.entries = keepsEntries ? [] : undefined;
+  }
+
+  add(entry: Row): void {
+    if (isTruthy(entry["mask_sample"])) this.masked.add(this.table.size);
+    this.table.add(entry);
+    if (!this.entries) return;
+    this.entries.push(entry);
+    if (this.entries.length > MAX_ROWS_PER_REQUEST) this.entries = undefined;
+  }
+}

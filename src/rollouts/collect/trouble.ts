@@ -1,0 +1,43 @@
+import { tellsOfLoss } from "../../wire/convert/loss-log.ts";
+
+/** What holds a run up, while no rollout completes. */
+export interface TroubleSnapshot {
+  server: string;
+  /** What was said last. */
+  message: string;
+  /** Since the first of the warnings. */
+  seconds: number;
+  warnings: number;
+}
+
+const MAX_MESSAGE = 1_000;
+
+/** The warnings of servers since a rollout last completed: why a run that seems to hang waits. */
+export class Trouble {
+  #since = 0;
+  #warnings = 0;
+  #server = "";
+  #message = "";
+
+  warned(server: string, message: string, now = performance.now()): void {
+    if (tellsOfLoss(message)) return;
+    if (this.#warnings === 0) this.#since = now;
+    this.#warnings++;
+    this.#server = server;
+    this.#message = message.slice(0, MAX_MESSAGE);
+  }
+
+  over(): void {
+    this.#warnings = 0;
+  }
+
+  snapshot(now = performance.now()): TroubleSnapshot | null {
+    if (this.#warnings === 0) return null;
+    return {
+      server: this.#server,
+      message: this.#message,
+      seconds: (now - this.#since) / 1000,
+      warnings: this.#warnings,
+    };
+  }
+}

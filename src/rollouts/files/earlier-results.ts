@@ -1,0 +1,91 @@
+import { rename, stat } from "node:fs/promises";
+import { fileError, RolloutError, RolloutLineError } from "../errors.ts";
+import { type ArtifactPaths, artifactPaths } from "./artifact-paths.ts";
+import { readLines } from "./jsonl-reader.ts";
+import { parseRow, type Row } from "./jsonl-rows.ts";
+
+/** What lies where results are to go; `other` is nobody's results and must stay. */
+export type Held = "nothing" | "run" | "other";
+
+/** Looks at the output and the failures of a run; empty files hold nothing. */
+export async function heldAt(paths: ArtifactPaths): Promise<Held> {
+  let held: Held = "nothing";
+  for (const path of [paths.output, paths.failures]) {
+    if ((await sizeOf(path)) === 0) continue;
+    if (!(await belongsToRun(paths)) && !(await holdsRollouts(path))) return "other";
+    held = "run";
+  }
+  return held;
+}
+
+/** Whether the files that only a run writes lie beside the output. */
+export async function belongsToRun(paths: ArtifactPaths): Promise<boolean> {
+  return (await sizeOf(paths.manifest)) > 0 || (await sizeOf(paths.materializedInputs)) > 0;
+}
+
+/** Whether the first line of a file is a rollout, done or failed. */
+export async function holdsRollouts(path: string): Promise<boolean> {
+  try {
+    for await (const line of readLines(path)) return isRollout(parseRow(path, line));
+  } catch (error) {
+    // No row at all: text, pictures, whatever people keep.
+    if (!(error instanceof RolloutLineError)) throw error;
+  }
+  return false;
+}
+
+function isRollout(row: Row): boolean {
+  const placed = "_ng_task_index" in row && "_ng_rollout_index" in row;
+  const scored = "reward" in row;
+  return placed ? scored || "response" in row || "_ng_failure_class" in row : scored && "response" in row;
+}
+
+/** Refuses to make room where something lies that is no run's. */
+export async function refuseOtherFiles(paths: ArtifactPaths): Promise<void> {
+  if ((await heldAt(paths)) === "other") throw otherFileError(paths.output);
+}
+
+/** The refusal to replace a file that holds no results. */
+export function otherFileError(path: string): RolloutError {
+  return new RolloutError(
+    "ROLLOUT_OUTPUT_EXISTS",
+    `'${path}' is already there and holds no results of a run; it was left as it is. Choose another --output, or remove it.`,
+  );
+}
+
+/** Refuses to write a result over a run or its rollouts. */
+export async function refuseReplacingRun(path: string): Promise<void> {
+  if ((await sizeOf(path)) === 0) return;
+  if (!(await belongsToRun(artifactPaths(path))) && !(await holdsRollouts(path))) return;
+  throw new RolloutError(
+    "ROLLOUT_OUTPUT_EXISTS",
+    `'${path}' holds the rollouts of a run; it was left as it is. Choose another --output, or remove it.`,
+  );
+}
+
+/**
+ * Moves all files of an earlier run out of the way under one new ending (`.previous`, then `.previous.2`, …): results may have
+ * cost something, and with their inputs and settings they can still be resumed. Returns where the output is now.
+ */
+export async function setAside(paths: ArtifactPaths): Promise<string> {
+  const { progress: _progress, ...kept } = paths;
+  const files = Object.values(kept);
+  let ending = ".previous";
+  for (let number = 2; await anyExists(files, ending); number++) ending = `.previous.${number}`;
+  for (const file of files) {
+    await rename(file, `${file}${ending}`).catch((error: unknown) => {
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw fileError(error, file, "write");
+    });
+  }
+  return `${paths.output}${ending}`;
+}
+
+async function anyExists(files: readonly string[], ending: string): Promise<boolean> {
+  for (const file of files) if (await stat(`${file}${ending}`).catch(() => undefined)) return true;
+  return false;
+}
+
+async function sizeOf(path: string): Promise<number> {
+  const found = await stat(path).catch(() => undefined);
+  return found?.isFile() ? found.size : 0;
+}

@@ -1,0 +1,237 @@
+import { constants } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import { dirname } from "node:path";
+import { fileError, RolloutFileError } from "../errors.ts";
+import { makeDirectory } from "./make-directory.ts";
+import { repairTail, type TailRepair } from "./tail-repair.ts";
+
+/** Text waiting to be written beyond which `append` waits before it takes more. */
+const MAX_QUEUED_CHARACTERS = 32 * 1024 * 1024;
+
+/** How long written lines may stay in the operating system's cache under the policy `interval`. */
+const SYNC_INTERVAL_MS = 2_000;
+
+/**
+ * When lines are forced onto the device.
+ * - `never`: left to the operating system; a killed process loses nothing, a power failure may lose the last seconds;
+ * - `interval`: at most two seconds after they were written, and at the end (default);
+ * - `always`: before `append` returns; lines written together are synced together.
+ */
+export type FsyncPolicy = "never" | "interval" | "always";
+
+export interface JsonlWriterOptions {
+  /** Start with an empty file instead of appending. */
+  truncate?: boolean;
+  fsync?: FsyncPolicy;
+  maxQueuedCharacters?: number;
+  syncIntervalMs?: number;
+}
+
+interface Batch {
+  text: string;
+  done: Promise<void>;
+  settle: (error?: unknown) => void;
+}
+
+/**
+ * Appends lines to a file. Lines that arrive while a write is under way are written together in one call.
+ *
+ * A failed write leaves no half line behind: the file is cut back to what it held before, the lines of that write are
+ * rejected with a RolloutFileError, and later ones may succeed.
+ */
+export class JsonlWriter {
+  readonly path: string;
+  /** What was wrong with the end of the file when it was opened. */
+  readonly repair: TailRepair | undefined;
+  readonly #file: FileHandle;
+  readonly #fsync: FsyncPolicy;
+  readonly #maxQueued: number;
+  readonly #syncIntervalMs: number;
+  /** Length of the file after its last complete write. */
+  #size: number;
+  #queue: Batch | undefined;
+  #writing: Promise<void> | undefined;
+  #dirty = false;
+  #syncTimer: NodeJS.Timeout | undefined;
+  #syncing: Promise<void> | undefined;
+  #nextSync: Promise<void> | undefined;
+  /** Set once the file can no longer be trusted. */
+  #broken: unknown;
+  #closed = false;
+
+  private constructor(
+    path: string,
+    file: FileHandle,
+    size: number,
+    repair: TailRepair | undefined,
+    options: JsonlWriterOptions,
+  ) {
+    this.path = path;
+    this.repair = repair;
+    this.#file = file;
+    this.#size = size;
+    this.#fsync = options.fsync ?? "interval";
+    this.#maxQueued = options.maxQueuedCharacters ?? MAX_QUEUED_CHARACTERS;
+    this.#syncIntervalMs = options.syncIntervalMs ?? SYNC_INTERVAL_MS;
+  }
+
+  /** Opens a file for appending, creating it and its directories; a torn last line is repaired first. */
+  static async open(path: string, options: JsonlWriterOptions = {}): Promise<JsonlWriter> {
+    let file: FileHandle | undefined;
+    try {
+      await makeDirectory(dirname(path));
+      // Appending even to a new file: after a failed write has been cut back, the next one must go to the new end.
+      const { O_RDWR, O_CREAT, O_APPEND, O_TRUNC } = constants;
+      file = await open(path, O_RDWR | O_CREAT | O_APPEND | (options.truncate ? O_TRUNC : 0));
+      const repair = await repairTail(file);
+      const { size } = await file.stat();
+      return new JsonlWriter(path, file, size, repair, options);
+    } catch (error) {
+      await file?.close();
+      throw fileError(error, path, "write");
+    }
+  }
+
+  /** Bytes in the file. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /**
+   * Adds one line (without its newline). Resolves when it is in the file, and on the device too under `always`; rejects when it is
+   * not. Waits first while too much is queued.
+   */
+  async append(line: string): Promise<void> {
+    while (
+      this.#queue !== undefined &&
+      this.#queue.text.length >= this.#maxQueued &&
+      this.#writing !== undefined
+    ) {
+      await this.#writing;
+    }
+    if (this.#closed) throw closed(this.path);
+    if (this.#broken !== undefined) throw this.#broken;
+    this.#queue ??= newBatch();
+    const batch = this.#queue;
+    batch.text += `${line}\n`;
+    this.#writing ??= this.#writeAll();
+    return batch.done;
+  }
+
+  /** Waits until everything appended so far is in the file. */
+  async flush(): Promise<void> {
+    while (this.#writing !== undefined) await this.#writing;
+  }
+
+  /** Forces every line whose `append` has returned onto the device, whatever the policy. Who asks during a sync shares the next. */
+  sync(): Promise<void> {
+    this.#nextSync ??= this.#syncAgain();
+    return this.#nextSync;
+  }
+
+  async #syncAgain(): Promise<void> {
+    await this.#syncing;
+    this.#nextSync = undefined;
+    const syncing = this.#sync();
+    this.#syncing = syncing.catch(() => undefined);
+    await syncing;
+  }
+
+  /** Writes what is queued, syncs unless the policy is `never`, and closes the file. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    clearTimeout(this.#syncTimer);
+    try {
+      await this.flush();
+      await this.#syncing;
+      if (this.#dirty && this.#fsync !== "never") await this.#file.datasync();
+    } catch (error) {
+      throw fileError(error, this.path, "write");
+    } finally {
+      await this.#file.close();
+    }
+    if (this.#broken !== undefined) throw this.#broken;
+  }
+
+  async #writeAll(): Promise<void> {
+    // A turn of the event loop, so that lines of rollouts that finish together share a write.
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    for (let batch = this.#queue; batch !== undefined; batch = this.#queue) {
+      this.#queue = undefined;
+      try {
+        await this.#writeBatch(batch.text);
+        batch.settle();
+      } catch (error) {
+        batch.settle(error);
+      }
+    }
+    this.#writing = undefined;
+  }
+
+  async #writeBatch(text: string): Promise<void> {
+    if (this.#broken !== undefined) throw this.#broken;
+    const bytes = Buffer.from(text, "utf8");
+    try {
+      for (let written = 0; written < bytes.length; ) {
+        written += (await this.#file.write(bytes, written)).bytesWritten;
+      }
+    } catch (error) {
+      const failure = fileError(error, this.path, "write");
+      await this.#cutBack(failure);
+      throw failure;
+    }
+    this.#size += bytes.length;
+    this.#dirty = true;
+    if (this.#fsync === "always") await this.#sync();
+    else if (this.#fsync === "interval") this.#syncLater();
+  }
+
+  async #cutBack(failure: RolloutFileError): Promise<void> {
+    try {
+      await this.#file.truncate(this.#size);
+    } catch {
+      // The end of the file is unknown now: opening it again repairs it, writing on would not.
+      this.#broken = failure;
+    }
+  }
+
+  async #sync(): Promise<void> {
+    this.#dirty = false;
+    try {
+      await this.#file.datasync();
+    } catch (error) {
+      // After a failed sync the system may have dropped what it could not write; only a new start can tell.
+      this.#broken = fileError(error, this.path, "write");
+      throw this.#broken;
+    }
+  }
+
+  #syncLater(): void {
+    if (this.#syncTimer !== undefined || this.#closed) return;
+    this.#syncTimer = setTimeout(() => {
+      this.#syncTimer = undefined;
+      // A failure stays in #broken, where the next append and close find it.
+      this.#syncing = this.#sync().catch(() => undefined);
+    }, this.#syncIntervalMs);
+    this.#syncTimer.unref();
+  }
+}
+
+function newBatch(): Batch {
+  let settle: Batch["settle"] = () => undefined;
+  const done = new Promise<void>((resolve, reject) => {
+    settle = (error) => (error === undefined ? resolve() : reject(error));
+  });
+  // Every append of the batch hands this promise out; one caller who does not look must not end the process.
+  done.catch(() => undefined);
+  return { text: "", done, settle };
+}
+
+function closed(path: string): RolloutFileError {
+  return new RolloutFileError(
+    "ROLLOUT_WRITER_CLOSED",
+    path,
+    `'${path}' is closed; nothing more can be written to it.`,
+  );
+}

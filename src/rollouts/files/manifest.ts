@@ -1,0 +1,151 @@
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { z } from "zod";
+import { errorMessage } from "../../errors.ts";
+import { dumpsCompact } from "../../python/json/json-dumps.ts";
+import { isObject } from "../../python/json/json-object.ts";
+import { fileError, RolloutError } from "../errors.ts";
+import { writeFileAtomically } from "./atomic-file.ts";
+import type { Row } from "./jsonl-rows.ts";
+import { maskSecrets } from "./mask-secrets.ts";
+
+/** Raised when the files of a run change in a way that an older or newer version cannot resume. */
+export const RUN_SCHEMA_VERSION = 1;
+
+const Digest = z.object({ path: z.string(), bytes: z.number(), sha256: z.string() });
+
+const Manifest = z.object({
+  schema_version: z.number().int(),
+  created_at: z.string(),
+  gym_version: z.string(),
+  input: Digest.nullable(),
+  materialized_inputs: Digest.extend({ rows: z.number().int(), tasks: z.number().int() }),
+  config: z.record(z.string(), z.unknown()),
+});
+
+/** What a run was started with; lies beside its output so that a resumed run can prove that it is the same. */
+export type RunManifest = z.infer<typeof Manifest>;
+export type FileDigest = z.infer<typeof Digest>;
+
+/** Size and SHA-256 of a file. */
+export async function digestFile(path: string, options: { signal?: AbortSignal } = {}): Promise<FileDigest> {
+  const hash = createHash("sha256");
+  let bytes = 0;
+  try {
+    for await (const chunk of createReadStream(path, options) as AsyncIterable<Buffer>) {
+      hash.update(chunk);
+      bytes += chunk.length;
+    }
+  } catch (error) {
+    throw fileError(error, path, "read");
+  }
+  return { path, bytes, sha256: hash.digest("hex") };
+}
+
+/** Makes a manifest; `config` is what decides the results of the run, and its secrets are masked. */
+export function createManifest(parts: {
+  createdAt: Date;
+  gymVersion: string;
+  input: FileDigest | null;
+  materializedInputs: FileDigest & { rows: number; tasks: number };
+  config: Row;
+}): RunManifest {
+  const { path, bytes, sha256, rows, tasks } = parts.materializedInputs;
+  return {
+    schema_version: RUN_SCHEMA_VERSION,
+    created_at: parts.createdAt.toISOString(),
+    gym_version: parts.gymVersion,
+    input: parts.input,
+    materialized_inputs: { path, bytes, sha256, rows, tasks },
+    // As a reader of the file will see it, so that comparing the two is fair.
+    config: JSON.parse(dumpsCompact(maskSecrets(parts.config))) as Row,
+  };
+}
+
+export async function writeManifest(path: string, manifest: RunManifest): Promise<void> {
+  await writeFileAtomically(path, [`${dumpsCompact(manifest, { indent: 2 })}\n`]);
+}
+
+/** Reads a manifest; undefined when there is none. */
+export async function readManifest(path: string): Promise<RunManifest | undefined> {
+  let text: string;
+  try {
+    text = await readFile(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw fileError(error, path, "read");
+  }
+  try {
+    return Manifest.parse(JSON.parse(text));
+  } catch (error) {
+    throw new RolloutError(
+      "ROLLOUT_MANIFEST_INVALID",
+      `The run manifest '${path}' is not one of ours: ${errorMessage(error)}`,
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
+/** What the resumed run has; parts that are left out are not compared. */
+export interface CurrentRun {
+  input?: FileDigest | null;
+  materializedInputs?: FileDigest;
+  config?: Row;
+}
+
+/** Says in words how the run at hand differs from the one of the manifest; empty when it is the same. */
+export function compareManifest(manifest: RunManifest, current: CurrentRun): string[] {
+  const differences: string[] = [];
+  if (manifest.schema_version !== RUN_SCHEMA_VERSION) {
+    differences.push(
+      `its files have schema version ${manifest.schema_version}, this program writes ${RUN_SCHEMA_VERSION}`,
+    );
+  }
+  if (current.input !== undefined) differences.push(...inputDifferences(manifest.input, current.input));
+  const inputs = current.materializedInputs;
+  if (inputs && inputs.sha256 !== manifest.materialized_inputs.sha256) {
+    differences.push(
+      `the materialized inputs '${inputs.path}' were changed after the run began ` +
+        `(${manifest.materialized_inputs.bytes} bytes then, ${inputs.bytes} now)`,
+    );
+  }
+  if (current.config) {
+    const config = JSON.parse(dumpsCompact(maskSecrets(current.config))) as Row;
+    differences.push(...valueDifferences(manifest.config, config, ""));
+  }
+  return differences;
+}
+
+function inputDifferences(before: FileDigest | null, now: FileDigest | null): string[] {
+  if (before === null || now === null) {
+    return before === now ? [] : [`the input was ${before?.path ?? "none"}, is ${now?.path ?? "none"}`];
+  }
+  if (before.sha256 === now.sha256) return [];
+  if (before.path !== now.path) return [`the input was '${before.path}', is '${now.path}', and they differ`];
+  return [`the input '${now.path}' has changed (${before.bytes} bytes then, ${now.bytes} now)`];
+}
+
+function valueDifferences(before: unknown, now: unknown, path: string): string[] {
+  if (isObject(before) && isObject(now)) {
+    const keys = [...new Set([...Object.keys(before), ...Object.keys(now)])];
+    return keys.flatMap((key) =>
+      valueDifferences(before[key], now[key], path === "" ? key : `${path}.${key}`),
+    );
+  }
+  const [left, right] = [show(before), show(now)];
+  return left === right ? [] : [`${path} was ${left}, is ${right}`];
+}
+
+const MAX_SHOWN_CHARACTERS = 200;
+
+function show(value: unknown): string {
+  if (value === undefined) return "not set";
+  const text = JSON.stringify(value);
+  if (text.length <= MAX_SHOWN_CHARACTERS) return text;
+  // Cut texts must still differ where the values do.
+  const digest = createHash("sha256").update(text).digest("hex").slice(0, 8);
+  return `${text.slice(0, MAX_SHOWN_CHARACTERS)}… (${digest})`;
+}

@@ -1,0 +1,58 @@
+import { RolloutLineError } from "../errors.ts";
+import type { JsonlLine } from "./jsonl-reader.ts";
+import { parseRow, type Row } from "./jsonl-rows.ts";
+
+/** What identifies a rollout within a run. */
+export interface RolloutKey {
+  taskIndex: number;
+  rolloutIndex: number;
+}
+
+/** The key of a row; undefined when an index is missing or is no whole number. */
+export function keyOfRow(row: Row): RolloutKey | undefined {
+  const { _ng_task_index: taskIndex, _ng_rollout_index: rolloutIndex } = row;
+  if (!Number.isSafeInteger(taskIndex) || !Number.isSafeInteger(rolloutIndex)) return undefined;
+  return { taskIndex: taskIndex as number, rolloutIndex: rolloutIndex as number };
+}
+
+/** The key of a row that must have one. */
+export function requireKey(row: Row, path: string, line: JsonlLine): RolloutKey {
+  const key = keyOfRow(row);
+  if (key) return key;
+  throw new RolloutLineError(
+    "ROLLOUT_ROW_INVALID",
+    path,
+    line.number,
+    "the row lacks '_ng_task_index' or '_ng_rollout_index'.",
+  );
+}
+
+/**
+ * Both indices as the last members of a JSON object. The brace at the end closes the row itself, so they are its own members, and a
+ * quote behind a comma or brace cannot be one inside a string: for a line that is a JSON object, a match is always right.
+ */
+const indicesAtEnd = /[,{]"_ng_task_index":(\d{1,15}),"_ng_rollout_index":(\d{1,15})\}$/;
+
+/** The key of a materialized input, without parsing where its end tells it (as in every file we write). */
+export function materializedKey(path: string, line: JsonlLine): RolloutKey {
+  const match = indicesAtEnd.exec(line.text.slice(-80));
+  if (match) return { taskIndex: Number(match[1]), rolloutIndex: Number(match[2]) };
+  return requireKey(parseRow(path, line), path, line);
+}
+
+const agentBeforeIndices =
+  /[,{]"agent_ref":\{"name":"([^"\\]+)"(?:,"type":"[^"\\]*")?\},"_ng_task_index":\d{1,15},"_ng_rollout_index":\d{1,15}\}$/;
+
+/** The agent of a materialized input where it stands before the indices at the end (as in most files we write). */
+export function agentAtEnd(text: string): string | undefined {
+  return agentBeforeIndices.exec(text.slice(-240))?.[1];
+}
+
+/** The text of a materialized input without its indices, where they stand at its end; undefined where they do not. */
+export function textWithoutIndices(text: string): string | undefined {
+  const tail = text.slice(-80);
+  const match = indicesAtEnd.exec(tail);
+  if (match === null) return undefined;
+  const kept = text.slice(0, text.length - tail.length + match.index);
+  return kept === "" ? "{}" : `${kept}}`;
+}

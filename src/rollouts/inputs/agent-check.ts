@@ -1,0 +1,50 @@
+import { getCloseMatches } from "../../python/difflib.ts";
+import { RolloutError } from "../errors.ts";
+import type { JsonlLine } from "../files/jsonl-reader.ts";
+
+/** Names shown of agents that are not there. */
+const MAX_NAMED = 10;
+
+/** Refuses an agent that nobody runs. */
+export function checkAgentName(agent: string, known: readonly string[]): void {
+  if (known.includes(agent)) return;
+  const [nearest] = getCloseMatches(agent, known, 1, 0.6);
+  const hint = nearest === undefined ? "" : ` Did you mean '${nearest}'?`;
+  throw new RolloutError(
+    "ROLLOUT_UNKNOWN_AGENT",
+    `There is no agent '${agent}'.${hint}\nAgents: ${known.join(", ") || "none"}.`,
+  );
+}
+
+/** Finds rows of agents that nobody runs; all of them are reported in one error. */
+export class AgentCheck {
+  readonly #known: ReadonlySet<string> | undefined;
+  readonly #unknown = new Map<string, { rows: number; line: number }>();
+
+  constructor(known: readonly string[] | undefined) {
+    this.#known = known && new Set(known);
+  }
+
+  accepts(agent: string, line: JsonlLine): boolean {
+    if (!this.#known || this.#known.has(agent)) return true;
+    const entry = this.#unknown.get(agent);
+    if (entry) entry.rows++;
+    else this.#unknown.set(agent, { rows: 1, line: line.number });
+    return false;
+  }
+
+  finish(path: string): void {
+    if (this.#unknown.size === 0) return;
+    const known = [...(this.#known ?? [])];
+    const named = [...this.#unknown].slice(0, MAX_NAMED).map(([agent, { rows, line }]) => {
+      const [nearest] = getCloseMatches(agent, known, 1, 0.6);
+      const hint = nearest === undefined ? "" : `; did you mean '${nearest}'?`;
+      return `  - '${agent}' (${rows} ${rows === 1 ? "row" : "rows"}, first at ${path}:${line}${hint})`;
+    });
+    const more = this.#unknown.size > MAX_NAMED ? `\n  … and ${this.#unknown.size - MAX_NAMED} more` : "";
+    throw new RolloutError(
+      "ROLLOUT_UNKNOWN_AGENT",
+      `Rows ask for agents that do not run:\n${named.join("\n")}${more}\nAgents: ${known.join(", ") || "none"}.`,
+    );
+  }
+}

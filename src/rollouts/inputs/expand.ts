@@ -1,0 +1,168 @@
+import { errorMessage } from "../../errors.ts";
+import { copyWith } from "../../python/json/key-order.ts";
+import { PyFloat } from "../../python/numbers/py-float.ts";
+import { RolloutError, RolloutLineError } from "../errors.ts";
+import type { JsonlLine } from "../files/jsonl-reader.ts";
+import { type Row, readRows } from "../files/jsonl-rows.ts";
+import { LineNumbering } from "../files/line-identity.ts";
+import { AgentCheck } from "./agent-check.ts";
+import { rangesOf } from "./position-ranges.ts";
+import { applyPromptConfig, hasPopulatedInput, type PromptConfig } from "./prompt-config.ts";
+import { Repeats, type RepeatsSetting } from "./repeats.ts";
+import { withSeed } from "./rollout-seed.ts";
+import type { SkillsReference } from "./skills.ts";
+import { TaskCounters } from "./task-counters.ts";
+
+export interface ExpandOptions {
+  inputPath: string;
+  /** For rows that lack the key `agent_ref`. */
+  agentName?: string | null;
+  /** The agents there are; rows for others are refused. Without it every name is believed. */
+  knownAgents?: readonly string[];
+  /** Input lines to take, before repeats; null and 0 mean all. */
+  limit?: number | null;
+  repeats?: RepeatsSetting;
+  /** Put the rollout index as `seed` into each row's `metadata.extra_body`. */
+  addSeed?: boolean;
+  promptConfig?: PromptConfig;
+  skills?: SkillsReference;
+  /** Replace top-level members of each row's `responses_create_params`. */
+  overrides?: Readonly<Row>;
+  /** Told of settings that have no effect. */
+  onWarning?: (message: string) => void;
+  signal?: AbortSignal;
+}
+
+/** A row as it is materialized and sent to the agent, with the line it comes from. */
+export interface ExpandedRow {
+  row: Row;
+  taskIndex: number;
+  rolloutIndex: number;
+  agent: string;
+  /** Line in the input file, counted from 1. */
+  lineNumber: number;
+}
+
+/**
+ * Turns an input file into rollouts: agent, overrides, skills, task index, repeats. Streams: memory is a few bytes per task.
+ * Rows without agent, with an unknown one, and agents without repeats, are reported together once every line was seen.
+ * Numbers and key order are kept as written (see json-loads.ts).
+ */
+export async function* expandRows(options: ExpandOptions): AsyncGenerator<ExpandedRow> {
+  const repeats = new Repeats(options.repeats);
+  await refusePopulatedInputs(options);
+  const numbering = new LineNumbering();
+  const rolloutCounts = new TaskCounters();
+  const withoutAgent: number[] = [];
+  const agents = new AgentCheck(options.knownAgents);
+  for await (const { row: given, line } of inputRows(options)) {
+    const row = prepareRow(given, line, options);
+    const agent = agentNameOf(row);
+    if (agent === undefined) {
+      withoutAgent.push(line.number - 1);
+      continue;
+    }
+    if (!agents.accepts(agent, line)) continue;
+    const count = repeats.of(agent);
+    const taskIndex = givenTaskIndex(row, options.inputPath, line) ?? numbering.numberOf(line);
+    const first = rolloutCounts.add(taskIndex, count);
+    for (let rolloutIndex = first; rolloutIndex < first + count; rolloutIndex++) {
+      const emitted = copyWith(row, { _ng_task_index: taskIndex, _ng_rollout_index: rolloutIndex });
+      yield {
+        row: options.addSeed ? seeded(emitted, rolloutIndex, options.inputPath, line) : emitted,
+        taskIndex,
+        rolloutIndex,
+        agent,
+        lineNumber: line.number,
+      };
+    }
+  }
+  refuseWithoutAgent(withoutAgent, options.inputPath);
+  agents.finish(options.inputPath);
+  repeats.finish(options.onWarning);
+}
+
+function inputRows(options: ExpandOptions) {
+  return readRows(options.inputPath, {
+    exact: true,
+    ...(options.limit && { limit: options.limit }),
+    ...(options.signal && { signal: options.signal }),
+  });
+}
+
+/** With a prompt config, no row may have an input of its own; all that do are named before anything is made. */
+async function refusePopulatedInputs(options: ExpandOptions): Promise<void> {
+  if (!options.promptConfig) return;
+  const positions: number[] = [];
+  for await (const { row, line } of inputRows(options))
+    if (hasPopulatedInput(row)) positions.push(line.number - 1);
+  if (positions.length === 0) return;
+  throw new RolloutError(
+    "ROLLOUT_INPUT_POPULATED",
+    `The prompt config '${options.promptConfig.path}' would overwrite the input that ${positions.length} rows of ` +
+      `'${options.inputPath}' already have, at positions ${rangesOf(positions)} (counted from 0). ` +
+      "Drop the prompt config or the rows' 'responses_create_params.input'.",
+  );
+}
+
+function prepareRow(given: Row, line: JsonlLine, options: ExpandOptions): Row {
+  let row = given;
+  if (options.promptConfig) {
+    try {
+      row = applyPromptConfig(options.promptConfig, row);
+    } catch (error) {
+      throw invalid(options.inputPath, line, `${options.promptConfig.path}: ${errorMessage(error)}`, error);
+    }
+  }
+  if (options.agentName && !Object.hasOwn(row, "agent_ref"))
+    row = copyWith(row, { agent_ref: { name: options.agentName } });
+  const params = row["responses_create_params"];
+  if (params === null || typeof params !== "object" || Array.isArray(params)) {
+    const problem =
+      params === undefined
+        ? "has no 'responses_create_params'"
+        : "has 'responses_create_params' that are no object";
+    throw invalid(options.inputPath, line, `the row ${problem}.`);
+  }
+  return copyWith(row, {
+    responses_create_params: options.overrides ? copyWith(params, options.overrides) : params,
+    ...(options.skills && { skills_ref: options.skills }),
+  });
+}
+
+/** The agent of a row; `agent_ref: null` and one without name have none. */
+export function agentNameOf(row: Row): string | undefined {
+  const reference = row["agent_ref"];
+  const name = reference !== null && typeof reference === "object" ? (reference as Row)["name"] : undefined;
+  return typeof name === "string" && name !== "" ? name : undefined;
+}
+
+/** The task index a row brings along; undefined when it has none. */
+export function givenTaskIndex(row: Row, path: string, line: JsonlLine): number | undefined {
+  const given = row["_ng_task_index"];
+  if (given === undefined || given === null) return undefined;
+  const index = given instanceof PyFloat ? given.value : given;
+  if (typeof index === "number" && Number.isSafeInteger(index)) return index;
+  throw invalid(path, line, "'_ng_task_index' is not a whole number.");
+}
+
+function seeded(row: Row, seed: number, path: string, line: JsonlLine): Row {
+  try {
+    return withSeed(row, seed);
+  } catch (error) {
+    throw invalid(path, line, errorMessage(error), error);
+  }
+}
+
+function refuseWithoutAgent(positions: number[], path: string): void {
+  if (positions.length === 0) return;
+  throw new RolloutError(
+    "ROLLOUT_ROWS_WITHOUT_AGENT",
+    `${positions.length} rows of '${path}' name no agent in 'agent_ref', at positions ${rangesOf(positions)} (counted from 0). ` +
+      "Name one for rows without the key with --agent (+agent_name=…).",
+  );
+}
+
+function invalid(path: string, line: JsonlLine, problem: string, cause?: unknown): RolloutLineError {
+  return new RolloutLineError("ROLLOUT_ROW_INVALID", path, line.number, problem, { cause });
+}

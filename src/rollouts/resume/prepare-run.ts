@@ -1,0 +1,184 @@
+import { realpath, rename, rm } from "node:fs/promises";
+import { RolloutError } from "../errors.ts";
+import type { ArtifactPaths } from "../files/artifact-paths.ts";
+import { heldAt, refuseOtherFiles, setAside } from "../files/earlier-results.ts";
+import type { Row } from "../files/jsonl-rows.ts";
+import {
+  compareManifest,
+  createManifest,
+  digestFile,
+  readManifest,
+  writeManifest,
+} from "../files/manifest.ts";
+import { materializeInputs } from "../files/materialize.ts";
+import type { ExpandOptions } from "../inputs/expand.ts";
+import { missingForResume, planFresh, planResume, type ResumePlan } from "./resume.ts";
+
+export interface PrepareOptions {
+  paths: ArtifactPaths;
+  expand: ExpandOptions;
+  /** What decides the results: compared when a run is resumed. */
+  config: Row;
+  gymVersion: string;
+  resume: boolean;
+  /** Resume although inputs or config differ. */
+  force: boolean;
+  maxAttempts: number;
+  onNotice: (text: string) => void;
+  signal?: AbortSignal;
+}
+
+/** A run that nothing stands against. A fresh one has touched no file of an earlier run until it begins. */
+export interface PreparedRun {
+  plan: ResumePlan;
+  resumed: boolean;
+  /** Gives the run its files: what was there is set aside. Once; later calls do nothing. */
+  begin(): Promise<void>;
+  /** Removes what was prepared for a run that has not begun. */
+  discard(): Promise<void>;
+}
+
+/** Finds out what a run has to do, fresh or resumed, and refuses what cannot be. */
+export async function prepareRun(options: PrepareOptions): Promise<PreparedRun> {
+  const { paths, maxAttempts, onNotice } = options;
+  await refuseOverwriting("its own input", [options.expand.inputPath], paths);
+  if (options.resume) {
+    const missing = await missingForResume(paths);
+    if (missing.length === 0) {
+      await refuseOtherRun(options);
+      const nothing = async () => undefined;
+      const plan = await planResume(paths, {
+        maxAttempts,
+        ...(options.signal && { signal: options.signal }),
+      });
+      return { plan, resumed: true, begin: nothing, discard: nothing };
+    }
+    if ((await heldAt(paths)) === "run") throw unresumable(paths, missing);
+    onNotice(`There is nothing to resume (${missing.join(", ")} not found): starting afresh.`);
+  }
+  await refuseOtherFiles(paths);
+  return prepareFresh(options);
+}
+
+async function prepareFresh(options: PrepareOptions): Promise<PreparedRun> {
+  const { paths } = options;
+  const staged = `${paths.materializedInputs}.next`;
+  let begun: Promise<void> | undefined;
+  const discard = async () => {
+    if (begun === undefined) await rm(staged, { force: true });
+  };
+  try {
+    const inputs = await materializeInputs(options.expand, staged);
+    if (inputs.rows === 0) {
+      throw new RolloutError(
+        "ROLLOUT_INPUT_EMPTY",
+        `There is nothing to run: '${options.expand.inputPath}' has no rows.`,
+      );
+    }
+    const manifest = createManifest({
+      createdAt: new Date(),
+      gymVersion: options.gymVersion,
+      input: await digestFile(options.expand.inputPath),
+      materializedInputs: {
+        path: paths.materializedInputs,
+        bytes: inputs.bytes,
+        sha256: inputs.sha256,
+        rows: inputs.rows,
+        tasks: inputs.tasks,
+      },
+      config: options.config,
+    });
+    // The plan reads its rows where they lie when it is asked for them.
+    const places = { materializedInputs: staged };
+    const plan = planFresh(places, inputs.rows);
+    const begin = async () => {
+      await makeRoom(paths, options.onNotice);
+      await rename(staged, paths.materializedInputs);
+      places.materializedInputs = paths.materializedInputs;
+      await writeManifest(paths.manifest, manifest);
+    };
+    return {
+      plan,
+      resumed: false,
+      begin: () => {
+        begun ??= begin();
+        return begun;
+      },
+      discard,
+    };
+  } catch (error) {
+    await discard();
+    throw error;
+  }
+}
+
+/** Results of an earlier run with this name are not results of this one. */
+async function makeRoom(paths: ArtifactPaths, onNotice: (text: string) => void): Promise<void> {
+  if ((await heldAt(paths)) !== "nothing") {
+    const previous = await setAside(paths);
+    onNotice(
+      `'${paths.output}' holds an earlier run; it was moved to '${previous}' (--resume would have gone on with it).`,
+    );
+  }
+  for (const path of [paths.output, paths.failures, paths.aggregateMetrics, paths.statistics]) {
+    await rm(path, { force: true });
+  }
+}
+
+function unresumable(paths: ArtifactPaths, missing: readonly string[]): RolloutError {
+  return new RolloutError(
+    "ROLLOUT_RESUME_REFUSED",
+    `'${paths.output}' has results, but what was left to do is unknown: ${missing.join(", ")} not found. ` +
+      "Put it back, choose another --output, or begin afresh without --resume (the results are then kept beside the new ones).",
+  );
+}
+
+/** A run that writes to its input, or to another file that is not its own, under whatever name, would destroy it. */
+export async function refuseOverwriting(
+  what: string,
+  files: readonly string[],
+  paths: Partial<ArtifactPaths>,
+): Promise<void> {
+  const own = new Map<string, string>();
+  for (const path of Object.values(paths)) {
+    const real = await realpath(path).catch(() => undefined);
+    if (real !== undefined) own.set(real, path);
+  }
+  for (const file of files) {
+    const real = await realpath(file).catch(() => undefined);
+    const path = real === undefined ? undefined : own.get(real);
+    if (path === undefined) continue;
+    throw new RolloutError(
+      "ROLLOUT_OUTPUT_IS_INPUT",
+      `This would overwrite ${what}: '${path}' is '${file}'. Choose another --output.`,
+    );
+  }
+}
+
+async function refuseOtherRun(options: PrepareOptions): Promise<void> {
+  const { paths, force, onNotice } = options;
+  const manifest = await readManifest(paths.manifest);
+  if (!manifest) {
+    onNotice(`'${paths.manifest}' is missing: whether this is the same run cannot be checked.`);
+    return;
+  }
+  const input = await digestFile(options.expand.inputPath).catch(() => undefined);
+  const differences = compareManifest(manifest, {
+    ...(input && { input }),
+    materializedInputs: await digestFile(paths.materializedInputs),
+    config: options.config,
+  });
+  if (differences.length === 0) return;
+  const list = differences.map((difference) => `  - ${difference}`).join("\n");
+  if (force) {
+    onNotice(
+      `Resuming although this is not the same run (--force):\n${list}\n` +
+        "The rows are those of the earlier run; settings that make rows (input, limit, repeats, overrides) have no effect.",
+    );
+    return;
+  }
+  throw new RolloutError(
+    "ROLLOUT_RESUME_REFUSED",
+    `'${paths.output}' belongs to another run:\n${list}\nRun with the same settings, choose another --output, or resume all the same with --force.`,
+  );
+}

@@ -1,0 +1,243 @@
+import { stat } from "node:fs/promises";
+import { RolloutKeyMap } from "../../metrics/rollout-key-map.ts";
+import { copyWith } from "../../python/json/key-order.ts";
+import { parsePyInt } from "../../python/numbers/parse-number.ts";
+import { isTruthy } from "../../python/truth.ts";
+import { RolloutTally } from "../collect/rollout-tally.ts";
+import { RolloutLineError } from "../errors.ts";
+import type { ArtifactPaths } from "../files/artifact-paths.ts";
+import { type JsonlLine, type JsonlReadOptions, readLineBatches } from "../files/jsonl-reader.ts";
+import { parseRow, type Row, readRows } from "../files/jsonl-rows.ts";
+import { keyOfRow, materializedKey, requireKey } from "../files/row-key.ts";
+import { agentNameOf } from "../inputs/expand.ts";
+
+const DEFAULT_MAX_ATTEMPTS = 3;
+/** Rows are taken as places become free: those read ahead had better be few. */
+const PENDING_CHUNK_BYTES = 64 * 1024;
+
+/** Output positions of duplicates that a plan remembers. */
+const MAX_DUPLICATES_LISTED = 20;
+
+type ResumePaths = Pick<ArtifactPaths, "materializedInputs" | "output" | "failures">;
+
+/** What a resumed run finds. */
+export interface ResumeSummary {
+  materializedRows: number;
+  /** Rows with a result in the output. */
+  done: number;
+  /** Failed attempts in the sidecar, and the rollouts they belong to. */
+  failedAttempts: number;
+  rolloutsWithFailures: number;
+  /** Not done, and not to be tried again by their own word. */
+  terminal: number;
+  /** Not done, and tried as often as allowed. */
+  exhausted: number;
+  remaining: number;
+  /** Output rows whose rollout already had one; the first few are `file:line`. */
+  duplicates: number;
+  duplicateLines: string[];
+  /** The output ends in a line that was cut off; its rollout runs again. */
+  tornOutput: boolean;
+  tornFailures: boolean;
+}
+
+/** A rollout that still has to run. */
+export interface PendingRow {
+  row: Row;
+  taskIndex: number;
+  rolloutIndex: number;
+  /** Failed attempts so far; the row says so in `_ng_attempt_index` when there are any. */
+  attempt: number;
+  /** Where it stands in the materialized inputs, counted from 1. */
+  line?: number | undefined;
+}
+
+export interface ResumePlan {
+  summary: ResumeSummary;
+  /** What the rollouts in the output add up to. */
+  earlier: RolloutTally;
+  /** Whether the output holds this rollout. */
+  isDone(taskIndex: number, rolloutIndex: number): boolean;
+  /** The rollouts to run, in the order of the materialized inputs; read from the file as they are taken. */
+  rows(options?: JsonlReadOptions): AsyncGenerator<PendingRow>;
+}
+
+/** Which of the two files a resume needs is missing; empty when both are there. */
+export async function missingForResume(paths: ResumePaths): Promise<string[]> {
+  const missing: string[] = [];
+  for (const path of [paths.materializedInputs, paths.output]) {
+    const found = await stat(path).catch(() => undefined);
+    if (!found?.isFile()) missing.push(path);
+  }
+  return missing;
+}
+
+/** Reads NEMO_GYM_MAX_ROLLOUT_ATTEMPTS: a whole number of at least 1; anything else warns and means 3. */
+export function maxAttemptsFrom(
+  text: string | undefined,
+  warn: (message: string) => void = () => undefined,
+): number {
+  if (text === undefined || text === "") return DEFAULT_MAX_ATTEMPTS;
+  const value = Number(parsePyInt(text) ?? Number.NaN);
+  if (Number.isSafeInteger(value) && value >= 1) return value;
+  warn(
+    `NEMO_GYM_MAX_ROLLOUT_ATTEMPTS is '${text}', not a whole number of at least 1; using ${DEFAULT_MAX_ATTEMPTS}.`,
+  );
+  return DEFAULT_MAX_ATTEMPTS;
+}
+
+/** States of a rollout, in one number: bit 0 done, bit 1 terminal, then the failed attempts. */
+const DONE = 1;
+const TERMINAL = 2;
+const ATTEMPT = 4;
+
+/** What a run has to do whose inputs have just been written: everything, once. */
+export function planFresh(paths: Pick<ResumePaths, "materializedInputs">, rows: number): ResumePlan {
+  const nothing = { done: 0, failedAttempts: 0, rolloutsWithFailures: 0, terminal: 0, exhausted: 0 };
+  const intact = { duplicates: 0, duplicateLines: [], tornOutput: false, tornFailures: false };
+  return {
+    summary: { materializedRows: rows, remaining: rows, ...nothing, ...intact },
+    earlier: new RolloutTally(),
+    isDone: () => false,
+    rows: (options) => pendingRows(paths.materializedInputs, new RolloutKeyMap(), 1, options),
+  };
+}
+
+/**
+ * Finds out what an interrupted run still has to do. Every file is read once, line by line; a rollout takes twenty-odd bytes.
+ * A row of the output that the materialized inputs do not know is an error, a malformed line too, except a torn last one.
+ */
+export async function planResume(
+  paths: ResumePaths,
+  options: { maxAttempts?: number; signal?: AbortSignal } = {},
+): Promise<ResumePlan> {
+  const maxAttempts = options.maxAttempts ?? DEFAULT_MAX_ATTEMPTS;
+  const read = options.signal ? { signal: options.signal } : {};
+  const states = await materializedKeys(paths.materializedInputs, read);
+  const output = await markDone(paths.output, states, read);
+  const failures = await countFailures(paths.failures, states, read);
+  const summary: ResumeSummary = {
+    materializedRows: states.size,
+    done: 0,
+    failedAttempts: failures.attempts,
+    rolloutsWithFailures: 0,
+    terminal: 0,
+    exhausted: 0,
+    remaining: 0,
+    duplicates: output.duplicates,
+    duplicateLines: output.duplicateLines,
+    tornOutput: output.torn,
+    tornFailures: failures.torn,
+  };
+  for (const [, , state] of states.entries()) {
+    if (state >= ATTEMPT) summary.rolloutsWithFailures++;
+    if (state & DONE) summary.done++;
+    else if (state & TERMINAL) summary.terminal++;
+    else if (attemptsOf(state) >= maxAttempts) summary.exhausted++;
+    else summary.remaining++;
+  }
+  return {
+    summary,
+    earlier: output.tally,
+    isDone: (taskIndex, rolloutIndex) => ((states.get(taskIndex, rolloutIndex) ?? 0) & DONE) !== 0,
+    rows: (readOptions) => pendingRows(paths.materializedInputs, states, maxAttempts, readOptions),
+  };
+}
+
+async function materializedKeys(path: string, options: JsonlReadOptions): Promise<RolloutKeyMap> {
+  const states = new RolloutKeyMap();
+  for await (const batch of readLineBatches(path, options)) {
+    for (const line of batch) {
+      const { taskIndex, rolloutIndex } = materializedKey(path, line);
+      if (states.has(taskIndex, rolloutIndex)) {
+        throw invalid(path, line, `rollout ${rolloutIndex} of task ${taskIndex} is there a second time.`);
+      }
+      states.set(taskIndex, rolloutIndex, 0);
+    }
+  }
+  return states;
+}
+
+async function markDone(path: string, states: RolloutKeyMap, options: JsonlReadOptions) {
+  const result = {
+    duplicates: 0,
+    duplicateLines: [] as string[],
+    torn: false,
+    tally: new RolloutTally(),
+  };
+  const onTornLine = () => {
+    result.torn = true;
+  };
+  for await (const { row, line } of readRows(path, { ...options, onTornLine })) {
+    const { taskIndex, rolloutIndex } = requireKey(row, path, line);
+    const state = states.get(taskIndex, rolloutIndex);
+    if (state === undefined) {
+      throw new RolloutLineError(
+        "ROLLOUT_FOREIGN_OUTPUT",
+        path,
+        line.number,
+        `rollout ${rolloutIndex} of task ${taskIndex} is not among the materialized inputs: this output belongs to another run.`,
+      );
+    }
+    if (state & DONE) {
+      result.duplicates++;
+      if (result.duplicateLines.length < MAX_DUPLICATES_LISTED)
+        result.duplicateLines.push(`${path}:${line.number}`);
+    } else {
+      result.tally.add(row, taskIndex, agentNameOf(row) ?? "");
+      result.tally.written(row);
+    }
+    states.set(taskIndex, rolloutIndex, state | DONE);
+  }
+  return result;
+}
+
+async function countFailures(path: string, states: RolloutKeyMap, options: JsonlReadOptions) {
+  const result = { attempts: 0, torn: false };
+  if (!(await stat(path).catch(() => undefined))?.isFile()) return result;
+  const onTornLine = () => {
+    result.torn = true;
+  };
+  for await (const { row } of readRows(path, { ...options, skipBlank: true, onTornLine })) {
+    const key = keyOfRow(row);
+    const state = key && states.get(key.taskIndex, key.rolloutIndex);
+    // A sidecar survives fresh runs (upstream does not delete it), so rows of other inputs are no surprise.
+    if (key === undefined || state === undefined) continue;
+    result.attempts++;
+    const terminal = isTruthy(row["_ng_failure_terminal"]) ? TERMINAL : 0;
+    states.set(key.taskIndex, key.rolloutIndex, (state | terminal) + ATTEMPT);
+  }
+  return result;
+}
+
+async function* pendingRows(
+  path: string,
+  states: RolloutKeyMap,
+  maxAttempts: number,
+  options: JsonlReadOptions = {},
+): AsyncGenerator<PendingRow> {
+  for await (const batch of readLineBatches(path, { ...options, chunkBytes: PENDING_CHUNK_BYTES })) {
+    for (const line of batch) {
+      const { taskIndex, rolloutIndex } = materializedKey(path, line);
+      const state = states.get(taskIndex, rolloutIndex) ?? 0;
+      const attempt = attemptsOf(state);
+      if (state & (DONE | TERMINAL) || attempt >= maxAttempts) continue;
+      const row = parseRow(path, line);
+      yield {
+        row: attempt > 0 ? copyWith(row, { _ng_attempt_index: attempt }) : row,
+        taskIndex,
+        rolloutIndex,
+        attempt,
+        line: line.number,
+      };
+    }
+  }
+}
+
+function attemptsOf(state: number): number {
+  return Math.floor(state / ATTEMPT);
+}
+
+function invalid(path: string, line: JsonlLine, problem: string): RolloutLineError {
+  return new RolloutLineError("ROLLOUT_ROW_INVALID", path, line.number, problem);
+}

@@ -1,0 +1,160 @@
+import { clearModelCalls } from "../../capture/rollout-files.ts";
+import type { TokenSource } from "../../capture/token-sink.ts";
+import { errorMessage } from "../../errors.ts";
+import { idInRow } from "../../wire/rollout-id.ts";
+import { attachTo } from "../collect/output-row.ts";
+import { fileError } from "../errors.ts";
+import type { Row } from "../files/jsonl-rows.ts";
+import { agentNameOf } from "../inputs/expand.ts";
+import { callMetrics, withoutPayload } from "./call-record.ts";
+import type { Gap } from "./gaps.ts";
+import { MaskWatch } from "./mask-watch.ts";
+import { joinObservations, readObservations } from "./observations.ts";
+import { readModelCalls } from "./read-model-calls.ts";
+import { deliverTokens } from "./token-delivery.ts";
+import { standardTrajectory } from "./trajectory.ts";
+
+/** A row with everything that is known about its rollout. */
+export interface AttachedRow {
+  row: Row;
+  /** To be called when the row is in the output; `sync` forces it onto the device. */
+  settle?: (sync: () => Promise<void>) => Promise<void>;
+}
+
+/** What is recorded beside the rows of a run, from before a rollout starts until its row is safe. */
+export interface RolloutCaptures {
+  /** Forgets what an earlier run recorded under the id of a row that is about to run. */
+  prepare(input: Row): Promise<void>;
+  attach(row: Row, input: Row, outcome: "completed" | "failed"): Promise<AttachedRow>;
+  /** What to tell at the end of a run. */
+  summary(): string[];
+}
+
+export interface CaptureOptions {
+  /** Where model servers record calls. */
+  modelCallDirectory?: string | undefined;
+  tokens?:
+    | {
+        source: TokenSource;
+        /** Whether an agent's rollouts are rebuilt from recorded tokens. */
+        appliesTo: (agent: string) => boolean;
+        maxMaskFraction: number | undefined;
+        maskFractionMinSamples: number;
+      }
+    | undefined;
+  onNotice: (text: string) => void;
+}
+
+/** Reads what servers recorded about each rollout and puts it into its row. */
+export class Captures implements RolloutCaptures {
+  readonly #options: CaptureOptions;
+  readonly #masks: MaskWatch;
+
+  constructor(options: CaptureOptions) {
+    this.#options = options;
+    this.#masks = new MaskWatch({
+      maxFraction: options.tokens?.maxMaskFraction,
+      minSamples: options.tokens?.maskFractionMinSamples ?? 1,
+    });
+  }
+
+  async prepare(input: Row): Promise<void> {
+    const id = idInRow(input);
+    if (id === undefined) return;
+    const { modelCallDirectory, tokens } = this.#options;
+    try {
+      if (modelCallDirectory !== undefined) await clearModelCalls(modelCallDirectory, id);
+      await tokens?.source.clear?.(id);
+    } catch (error) {
+      // No file can have such a name, so there is nothing to forget.
+      if ((error as NodeJS.ErrnoException).code === "ENAMETOOLONG") return;
+      throw fileError(error, modelCallDirectory ?? "the token capture directory", "write");
+    }
+  }
+
+  async attach(row: Row, input: Row, outcome: "completed" | "failed"): Promise<AttachedRow> {
+    const id = idInRow(input);
+    const { modelCallDirectory, tokens } = this.#options;
+    const captured =
+      modelCallDirectory !== undefined && id !== undefined
+        ? await withModelCalls(row, input, id, modelCallDirectory).catch((error: unknown) =>
+            withoutModelCalls(row, id, error),
+          )
+        : withTrajectory(row, input);
+    const agent = agentNameOf(input);
+    // The records of a failed attempt stay as evidence; nothing of it is trained on.
+    if (!tokens || outcome === "failed" || agent === undefined || !tokens.appliesTo(agent))
+      return { row: captured };
+    const delivery = await deliverTokens(captured, id, tokens.source);
+    this.#masks.add(delivery.reason);
+    const { used } = delivery;
+    return {
+      row: delivery.row,
+      settle: async (sync) => {
+        if (used && id !== undefined) {
+          await sync();
+          await tokens.source
+            .drop(id, used)
+            .catch((error: unknown) =>
+              this.#options.onNotice(`The token records of ${id} stay: ${errorMessage(error)}`),
+            );
+        }
+        this.#masks.check();
+      },
+    };
+  }
+
+  summary(): string[] {
+    const masked = this.#masks.summary;
+    return masked === undefined ? [] : [masked];
+  }
+}
+
+async function withModelCalls(row: Row, input: Row, rolloutId: string, directory: string): Promise<Row> {
+  const { calls, gaps } = await readModelCalls(directory, rolloutId);
+  const { bundle, gaps: malformed } = readObservations(row["ng_agent_observations"]);
+  const observations = bundle && joinObservations(bundle, calls);
+  const captureGaps: Gap[] = [...gaps];
+  if (malformed.length > 0) captureGaps.push({ code: "agent_observation_join_failed" });
+  const capture = {
+    rollout_id: rolloutId,
+    metrics: callMetrics(calls),
+    calls: calls.map(withoutPayload),
+    ...(captureGaps.length > 0 && { gaps: captureGaps }),
+  };
+  const joined = observations ? { ...row, ng_agent_observations: observations } : row;
+  return attachTo(joined, {
+    ng_model_call_capture: capture,
+    ng_trajectory: standardTrajectory({
+      input,
+      rolloutId,
+      reported: row["ng_trajectory"],
+      observations,
+      calls,
+      gaps: [...malformed, ...captureGaps],
+    }),
+  });
+}
+
+/** What an agent sends can be anything: whatever it breaks here must not cost the row. */
+function withoutModelCalls(row: Row, rolloutId: string, error: unknown): Row {
+  const gaps = [{ code: "model_call_capture_unreadable", detail: errorMessage(error) }];
+  const capture = { rollout_id: rolloutId, metrics: callMetrics([]), calls: [], gaps };
+  return attachTo(row, { ng_model_call_capture: capture });
+}
+
+/** Brings what an agent told about its rollout into the standard form; rows without it stay as they are. */
+export function withTrajectory(row: Row, input: Row): Row {
+  const { ng_trajectory: reported, ng_agent_observations: observed } = row;
+  if (reported === undefined && observed === undefined) return row;
+  const { bundle, gaps } = readObservations(observed);
+  const trajectory = standardTrajectory({
+    input,
+    rolloutId: idInRow(input),
+    reported,
+    observations: bundle,
+    calls: undefined,
+    gaps,
+  });
+  return attachTo(row, { ng_trajectory: trajectory });
+}

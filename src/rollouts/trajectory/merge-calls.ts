@@ -1,0 +1,75 @@
+import type { Row } from "../files/jsonl-rows.ts";
+import type { CallRecord } from "./call-record.ts";
+
+/** One model call in `ng_trajectory`. */
+export type TrajectoryCall = ReturnType<typeof trajectoryCall>;
+
+/** The model calls an agent told of itself, completed by the recorded ones; those it did not tell of follow. */
+export function mergeCalls(
+  reported: readonly unknown[],
+  calls: readonly CallRecord[],
+  withBodies: boolean,
+): unknown[] {
+  const merged = [...reported];
+  const positions = new Map<unknown, number>();
+  for (const [index, call] of reported.entries()) {
+    const id = (call as Row | null)?.["model_call_id"];
+    if (typeof id === "string") positions.set(id, index);
+  }
+  for (const call of calls) {
+    const known = trajectoryCall(call, withBodies);
+    const position = positions.get(call.model_call_id);
+    if (position === undefined) merged.push(known);
+    else {
+      merged[position] = completed(merged[position] as Row, known);
+      positions.delete(call.model_call_id);
+    }
+  }
+  return merged;
+}
+
+/** What was recorded counts where it says something. */
+function completed(told: Row, recorded: TrajectoryCall): Row {
+  return {
+    ...told,
+    ...withoutNulls(recorded),
+    response_metadata: {
+      ...(told["response_metadata"] as Row | null),
+      ...withoutNulls(recorded.response_metadata),
+    },
+    token_stats: { ...(told["token_stats"] as Row | null), ...withoutNulls(recorded.token_stats) },
+  };
+}
+
+const withoutNulls = (value: object): Row =>
+  Object.fromEntries(Object.entries(value).filter(([, field]) => field !== null));
+
+function trajectoryCall(call: CallRecord, withBodies: boolean) {
+  const { model_call_id, started_at, completed_at } = call;
+  return {
+    model_call_id,
+    started_at,
+    completed_at,
+    duration_ms: call.latency_total_ms,
+    request: withBodies ? (call.request ?? call.request_raw ?? null) : null,
+    response: withBodies ? (call.response ?? call.response_raw ?? null) : null,
+    response_metadata: {
+      response_id: call.response_id,
+      model_ref: call.model_ref,
+      model: call.model,
+      dialect: call.dialect,
+      status_code: call.status_code,
+      response_status: call.response_status,
+      finish_reason: call.finish_reason,
+      error_category: call.error_category,
+      latency_ttft_ms: call.latency_ttft_ms,
+    },
+    token_stats: {
+      prompt_tokens: call.tokens_in,
+      completion_tokens: call.tokens_out,
+      reasoning_tokens: call.tokens_reasoning,
+      total_tokens: call.tokens_total,
+      cached_tokens: call.cached_tokens,
+    },
+  };
+}

@@ -1,0 +1,66 @@
+import { makeCaptureDirectory } from "../../capture/limits.ts";
+import { loadTokenSink } from "../../capture/load-sink.ts";
+import {
+  capturesTokens,
+  modelCallDirectory,
+  type TokenCaptureSettings,
+  tokenCaptureSettings,
+} from "../../capture/settings.ts";
+import { TokenFileStore } from "../../capture/token-file-store.ts";
+import { isTokenSource, type TokenSource } from "../../capture/token-sink.ts";
+import type { Row } from "../files/jsonl-rows.ts";
+import { Captures, type RolloutCaptures } from "./captures.ts";
+
+/** What the config of a run asks the collector to gather; undefined when nothing is recorded. */
+export async function openCaptures(options: {
+  config: Row;
+  /** The config block of an agent, where the collector knows it. */
+  agentConfig: (agent: string) => Row | undefined;
+  findFile: (path: string) => string;
+  onNotice: (text: string) => void;
+}): Promise<RolloutCaptures | undefined> {
+  const { config, agentConfig, findFile, onNotice } = options;
+  const directory = modelCallDirectory(config);
+  const settings = tokenCaptureSettings(config);
+  if (directory !== undefined) await makeCaptureDirectory("model_call_capture_dir", directory);
+  const source = settings && (await tokenSource(settings, findFile));
+  if (directory === undefined && source === undefined) return undefined;
+  const unknown = new Set<string>();
+  const tellUnknown = (agent: string) => {
+    if (unknown.has(agent)) return;
+    unknown.add(agent);
+    onNotice(
+      `Whether tokens of ${agent} are captured is not known here, so its rollouts are not rebuilt: give the config its servers run with, or token_id_capture.all_agents.`,
+    );
+  };
+  return new Captures({
+    modelCallDirectory: directory,
+    tokens: source && {
+      source,
+      appliesTo: (agent) => {
+        const own = agentConfig(agent);
+        if (own === undefined && !settings.allAgents) tellUnknown(agent);
+        return capturesTokens(settings, own ?? {});
+      },
+      maxMaskFraction: settings.maxMaskFraction,
+      maskFractionMinSamples: settings.maskFractionMinSamples,
+    },
+    onNotice,
+  });
+}
+
+/** Where responses are rebuilt from; undefined when somebody else does it. */
+async function tokenSource(
+  settings: TokenCaptureSettings,
+  findFile: (path: string) => string,
+): Promise<TokenSource | undefined> {
+  if (!settings.rebuildResponse) return undefined;
+  const { directory } = settings;
+  if (settings.sink === undefined) {
+    if (directory === undefined) return undefined;
+    await makeCaptureDirectory("token_id_capture.dir", directory);
+    return new TokenFileStore(directory);
+  }
+  const sink = await loadTokenSink(settings.sink, settings.sinkOptions, findFile);
+  return isTokenSource(sink) ? sink : undefined;
+}

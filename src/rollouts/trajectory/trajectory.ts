@@ -1,0 +1,168 @@
+import { taskIdOf } from "../../capture/trajectory-recorder.ts";
+import type { Row } from "../files/jsonl-rows.ts";
+import type { CallRecord } from "./call-record.ts";
+import { distinctGaps, type Gap } from "./gaps.ts";
+import { CallJoin } from "./join-calls.ts";
+import { mergeCalls } from "./merge-calls.ts";
+import { mergeTools } from "./merge-tools.ts";
+import {
+  Invocation,
+  type ObservationBundle,
+  ReportedTrajectory,
+  ToolCall,
+  type Turn,
+} from "./trajectory-parts.ts";
+
+/** A rollout in the standard form that viewers and converters read. */
+export interface StandardTrajectory {
+  schema_version: "1.0";
+  task_id: string | null;
+  rollout_id: string | null;
+  invocations: Invocation[];
+  turns: Turn[];
+  /** As the agent told them, completed by what was recorded. */
+  model_calls: unknown[];
+  tool_calls: ToolCall[];
+  gaps: Gap[];
+}
+
+export interface TrajectorySources {
+  input: Row;
+  rolloutId: string | undefined;
+  /** `ng_trajectory` of the agent's reply. */
+  reported: unknown;
+  observations: ObservationBundle | undefined;
+  /** Undefined when calls are not recorded. */
+  calls: readonly CallRecord[] | undefined;
+  gaps: readonly Gap[];
+}
+
+/** Joins what the agent told, what was observed from outside and what model servers recorded. */
+export function standardTrajectory(sources: TrajectorySources): StandardTrajectory {
+  const { input, observations, calls } = sources;
+  const task_id = taskIdOf(input);
+  const rollout_id = sources.rolloutId ?? null;
+  const reported = readReported(sources.reported);
+  const invocations = withoutTwins(
+    [...reported.invocations, ...recordsOf(observations, Invocation)],
+    (invocation) => invocation.invocation_id,
+  );
+  const observedTools = recordsOf(observations, ToolCall);
+  const turns = withoutTwins(reported.turns, (turn) => JSON.stringify([turn.invocation_id, turn.turn_no]));
+  const gaps: Gap[] = [
+    ...mismatches(reported, { task_id, rollout_id }),
+    ...reported.gaps,
+    ...(observations?.gaps ?? []),
+    ...sources.gaps,
+    ...repeated("invocation", invocations.twins),
+    ...repeated("turn", turns.twins),
+  ];
+  if (calls) gaps.push(...joinCalls(calls, invocations.kept, turns.kept));
+  const trajectory: StandardTrajectory = {
+    schema_version: "1.0",
+    task_id,
+    rollout_id,
+    invocations: invocations.kept,
+    turns: turns.kept.map((turn) => ({ ...turn, task_id, rollout_id })).sort(byTime),
+    model_calls: mergeCalls(reported.model_calls, calls ?? [], !isRedacted(gaps)),
+    tool_calls: mergeTools(reported.tool_calls, observedTools, invocations.kept),
+    gaps: [],
+  };
+  trajectory.gaps = distinctGaps([...gaps, ...emptyParts(trajectory)]);
+  return trajectory;
+}
+
+function readReported(value: unknown): ReportedTrajectory {
+  if (value === undefined || value === null) return ReportedTrajectory.parse({});
+  const parsed = ReportedTrajectory.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const detail = `${issue?.path.join(".")}: ${issue?.message}`;
+  return { ...ReportedTrajectory.parse({}), gaps: [{ code: "producer_trajectory_invalid", detail }] };
+}
+
+/** The row says whose trajectory it is; an agent that says otherwise is corrected, and that is noted. */
+function mismatches(
+  reported: ReportedTrajectory,
+  own: Pick<StandardTrajectory, "task_id" | "rollout_id">,
+): Gap[] {
+  const wrong = (["task_id", "rollout_id"] as const).filter(
+    (name) => reported[name] !== null && reported[name] !== own[name],
+  );
+  return wrong.length > 0 ? [{ code: "producer_trajectory_identity_mismatch", detail: wrong.join(",") }] : [];
+}
+
+/** An agent that took pictures out of its history does not want them back by way of the recorded bodies. */
+const isRedacted = (gaps: readonly Gap[]): boolean =>
+  gaps.some(({ code }) => code === "multimodal_history_redacted");
+
+function recordsOf<T>(
+  bundle: ObservationBundle | undefined,
+  schema: { safeParse(value: unknown): { success: true; data: T } | { success: false } },
+): T[] {
+  const found: T[] = [];
+  for (const record of bundle?.records ?? []) {
+    const parsed = schema.safeParse(record);
+    if (parsed.success) found.push(parsed.data);
+  }
+  return found;
+}
+
+/** The first of several with one key stands for them; those without a key are all kept. */
+function withoutTwins<T>(
+  items: readonly T[],
+  keyOf: (item: T) => string | undefined,
+): { kept: T[]; twins: string[] } {
+  const seen = new Set<string>();
+  const kept: T[] = [];
+  const twins: string[] = [];
+  for (const item of items) {
+    const key = keyOf(item);
+    if (key !== undefined && seen.has(key)) {
+      twins.push(key);
+      continue;
+    }
+    if (key !== undefined) seen.add(key);
+    kept.push(item);
+  }
+  return { kept, twins };
+}
+
+const repeated = (what: string, twins: readonly string[]): Gap[] =>
+  twins.map((key) => ({ code: "producer_trajectory_invalid", detail: `repeated ${what} ${key}` }));
+
+function joinCalls(calls: readonly CallRecord[], invocations: Invocation[], turns: Turn[]): Gap[] {
+  const join = new CallJoin(calls);
+  for (const invocation of invocations)
+    invocation.model_calls = join.resolve(invocation.model_calls, invocation.invocation_id, "own");
+  for (const turn of turns) turn.model_calls = join.resolve(turn.model_calls, turn.invocation_id, "share");
+  // Without any account of the agent nobody could own them.
+  if (invocations.length > 0 || turns.length > 0) join.noteUnowned();
+  return join.gaps;
+}
+
+function byTime(a: Turn, b: Turn): number {
+  return (
+    secondsOf(a) - secondsOf(b) || compareText(a.invocation_id, b.invocation_id) || a.turn_no - b.turn_no
+  );
+}
+
+/** Turns without a time come last; a number large enough for that, since infinities have no difference. */
+const NO_TIME = Number.MAX_SAFE_INTEGER;
+
+function secondsOf({ timestamp }: Turn): number {
+  if (typeof timestamp === "number") return timestamp;
+  const parsed = typeof timestamp === "string" ? Date.parse(timestamp) / 1000 : Number.NaN;
+  return Number.isNaN(parsed) ? NO_TIME : parsed;
+}
+
+const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+function emptyParts({ model_calls, turns, invocations }: StandardTrajectory): Gap[] {
+  const gaps: Gap[] = [];
+  if (model_calls.length === 0) gaps.push({ code: "model_calls_unavailable" });
+  if (turns.length === 0) gaps.push({ code: "turns_unavailable" });
+  if (invocations.every(({ conversation }) => conversation.length === 0))
+    gaps.push({ code: "conversation_unavailable" });
+  return gaps;
+}

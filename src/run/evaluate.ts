@@ -1,0 +1,209 @@
+import { dirname } from "node:path";
+import type { ServerClient } from "../calls/server-client.ts";
+import { CoverageCounter } from "../metrics/coverage.ts";
+import { type RunSummary, summarizeRun } from "../results/summarize.ts";
+import { Collection } from "../rollouts/collect/collect.ts";
+import type { CollectLimits, CollectResult, OutcomeEvent } from "../rollouts/collect/collect-contract.ts";
+import { RunTotals } from "../rollouts/collect/run-totals.ts";
+import { turnBoundaryText } from "../rollouts/collect/turn-boundaries.ts";
+import { type ArtifactPaths, artifactPaths } from "../rollouts/files/artifact-paths.ts";
+import type { Row } from "../rollouts/files/jsonl-rows.ts";
+import { type FsyncPolicy, JsonlWriter } from "../rollouts/files/jsonl-writer.ts";
+import { makeDirectory } from "../rollouts/files/make-directory.ts";
+import { refuseNonFile } from "../rollouts/files/output-place.ts";
+import { RunLock } from "../rollouts/files/run-lock.ts";
+import type { ExpandOptions } from "../rollouts/inputs/expand.ts";
+import { earlierSpending } from "../rollouts/resume/earlier-spending.ts";
+import { type PreparedRun, prepareRun } from "../rollouts/resume/prepare-run.ts";
+import type { ResumePlan, ResumeSummary } from "../rollouts/resume/resume.ts";
+import type { RolloutCaptures } from "../rollouts/trajectory/captures.ts";
+
+/** What happens during an evaluation; the caller decides what to show. */
+export type EvaluationEvent =
+  | { type: "prepared"; paths: ArtifactPaths; resumed: boolean; summary: ResumeSummary }
+  | { type: "started"; collection: Collection }
+  | ({ type: "outcome" } & OutcomeEvent)
+  | { type: "notice"; text: string }
+  | { type: "collected"; result: CollectResult }
+  | { type: "summarized"; summary: RunSummary };
+
+/** What is known of an evaluation before there are servers. */
+export interface PrepareEvaluationOptions {
+  output: string;
+  expand: ExpandOptions;
+  limits: CollectLimits;
+  /** What decides the results: a resumed run must have the same. */
+  config: Row;
+  gymVersion: string;
+  resume?: boolean;
+  force?: boolean;
+  onEvent?: (event: EvaluationEvent) => void;
+  /** The first stop: no new rollouts, those running may finish. */
+  drain?: AbortSignal;
+  /** The second stop: everything ends now. */
+  stop?: AbortSignal;
+}
+
+/** What it takes to run it. */
+export interface RunEvaluationOptions {
+  client: ServerClient;
+  aggregate?: boolean;
+  fsync?: FsyncPolicy;
+  /** Looks where servers are by now; they may have been started again elsewhere. */
+  findAgain?: ((signal: AbortSignal) => Promise<void>) | undefined;
+  /** What servers record about the rollouts (`openCaptures`). */
+  captures?: RolloutCaptures | undefined;
+  /** What calls have cost so far, in dollars. */
+  spent?: (() => number) | undefined;
+}
+
+export type EvaluateOptions = PrepareEvaluationOptions & RunEvaluationOptions;
+
+export interface Evaluation {
+  paths: ArtifactPaths;
+  result: CollectResult;
+  summary: RunSummary | undefined;
+}
+
+/** One evaluation from input file to metrics: expand, run, write, summarise. Safe to kill at any moment and resume. */
+export async function evaluate(options: EvaluateOptions): Promise<Evaluation> {
+  const prepared = await PreparedEvaluation.open(options);
+  try {
+    return await prepared.run(options);
+  } finally {
+    await prepared.close();
+  }
+}
+
+/**
+ * An evaluation whose inputs, settings and files are found good, and whose output nobody else writes to until `close`.
+ * All that can be refused is refused here, so that servers need not start for nothing.
+ */
+export class PreparedEvaluation {
+  readonly paths: ArtifactPaths;
+  readonly #options: PrepareEvaluationOptions;
+  readonly #run: PreparedRun;
+  readonly #lock: RunLock;
+  /** Dollars that earlier sessions of the run have spent. */
+  readonly spentEarlier: number;
+
+  private constructor(
+    options: PrepareEvaluationOptions,
+    paths: ArtifactPaths,
+    run: PreparedRun,
+    lock: RunLock,
+    spentEarlier: number,
+  ) {
+    this.spentEarlier = spentEarlier;
+    this.#options = options;
+    this.paths = paths;
+    this.#run = run;
+    this.#lock = lock;
+  }
+
+  static async open(options: PrepareEvaluationOptions): Promise<PreparedEvaluation> {
+    const paths = artifactPaths(options.output);
+    await refuseNonFile(paths.output);
+    await makeDirectory(dirname(paths.output));
+    const lock = RunLock.take(paths.output);
+    try {
+      const run = await prepareRun({
+        paths,
+        expand: options.expand,
+        config: options.config,
+        gymVersion: options.gymVersion,
+        resume: options.resume ?? false,
+        force: options.force ?? false,
+        maxAttempts: options.limits.maxAttempts,
+        onNotice: (text) => options.onEvent?.({ type: "notice", text }),
+        ...(options.stop && { signal: options.stop }),
+      });
+      options.onEvent?.({ type: "prepared", paths, resumed: run.resumed, summary: run.plan.summary });
+      const spentEarlier = run.resumed ? await earlierSpending(paths, run.plan) : 0;
+      return new PreparedEvaluation(options, paths, run, lock, spentEarlier);
+    } catch (error) {
+      lock.release();
+      throw error;
+    }
+  }
+
+  /** Gives the run its files; until then those of an earlier run are as they were. */
+  begin(): Promise<void> {
+    return this.#run.begin();
+  }
+
+  async run(run: RunEvaluationOptions): Promise<Evaluation> {
+    const { paths } = this;
+    const options = { ...this.#options, ...run };
+    const emit = options.onEvent ?? (() => {});
+    const onNotice = (text: string) => emit({ type: "notice", text });
+    await this.begin();
+    const totals = this.#totals(run);
+    const result = await collect(options, paths, this.#run.plan, totals, emit);
+    emit({ type: "collected", result });
+    for (const text of options.captures?.summary() ?? []) onNotice(text);
+    const boundaries = turnBoundaryText(result.progress.turn_boundaries);
+    if (boundaries !== undefined) onNotice(boundaries);
+    if (options.aggregate === false || options.stop?.aborted) return { paths, result, summary: undefined };
+    const summary = await summarizeRun({
+      paths,
+      totals,
+      client: options.client,
+      onNotice,
+      ...(options.stop && { signal: options.stop }),
+    });
+    emit({ type: "summarized", summary });
+    return { paths, result, summary };
+  }
+
+  /** A run that goes on with an earlier one has rows that were never counted: its files tell in the end. */
+  #totals({ aggregate }: RunEvaluationOptions): RunTotals | undefined {
+    const { resumed, plan } = this.#run;
+    if (resumed || aggregate === false) return undefined;
+    const { materializedRows } = plan.summary;
+    return new RunTotals(new CoverageCounter(materializedRows), materializedRows);
+  }
+
+  /** Lets others write to the output. */
+  async close(): Promise<void> {
+    await this.#run.discard().finally(() => this.#lock.release());
+  }
+}
+
+async function collect(
+  options: EvaluateOptions,
+  paths: ArtifactPaths,
+  plan: ResumePlan,
+  totals: RunTotals | undefined,
+  emit: (event: EvaluationEvent) => void,
+): Promise<CollectResult> {
+  const fsync = options.fsync ? { fsync: options.fsync } : {};
+  const output = await JsonlWriter.open(paths.output, fsync);
+  const failures = await JsonlWriter.open(paths.failures, fsync);
+  const { materializedRows, done, terminal, exhausted } = plan.summary;
+  const collection = new Collection({
+    client: options.client,
+    rows: plan.rows(),
+    total: materializedRows,
+    alreadyDone: done,
+    earlier: plan.earlier,
+    alreadyLost: { terminal, outOfAttempts: exhausted },
+    output,
+    failures,
+    limits: options.limits,
+    totals,
+    onOutcome: (event) => emit({ type: "outcome", ...event }),
+    onNotice: (text) => emit({ type: "notice", text }),
+    findAgain: options.findAgain,
+    spent: options.spent,
+    ...(options.captures && { captures: options.captures }),
+    ...(options.drain && { drain: options.drain }),
+    ...(options.stop && { stop: options.stop }),
+  });
+  emit({ type: "started", collection });
+  try {
+    return await collection.run();
+  } finally {
+    await Promise.allSettled([output.close(), failures.close()]);
+  }
+}

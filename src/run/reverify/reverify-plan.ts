@@ -1,0 +1,174 @@
+import { existsSync } from "node:fs";
+import { GrowableDoubles, GrowableIntegers } from "../../metrics/growable-array.ts";
+import { RolloutKeyMap } from "../../metrics/rollout-key-map.ts";
+import { RolloutFileError, RolloutLineError } from "../../rollouts/errors.ts";
+import { artifactPaths } from "../../rollouts/files/artifact-paths.ts";
+import { readLineBatches } from "../../rollouts/files/jsonl-reader.ts";
+import { parseRow, type Row, readRows } from "../../rollouts/files/jsonl-rows.ts";
+import { LineAccess } from "../../rollouts/files/line-access.ts";
+import { materializedKey, requireKey } from "../../rollouts/files/row-key.ts";
+import { agentNameOf } from "../../rollouts/inputs/expand.ts";
+
+export interface ReverifySources {
+  materializedInputsPath: string;
+  rolloutsPath: string;
+  /** Only rollouts in the failures file whose judge could not be asked. */
+  judgeFailedOnly: boolean;
+  /** At most so many rollouts. */
+  limit?: number | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** A stored rollout with the input it was made from. */
+export interface StoredRollout {
+  taskIndex: number;
+  rolloutIndex: number;
+  /** The body for `/verify`: the input row with the stored response. */
+  row: Row;
+}
+
+/**
+ * Which stored rollouts are to be scored again, and where they and their inputs lie: some fifty bytes each, whatever their size.
+ * A rollout without input and a malformed line are errors with `file:line`.
+ */
+export class ReverifyPlan {
+  /** Agents of the rollouts, in order of appearance. */
+  readonly agents = new Set<string>();
+  /** The file the stored responses are in. */
+  readonly sourcePath: string;
+  readonly inputs: { rows: number; tasks: number };
+  readonly #inputsPath: string;
+  /** Line numbers of the inputs less one, by key. */
+  readonly #inputLines: RolloutKeyMap;
+  readonly #inputOffsets: GrowableDoubles;
+  readonly #tasks = new GrowableDoubles();
+  readonly #rollouts = new GrowableDoubles();
+  readonly #offsets = new GrowableDoubles();
+  readonly #lines = new GrowableIntegers();
+
+  private constructor(sourcePath: string, inputsPath: string, index: InputIndex) {
+    this.sourcePath = sourcePath;
+    this.#inputsPath = inputsPath;
+    this.#inputLines = index.lines;
+    this.#inputOffsets = index.offsets;
+    this.inputs = { rows: index.offsets.length, tasks: index.tasks };
+  }
+
+  static async make(sources: ReverifySources): Promise<ReverifyPlan> {
+    const { materializedInputsPath, rolloutsPath, judgeFailedOnly } = sources;
+    const read = sources.signal ? { signal: sources.signal } : {};
+    const sourcePath = judgeFailedOnly ? artifactPaths(rolloutsPath).failures : rolloutsPath;
+    if (judgeFailedOnly && !existsSync(sourcePath)) {
+      throw new RolloutFileError(
+        "ROLLOUT_FILE_MISSING",
+        sourcePath,
+        `There is no failures file '${sourcePath}' beside the rollouts: nothing to recover from.`,
+      );
+    }
+    const index = await indexInputs(materializedInputsPath, read);
+    const plan = new ReverifyPlan(sourcePath, materializedInputsPath, index);
+    const seen = judgeFailedOnly ? await keysOf(rolloutsPath, read) : new RolloutKeyMap();
+    const limit = sources.limit ?? Number.POSITIVE_INFINITY;
+    const lenient = judgeFailedOnly ? { skipBlank: true, onTornLine: () => {} } : {};
+    for await (const { row, line } of readRows(sourcePath, { ...read, ...lenient })) {
+      if (plan.size >= limit) break;
+      if (judgeFailedOnly && row["_ng_failure_class"] !== "judge_failed") continue;
+      const { taskIndex, rolloutIndex } = requireKey(row, sourcePath, line);
+      if (seen.has(taskIndex, rolloutIndex)) {
+        // A judge that failed several times has as many rows; one of them is enough.
+        if (judgeFailedOnly) continue;
+        throw lineError(sourcePath, line.number, taskIndex, rolloutIndex, "is there a second time");
+      }
+      seen.set(taskIndex, rolloutIndex, 0);
+      if (!index.lines.has(taskIndex, rolloutIndex)) {
+        const problem = `has no input in '${materializedInputsPath}'`;
+        throw lineError(sourcePath, line.number, taskIndex, rolloutIndex, problem);
+      }
+      plan.#add(taskIndex, rolloutIndex, line.offset, line.number, agentNameOf(row));
+    }
+    return plan;
+  }
+
+  get size(): number {
+    return this.#tasks.length;
+  }
+
+  /** The keys of the planned rollouts, in the order of the file. */
+  *keys(): Generator<[taskIndex: number, rolloutIndex: number]> {
+    for (let place = 0; place < this.size; place++) yield [this.#tasks.at(place), this.#rollouts.at(place)];
+  }
+
+  /** The rollouts that `wanted` lets through, read as they are taken. */
+  *rows(wanted: (taskIndex: number, rolloutIndex: number) => boolean): Generator<StoredRollout> {
+    const source = new LineAccess(this.sourcePath);
+    const inputs = new LineAccess(this.#inputsPath);
+    try {
+      for (let place = 0; place < this.size; place++) {
+        const taskIndex = this.#tasks.at(place);
+        const rolloutIndex = this.#rollouts.at(place);
+        if (!wanted(taskIndex, rolloutIndex)) continue;
+        const inputLine = this.#inputLines.get(taskIndex, rolloutIndex) ?? 0;
+        const input = rowAt(inputs, this.#inputsPath, this.#inputOffsets.at(inputLine), inputLine + 1);
+        const stored = rowAt(source, this.sourcePath, this.#offsets.at(place), this.#lines.at(place));
+        yield { taskIndex, rolloutIndex, row: { ...input, response: stored["response"] } };
+      }
+    } finally {
+      source.close();
+      inputs.close();
+    }
+  }
+
+  #add(task: number, rollout: number, offset: number, line: number, agent: string | undefined): void {
+    this.#tasks.push(task);
+    this.#rollouts.push(rollout);
+    this.#offsets.push(offset);
+    this.#lines.push(line);
+    this.agents.add(agent ?? "");
+  }
+}
+
+interface InputIndex {
+  lines: RolloutKeyMap;
+  offsets: GrowableDoubles;
+  tasks: number;
+}
+
+async function indexInputs(path: string, read: { signal?: AbortSignal }): Promise<InputIndex> {
+  const index: InputIndex = { lines: new RolloutKeyMap(), offsets: new GrowableDoubles(), tasks: 0 };
+  const tasks = new Set<number>();
+  for await (const batch of readLineBatches(path, read)) {
+    for (const line of batch) {
+      const { taskIndex, rolloutIndex } = materializedKey(path, line);
+      if (index.lines.has(taskIndex, rolloutIndex))
+        throw lineError(path, line.number, taskIndex, rolloutIndex, "is there a second time");
+      index.lines.set(taskIndex, rolloutIndex, line.number - 1);
+      index.offsets.push(line.offset);
+      tasks.add(taskIndex);
+    }
+  }
+  index.tasks = tasks.size;
+  return index;
+}
+
+async function keysOf(path: string, read: { signal?: AbortSignal }): Promise<RolloutKeyMap> {
+  const keys = new RolloutKeyMap();
+  for await (const { row, line } of readRows(path, { ...read, onTornLine: () => {} })) {
+    const { taskIndex, rolloutIndex } = requireKey(row, path, line);
+    keys.set(taskIndex, rolloutIndex, 0);
+  }
+  return keys;
+}
+
+function rowAt(file: LineAccess, path: string, offset: number, number: number): Row {
+  const text = file.lineAt(offset);
+  return parseRow(path, { text, number, offset, byteLength: 0, terminated: true });
+}
+
+function lineError(path: string, line: number, task: number, rollout: number, problem: string) {
+  return new RolloutLineError(
+    "ROLLOUT_ROW_INVALID",
+    path,
+    line,
+    `rollout ${rollout} of task ${task} ${problem}.`,
+  );
+}

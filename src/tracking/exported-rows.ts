@@ -1,0 +1,34 @@
+import { existsSync } from "node:fs";
+import { dumpsCompact } from "../python/json/json-dumps.ts";
+import type { ArtifactPaths } from "../rollouts/files/artifact-paths.ts";
+import { type Row, readRows } from "../rollouts/files/jsonl-rows.ts";
+
+/** Members of captured calls that make up most of a row and are of use only beside it. */
+const BULK_OF_CALLS = ["request", "response", "request_raw", "response_raw"];
+
+/** The rollouts of a run for a tracking service, failed ones too, without their bulk. */
+export async function* exportedRows(
+  paths: Pick<ArtifactPaths, "output" | "failures">,
+): AsyncGenerator<string> {
+  for (const path of [paths.output, paths.failures].filter((file) => existsSync(file))) {
+    const lenient = { skipBlank: true, exact: true, onTornLine: () => {} };
+    for await (const { row } of readRows(path, lenient)) yield dumpsCompact(withoutBulk(row));
+  }
+}
+
+/** A row without its trajectory and without what was sent and received in captured calls. */
+export function withoutBulk(row: Row): Row {
+  const { ng_trajectory: _trajectory, ...rest } = row;
+  const capture = rest["ng_model_call_capture"];
+  if (!isRow(capture) || !Array.isArray(capture["calls"])) return rest;
+  const calls = (capture["calls"] as unknown[]).map((call) =>
+    isRow(call)
+      ? Object.fromEntries(Object.entries(call).filter(([key]) => !BULK_OF_CALLS.includes(key)))
+      : call,
+  );
+  return { ...rest, ng_model_call_capture: { ...capture, calls } };
+}
+
+function isRow(value: unknown): value is Row {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

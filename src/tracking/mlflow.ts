@@ -1,0 +1,194 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { dumps } from "../python/json/json-dumps.ts";
+import { pyStr } from "../python/repr.ts";
+import { RemoteError } from "../remote/remote-error.ts";
+import type { RetryPolicy } from "../remote/retry.ts";
+import type { ExportedRun, Exporter, MetricValues } from "./exporter.ts";
+import { flattened, mlflowName } from "./mlflow-names.ts";
+import { callJson, putFile, type Service } from "./remote-calls.ts";
+import { writeTable } from "./table-file.ts";
+
+const METRICS_PER_BATCH = 1_000;
+const ENTRIES_PER_BATCH = 100;
+/** Longest values the service takes. */
+const MAX_PARAM = 6_000;
+const MAX_TAG = 5_000;
+
+export interface MlflowOptions extends ExportedRun {
+  trackingUri: string;
+  experimentName: string;
+  runName: string;
+  token?: string | undefined;
+  onWarning: (text: string) => void;
+  retries?: RetryPolicy | undefined;
+}
+
+interface Entry {
+  key: string;
+  value: string;
+}
+
+/** An MLflow run, over the REST API. */
+export class MlflowExporter implements Exporter {
+  readonly name = "MLflow";
+  readonly #options: MlflowOptions;
+  readonly #service: Service;
+  #run: { id: string; experiment: string; artifacts: string } | undefined;
+
+  constructor(options: MlflowOptions) {
+    this.#options = options;
+    this.#service = {
+      headers: options.token === undefined ? {} : { authorization: `Bearer ${options.token}` },
+      secrets: [options.token],
+      retries: options.retries,
+    };
+  }
+
+  async open(signal: AbortSignal): Promise<void> {
+    const { runName, startedAt, config } = this.#options;
+    const experiment = await this.#experiment(signal);
+    const answer = await this.#call("POST", "runs/create", signal, {
+      experiment_id: experiment,
+      run_name: runName,
+      start_time: startedAt.getTime(),
+      tags: [{ key: "mlflow.runName", value: runName }],
+    });
+    const { info } = (answer as { run?: { info?: { run_id?: unknown; artifact_uri?: unknown } } }).run ?? {};
+    if (typeof info?.run_id !== "string") throw this.#unexpected("a run without an id");
+    this.#run = { id: info.run_id, experiment, artifacts: String(info.artifact_uri ?? "") };
+    await this.#logConfig(config, signal);
+  }
+
+  async logMetrics(metrics: MetricValues, signal: AbortSignal): Promise<void> {
+    const timestamp = Date.now();
+    const values: { key: string; value: number | string; timestamp: number; step: number }[] = [];
+    const tags: Entry[] = [];
+    for (const [name, value] of Object.entries(metrics)) {
+      if (value === null) continue;
+      const key = this.#named(name);
+      if (key === undefined) continue;
+      if (typeof value === "string") tags.push({ key, value: value.slice(0, MAX_TAG) });
+      else values.push({ key, value: jsonNumber(Number(value)), timestamp, step: 0 });
+    }
+    for (const part of batches(values, METRICS_PER_BATCH)) await this.#logBatch({ metrics: part }, signal);
+    for (const part of batches(tags, ENTRIES_PER_BATCH)) await this.#logBatch({ tags: part }, signal);
+  }
+
+  async logRollouts(rows: AsyncIterable<string>, signal: AbortSignal): Promise<void> {
+    await withTemporaryDirectory(async (directory) => {
+      const table = await writeTable(join(directory, "rollouts.json"), "Rollout", rows);
+      await this.#putArtifact(table.path, "rollouts.json", signal);
+    });
+    // The web page shows as a table what this tag names.
+    const logged = JSON.stringify([{ path: "rollouts.json", type: "table" }]);
+    await this.#logBatch({ tags: [{ key: "mlflow.loggedArtifacts", value: logged }] }, signal);
+  }
+
+  async close(signal: AbortSignal): Promise<string | undefined> {
+    const { id, experiment } = this.#opened();
+    await this.#call("POST", "runs/update", signal, {
+      run_id: id,
+      status: "FINISHED",
+      end_time: Date.now(),
+    });
+    return `${this.#base}/#/experiments/${experiment}/runs/${id}`;
+  }
+
+  /** The id of the experiment with the configured name; it is created if need be. */
+  async #experiment(signal: AbortSignal): Promise<string> {
+    const { experimentName: name } = this.#options;
+    const query = new URLSearchParams({ experiment_name: name });
+    try {
+      const answer = await this.#call("GET", `experiments/get-by-name?${query}`, signal);
+      const id = (answer as { experiment?: { experiment_id?: unknown } }).experiment?.experiment_id;
+      if (typeof id === "string") return id;
+    } catch (error) {
+      if (!(error instanceof RemoteError && error.status === 404)) throw error;
+    }
+    const answer = await this.#call("POST", "experiments/create", signal, { name });
+    const id = (answer as { experiment_id?: unknown }).experiment_id;
+    if (typeof id !== "string") throw this.#unexpected("an experiment without an id");
+    return id;
+  }
+
+  async #logConfig(config: Record<string, unknown>, signal: AbortSignal): Promise<void> {
+    const params = new Map<string, string>();
+    for (const [path, leaf] of flattened(config)) {
+      const key = this.#named(path);
+      if (key !== undefined && !params.has(key)) params.set(key, pyStr(leaf).slice(0, MAX_PARAM));
+    }
+    const entries = [...params].map(([key, value]) => ({ key, value }));
+    for (const part of batches(entries, ENTRIES_PER_BATCH)) await this.#logBatch({ params: part }, signal);
+    await withTemporaryDirectory(async (directory) => {
+      const file = join(directory, "global_config.json");
+      await writeFile(file, dumps(config, { indent: 2, ensureAscii: false }));
+      await this.#putArtifact(file, "global_config.json", signal);
+    });
+  }
+
+  #logBatch(batch: { metrics?: unknown[]; params?: Entry[]; tags?: Entry[] }, signal: AbortSignal) {
+    return this.#call("POST", "runs/log-batch", signal, { run_id: this.#opened().id, ...batch });
+  }
+
+  async #putArtifact(file: string, name: string, signal: AbortSignal): Promise<void> {
+    const { artifacts } = this.#opened();
+    // A server that hands artifacts through names them by a scheme of its own.
+    const proxied = /^mlflow-artifacts:\/*(.*)$/.exec(artifacts)?.[1];
+    const base =
+      proxied === undefined
+        ? artifacts.replace(/\/+$/, "")
+        : `${this.#base}/api/2.0/mlflow-artifacts/artifacts/${proxied}`;
+    if (!/^https?:\/\//.test(base)) {
+      this.#options.onWarning(
+        `MLflow: ${name} was not uploaded: the server keeps artifacts at '${artifacts}', which cannot be reached over HTTP.`,
+      );
+      return;
+    }
+    const headers = { ...this.#service.headers, "content-type": "application/octet-stream" };
+    await putFile(this.#service, `${base}/${name}`, file, headers, signal);
+  }
+
+  #named(name: string): string | undefined {
+    const key = mlflowName(name);
+    if (key === undefined)
+      this.#options.onWarning(`MLflow: '${name}' has no name that it accepts: left out.`);
+    return key;
+  }
+
+  #opened() {
+    if (!this.#run) throw this.#unexpected("no run");
+    return this.#run;
+  }
+
+  get #base(): string {
+    return this.#options.trackingUri.replace(/\/+$/, "");
+  }
+
+  #call(method: "GET" | "POST", route: string, signal: AbortSignal, body?: unknown): Promise<unknown> {
+    return callJson(this.#service, method, `${this.#base}/api/2.0/mlflow/${route}`, body, signal);
+  }
+
+  #unexpected(what: string): RemoteError {
+    return new RemoteError("REMOTE_UNEXPECTED_ANSWER", `${new URL(this.#base).host} gave ${what}.`);
+  }
+}
+
+/** JSON has no word for these; the service reads them as texts. */
+function jsonNumber(value: number): number | string {
+  return Number.isFinite(value) ? value : String(value);
+}
+
+function* batches<T>(items: readonly T[], size: number): Generator<T[]> {
+  for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size);
+}
+
+async function withTemporaryDirectory(use: (directory: string) => Promise<void>): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), "gym-mlflow-"));
+  try {
+    await use(directory);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}

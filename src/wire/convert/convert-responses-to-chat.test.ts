@@ -1,0 +1,245 @@
+import { describe, expect, it } from "vitest";
+import { parseCreateParams } from "../schemas/responses.ts";
+import { ConversionError, type Loss } from "./conversion-loss.ts";
+import { convertResponsesToChat, type ResponsesToChatOptions } from "./convert-responses-to-chat.ts";
+
+const convert = (request: object, options?: ResponsesToChatOptions) =>
+  convertResponsesToChat(parseCreateParams(request), options);
+const messages = (input: unknown, options?: ResponsesToChatOptions) => convert({ input }, options).messages;
+
+const ferry = { type: "function", name: "ferry", parameters: { type: "object" }, strict: true } as const;
+
+describe("messages", () => {
+  it("makes a part list of a string input and leaves message strings alone", () => {
+    expect(messages("hi")).toEqual([{ role: "user", content: [{ type: "text", text: "hi" }] }]);
+    expect(messages([{ role: "user", content: "hi" }])).toEqual([{ role: "user", content: "hi" }]);
+  });
+
+  it("joins what the assistant did in a row into one message", () => {
+    const input = [
+      { role: "user", content: "q" },
+      {
+        type: "reasoning",
+        id: "r",
+        summary: [
+          { type: "summary_text", text: "hm" },
+          { type: "summary_text", text: "" },
+        ],
+      },
+      { role: "assistant", content: "a" },
+      { type: "function_call", call_id: "1", name: "f", arguments: "{" },
+      { type: "function_call", call_id: "2", name: "g", arguments: "{}" },
+      { type: "function_call_output", call_id: "1", output: [{ type: "input_text", text: "o" }] },
+      { type: "reasoning", id: "r2", summary: [] },
+    ];
+    expect(messages(input)).toEqual([
+      { role: "user", content: "q" },
+      {
+        role: "assistant",
+        content: "<think>hm</think>a",
+        tool_calls: [
+          { id: "1", type: "function", function: { name: "f", arguments: "{" } },
+          { id: "2", type: "function", function: { name: "g", arguments: "{}" } },
+        ],
+      },
+      { role: "tool", tool_call_id: "1", content: [{ type: "text", text: "o" }] },
+      { role: "assistant", content: null },
+    ]);
+  });
+
+  it("converts images and videos given as text or object", () => {
+    const content = [
+      { type: "input_image", image_url: { url: "u" }, detail: "low" },
+      { type: "input_video", video: { url: "v" } },
+    ];
+    expect(messages([{ role: "user", content }])).toEqual([
+      {
+        role: "user",
+        content: [
+          { type: "image_url", image_url: { url: "u", detail: "low" } },
+          { type: "video_url", video_url: { url: "v" } },
+        ],
+      },
+    ]);
+  });
+
+  it("takes chat-shaped turns without a type", () => {
+    const call = { id: "t", type: "function", function: { name: "f", arguments: "{}" } };
+    const input = [
+      { role: "assistant", tool_calls: [call] },
+      { role: "tool", tool_call_id: "t", content: "done" },
+    ];
+    expect(messages(input)).toEqual([
+      { role: "assistant", content: null, tool_calls: [call] },
+      { role: "tool", tool_call_id: "t", content: "done" },
+    ]);
+  });
+
+  it("puts instructions first and folds only the leading system messages", () => {
+    const input = [
+      { role: "system", content: "B" },
+      {
+        role: "developer",
+        content: [
+          { type: "input_text", text: "C" },
+          { type: "input_text", text: "D" },
+        ],
+      },
+      { role: "user", content: "q" },
+      { role: "system", content: "late" },
+    ];
+    expect(convert({ instructions: "A", input }).messages).toEqual([
+      { role: "system", content: "A\n\nB\n\nCD" },
+      { role: "user", content: "q" },
+      { role: "system", content: "late" },
+    ]);
+    expect(convert({ instructions: "", input }).messages).toHaveLength(4);
+  });
+
+  it("carries token lists only when asked, the last item's winning", () => {
+    const tokens = (id: number) => ({
+      prompt_token_ids: [id],
+      generation_token_ids: [id],
+      generation_log_probs: [-id],
+    });
+    const input = [
+      { role: "assistant", content: "a", ...tokens(1) },
+      { type: "function_call", call_id: "c", name: "f", arguments: "{}", ...tokens(2), routed_experts: "x" },
+    ];
+    expect(messages(input)[0]).not.toHaveProperty("prompt_token_ids");
+    expect(messages(input, { returnTokenIds: true })[0]).toMatchObject({ ...tokens(2), routed_experts: "x" });
+  });
+
+  it.each([
+    ["a hosted item", [{ type: "mcp_call", name: "n", arguments: "", server_label: "l" }], "unsupported"],
+    ["a file", [{ role: "user", content: [{ type: "input_file", file_id: "f" }] }], "unsupported"],
+    ["an image without link", [{ role: "user", content: [{ type: "input_image", file_id: "f" }] }], "value"],
+    [
+      "an image from a tool",
+      [{ type: "function_call_output", call_id: "c", output: [{ type: "input_image" }] }],
+      "unsupported",
+    ],
+    ["an item without type and role", [{ odd: 1 }], "unsupported"],
+    ["an unknown role", [{ role: "judge", content: "x" }], "unsupported"],
+    ["a user without content", [{ role: "user" }], "value"],
+    ["a tool turn without call id", [{ role: "tool", content: "x" }], "value"],
+  ])("refuses %s", (_, input, failure) => {
+    expect(() => messages(input)).toThrow(ConversionError);
+    expect(() => messages(input)).toThrow(expect.objectContaining({ failure }));
+  });
+});
+
+describe("settings", () => {
+  it("renames, keeps explicit nulls and drops what is empty", () => {
+    const { messages: _, ...rest } = convert({
+      input: "x",
+      max_output_tokens: 5,
+      reasoning: { effort: "low" },
+      temperature: null,
+      tools: [],
+      tool_choice: "auto",
+      parallel_tool_calls: false,
+    });
+    expect(rest).toEqual({ max_tokens: 5, reasoning_effort: "low", temperature: null });
+  });
+
+  it("nests function tools and keeps the choice with them", () => {
+    const chat = convert({ input: "x", tools: [ferry], tool_choice: "required", parallel_tool_calls: false });
+    expect(chat.tools).toEqual([
+      { type: "function", function: { name: "ferry", parameters: { type: "object" } } },
+    ]);
+    expect(chat).toMatchObject({ tool_choice: "required", parallel_tool_calls: false });
+  });
+
+  it("converts a named choice unless the original's refusal is wanted", () => {
+    const request = { input: "x", tools: [ferry], tool_choice: { type: "function", name: "ferry" } };
+    expect(convert(request).tool_choice).toEqual({ type: "function", function: { name: "ferry" } });
+    expect(() => convert(request, { refuseLikeOriginal: true })).toThrow(ConversionError);
+  });
+
+  it("refuses a required choice without tools, and hosted tools", () => {
+    expect(() => convert({ input: "x", tool_choice: "required" })).toThrow("at least one tool");
+    expect(() => convert({ input: "x", tools: [{ type: "local_shell" }] })).toThrow("local_shell");
+  });
+
+  it("reports every loss", () => {
+    const losses: Loss[] = [];
+    convert(
+      {
+        input: [
+          { type: "message", id: "m", role: "assistant", content: [{ type: "refusal", refusal: "no" }] },
+          { type: "reasoning", id: "r", summary: [], encrypted_content: "e" },
+        ],
+        text: { format: { type: "json_object" } },
+        truncation: "auto",
+        previous_response_id: "p",
+        include: ["reasoning.encrypted_content"],
+        background: false,
+        tools: [ferry],
+        reasoning: { effort: "low", summary: "auto" },
+      },
+      { onLoss: (loss) => losses.push(loss) },
+    );
+    expect(losses.map(({ field }) => field)).toEqual([
+      "input.0.content",
+      "input.1.encrypted_content",
+      "reasoning.summary",
+      "tools.0.strict",
+      "text",
+      "truncation",
+      "previous_response_id",
+      "include",
+    ]);
+  });
+});
+
+describe("chat-shaped items that come in without a type", () => {
+  const convert = (input: unknown[], options = {}) =>
+    convertResponsesToChat(parseCreateParams({ input }), options).messages;
+
+  it("keep the text parts of a tool's answer, where the original refuses them", () => {
+    const turn = { role: "tool", tool_call_id: "c", content: [{ type: "text", text: "noon" }] };
+    expect(convert([turn])).toEqual([turn]);
+    expect(() => convert([turn], { refuseLikeOriginal: true })).toThrow("cannot hold 'text' parts");
+  });
+
+  it("name one video, not two", () => {
+    const part = { type: "input_video", video: "https://a", video_url: "https://b" };
+    expect(() => convert([{ role: "user", content: [part] }])).toThrow("one of video_url and video");
+  });
+
+  it("carry token lists that are empty too", () => {
+    const tokens = { prompt_token_ids: [], generation_token_ids: [], generation_log_probs: [] };
+    const messages = convert([{ role: "assistant", content: "a", ...tokens }], { returnTokenIds: true });
+    expect(messages).toEqual([{ role: "assistant", content: "a", ...tokens }]);
+  });
+});
+
+describe("like the original", () => {
+  it("leaves a null model out and makes a function of every tool with a name", () => {
+    const custom = { type: "custom", name: "n", format: { type: "text" } };
+    expect(convert({ input: "x", model: null, tools: [custom], stream: 0 })).toEqual({
+      messages: [{ role: "user", content: [{ type: "text", text: "x" }] }],
+      tools: [{ type: "function", function: { name: "n" } }],
+      stream: false,
+    });
+    expect(() => convert({ input: "x", tools: [{ type: "web_search" }] })).toThrow("only functions have");
+  });
+
+  it("lets the system say text only, unless instructions swallow the rest", () => {
+    const image = { type: "input_image", image_url: "u", detail: "auto" };
+    const input = [{ type: "message", role: "system", content: [{ type: "input_text", text: "S" }, image] }];
+    expect(() => messages(input)).toThrow("cannot hold 'image_url' parts");
+    expect(convert({ input, instructions: "I" }).messages).toEqual([{ role: "system", content: "I\n\nS" }]);
+  });
+
+  it.each([
+    { role: "user", content: [{ type: "input_image", image_url: "u", detail: null }] },
+    { role: "user", content: [{ type: "input_image", image_url: "u", detail: "original" }] },
+    { role: "assistant", content: ["x", { type: "weird" }] },
+    { role: "assistant", content: null, tool_calls: "x" },
+    { call_id: "c", name: "f", arguments: "{}" },
+  ])("refuses %j", (item) => {
+    expect(() => messages([item])).toThrow(ConversionError);
+  });
+});

@@ -1,0 +1,157 @@
+import { isObject, type JsonObject } from "../../python/json/json-object.ts";
+import type {
+  ChatAssistantMessage,
+  ChatCreateParams,
+  ChatMessage,
+  ChatTextPart,
+  ChatTool,
+} from "../schemas/chat-types.ts";
+import type { ResponseCreateParams } from "../schemas/responses.ts";
+import type { FunctionTool, Tool, ToolChoice } from "../schemas/tool-types.ts";
+import { ChatTurns } from "./chat-turns.ts";
+import { badValue, type OnLoss, unsupported } from "./conversion-loss.ts";
+
+/** How a Responses request becomes a chat request. */
+export interface ResponsesToChatOptions {
+  /** Carry the token lists of assistant-side items on the assistant messages; off unless asked for. */
+  returnTokenIds?: boolean;
+  /** Refuse what the Python original refuses although it could be converted: a named tool choice, null schemas. */
+  refuseLikeOriginal?: boolean;
+  onLoss?: OnLoss;
+}
+
+/** Fields both dialects share under one name; an explicit null is forwarded. */
+const SAME_NAME = [
+  "temperature",
+  "top_p",
+  "top_logprobs",
+  "metadata",
+  "user",
+  "store",
+  "service_tier",
+  "stream",
+] as const satisfies (keyof ResponseCreateParams & keyof ChatCreateParams)[];
+
+/** What chat requests cannot say, with the values that ask for nothing. */
+const LOST: [field: keyof ResponseCreateParams, harmless: (value: unknown) => boolean][] = [
+  ["text", (value) => isObject(value) && isPlainText(value)],
+  ["truncation", (value) => value === "disabled"],
+  ["previous_response_id", () => false],
+  ["include", (value) => Array.isArray(value) && value.length === 0],
+  ["background", (value) => value === false],
+  ["prompt", () => false],
+  ["max_tool_calls", () => false],
+];
+
+const isPlainText = ({ format, verbosity }: JsonObject) =>
+  verbosity == null && (format == null || (isObject(format) && format["type"] === "text"));
+
+/**
+ * Turns a Responses request into a chat request: assistant-side items that follow each other become one message, reasoning
+ * becomes think blocks, `instructions` becomes the first system message.
+ */
+export function convertResponsesToChat(
+  params: ResponseCreateParams,
+  options: ResponsesToChatOptions = {},
+): ChatCreateParams {
+  const { onLoss } = options;
+  const turns = new ChatTurns(options);
+  if (typeof params.input === "string") turns.addUserText(params.input);
+  else for (const [index, item] of params.input.entries()) turns.add(item, index);
+  const messages = withInstructions(turns.finish(), params.instructions, onLoss);
+
+  for (const message of messages) requireText(message);
+
+  const chat: ChatCreateParams = { messages };
+  if (params.model != null) chat.model = params.model;
+  const target = chat as unknown as JsonObject;
+  for (const name of SAME_NAME) if (params[name] !== undefined) target[name] = params[name];
+  if (params.max_output_tokens != null) chat.max_tokens = params.max_output_tokens;
+  if (params.reasoning?.effort != null) chat.reasoning_effort = params.reasoning.effort;
+  if (params.reasoning?.summary != null || params.reasoning?.generate_summary != null) {
+    onLoss?.({ field: "reasoning.summary", reason: "chat requests carry only the reasoning effort" });
+  }
+  addTools(chat, params, options);
+  for (const [field, harmless] of LOST) {
+    const value = params[field];
+    if (value != null && !harmless(value)) {
+      onLoss?.({ field, reason: "chat requests have no such setting" });
+    }
+  }
+  return chat;
+}
+
+/** Chat backends take only text from the system and the developer. */
+function requireText({ role, content }: ChatMessage): void {
+  if ((role !== "system" && role !== "developer") || !Array.isArray(content)) return;
+  const other = content.find((part) => part.type !== "text");
+  if (other !== undefined)
+    unsupported(`a ${role} message cannot hold '${other.type}' parts in chat requests`);
+}
+
+/** Instructions absorb the leading run of system and developer messages, because many backends take only one. */
+function withInstructions(messages: ChatMessage[], instructions: string | null | undefined, onLoss?: OnLoss) {
+  if (!instructions) return messages;
+  const parts = [instructions];
+  let count = 0;
+  for (const message of messages) {
+    if (message.role !== "system" && message.role !== "developer") break;
+    parts.push(textOf(message.content, count, onLoss));
+    count++;
+  }
+  return [{ role: "system" as const, content: parts.join("\n\n") }, ...messages.slice(count)];
+}
+
+function textOf(content: ChatAssistantMessage["content"], index: number, onLoss?: OnLoss): string {
+  if (!Array.isArray(content)) return content ?? "";
+  const texts = content.filter((part): part is ChatTextPart => part.type === "text");
+  if (texts.length < content.length) {
+    onLoss?.({ field: `input.${index}.content`, reason: "only text can be folded into the system message" });
+  }
+  return texts.map((part) => part.text).join("");
+}
+
+function addTools(chat: ChatCreateParams, params: ResponseCreateParams, options: ResponsesToChatOptions) {
+  const tools = params.tools ?? [];
+  if (tools.length === 0) {
+    if (params.tool_choice === "required") badValue("tool_choice 'required' needs at least one tool");
+    return;
+  }
+  chat.tools = tools.map((tool, index) => toChatTool(tool, index, options));
+  if (params.parallel_tool_calls !== undefined) chat.parallel_tool_calls = params.parallel_tool_calls;
+  if (params.tool_choice !== undefined) chat.tool_choice = toChatChoice(params.tool_choice, options);
+}
+
+function toChatTool(
+  tool: Tool,
+  index: number,
+  { onLoss, refuseLikeOriginal }: ResponsesToChatOptions,
+): ChatTool {
+  // A tool with a name becomes a plain function, whatever else it was.
+  const { name, description, parameters, strict } = tool as Partial<FunctionTool>;
+  if (typeof name !== "string") {
+    return unsupported(
+      `tools.${index}: a '${tool.type}' tool has no form in chat requests; only functions have`,
+    );
+  }
+  if (tool.type !== "function")
+    onLoss?.({ field: `tools.${index}.type`, reason: "chat backends are offered a plain function" });
+  if (strict === true)
+    onLoss?.({ field: `tools.${index}.strict`, reason: "chat backends are not asked for it" });
+  if (refuseLikeOriginal && (description === null || parameters === null)) {
+    badValue(`tools.${index}: description and parameters must not be null`);
+  }
+  const definition: { name: string; description?: string; parameters?: JsonObject } = { name };
+  if (description != null) definition.description = description;
+  if (parameters != null) definition.parameters = parameters;
+  return { type: "function", function: definition };
+}
+
+function toChatChoice(choice: ToolChoice, { refuseLikeOriginal }: ResponsesToChatOptions) {
+  if (typeof choice === "string") return choice;
+  const { type, name } = choice;
+  if (!refuseLikeOriginal && type === "function" && typeof name === "string") {
+    return { type: "function" as const, function: { name } };
+  }
+  return unsupported(`tool_choice of type '${type}' has no form in chat requests`);
+}

@@ -1,0 +1,229 @@
+import { isObject, type JsonObject } from "../../python/json/json-object.ts";
+import { isTruthy } from "../../python/truth.ts";
+import type {
+  AnthropicBlock,
+  AnthropicImageBlock,
+  AnthropicMessageParam,
+  AnthropicRequest,
+  AnthropicThinking,
+  AnthropicTool,
+  AnthropicToolChoice,
+} from "../schemas/anthropic-types.ts";
+import type {
+  FunctionCall,
+  FunctionCallOutput,
+  InputPart,
+  Reasoning,
+  ResponseInputItem,
+} from "../schemas/item-types.ts";
+import { wordOf } from "../schemas/readers.ts";
+import type { ResponseCreateParams } from "../schemas/responses.ts";
+import type { Tool, ToolChoice } from "../schemas/tool-types.ts";
+import { badValue, type OnLoss, unsupported } from "./conversion-loss.ts";
+import { thinkingBlocks, toolUseBlock } from "./convert-to-anthropic-message.ts";
+import { parseImageDataUrl } from "./image-data-url.ts";
+
+/** How a Messages request is made. */
+export interface ToAnthropicRequestOptions {
+  model: string;
+  /** Used where the request sets no `max_output_tokens`; the Messages API demands a limit. */
+  maxTokens: number;
+  /** Further keys of the body; what the conversion sets wins. */
+  extraBody?: JsonObject;
+  /** Thinking may be set here, by its budget, or in `extraBody`, but only in one of the three. */
+  thinking?: AnthropicThinking | null;
+  thinkingBudgetTokens?: number | null;
+  /**
+   * Send what the Python original sends: a tool's parts as they came, although the Messages API has other names for them, and no
+   * redacted thoughts.
+   */
+  likeOriginal?: boolean;
+  onLoss?: OnLoss;
+}
+
+const LOST = [
+  "background",
+  "include",
+  "max_tool_calls",
+  "metadata",
+  "previous_response_id",
+  "prompt",
+  "reasoning",
+  "service_tier",
+  "store",
+  "text",
+  "top_logprobs",
+  "truncation",
+  "user",
+] as const satisfies (keyof ResponseCreateParams)[];
+
+/** Turns a Responses request into a Messages request for a backend of that kind. */
+export function convertToAnthropicRequest(
+  params: ResponseCreateParams,
+  options: ToAnthropicRequestOptions,
+): AnthropicRequest {
+  const { model, maxTokens, extraBody = {}, onLoss } = options;
+  const system: string[] = params.instructions ? [params.instructions] : [];
+  const messages: AnthropicMessageParam[] = [];
+  const items: ResponseInputItem[] =
+    typeof params.input === "string" ? [{ role: "user", content: params.input }] : params.input;
+  for (const [index, item] of items.entries()) addItem(item, index, messages, system, options);
+
+  const body: AnthropicRequest = {
+    ...extraBody,
+    model,
+    max_tokens: params.max_output_tokens || maxTokens,
+    messages,
+  };
+  const texts = system.filter((text) => text !== "");
+  if (system.length > 0) body.system = texts.map((text) => ({ type: "text", text }));
+  if (params.temperature != null) body.temperature = params.temperature;
+  if (params.top_p != null) body.top_p = params.top_p;
+  refuseSampling(body);
+  if (params.tools && params.tools.length > 0) body.tools = params.tools.map(toAnthropicTool);
+  if (params.tool_choice !== undefined) body.tool_choice = toAnthropicChoice(params.tool_choice);
+  if (params.parallel_tool_calls === false) {
+    onLoss?.({ field: "parallel_tool_calls", reason: "the Messages request does not ask for it" });
+  }
+  setThinking(body, options);
+  for (const field of LOST) {
+    if (params[field] != null) onLoss?.({ field, reason: "Messages requests have no such setting" });
+  }
+  return body;
+}
+
+function addItem(
+  item: ResponseInputItem,
+  index: number,
+  messages: AnthropicMessageParam[],
+  system: string[],
+  { likeOriginal = false }: ToAnthropicRequestOptions,
+) {
+  switch (item.type ?? "message") {
+    case "message":
+      addMessage(item as unknown as JsonObject, index, messages, system);
+      break;
+    case "reasoning":
+      append(messages, "assistant", thinkingBlocks(item as Reasoning, { likeOriginal }));
+      break;
+    case "function_call":
+      append(messages, "assistant", [toolUseBlock(item as FunctionCall)]);
+      break;
+    case "function_call_output": {
+      const { call_id, output } = item as FunctionCallOutput;
+      const content =
+        typeof output === "string"
+          ? output
+          : output.map((part) => (likeOriginal ? (part as never) : resultPart(part, index)));
+      append(messages, "user", [{ type: "tool_result", tool_use_id: call_id, content }]);
+      break;
+    }
+    default:
+      unsupported(`input.${index}: '${item.type}' items have no form in Messages requests`);
+  }
+}
+
+function addMessage(item: JsonObject, index: number, messages: AnthropicMessageParam[], system: string[]) {
+  const { role, content = "" } = item;
+  if (role === "system" || role === "developer") {
+    system.push(systemText(content, index));
+  } else if (role === "user" || role === "assistant") {
+    append(messages, role, contentBlocks(content, role, index));
+  } else {
+    unsupported(`input.${index}: messages of role '${wordOf(role)}' have no form in Messages requests`);
+  }
+}
+
+/** Neighbours of one role share a message, because the API wants the roles to alternate. */
+function append(messages: AnthropicMessageParam[], role: "user" | "assistant", blocks: AnthropicBlock[]) {
+  const last = messages.at(-1);
+  if (last?.role === role) last.content.push(...blocks);
+  else messages.push({ role, content: [...blocks] });
+}
+
+const TEXT_PARTS = new Set<unknown>(["input_text", "output_text", "text"]);
+
+function systemText(content: unknown, index: number): string {
+  if (typeof content === "string") return content;
+  return partsOf(content, index)
+    .map((part) => (TEXT_PARTS.has(part["type"]) ? textAt(part, "text", index) : noForm(part, index)))
+    .join("\n");
+}
+
+function contentBlocks(content: unknown, role: "user" | "assistant", index: number): AnthropicBlock[] {
+  if (typeof content === "string") return [{ type: "text", text: content }];
+  return partsOf(content, index).map((part): AnthropicBlock => {
+    if (TEXT_PARTS.has(part["type"])) return { type: "text", text: textAt(part, "text", index) };
+    if (part["type"] === "input_image" && role === "user") return imageBlock(part["image_url"], index);
+    if (part["type"] === "refusal" && role === "assistant")
+      return { type: "text", text: textAt(part, "refusal", index) };
+    return noForm(part, index);
+  });
+}
+
+function textAt(part: JsonObject, name: string, index: number): string {
+  const value = part[name];
+  return typeof value === "string" ? value : badValue(`input.${index}.content: ${name} must be text`);
+}
+
+function partsOf(content: unknown, index: number): JsonObject[] {
+  if (!Array.isArray(content) || !content.every(isObject)) {
+    badValue(`input.${index}.content must be text or a list of parts`);
+  }
+  return content;
+}
+
+const noForm = (part: JsonObject, index: number): never =>
+  unsupported(
+    `input.${index}: '${wordOf(part["type"])}' parts have no form in this place of a Messages request`,
+  );
+
+function resultPart(part: InputPart, index: number): AnthropicImageBlock | { type: "text"; text: string } {
+  if (part.type === "input_text") return { type: "text", text: part.text };
+  if (part.type === "input_image") return imageBlock(part.image_url, index);
+  return unsupported(`input.${index}: a tool result cannot carry '${part.type}' parts`);
+}
+
+function imageBlock(value: unknown, index: number): AnthropicImageBlock {
+  const url = isObject(value) ? value["url"] : value;
+  const { mediaType, data } = parseImageDataUrl(url, `input.${index}`);
+  return { type: "image", source: { type: "base64", media_type: mediaType, data } };
+}
+
+function toAnthropicTool(tool: Tool, index: number): AnthropicTool {
+  if (tool.type !== "function")
+    unsupported(`tools.${index}: '${tool.type}' tools have no form in Messages requests`);
+  const schema = (
+    isTruthy(tool.parameters) ? tool.parameters : { type: "object", properties: {} }
+  ) as AnthropicTool["input_schema"];
+  const converted: AnthropicTool = { name: tool.name, input_schema: schema };
+  if (tool.description) converted.description = tool.description;
+  return converted;
+}
+
+function toAnthropicChoice(choice: ToolChoice): AnthropicToolChoice {
+  if (choice === "required") return { type: "any" };
+  if (choice === "auto" || choice === "none") return { type: choice };
+  if (choice.type === "function" && typeof choice["name"] === "string")
+    return { type: "tool", name: choice["name"] };
+  return unsupported(`tool_choice of type '${choice.type}' has no form in Messages requests`);
+}
+
+/** These models refuse a request that sets sampling parameters, so it fails here and says which. */
+const NO_SAMPLING = ["claude-opus-4-7", "claude-opus-4-8"];
+
+function refuseSampling(body: AnthropicRequest): void {
+  if (!NO_SAMPLING.some((name) => body.model.includes(name))) return;
+  const source = body as unknown as JsonObject;
+  const given = ["temperature", "top_p", "top_k"].filter((name) => source[name] != null);
+  if (given.length > 0) badValue(`${body.model} takes no sampling parameters; leave out ${given.join(", ")}`);
+}
+
+function setThinking(body: AnthropicRequest, options: ToAnthropicRequestOptions): void {
+  const { thinking, thinkingBudgetTokens: budget } = options;
+  const sources = [body.thinking !== undefined, thinking != null, budget != null];
+  if (sources.filter(Boolean).length > 1)
+    badValue("thinking is configured in more than one of: thinking, budget, extra_body");
+  if (thinking != null) body.thinking = thinking;
+  else if (budget != null) body.thinking = { type: "enabled", budget_tokens: budget };
+}

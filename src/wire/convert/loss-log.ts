@@ -1,0 +1,28 @@
+import type { Logger } from "../../logger.ts";
+import type { Loss } from "./conversion-loss.ts";
+
+const MAX_KNOWN = 1_000;
+const OPENING = "a conversion leaves out ";
+
+/** Whether a line of a server's log tells of a loss: something to know, but nothing that holds a run up. */
+export function tellsOfLoss(line: string): boolean {
+  return line.replace(/^warning: /, "").startsWith(OPENING);
+}
+
+/** Says once what a conversion has to leave out, not once per call. */
+export class LossLog {
+  readonly #log: Logger;
+  readonly #known = new Set<string>();
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  report({ field, reason }: Loss): void {
+    // Positions differ from call to call; what is lost does not.
+    const kind = `${field.replace(/\.\d+/g, "")}: ${reason}`;
+    if (this.#known.has(kind) || this.#known.size >= MAX_KNOWN) return;
+    this.#known.add(kind);
+    this.#log.warn(`${OPENING}${kind}`);
+  }
+}

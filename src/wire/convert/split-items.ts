@@ -1,0 +1,34 @@
+import type { JsonObject } from "../../python/json/json-object.ts";
+import type { ResponseInputItem } from "../schemas/item-types.ts";
+import { typeOfUntyped } from "../schemas/validate-items.ts";
+
+/** What the model makes; results and approvals come from outside and never start the generated part. */
+const GENERATED = new Set<string>([
+  "reasoning",
+  "function_call",
+  "mcp_call",
+  "mcp_list_tools",
+  "mcp_approval_request",
+  "file_search_call",
+  "web_search_call",
+  "computer_call",
+  "image_generation_call",
+  "code_interpreter_call",
+  "local_shell_call",
+  "custom_tool_call",
+]);
+
+/** Whether the model made this item. */
+export function isGenerated(item: ResponseInputItem): boolean {
+  const type = item.type ?? typeOfUntyped(item as JsonObject);
+  if (type !== "message") return GENERATED.has(type);
+  const { role = "assistant" } = item as { role?: unknown };
+  return role === "assistant";
+}
+
+/** Cuts a flat list of items into the prompt and what the model generated, at the model's first item. */
+export function splitItems<T extends ResponseInputItem>(items: readonly T[]): { input: T[]; output: T[] } {
+  const found = items.findIndex(isGenerated);
+  const cut = found === -1 ? items.length : found;
+  return { input: items.slice(0, cut), output: items.slice(cut) };
+}

@@ -1,0 +1,145 @@
+import { isObject, type JsonObject } from "../../python/json/json-object.ts";
+import { coerceInt, isRefusal } from "../schemas/coerce-scalar.ts";
+import { int, nullable, object, type Reader, refuse } from "../schemas/readers.ts";
+
+/** Token counts of a response; a detail nobody reported is null, never 0. */
+export interface Usage {
+  input_tokens: number;
+  input_tokens_details: { cached_tokens: number | null };
+  output_tokens: number;
+  output_tokens_details: { reasoning_tokens: number | null };
+  total_tokens: number;
+  /** Ours: what the calls cost in dollars, where the price is known. */
+  ng_cost?: number;
+  /** Ours: how many of the calls were answered from the response cache. */
+  ng_cache_hits?: number;
+}
+
+const OWN_KEYS = ["ng_cost", "ng_cache_hits"] as const;
+
+/** The keys we add to a usage, of one or of two together; an unknown cost does not hide a known one. */
+export function ownUsage(...usages: readonly unknown[]): Pick<Usage, (typeof OWN_KEYS)[number]> {
+  const own: Pick<Usage, (typeof OWN_KEYS)[number]> = {};
+  for (const usage of usages) {
+    if (!isObject(usage)) continue;
+    for (const key of OWN_KEYS) {
+      const value = usage[key];
+      if (typeof value === "number") own[key] = (own[key] ?? 0) + value;
+    }
+  }
+  return own;
+}
+
+/** A count as providers report it; negative, fractional and boolean values count as missing. */
+export function countOf(value: unknown): number | null {
+  if (typeof value === "bigint") return value >= 0n ? Number(value) : null;
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
+}
+
+function firstCount(...values: unknown[]): number | null {
+  for (const value of values) {
+    const count = countOf(value);
+    if (count !== null) return count;
+  }
+  return null;
+}
+
+const COUNTS = [
+  "prompt_tokens",
+  "completion_tokens",
+  "input_tokens",
+  "output_tokens",
+  "total_tokens",
+] as const;
+
+/** A usage of any dialect whose counts are numbers, although an endpoint wrote them as text; what is no count stays as it came. */
+export function numericCounts<T>(usage: T): T {
+  if (!isObject(usage)) return usage;
+  const counts: JsonObject = {};
+  for (const name of COUNTS) {
+    const count = typeof usage[name] === "string" ? coerceInt(usage[name]) : undefined;
+    if (typeof count === "number") counts[name] = count;
+  }
+  return Object.keys(counts).length === 0 ? usage : { ...usage, ...counts };
+}
+
+/** Totals are copied as they are reported, below zero too. */
+const totalOf = (value: unknown): number | undefined =>
+  typeof value === "number" && Number.isSafeInteger(value) ? value : undefined;
+
+const detailsOf = (value: unknown): JsonObject => (isObject(value) ? value : {});
+
+/**
+ * Chat usage as Responses usage: totals are copied, not recomputed. Null where the completion has none, and where a count is missing
+ * that the others do not tell: half a usage would be taken for the whole.
+ */
+export function usageFromChat(usage: unknown): Usage | null {
+  if (!isObject(usage)) return null;
+  const total = totalOf(usage["total_tokens"]);
+  const prompt = totalOf(usage["prompt_tokens"]);
+  const completion = totalOf(usage["completion_tokens"]);
+  const rest = (other: number | undefined) =>
+    total === undefined || other === undefined ? undefined : total - other;
+  const input = prompt ?? rest(completion);
+  const output = completion ?? rest(prompt);
+  if (input === undefined || output === undefined) return null;
+  return {
+    input_tokens: input,
+    input_tokens_details: {
+      cached_tokens: firstCount(
+        detailsOf(usage["prompt_tokens_details"])["cached_tokens"],
+        usage["cached_input_tokens"],
+        usage["cache_read_input_tokens"],
+      ),
+    },
+    output_tokens: output,
+    output_tokens_details: {
+      reasoning_tokens: firstCount(
+        detailsOf(usage["completion_tokens_details"])["reasoning_tokens"],
+        usage["reasoning_output_tokens"],
+      ),
+    },
+    total_tokens: total ?? input + output,
+    ...ownUsage(usage),
+  };
+}
+
+const details = (name: string) => object({ [name]: nullable(int) }, "keep");
+
+/** Reads the usage of a Response as the Python original does: every count and every detail must be there. */
+export const readStrictUsage: Reader<Usage> = object<Usage>(
+  {
+    input_tokens: int,
+    input_tokens_details: details("cached_tokens"),
+    output_tokens: int,
+    output_tokens_details: details("reasoning_tokens"),
+    total_tokens: int,
+  },
+  "keep",
+);
+
+/** Reads the usage of a Response; missing details become null, other keys are kept, chat-shaped usage is converted. */
+export const readUsage: Reader<Usage> = (value, trail) => {
+  if (!isObject(value)) return refuse(trail, "dict_type", "Input should be a valid dictionary", value);
+  if (value["input_tokens"] === undefined && value["prompt_tokens"] !== undefined) {
+    // A usage that says too little is none; who reads it takes null too.
+    return usageFromChat(value) as Usage;
+  }
+  const usage: JsonObject = { ...value };
+  for (const name of ["input_tokens", "output_tokens", "total_tokens"]) {
+    const count = coerceInt(value[name]);
+    if (!isRefusal(count)) {
+      usage[name] = count;
+      continue;
+    }
+    trail.loc.push(name);
+    if (value[name] === undefined) refuse(trail, "missing", "Field required", value);
+    else refuse(trail, count.refused, count.msg, value[name]);
+    trail.loc.pop();
+  }
+  const input = detailsOf(value["input_tokens_details"]);
+  const output = detailsOf(value["output_tokens_details"]);
+  usage["input_tokens_details"] = { ...input, cached_tokens: countOf(input["cached_tokens"]) };
+  usage["output_tokens_details"] = { ...output, reasoning_tokens: countOf(output["reasoning_tokens"]) };
+  return usage as unknown as Usage;
+};

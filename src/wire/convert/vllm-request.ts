@@ -1,0 +1,154 @@
+import { JsonTextError, loadsPlain } from "../../python/json/json-loads.ts";
+import { isObject, type JsonObject } from "../../python/json/json-object.ts";
+import type { ChatAssistantMessage, ChatCreateParams, ChatMessage } from "../schemas/chat-types.ts";
+import { badValue, type OnLoss } from "./conversion-loss.ts";
+import { parseThinkTags } from "./think-tags.ts";
+
+/** The settings of a vLLM-style backend that shape what is sent and read; wire names, as in its config. */
+export interface VllmSettings {
+  model: string;
+  return_token_id_information?: boolean;
+  request_prompt_and_generation_token_ids?: boolean;
+  uses_reasoning_parser?: boolean;
+  uses_interleaved_reasoning?: boolean;
+  preserve_reasoning_in_assistant_content?: boolean;
+  replace_developer_role_with_system?: boolean;
+  sequential_reasoning_allowed?: boolean;
+  chat_template_kwargs?: JsonObject | null;
+  extra_body?: JsonObject | null;
+  sampling_overrides?: JsonObject | null;
+}
+
+/** A body for `/chat/completions` of a vLLM-style engine, which takes more keys than the OpenAI API. */
+export type VllmChatBody = JsonObject & { model: string; messages: ChatMessage[] };
+
+/**
+ * Builds what goes out to a vLLM-style engine. Request keys beat `extra_body` (the config's, then the row's in its metadata);
+ * `sampling_overrides` beat everything.
+ */
+export function buildVllmChatBody(
+  params: ChatCreateParams,
+  settings: VllmSettings,
+  onLoss?: OnLoss,
+): VllmChatBody {
+  const metadata = params.metadata ?? {};
+  const { top_logprobs, ...request } = params;
+  const body: VllmChatBody = {
+    ...settings.extra_body,
+    ...metadataObject(metadata, "extra_body"),
+    ...request,
+    ...(top_logprobs == null ? {} : { top_logprobs }),
+    messages: params.messages.map((message, index) => outboundMessage(message, index, settings, onLoss)),
+    model: settings.model,
+  };
+  const template = templateSettings(params, settings);
+  if (Object.keys(template).length > 0) body["chat_template_kwargs"] = template;
+  if (settings.return_token_id_information) {
+    body["logprobs"] = true;
+    body["top_logprobs"] = 0;
+    body["return_tokens_as_token_ids"] = true;
+    if (settings.request_prompt_and_generation_token_ids) body["return_token_ids"] = true;
+  }
+  Object.assign(body, settings.sampling_overrides);
+  if (settings.return_token_id_information && body["n"] != null && body["n"] !== 1) {
+    badValue("n must be 1 when token ids are returned");
+  }
+  return body;
+}
+
+/** The template settings of the config, above them those of the request, and above both those of the row in its metadata. */
+export function templateSettings(
+  params: ChatCreateParams,
+  settings: Pick<VllmSettings, "chat_template_kwargs">,
+): JsonObject {
+  const { chat_template_kwargs: asked } = params as unknown as JsonObject;
+  if (asked != null && !isObject(asked)) badValue("chat_template_kwargs must be a JSON object");
+  return {
+    ...settings.chat_template_kwargs,
+    ...asked,
+    ...metadataObject(params.metadata ?? {}, "chat_template_kwargs"),
+  };
+}
+
+/** Rows carry engine settings as JSON text, because metadata values are strings. */
+export function metadataObject(metadata: Record<string, string>, name: string): JsonObject {
+  const text = metadata[name];
+  if (!text) return {};
+  let value: unknown;
+  try {
+    value = loadsPlain(text, { allowNonFinite: true });
+  } catch (error) {
+    if (error instanceof JsonTextError) badValue(`metadata.${name} is not JSON: ${error.message}`);
+    throw error;
+  }
+  return isObject(value) ? value : badValue(`metadata.${name} must hold a JSON object`);
+}
+
+function outboundMessage(
+  message: ChatMessage,
+  index: number,
+  settings: VllmSettings,
+  onLoss?: OnLoss,
+): ChatMessage {
+  if (message.role === "developer" && settings.replace_developer_role_with_system) {
+    return { ...message, role: "system" };
+  }
+  const { uses_reasoning_parser = true, preserve_reasoning_in_assistant_content: preserve = false } =
+    settings;
+  if (message.role !== "assistant" || !uses_reasoning_parser || preserve) return message;
+  return withReasoningApart(message, index, settings, onLoss);
+}
+
+/** The engine's chat template wants earlier thoughts in a field of their own; it takes one text, so the first block goes. */
+function withReasoningApart(
+  message: ChatAssistantMessage,
+  index: number,
+  { uses_interleaved_reasoning: resend = true }: VllmSettings,
+  onLoss?: OnLoss,
+): ChatAssistantMessage {
+  let blocks: string[] = [];
+  let lost = false;
+  const cut = (text: string) => {
+    const { reasoning, content } = parseThinkTags(text);
+    lost ||= reasoning.length > 0 && blocks.length > 0;
+    if (reasoning.length > 0) blocks = reasoning;
+    return content;
+  };
+  const { content } = message;
+  const rest = Array.isArray(content)
+    ? content.map((part) => (part.type === "text" ? { ...part, text: cut(part.text) } : part))
+    : typeof content === "string"
+      ? cut(content)
+      : content;
+  const [first, ...others] = blocks;
+  if (first === undefined) return message;
+  if (lost || others.some((text) => text !== "")) {
+    onLoss?.({ field: `messages.${index}.content`, reason: "only one think block is sent back" });
+  }
+  if (!resend) return { ...message, content: rest };
+  return { ...message, content: rest, reasoning_content: first, reasoning: first };
+}
+
+const TOKENIZE_KEYS = [
+  "model",
+  "messages",
+  "tools",
+  "chat_template_kwargs",
+  "mm_processor_kwargs",
+  "required_prefix_token_ids",
+] as const;
+
+/** The body of the engine's `/tokenize`: every key of the chat body that shapes the prompt. */
+export function tokenizeBody(body: VllmChatBody): JsonObject {
+  const picked: JsonObject = {};
+  for (const key of TOKENIZE_KEYS) if (body[key] !== undefined) picked[key] = body[key];
+  return picked;
+}
+
+/** Whether the history ends in an assistant turn that says and calls nothing: thoughts only. */
+export function endsInBareReasoning(messages: readonly ChatMessage[]): boolean {
+  const last = messages.at(-1);
+  if (last?.role !== "assistant" || (last.tool_calls?.length ?? 0) > 0) return false;
+  const { content } = last;
+  return Array.isArray(content) ? content.length === 0 : !content;
+}

@@ -1,0 +1,133 @@
+/**
+ * The wire formats of language models: the Responses API that all servers speak, Chat Completions and Anthropic Messages, the conversions
+ * between them, their streams, and the token ids that training needs.
+ *
+ * @module
+ */
+export { accumulateUsage, sumUsage } from "./convert/accumulate-usage.ts";
+export {
+  ConversionError,
+  type ConversionFailure,
+  type Loss,
+  type OnLoss,
+} from "./convert/conversion-loss.ts";
+export {
+  convertAnthropicMessage,
+  type FromAnthropicMessageOptions,
+} from "./convert/convert-anthropic-message.ts";
+export { convertAnthropicRequest, type FromAnthropicOptions } from "./convert/convert-anthropic-request.ts";
+export { convertChatCompletion } from "./convert/convert-chat-completion.ts";
+export { convertChatRequest } from "./convert/convert-chat-request.ts";
+export {
+  type AssistantItem,
+  assistantMessageToItems,
+  type ChatItem,
+  type ChatToItemsOptions,
+  chatMessagesToItems,
+} from "./convert/convert-chat-to-items.ts";
+export { convertResponsesToChat, type ResponsesToChatOptions } from "./convert/convert-responses-to-chat.ts";
+export {
+  convertToAnthropicMessage,
+  type ToAnthropicMessageOptions,
+} from "./convert/convert-to-anthropic-message.ts";
+export {
+  convertToAnthropicRequest,
+  type ToAnthropicRequestOptions,
+} from "./convert/convert-to-anthropic-request.ts";
+export { stripMcpPrefix } from "./convert/mcp-tool-name.ts";
+export { type NormalizedUsage, normalizeUsage } from "./convert/normalize-usage.ts";
+export { splitItems } from "./convert/split-items.ts";
+export { parseThinkTags, type ThinkParts, wrapInThinkTags } from "./convert/think-tags.ts";
+export { ownUsage, usageFromChat } from "./convert/usage.ts";
+export { type AudioOfRow, insertAudio, takeAudio } from "./convert/vllm-audio.ts";
+export {
+  bareReasoningCompletion,
+  contextOverflowCompletion,
+  isContextOverflow,
+  mergeReasoning,
+} from "./convert/vllm-completion.ts";
+export {
+  buildVllmChatBody,
+  endsInBareReasoning,
+  metadataObject,
+  templateSettings,
+  tokenizeBody,
+  type VllmChatBody,
+  type VllmSettings,
+} from "./convert/vllm-request.ts";
+export { countingIds, type IdPrefix, type NewId, newId } from "./ids.ts";
+export {
+  functionCallOutputs,
+  functionCalls,
+  type HasOutput,
+  type LastItemText,
+  lastAssistantText,
+  lastItemText,
+  outputText,
+  type ParsedArguments,
+  parseArguments,
+  readLastItem,
+} from "./read-output.ts";
+export { rolloutIdOf } from "./rollout-id.ts";
+export { type RandomSource, sampleSchema } from "./sample-schema.ts";
+export type * from "./schemas/anthropic-types.ts";
+export type * from "./schemas/chat-types.ts";
+export { laxBool, laxFloat, laxInt, strictStr } from "./schemas/lax.ts";
+export {
+  type MaterializedCreateParams,
+  type MaterializedResponse,
+  materializeCreateParams,
+  materializeItem,
+  materializeResponse,
+} from "./schemas/materialize.ts";
+export * from "./schemas/responses.ts";
+export { CHAT_PARAM_KEYS, parseChatParams } from "./schemas/validate-chat.ts";
+export { parseChatCompletion } from "./schemas/validate-completion.ts";
+export { type ErrorDetail, type Location, ValidationError, zodDetail } from "./schemas/validation.ts";
+export { seededRandom } from "./seeded-random.ts";
+export { assembleStream } from "./stream/assemble-stream.ts";
+export { replayAnthropicFailure, replayAnthropicMessage } from "./stream/replay-anthropic.ts";
+export { type ReplayChatOptions, replayChatCompletion } from "./stream/replay-chat.ts";
+export {
+  type ReplayResponseOptions,
+  replayResponse,
+  replayResponseFailure,
+} from "./stream/replay-responses.ts";
+export { type EnvelopeOptions, responseEnvelope } from "./stream/response-envelope.ts";
+export {
+  type SanitizeChatOptions,
+  type SanitizedChatRequest,
+  sanitizeStreamingChat,
+} from "./stream/sanitize-streaming-chat.ts";
+export {
+  type NamespaceMap,
+  parseSanitizedParams,
+  type SanitizedRequest,
+  sanitizeStreamingResponses,
+} from "./stream/sanitize-streaming-responses.ts";
+export {
+  DONE,
+  decodeSse,
+  encodeSse,
+  type RawSseEvent,
+  SseDecoder,
+  type SseDecoderOptions,
+  SseError,
+  type SseEvent,
+} from "./stream/sse.ts";
+export { type Dialect, type StreamOutcome, streamOutcome, terminalOutcome } from "./stream/stream-outcome.ts";
+export {
+  type Boundary,
+  type CallTokens,
+  type Continuity,
+  callsOf,
+  classifyBoundary,
+  classifyCalls,
+} from "./tokens/token-continuity.ts";
+export {
+  rebuildFromTokens,
+  type TokenRebuild,
+  type TokenRebuildMetrics,
+  type TokenRecord,
+} from "./tokens/token-rebuild.ts";
+export { attachTokens, type FoundTokens, findTokens, TokenInformationError } from "./tokens/vllm-tokens.ts";

@@ -1,0 +1,73 @@
+import { describe, expect, it } from "vitest";
+import {
+  functionCallOutputs,
+  functionCalls,
+  lastAssistantText,
+  lastItemText,
+  outputText,
+  parseArguments,
+  readLastItem,
+} from "./read-output.ts";
+import type { ResponseOutputItem } from "./schemas/item-types.ts";
+
+const say = (...texts: string[]): ResponseOutputItem => ({
+  type: "message",
+  id: "m",
+  role: "assistant",
+  content: texts.map((text) => ({ type: "output_text", text, annotations: [] })),
+});
+const refuse: ResponseOutputItem = {
+  type: "message",
+  id: "m",
+  content: [{ type: "refusal", refusal: "no" }],
+};
+const call: ResponseOutputItem = { type: "function_call", call_id: "c", name: "f", arguments: "{}" };
+const result: ResponseOutputItem = { type: "function_call_output", call_id: "c", output: "o" };
+const think: ResponseOutputItem = { type: "reasoning", id: "r", summary: [] };
+const user: ResponseOutputItem = { type: "message", role: "user", content: "obs" };
+
+describe("outputText", () => {
+  it("joins every output_text part and nothing else", () => {
+    expect(outputText({ output: [think, say("a", "b"), call, refuse, user, say("c")] })).toBe("abc");
+    expect(outputText({ output: [] })).toBe("");
+  });
+});
+
+describe("lastItemText", () => {
+  it("reads the first part of the last item", () => {
+    expect(lastItemText({ output: [say("a"), say("b", "c")] })).toBe("b");
+    expect(lastItemText({ output: [user] })).toBe("obs");
+  });
+
+  it("is empty without output, without content, and for a call", () => {
+    for (const output of [[], [say()], [say("a"), call], [say("a"), think]])
+      expect(lastItemText({ output })).toBe("");
+  });
+
+  it("reports a refusal apart", () => {
+    expect(readLastItem({ output: [refuse] })).toEqual({ kind: "refusal", refusal: "no" });
+    expect(lastItemText({ output: [refuse] })).toBe("");
+  });
+});
+
+describe("lastAssistantText", () => {
+  it("searches backwards, joins parts and strips", () => {
+    expect(lastAssistantText({ output: [say("x"), say(" a", "b \u2003"), call, user] })).toBe("a\nb");
+    expect(lastAssistantText({ output: [say(" a", "b ")] }, { joiner: "", strip: false })).toBe(" ab ");
+    expect(lastAssistantText({ output: [call] })).toBe("");
+  });
+});
+
+describe("calls", () => {
+  it("picks calls and their outputs", () => {
+    expect(functionCalls({ output: [think, call, result] })).toEqual([call]);
+    expect(functionCallOutputs({ output: [think, call, result] })).toEqual([result]);
+  });
+
+  it("decodes arguments without throwing", () => {
+    expect(parseArguments('{"a": 1.0, "n": NaN}')).toEqual({ ok: true, value: { a: 1, n: Number.NaN } });
+    expect(parseArguments("[1]")).toEqual({ ok: false, reason: "not_object" });
+    expect(parseArguments("{broken")).toEqual({ ok: false, reason: "not_json" });
+    expect(parseArguments("")).toEqual({ ok: false, reason: "not_json" });
+  });
+});

@@ -1,0 +1,84 @@
+import { isObject } from "../python/json/json-object.ts";
+import { floatCompact } from "../python/numbers/float-text.ts";
+import { PyFloat } from "../python/numbers/py-float.ts";
+
+type Fields = Record<string, unknown>;
+
+/**
+ * JSON text of a server's answer or of a rollout row, in which rewards and log probabilities are floats: `1.0`, not `1`. Python
+ * readers take `1` for an integer: trainers then build integer tensors, and Hugging Face infers integer columns.
+ *
+ * Only the known places are written field by field; everything else goes through `JSON.stringify`.
+ */
+export function resultJson(value: unknown): string {
+  if (!isObject(value) || !hasFloats(value)) return JSON.stringify(value) ?? "null";
+  return objectText(value, resultField);
+}
+
+function hasFloats(value: Fields): boolean {
+  const { reward, reward_components, output, response } = value;
+  return (
+    isNumber(reward) ||
+    isObject(reward_components) ||
+    outputHasLogProbs(output) ||
+    (isObject(response) && outputHasLogProbs(response["output"]))
+  );
+}
+
+function outputHasLogProbs(output: unknown): boolean {
+  return (
+    Array.isArray(output) &&
+    output.some((item) => isObject(item) && Array.isArray(item["generation_log_probs"]))
+  );
+}
+
+function resultField(key: string, value: unknown): string | undefined {
+  switch (key) {
+    case "reward":
+      return floatText(value);
+    case "reward_components":
+      return isObject(value) ? objectText(value, (_, part) => floatText(part)) : JSON.stringify(value);
+    case "response":
+      return isObject(value) && outputHasLogProbs(value["output"])
+        ? objectText(value, resultField)
+        : JSON.stringify(value);
+    case "output":
+      return outputHasLogProbs(value) ? arrayText(value as unknown[], outputItem) : JSON.stringify(value);
+    default:
+      return JSON.stringify(value);
+  }
+}
+
+function outputItem(item: unknown): string | undefined {
+  return isObject(item) && Array.isArray(item["generation_log_probs"])
+    ? objectText(item, itemField)
+    : JSON.stringify(item);
+}
+
+function itemField(key: string, value: unknown): string | undefined {
+  if (key !== "generation_log_probs" || !Array.isArray(value)) return JSON.stringify(value);
+  return arrayText(value, floatText);
+}
+
+function objectText(value: Fields, write: (key: string, value: unknown) => string | undefined): string {
+  let text = "";
+  for (const key of Object.keys(value)) {
+    const member = write(key, value[key]);
+    if (member !== undefined) text += `${text === "" ? "" : ","}${JSON.stringify(key)}:${member}`;
+  }
+  return `{${text}}`;
+}
+
+function arrayText(values: readonly unknown[], write: (value: unknown) => string | undefined): string {
+  return `[${values.map((value) => write(value) ?? "null").join(",")}]`;
+}
+
+function floatText(value: unknown): string | undefined {
+  if (!isNumber(value)) return JSON.stringify(value);
+  const number = Number(value);
+  return Number.isFinite(number) ? floatCompact(number) : "null";
+}
+
+function isNumber(value: unknown): value is number | PyFloat {
+  return typeof value === "number" || value instanceof PyFloat;
+}

@@ -1,0 +1,65 @@
+import { parsePyInt } from "../python/numbers/parse-number.ts";
+import { PyFloat } from "../python/numbers/py-float.ts";
+import { pyStr } from "../python/repr.ts";
+import { ValidationError } from "./schemas/validation.ts";
+
+const ROLLOUT_ID = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
+
+/** Whether a text can be a rollout's id; such ids are safe in paths and file names. */
+export function isRolloutId(text: string): boolean {
+  return ROLLOUT_ID.test(text);
+}
+
+/** An attempt as a whole number, read the way Python's `int` reads one; 0 where none is given. */
+function attemptNumber(attempt: unknown): number {
+  if (attempt === undefined || attempt === null) return 0;
+  const read = typeof attempt === "string" ? Number(parsePyInt(attempt) ?? Number.NaN) : Number(attempt);
+  const isScalar = typeof attempt !== "object" || attempt instanceof PyFloat;
+  if (isScalar && Number.isFinite(read)) return Math.trunc(read);
+  throw new ValidationError([
+    {
+      type: "int_type",
+      loc: ["body", "_ng_attempt_index"],
+      msg: "Input should be a valid integer",
+      input: attempt,
+    },
+  ]);
+}
+
+/** The id that captures and trajectories of a rollout are filed under; undefined when the row has no identity. */
+export function rolloutIdOf(row: Readonly<Record<string, unknown>>): string | undefined {
+  const {
+    _ng_rollout_id: given,
+    _ng_task_index: task,
+    _ng_rollout_index: rollout,
+    _ng_attempt_index: attempt,
+  } = row;
+  let id: string;
+  if (given !== undefined && given !== null) {
+    if (typeof given !== "string" || !isRolloutId(given)) {
+      throw new ValidationError([
+        {
+          type: "value_error",
+          loc: ["body", "_ng_rollout_id"],
+          msg: "A rollout id is made of letters, digits, '.', '_' and '-' and starts with a letter or digit",
+          input: given,
+        },
+      ]);
+    }
+    id = given;
+  } else if (task === undefined || task === null || rollout === undefined || rollout === null) {
+    return undefined;
+  } else id = `${pyStr(task)}-${pyStr(rollout)}`;
+  const number = attemptNumber(attempt);
+  return number > 0 ? `${id}-a${number}` : id;
+}
+
+/** The rollout a row names; undefined when it names none or an impossible one, which is for others to refuse. */
+export function idInRow(row: unknown): string | undefined {
+  if (typeof row !== "object" || row === null) return undefined;
+  try {
+    return rolloutIdOf(row as Record<string, unknown>);
+  } catch {
+    return undefined;
+  }
+}

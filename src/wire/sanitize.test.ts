@@ -1,0 +1,105 @@
+import { describe, expect, it } from "vitest";
+import type { Loss } from "./convert/conversion-loss.ts";
+import { ValidationError } from "./schemas/validation.ts";
+import { sanitizeStreamingChat } from "./stream/sanitize-streaming-chat.ts";
+import { parseSanitizedParams, sanitizeStreamingResponses } from "./stream/sanitize-streaming-responses.ts";
+
+const feed = { type: "function", name: "feed", parameters: {}, strict: false };
+
+describe("sanitizeStreamingResponses", () => {
+  it("flattens namespaces, also in replayed calls and hidden tool lists", () => {
+    const { request, namespaces } = sanitizeStreamingResponses({
+      input: [
+        {
+          type: "additional_tools",
+          tools: [{ type: "namespace", name: "sea", tools: [feed] }, { type: "local_shell" }],
+        },
+        { type: "function_call", namespace: "zoo", name: "feed", call_id: "c", arguments: "{}" },
+      ],
+      tools: [{ type: "namespace", name: "zoo", tools: [feed, { nameless: true }] }, { type: "ghost" }],
+    });
+    expect(request).toEqual({
+      input: [{ type: "function_call", name: "zoo__feed", call_id: "c", arguments: "{}" }],
+      tools: [
+        { ...feed, name: "zoo__feed" },
+        { ...feed, name: "sea__feed" },
+      ],
+    });
+    expect(namespaces).toEqual({ zoo__feed: ["zoo", "feed"], sea__feed: ["sea", "feed"] });
+  });
+
+  it("hoists leading instructions and drops what does not validate, saying so", () => {
+    const losses: Loss[] = [];
+    const { request } = sanitizeStreamingResponses(
+      {
+        stream: true,
+        client_metadata: {},
+        instructions: "A",
+        input: [
+          { role: "system", content: "B" },
+          { type: "message", role: "developer", content: [{ type: "input_text", text: "C" }] },
+          { role: "user", content: "q" },
+          { role: "system", content: "late" },
+          { type: "ghost" },
+          5,
+        ],
+      },
+      (loss) => losses.push(loss),
+    );
+    expect(request).toEqual({
+      instructions: "A\n\nB\n\nC",
+      input: [
+        { role: "user", content: "q" },
+        { role: "system", content: "late" },
+      ],
+    });
+    expect(losses.map(({ field }) => field)).toEqual(["client_metadata", "input.4", "input.5"]);
+  });
+
+  it("leaves the body it was given alone", () => {
+    const body = {
+      input: [{ type: "function_call", namespace: "n", name: "f", call_id: "c", arguments: "{}" }],
+    };
+    const before = structuredClone(body);
+    sanitizeStreamingResponses(body);
+    expect(body).toEqual(before);
+  });
+});
+
+describe("parseSanitizedParams", () => {
+  it("cuts forbidden keys off deep inside and tries again", () => {
+    const losses: Loss[] = [];
+    const body = {
+      input: "x",
+      reasoning: { effort: "low", colour: "auto" },
+      tools: [{ ...feed, colour: 1 }],
+    };
+    expect(parseSanitizedParams(body, ["body"], (loss) => losses.push(loss))).toEqual({
+      input: "x",
+      reasoning: { effort: "low" },
+      tools: [feed],
+    });
+    expect(losses.map(({ field }) => field)).toEqual(["reasoning.colour", "tools.0.colour"]);
+    expect(body.reasoning).toHaveProperty("colour");
+  });
+
+  it("still refuses what is wrong", () => {
+    expect(() => parseSanitizedParams({ input: 5 })).toThrow(ValidationError);
+    expect(() => parseSanitizedParams({ reasoning: { context: 1 } })).toThrow("input: Field required");
+  });
+});
+
+describe("sanitizeStreamingChat", () => {
+  it("drops streaming settings, and unknown keys only like the original", () => {
+    const body = { messages: [], n: 1, stream: true, stream_options: { include_usage: true }, odd: 1 };
+    expect(sanitizeStreamingChat(body)).toEqual({
+      request: { messages: [], n: 1, odd: 1 },
+      includeUsage: true,
+    });
+    const lost: string[] = [];
+    const options = { likeOriginal: true, onLoss: ({ field }: { field: string }) => lost.push(field) };
+    expect(sanitizeStreamingChat(body, options).request).toEqual({ messages: [], n: 1 });
+    expect(lost).toEqual(["odd"]);
+    expect(sanitizeStreamingChat({ messages: [] }).includeUsage).toBe(false);
+  });
+});

@@ -1,0 +1,109 @@
+import type { JsonObject } from "../../python/json/json-object.ts";
+
+/** Text in a message. */
+export interface AnthropicTextBlock {
+  type: "text";
+  text: string;
+}
+
+/** An image in a message, inline. */
+export interface AnthropicImageBlock {
+  type: "image";
+  source: { type: "base64"; media_type: AnthropicImageType; data: string };
+}
+
+/** The image types the Messages API takes. */
+export const ANTHROPIC_IMAGE_TYPES = ["image/jpeg", "image/png", "image/gif", "image/webp"] as const;
+/** A media type the Messages API takes for images. */
+export type AnthropicImageType = (typeof ANTHROPIC_IMAGE_TYPES)[number];
+
+/** A tool the model wants used. */
+export interface AnthropicToolUseBlock {
+  type: "tool_use";
+  id: string;
+  name: string;
+  input: JsonObject;
+}
+
+/** What a used tool gave back. */
+export interface AnthropicToolResultBlock {
+  type: "tool_result";
+  tool_use_id: string;
+  content: string | (AnthropicTextBlock | AnthropicImageBlock)[];
+}
+
+/** What the model thought, signed by its provider. */
+export interface AnthropicThinkingBlock {
+  type: "thinking";
+  thinking: string;
+  signature: string;
+}
+
+/** What the model thought, readable to its provider only. */
+export interface AnthropicRedactedThinkingBlock {
+  type: "redacted_thinking";
+  data: string;
+}
+
+/** One block of a request's message. */
+export type AnthropicBlock =
+  | AnthropicTextBlock
+  | AnthropicImageBlock
+  | AnthropicToolUseBlock
+  | AnthropicToolResultBlock
+  | AnthropicThinkingBlock
+  | AnthropicRedactedThinkingBlock;
+
+/** One turn of a request. */
+export interface AnthropicMessageParam {
+  role: "user" | "assistant";
+  content: AnthropicBlock[];
+}
+
+/** A tool offered to the model. */
+export interface AnthropicTool {
+  name: string;
+  input_schema: { type: "object"; [key: string]: unknown };
+  description?: string;
+}
+
+/** Whether and which tool the model must use. */
+export type AnthropicToolChoice =
+  | { type: "auto" }
+  | { type: "any" }
+  | { type: "none" }
+  | { type: "tool"; name: string };
+
+/** A Messages request as we send it; `extra_body` settings may add keys. */
+export interface AnthropicRequest {
+  model: string;
+  max_tokens: number;
+  messages: AnthropicMessageParam[];
+  system?: AnthropicTextBlock[];
+  temperature?: number;
+  top_p?: number;
+  tools?: AnthropicTool[];
+  tool_choice?: AnthropicToolChoice;
+  thinking?: AnthropicThinking;
+}
+
+/** Whether the model thinks, and how much. */
+export type AnthropicThinking = { type: "enabled"; budget_tokens: number } | { type: "disabled" };
+
+/** One block of an answer. */
+export type AnthropicOutputBlock =
+  | AnthropicTextBlock
+  | AnthropicThinkingBlock
+  | AnthropicRedactedThinkingBlock
+  | AnthropicToolUseBlock;
+
+/** A Messages answer in the shape we give to clients; what has no value is left out. */
+export interface AnthropicMessage {
+  id: string;
+  type: "message";
+  role: "assistant";
+  model: string;
+  content: AnthropicOutputBlock[];
+  stop_reason: "end_turn" | "max_tokens" | "tool_use" | "refusal";
+  usage: { input_tokens: number; output_tokens: number };
+}

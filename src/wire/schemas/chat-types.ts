@@ -1,0 +1,194 @@
+import type { JsonObject } from "../../python/json/json-object.ts";
+import type { TokenInformation } from "./item-types.ts";
+
+/** Text in a chat message. */
+export interface ChatTextPart {
+  type: "text";
+  text: string;
+}
+
+/** An image in a user message, by link or data URL. */
+export interface ChatImagePart {
+  type: "image_url";
+  image_url: { url: string; detail?: "auto" | "low" | "high" };
+}
+
+/** A video in a user message; an extension of vLLM. */
+export interface ChatVideoPart {
+  type: "video_url";
+  video_url: string | { url: string };
+}
+
+/** A recording in a user message by link; an extension of vLLM. */
+export interface ChatAudioUrlPart {
+  type: "audio_url";
+  audio_url: { url: string };
+}
+
+/** A recording in a user message, inline. */
+export interface ChatInputAudioPart {
+  type: "input_audio";
+  input_audio: { data: string; format: "wav" | "mp3" };
+}
+
+/** A file in a user message. */
+export interface ChatFilePart {
+  type: "file";
+  file: { file_data?: string; file_id?: string; filename?: string };
+}
+
+/** The model declining to answer. */
+export interface ChatRefusalPart {
+  type: "refusal";
+  refusal: string;
+}
+
+/** One part of a user message; video and audio links are extensions that vLLM understands. */
+export type ChatUserPart =
+  | ChatTextPart
+  | ChatImagePart
+  | ChatVideoPart
+  | ChatAudioUrlPart
+  | ChatInputAudioPart
+  | ChatFilePart;
+
+/** A function the model wants called. */
+export interface ChatFunctionCall {
+  id: string;
+  type: "function";
+  function: { name: string; arguments: string };
+}
+
+/** A custom tool the model wants called with free text. */
+export interface ChatCustomCall {
+  id: string;
+  type: "custom";
+  custom: { name: string; input: string };
+}
+
+/** A tool the model wants called. */
+export type ChatToolCall = ChatFunctionCall | ChatCustomCall;
+
+/** What the system or the developer says. */
+export interface ChatInstructionMessage {
+  role: "system" | "developer";
+  content: string | ChatTextPart[];
+  name?: string;
+}
+
+/** What the user says. */
+export interface ChatUserMessage {
+  role: "user";
+  content: string | ChatUserPart[];
+  name?: string;
+}
+
+/** What the model said, thought and called. */
+export interface ChatAssistantMessage extends Partial<TokenInformation> {
+  role: "assistant";
+  content?: string | (ChatTextPart | ChatRefusalPart)[] | null;
+  tool_calls?: ChatToolCall[];
+  refusal?: string | null;
+  name?: string;
+  /** What the model thought, where the engine reports it apart from the content; both names are in use. */
+  reasoning_content?: string | null;
+  reasoning?: string | null;
+  /** The one call of clients and engines that know no `tool_calls` yet. */
+  function_call?: { name: string; arguments: string } | null;
+}
+
+/** What a called tool gave back. */
+export interface ChatToolMessage {
+  role: "tool";
+  content: string | ChatTextPart[];
+  tool_call_id: string;
+}
+
+/** One turn of a chat conversation. */
+export type ChatMessage = ChatInstructionMessage | ChatUserMessage | ChatAssistantMessage | ChatToolMessage;
+
+/** A function offered to the model. */
+export interface ChatFunctionTool {
+  type: "function";
+  function: { name: string; description?: string; parameters?: JsonObject; strict?: boolean | null };
+}
+
+/** A custom tool offered to the model. */
+export interface ChatCustomTool {
+  type: "custom";
+  custom: { name: string; description?: string; format?: JsonObject };
+}
+
+/** A tool offered to the model. */
+export type ChatTool = ChatFunctionTool | ChatCustomTool;
+
+/** Whether and which tool the model must call. */
+export type ChatToolChoice =
+  | "none"
+  | "auto"
+  | "required"
+  | { type: "function"; function: { name: string } }
+  | { type: "custom"; custom: { name: string } };
+
+/** The body of `POST /v1/chat/completions`; a key that is absent was not set. */
+export interface ChatCreateParams {
+  messages: ChatMessage[];
+  model?: string | null;
+  audio?: JsonObject | null;
+  frequency_penalty?: number | null;
+  logit_bias?: Record<string, number> | null;
+  logprobs?: boolean | null;
+  max_completion_tokens?: number | null;
+  max_tokens?: number | null;
+  metadata?: Record<string, string> | null;
+  modalities?: ("text" | "audio")[] | null;
+  n?: number | null;
+  parallel_tool_calls?: boolean;
+  prediction?: JsonObject | null;
+  presence_penalty?: number | null;
+  reasoning_effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max" | null;
+  response_format?: JsonObject | null;
+  seed?: number | null;
+  service_tier?: "auto" | "default" | "flex" | "scale" | "priority" | null;
+  stop?: string | string[] | null;
+  store?: boolean | null;
+  stream?: false | null;
+  stream_options?: { include_obfuscation?: boolean; include_usage?: boolean } | null;
+  temperature?: number | null;
+  tool_choice?: ChatToolChoice | null;
+  tools?: ChatTool[] | null;
+  top_logprobs?: number | null;
+  top_p?: number | null;
+  user?: string | null;
+  web_search_options?: JsonObject | null;
+}
+
+/** One generated token and its log-probability. */
+export interface ChatTokenLogprob {
+  token: string;
+  logprob: number;
+  bytes?: number[] | null;
+  top_logprobs?: unknown[];
+}
+
+/** One of the answers in a completion. */
+export interface ChatChoice {
+  index: number;
+  finish_reason: string | null;
+  message: ChatAssistantMessage;
+  logprobs?: { content?: ChatTokenLogprob[] | null } | null;
+  /** vLLM: the generated token ids. */
+  token_ids?: number[] | null;
+}
+
+/** What a chat endpoint answered, read leniently: keys we do not know are kept. */
+export interface ChatCompletion {
+  id: string;
+  created: number;
+  model: string;
+  object?: "chat.completion";
+  choices: ChatChoice[];
+  usage?: JsonObject | null;
+  /** vLLM: the prompt's token ids. */
+  prompt_token_ids?: number[] | null;
+}

@@ -1,0 +1,172 @@
+import { isObject, type JsonObject } from "../../python/json/json-object.ts";
+import type { Usage } from "../convert/usage.ts";
+import type { OutputPart, ResponseInputItem, ResponseOutputItem, TokenInformation } from "./item-types.ts";
+import { CREATE_PARAM_KEYS, RESPONSE_KEYS, type Response, type ResponseCreateParams } from "./responses.ts";
+import type { Tool } from "./tool-types.ts";
+
+/** Request params with every key present, as `/verify` echoes them. */
+export type MaterializedCreateParams = Required<ResponseCreateParams>;
+
+/** A Response with every key present; unknown ones stay null. */
+export type MaterializedResponse = Required<Response>;
+
+function tokensOf(item: Partial<TokenInformation>): Partial<TokenInformation> {
+  if (item.prompt_token_ids === undefined) return {};
+  const { prompt_token_ids, generation_token_ids, generation_log_probs, routed_experts } = item;
+  const tokens = { prompt_token_ids, generation_token_ids, generation_log_probs };
+  return routed_experts === undefined ? tokens : { ...tokens, routed_experts };
+}
+
+function materializePart(part: OutputPart): OutputPart {
+  return part.type === "refusal"
+    ? { refusal: part.refusal, type: part.type }
+    : { annotations: part.annotations, text: part.text, type: part.type, logprobs: part.logprobs ?? null };
+}
+
+/** An item with its defaults filled in: message type and status, null for absent ids, statuses and contents. */
+export function materializeItem<T extends ResponseInputItem>(item: T): T;
+export function materializeItem(item: ResponseInputItem): ResponseInputItem {
+  switch (item.type) {
+    case "function_call":
+      return {
+        ...tokensOf(item),
+        arguments: item.arguments,
+        call_id: item.call_id,
+        name: item.name,
+        type: item.type,
+        id: item.id ?? null,
+        status: item.status ?? null,
+      };
+    case "function_call_output":
+      return {
+        ...tokensOf(item),
+        call_id: item.call_id,
+        output: item.output,
+        type: item.type,
+        id: item.id ?? null,
+        status: item.status ?? null,
+      };
+    case "reasoning":
+      return {
+        ...tokensOf(item),
+        id: item.id,
+        summary: item.summary,
+        type: item.type,
+        encrypted_content: item.encrypted_content ?? null,
+        content: item.content ?? null,
+      };
+    case "message":
+    case undefined:
+      return materializeMessage(item as MessageLike) ?? item;
+    default:
+      return item;
+  }
+}
+
+type MessageLike = Partial<TokenInformation> & Record<"id" | "role" | "content" | "status", unknown>;
+
+const EASY_ROLES = new Set<unknown>(["user", "assistant", "system", "developer"]);
+
+const partsAre = (content: unknown, matches: (part: JsonObject) => boolean): boolean =>
+  Array.isArray(content) && content.every((part) => isObject(part) && matches(part));
+
+const isOutputPart = (part: JsonObject) =>
+  part["type"] === "refusal" || (part["type"] === "output_text" && part["annotations"] !== undefined);
+
+const isInputPart = (part: JsonObject) =>
+  typeof part["type"] === "string" && part["type"].startsWith("input_");
+
+/** Untyped items that are no messages come through here too and must stay as they are. */
+function materializeMessage(item: MessageLike): ResponseInputItem | undefined {
+  const { id, role, content, status } = item;
+  if (typeof id === "string" && partsAre(content, isOutputPart)) {
+    return {
+      ...tokensOf(item),
+      id,
+      content: (content as OutputPart[]).map(materializePart),
+      role: "assistant",
+      status: (status as "completed" | undefined) ?? "completed",
+      type: "message",
+    };
+  }
+  if (!EASY_ROLES.has(role) || !(typeof content === "string" || partsAre(content, isInputPart)))
+    return undefined;
+  return { ...tokensOf(item), content, role, type: "message" } as ResponseInputItem;
+}
+
+function materializeTool(tool: Tool): Tool {
+  if (tool.type !== "function") return tool;
+  const { name, parameters, strict, type, description, ...rest } = tool;
+  return {
+    name,
+    parameters: parameters ?? null,
+    strict: strict ?? null,
+    type,
+    description: description ?? null,
+    ...rest,
+  } as Tool;
+}
+
+function materializeUsage(usage: Usage): Usage {
+  const { input_tokens, input_tokens_details, output_tokens, output_tokens_details, total_tokens, ...rest } =
+    usage;
+  return {
+    input_tokens,
+    input_tokens_details: input_tokens_details ?? { cached_tokens: null },
+    output_tokens,
+    output_tokens_details: output_tokens_details ?? { reasoning_tokens: null },
+    total_tokens,
+    ...rest,
+  };
+}
+
+const withNulls = (keys: readonly string[], value: unknown) => {
+  if (!isObject(value)) return value ?? null;
+  const filled: JsonObject = {};
+  for (const key of keys) filled[key] = value[key] ?? null;
+  return { ...filled, ...value };
+};
+
+/** Every key, null: a copy of this to start with costs less than adding the keys one by one. */
+const nulls = (keys: readonly string[]): Readonly<JsonObject> =>
+  JSON.parse(`{${keys.map((key) => `"${key}":null`).join()}}`) as JsonObject;
+const NO_PARAMS = nulls(CREATE_PARAM_KEYS);
+const NO_RESPONSE = nulls(RESPONSE_KEYS);
+
+/** Fills in every optional key of a request: null, or the API's default for tools and tool choice. */
+export function materializeCreateParams(params: ResponseCreateParams): MaterializedCreateParams {
+  const source = params as unknown as JsonObject;
+  const result: JsonObject = { ...NO_PARAMS };
+  for (const key of Object.keys(source)) if (Object.hasOwn(NO_PARAMS, key)) result[key] = source[key] ?? null;
+  result["input"] =
+    typeof params.input === "string" ? params.input : params.input.map((item) => materializeItem(item));
+  result["parallel_tool_calls"] = params.parallel_tool_calls ?? true;
+  result["tool_choice"] = params.tool_choice ?? "auto";
+  result["tools"] = params.tools ?? [];
+  return result as unknown as MaterializedCreateParams;
+}
+
+/** Fills in every key of a Response the API knows; extra keys stay where they are, behind the known ones. */
+export function materializeResponse(response: Response): MaterializedResponse {
+  const source = response as unknown as JsonObject;
+  const result: JsonObject = { ...NO_RESPONSE };
+  for (const key of Object.keys(source)) {
+    if (Object.hasOwn(NO_RESPONSE, key)) result[key] = source[key] ?? null;
+    else define(result, key, source[key]);
+  }
+  result["output"] = response.output.map((item: ResponseOutputItem) => materializeItem(item));
+  result["tools"] = response.tools.map(materializeTool);
+  result["reasoning"] = withNulls(["effort", "generate_summary", "summary"], response.reasoning);
+  result["text"] = withNulls(["format", "verbosity"], response.text);
+  result["incomplete_details"] = withNulls(["reason"], response.incomplete_details);
+  if (response.usage) result["usage"] = materializeUsage(response.usage);
+  if (Array.isArray(response.instructions)) {
+    result["instructions"] = response.instructions.map((item) => materializeItem(item));
+  }
+  return result as unknown as MaterializedResponse;
+}
+
+/** Keys come from outside: `__proto__` is one like any other. */
+function define(target: JsonObject, key: string, value: unknown): void {
+  Object.defineProperty(target, key, { value, enumerable: true, writable: true, configurable: true });
+}

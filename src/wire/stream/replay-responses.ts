@@ -1,0 +1,47 @@
+import { isObject, type JsonObject } from "../../python/json/json-object.ts";
+import { newId as freshId, type NewId } from "../ids.ts";
+import { itemSteps } from "./replay-item.ts";
+import type { NamespaceMap } from "./sanitize-streaming-responses.ts";
+import type { SseEvent } from "./sse.ts";
+
+const frame = (type: string, fields: JsonObject): SseEvent => ({ event: type, data: { type, ...fields } });
+
+/** What a replayed stream holds. */
+export interface ReplayResponseOptions {
+  /** Only the events the Python original sends: no shells, no deltas, no numbers. */
+  likeOriginal?: boolean;
+}
+
+/** Replays a finished response as the stream a client of the Responses API expects. */
+export function* replayResponse(
+  response: object,
+  namespaces: NamespaceMap = {},
+  { likeOriginal = false }: ReplayResponseOptions = {},
+): Generator<SseEvent> {
+  const source = response as JsonObject;
+  const items = Array.isArray(source["output"]) ? source["output"] : [];
+  const output = items.map((item: unknown) => restoreNamespace(item, namespaces));
+  let sequence_number = 0;
+  const numbered = (type: string, fields: JsonObject) =>
+    frame(type, likeOriginal ? fields : { ...fields, sequence_number: sequence_number++ });
+  yield numbered("response.created", { response: { ...source, status: "in_progress", output: [] } });
+  for (const [output_index, item] of output.entries()) {
+    if (likeOriginal) yield numbered("response.output_item.done", { output_index, item });
+    else for (const [type, fields] of itemSteps(item)) yield numbered(type, { output_index, ...fields });
+  }
+  yield numbered("response.completed", { response: { ...source, output } });
+}
+
+function restoreNamespace(item: unknown, namespaces: NamespaceMap): unknown {
+  if (!isObject(item) || item["type"] !== "function_call" || typeof item["name"] !== "string") return item;
+  const found = Object.hasOwn(namespaces, item["name"]) ? namespaces[item["name"]] : undefined;
+  return found === undefined ? item : { ...item, name: found[1], namespace: found[0] };
+}
+
+/** Replays a backend's failure: once a stream has begun, HTTP 200 is out and only an event can tell. */
+export function* replayResponseFailure(message: string, newId: NewId = freshId): Generator<SseEvent> {
+  const error = { code: "server_error", message };
+  const response = { id: newId("resp"), object: "response", status: "failed", output: [], error };
+  yield frame("response.created", { response: { ...response, status: "in_progress" } });
+  yield frame("response.failed", { response });
+}

@@ -1,0 +1,140 @@
+import { GymError } from "../../errors.ts";
+import { dumps } from "../../python/json/json-dumps.ts";
+
+/** One server-sent event; `event` is null where the frame has no event line. */
+export interface SseEvent {
+  event: string | null;
+  /** The decoded data, or the text itself where it is no JSON (`[DONE]`). */
+  data: unknown;
+}
+
+/** Ends a chat stream. */
+export const DONE = "[DONE]";
+
+/** The bytes of one event as text; JSON is written as Python writes it, which keeps it on one line. */
+export function encodeSse({ event, data }: SseEvent): string {
+  const text = data === DONE ? DONE : dumps(data);
+  return event === null ? `data: ${text}\n\n` : `event: ${event}\ndata: ${text}\n\n`;
+}
+
+/** Longest line and event a stream may send before it is given up. */
+export const MAX_EVENT_CHARACTERS = 64 * 1024 * 1024;
+
+/** A stream that breaks the rules of server-sent events or our limits. */
+export class SseError extends GymError {
+  constructor(message: string) {
+    super("SSE_LIMIT", message);
+  }
+}
+
+/** One event with its data still as text. */
+export interface RawSseEvent {
+  event: string | null;
+  data: string;
+}
+
+/** Limits of a decoder. */
+export interface SseDecoderOptions {
+  maxEventCharacters?: number;
+}
+
+/**
+ * Decodes server-sent events from chunks of any size, with CRLF, LF or CR line ends. Feed it with `push`, and call `end` once to
+ * get an event whose closing blank line never came.
+ */
+export class SseDecoder {
+  readonly #decoder = new TextDecoder("utf-8");
+  readonly #limit: number;
+  #rest = "";
+  #event: string | null = null;
+  #data: string[] = [];
+  #size = 0;
+  #skipLineFeed = false;
+
+  constructor(options: SseDecoderOptions = {}) {
+    this.#limit = options.maxEventCharacters ?? MAX_EVENT_CHARACTERS;
+  }
+
+  push(chunk: Uint8Array | string): RawSseEvent[] {
+    return this.#read(typeof chunk === "string" ? chunk : this.#decoder.decode(chunk, { stream: true }));
+  }
+
+  end(): RawSseEvent[] {
+    const events = this.#read(this.#decoder.decode());
+    if (this.#rest !== "") {
+      this.#addLine(this.#rest);
+      this.#rest = "";
+    }
+    const last = this.#take();
+    return last === undefined ? events : [...events, last];
+  }
+
+  #read(text: string): RawSseEvent[] {
+    const events: RawSseEvent[] = [];
+    let start = 0;
+    let buffer = this.#rest === "" ? text : this.#rest + text;
+    if (this.#skipLineFeed && buffer !== "") {
+      if (buffer.startsWith("\n")) buffer = buffer.slice(1);
+      this.#skipLineFeed = false;
+    }
+    const lineEnd = /\r\n|\r|\n/g;
+    // Only the new text can hold line ends; what was left over is known to have none.
+    lineEnd.lastIndex = Math.min(this.#rest.length, buffer.length);
+    for (let match = lineEnd.exec(buffer); match !== null; match = lineEnd.exec(buffer)) {
+      const line = buffer.slice(start, match.index);
+      start = match.index + match[0].length;
+      if (match[0] === "\r" && start === buffer.length) this.#skipLineFeed = true;
+      if (line !== "") this.#addLine(line);
+      else {
+        const event = this.#take();
+        if (event !== undefined) events.push(event);
+      }
+    }
+    this.#rest = buffer.slice(start);
+    if (this.#rest.length + this.#size > this.#limit) this.#tooLong();
+    return events;
+  }
+
+  #addLine(line: string): void {
+    const colon = line.indexOf(":");
+    if (colon === 0) return;
+    const field = colon === -1 ? line : line.slice(0, colon);
+    const value = colon === -1 ? "" : line.slice(line[colon + 1] === " " ? colon + 2 : colon + 1);
+    if (field === "event") this.#event = value;
+    else if (field === "data") {
+      this.#data.push(value);
+      this.#size += value.length;
+      if (this.#size > this.#limit) this.#tooLong();
+    }
+  }
+
+  #take(): RawSseEvent | undefined {
+    const event = this.#data.length === 0 ? undefined : { event: this.#event, data: this.#data.join("\n") };
+    this.#event = null;
+    this.#data = [];
+    this.#size = 0;
+    return event;
+  }
+
+  #tooLong(): never {
+    throw new SseError(`an event of the stream is longer than ${this.#limit} characters`);
+  }
+}
+
+/** Decodes a whole stream that is in memory; data that is no JSON comes as text. */
+export function decodeSse(text: string | Uint8Array, options: SseDecoderOptions = {}): SseEvent[] {
+  const decoder = new SseDecoder(options);
+  return [...decoder.push(text), ...decoder.end()].map(({ event, data }) => ({
+    event,
+    data: parseData(data),
+  }));
+}
+
+/** The JSON value of an event's data, or the text where it is none. */
+export function parseData(data: string): unknown {
+  try {
+    return JSON.parse(data);
+  } catch {
+    return data;
+  }
+}

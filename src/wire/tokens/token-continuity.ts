@@ -1,0 +1,77 @@
+import { isGenerated } from "../convert/split-items.ts";
+import type { ResponseOutputItem } from "../schemas/item-types.ts";
+
+/** The token ids of one model call. */
+export interface CallTokens {
+  readonly prompt_token_ids: readonly number[];
+  readonly generation_token_ids: readonly number[];
+}
+
+/**
+ * How a call's prompt relates to the call before it: it continues its tokens exactly, it departs from them after `agreeing` tokens
+ * (in the old prompt, or in what was generated), or it cannot be told because ids are missing.
+ */
+export type Boundary =
+  | { kind: "extend" }
+  | { kind: "fork"; agreeing: number; departsIn: "prompt" | "generation" }
+  | { kind: "lost" };
+
+/** Classifies the boundary between two consecutive calls; undefined stands for a call whose ids are unknown. */
+export function classifyBoundary(previous: CallTokens | undefined, next: CallTokens | undefined): Boundary {
+  if (previous === undefined || next === undefined) return { kind: "lost" };
+  const { prompt_token_ids: prompt, generation_token_ids: generation } = previous;
+  const inPrompt = agreement(next.prompt_token_ids, 0, prompt);
+  if (inPrompt < prompt.length) return { kind: "fork", agreeing: inPrompt, departsIn: "prompt" };
+  const inGeneration = agreement(next.prompt_token_ids, prompt.length, generation);
+  if (inGeneration < generation.length) {
+    return { kind: "fork", agreeing: inPrompt + inGeneration, departsIn: "generation" };
+  }
+  return { kind: "extend" };
+}
+
+/** How many ids of `expected` stand in `ids` from `offset` on. */
+function agreement(ids: readonly number[], offset: number, expected: readonly number[]): number {
+  let count = 0;
+  while (count < expected.length && ids[offset + count] === expected[count]) count++;
+  return count;
+}
+
+/** The boundaries of a rollout and how many of each kind there are. */
+export interface Continuity {
+  boundaries: Boundary[];
+  counts: Record<Boundary["kind"], number>;
+}
+
+/** Classifies every boundary of a rollout's calls. */
+export function classifyCalls(calls: readonly (CallTokens | undefined)[]): Continuity {
+  const counts = { extend: 0, fork: 0, lost: 0 };
+  const boundaries: Boundary[] = [];
+  for (let index = 1; index < calls.length; index++) {
+    const boundary = classifyBoundary(calls[index - 1], calls[index]);
+    counts[boundary.kind]++;
+    boundaries.push(boundary);
+  }
+  return { boundaries, counts };
+}
+
+/**
+ * The model calls of a trajectory, in order. The last item of a call carries its ids, so each such item ends a call; generated items
+ * before a tool's output that carry none are a call whose ids are lost.
+ */
+export function callsOf(output: readonly ResponseOutputItem[]): (CallTokens | undefined)[] {
+  const calls: (CallTokens | undefined)[] = [];
+  let open = false;
+  for (const item of output) {
+    const { prompt_token_ids, generation_token_ids } = item;
+    if (prompt_token_ids !== undefined && generation_token_ids !== undefined) {
+      calls.push({ prompt_token_ids, generation_token_ids });
+      open = false;
+    } else if (isGenerated(item)) open = true;
+    else {
+      if (open) calls.push(undefined);
+      open = false;
+    }
+  }
+  if (open) calls.push(undefined);
+  return calls;
+}

@@ -1,0 +1,157 @@
+import { GymError } from "../../errors.ts";
+import type { JsonObject } from "../../python/json/json-object.ts";
+import { parsePyInt } from "../../python/numbers/parse-number.ts";
+import { isPyFloat, isPyInt } from "../../python/numbers/py-float.ts";
+import type { ChatAssistantMessage, ChatChoice, ChatCompletion } from "../schemas/chat-types.ts";
+import type { TokenInformation } from "../schemas/item-types.ts";
+
+/** An engine's answer without the token ids it was asked for, or with ids that contradict each other. */
+export class TokenInformationError extends GymError {
+  constructor(message: string) {
+    super("TOKEN_INFORMATION", message);
+  }
+}
+
+const fail = (message: string): never => {
+  throw new TokenInformationError(message);
+};
+
+/** The token ids found in an answer. */
+export type FoundTokens =
+  | { kind: "complete"; tokens: TokenInformation }
+  /** The prompt's ids have to be asked for at `/tokenize`. */
+  | { kind: "prompt-missing"; generation_token_ids: number[]; generation_log_probs: number[] };
+
+/**
+ * Finds the token ids of an engine's answer: on the message, beside the choice, or written into the log-probabilities. Sources that
+ * are there must agree; half of one is an error; ids are never invented.
+ */
+export function findTokens(completion: ChatCompletion): FoundTokens {
+  const [choice] = completion.choices;
+  if (choice === undefined) return fail("the completion has no choices");
+  const onMessage = messageTokens(choice.message);
+  const beside = idsBesideChoice(completion, choice);
+  if (onMessage !== undefined) {
+    if (beside !== undefined) {
+      requireEqual(
+        onMessage.prompt_token_ids,
+        beside.prompt,
+        "the message's and the response's prompt token ids",
+      );
+      requireEqual(
+        onMessage.generation_token_ids,
+        beside.generation,
+        "the message's and the choice's token ids",
+      );
+    }
+    return { kind: "complete", tokens: onMessage };
+  }
+  const { ids, logProbs } = idsInLogprobs(choice);
+  if (beside === undefined) {
+    return { kind: "prompt-missing", generation_token_ids: ids, generation_log_probs: logProbs };
+  }
+  requireEqual(beside.generation, ids, "the choice's token ids and those of its log-probabilities");
+  return { kind: "complete", tokens: bundle(beside.prompt, ids, logProbs, choice.message) };
+}
+
+/** Puts token ids on the message and takes the fields they came in out of the answer. */
+export function attachTokens(
+  completion: ChatCompletion,
+  found: FoundTokens,
+  promptTokenIds?: readonly number[],
+): ChatCompletion {
+  const [choice = fail("the completion has no choices"), ...others] = completion.choices;
+  const tokens =
+    found.kind === "complete"
+      ? found.tokens
+      : bundle(
+          promptTokenIds ?? fail("the prompt's token ids are missing"),
+          found.generation_token_ids,
+          found.generation_log_probs,
+          choice.message,
+        );
+  const { prompt_token_ids: _prompt, ...rest } = completion;
+  const { token_ids: _ids, ...bare } = choice;
+  const message = { ...choice.message, ...tokens };
+  // Log-probabilities go only where the token lists were made of them.
+  if (messageTokens(choice.message) === undefined) delete bare.logprobs;
+  return { ...rest, choices: [{ ...bare, message }, ...others] };
+}
+
+function bundle(
+  prompt: readonly number[],
+  generation: readonly number[],
+  logProbs: readonly number[],
+  message: ChatAssistantMessage,
+): TokenInformation {
+  if (generation.length !== logProbs.length) {
+    fail(`${generation.length} token ids came with ${logProbs.length} log-probabilities`);
+  }
+  // JSON cannot carry such a number on, and no trainer could use it.
+  if (!logProbs.every(Number.isFinite)) fail("a log-probability of a generated token is not a finite number");
+  const tokens: TokenInformation = {
+    prompt_token_ids: [...prompt],
+    generation_token_ids: [...generation],
+    generation_log_probs: [...logProbs],
+  };
+  if (message.routed_experts != null) tokens.routed_experts = message.routed_experts;
+  return tokens;
+}
+
+const isIds = (value: unknown): value is number[] => Array.isArray(value) && value.every(Number.isInteger);
+const isNumbers = (value: unknown): value is number[] =>
+  Array.isArray(value) && value.every((entry) => typeof entry === "number");
+
+function messageTokens(message: ChatAssistantMessage): TokenInformation | undefined {
+  const {
+    prompt_token_ids: prompt,
+    generation_token_ids: generation,
+    generation_log_probs: logProbs,
+  } = message;
+  if (prompt === undefined && generation === undefined && logProbs === undefined) return undefined;
+  if (!isIds(prompt) || !isIds(generation) || !isNumbers(logProbs)) {
+    return fail("the message carries a part of the token lists only, or lists that hold no token ids");
+  }
+  return bundle(prompt, generation, logProbs, message);
+}
+
+function idsBesideChoice(completion: ChatCompletion, choice: ChatChoice) {
+  const { prompt_token_ids: prompt } = completion;
+  const { token_ids: generation } = choice;
+  if (prompt == null && generation == null) return undefined;
+  if (!isIds(prompt)) return fail("token_ids came without prompt_token_ids");
+  if (!isIds(generation)) return fail("prompt_token_ids came without the choice's token_ids");
+  return { prompt, generation };
+}
+
+const TOKEN_ID = "token_id:";
+
+/** The id in a text such as `token_id:17`, read the way Python's `int` reads one. */
+function tokenIdOf(token: unknown): number | undefined {
+  if (typeof token !== "string" || !token.startsWith(TOKEN_ID)) return undefined;
+  const id = parsePyInt(token.slice(TOKEN_ID.length));
+  return id === undefined ? undefined : Number(id);
+}
+
+function idsInLogprobs(choice: ChatChoice): { ids: number[]; logProbs: number[] } {
+  const entries: unknown = choice.logprobs?.content;
+  if (!Array.isArray(entries))
+    return fail("the engine answered without log-probabilities although they were asked for");
+  const ids: number[] = [];
+  const logProbs: number[] = [];
+  for (const [index, entry] of (entries as (JsonObject | null)[]).entries()) {
+    const id = tokenIdOf(entry?.["token"]);
+    const logProb = entry?.["logprob"];
+    if (id === undefined) return fail(`logprobs.content.${index}.token has not the form token_id:<number>`);
+    if (!isPyFloat(logProb) && !isPyInt(logProb))
+      return fail(`logprobs.content.${index}.logprob is no number`);
+    ids.push(id);
+    logProbs.push(Number(logProb));
+  }
+  return { ids, logProbs };
+}
+
+function requireEqual(left: readonly number[], right: readonly number[], what: string): void {
+  const differs = left.length !== right.length || left.some((id, index) => id !== right[index]);
+  if (differs) fail(`${what} differ`);
+}

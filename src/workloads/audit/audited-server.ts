@@ -1,0 +1,100 @@
+import { type LocalServer, serverOf } from "../../calls/direct-call.ts";
+import { RunClient } from "../../calls/run-client.ts";
+import { findPath } from "../../config/paths.ts";
+import type { ServerDefinition } from "../../definitions/definitions.ts";
+import { createApp } from "../../hosting/apps/create-app.ts";
+import { messageItem, verifyBody } from "../../hosting/response-items.ts";
+import { TestServer } from "../../hosting/test-server.ts";
+import { silentLogger } from "../../logger.ts";
+import type { JsonObject } from "../../python/json/json-object.ts";
+
+/** How the judge behaves that stands in for every other server of the config. */
+export type JudgeMode =
+  | "accept"
+  | "reject"
+  /** Repeats what it was asked before it rejects, so that a verdict in the answer comes first. */
+  | "quote-and-reject"
+  /** Says something that is no verdict. */
+  | "babble"
+  | "fail";
+
+export interface ServerUnderAudit {
+  readonly name: string;
+  readonly implementation: string;
+  readonly directory: string;
+  readonly definition: ServerDefinition;
+  readonly config: JsonObject;
+  readonly globalConfig: JsonObject;
+  /** The other servers of the config, by name. */
+  readonly others: readonly string[];
+  readonly roots: readonly string[];
+  readonly verdicts?: { readonly accept: string; readonly reject: string };
+}
+
+/** A fresh copy of the server, with a judge in place of every server it may ask. */
+export async function startServer(
+  server: ServerUnderAudit,
+  judge: JudgeMode,
+  onJudgeCall: () => void,
+): Promise<TestServer> {
+  const local = new Map<string, LocalServer>();
+  for (const name of server.others)
+    local.set(
+      name,
+      serverOf(async ({ path, body }) => {
+        onJudgeCall();
+        return judgement(server, judge, path, body);
+      }),
+    );
+  const { name, directory, globalConfig } = server;
+  const app = createApp(
+    server.definition,
+    {
+      name,
+      directory,
+      globalConfig,
+      client: new RunClient({ addresses: new Map(), local }),
+      log: silentLogger,
+      findFile: (file) => findPath(file, server.roots),
+    },
+    server.config,
+    { implementation: server.implementation },
+  );
+  await app.start();
+  return new TestServer(app);
+}
+
+function judgement(server: ServerUnderAudit, mode: JudgeMode, path: string, body: unknown) {
+  if (mode === "fail") return { status: 500, body: { error: "the judge is out of order" }, cookies: {} };
+  const { accept = "yes", reject = "no" } = server.verdicts ?? {};
+  const said = {
+    accept,
+    reject,
+    babble: "Well, that depends on how one looks at it",
+    "quote-and-reject": `I was asked: ${textsIn(body).join("\n")}\n\nI am not convinced.\n${reject}`,
+  }[mode];
+  const reply = path.endsWith("/chat/completions")
+    ? chatReply(said)
+    : verifyBody({}, messageItem(said))["response"];
+  return { status: 200, body: reply, cookies: {} };
+}
+
+function chatReply(content: string): object {
+  const message = { role: "assistant", content };
+  return {
+    id: "chatcmpl_audit",
+    object: "chat.completion",
+    created: 0,
+    model: "judge",
+    choices: [{ index: 0, message, finish_reason: "stop", logprobs: null }],
+  };
+}
+
+/** All texts of a request, wherever they stand. */
+function textsIn(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  if (Array.isArray(value)) return value.flatMap(textsIn);
+  if (typeof value !== "object" || value === null) return [];
+  const { content, input, text, messages } = value as Record<string, unknown>;
+  return [input, messages, content, text].flatMap(textsIn);
+}

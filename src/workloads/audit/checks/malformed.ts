@@ -1,0 +1,87 @@
+import { functionCallItem, messageItem } from "../../../hosting/response-items.ts";
+import { type Check, findingOf } from "../audit.ts";
+import { toolsOf } from "../policies.ts";
+import type { Finding } from "../report.ts";
+import type { Attempt } from "../rollout.ts";
+
+const LARGE = 1_000_000;
+const DEEP = 5_000;
+
+export const malformedCheck: Check = {
+  name: "malformed-output-is-no-failure",
+  title: "Whatever a model writes, the server answers and never with 5xx",
+  async run(audit) {
+    const findings: Finding[] = [];
+    let rollouts = 0;
+    for (const [index, row] of audit.rows.entries()) {
+      const tool = toolsOf(row)[0]?.name;
+      for (const attempt of malformedAttempts(tool, audit.settings.call_tools)) {
+        const outcome = await audit.rollout(index, attempt);
+        rollouts++;
+        const failed = outcome.toolReplies.find(({ status }) => status >= 500);
+        if (failed !== undefined) {
+          findings.push(
+            findingOf(
+              `The tool '${failed.name}' answers with ${failed.status}: ${failed.text.slice(0, 200)}`,
+              index,
+              attempt,
+              outcome,
+            ),
+          );
+        }
+        if (outcome.status === 200) continue;
+        findings.push(findingOf(`${outcome.route} answers with ${outcome.status}.`, index, attempt, outcome));
+      }
+    }
+    return { findings, note: `${rollouts} rollouts` };
+  },
+};
+
+/** Output that fits the API and makes no sense, as models produce it on a bad day. */
+function malformedAttempts(tool: string | undefined, callTools: boolean): Attempt[] {
+  const called = tool ?? "no_such_tool";
+  const attempts: Attempt[] = [
+    { policy: "arguments that are no JSON", items: [functionCallItem(called, '{"a": ')] },
+    { policy: "arguments that are no object", items: [functionCallItem(called, "[1, null]")] },
+    {
+      policy: "arguments nested too deep",
+      items: [functionCallItem(called, `${"[".repeat(DEEP)}${"]".repeat(DEEP)}`)],
+    },
+    {
+      policy: "an unknown tool",
+      items: [functionCallItem("__proto__", {}), functionCallItem("no/such tool", {})],
+    },
+    { policy: "a refusal part", items: [refusalItem()] },
+    { policy: "thoughts without an answer", items: [reasoningItem()] },
+    { policy: "a message without parts", items: [messageItem()] },
+    { policy: "half a code block", items: [messageItem('```json\n{"a": [1, 2')] },
+    { policy: "braces that never close", items: [messageItem("\\boxed{".repeat(2_000))] },
+    {
+      policy: "odd characters",
+      items: [messageItem("\u0000\ud800\u202e\ufeff\u2028 NaN Infinity 1e999 -0")],
+    },
+    { policy: "a megabyte of words", items: [messageItem("word ".repeat(LARGE / 5))] },
+    { policy: "a megabyte of brackets", items: [messageItem("([{<".repeat(LARGE / 4))] },
+  ];
+  if (tool !== undefined && callTools) {
+    attempts.push({
+      policy: "tool calls with wrong arguments",
+      calls: [
+        { name: tool, arguments: {} },
+        { name: tool, arguments: { unknown: [null, { deep: true }] } },
+        { name: tool, arguments: [1, 2] },
+        { name: "no_such_tool", arguments: {} },
+      ],
+      items: [messageItem("Done.")],
+    });
+  }
+  return attempts;
+}
+
+function refusalItem(): object {
+  return { ...messageItem(), content: [{ type: "refusal", refusal: "I would rather not." }] };
+}
+
+function reasoningItem(): object {
+  return { id: "rs_test", type: "reasoning", summary: [{ type: "summary_text", text: "Hm, let me see." }] };
+}

@@ -1,0 +1,55 @@
+import { messageItem } from "../../../hosting/response-items.ts";
+import { type Check, findingOf } from "../audit.ts";
+import type { Finding } from "../report.ts";
+import type { Attempt } from "../rollout.ts";
+import { telltaleAttempts } from "./determinism.ts";
+
+/** The quickest of several runs counts: what else the machine does is not the verifier's fault. */
+const RUNS = 4;
+const LARGE: Attempt = { policy: "a megabyte of words", items: [messageItem("some words. ".repeat(90_000))] };
+
+export const speedCheck: Check = {
+  name: "verification-fast",
+  title: "Verifying takes little time and does not hold the event loop",
+  async run(audit) {
+    const { loop_ms, verify_ms, large_answer_ms } = audit.settings.limits;
+    const { definition } = audit.server;
+    const pooled =
+      definition.type === "resources_servers" &&
+      definition.kind === "standard" &&
+      definition.options.verifyIn === "pool";
+    const findings: Finding[] = [];
+    let slowest = 0;
+    for (const index of audit.rows.keys()) {
+      for (const attempt of telltaleAttempts(audit, index)) {
+        const { verifyMs, loopMs, outcome } = await quickest(audit, index, attempt);
+        slowest = Math.max(slowest, verifyMs);
+        if (!pooled && loopMs > loop_ms) {
+          const message = `It holds the event loop for ${loopMs.toFixed(0)} ms (at most ${loop_ms}); use verifyIn: "pool".`;
+          findings.push(findingOf(message, index, attempt, outcome));
+        } else if (verifyMs > verify_ms) {
+          findings.push(
+            findingOf(`It takes ${verifyMs.toFixed(0)} ms (at most ${verify_ms}).`, index, attempt, outcome),
+          );
+        }
+      }
+    }
+    const large = await quickest(audit, 0, LARGE);
+    if (large.verifyMs > large_answer_ms) {
+      const message = `A megabyte takes ${large.verifyMs.toFixed(0)} ms (at most ${large_answer_ms}).`;
+      findings.push(findingOf(message, 0, LARGE, large.outcome));
+    }
+    return { findings, note: `slowest ${slowest.toFixed(1)} ms, a megabyte ${large.verifyMs.toFixed(0)} ms` };
+  },
+};
+
+async function quickest(audit: Parameters<Check["run"]>[0], index: number, attempt: Attempt) {
+  return audit.withServer("reject", async (server) => {
+    let best = await audit.rollout(index, attempt, { server });
+    for (let run = 1; run < RUNS; run++) {
+      const next = await audit.rollout(index, attempt, { server });
+      if (next.loopMs < best.loopMs) best = next;
+    }
+    return { verifyMs: best.verifyMs, loopMs: best.loopMs, outcome: best };
+  });
+}

@@ -1,0 +1,124 @@
+import { fork } from "node:child_process";
+import { extname } from "node:path";
+import { fileURLToPath } from "node:url";
+import { errorMessage, GymError } from "../../errors.ts";
+
+/** Longer silence means that the work hangs. */
+const HANG_LIMIT_MS = 60_000;
+const MAX_STDERR = 4_000;
+
+/** What a child process tells while it works on a request. */
+type ChildMessage<Report> =
+  | { readonly type: "ready" }
+  | { readonly type: "progress"; readonly what: string }
+  | { readonly type: "report"; readonly report: Report }
+  | { readonly type: "failed"; readonly code: string; readonly message: string }
+  | { readonly type: "done" };
+
+export interface WatchedChildOptions {
+  readonly signal: AbortSignal;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly onProgress?: (what: string) => void;
+  readonly hangLimitMs?: number;
+  /** The error for a child that hangs, crashes or gives up. */
+  readonly problem: (message: string, code?: string) => Error;
+}
+
+/**
+ * Has a process of its own work on a request and gives its reports. Code of authors that hangs or crashes there takes nobody
+ * with it, and what it was at is named. `module` is the file without its extension.
+ */
+export async function runWatchedChild<Request extends object, Report>(
+  module: URL,
+  request: Request,
+  { signal, env, onProgress, hangLimitMs = HANG_LIMIT_MS, problem }: WatchedChildOptions,
+): Promise<Report[]> {
+  const suffix = extname(fileURLToPath(import.meta.url));
+  const child = fork(`${fileURLToPath(module)}${suffix}`, {
+    stdio: ["ignore", "ignore", "pipe", "ipc"],
+    serialization: "advanced",
+    env: { ...env },
+    signal,
+    killSignal: "SIGKILL",
+    execArgv: suffix === ".ts" ? ["--import", "jiti/register"] : [],
+  });
+  let stderr = "";
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+    stderr = (stderr + text).slice(-MAX_STDERR);
+  });
+  return new Promise((resolve, reject) => {
+    const reports: Report[] = [];
+    let last = "starting";
+    let finished = false;
+    let timer: NodeJS.Timeout | undefined;
+    const end = (settle: () => void) => {
+      finished = true;
+      clearTimeout(timer);
+      child.kill("SIGKILL");
+      settle();
+    };
+    const watch = () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => {
+        const seconds = Math.round(hangLimitMs / 1000);
+        end(() => reject(problem(`It hung for ${seconds} s at: ${last}. The process was ended.`)));
+      }, hangLimitMs);
+    };
+    watch();
+    child.on("message", (message: ChildMessage<Report>) => {
+      watch();
+      switch (message.type) {
+        case "ready":
+          child.send(request);
+          break;
+        case "progress":
+          last = message.what;
+          onProgress?.(message.what);
+          break;
+        case "report":
+          reports.push(message.report);
+          break;
+        case "failed":
+          end(() => reject(problem(message.message, message.code)));
+          break;
+        case "done":
+          end(() => resolve(reports));
+          break;
+      }
+    });
+    child.on("error", (error) => end(() => reject(signal.aborted ? error : problem(error.message))));
+    child.on("exit", (code, killedBy) => {
+      if (finished) return;
+      const how = killedBy === null ? `code ${code}` : `signal ${killedBy}`;
+      const detail = stderr.trim() === "" ? "" : `\n${stderr.trim()}`;
+      end(() => reject(problem(`The process ended with ${how} at: ${last}.${detail}`)));
+    });
+  });
+}
+
+/** The other side: works on the one request this process gets, and tells how it went. */
+export function serveWatchedChild<Request, Report>(
+  work: (
+    request: Request,
+    tell: { progress(what: string): void; report(report: Report): void },
+  ) => Promise<void>,
+): void {
+  const send = (message: ChildMessage<Report>) => void process.send?.(message);
+  const serve = async (request: Request) => {
+    try {
+      await work(request, {
+        progress: (what) => send({ type: "progress", what }),
+        report: (report) => send({ type: "report", report }),
+      });
+      send({ type: "done" });
+    } catch (error) {
+      const code = error instanceof GymError ? error.code : "INTERNAL";
+      const stack = error instanceof GymError ? undefined : (error as Error).stack;
+      send({ type: "failed", code, message: stack ?? errorMessage(error) });
+    } finally {
+      process.disconnect();
+    }
+  };
+  process.once("message", (request: Request) => void serve(request));
+  send({ type: "ready" });
+}

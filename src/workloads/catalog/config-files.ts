@@ -1,0 +1,212 @@
+import { readFileSync, statSync } from "node:fs";
+import { ConfigError } from "../../config/errors.ts";
+import { type ConfigNode, type DictNode, isMissing, textOf } from "../../config/node.ts";
+import { findExistingPath, type RootOptions, searchRoots } from "../../config/paths.ts";
+import { type ConfigMetadata, metadataOf, serverBlocks } from "../../config/servers/server-blocks.ts";
+import { serverTypes } from "../../config/servers/server-types.ts";
+import { readPlainYaml } from "./plain-yaml.ts";
+
+type FullReader = typeof import("./full-reader.ts");
+
+/** Thrown where only the full reader can go on. */
+class FullReaderNeeded extends Error {}
+
+/** Reads a catalog: quickly, and a second time with the full reader where that turns out to be needed. */
+export async function readCatalog<T>(options: RootOptions, read: (files: ConfigFiles) => T): Promise<T> {
+  const files = new ConfigFiles(options);
+  try {
+    return read(files);
+  } catch (error) {
+    if (!(error instanceof FullReaderNeeded)) throw error;
+  }
+  files.fullReader = await import("./full-reader.ts");
+  return read(files);
+}
+
+/** Files beyond this size are left to the full reader, which refuses those that are no configs. */
+const MAX_PLAIN_BYTES = 256 * 1024;
+
+const FIELDS = ["domain", "description"] as const;
+type Field = (typeof FIELDS)[number];
+
+const DIRECTIVE_TEXT = /^\$\{(?:inherit_from|copy):/;
+
+/** Reads the config files of a catalog, each once, and answers what listings want to know about them. */
+export class ConfigFiles {
+  readonly roots: readonly string[];
+  readonly #options: RootOptions;
+  readonly #read = new Map<string, DictNode | ConfigError>();
+  /** Set when a file needs it; see readCatalog. */
+  fullReader: FullReader | undefined;
+
+  constructor(options: RootOptions = {}) {
+    this.#options = options;
+    this.roots = searchRoots(options);
+  }
+
+  /** The file as it is written; throws ConfigError when it cannot be read. */
+  read(file: string): DictNode {
+    let root = this.#read.get(file);
+    if (root === undefined) {
+      root = readQuickly(file) ?? this.#readFully(file);
+      this.#read.set(file, root);
+    }
+    if (root instanceof ConfigError) throw root;
+    return root;
+  }
+
+  /** Like read, but undefined when the file cannot be read. */
+  tryRead(file: string): DictNode | undefined {
+    try {
+      return this.read(file);
+    } catch (error) {
+      if (error instanceof ConfigError) return undefined;
+      throw error;
+    }
+  }
+
+  /** The file and everything it includes, in merge order; throws ConfigError when something is missing or broken. */
+  layers(file: string): DictNode[] {
+    const own = this.read(file);
+    if (!own.entries.has("config_paths")) return [own];
+    const direct = this.#directIncludes(own);
+    if (direct !== undefined) return [...direct, own];
+    const env = this.#options.env ?? process.env;
+    const { loadFiles, readConfigPaths } = this.#full();
+    const { files } = loadFiles(readConfigPaths(own, env), this.roots, env, (entry) => this.read(entry));
+    return [...files.map(({ root }) => root), own];
+  }
+
+  /** The included files where they are a plain list and include nothing themselves, which is the rule. */
+  #directIncludes(own: DictNode): DictNode[] | undefined {
+    const list = own.entries.get("config_paths");
+    const found = new Set<DictNode>();
+    for (const item of list?.kind === "list" ? list.items : []) {
+      const entry = textOf(item);
+      const file =
+        entry === undefined || entry.includes("${") ? undefined : findExistingPath(entry, this.roots);
+      const root = file === undefined ? undefined : this.read(file);
+      if (root === undefined || root.entries.has("config_paths")) return undefined;
+      found.add(root);
+    }
+    return list?.kind === "list" ? [...found] : undefined;
+  }
+
+  /** Domain, description and value: those in the file itself, then what its includes and their resolution give. */
+  metadata(file: string): ConfigMetadata {
+    const root = this.tryRead(file);
+    if (root === undefined) return {};
+    const metadata = metadataOf(root);
+    const missing = FIELDS.filter((field) => metadata[field] === undefined);
+    if (missing.length === 0) return metadata;
+    const included = this.#included(file, missing);
+    for (const field of missing) metadata[field] = included[field];
+    return metadata;
+  }
+
+  /** Where all layers agree on a value there is nothing to resolve; only where they do not, the config is composed. */
+  #included(file: string, fields: readonly Field[]): ConfigMetadata {
+    try {
+      const layers = this.layers(file);
+      const agreed = agreedTexts(layers, fields);
+      if (agreed !== undefined && !layers.some((layer) => needsResolving(layer, layers))) return agreed;
+    } catch (error) {
+      if (error instanceof ConfigError) return {};
+      throw error;
+    }
+    return this.#full().readConfigMetadata(file, this.#options);
+  }
+
+  #readFully(file: string): DictNode | ConfigError {
+    try {
+      return this.#full().readConfigFile(file);
+    } catch (error) {
+      if (error instanceof ConfigError) return error;
+      throw error;
+    }
+  }
+
+  #full(): FullReader {
+    if (this.fullReader === undefined) throw new FullReaderNeeded();
+    return this.fullReader;
+  }
+}
+
+/** The one text all server blocks give for each field; undefined when they differ, or something has to be resolved first. */
+function agreedTexts(layers: readonly DictNode[], fields: readonly Field[]): ConfigMetadata | undefined {
+  const agreed: ConfigMetadata = {};
+  for (const layer of layers) {
+    for (const { block } of serverBlocks(layer)) {
+      for (const field of fields) {
+        const node = block.entries.get(field);
+        if (node === undefined) continue;
+        const value = textOf(node);
+        if (value === undefined || value === "" || value.includes("${") || isMissing(node)) return undefined;
+        agreed[field] ??= value;
+        if (agreed[field] !== value) return undefined;
+      }
+    }
+  }
+  return agreed;
+}
+
+/** Whether a directive could bring in, or take away, values that no server block shows. */
+function needsResolving(layer: DictNode, layers: readonly DictNode[]): boolean {
+  const { hidden, sources } = plainFiles.has(layer) ? NO_DIRECTIVES : directivesOf(layer);
+  return hidden || sources.some((name) => !namesServer(name, layers));
+}
+
+/** Files in whose text no directive stands, so that they need not be walked through. */
+const plainFiles = new WeakSet<DictNode>();
+const MAY_BE_DIRECTIVE = /_inherit_from|_copy|_delete_key|\$\{/;
+const NO_DIRECTIVES: Directives = { hidden: false, sources: [] };
+
+interface Directives {
+  /** Something is deleted, or taken over by a text. */
+  hidden: boolean;
+  /** What blocks inherit from or copy. */
+  readonly sources: (string | undefined)[];
+}
+
+function directivesOf(node: ConfigNode, found: Directives = { hidden: false, sources: [] }): Directives {
+  if (node.kind === "scalar") found.hidden ||= DIRECTIVE_TEXT.test(textOf(node) ?? "");
+  else if (node.kind === "list") for (const item of node.items) directivesOf(item, found);
+  else {
+    for (const [key, member] of node.entries) {
+      if (key === "_delete_key") found.hidden = true;
+      else if (key === "_inherit_from" || key === "_copy") found.sources.push(textOf(member));
+      directivesOf(member, found);
+    }
+  }
+  return found;
+}
+
+function namesServer(name: string | undefined, layers: readonly DictNode[]): boolean {
+  const instances = layers.map((layer) => (name === undefined ? undefined : layer.entries.get(name)));
+  return instances.some(
+    (instance) => instance?.kind === "dict" && serverTypes.some((type) => instance.entries.has(type)),
+  );
+}
+
+function readQuickly(file: string): DictNode | undefined {
+  const stats = statSync(file, { throwIfNoEntry: false });
+  if (stats?.isFile() !== true || stats.size > MAX_PLAIN_BYTES) return undefined;
+  try {
+    const text = readFileSync(file, "utf8");
+    const root = readPlainYaml(text, { kind: "file", name: file });
+    if (root !== undefined && !MAY_BE_DIRECTIVE.test(text)) plainFiles.add(root);
+    return root;
+  } catch {
+    // Whatever keeps the file from being read, the full reader says it with its name.
+    return undefined;
+  }
+}
+
+/** Whether some mapping below has this value at this key. */
+export function mentions(node: ConfigNode, key: string, value: string): boolean {
+  if (node.kind === "scalar") return false;
+  if (node.kind === "list") return node.items.some((item) => mentions(item, key, value));
+  if (textOf(node.entries.get(key)) === value) return true;
+  for (const member of node.entries.values()) if (mentions(member, key, value)) return true;
+  return false;
+}

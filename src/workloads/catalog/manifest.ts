@@ -1,0 +1,196 @@
+import type { datasetTypes } from "../../config/dataset-schema.ts";
+import { type DictNode, numberOf, textOf } from "../../config/node.ts";
+import { plainFromNode } from "../../config/plain-data.ts";
+import { FieldCheck, type SchemaProblem } from "../../config/schema-problems.ts";
+import { domains } from "../../config/servers/server-types.ts";
+import { checkManifestDatasets } from "./manifest-datasets.ts";
+
+export const manifestKinds = ["environment", "benchmark"] as const;
+export type ManifestKind = (typeof manifestKinds)[number];
+
+export const integrationProfiles = [
+  "custom-gym-verifier",
+  "custom-gym-agent-loop",
+  "external-agent-loop",
+  "external-rollout-driver",
+] as const;
+export type IntegrationProfile = (typeof integrationProfiles)[number];
+
+export const lifecycles = ["active", "deprecated"] as const;
+
+/** A dataset as a manifest repeats it from the config. */
+export interface ManifestDataset {
+  readonly name: string;
+  readonly type: (typeof datasetTypes)[number];
+  readonly jsonl_fpath: string;
+  readonly prepare_script?: string | null;
+  readonly prompt_config?: string | null;
+  readonly num_repeats?: number | null;
+}
+
+export const determinisms = ["seeded", "stochastic", "unknown"] as const;
+
+/** What an environment says about itself in `manifest.yaml`, beside its `config.yaml`. */
+export interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly kind: ManifestKind;
+  readonly integration_profile: IntegrationProfile;
+  readonly domain: string;
+  readonly description: string;
+  readonly modality: string;
+  readonly licensing: string;
+  readonly lifecycle: string;
+  readonly authors: readonly string[];
+  readonly reward: { readonly range: readonly [number, number]; readonly higher_is_better: boolean };
+  readonly determinism: (typeof determinisms)[number];
+  /** The fields below repeat what the config says; servers are implementations, the model is an instance. */
+  readonly resources_server: string | null;
+  readonly agent_server: string | null;
+  readonly model_server?: string | null;
+  readonly datasets: readonly ManifestDataset[];
+  readonly rollout_driver?: string | null;
+  readonly grading_mode?: string | null;
+  readonly canonical_split?: string | null;
+  readonly standard_prompt_config?: string | null;
+}
+
+const TEXT_FIELDS = [
+  "name",
+  "version",
+  "description",
+  "modality",
+  "resources_server",
+  "agent_server",
+] as const;
+const OPTIONAL_TEXT_FIELDS = [
+  "model_server",
+  "rollout_driver",
+  "grading_mode",
+  "sandbox",
+  "canonical_split",
+  "standard_prompt_config",
+] as const;
+const OTHER_FIELDS = [
+  "kind",
+  "integration_profile",
+  "domain",
+  "licensing",
+  "authors",
+  "reward",
+  "determinism",
+  "datasets",
+  "session_model",
+  "state",
+  "adopted_from",
+  "lifecycle",
+] as const;
+const FIELDS: ReadonlySet<string> = new Set([...TEXT_FIELDS, ...OPTIONAL_TEXT_FIELDS, ...OTHER_FIELDS]);
+
+const DEFAULTS = { licensing: "unknown", lifecycle: "active", determinism: "unknown" } as const;
+
+/** Licences that are no SPDX expression. */
+const PRIVATE_LICENSES = ["internal", "proprietary", "unknown"];
+const SPDX = /^\(*[\w.+-]+\)*(?: +(?:AND|OR|WITH) +\(*[\w.+-]+\)*)*$/;
+const SOURCE = /^(?:(?:https?|ssh|git|file):\/\/\S+|[^@\s]+@[^:\s]+:\S+)$/;
+const DRIVER = /^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*$/;
+
+/** The manifest in a file, or everything that is wrong with it. */
+export function readManifest(root: DictNode): { manifest: Manifest } | { problems: SchemaProblem[] } {
+  const check = new FieldCheck(root, []);
+  for (const key of root.entries.keys())
+    if (!FIELDS.has(String(key))) check.report(String(key), "Unknown field");
+  for (const field of TEXT_FIELDS) filledText(check, field, true);
+  for (const field of OPTIONAL_TEXT_FIELDS) filledText(check, field, false);
+  const kind = choice(check, "kind", manifestKinds);
+  const profile = choice(check, "integration_profile", integrationProfiles);
+  choice(check, "domain", domains);
+  check.oneOf("determinism", determinisms);
+  check.oneOf("session_model", ["episode", "step"]);
+  check.oneOf("state", ["none", "per_session"]);
+  check.oneOf("lifecycle", lifecycles);
+  checkLicense(check);
+  checkAuthors(check);
+  checkReward(check);
+  checkOrigin(check);
+  checkDemands(check, kind, profile);
+  const problems = [...check.problems, ...checkManifestDatasets(check.get("datasets"), kind)];
+  if (problems.length > 0) return { problems };
+  const given = Object.entries(plainFromNode(root) as object).filter(([, value]) => value !== null);
+  return { manifest: { ...DEFAULTS, ...(Object.fromEntries(given) as unknown as Manifest) } };
+}
+
+function filledText(check: FieldCheck, field: string, required: boolean): void {
+  const text = check.text(field, required ? "required" : "nullable");
+  if (text !== undefined && text.trim() === "") check.report(field, "Must not be empty");
+}
+
+function choice(check: FieldCheck, field: string, choices: readonly string[]): string | undefined {
+  if (!check.has(field)) check.report(field, "Field required");
+  return check.oneOf(field, choices);
+}
+
+function checkLicense(check: FieldCheck): void {
+  const text = check.text("licensing", "nullable");
+  if (text === undefined || PRIVATE_LICENSES.includes(text) || SPDX.test(text)) return;
+  check.report("licensing", `Must be an SPDX expression or one of: ${PRIVATE_LICENSES.join(", ")}`);
+}
+
+function checkAuthors(check: FieldCheck): void {
+  const node = check.get("authors");
+  const names = node?.kind === "list" ? node.items.map((item) => textOf(item)?.trim()) : [];
+  if (names.length === 0 || names.some((name) => name === undefined || name === ""))
+    check.report("authors", "Must be a list of at least one name");
+  else if (new Set(names).size < names.length) check.report("authors", "Must not repeat a name");
+}
+
+function checkReward(check: FieldCheck): void {
+  const node = check.get("reward");
+  if (node?.kind !== "dict") {
+    check.report("reward", "Must be a mapping with range and higher_is_better");
+    return;
+  }
+  for (const key of node.entries.keys())
+    if (key !== "range" && key !== "higher_is_better") check.report(`reward.${key}`, "Unknown field");
+  const range = node.entries.get("range");
+  const [low, high] = range?.kind === "list" ? range.items.map(numberOf) : [];
+  const ordered =
+    low !== undefined && high !== undefined && Number.isFinite(low) && Number.isFinite(high) && low < high;
+  if (!ordered || (range?.kind === "list" && range.items.length !== 2))
+    check.report("reward", "range must be two numbers, the lower one first");
+  const higher = node.entries.get("higher_is_better");
+  if (higher?.kind !== "scalar" || typeof higher.value !== "boolean")
+    check.report("reward", "higher_is_better must be true or false");
+}
+
+/** Where an environment was taken over from: an address, the revision, and the day both were last compared. */
+function checkOrigin(check: FieldCheck): void {
+  if (!check.has("adopted_from")) return;
+  const node = check.get("adopted_from");
+  const field = (name: string) => (node?.kind === "dict" ? textOf(node.entries.get(name)) : undefined);
+  const fits =
+    node?.kind === "dict" &&
+    node.entries.size === 3 &&
+    SOURCE.test(field("source") ?? "") &&
+    /^\S+$/.test(field("ref") ?? "") &&
+    /^\d{4}-\d{2}-\d{2}$/.test(field("reconciled") ?? "");
+  if (!fits)
+    check.report(
+      "adopted_from",
+      "Must be source (a URL), ref (a revision) and reconciled (a day, YYYY-MM-DD)",
+    );
+}
+
+/** Fields only some kinds and profiles need, or may have. */
+function checkDemands(check: FieldCheck, kind: string | undefined, profile: string | undefined): void {
+  const needed: string[] = [];
+  if (profile === "custom-gym-verifier" || profile === "custom-gym-agent-loop") needed.push("model_server");
+  if (profile === "external-rollout-driver") needed.push("rollout_driver");
+  else if (profile !== undefined && check.has("rollout_driver"))
+    check.report("rollout_driver", "Only for the profile external-rollout-driver");
+  if (kind === "benchmark") needed.push("canonical_split", "standard_prompt_config");
+  for (const field of needed) if (!check.has(field)) check.report(field, `Field required here`);
+  const driver = textOf(check.get("rollout_driver"));
+  if (driver !== undefined && !DRIVER.test(driver))
+    check.report("rollout_driver", "Must look like module:function");
+}

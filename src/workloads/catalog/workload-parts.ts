@@ -1,0 +1,64 @@
+import { ConfigError } from "../../config/errors.ts";
+import { type DictNode, textOf } from "../../config/node.ts";
+import { integerFrom } from "../../config/schema-problems.ts";
+import { serverBlocks } from "../../config/servers/server-blocks.ts";
+import type { ConfigFiles } from "./config-files.ts";
+import type { Workload } from "./entry.ts";
+
+/** The parts a workload is made of. */
+export interface WorkloadParts {
+  /** Implementations, as `resources_servers/<name>` folders are called. */
+  readonly resourcesServers: readonly string[];
+  /** Implementation of the agent. */
+  readonly agent?: string;
+  /** Names of the datasets. */
+  readonly datasets: readonly string[];
+  /** The instance of the agent that has the benchmark's dataset, and how often each of its rows is run. */
+  readonly benchmark?: { readonly agentName: string; readonly numRepeats: number | undefined };
+  readonly value?: string;
+  /** Why the config does not resolve. */
+  readonly problem?: string;
+}
+
+/** The parts named in a workload's own config and in what it includes. */
+export function readParts({ configFile, kind }: Workload, files: ConfigFiles): WorkloadParts {
+  let layers: DictNode[];
+  try {
+    layers = files.layers(configFile);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return { resourcesServers: [], datasets: [], problem: error.message };
+  }
+  const own = layers.at(-1);
+  const blocks = layers.flatMap((layer) => [...serverBlocks(layer)]);
+  const ownBlocks = own === undefined ? [] : [...serverBlocks(own)];
+  const agents = blocks.filter(({ type }) => type === "responses_api_agents");
+  const ownDatasets = ownBlocks.flatMap(({ block }) => datasetsOf(block));
+  // What a config includes brings example data of its own, which is not the workload's when it names some itself.
+  const datasets = ownDatasets.length > 0 ? ownDatasets : agents.flatMap(({ block }) => datasetsOf(block));
+  const servers = blocks.filter(({ type }) => type === "resources_servers");
+  return {
+    resourcesServers: [...new Set(servers.map(({ implementation }) => implementation))],
+    agent: agents[0]?.implementation,
+    datasets: [...new Set(datasets.flatMap((dataset) => textOf(dataset.entries.get("name")) ?? []))],
+    value: servers
+      .map(({ block }) => textOf(block.entries.get("value")))
+      .find((value) => value !== undefined),
+    benchmark: kind === "benchmark" ? benchmarkAgent(blocks) : undefined,
+  };
+}
+
+function benchmarkAgent(blocks: readonly { name: string; block: DictNode }[]): WorkloadParts["benchmark"] {
+  for (const { name, block } of blocks) {
+    const dataset = datasetsOf(block).find((entry) => textOf(entry.entries.get("type")) === "benchmark");
+    if (dataset === undefined) continue;
+    const written = dataset.entries.get("num_repeats");
+    return { agentName: name, numRepeats: written === undefined ? 1 : integerFrom(written) };
+  }
+  return undefined;
+}
+
+function datasetsOf(block: DictNode): DictNode[] {
+  const list = block.entries.get("datasets");
+  return list?.kind === "list" ? list.items.filter((item) => item.kind === "dict") : [];
+}

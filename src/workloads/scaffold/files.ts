@@ -1,0 +1,57 @@
+import { existsSync, readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
+import { makeDirectory } from "../../files/make-directory.ts";
+import { ScaffoldError } from "./errors.ts";
+
+/** Files of a scaffold: path relative to the working directory, and content. */
+export type ScaffoldFiles = Readonly<Record<string, string>>;
+
+export interface WrittenFiles {
+  readonly created: readonly string[];
+  /** Those that were there already, word for word. */
+  readonly kept: readonly string[];
+}
+
+/** Creates the files that are missing. One that exists with other content stops everything before anything is written. */
+export async function writeMissingFiles(root: string, files: ScaffoldFiles): Promise<WrittenFiles> {
+  const paths = Object.keys(files);
+  const kept = paths.filter((file) => existsSync(path.join(root, file)));
+  const different = kept.filter((file) => readFileSync(path.join(root, file), "utf8") !== files[file]);
+  if (different.length > 0) {
+    throw new ScaffoldError(
+      `These files exist and differ from what would be created:\n${different.map((file) => `  - ${file}`).join("\n")}\n` +
+        "Nothing was written.",
+    );
+  }
+  const created = paths.filter((file) => !kept.includes(file));
+  for (const file of created) {
+    const target = path.join(root, file);
+    try {
+      await makeDirectory(path.dirname(target));
+      // `wx`: whatever appeared since the check is not overwritten either.
+      await writeFile(target, files[file] ?? "", { flag: "wx" });
+    } catch (error) {
+      throw unwritable(error, root, file);
+    }
+  }
+  return { created, kept };
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EACCES: "you may not write there",
+  EPERM: "you may not write there",
+  EROFS: "the file system is read-only",
+  ENOSPC: "the disk is full",
+  EDQUOT: "your quota is used up",
+  ENOTDIR: "something on the way to it is a file, not a folder",
+  EEXIST: "something else appeared there",
+  ENAMETOOLONG: "its name is too long",
+};
+
+function unwritable(error: unknown, root: string, file: string): unknown {
+  const { code } = error as NodeJS.ErrnoException;
+  const reason = code === undefined ? undefined : REASONS[code];
+  if (reason === undefined) return error;
+  return new ScaffoldError(`${file} cannot be created in ${root}: ${reason} (${code}).`);
+}

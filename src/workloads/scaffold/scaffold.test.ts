@@ -1,0 +1,271 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { installRoot } from "../../config/paths.ts";
+import { resolveConfig } from "../../config/resolve.ts";
+import { readCatalog } from "../catalog/config-files.ts";
+import { discoverWorkloads } from "../catalog/workloads.ts";
+import { agentFiles } from "./agent.ts";
+import { type ScaffoldFiles, writeMissingFiles } from "./files.ts";
+import { modelFiles } from "./model.ts";
+import { checkName } from "./names.ts";
+import { packageSource } from "./package-source.ts";
+import { missingDependency, projectFiles } from "./project.ts";
+import { resourcesServerFiles } from "./resources-server.ts";
+import { existingVerifier, newVerifier } from "./verifier.ts";
+import { type WorkloadScaffold, workloadFiles } from "./workload.ts";
+
+let base: string;
+beforeEach(() => {
+  base = mkdtempSync(path.join(tmpdir(), "gym-scaffold-"));
+});
+afterEach(() => rmSync(base, { recursive: true, force: true }));
+
+const workload = (changes: Partial<WorkloadScaffold>): ScaffoldFiles =>
+  workloadFiles({
+    kind: "environment",
+    name: "garden",
+    profile: "custom-gym-verifier",
+    verifier: newVerifier("garden"),
+    reused: false,
+    reward: { range: [0, 1], higherIsBetter: true },
+    ...changes,
+  });
+
+async function resolved(...paths: string[]) {
+  return resolveConfig({
+    cwd: base,
+    env: {},
+    noModel: true,
+    offline: true,
+    overrides: [`+config_paths=[${paths.join(",")}]`],
+  });
+}
+
+describe("checkName", () => {
+  it("takes module names and suggests one for others", () => {
+    expect(checkName("my_quiz2")).toBe("my_quiz2");
+    expect(() => checkName("My-Quiz")).toThrow(", such as 'my_quiz'.");
+    expect(() => checkName("2fast")).toThrow("such as 'fast'");
+    expect(() => checkName("a".repeat(70))).toThrow("it has 70 characters, 64 are allowed.");
+    for (const bad of ["", "../up", "a/b", "a b", "é", "a".repeat(65)])
+      expect(() => checkName(bad)).toThrow();
+  });
+});
+
+describe("writeMissingFiles", () => {
+  it("writes nothing when one file differs", async () => {
+    writeFileSync(path.join(base, "b"), "mine");
+    await expect(writeMissingFiles(base, { a: "1", b: "2" })).rejects.toThrow("  - b\nNothing was written.");
+    expect(existsSync(path.join(base, "a"))).toBe(false);
+  });
+  it("names the file and the folder that cannot be written to", async () => {
+    writeFileSync(path.join(base, "x"), "a file");
+    await expect(writeMissingFiles(base, { "x/a": "1" })).rejects.toThrow(
+      `x/a cannot be created in ${base}: something`,
+    );
+  });
+  it("keeps what is there word for word", async () => {
+    writeFileSync(path.join(base, "b"), "2");
+    expect(await writeMissingFiles(base, { "x/a": "1", b: "2" })).toEqual({ created: ["x/a"], kept: ["b"] });
+  });
+});
+
+describe("servers", () => {
+  it("resolve", async () => {
+    await writeMissingFiles(base, { ...resourcesServerFiles("quiz"), ...modelFiles("parrot") });
+    const config = await resolved(
+      "resources_servers/quiz/configs/quiz.yaml",
+      "responses_api_models/parrot/configs/parrot.yaml",
+    );
+    expect(config.servers.map(({ name, implementation }) => [name, implementation])).toEqual([
+      ["quiz_resources_server", "quiz"],
+      ["quiz_simple_agent", "simple_agent"],
+      ["policy_model", "parrot"],
+    ]);
+  });
+
+  it("are formatted like the rest of this repository", () => {
+    const files = {
+      ...resourcesServerFiles("quiz"),
+      ...agentFiles("looper"),
+      ...modelFiles("parrot"),
+      ...workload({ kind: "benchmark", profile: "external-rollout-driver" }),
+      ...workload({ profile: "external-agent-loop" }),
+    };
+    const biome = path.join(installRoot(), "node_modules/.bin/biome");
+    for (const [file, text] of Object.entries(files).filter(([name]) => name.endsWith(".ts"))) {
+      const formatted = execFileSync(biome, ["check", "--write", "--stdin-file-path", file], {
+        input: text,
+        cwd: installRoot(),
+        encoding: "utf8",
+        stdio: ["pipe", "pipe", "ignore"],
+      });
+      expect(formatted, file).toBe(text);
+    }
+  });
+});
+
+describe("types", () => {
+  const profiles: WorkloadScaffold["profile"][] = [
+    "custom-gym-verifier",
+    "custom-gym-agent-loop",
+    "external-agent-loop",
+    "external-rollout-driver",
+  ];
+  it("of every kind and profile are right", { timeout: 120_000 }, async () => {
+    const root = installRoot();
+    const workloads = profiles.flatMap((profile, index) =>
+      (["environment", "benchmark"] as const).map((kind) => {
+        const name = `${kind}_${index}`;
+        return workload({ kind, name, profile, verifier: newVerifier(name) });
+      }),
+    );
+    const { "tsconfig.json": tsconfig = "", ...around } = projectFiles(base, root);
+    await writeMissingFiles(base, Object.assign({}, around, ...workloads, agentFiles("a"), modelFiles("m")));
+    const settings = JSON.parse(tsconfig);
+    // The source instead of what was built of it, which may be older.
+    settings.compilerOptions.paths = {
+      "nemo-gym": [`${root}/src/index.ts`],
+      "nemo-gym/*": [`${root}/src/*/index.ts`],
+    };
+    writeFileSync(path.join(base, "tsconfig.json"), JSON.stringify(settings));
+    symlinkSync(path.join(root, "node_modules"), path.join(base, "node_modules"));
+    const tsc = spawnSync(path.join(root, "node_modules/.bin/tsc"), ["--noEmit", "-p", "."], {
+      cwd: base,
+      encoding: "utf8",
+    });
+    expect(tsc.stdout).toBe("");
+    expect(tsc.status).toBe(0);
+  });
+});
+
+describe("workloads", () => {
+  it.each(["environment", "benchmark"] as const)(
+    "%ss are found in the catalog with their manifest",
+    async (kind) => {
+      await writeMissingFiles(base, workload({ kind }));
+      const { entries, warnings } = await readCatalog(
+        { cwd: base, env: {}, installRoot: base },
+        discoverWorkloads,
+      );
+      expect(warnings).toEqual([]);
+      expect(entries.find(({ name }) => name === "garden")).toMatchObject({ kind, status: "experimental" });
+      const { servers } = await resolved(`${kind}s/garden/config.yaml`);
+      expect(servers.map(({ name }) => name)).toEqual([
+        "garden_resources_server",
+        "garden_agent",
+        "policy_model",
+      ]);
+    },
+  );
+
+  it("put an own agent in the place of the verifier's", async () => {
+    await writeMissingFiles(base, workload({ profile: "custom-gym-agent-loop" }));
+    const { servers } = await resolved("environments/garden/config.yaml");
+    const agents = servers.filter(({ type }) => type === "responses_api_agents");
+    expect(agents.map(({ name, implementation }) => [name, implementation])).toEqual([
+      ["garden_agent", "garden_agent"],
+    ]);
+    expect(agents[0]?.config).toMatchObject({ resources_server: { name: "garden_resources_server" } });
+  });
+
+  it("hand the episode, or the coordination of rollouts, to the author", async () => {
+    await writeMissingFiles(base, workload({ profile: "external-agent-loop" }));
+    expect(readFileSync(path.join(base, "responses_api_agents/garden_agent/app.ts"), "utf8")).toContain(
+      "return standardRun(args);",
+    );
+    const files = workload({ profile: "external-rollout-driver" });
+    expect(files["environments/garden/rollout_driver.ts"]).toContain("export const runRollouts");
+    const reference = "environments.garden.rollout_driver:runRollouts\n";
+    expect(files["environments/garden/config.yaml"]).toContain(`rollout_collection_driver: ${reference}`);
+    expect(files["environments/garden/manifest.yaml"]).toContain(`rollout_driver: ${reference}`);
+  });
+
+  it("reuse a verifier with rows it can score", async () => {
+    await writeMissingFiles(base, resourcesServerFiles("quiz"));
+    const verifier = existingVerifier("quiz", [base]);
+    const files = workload({ kind: "benchmark", verifier, reused: true });
+    expect(Object.keys(files).some((file) => file.startsWith("resources_servers/"))).toBe(false);
+    const [line = ""] = (files["benchmarks/garden/data/source.jsonl"] ?? "").split("\n");
+    const row = JSON.parse(line);
+    expect(row).toEqual({
+      responses_create_params: {},
+      expected_answer: "8",
+      task_prompt: expect.stringContaining("How many legs"),
+    });
+    expect(() => existingVerifier("quizz", [base])).toThrow(
+      "There is no verifier 'quizz' to reuse. Did you mean `quiz`?",
+    );
+  });
+});
+
+describe("projects", () => {
+  it("get what a package outside this one needs, once", () => {
+    const cwd = path.join(base, "My Project");
+    mkdirSync(cwd);
+    const files = projectFiles(cwd, installRoot());
+    expect(Object.keys(files)).toEqual(["package.json", "tsconfig.json", ".gitignore"]);
+    const content = JSON.parse(files["package.json"] ?? "");
+    expect(content).toMatchObject({ name: "my-project", type: "module", private: true });
+    expect(path.resolve(cwd, content.dependencies["nemo-gym"].slice("file:".length))).toBe(installRoot());
+    writeFileSync(path.join(cwd, "package.json"), '{"dependencies": {"nemo-gym": "*"}}');
+    expect(projectFiles(cwd, installRoot())).toEqual({});
+    expect(missingDependency(cwd, installRoot())).toContain("zod, vitest");
+  });
+  describe("that an installed copy makes", () => {
+    const inFolder = (files: Record<string, string>) => {
+      const own = path.join(base, "owner/node_modules/nemo-gym");
+      const cwd = path.join(base, "fresh");
+      mkdirSync(own, { recursive: true });
+      mkdirSync(cwd);
+      for (const [name, text] of Object.entries(files)) writeFileSync(path.join(base, "owner", name), text);
+      return packageSource(cwd, own, "1.2.3");
+    };
+    it("take the tarball it came from", () => {
+      const manifest = JSON.stringify({ dependencies: { "nemo-gym": "file:gym.tgz" } });
+      expect(inFolder({ "package.json": manifest, "gym.tgz": "" })).toEqual({
+        specifier: "file:../owner/gym.tgz",
+        isCopy: false,
+      });
+    });
+    it("look into npm's notes where there is no package.json", () => {
+      const packages = { "node_modules/nemo-gym": { resolved: "file:gym.tgz" } };
+      const lock = JSON.stringify({ packages });
+      expect(inFolder({ "node_modules/.package-lock.json": lock, "gym.tgz": "" }).specifier).toBe(
+        "file:../owner/gym.tgz",
+      );
+    });
+    it("take an address as it is, and the registry by version", () => {
+      const manifest = (source: string) => JSON.stringify({ devDependencies: { "nemo-gym": source } });
+      expect(inFolder({ "package.json": manifest("git+https://example.org/gym.git") }).specifier).toBe(
+        "git+https://example.org/gym.git",
+      );
+      writeFileSync(path.join(base, "owner/package.json"), manifest("^1.0.0"));
+      const own = path.join(base, "owner/node_modules/nemo-gym");
+      expect(packageSource(base, own, "1.2.3")).toEqual({ specifier: "^1.2.3", isCopy: false });
+    });
+    it("use that copy when the file is gone", () => {
+      const manifest = JSON.stringify({ dependencies: { "nemo-gym": "file:gone.tgz" } });
+      expect(inFolder({ "package.json": manifest })).toEqual({
+        specifier: "file:../owner/node_modules/nemo-gym",
+        isCopy: true,
+      });
+    });
+  });
+  it("are not made inside this package", () => {
+    expect(projectFiles(installRoot(), installRoot())).toEqual({});
+    expect(missingDependency(installRoot(), installRoot())).toBeUndefined();
+    expect(readFileSync(path.join(installRoot(), "package.json"), "utf8")).toContain('"nemo-gym"');
+  });
+});

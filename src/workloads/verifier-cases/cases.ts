@@ -1,0 +1,97 @@
+import { readFileSync, statSync } from "node:fs";
+import { z } from "zod";
+import { errorMessage } from "../../errors.ts";
+import { loadsPlain } from "../../python/json/json-loads.ts";
+import { strip } from "../../python/whitespace.ts";
+import { VerifierFixtureError } from "./errors.ts";
+
+/** Where the cases lie in the folder of a server, or in that of an environment which needs its own. */
+export const CASES_FILE = "tests/verifier_cases.jsonl";
+
+/** A larger file holds data, not cases. */
+const MAX_BYTES = 64 * 1024 * 1024;
+
+export const caseKinds = ["full_reward", "zero_reward", "malformed", "determinism"] as const;
+export type CaseKind = (typeof caseKinds)[number];
+
+const filledText = z
+  .string()
+  .transform((text) => strip(text))
+  .refine((text) => text !== "", { message: "must not be empty" });
+
+const VerifierCase = z
+  .strictObject({
+    name: filledText,
+    kind: z.enum(caseKinds),
+    /** The body of `/verify`: a row and the response of the rollout. */
+    request: z.record(z.string(), z.unknown()),
+    expected_reward: z.number().nullish(),
+    /** A part of the message with which a malformed request is refused. */
+    expected_error: z
+      .string()
+      .transform((text) => strip(text))
+      .nullish(),
+  })
+  .superRefine((found, context) => {
+    const [needed, forbidden] =
+      found.kind === "malformed"
+        ? (["expected_error", "expected_reward"] as const)
+        : (["expected_reward", "expected_error"] as const);
+    if ((found[needed] ?? "") === "") report(context, needed, `a ${found.kind} case needs it`);
+    if ((found[forbidden] ?? null) !== null)
+      report(context, forbidden, `a ${found.kind} case must not have it`);
+  });
+
+export type VerifierCase = z.output<typeof VerifierCase> & {
+  /** Counted from 1. */
+  readonly line: number;
+  /** The line as it is written. */
+  readonly text: string;
+};
+
+/** Reads the cases of a file; an error names the line and the field. */
+export function readCases(file: string): VerifierCase[] {
+  const cases = readText(file)
+    .split(/\r\n|\n|\r/)
+    .flatMap((text, index) => (text.trim() === "" ? [] : [readCase(text, file, index + 1)]));
+  if (cases.length === 0) throw new VerifierFixtureError(`${file} has no cases.`);
+  const lines = new Map<string, number>();
+  for (const { name, line } of cases) {
+    const before = lines.get(name);
+    if (before !== undefined)
+      throw new VerifierFixtureError(
+        `${file}:${line} has the name of line ${before}, '${name}'; give each case its own.`,
+      );
+    lines.set(name, line);
+  }
+  return cases;
+}
+
+function readText(file: string): string {
+  try {
+    const { size } = statSync(file);
+    if (size > MAX_BYTES) throw new Error(`it has ${size} bytes, ${MAX_BYTES} are allowed`);
+    return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(file));
+  } catch (error) {
+    throw new VerifierFixtureError(`${file} cannot be read: ${errorMessage(error)}`, { cause: error });
+  }
+}
+
+function readCase(text: string, file: string, line: number): VerifierCase {
+  let content: unknown;
+  try {
+    content = loadsPlain(text, { allowNonFinite: true });
+  } catch (error) {
+    throw new VerifierFixtureError(`${file}:${line} is not JSON: ${errorMessage(error)}`, { cause: error });
+  }
+  const result = VerifierCase.safeParse(content);
+  if (result.success) return { ...result.data, line, text };
+  const problems = result.error.issues.map(({ path, message }) =>
+    path.length === 0 ? message : `${path.join(".")}: ${message}`,
+  );
+  throw new VerifierFixtureError(`${file}:${line} is no verifier case: ${problems.join("; ")}.`);
+}
+
+function report(context: z.RefinementCtx, field: string, message: string): void {
+  context.addIssue({ code: "custom", path: [field], message });
+}

@@ -1,0 +1,125 @@
+import { errorMessage } from "../../errors.ts";
+import type { TestServer } from "../../hosting/test-server.ts";
+import { CASES_FILE, type CaseKind, readCases, type VerifierCase } from "./cases.ts";
+import { checkContract, endpoints, missingKinds, type RewardContract } from "./contract.ts";
+import { VerifierFixtureError } from "./errors.ts";
+import { type Observation, replayCase } from "./replay-case.ts";
+import { writeExpected } from "./write-expected.ts";
+
+export interface ExerciseOptions {
+  /** The cases, usually `tests/verifier_cases.jsonl` of the server. */
+  readonly file: string;
+  readonly contract: RewardContract;
+  readonly server: {
+    readonly kind: "standard" | "gymnasium";
+    /** A fresh server for one run of one case. */
+    start(kind: CaseKind): Promise<TestServer>;
+  };
+  /** Write the rewards that were seen into the file, once everything else holds. */
+  readonly updateExpected?: boolean;
+  readonly onCase?: (name: string) => void;
+}
+
+export interface CaseResult {
+  readonly name: string;
+  readonly kind: CaseKind;
+  /** Two for determinism, none for malformed requests. */
+  readonly observed_rewards: readonly number[];
+}
+
+/** A case that does not hold, told in one sentence. */
+class CaseProblem extends Error {}
+
+/** Runs the cases of a verifier, each on a fresh server, and gives what was seen; fails with everything that is wrong. */
+export async function exerciseCases(options: ExerciseOptions): Promise<CaseResult[]> {
+  const { file, contract } = options;
+  checkContract(contract);
+  const cases = readCases(file);
+  const missing = missingKinds(cases, contract);
+  if (missing.length > 0)
+    throw new VerifierFixtureError(
+      `${file} needs a case of each kind; there is none of: ${missing.join(", ")}.`,
+    );
+  const results: CaseResult[] = [];
+  const problems: string[] = [];
+  const rewards = new Map<VerifierCase, number>();
+  for (const found of cases) {
+    if (found.kind === "determinism" && contract.determinism !== "seeded") continue;
+    options.onCase?.(found.name);
+    try {
+      const observed = await runCase(found, options);
+      results.push({ name: found.name, kind: found.kind, observed_rewards: observed });
+      if (observed[0] !== undefined) rewards.set(found, observed[0]);
+    } catch (error) {
+      if (!(error instanceof CaseProblem)) throw error;
+      problems.push(`  - ${found.name} (${found.kind}, line ${found.line}): ${error.message}`);
+    }
+  }
+  if (problems.length > 0) {
+    const count = `${problems.length} of ${cases.length} cases`;
+    throw new VerifierFixtureError(`${count} in ${file} do not hold:\n${problems.join("\n")}`);
+  }
+  if (options.updateExpected === true) await writeExpected(file, cases, rewards);
+  return results;
+}
+
+async function runCase(found: VerifierCase, options: ExerciseOptions): Promise<number[]> {
+  if (found.kind === "malformed") {
+    checkRefusal(await observe(found, options), found.expected_error ?? "");
+    return [];
+  }
+  const first = await observedReward(found, options);
+  const observed = [first];
+  if (found.kind === "determinism") {
+    const second = await observedReward(found, options);
+    if (second !== first)
+      throw new CaseProblem(`the reward changed from ${first} to ${second} on a second fresh server`);
+    observed.push(second);
+  } else {
+    const end = endpoints(options.contract)[found.kind];
+    if (first !== end) {
+      const which = end === options.contract.range[1] ? "upper" : "lower";
+      throw new CaseProblem(`the reward is ${first}, not the ${which} end of the declared range, ${end}`);
+    }
+  }
+  if (options.updateExpected !== true && first !== found.expected_reward)
+    throw new CaseProblem(`the reward is ${first}, but expected_reward says ${found.expected_reward}`);
+  return observed;
+}
+
+async function observedReward(found: VerifierCase, options: ExerciseOptions): Promise<number> {
+  const seen = await observe(found, options);
+  if ("error" in seen) throw new CaseProblem(`${seen.route} answered ${seen.status}: ${seen.error}`);
+  const { reward } = seen;
+  if (typeof reward !== "number" || !Number.isFinite(reward))
+    throw new CaseProblem(`the reward is no finite number: ${JSON.stringify(reward) ?? "missing"}`);
+  const [low, high] = options.contract.range;
+  if (reward < low || reward > high)
+    throw new CaseProblem(`the reward ${reward} is outside the declared range [${low}, ${high}]`);
+  return reward;
+}
+
+function checkRefusal(seen: Observation, expected: string): void {
+  if (!("error" in seen))
+    throw new CaseProblem(`it was not refused, but given the reward ${JSON.stringify(seen.reward)}`);
+  if (!seen.error.includes(expected))
+    throw new CaseProblem(
+      `${seen.route} refused it, but without '${expected}' in the message: ${seen.error}`,
+    );
+}
+
+async function observe(found: VerifierCase, { server }: ExerciseOptions): Promise<Observation> {
+  let fresh: TestServer;
+  try {
+    fresh = await server.start(found.kind);
+  } catch (error) {
+    throw new VerifierFixtureError(`No server could be started for ${CASES_FILE}: ${errorMessage(error)}`, {
+      cause: error,
+    });
+  }
+  try {
+    return await replayCase(fresh, found.request, server.kind);
+  } finally {
+    await fresh.close();
+  }
+}
