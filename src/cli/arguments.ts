@@ -12,6 +12,8 @@ export interface ParsedArguments {
   readonly words: string[];
   readonly help: boolean;
   readonly verbose: boolean;
+  /** The file to read instead of `env.yaml`, or `none`. */
+  readonly envFile: string | undefined;
 }
 
 export interface ArgumentTables {
@@ -23,6 +25,12 @@ export interface ArgumentTables {
 export const commonFlags = {
   help: { kind: "switch", short: "h", help: "show this help message and exit" },
   verbose: { kind: "switch", short: "v", help: "log at debug level, here and in the servers" },
+  "env-file": {
+    kind: "text",
+    metavar: "PATH|none",
+    completes: "file",
+    help: "read this file instead of env.yaml; none: read no env.yaml at all",
+  },
 } as const satisfies FlagTable;
 
 /** True for a word that can only be an override: `+key=value`, `key=value`, `~key`. */
@@ -105,6 +113,7 @@ class ArgumentParser {
       words: [...this.overrides, ...this.plain],
       help,
       verbose: this.given.has("verbose"),
+      envFile: this.given.get("env-file")?.[0],
     };
   }
 

@@ -104,7 +104,7 @@ function keySection(keys: KeyTable, width: number): string {
 }
 
 function allFlags(command: Command): FlagTable {
-  return { help: commonFlags.help, verbose: commonFlags.verbose, ...command.flags };
+  return { ...commonFlags, ...command.flags };
 }
 
 type Row = readonly [string, string];

@@ -1,4 +1,6 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
+import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { GymError } from "../errors.ts";
 import { type CaptureOptions, captureRun } from "./captured-run.ts";
@@ -90,13 +92,16 @@ describe("help", () => {
       "
     `);
     expect((await gym("env start --he")).stdout).toMatchInlineSnapshot(`
-      "usage: gym env start [-h] [-v] [--limit N] [key=value ...]
+      "usage: gym env start [-h] [-v] [--env-file PATH|none] [--limit N]
+                           [key=value ...]
 
       Start the servers.
 
       options:
         -h, --help              show this help message and exit
         -v, --verbose           log at debug level, here and in the servers
+        --env-file PATH|none    read this file instead of env.yaml; none: read no
+                                env.yaml at all
         --limit N               at most this many
 
       config keys (set with +key=value):
@@ -153,11 +158,44 @@ describe("commands", () => {
     expect((await gym("eval run")).exitCode).toBe(2);
   });
 
+  it("are known under their older names, too", async () => {
+    const { exitCode, stdout, stderr } = await gym("ng_run --limit 5");
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout).flags).toEqual({ limit: "5" });
+    expect(stderr).toContain("`ng_run` is deprecated");
+  });
+
+  it("read the file of --env-file instead of env.yaml, or none", async () => {
+    const cwd = await mkdtemp(path.join(os.tmpdir(), "env-file-"));
+    try {
+      await writeFile(path.join(cwd, "env.yaml"), "spoken: default\n");
+      await writeFile(path.join(cwd, "mine.yaml"), "spoken: mine\n");
+      const show = defineCommand({
+        flags: {},
+        run: async (context) => {
+          const config = await context.resolve({ requireServers: false, noModel: true, offline: true });
+          context.out(String(config.get("spoken")));
+          return 0;
+        },
+      });
+      const own: Program = { groups: [], commands: [command("show", "show a key", async () => show)] };
+      const spoken = async (line: string) => (await gym(line, { program: own, cwd })).stdout.trim();
+      expect(await spoken("show")).toBe("default");
+      expect(await spoken("show --env-file mine.yaml")).toBe("mine");
+      expect(await spoken("show --env-file none")).toBe("undefined");
+      const gone = await gym("show --env-file gone.yaml", { program: own, cwd });
+      expect(gone.exitCode).toBe(1);
+      expect(gone.stdout + gone.stderr).toContain("gone.yaml");
+    } finally {
+      await rm(cwd, { recursive: true });
+    }
+  });
+
   it("refuse flags they do not have", async () => {
     const { exitCode, stderr } = await gym("env start --limt 5");
     expect(exitCode).toBe(2);
     expect(stderr).toBe(
-      "usage: gym env start [-h] [-v] [--limit N] [key=value ...]\n" +
+      "usage: gym env start [-h] [-v] [--env-file PATH|none] [--limit N]\n                     [key=value ...]\n" +
         "gym env start: error: unrecognized arguments: --limt Did you mean `--limit`?\n",
     );
     expect((await gym("--verison")).stderr).toContain(

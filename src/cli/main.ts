@@ -21,6 +21,7 @@ export async function runCli(
   io: CliIo,
   program: Program = gymProgram,
 ): Promise<number> {
+  if (/^(?:ng|nemo_gym)_/.test(argv[0] ?? "")) return runLegacy(argv[0] ?? "", argv.slice(1), io, program);
   const width = createTerminal(io.stdout, io.env).width;
   const frame: Frame = { io, program, width };
   let usage = { text: programUsage(width), name: PROGRAM_NAME };

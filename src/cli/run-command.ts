@@ -59,6 +59,7 @@ async function createContext(
       const { resolveConfig } = await import("../config/resolve.ts");
       return resolveConfig({
         ...command.resolve,
+        ...envFileChoice(parsed.envFile),
         ...choices,
         overrides,
         cwd: io.cwd,
@@ -70,6 +71,12 @@ async function createContext(
       });
     },
   };
+}
+
+/** What `--env-file` says about env.yaml. */
+function envFileChoice(given: string | undefined): { skipEnvYaml?: true; envYamlPath?: string } {
+  if (given === undefined) return {};
+  return given === "none" ? { skipEnvYaml: true } : { envYamlPath: given };
 }
 
 /** `--search-dir` goes in front of the roots the environment names, so that child processes inherit it. */

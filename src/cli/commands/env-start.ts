@@ -12,6 +12,10 @@ export const envStart = defineCommand({
     ...modelFlags,
     watch: { kind: "switch", help: "restart a server when a file in its folder changes" },
     json: { kind: "switch", help: "print what happens as JSON, one event a line" },
+    "exit-with-parent": {
+      kind: "switch",
+      help: "stop when standard input closes, as it does when the parent process ends",
+    },
     "no-preflight": { kind: "switch", help: "do not call the model endpoint before saying ready" },
   },
   examples: [

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { commonFlags } from "../arguments.ts";
 import { captureRun } from "../captured-run.ts";
-import { commandWords, loadCommand } from "../command.ts";
+import { commandWords, type Flag, loadCommand } from "../command.ts";
 import { legacyNames } from "../legacy.ts";
 import { program } from "./table.ts";
 
@@ -15,7 +15,7 @@ describe("the table of commands", async () => {
     expect(new Set(older).size).toBe(older.length);
     expect(legacyNames(program).size).toBe(older.length + 2);
     for (const command of commands) {
-      const flags = Object.entries({ ...commonFlags, ...command.flags });
+      const flags = Object.entries<Flag>({ ...commonFlags, ...command.flags });
       const shorts = flags.map(([, { short }]) => short).filter((short) => short !== undefined);
       expect(new Set(shorts).size, commandWords(command).join(" ")).toBe(shorts.length);
     }

@@ -10,7 +10,8 @@ import { watchServers } from "./watch.ts";
 
 /** Runs `gym env start`: everything up, shown, and down again on Ctrl-C. */
 export async function startServers(context: CommandContext): Promise<number> {
-  const { flags, signal, io, env, installRoot } = context;
+  const { flags, io, env, installRoot } = context;
+  const signal = flags["exit-with-parent"] ? withParent(context.signal, io.stdin) : context.signal;
   const config = await context.resolve();
   refuseUnusedModelUrl(flags, config);
   const roots = searchRoots({ cwd: io.cwd, env, installRoot });
@@ -65,6 +66,14 @@ function resultsDirectory(config: ResolvedConfig, { io, installRoot }: CommandCo
   const chosen = String(config.get("results_dir") ?? "");
   const preset = path.join(workingRoot(io.cwd, installRoot), "results");
   return chosen === "" || chosen === preset ? path.join(io.cwd, "results") : chosen;
+}
+
+/** The pipe to standard input closes when the parent ends, however it ends. */
+function withParent(signal: AbortSignal, stdin: NodeJS.ReadableStream | undefined): AbortSignal {
+  const parentEnded = new AbortController();
+  stdin?.once("close", () => parentEnded.abort()).once("error", () => parentEnded.abort());
+  stdin?.once("end", () => parentEnded.abort()).resume();
+  return AbortSignal.any([signal, parentEnded.signal]);
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -1,0 +1,65 @@
+"""Runs rows as rollouts."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import nullcontext
+from typing import Any, Awaitable, Iterator
+
+from nemo_gym.server_utils import (
+    BaseServerConfig,
+    ServerClient,
+    ServerUnavailableError,
+    get_response_json,
+    raise_for_status,
+)
+
+Row = dict[str, Any]
+
+
+class RolloutCollectionHelper:
+    """Posts rows to `/run` of the agents they name."""
+
+    def __init__(self) -> None:
+        self._clients: dict[tuple[str, int], ServerClient] = {}
+
+    def setup_server_client(self, head_server_config: BaseServerConfig | None = None) -> ServerClient:
+        """The client for the run of a head server."""
+        head = head_server_config or ServerClient.load_head_server_config()
+        key = (head.host, head.port)
+        if key not in self._clients:
+            self._clients[key] = ServerClient.load_from_global_config(head)
+        return self._clients[key]
+
+    def run_examples(
+        self,
+        examples: list[Row],
+        head_server_config: BaseServerConfig | None = None,
+        semaphore: Any = None,
+    ) -> Iterator[Awaitable[tuple[Row, Row]]]:
+        """Posts all rows at once and gives awaitables of (row, result), the first to finish first.
+
+        Each raises GymRequestError when an agent answers with an error, and ServerUnavailableError when it cannot be reached.
+        A result whose `mask_sample` is true has a reward that must not be learned from. Needs a running event loop.
+        """
+        client = self.setup_server_client(head_server_config)
+        for index, row in enumerate(examples):
+            if not isinstance((row.get("agent_ref") or {}).get("name"), str):
+                raise ValueError(f"Row {index} has no agent_ref.name: it is not clear which agent runs it.")
+
+        async def run(row: Row) -> tuple[Row, Row]:
+            async with client, semaphore or nullcontext():
+                try:
+                    response = await client.post(row["agent_ref"]["name"], "/run", json=row)
+                except ServerUnavailableError:
+                    # The gym may have been started again on other ports: the next call asks the head server anew.
+                    self._forget(client)
+                    raise
+                async with response:
+                    await raise_for_status(response)
+                    return row, await get_response_json(response)
+
+        return asyncio.as_completed([asyncio.ensure_future(run(row)) for row in examples])
+
+    def _forget(self, client: ServerClient) -> None:
+        self._clients = {key: kept for key, kept in self._clients.items() if kept is not client}
