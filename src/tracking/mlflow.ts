@@ -1,6 +1,6 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { withTemporaryDirectory } from "../files/private-directory.ts";
 import { dumps } from "../python/json/json-dumps.ts";
 import { pyStr } from "../python/repr.ts";
 import { RemoteError } from "../remote/remote-error.ts";
@@ -77,7 +77,7 @@ export class MlflowExporter implements Exporter {
   }
 
   async logRollouts(rows: AsyncIterable<string>, signal: AbortSignal): Promise<void> {
-    await withTemporaryDirectory(async (directory) => {
+    await withTemporaryDirectory("gym-mlflow-", async (directory) => {
       const table = await writeTable(join(directory, "rollouts.json"), "Rollout", rows);
       await this.#putArtifact(table.path, "rollouts.json", signal);
     });
@@ -121,7 +121,7 @@ export class MlflowExporter implements Exporter {
     }
     const entries = [...params].map(([key, value]) => ({ key, value }));
     for (const part of batches(entries, ENTRIES_PER_BATCH)) await this.#logBatch({ params: part }, signal);
-    await withTemporaryDirectory(async (directory) => {
+    await withTemporaryDirectory("gym-mlflow-", async (directory) => {
       const file = join(directory, "global_config.json");
       await writeFile(file, dumps(config, { indent: 2, ensureAscii: false }));
       await this.#putArtifact(file, "global_config.json", signal);
@@ -182,13 +182,4 @@ function jsonNumber(value: number): number | string {
 
 function* batches<T>(items: readonly T[], size: number): Generator<T[]> {
   for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size);
-}
-
-async function withTemporaryDirectory(use: (directory: string) => Promise<void>): Promise<void> {
-  const directory = await mkdtemp(join(tmpdir(), "gym-mlflow-"));
-  try {
-    await use(directory);
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
 }

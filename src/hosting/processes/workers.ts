@@ -1,12 +1,12 @@
 import cluster, { type Worker } from "node:cluster";
 import { randomUUID } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Links } from "../../calls/link/links.ts";
 import type { AppReply } from "../../definitions/reply.ts";
 import { errorMessage, GymError } from "../../errors.ts";
+import { makeSocketDirectory } from "../../files/private-directory.ts";
 import { type AppCall, MalformedBody, type ServerApp } from "../app.ts";
 import { LinkEdge } from "../link-edge.ts";
 import type { ServerMessage, StartMessage } from "./messages.ts";
@@ -16,7 +16,7 @@ import { endBecause, exitText } from "./server-ending.ts";
 /** Runs one server as several processes on one port; gives back how to stop them. */
 export async function forkWorkers(message: StartMessage): Promise<() => Promise<void>> {
   const count = workerCount(message.instance);
-  const socketDirectory = mkdtempSync(join(tmpdir(), "nemo-gym-workers-"));
+  const socketDirectory = makeSocketDirectory("workers-");
   const cleanUp = () => rmSync(socketDirectory, { recursive: true, force: true });
   process.once("exit", cleanUp);
   cluster.setupPrimary({

@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { createServer, type Server } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { makeSocketDirectory, userDirectory } from "../../files/private-directory.ts";
 import { CostMeter, RUN_METER, runMeter } from "../cost.ts";
 import { localBreaker, localLimit } from "../endpoint.ts";
 import { BreakerMembers } from "./breaker-members.ts";
@@ -12,8 +12,8 @@ import { MeterMembers } from "./meter-members.ts";
 import { RUN_PREFIX, RUN_SOCKET, sweepRuns } from "./sweep-runs.ts";
 
 /**
- * Lets all processes of a run share limits, breakers and budgets. It lives in the process that starts the others, whose own
- * servers use the same objects directly; the others come over a socket only this user can open.
+ * Shares limits, breakers and budgets between all processes of a run. It lives in the process that starts the others.
+ * Servers in that process use the shared objects directly; other processes connect to a socket that only this user can open.
  */
 export class Coordinator {
   readonly socketPath: string;
@@ -34,8 +34,8 @@ export class Coordinator {
   }
 
   static async listen(globalConfig: Readonly<Record<string, unknown>>): Promise<Coordinator> {
-    void sweepRuns(tmpdir());
-    const coordinator = new Coordinator(mkdtempSync(join(tmpdir(), RUN_PREFIX)), globalConfig);
+    void sweepRuns(userDirectory());
+    const coordinator = new Coordinator(makeSocketDirectory(RUN_PREFIX), globalConfig);
     const server = coordinator.#server;
     try {
       await new Promise<void>((resolve, reject) => {
@@ -51,7 +51,7 @@ export class Coordinator {
     return coordinator;
   }
 
-  /** A path for another socket of the run, beside its own. */
+  /** Returns the path of another socket of this run, in the same directory. */
   socketBeside(name: string): string {
     return join(this.#directory, `${name}.sock`);
   }

@@ -1,25 +1,28 @@
 import { readdir, rm, stat } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
+import { isPrivateDirectory } from "../../files/private-directory.ts";
 
-export const RUN_PREFIX = "nemo-gym-run-";
+export const RUN_PREFIX = "run-";
 export const RUN_SOCKET = "run.sock";
-/** Directories looked at in one sweep; the next one sees to the others. */
-const MOST_LOOKED_AT = 200;
-/** One that is younger may be about to be used. */
-const YOUNGEST_MS = 60_000;
+/** Upper bound of directories checked in one sweep. The next run continues. */
+const MAX_CHECKED = 200;
+/** A younger directory may belong to a run that has not opened its socket yet. */
+const MIN_AGE_MS = 60_000;
 
 /**
- * Removes what runs have left that were killed: directories whose socket nobody answers. Their process ids would not tell, because
- * programs in containers may share the directory without seeing each other. Nobody waits for it, and what cannot be removed stays.
+ * Removes the directories of runs that were killed: directories of this user whose socket nobody answers. Process ids cannot
+ * decide this, because containers may share the directory without seeing each other's processes. The caller does not wait
+ * for the sweep, and what cannot be removed stays.
  */
 export async function sweepRuns(directory: string, now: number = Date.now()): Promise<void> {
   const names = await readdir(directory).catch(() => []);
-  const runs = names.filter((name) => name.startsWith(RUN_PREFIX)).slice(0, MOST_LOOKED_AT);
+  const runs = names.filter((name) => name.startsWith(RUN_PREFIX)).slice(0, MAX_CHECKED);
   for (const run of runs) {
     const place = join(directory, run);
-    const made = await stat(place).catch(() => undefined);
-    if (!made?.isDirectory() || now - made.mtimeMs < YOUNGEST_MS) continue;
+    if (!isPrivateDirectory(place)) continue;
+    const found = await stat(place).catch(() => undefined);
+    if (!found || now - found.mtimeMs < MIN_AGE_MS) continue;
     if (await isAbandoned(join(place, RUN_SOCKET)))
       await rm(place, { recursive: true, force: true }).catch(() => {});
   }

@@ -1,13 +1,13 @@
-import { chmodSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { readdirSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { userDirectory } from "../../files/private-directory.ts";
 import type { Collection } from "./collect.ts";
 import type { RunningRollout } from "./collect-contract.ts";
 
-/** One request line is short; whoever sends more is not one of ours. */
+/** Requests are one short line; a client that sends more is disconnected. */
 const MAX_REQUEST = 10_000;
-/** A client that connects and says nothing is let go. */
+/** A silent client is disconnected after this time. */
 const IDLE_MS = 5_000;
 
 export type ControlRequest =
@@ -17,23 +17,15 @@ export type ControlRequest =
   | { command: "cancel"; id: string }
   | { command: "concurrency"; limit: number | null };
 
-/** Where the control sockets of this user's collections lie; only the user may enter. */
-export function controlDirectory(): string {
-  return join(process.env["XDG_RUNTIME_DIR"] ?? tmpdir(), `nemo-gym-${process.getuid?.() ?? "user"}`);
-}
-
-/** The sockets of collections that run, or were killed before they could clean up. */
+/** Returns the sockets of this user's collections: running ones, and ones that were killed before they could clean up. */
 export function controlSockets(): string[] {
-  try {
-    return readdirSync(controlDirectory())
-      .filter((name) => name.endsWith(".sock"))
-      .map((name) => join(controlDirectory(), name));
-  } catch {
-    return [];
-  }
+  const directory = userDirectory();
+  return readdirSync(directory)
+    .filter((name) => name.endsWith(".sock"))
+    .map((name) => join(directory, name));
 }
 
-/** Lets another terminal look at a running collection and steer it, over a Unix socket. */
+/** Shows and controls a running collection over a Unix socket, for `gym eval ctl` in another terminal. */
 export class ControlServer {
   readonly path: string;
   readonly #server: Server;
@@ -43,20 +35,18 @@ export class ControlServer {
   private constructor(collection: Collection, output: string) {
     this.#collection = collection;
     this.#output = output;
-    this.path = join(controlDirectory(), `${process.pid}.sock`);
+    this.path = join(userDirectory(), `${process.pid}.sock`);
     this.#server = createServer((socket) => this.#serve(socket));
     this.#server.unref();
   }
 
   static async listen(collection: Collection, output: string): Promise<ControlServer> {
     const control = new ControlServer(collection, output);
-    mkdirSync(controlDirectory(), { recursive: true, mode: 0o700 });
     rmSync(control.path, { force: true });
     await new Promise<void>((resolve, reject) => {
       control.#server.once("error", reject);
       control.#server.listen(control.path, () => resolve());
     });
-    chmodSync(control.path, 0o600);
     return control;
   }
 
