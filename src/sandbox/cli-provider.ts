@@ -3,6 +3,7 @@ import type { Readable, Writable } from "node:stream";
 import { Semaphore } from "../calls/semaphore.ts";
 import { SandboxSpecError } from "./errors.ts";
 import { commandResult, sandboxFailure, timeoutResult } from "./exec-results.ts";
+import { checkEnvironment } from "./plain-words.ts";
 import type {
   Cancellable,
   ExecOptions,
@@ -15,7 +16,7 @@ import type { ProbeSettings } from "./provider-settings.ts";
 import { waitUntilReady } from "./readiness.ts";
 import { type ProcessOutcome, runProcess } from "./run-process.ts";
 import type { SandboxSpec } from "./spec.ts";
-import { downloadWith, type TransferCommand, uploadWith } from "./transfer.ts";
+import { downloadWith, type TransferCommand, uploadWith, writeWith } from "./transfer.ts";
 
 /** What a downloaded file may weigh. */
 const MAX_FILE_BYTES = 4 * 1024 ** 3;
@@ -107,6 +108,15 @@ export abstract class CliProvider<Raw> implements SandboxProvider<Raw> {
     await uploadWith((command) => this.#transfer(handle, command, options), source, target);
   }
 
+  async writeFile(
+    handle: SandboxHandle<Raw>,
+    target: string,
+    content: string | Uint8Array,
+    options: Cancellable = {},
+  ): Promise<void> {
+    await writeWith((command) => this.#transfer(handle, command, options), content, target);
+  }
+
   async downloadFile(
     handle: SandboxHandle<Raw>,
     source: string,
@@ -179,7 +189,7 @@ export abstract class CliProvider<Raw> implements SandboxProvider<Raw> {
     const mark = randomUUID();
     const timeoutSeconds = options.timeoutSeconds ?? this.#settings.default_timeout_s;
     const stdin = streams.stdin ?? options.stdin;
-    checkNames(options.env ?? {});
+    checkEnvironment(options.env ?? {});
     if (!(await this.isThere(handle.raw)))
       return sandboxFailure({ stdout: "", stderr: `The sandbox '${handle.sandboxId}' is gone.` });
     const outer = this.outerCommand(handle.raw, {
@@ -217,16 +227,6 @@ export abstract class CliProvider<Raw> implements SandboxProvider<Raw> {
       hasStdin: false,
     });
     await this.run(args, { env, timeoutSeconds: CLEAN_UP_SECONDS });
-  }
-}
-
-/** Names of variables end up in arguments and files of other programs. */
-export function checkNames(env: Readonly<Record<string, string>>): void {
-  for (const [name, value] of Object.entries(env)) {
-    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
-      throw new SandboxSpecError(`'${name}' cannot be the name of an environment variable.`);
-    if (value.includes("\0"))
-      throw new SandboxSpecError(`The variable '${name}' has a zero byte in its value.`);
   }
 }
 

@@ -1,8 +1,8 @@
 import { openSync, readdirSync, readFileSync } from "node:fs";
 
 const CLOSE_ON_EXEC = 0o2000000;
-/** Standard input, output, error, and the two that sandboxes are started with. */
-const OURS = 5;
+/** Standard input, output, error, and the three that sandboxes are started with. */
+const OURS = 6;
 
 let devNull: number | undefined;
 

@@ -91,6 +91,13 @@ export interface SandboxProvider<Raw = unknown> {
     target: string,
     options?: Cancellable,
   ): Promise<void>;
+  /** Optional: writes a file without one on this machine. */
+  writeFile?(
+    handle: SandboxHandle<Raw>,
+    target: string,
+    content: string | Uint8Array,
+    options?: Cancellable,
+  ): Promise<void>;
   downloadFile(
     handle: SandboxHandle<Raw>,
     source: string,

@@ -3,6 +3,7 @@ import type { Readable, Writable } from "node:stream";
 import { Deadline } from "../calls/deadline.ts";
 import { coverInherited } from "./inherited-descriptors.ts";
 import { OutputBuffer } from "./output-buffer.ts";
+import { refuseZeroByte } from "./plain-words.ts";
 
 /** How long output may stay open after the process ended: somebody it left behind may hold the pipe. */
 const DRAIN_MS = 500;
@@ -20,6 +21,8 @@ export interface ProcessRequest {
   input3?: string | undefined;
   /** Whether to read what the program writes to descriptor 4. */
   readOutput4?: boolean | undefined;
+  /** Written to descriptor 5. */
+  input5?: Uint8Array | undefined;
   /** Takes stdout as it comes in place of the buffer; more than the limit ends the process. */
   stdoutTo?: Writable | undefined;
   /** Null: no limit. */
@@ -45,6 +48,8 @@ export interface ProcessOutcome {
  */
 export async function runProcess(request: ProcessRequest): Promise<ProcessOutcome> {
   request.signal?.throwIfAborted();
+  for (const word of request.args)
+    refuseZeroByte(word, `The argument ${JSON.stringify(word)} of '${request.program}'`);
   const deadline = new Deadline(
     Math.min(request.timeoutMs ?? LONGEST_WAIT_MS, LONGEST_WAIT_MS),
     request.signal,
@@ -77,6 +82,7 @@ class RunningProcess {
         "pipe",
         request.input3 === undefined ? "ignore" : "pipe",
         request.readOutput4 === true ? "pipe" : "ignore",
+        request.input5 === undefined ? "ignore" : "pipe",
       ]),
     });
     stop.addEventListener("abort", this.#kill, { once: true });
@@ -103,6 +109,8 @@ class RunningProcess {
     this.#read(this.#child.stdio[4], output4);
     feed(this.#child.stdin, request.stdin);
     feed(this.#child.stdio[3] as Writable | null | undefined, request.input3);
+    // The type of `stdio` ends at 4.
+    feed((this.#child.stdio as readonly unknown[])[5] as Writable | null | undefined, request.input5);
     request.onStarted?.(this.#child, this.#kill);
   }
 

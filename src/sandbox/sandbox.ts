@@ -2,7 +2,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { attribution } from "./attribution.ts";
-import { SandboxStateError, SandboxUnsupportedError } from "./errors.ts";
+import { SandboxSpecError, SandboxStateError, SandboxUnsupportedError } from "./errors.ts";
+import { checkEnvironment, refuseZeroByte } from "./plain-words.ts";
 import {
   type Cancellable,
   DEFAULT_EXEC_TIMEOUT_SECONDS,
@@ -97,6 +98,7 @@ export class Sandbox {
   /** Runs a shell command; without `cwd` in the spec's workdir, for at most 180 seconds unless told otherwise. */
   async exec(command: string, options: ExecOptions = {}): Promise<SandboxExecResult> {
     const handle = this.#started();
+    checkCommand(command, options);
     return this.#provider.exec(handle, command, {
       ...options,
       cwd: options.cwd ?? this.#spec?.workdir,
@@ -106,10 +108,12 @@ export class Sandbox {
   }
 
   async upload(localPath: string, remotePath: string, options: Cancellable = {}): Promise<void> {
+    refuseZeroByte(remotePath, "The name of a file");
     await this.#provider.uploadFile(this.#started(), localPath, remotePath, options);
   }
 
   async download(remotePath: string, localPath: string, options: Cancellable = {}): Promise<void> {
+    refuseZeroByte(remotePath, "The name of a file");
     await this.#provider.downloadFile(this.#started(), remotePath, localPath, options);
   }
 
@@ -193,6 +197,11 @@ export class Sandbox {
   ): Promise<void> {
     const entries = Object.entries(files);
     if (entries.length === 0) return;
+    for (const [target] of entries) refuseZeroByte(target, "The name of a file");
+    if (this.#provider.writeFile !== undefined) {
+      for (const [target, text] of entries) await this.#provider.writeFile(handle, target, text, options);
+      return;
+    }
     const directory = await mkdtemp(path.join(tmpdir(), "nemo-gym-upload-"));
     try {
       for (const [index, [target, text]] of entries.entries()) {
@@ -204,6 +213,18 @@ export class Sandbox {
       await rm(directory, { recursive: true, force: true });
     }
   }
+}
+
+/** Whatever a provider makes of a command, its words reach other programs as they are. */
+function checkCommand(command: string, { cwd, env, user, timeoutSeconds }: ExecOptions): void {
+  refuseZeroByte(command, "The command");
+  if (cwd !== undefined) refuseZeroByte(cwd, "The directory 'cwd'");
+  if (user !== undefined) refuseZeroByte(String(user), "The user");
+  checkEnvironment(env ?? {});
+  if (timeoutSeconds != null && !(timeoutSeconds > 0 && Number.isFinite(timeoutSeconds)))
+    throw new SandboxSpecError(
+      `'timeoutSeconds' must be a positive number of seconds, not ${timeoutSeconds}; null means the provider's default.`,
+    );
 }
 
 function unsupported({ name }: SandboxProvider, ability: string): SandboxUnsupportedError {

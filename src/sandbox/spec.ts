@@ -1,10 +1,13 @@
 import { z } from "zod";
 import { getCloseMatches } from "../python/difflib.ts";
 import { SandboxSpecError } from "./errors.ts";
+import { checkEnvironment, refuseZeroByte } from "./plain-words.ts";
 
 const HIGHEST_PORT = 65_535;
 
-const texts = z.record(z.string(), z.string());
+/** Ends up in arguments of other programs, which take a zero byte as the end of a word. */
+const word = z.string().refine((text) => !text.includes("\0"), { message: "Must not have a zero byte" });
+const words = z.record(z.string(), word);
 const positive = z.number().positive();
 const whole = z.coerce.number().int();
 /** Null counts as absent: configs carry `${oc.env:NAME,null}`. */
@@ -30,18 +33,18 @@ const port = z
 
 /** What a sandbox is asked to be; names as in the config. */
 export const SandboxSpec = z.strictObject({
-  image: optional(z.string().min(1)),
+  image: optional(word.min(1)),
   /** The sandbox ends after this time even if nobody stops it, where the provider can. */
   ttl_s: optional(positive),
   ready_timeout_s: optional(positive),
   /** Where commands run that name no directory of their own. */
-  workdir: optional(z.string().min(1)),
-  env: optional(texts),
+  workdir: optional(word.min(1)),
+  env: optional(words),
   /** Written before the sandbox is handed out: path in the sandbox to text. */
-  files: optional(texts),
-  metadata: optional(texts),
+  files: optional(z.record(z.string(), z.string())),
+  metadata: optional(words),
   resources: optional(SandboxResources),
-  entrypoint: optional(z.array(z.string()).min(1)),
+  entrypoint: optional(z.array(word).min(1)),
   provider_options: optional(z.record(z.string(), z.unknown())),
   /** TCP ports that may be asked for with `endpoint`. */
   ports: optional(
@@ -74,6 +77,8 @@ export function parseSandboxSpec(input: unknown): SandboxSpec {
   if (!parsed.success)
     throw new SandboxSpecError(`The sandbox spec does not fit: ${describeIssues(parsed.error)}.`);
   const { env = {}, files = {}, metadata = {}, provider_options = {}, ports = [], ...rest } = parsed.data;
+  checkEnvironment(env);
+  for (const name of Object.keys(files)) refuseZeroByte(name, "The name of a file");
   const resources = rest.resources ?? SandboxResources.parse({});
   return { ...rest, env, files, metadata, provider_options, ports, resources };
 }

@@ -4,7 +4,6 @@ import { hostname, tmpdir } from "node:os";
 import path from "node:path";
 import {
   CliProvider,
-  checkNames,
   type InnerCommand,
   type OuterCommand,
   requireImage,
@@ -12,6 +11,7 @@ import {
 } from "../../cli-provider.ts";
 import { SandboxCreateError, SandboxOperationError, SandboxSpecError } from "../../errors.ts";
 import { findProgram } from "../../find-program.ts";
+import { checkEnvironment } from "../../plain-words.ts";
 import type { Cancellable, SandboxDescriptor, SandboxHandle, SandboxStatus } from "../../provider.ts";
 import { readSettings } from "../../provider-settings.ts";
 import { shellQuote } from "../../shell-quote.ts";
@@ -45,7 +45,7 @@ export class ApptainerProvider extends CliProvider<ApptainerInstance> {
 
   async create(spec: SandboxSpec, { signal }: Cancellable = {}): Promise<Handle> {
     const image = imageReference(requireImage(this.name, spec));
-    checkNames(spec.env);
+    checkEnvironment(spec.env);
     const { create, probe } = this.#settings;
     const stagingDirectory = await mkdtemp(path.join(tmpdir(), "nemo-gym-apptainer-"));
     const name = `nemo-gym-${randomUUID().replaceAll("-", "")}`;
@@ -105,7 +105,7 @@ export class ApptainerProvider extends CliProvider<ApptainerInstance> {
     if (typeof stagingDirectory !== "string" || typeof image !== "string")
       throw new SandboxOperationError(`The descriptor of the Apptainer instance '${name}' is not complete.`);
     const variables = { ...(env as Record<string, string> | undefined) };
-    checkNames(variables);
+    checkEnvironment(variables);
     const raw = { name, image, stagingDirectory, env: variables };
     const handle = { sandboxId: name, providerName: this.name, raw };
     if ((await this.status(handle, options)) !== "running")

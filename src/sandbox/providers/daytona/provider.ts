@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { sleep } from "../../../calls/retry.ts";
 import { Semaphore } from "../../../calls/semaphore.ts";
-import { checkNames } from "../../cli-provider.ts";
 import { SandboxConfigError, SandboxCreateError, SandboxSpecError } from "../../errors.ts";
 import { commandResult, sandboxFailure, timeoutResult } from "../../exec-results.ts";
+import { checkEnvironment } from "../../plain-words.ts";
 import type {
   Cancellable,
   ExecOptions,
@@ -107,7 +107,7 @@ export class DaytonaProvider implements SandboxProvider<DaytonaSandbox> {
       throw new SandboxSpecError(
         "Commands of 'daytona' take no standard input; upload a file and read that.",
       );
-    checkNames({ ...raw.env, ...options.env });
+    checkEnvironment({ ...raw.env, ...options.env });
     const timeoutSeconds = options.timeoutSeconds ?? exec.default_timeout_s;
     const mark = randomUUID();
     const json = {

@@ -1,13 +1,8 @@
 import { randomUUID } from "node:crypto";
-import {
-  CliProvider,
-  checkNames,
-  type InnerCommand,
-  type OuterCommand,
-  requireImage,
-} from "../../cli-provider.ts";
+import { CliProvider, type InnerCommand, type OuterCommand, requireImage } from "../../cli-provider.ts";
 import { SandboxCreateError, SandboxOperationError } from "../../errors.ts";
 import { findProgram } from "../../find-program.ts";
+import { checkEnvironment } from "../../plain-words.ts";
 import type {
   Cancellable,
   SandboxDescriptor,
@@ -46,7 +41,7 @@ export class DockerProvider extends CliProvider<DockerContainer> {
 
   async create(spec: SandboxSpec, { signal }: Cancellable = {}): Promise<Handle> {
     const image = requireImage(this.name, spec).replace(/^docker:\/\//, "");
-    checkNames(spec.env);
+    checkEnvironment(spec.env);
     const { create, probe } = this.#settings;
     const name = `nemo-gym-${randomUUID().replaceAll("-", "")}`;
     const raw: DockerContainer = { name, image, shell: "sh", ports: spec.ports };

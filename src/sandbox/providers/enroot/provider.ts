@@ -8,7 +8,6 @@ import path from "node:path";
 import { sleep } from "../../../calls/retry.ts";
 import {
   CliProvider,
-  checkNames,
   type InnerCommand,
   type OuterCommand,
   requireImage,
@@ -17,6 +16,7 @@ import {
 import { SandboxCreateError, SandboxOperationError, SandboxSpecError } from "../../errors.ts";
 import { findProgram } from "../../find-program.ts";
 import { coverInherited } from "../../inherited-descriptors.ts";
+import { checkEnvironment } from "../../plain-words.ts";
 import type { Cancellable, SandboxHandle, SandboxStatus } from "../../provider.ts";
 import { readSettings } from "../../provider-settings.ts";
 import { killGroup } from "../../run-process.ts";
@@ -72,7 +72,7 @@ export class EnrootProvider extends CliProvider<EnrootContainer> {
 
   async create(spec: SandboxSpec, { signal }: Cancellable = {}): Promise<Handle> {
     const image = requireImage(this.name, spec);
-    checkNames(spec.env);
+    checkEnvironment(spec.env);
     const { create, probe } = this.#settings;
     for (const variable of ["ENROOT_DATA_PATH", "ENROOT_CACHE_PATH", "ENROOT_RUNTIME_PATH"])
       mkdirSync(this.#env[variable] ?? "", { recursive: true, mode: 0o700 });
