@@ -1,18 +1,36 @@
+import { existsSync } from "node:fs";
+import { refuseZeroByte } from "../../plain-words.ts";
 import type { Mount } from "./mounts.ts";
 import type { BubblewrapLimits } from "./settings.ts";
 
-/** Shared memory of one command. */
-const SHARED_MEMORY_BYTES = 16 * 1024 * 1024;
-/** Processes of bubblewrap itself, which count towards the limit. */
+/** Processes of bubblewrap itself and of the programs before it, which count towards the limit of a sandbox. */
 const OWN_PROCESSES = 4;
-const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+/** More than 68 years: what `prlimit` reads everywhere. */
+const LONGEST_CPU_SECONDS = 2 ** 31 - 1;
+export const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 export const SANDBOX_USER = 1000;
 export const HOME = "/home/sandbox";
+/** Files of /proc that speak of the whole machine. */
+const HIDDEN = ["keys", "key-users", "timer_list", "sched_debug", "kcore", "latency_stats"]
+  .map((name) => `/proc/${name}`)
+  .filter((file) => existsSync(file));
+
+/**
+ * Runs inside, before the command: limits its processes, counted without those of other commands, and enters its directory.
+ * A directory that the sandbox itself has made unusable is a failure of the command (126, as for a program that cannot be run).
+ */
+const ENTER = `ulimit -u "$1" 2>/dev/null || ulimit -p "$1" || exit 126
+cd -- "$2" || exit 126
+unset OLDPWD
+shift 2
+exec "$@"`;
 
 export interface CommandView {
-  /** The directory of the sandbox's own files on the host side: `root` and `etc` lie below it. */
+  /** The directory of the sandbox's own files on the host side: `root`, `etc` and `shm` lie below it. */
   store: string;
   mounts: readonly Mount[];
+  /** Directories of the sandbox's own that must stay where they are, because something is mounted below them. */
+  pinned: readonly string[];
   /** Whether /etc comes with the image. */
   ownEtc: boolean;
   network: "none" | "host";
@@ -21,10 +39,10 @@ export interface CommandView {
 /** Options for bubblewrap around one command: what it sees, as whom, and with which variables. */
 export function viewArguments(
   view: CommandView,
-  command: { cwd: string; env: Readonly<Record<string, string>>; user: number },
+  command: { env: Readonly<Record<string, string>>; user: number },
 ): string[] {
   const namespaces = ["user", "pid", "ipc", "uts", "cgroup-try", ...(view.network === "none" ? ["net"] : [])];
-  return [
+  const words = [
     ...namespaces.map((name) => `--unshare-${name}`),
     "--disable-userns",
     "--die-with-parent",
@@ -33,25 +51,50 @@ export function viewArguments(
     ...["--uid", String(command.user), "--gid", String(command.user)],
     ...["--bind", `${view.store}/root`, "/"],
     ...(view.ownEtc ? ["--ro-bind", `${view.store}/etc`, "/etc"] : []),
+    // A mount point cannot be renamed or replaced by a link, which bubblewrap would follow for the next command.
+    ...view.pinned.flatMap((directory) => ["--bind", `${view.store}/root${directory}`, directory]),
     ...view.mounts.flatMap(({ source, target }) => ["--ro-bind", source, target]),
     ...["--proc", "/proc", "--dev", "/dev"],
-    ...["--size", String(SHARED_MEMORY_BYTES), "--perms", "1777", "--tmpfs", "/dev/shm"],
-    ...["--remount-ro", "/dev", "--chdir", command.cwd, "--clearenv"],
+    ...HIDDEN.flatMap((file) => ["--ro-bind", "/dev/null", file]),
+    // Not a file system of its own: that would have no limit on the number of files.
+    ...["--bind", `${view.store}/shm`, "/dev/shm"],
+    ...["--remount-ro", "/dev", "--chdir", "/", "--clearenv"],
     ...Object.entries({ PATH, HOME, LANG: "C.UTF-8", TMPDIR: "/tmp", ...command.env }).flatMap(
       ([name, value]) => ["--setenv", name, value],
     ),
   ];
+  return words.map((word) => refuseZeroByte(word, `The argument ${JSON.stringify(word)} of bubblewrap`));
 }
 
-/** Options for `prlimit`. Time is counted per process and core, so that a stuck one ends even if nobody is left to end it. */
-export function limitArguments(limits: BubblewrapLimits, timeoutSeconds: number | null): string[] {
-  const cpuSeconds = timeoutSeconds === null ? [] : [Math.ceil(timeoutSeconds * Math.ceil(limits.cpu)) + 1];
+/** The command as bubblewrap runs it. */
+export function enterArguments(
+  limits: BubblewrapLimits,
+  cwd: string,
+  argv: readonly string[],
+): readonly string[] {
+  return ["/bin/sh", "-c", ENTER, "sandbox", String(limits.processes), cwd, ...argv];
+}
+
+/**
+ * Options for `prlimit`. Time is counted per process and core, so that a stuck one ends even if nobody is left to end it. The
+ * limit on processes is for all commands that may run in the sandbox at a time; each then gets one of its own.
+ */
+export function limitArguments(
+  limits: BubblewrapLimits,
+  concurrency: number,
+  timeoutSeconds: number | null,
+): string[] {
+  const cpuSeconds =
+    timeoutSeconds === null
+      ? []
+      : [Math.min(Math.ceil(timeoutSeconds * Math.ceil(limits.cpu)) + 1, LONGEST_CPU_SECONDS)];
   return [
     ...cpuSeconds.map((value) => `--cpu=${value}`),
     `--data=${limits.memoryBytes}`,
     `--fsize=${limits.diskBytes}`,
     `--nofile=${limits.openFiles}`,
-    `--nproc=${limits.processes + OWN_PROCESSES}`,
+    `--nproc=${(limits.processes + OWN_PROCESSES) * concurrency}`,
+    "--msgqueue=0",
     "--core=0",
   ];
 }

@@ -1,31 +1,50 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chown, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import path from "node:path";
+import { lstatSync, readlinkSync, realpathSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { Deadline } from "../../../calls/deadline.ts";
 import { errorMessage } from "../../../errors.ts";
 import { SandboxCreateError } from "../../errors.ts";
 import { coverInherited } from "../../inherited-descriptors.ts";
 import { killGroup } from "../../run-process.ts";
+import { PATH } from "./arguments.ts";
+import { type Mount, SYSTEM, topOf } from "./mounts.ts";
 import type { BubblewrapPrograms } from "./programs.ts";
+import type { BubblewrapLimits } from "./settings.ts";
 
 const START_TIMEOUT_MS = 30_000;
 const MAX_MESSAGE_BYTES = 16 * 1024;
-/** Fills the store by instructions of three words: kind, path below the store, value. Then it waits to be left alone. */
+/** Where the files of a sandbox lie. The path exists in the holder's mount namespace only, so nothing is left on the machine. */
+export const STORE = "/nemo-gym-sandbox";
+/** Marks the holder among the processes of the machine. */
+export const HOLDER_NAME = "nemo-gym-sandbox";
+/**
+ * Mounts the store and fills it by instructions of three words: kind, path below the store, value. No path may lead through a
+ * link: an image could have put one there. Then it waits for the end of its input.
+ */
 const SCRIPT = `set -e
-cd "$1"; shift
 umask 022
+"$1" -t tmpfs -o "$2" nemo-gym "$3"
+cd "$3"
+shift 3
+make() {
+  rest=$1 at=.
+  while [ -n "$rest" ]; do
+    at=$at/\${rest%%/*}
+    if [ -L "$at" ]; then echo "'$1' leads through a link." >&2; exit 1; fi
+    if [ ! -d "$at" ]; then mkdir -- "$at"; fi
+    case $rest in */*) rest=\${rest#*/} ;; *) rest= ;; esac
+  done
+}
 while [ $# -gt 0 ]; do
-  mkdir -p -- "./$(dirname -- "$2")"
   case $1 in
-    directory) mkdir -p -- "./$2" ;;
-    text) printf %s "$3" > "./$2" ;;
-    copy) cp -R -- "$3" "./$2" ;;
+    directory) make "$2" ;;
+    text) make "\${2%/*}"; printf %s "$3" > "./$2" ;;
+    copy) make "\${2%/*}"; cp -R -- "$3" "./$2" ;;
   esac
   shift 3
 done
+chmod 1777 shm
 echo ready
 exec cat > /dev/null`;
 
@@ -37,40 +56,37 @@ export type StoreEntry =
 export interface HolderRequest {
   programs: BubblewrapPrograms;
   uid: number | undefined;
-  diskBytes: number;
+  limits: Pick<BubblewrapLimits, "diskBytes" | "files">;
+  /** What commands will see of the machine; the holder must see it too. */
+  mounts: readonly Mount[];
   entries: readonly StoreEntry[];
   readyTimeoutMs?: number | undefined;
-  signal: AbortSignal | undefined;
+  signal?: AbortSignal | undefined;
 }
 
 /**
- * Keeps the files of one sandbox: a process in a mount namespace of its own, in which a file system in memory, with a size
- * that cannot be exceeded, lies over `store`. Commands enter that namespace first, so that they find it there; nobody else
- * does. It ends with this process, or when `close` is called, and the files with it.
+ * Keeps the files of one sandbox: a process in user and mount namespaces of its own, with a file system in memory at `STORE`
+ * that has a fixed size and number of files. Commands enter these namespaces first, so that they find it there. The files
+ * end with the process: when this process ends, or when `close` is called.
  */
 export class Holder {
   readonly pid: number;
-  readonly store: string;
   readonly #child: ChildProcess;
 
-  private constructor(child: ChildProcess, pid: number, store: string) {
+  private constructor(child: ChildProcess, pid: number) {
     this.#child = child;
     this.pid = pid;
-    this.store = store;
   }
 
   static async start(request: HolderRequest): Promise<Holder> {
-    const store = await mkdtemp(path.join(tmpdir(), "nemo-gym-sandbox-"));
     let child: ChildProcess | undefined;
     const deadline = new Deadline(request.readyTimeoutMs ?? START_TIMEOUT_MS, request.signal);
     try {
-      if (request.uid !== undefined) await chown(store, request.uid, request.uid);
-      child = spawnHolder(request, store);
+      child = spawnHolder(request);
       const pid = await started(child, deadline.signal);
-      return new Holder(child, pid, store);
+      return new Holder(child, pid);
     } catch (error) {
       if (child !== undefined) killGroup(child);
-      await rm(store, { recursive: true, force: true });
       request.signal?.throwIfAborted();
       throw new SandboxCreateError(`bubblewrap could not set up a sandbox: ${errorMessage(error)}`, {
         cause: error,
@@ -85,26 +101,33 @@ export class Holder {
   }
 
   async close(): Promise<void> {
-    if (this.alive) {
-      const ended = once(this.#child, "exit");
-      killGroup(this.#child);
-      await ended;
-    }
-    // Only the empty directory under the file system in memory is left.
-    await rm(this.store, { recursive: true, force: true });
+    if (!this.alive) return;
+    const ended = once(this.#child, "exit");
+    // Without this a program that has nothing else to do would end here, before the promise settles.
+    this.#child.ref();
+    killGroup(this.#child);
+    await ended;
   }
 }
 
-function spawnHolder({ programs, uid, diskBytes, entries }: HolderRequest, store: string): ChildProcess {
-  const options = ["--unshare-user", "--die-with-parent", "--info-fd", "4", "--dev-bind", "/", "/"];
-  const size = ["--size", String(diskBytes), "--perms", "0700", "--tmpfs", store];
+function spawnHolder({ programs, uid, limits, mounts, entries }: HolderRequest): ChildProcess {
+  const options = ["--unshare-user", "--uid", "0", "--gid", "0", "--cap-add", "CAP_SYS_ADMIN"];
+  const root = rootArguments([
+    ...Object.values(programs),
+    ...mounts.map(({ source }) => source),
+    ...entries.flatMap((entry) => (entry.kind === "copy" ? [entry.value] : [])),
+  ]);
+  const size = `size=${limits.diskBytes},nr_inodes=${limits.files},mode=0700`;
   const words = entries.flatMap((entry) => [entry.kind, entry.path, "value" in entry ? entry.value : ""]);
   const child = spawn(
     programs.bwrap,
-    [...options, ...size, "--", "/bin/sh", "-c", SCRIPT, "sh", store, ...words],
+    [
+      ...[...options, "--die-with-parent", "--info-fd", "4", ...root, "--dir", STORE, "--"],
+      ...["/bin/sh", "-c", SCRIPT, HOLDER_NAME, programs.mount, size, STORE, ...words],
+    ],
     {
       detached: true,
-      env: { PATH: process.env["PATH"] },
+      env: { PATH },
       ...(uid !== undefined && { uid, gid: uid }),
       stdio: coverInherited(["pipe", "pipe", "pipe", "ignore", "pipe"]),
     },
@@ -113,6 +136,21 @@ function spawnHolder({ programs, uid, diskBytes, entries }: HolderRequest, store
   child.unref();
   for (const stream of child.stdio) (stream as { unref?: () => void } | null)?.unref?.();
   return child;
+}
+
+/** The top directories of the machine that are needed, in a root of the holder's own. Nothing else can be reached from there. */
+function rootArguments(files: readonly string[]): string[] {
+  const needed = files.flatMap((file) => [file, realpathSync(file)]).map(topOf);
+  const names = new Set([...SYSTEM, "etc", "proc", "dev", ...needed]);
+  // Bubblewrap itself needs a directory /tmp to build the view of each command on.
+  const temporary = names.has("tmp") ? [] : ["--dir", "/tmp"];
+  const entries = [...names].flatMap((name) => {
+    const entry = lstatSync(`/${name}`, { throwIfNoEntry: false });
+    if (entry === undefined) return [];
+    if (entry.isSymbolicLink()) return ["--symlink", readlinkSync(`/${name}`), `/${name}`];
+    return ["--dev-bind", `/${name}`, `/${name}`];
+  });
+  return [...entries, ...temporary];
 }
 
 async function started(child: ChildProcess, signal: AbortSignal): Promise<number> {

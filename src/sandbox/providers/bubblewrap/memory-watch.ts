@@ -1,21 +1,35 @@
 import { readdir, readFile } from "node:fs/promises";
 
 const INTERVAL_MS = 100;
-const PAGE_BYTES = 4096;
 /** More processes than any limit allows; a tree that grows while it is read must come to an end. */
 const MAX_PROCESSES = 10_000;
+/** What one socket may keep in its queue: twice the usual `net.core.wmem_max`. The kernel reports no sizes for Unix sockets. */
+const UNIX_SOCKET_BYTES = 416 * 1024;
+/** Fewer sockets hold little, whatever their kind; their lists are not read. */
+const FEW_SOCKETS = 16;
+
+export interface WatchedProcesses {
+  /** The outermost process. */
+  root: number;
+  /** Whether the innermost ones have a network of their own, so that its sockets are theirs. */
+  ownNetwork: boolean;
+}
 
 /**
- * Looks every tenth of a second at what a process and all below it hold in memory, and tells once when that is too much:
- * limits of the kernel count each process for itself. Returns what ends the watch.
+ * Looks every tenth of a second at what a process and all below it hold in memory, and calls back once when that is too much:
+ * limits of the kernel count each process for itself. Returns a function that ends the watch.
  */
-export function watchMemory(root: number, limitBytes: number, onExceeded: () => void): () => void {
+export function watchMemory(
+  watched: WatchedProcesses,
+  limitBytes: number,
+  onExceeded: () => void,
+): () => void {
   let busy = false;
   let done = false;
   const timer = setInterval(async () => {
     if (busy || done) return;
     busy = true;
-    const exceeded = await exceeds(root, limitBytes);
+    const exceeded = await exceeds(watched, limitBytes);
     busy = false;
     if (exceeded && !done) {
       stop();
@@ -30,10 +44,12 @@ export function watchMemory(root: number, limitBytes: number, onExceeded: () => 
 }
 
 /** The quick count takes shared pages for each process that shares them; only when it is too high is the true one made. */
-async function exceeds(root: number, limitBytes: number): Promise<boolean> {
+async function exceeds({ root, ownNetwork }: WatchedProcesses, limitBytes: number): Promise<boolean> {
   const processes = await processTree(root);
-  const quick = await sum(processes, residentBytes);
-  return quick > limitBytes && (await sum(processes, proportionalBytes)) > limitBytes;
+  const innermost = processes.at(-1);
+  const sockets = ownNetwork && innermost !== undefined ? await socketBytes(innermost) : 0;
+  const quick = sockets + (await sum(processes, residentBytes));
+  return quick > limitBytes && sockets + (await sum(processes, proportionalBytes)) > limitBytes;
 }
 
 async function sum(processes: readonly number[], measure: (pid: number) => Promise<number>): Promise<number> {
@@ -41,15 +57,44 @@ async function sum(processes: readonly number[], measure: (pid: number) => Promi
   return sizes.reduce((total, size) => total + size, 0);
 }
 
+/** Pages in memory, and the tables that describe them: a large mapping of nothing has tables only. */
 async function residentBytes(pid: number): Promise<number> {
-  const [, pages = 0] = (await read(`/proc/${pid}/statm`)).split(" ").map(Number);
-  return pages * PAGE_BYTES;
+  const status = await read(`/proc/${pid}/status`);
+  return kibibytes(status, "VmRSS") + kibibytes(status, "VmPTE");
 }
 
 async function proportionalBytes(pid: number): Promise<number> {
-  const rollup = await read(`/proc/${pid}/smaps_rollup`);
-  const kibibytes = /^Pss:\s*(\d+) kB/m.exec(rollup)?.[1];
-  return kibibytes === undefined ? residentBytes(pid) : Number(kibibytes) * 1024;
+  const [rollup, status] = await Promise.all([
+    read(`/proc/${pid}/smaps_rollup`),
+    read(`/proc/${pid}/status`),
+  ]);
+  const resident = rollup === "" ? kibibytes(status, "VmRSS") : kibibytes(rollup, "Pss");
+  return resident + kibibytes(status, "VmPTE");
+}
+
+/** `VmRSS:	  123 kB` in bytes. */
+function kibibytes(text: string, name: string): number {
+  return Number(new RegExp(`^${name}:\\s*(\\d+) kB`, "m").exec(text)?.[1] ?? 0) * 1024;
+}
+
+/** What the sockets of a process's network may hold: queues of TCP and UDP as they are, of Unix sockets at most. */
+async function socketBytes(pid: number): Promise<number> {
+  const summary = await read(`/proc/${pid}/net/sockstat`);
+  if (Number(/^sockets: used (\d+)/m.exec(summary)?.[1] ?? 0) <= FEW_SOCKETS) return 0;
+  const [unix = "", ...internet] = await Promise.all(
+    ["unix", "tcp", "tcp6", "udp", "udp6"].map((name) => read(`/proc/${pid}/net/${name}`)),
+  );
+  const unixSockets = Math.max(0, unix.split("\n").length - 2);
+  return unixSockets * UNIX_SOCKET_BYTES + internet.reduce((total, list) => total + queuedBytes(list), 0);
+}
+
+/** `tx_queue:rx_queue`, both hexadecimal, in /proc/net/tcp and its like. */
+function queuedBytes(list: string): number {
+  const queues = list.matchAll(/ ([0-9A-F]{8}):([0-9A-F]{8}) [0-9A-F]{2}:/g);
+  return Array.from(
+    queues,
+    ([, sent = "0", received = "0"]) => Number.parseInt(sent, 16) + Number.parseInt(received, 16),
+  ).reduce((total, bytes) => total + bytes, 0);
 }
 
 /** A process and all its descendants. */

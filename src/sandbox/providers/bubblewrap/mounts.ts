@@ -3,7 +3,7 @@ import path from "node:path";
 import { SandboxSpecError } from "../../errors.ts";
 
 /** The parts of this machine that hold programs and libraries, and nothing of anybody's. */
-const SYSTEM = ["usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32"];
+export const SYSTEM = ["usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32"];
 /** What programs need of /etc; the rest, passwords among it, stays outside. */
 const SYSTEM_ETC = [
   "alternatives",
@@ -32,9 +32,8 @@ export function readOnlyMounts(
   workdir: string,
 ): Mount[] {
   const system = image === undefined ? machineMounts() : imageMounts(image, topOf(workdir));
-  return [...system, ...extra.map((source) => ({ source, target: source }))].filter(({ source }) =>
-    exists(source),
-  );
+  const own = extra.map((source) => path.posix.resolve(source)).map((source) => ({ source, target: source }));
+  return [...system, ...own].filter(({ source }) => exists(source));
 }
 
 function machineMounts(): Mount[] {
@@ -47,6 +46,28 @@ function machineMounts(): Mount[] {
 function imageMounts(image: string, writable: string): Mount[] {
   const names = readdirSync(image).filter((name) => !OWN.has(name) && name !== writable);
   return names.map((name) => ({ source: path.join(image, name), target: `/${name}` }));
+}
+
+/**
+ * The sandbox's own directories above mounts, outermost first. They have to stay where they are: commands may write to them,
+ * and could otherwise put a link in place of one.
+ */
+export function directoriesAbove(mounts: readonly Mount[]): string[] {
+  const isMounted = (directory: string) =>
+    directory === "/etc" ||
+    mounts.some(({ target }) => directory === target || directory.startsWith(`${target}/`));
+  const above = mounts.flatMap(({ target }) =>
+    ancestors(target).filter((directory) => !isMounted(directory)),
+  );
+  return [...new Set(above)]
+    .filter((directory) => topOf(directory) !== "etc")
+    .toSorted((a, b) => a.split("/").length - b.split("/").length);
+}
+
+/** `/a/b/c` gives `/a` and `/a/b`. */
+function ancestors(absolute: string): string[] {
+  const parts = absolute.split("/").slice(1, -1);
+  return parts.map((_, index) => `/${parts.slice(0, index + 1).join("/")}`);
 }
 
 /** The directory of an unpacked image; images by name are for other providers. */

@@ -13,6 +13,7 @@ export interface BubblewrapPrograms {
   nsenter: string;
   prlimit: string;
   taskset: string;
+  mount: string;
 }
 
 /** Finds the programs, and checks that bubblewrap is new enough. */
@@ -31,6 +32,7 @@ export async function findPrograms(): Promise<BubblewrapPrograms> {
     nsenter: findProgram("nsenter", utilLinux),
     prlimit: findProgram("prlimit", utilLinux),
     taskset: findProgram("taskset", utilLinux),
+    mount: findProgram("mount", utilLinux),
   };
   checkVersion(await versionOf(bwrap));
   return programs;

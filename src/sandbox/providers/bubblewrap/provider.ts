@@ -4,6 +4,7 @@ import type { Readable, Writable } from "node:stream";
 import { Semaphore } from "../../../calls/semaphore.ts";
 import { SandboxSpecError } from "../../errors.ts";
 import { commandResult, memoryResult, sandboxFailure, timeoutResult } from "../../exec-results.ts";
+import { checkEnvironment } from "../../plain-words.ts";
 import type {
   Cancellable,
   ExecOptions,
@@ -15,16 +16,23 @@ import type {
 import { readSettings } from "../../provider-settings.ts";
 import { runProcess } from "../../run-process.ts";
 import type { SandboxSpec } from "../../spec.ts";
-import { downloadWith, type TransferCommand, uploadWith } from "../../transfer.ts";
-import { type CommandView, limitArguments, SANDBOX_USER, viewArguments } from "./arguments.ts";
+import { downloadWith, type TransferCommand, uploadWith, writeWith } from "../../transfer.ts";
+import {
+  type CommandView,
+  enterArguments,
+  limitArguments,
+  SANDBOX_USER,
+  viewArguments,
+} from "./arguments.ts";
 import { pickCores } from "./cores.ts";
-import { Holder } from "./holder.ts";
+import { Holder, STORE } from "./holder.ts";
 import { watchMemory } from "./memory-watch.ts";
-import { checkWorkdir, imageDirectory, readOnlyMounts } from "./mounts.ts";
+import { checkWorkdir, directoriesAbove, imageDirectory, readOnlyMounts } from "./mounts.ts";
 import { type BubblewrapPrograms, findPrograms } from "./programs.ts";
 import { sandboxUser } from "./sandbox-user.ts";
 import { type BubblewrapLimits, type BubblewrapSettings, bubblewrapSettings } from "./settings.ts";
 import { storeEntries } from "./store.ts";
+import { syscallFilter } from "./syscall-filter.ts";
 
 const DEFAULT_WORKDIR = "/workspace";
 const MIB = 1024 * 1024;
@@ -64,6 +72,7 @@ export class BubblewrapProvider implements SandboxProvider<BubblewrapSandbox> {
   readonly name = "bubblewrap";
   readonly #settings: BubblewrapSettings;
   readonly #running: Semaphore;
+  readonly #filter = syscallFilter();
   #programs: Promise<BubblewrapPrograms> | undefined;
 
   constructor(settings?: unknown) {
@@ -82,14 +91,16 @@ export class BubblewrapProvider implements SandboxProvider<BubblewrapSandbox> {
     const holder = await Holder.start({
       programs,
       uid,
-      diskBytes: limits.diskBytes,
+      limits,
+      mounts,
       entries: storeEntries(image, mounts, workdir),
       readyTimeoutMs: spec.ready_timeout_s === undefined ? undefined : spec.ready_timeout_s * 1000,
       signal: options.signal,
     });
     const view = {
-      store: holder.store,
+      store: STORE,
       mounts,
+      pinned: directoriesAbove(mounts),
       ownEtc: image === undefined,
       network: this.#settings.network,
     };
@@ -117,6 +128,15 @@ export class BubblewrapProvider implements SandboxProvider<BubblewrapSandbox> {
 
   async uploadFile(handle: Handle, source: string, target: string, options: Cancellable = {}): Promise<void> {
     await uploadWith((command) => this.#transfer(handle, command, options), source, target);
+  }
+
+  async writeFile(
+    handle: Handle,
+    target: string,
+    content: string | Uint8Array,
+    options: Cancellable = {},
+  ): Promise<void> {
+    await writeWith((command) => this.#transfer(handle, command, options), content, target);
   }
 
   async downloadFile(
@@ -161,11 +181,10 @@ export class BubblewrapProvider implements SandboxProvider<BubblewrapSandbox> {
     const { nsenter, prlimit, taskset, bwrap } = await this.#findPrograms();
     const { timeoutSeconds, signal } = command;
     const cores = pickCores(raw.limits.cpu);
-    const args = viewArguments(raw.view, {
-      cwd: path.posix.resolve(raw.workdir, command.cwd ?? "."),
-      env: { ...raw.env, ...command.env },
-      user,
-    });
+    const env = { ...raw.env, ...command.env };
+    checkEnvironment(env);
+    const args = viewArguments(raw.view, { env, user });
+    const cwd = path.posix.resolve(raw.workdir, command.cwd ?? ".");
     let outOfMemory = false;
     let release: (() => void) | undefined;
     try {
@@ -174,13 +193,16 @@ export class BubblewrapProvider implements SandboxProvider<BubblewrapSandbox> {
         args: [
           ...["--target", String(raw.holder.pid), "--user", "--mount", "--preserve-credentials", "--"],
           ...(cores === undefined ? [] : [taskset, "--cpu-list", cores]),
-          ...[prlimit, ...limitArguments(raw.limits, timeoutSeconds), "--"],
-          ...[bwrap, "--args", "3", "--json-status-fd", "4", "--", ...command.argv],
+          ...[prlimit, ...limitArguments(raw.limits, this.#settings.exec.concurrency, timeoutSeconds), "--"],
+          ...[bwrap, "--args", "3", "--json-status-fd", "4", "--seccomp", "5", "--"],
+          ...enterArguments(raw.limits, cwd, command.argv),
         ],
-        env: { PATH: process.env["PATH"] },
+        // Commands can read it from /proc/1/environ.
+        env: {},
         uid: raw.uid,
         input3: args.map((word) => `${word}\0`).join(""),
         readOutput4: true,
+        input5: this.#filter,
         stdin: command.stdin,
         stdoutTo: command.stdoutTo,
         timeoutMs: timeoutSeconds === null ? null : timeoutSeconds * 1000,
@@ -190,10 +212,14 @@ export class BubblewrapProvider implements SandboxProvider<BubblewrapSandbox> {
           raw.kills.add(kill);
           const stopWatching =
             pid &&
-            watchMemory(pid, raw.limits.memoryBytes, () => {
-              outOfMemory = true;
-              kill();
-            });
+            watchMemory(
+              { root: pid, ownNetwork: raw.view.network === "none" },
+              raw.limits.memoryBytes,
+              () => {
+                outOfMemory = true;
+                kill();
+              },
+            );
           release = () => {
             raw.kills.delete(kill);
             if (stopWatching) stopWatching();
@@ -202,9 +228,9 @@ export class BubblewrapProvider implements SandboxProvider<BubblewrapSandbox> {
       });
       if (outOfMemory) return memoryResult(outcome, raw.limits.memoryBytes / MIB);
       if (outcome.timedOut) return timeoutResult(outcome, timeoutSeconds);
-      // Bubblewrap tells on a descriptor of its own, which no command can write to, that it ran one to its end.
+      // Bubblewrap reports the exit code on a descriptor of its own, which no command can write to.
       const ran = outcome.output4.includes('"exit-code"');
-      return ran ? commandResult(outcome) : sandboxFailure(outcome);
+      return ran || isLockedOut(outcome) ? commandResult(outcome) : sandboxFailure(outcome);
     } finally {
       release?.();
     }
@@ -221,10 +247,16 @@ export class BubblewrapProvider implements SandboxProvider<BubblewrapSandbox> {
       cpu: resources.cpu ?? limits.cpu,
       memoryBytes: (resources.memory_mib ?? limits.memory_mib) * MIB,
       diskBytes: (resources.disk_gib === undefined ? limits.disk_mib : resources.disk_gib * 1024) * MIB,
+      files: limits.files,
       processes: limits.processes,
       openFiles: limits.open_files,
     };
   }
+}
+
+/** An earlier command took the right to enter its root directory away (`chmod 000 /`), so the shell cannot be started. */
+function isLockedOut({ stderr }: { stderr: string }): boolean {
+  return /^bwrap: (Can't chdir to \/|execvp .*): Permission denied$/m.test(stderr);
 }
 
 function refuseUnsupported({ ports, resources, entrypoint, provider_options }: SandboxSpec): void {

@@ -12,6 +12,9 @@ export const bubblewrapSettings = z.strictObject({
       memory_mib: z.number().int().positive().default(512),
       /** What the sandbox may write in all; it is held in memory. */
       disk_mib: z.number().int().positive().default(256),
+      /** How many files and directories the sandbox may make. */
+      files: z.number().int().positive().default(65_536),
+      /** Of one command. */
       processes: z.number().int().positive().default(64),
       open_files: z.number().int().positive().default(1024),
     })
@@ -19,7 +22,14 @@ export const bubblewrapSettings = z.strictObject({
   /** `none` leaves the sandbox its own loopback and nothing else; `host` is the network of this machine. */
   network: z.enum(["none", "host"]).default("none"),
   /** Further files and directories of this machine that commands may read, at their own paths. */
-  read_only_paths: z.array(z.string().startsWith("/", "Must be an absolute path")).default([]),
+  read_only_paths: z
+    .array(
+      z
+        .string()
+        .startsWith("/", "Must be an absolute path")
+        .refine((text) => !text.includes("\0"), { message: "Must not have a zero byte" }),
+    )
+    .default([]),
 });
 export type BubblewrapSettings = z.output<typeof bubblewrapSettings>;
 
@@ -27,6 +37,7 @@ export interface BubblewrapLimits {
   cpu: number;
   memoryBytes: number;
   diskBytes: number;
+  files: number;
   processes: number;
   openFiles: number;
 }

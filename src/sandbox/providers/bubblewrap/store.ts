@@ -2,14 +2,14 @@ import { statSync } from "node:fs";
 import path from "node:path";
 import { HOME, SANDBOX_USER } from "./arguments.ts";
 import type { StoreEntry } from "./holder.ts";
-import { type Mount, topOf } from "./mounts.ts";
+import { directoriesAbove, type Mount, topOf } from "./mounts.ts";
 
 const PASSWD = `root:x:0:0:root:/root:/bin/sh\nsandbox:x:${SANDBOX_USER}:${SANDBOX_USER}:sandbox:${HOME}:/bin/sh\n`;
 const GROUP = `root:x:0:\nsandbox:x:${SANDBOX_USER}:\n`;
 
 /**
- * What a new sandbox starts with: `root` is its writable root directory, `etc` goes over /etc read-only. The work directory
- * of an image is copied, so that it can be changed.
+ * What a new sandbox starts with: `root` is its writable root directory, `etc` goes over /etc read-only, `shm` over /dev/shm.
+ * The work directory of an image is copied, so that it can be changed.
  */
 export function storeEntries(
   image: string | undefined,
@@ -17,6 +17,7 @@ export function storeEntries(
   workdir: string,
 ): StoreEntry[] {
   return [
+    { kind: "directory", path: "shm" },
     { kind: "text", path: "etc/passwd", value: PASSWD },
     { kind: "text", path: "etc/group", value: GROUP },
     { kind: "text", path: "etc/hosts", value: "127.0.0.1 localhost sandbox\n" },
@@ -24,6 +25,7 @@ export function storeEntries(
     ...["tmp", "var/tmp", "root", HOME.slice(1)].map(directory),
     ...(image === undefined ? [] : copied(image, topOf(workdir))),
     directory(workdir.slice(1)),
+    ...directoriesAbove(mounts).map((name) => directory(name.slice(1))),
   ];
 }
 
