@@ -57,7 +57,7 @@ export default defineConfig({
           isolate: false,
           include: [
             "{src,scripts,bench,examples}/**/*.test.ts",
-            "{resources_servers,responses_api_agents,responses_api_models,benchmarks,environments}/**/*.test.ts",
+            "{resources_servers,responses_api_agents,responses_api_models,benchmarks,environments,libraries}/**/*.test.ts",
           ],
           exclude: ["**/node_modules/**", "dist/**", ...slow],
         },

@@ -11,7 +11,6 @@ const MAY_IMPORT = {
   python: [],
   files: [],
   config: ["python"],
-  text: ["python"],
   "import-typescript.ts": ["config"],
   metrics: ["python"],
   verify: ["python", "config"],
@@ -102,6 +101,8 @@ const SERVER_FOLDERS = [
   "benchmarks",
   "environments",
 ];
+/** Code that several servers share; each folder below it stands alone. */
+const LIBRARY_FOLDER = "libraries";
 
 const root = path.resolve(process.argv[2] ?? path.join(path.dirname(fileURLToPath(import.meta.url)), ".."));
 const problems = [];
@@ -114,12 +115,9 @@ for (const file of sourceFiles("src")) {
     problems.push(`${file}: uses the global fetch; use a pooled undici request`);
   }
 }
-for (const folder of SERVER_FOLDERS) {
+for (const folder of [...SERVER_FOLDERS, LIBRARY_FOLDER]) {
   for (const file of sourceFiles(folder)) {
-    for (const specifier of importsOf(read(file), { dynamic: true })) {
-      const target = resolveImport(file, specifier);
-      if (target?.startsWith("src/")) problems.push(`${file}: imports ${target}; import it from "nemo-gym"`);
-    }
+    for (const specifier of importsOf(read(file), { dynamic: true })) checkServerImport(file, specifier);
   }
 }
 for (const cycle of cycles())
@@ -141,6 +139,24 @@ function checkEdge(file, specifier) {
     problems.push(`${file}: ${from} has no row in the table of scripts/check-boundaries.mjs`);
   else if (!allowed.includes(to))
     problems.push(`${file}: imports ${target}, but ${from} may not import from ${to}`);
+}
+
+/** A server imports public entries, its own folder and libraries. Its tests may also start the servers beside it. */
+function checkServerImport(file, specifier) {
+  const target = resolveImport(file, specifier);
+  if (target === undefined) return;
+  if (target.startsWith("src/")) problems.push(`${file}: imports ${target}; import it from "nemo-gym"`);
+  else if (!isTest(file) && homeOf(target) !== homeOf(file) && !isLibraryImport(file, target))
+    problems.push(`${file}: imports ${target}; move what both use to ${LIBRARY_FOLDER}/`);
+}
+
+function isLibraryImport(file, target) {
+  return target.startsWith(`${LIBRARY_FOLDER}/`) && !file.startsWith(`${LIBRARY_FOLDER}/`);
+}
+
+/** The folder of one server: `resources_servers/mcqa`. */
+function homeOf(file) {
+  return file.split("/").slice(0, 2).join("/");
 }
 
 /** The first cycle through each folder of the table. */

@@ -65,6 +65,20 @@ it("asks servers to import the package by its name", () => {
   ]);
 });
 
+it("refuses imports between servers and lets them share libraries", () => {
+  const { problems } = check({
+    "resources_servers/quiz/app.ts":
+      'import { a } from "../mcqa/grade.ts";\nimport { b } from "../../libraries/choice/b.ts";\n',
+    "resources_servers/quiz/parts/own.ts": 'import { c } from "../app.ts";\n',
+    "resources_servers/quiz/app.test.ts": 'import other from "../mcqa/app.ts";\n',
+    "libraries/choice/b.ts": 'import { d } from "../text/d.ts";\n',
+  });
+  expect(problems).toEqual([
+    "resources_servers/quiz/app.ts: imports resources_servers/mcqa/grade.ts; move what both use to libraries/",
+    "libraries/choice/b.ts: imports libraries/text/d.ts; move what both use to libraries/",
+  ]);
+});
+
 it("refuses folders it does not know", () => {
   const { problems } = check({ "src/helpers/a.ts": 'import { b } from "../python/b.ts";\n' });
   expect(problems).toEqual([

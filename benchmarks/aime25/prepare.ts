@@ -1,5 +1,5 @@
 import type { PrepareContext } from "nemo-gym";
-import { convertRows } from "../aime24/convert.ts";
+import { convertRows } from "../../libraries/aime/convert.ts";
 
 /** Converts the problems of AIME 2025: a file of them, the dataset on the hub (`source: huggingface`), or rows of our own. */
 export async function prepare({ source }: { source?: string }, context: PrepareContext): Promise<string> {

@@ -2,9 +2,9 @@ import { defineResourcesServer } from "nemo-gym";
 import { outputText } from "nemo-gym/openai";
 import { offeredLetters } from "nemo-gym/verify";
 import { z } from "zod";
-import { gradeChoice } from "../mcqa/grade.ts";
-import { choiceMetrics } from "../mcqa/metrics.ts";
-import { Row as ChoiceRow, Config } from "../mcqa/row.ts";
+import { gradeChoice } from "../../libraries/multiple-choice/grade.ts";
+import { choiceMetrics } from "../../libraries/multiple-choice/metrics.ts";
+import { Row as ChoiceRow, Config } from "../../libraries/multiple-choice/row.ts";
 import { findLetter } from "./find-letter.ts";
 
 /** As in `mcqa`, but with one answer pattern at most. */

@@ -1,4 +1,4 @@
-import { exactCos, exactLog, exactPow, exactSin } from "nemo-gym/python";
+import { exactCos, exactLog, exactPow, exactSin } from "./exact-math.ts";
 
 /** A calculator refused its arguments; the message is what the model reads. */
 export class CalculatorError extends Error {

@@ -1,7 +1,7 @@
 import { createTestServer, messageItem, verifyBody } from "nemo-gym/testing";
 import { describe, expect, it } from "vitest";
+import { choiceMetrics } from "../../libraries/multiple-choice/metrics.ts";
 import definition from "./app.ts";
-import { choiceMetrics } from "./metrics.ts";
 
 const raw = String.raw;
 const row = { options: [{ A: "Red" }, { B: "Blue" }], expected_answer: " b " };

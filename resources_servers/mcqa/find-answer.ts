@@ -10,7 +10,7 @@ import {
   offeredLetters,
   unwrapText,
 } from "nemo-gym/verify";
-import type { GradingMode } from "./row.ts";
+import type { GradingMode } from "../../libraries/multiple-choice/row.ts";
 
 type Options = ChoiceOptions | null | undefined;
 

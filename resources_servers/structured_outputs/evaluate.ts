@@ -1,6 +1,9 @@
 import { JsonTextError, loads, strip } from "nemo-gym/python";
-import { FormatError, parseCsv, parseToml, parseXml, parseYamlValue, schemaFault } from "nemo-gym/verify";
+import { FormatError, parseCsv, parseYamlValue } from "nemo-gym/verify";
 import { CoercionError, coerceCsv, coerceXml } from "./coerce.ts";
+import { parseToml } from "./formats/toml.ts";
+import { parseXml } from "./formats/xml.ts";
+import { schemaFault } from "./json-schema/validate.ts";
 import type { Format } from "./row.ts";
 import { strictify, UnusableSchemaError } from "./strictify.ts";
 

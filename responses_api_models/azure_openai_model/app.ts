@@ -1,7 +1,7 @@
 import { billedCompletion, defineModel, openProvider, providerConfig } from "nemo-gym";
 import { laxInt, parseChatCompletion } from "nemo-gym/openai";
 import { z } from "zod";
-import { outboundChat } from "../inference_provider/outbound-chat.ts";
+import { outboundChat } from "../../libraries/chat-requests/chat-requests.ts";
 import { deploymentBase, isVersionless } from "./deployment-url.ts";
 
 const withoutNulls = (query: Record<string, string | null> | null | undefined) =>

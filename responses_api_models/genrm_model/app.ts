@@ -7,7 +7,7 @@ import {
   localVllmFields,
   openLocalVllm,
   refuseLocalProblems,
-} from "../local_vllm_model/local-backend.ts";
+} from "../../libraries/vllm/local-backend.ts";
 import { comparisonRoles } from "./comparison-roles.ts";
 
 /** A generative reward model: compares two responses that come in roles of their own. */

@@ -1,5 +1,5 @@
 import type { ChatMessage } from "nemo-gym/openai";
-import type { AdaptBody } from "../vllm_model/vllm-backend.ts";
+import type { AdaptBody } from "../../libraries/vllm/vllm-backend.ts";
 
 /**
  * Moves what is compared from the metadata, where requests can carry it, into messages with the roles the model was trained on;

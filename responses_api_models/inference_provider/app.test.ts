@@ -1,8 +1,8 @@
 import { readdir, readFile } from "node:fs/promises";
 import { createTestServer, MockModelEndpoint, type MockModelOptions } from "nemo-gym/testing";
 import { afterEach, describe, expect, it } from "vitest";
+import { outboundChat } from "../../libraries/chat-requests/chat-requests.ts";
 import definition from "./app.ts";
-import { outboundChat } from "./outbound-chat.ts";
 import { PROVIDERS, quirksOf, renamesDeveloper } from "./quirks.ts";
 
 const open: MockModelEndpoint[] = [];

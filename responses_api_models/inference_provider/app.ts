@@ -1,8 +1,8 @@
 import { billedCompletion, defineModel, openProvider, type Provider, providerConfig } from "nemo-gym";
 import { laxBool, laxInt, mergeReasoning, parseChatCompletion } from "nemo-gym/openai";
 import { z } from "zod";
-import { outboundChat } from "./outbound-chat.ts";
-import { PROVIDERS, type ProviderName, type Quirks, quirksOf, renamesDeveloper } from "./quirks.ts";
+import { outboundChat, type Quirks } from "../../libraries/chat-requests/chat-requests.ts";
+import { PROVIDERS, type ProviderName, quirksOf, renamesDeveloper } from "./quirks.ts";
 
 interface State {
   provider: Provider;

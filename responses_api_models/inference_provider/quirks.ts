@@ -1,16 +1,4 @@
-/** How an endpoint departs from Chat Completions as OpenAI defines it. */
-export interface Quirks {
-  /** Where it is. */
-  baseUrl: string;
-  /** Request keys it refuses or does not know; they are left out. */
-  drops?: readonly string[];
-  /** Whether `developer` messages must be sent as `system`. */
-  noDeveloperRole?: boolean;
-  /** Keys it wants in every request. */
-  adds?: Readonly<Record<string, unknown>>;
-  /** Whether answers tell what they cost. */
-  statesCost?: boolean;
-}
+import type { Quirks } from "../../libraries/chat-requests/chat-requests.ts";
 
 /** Settings of OpenAI's own platform that others have no use for; some refuse a request that carries them. */
 const PLATFORM_KEYS = ["metadata", "store", "service_tier", "prompt_cache_key", "safety_identifier"] as const;

@@ -1,7 +1,7 @@
 import { billedCompletion, billedResponse, defineModel, openProvider, providerConfig } from "nemo-gym";
 import { laxBool, laxInt, parseChatCompletion, parseResponse } from "nemo-gym/openai";
 import { z } from "zod";
-import { outboundChat, outboundResponses } from "../openai_model/outbound.ts";
+import { outboundChat, outboundResponses } from "../../libraries/chat-requests/openai-requests.ts";
 import { normalizeResponse } from "./normalize-response.ts";
 import { checkProxyVersion } from "./proxy-version.ts";
 

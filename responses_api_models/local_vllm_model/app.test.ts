@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createTestServer, fakeVllm, type TestServer, VllmDouble } from "nemo-gym/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { GUARD, VllmEngine } from "../../libraries/vllm/engine.ts";
+import { serveArguments } from "../../libraries/vllm/serve-arguments.ts";
 import proxyDefinition from "../local_vllm_model_proxy/app.ts";
 import definition from "./app.ts";
-import { GUARD, VllmEngine } from "./engine.ts";
-import { serveArguments } from "./serve-arguments.ts";
 
 let folder: string;
 let executable: string;

@@ -6,7 +6,7 @@ import {
   localVllmFields,
   openLocalVllm,
   refuseLocalProblems,
-} from "./local-backend.ts";
+} from "../../libraries/vllm/local-backend.ts";
 
 /** A vLLM engine that this server starts, watches and ends. */
 export default defineModel({

@@ -1,8 +1,8 @@
 import { defineModel, modelServerRef } from "nemo-gym";
 import { laxFloat } from "nemo-gym/openai";
 import { z } from "zod";
-import { refuseProblems, vllmFields } from "../vllm_model/config.ts";
-import { openVllm } from "../vllm_model/vllm-backend.ts";
+import { refuseProblems, vllmFields } from "../../libraries/vllm/config.ts";
+import { openVllm } from "../../libraries/vllm/vllm-backend.ts";
 import { innerEngine } from "./inner-engine.ts";
 
 /** The engine of another server under settings of its own, so that one model on the GPUs serves several roles. */

@@ -1,7 +1,7 @@
 import { billedCompletion, billedResponse, defineModel, openProvider, providerConfig } from "nemo-gym";
 import { laxBool, laxInt, parseChatCompletion, parseResponse } from "nemo-gym/openai";
 import { z } from "zod";
-import { outboundChat, outboundResponses } from "./outbound.ts";
+import { outboundChat, outboundResponses } from "../../libraries/chat-requests/openai-requests.ts";
 
 /** Older configs call the model `openai_model_name`. */
 function currentNames(config: unknown): unknown {

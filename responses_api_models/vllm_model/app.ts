@@ -1,7 +1,7 @@
 import { defineModel } from "nemo-gym";
 import { z } from "zod";
-import { refuseProblems, vllmFields } from "./config.ts";
-import { openVllm } from "./vllm-backend.ts";
+import { refuseProblems, vllmFields } from "../../libraries/vllm/config.ts";
+import { openVllm } from "../../libraries/vllm/vllm-backend.ts";
 
 /** A vLLM engine, or anything with its chat API: reasoning, token ids for training, replicas. */
 export default defineModel({

@@ -11,7 +11,7 @@ export * from "./equals.ts";
 export * from "./format/format-value.ts";
 export * from "./json/json-dumps.ts";
 export * from "./json/json-loads.ts";
-export * from "./numbers/exact-math.ts";
+export * from "./numbers/double-bits.ts";
 export * from "./numbers/float-text.ts";
 export * from "./numbers/mersenne-twister.ts";
 export * from "./numbers/parse-number.ts";

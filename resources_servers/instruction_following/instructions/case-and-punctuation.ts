@@ -1,5 +1,5 @@
 import { isLower, isUpper } from "nemo-gym/python";
-import { detectLanguage, wordTokens } from "nemo-gym/text";
+import { detectLanguage, wordTokens } from "../text/index.ts";
 import type { Instruction, Instructions } from "./instruction.ts";
 import { compare } from "./kwargs.ts";
 

@@ -1,4 +1,4 @@
-import { splitSentences, wordTokens } from "nemo-gym/text";
+import { splitSentences, wordTokens } from "../text/index.ts";
 import type { Instructions } from "./instruction.ts";
 import { countPieces, starParagraphs } from "./paragraphs.ts";
 

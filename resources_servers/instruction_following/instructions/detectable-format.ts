@@ -7,7 +7,7 @@ import {
   splitWords,
   strip,
 } from "nemo-gym/python";
-import { splitSentences } from "nemo-gym/text";
+import { splitSentences } from "../text/index.ts";
 import { countBullets } from "./bullets.ts";
 import type { Instructions } from "./instruction.ts";
 

@@ -1,5 +1,5 @@
 import { compilePyRegex, splitWords } from "nemo-gym/python";
-import { splitSentences, wordTokens } from "nemo-gym/text";
+import { splitSentences, wordTokens } from "../text/index.ts";
 import type { Instruction, Instructions } from "./instruction.ts";
 import { compare } from "./kwargs.ts";
 

@@ -1,5 +1,5 @@
 import { lstrip, splitWords, strip } from "nemo-gym/python";
-import { punktSentences } from "nemo-gym/text";
+import { punktSentences } from "../text/index.ts";
 import type { Instructions } from "./instruction.ts";
 import { compare } from "./kwargs.ts";
 import { countPieces, starParagraphs } from "./paragraphs.ts";

@@ -3,7 +3,7 @@ import { errorMessage } from "../../errors.ts";
 import { parseTemplate, type Template } from "../../python/format/format.ts";
 import { copyWith } from "../../python/json/key-order.ts";
 import { isTruthy } from "../../python/truth.ts";
-import { parseYamlValue } from "../../verify/formats/yaml.ts";
+import { parseYamlValue } from "../../verify/yaml.ts";
 import { RolloutError } from "../errors.ts";
 import type { Row } from "../files/jsonl-rows.ts";
 

@@ -1,0 +1,96 @@
+/**
+ * JSON Schema, draft 2020-12, with the semantics of Python's jsonschema: formats are not checked, patterns are Python's, lengths count
+ * code points, numbers compare as Python compares them. `discriminator` is followed as OpenAPI 3.1 describes it.
+ *
+ * @module
+ */
+import { RegexBudgetError, RegexSyntaxError } from "nemo-gym/python";
+import { entriesOf, isMapping, type Mapping } from "nemo-gym/verify";
+import { checkSchema } from "./check-schema.ts";
+import { keywords } from "./keywords.ts";
+import { baseOf, type Located, References } from "./resolve.ts";
+import { SchemaProblem } from "./schema-problem.ts";
+
+/** Schemas within schemas: deeper is an endless recursion, or nothing anybody means. */
+const maxDepth = 400;
+/** Subschemas one validation may look at. */
+const maxEvaluations = 1_000_000;
+
+/** What is wrong with an instance under a schema; undefined: nothing. A schema that is none is wrong for every instance. */
+export function schemaFault(schema: unknown, instance: unknown): string | undefined {
+  const broken = checkSchema(schema);
+  if (broken !== undefined) return `SchemaError: ${broken}`;
+  try {
+    const validation = new Validation(schema);
+    return validation.check(instance, { schema, base: "" }, "#")
+      ? undefined
+      : `ValidationError: ${validation.fault}`;
+  } catch (error) {
+    const known = [SchemaProblem, RegexSyntaxError, RegexBudgetError].some((type) => error instanceof type);
+    if (known && error instanceof Error) return `${error.constructor.name}: ${error.message}`;
+    throw error;
+  }
+}
+
+/** One run of a schema over an instance. */
+export class Validation {
+  readonly references: References;
+  /** The first thing found wrong. */
+  fault: string | undefined;
+  /** Addresses of the documents entered, outermost first. */
+  readonly entered: string[] = [];
+  private depth = 0;
+  private evaluations = 0;
+
+  constructor(root: unknown) {
+    this.references = new References(root);
+  }
+
+  /** Whether to stop at the first fault; otherwise all is looked at, because a broken keyword breaks the whole validation. */
+  lazy = false;
+
+  check(instance: unknown, { schema, base: outer }: Located, at: string): boolean {
+    if (schema === true) return true;
+    if (schema === false) return this.fail(`${at}: nothing is allowed here`);
+    if (!isMapping(schema)) throw new SchemaProblem(`${at}: the schema is neither an object nor a boolean`);
+    return this.deeper(() => this.checkKeywords(instance, schema, baseOf(schema, outer), at));
+  }
+
+  private checkKeywords(instance: unknown, schema: Mapping, base: string, at: string): boolean {
+    this.entered.push(base);
+    let valid = true;
+    for (const [name, value] of entriesOf(schema)) {
+      const keyword = typeof name === "string" ? keywords.get(name) : undefined;
+      if (keyword === undefined || keyword({ validation: this, value, instance, schema, base, at })) continue;
+      valid = this.fail(`${at}: fails '${String(name)}'`);
+      if (this.lazy) break;
+    }
+    this.entered.pop();
+    return valid;
+  }
+
+  /** Guards against recursion without end and against work without end. */
+  deeper<Result>(action: () => Result): Result {
+    if (++this.depth > maxDepth) throw new SchemaProblem("schemas refer to each other without end");
+    if (++this.evaluations > maxEvaluations)
+      throw new SchemaProblem("the instance takes too long to validate");
+    const result = action();
+    this.depth--;
+    return result;
+  }
+
+  /** Asks a question whose answer no is no fault. */
+  ask(question: () => boolean, lazy: boolean): boolean {
+    const { fault, lazy: outer } = this;
+    this.lazy = lazy;
+    const valid = question();
+    this.lazy = outer;
+    this.fault = fault;
+    return valid;
+  }
+
+  private fail(message: string): false {
+    this.fault ??= message;
+    return false;
+  }
+}

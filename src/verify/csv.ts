@@ -1,0 +1,83 @@
+import { FormatError } from "./format-error.ts";
+import { type Mapping, mappingOf } from "./mapping.ts";
+
+/** Python's `csv.field_size_limit()`. */
+const maxFieldLength = 131_072;
+
+/**
+ * Rows of a CSV text as Python's `csv.DictReader` gives them: the first record names the columns, cells beyond them come as a list
+ * under the key null, missing ones are null.
+ */
+export function parseCsv(text: string): Mapping[] {
+  const [header = [], ...records] = readRecords(text);
+  return records
+    .filter((record) => record.length > 0)
+    .map((record) => {
+      const entries: [unknown, unknown][] = header.map((name, index) => [name, record[index] ?? null]);
+      if (record.length > header.length) entries.push([null, record.slice(header.length)]);
+      return mappingOf(entries);
+    });
+}
+
+type State = "start of field" | "in field" | "in quotes" | "after quote" | "end of record";
+
+/** Records of cells; a blank line is a record without cells. */
+function readRecords(text: string): string[][] {
+  const records: string[][] = [];
+  let record: string[] = [];
+  let cell: string[] = [];
+  let length = 0;
+  let state: State = "start of field";
+  let fresh = true;
+
+  const add = (character: string) => {
+    if (++length > maxFieldLength)
+      throw new FormatError("csv", `field larger than field limit (${maxFieldLength})`);
+    cell.push(character);
+  };
+  const endCell = () => {
+    record.push(cell.join(""));
+    cell = [];
+    length = 0;
+  };
+  const endRecord = () => {
+    records.push(record);
+    record = [];
+    fresh = true;
+    state = "start of field";
+  };
+
+  for (const character of text) {
+    const lineEnd = character === "\n" || character === "\r";
+    if (state === "end of record") {
+      if (character === "\n") endRecord();
+      else if (character !== "\r") throw new FormatError("csv", "new-line character seen in unquoted field");
+      continue;
+    }
+    if (state === "in quotes") {
+      if (character === '"') state = "after quote";
+      else add(character);
+      continue;
+    }
+    if (lineEnd) {
+      if (!fresh) endCell();
+      if (character === "\n") endRecord();
+      else state = "end of record";
+      continue;
+    }
+    fresh = false;
+    if (character === ",") {
+      endCell();
+      state = "start of field";
+    } else if (character === '"' && state !== "in field") {
+      if (state === "after quote") add(character);
+      state = "in quotes";
+    } else {
+      add(character);
+      state = "in field";
+    }
+  }
+  if (!fresh && state !== "end of record") endCell();
+  if (!fresh || state === "end of record") endRecord();
+  return records;
+}
