@@ -70,7 +70,7 @@ export { billedCompletion, billedResponse } from "./model-endpoint/billed.ts";
 export { type OpenProviderOptions, openProvider } from "./model-endpoint/open-provider.ts";
 export type { Provider, ProviderCall, ProviderReply } from "./model-endpoint/provider.ts";
 export { isProviderError, ProviderError } from "./model-endpoint/provider-error.ts";
-export { redactor } from "./model-endpoint/redact.ts";
 export { HOSTED, type ProviderSettings, providerConfig, TRAINING } from "./model-endpoint/settings.ts";
 export type { JsonObject } from "./python/json/json-object.ts";
 export type { RolloutDriver, RolloutDriverContext } from "./run/rollout-driver.ts";
+export { redactor } from "./secrets.ts";

@@ -149,6 +149,33 @@ it("shows secrets only to servers of the run", async () => {
   expect(records.map((record) => record.process_name)).toEqual(["counter", "model", "agent"]);
 });
 
+it("gives the processes of a run the token that shows the whole config", async () => {
+  const root = temporaryDirectory();
+  const folder = join(root, "resources_servers", "reader");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(
+    join(folder, "app.ts"),
+    `import { defineResourcesServer } from "nemo-gym";
+console.log("token:", process.env.NEMO_GYM_HEAD_TOKEN);
+export default defineResourcesServer({ verify: () => ({ reward: 1 }) });
+`,
+  );
+  const config = { hosting: "process", entrypoint: "app.ts" };
+  const { servers, events } = await start([
+    await instance("reader", "resources_servers", "reader", config, [root]),
+  ]);
+  const lines = events.flatMap((event) => (event.type === "log" ? [event.line] : []));
+  const token = lines.find((line) => line.startsWith("token: "))?.slice("token: ".length) ?? "";
+  expect(token.length).toBeGreaterThan(20);
+  const configFor = async (given: string) => {
+    const headers = { "x-nemo-gym-token": given };
+    return (await fetch(`${servers.headUrl}/global_config_dict_yaml`, { headers })).text();
+  };
+  expect(await configFor(token)).toContain("hunter2");
+  expect(await configFor(token.replace(/.$/, "!"))).not.toContain("hunter2");
+  expect(await configFor("")).not.toContain("hunter2");
+});
+
 it("names the server that was killed, and leaves nothing behind", async () => {
   const { servers } = await start(await counterServers({ hosting: "process" }));
   const record = servers.instances.find((server) => server.process_name === "counter");

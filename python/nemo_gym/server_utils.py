@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import urllib.error
 import urllib.request
 from dataclasses import dataclass
@@ -89,7 +90,7 @@ class ServerClient:
 
     @property
     def global_config_dict(self) -> Any:
-        """The config of the run with its secrets masked. Needs PyYAML."""
+        """The config of the run; secrets are masked unless NEMO_GYM_HEAD_TOKEN holds the token of the run. Needs PyYAML."""
         import yaml
 
         return yaml.safe_load(json.loads(_read_head(self.head_server_config, "/global_config_dict_yaml")))
@@ -171,7 +172,10 @@ def _read_head(head: BaseServerConfig, path: str) -> str:
     url = f"http://{host}:{head.port}{path}"
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
-        with opener.open(url, timeout=HEAD_SECONDS) as reply:
+        # The token shows the head server that the caller belongs to the run and may see the whole config.
+        token = os.environ.get("NEMO_GYM_HEAD_TOKEN")
+        request = urllib.request.Request(url, headers={"X-NeMo-Gym-Token": token} if token else {})
+        with opener.open(request, timeout=HEAD_SECONDS) as reply:
             body: bytes = reply.read()
     except (urllib.error.URLError, OSError) as error:
         raise ServerUnavailableError(f"No head server answers at {url}: {error}") from error

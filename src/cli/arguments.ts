@@ -1,4 +1,4 @@
-import { isSecretKey, MASK, maskWord } from "../secret-names.ts";
+import { isSecretName, MASK, maskWord } from "../secrets.ts";
 import type { Flag, FlagTable, Positional, PositionalTable } from "./command.ts";
 import { hint } from "./hint.ts";
 import { UsageError } from "./usage-error.ts";
@@ -189,7 +189,7 @@ class ArgumentParser {
   /** Of two different values one would be dropped without a word; the same one twice does no harm. */
   private refuseTwice(name: string, flag: Flag, before: readonly string[], values: readonly string[]): void {
     if (before.length === 0 || before.join(" ") === values.join(" ")) return;
-    const shown = (given: readonly string[]) => (isSecretKey(name) ? MASK : given.join(" "));
+    const shown = (given: readonly string[]) => (isSecretName(name) ? MASK : given.join(" "));
     const more = flag.kind === "selector" ? "; name the config files of several with --config PATH" : "";
     throw new UsageError(
       `argument ${flagLabel(name, flag)}: given twice, as '${shown(before)}' and as '${shown(values)}'; it takes one value${more}`,

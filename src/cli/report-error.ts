@@ -1,4 +1,5 @@
 import { errorMessage, GymError } from "../errors.ts";
+import { redactKnown } from "../secrets.ts";
 import type { CliIo } from "./command.ts";
 import { interruptedExitCode } from "./interruption.ts";
 import { createTerminal } from "./render/terminal.ts";
@@ -21,7 +22,8 @@ export function reportError(error: unknown, io: CliIo, usage: UsageText): number
     return interruptedExitCode(io.signal);
   }
   if (!(error instanceof GymError)) {
-    io.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : errorMessage(error)}\n`);
+    const text = error instanceof Error ? (error.stack ?? error.message) : errorMessage(error);
+    io.stderr.write(`${redactKnown(text)}\n`);
     return 1;
   }
   if (error.code === "CONFIG_OVERRIDE") {
@@ -30,7 +32,7 @@ export function reportError(error: unknown, io: CliIo, usage: UsageText): number
   }
   // The original prints config errors to stdout, and scripts read them there.
   const stream = error.code.startsWith("CONFIG_") ? io.stdout : io.stderr;
-  stream.write(`${createTerminal(stream, io.env).red("Error:")} ${error.message}\n`);
+  stream.write(`${createTerminal(stream, io.env).red("Error:")} ${redactKnown(error.message)}\n`);
   if (error.remedy !== undefined) stream.write(`${error.remedy}\n`);
   return 1;
 }

@@ -3,6 +3,8 @@
  *
  * @module
  */
+
+export { maskSecrets } from "../secrets.ts";
 export { readConfigMetadata, resolveLeniently } from "./config-metadata.ts";
 export * from "./errors.ts";
 export { findPath, findServerDirectory, installRoot, searchRoots } from "./paths.ts";
@@ -16,5 +18,4 @@ export {
   type ServerInstance,
   type ServerType,
 } from "./resolve.ts";
-export { maskSecrets } from "./secrets.ts";
 export type { ConfigMetadata } from "./servers/server-blocks.ts";

@@ -350,16 +350,22 @@ describe("resolveConfig", () => {
     const config = await resolve(
       {
         "main.yaml":
-          "names: [a, b]\nbox: {n: 1}\nmy_keys: ${names}\nkey_box: ${box}\nrows: [[{a_token: t}]]\nmy_headers: {Cookie: c, X: y}\n",
+          "names: [a, b]\nbox: {n: 1}\napi_keys: ${names}\nkey_box: ${box}\nrows: [[{a_token: t}]]\nmy_headers: {Cookie: c, X: y}\n" +
+          "client_secret: abc\nenv: {OPENAI_API_KEY: sk-1}\nurl: https://me:pw@h\nmax_output_tokens: 4096\ncopied: x-sk-abcdefgh1\nkey: sk-abcdefgh1\n",
       },
       { hideSecrets: true },
     );
     expect(config.toObject()).toMatchObject({
       names: ["a", "b"],
-      my_keys: ["****", "****"],
+      api_keys: ["****", "****"],
       key_box: { n: 1 },
       rows: [[{ a_token: "****" }]],
       my_headers: { Cookie: "****", X: "y" },
+      client_secret: "****",
+      env: { OPENAI_API_KEY: "****" },
+      url: "https://****@h",
+      max_output_tokens: 4096,
+      copied: "x-****",
     });
   });
 

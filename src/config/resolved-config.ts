@@ -1,11 +1,11 @@
-import { isSecretKey, MASK } from "../secret-names.ts";
+import { maskSecrets } from "../secrets.ts";
 import { Interpolator } from "./interpolation/interpolate.ts";
 import { childOf, formatPath, type KeyPath, rawNodeAt, splitKey } from "./key-path.ts";
 import { type ConfigNode, cloneNode, type DictNode } from "./node.ts";
 import { plainFromNode } from "./plain-data.ts";
 import { type Provenance, referencedKeys, sourcesOf } from "./provenance.ts";
 import { integerFrom } from "./schema-problems.ts";
-import { maskConfig, maskSecrets } from "./secrets.ts";
+import { maskConfig } from "./secrets.ts";
 import type { ServerBlock } from "./servers/server-schema.ts";
 import type { ServerType } from "./servers/server-types.ts";
 import { writeYaml } from "./yaml/write.ts";
@@ -119,7 +119,9 @@ export class FinishedConfig implements ResolvedConfig {
   #shown(node: ConfigNode, path: KeyPath): unknown {
     const value = plainFromNode(node);
     if (!this.#hideSecrets) return value;
-    return isSecretKey(path.at(-1), path.at(-2)) && node.kind === "scalar" ? MASK : maskSecrets(value);
+    const names = path.filter((segment) => typeof segment === "string");
+    const [parent = "", name = ""] = ["", ...names].slice(-2);
+    return maskSecrets({ [parent]: { [name]: value } })[parent]?.[name];
   }
 
   #resolved(hideSecrets: boolean): ConfigNode {

@@ -1,70 +1,65 @@
-import { isSecretKey, MASK } from "../secret-names.ts";
+import { hidesContents, isSecretName, MASK, maskScalar, redactor, secretsIn } from "../secrets.ts";
 import type { Interpolator } from "./interpolation/interpolate.ts";
 import type { KeyPath } from "./key-path.ts";
-import { type ConfigNode, type DictNode, list, scalar } from "./node.ts";
+import { type ConfigNode, type DictKey, type DictNode, list, type Origin, scalar } from "./node.ts";
+import { plainFromNode } from "./plain-data.ts";
 
 /**
- * A copy of plain data with the values of secret keys replaced: scalars and null by `****`, lists by as many.
- *
- * A secret that an interpolation carried under another name is not recognised here; for a config use
- * `toObject({ hideSecrets: true })`.
- */
-export function maskSecrets<T>(value: T): T;
-export function maskSecrets(value: unknown): unknown {
-  return maskBelow(undefined, value);
-}
-
-function maskBelow(parent: string | undefined, value: unknown): unknown {
-  if (Array.isArray(value)) return value.map((item) => (isContainer(item) ? maskSecrets(item) : item));
-  if (!isContainer(value)) return value;
-  const entries = Object.entries(value).map(([key, member]) => [
-    key,
-    isSecretKey(key, parent) ? masked(key, member) : maskBelow(key, member),
-  ]);
-  return Object.fromEntries(entries);
-}
-
-function masked(key: string, value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(() => MASK);
-  return isContainer(value) ? maskBelow(key, value) : MASK;
-}
-
-function isContainer(value: unknown): value is object {
-  return typeof value === "object" && value !== null;
-}
-
-/**
- * Masks a config in place. Interpolations are read on the way, so a broken one anywhere in a mapping is reported, and
- * one that leads to a masked value shows the mask when it is resolved later.
+ * Masks the secrets of a config in place. All interpolations are resolved on the way, so a broken one is reported. One that
+ * leads to a masked value shows the mask when it is resolved later.
  */
 export function maskConfig(root: DictNode, interpolator: Interpolator): void {
-  maskDict(root, [], interpolator);
+  const redact = redactor(secretsIn(plainFromNode(interpolator.resolveDeep(root, []))));
+  new ConfigMasker(interpolator, redact).maskDict(root, []);
 }
 
-function maskDict(node: DictNode, path: KeyPath, interpolator: Interpolator): void {
-  for (const [key, member] of node.entries) {
-    const here = [...path, String(key)];
-    const { node: value } = interpolator.resolve(member, here);
-    if (value.kind === "dict") {
-      // What an interpolation leads to is masked where it lives.
-      if (member.kind === "dict") maskDict(member, here, interpolator);
-    } else if (isSecretKey(key, path.at(-1))) node.entries.set(key, maskOf(value, member));
-    else if (member.kind === "list") maskItems(member.items, here, interpolator);
+class ConfigMasker {
+  readonly #interpolator: Interpolator;
+  readonly #redact: (text: string) => string;
+
+  constructor(interpolator: Interpolator, redact: (text: string) => string) {
+    this.#interpolator = interpolator;
+    this.#redact = redact;
+  }
+
+  /** `hiddenBelow` is the name of a container above whose whole content is secret. */
+  maskDict(node: DictNode, path: KeyPath, hiddenBelow?: DictKey): void {
+    for (const [key, member] of node.entries) {
+      const name = hiddenBelow ?? key;
+      node.entries.set(key, this.#masked(member, name, path.at(-1), [...path, String(key)], hiddenBelow));
+    }
+  }
+
+  #masked(
+    node: ConfigNode,
+    name: DictKey,
+    parent: string | number | undefined,
+    path: KeyPath,
+    hiddenBelow?: DictKey,
+  ): ConfigNode {
+    const below = hiddenBelow ?? (hidesContents(name) ? name : undefined);
+    if (node.kind === "dict") this.maskDict(node, path, below);
+    else if (node.kind === "list") {
+      for (const [index, item] of node.items.entries()) {
+        node.items[index] = this.#masked(item, name, parent, [...path, index], below);
+      }
+    } else {
+      const { node: value } = this.#interpolator.resolve(node, path);
+      // A container that an interpolation leads to is masked where it is defined.
+      if (value.kind === "dict") return node;
+      if (value.kind === "list")
+        return isSecretName(name, parent) ? masks(value.items.length, node.origin) : node;
+      const masked = maskScalar(node.value, name, parent);
+      const text = typeof masked === "string" ? this.#redact(masked) : masked;
+      return text === node.value ? node : { ...node, value: text };
+    }
+    return node;
   }
 }
 
-function maskItems(items: readonly ConfigNode[], path: KeyPath, interpolator: Interpolator): void {
-  for (const [index, item] of items.entries()) {
-    if (item.kind === "dict") maskDict(item, [...path, index], interpolator);
-    if (item.kind === "list") maskItems(item.items, [...path, index], interpolator);
-  }
-}
-
-function maskOf(value: ConfigNode, { origin }: ConfigNode): ConfigNode {
-  if (value.kind === "list")
-    return list(
-      origin,
-      value.items.map(() => scalar(MASK, origin)),
-    );
-  return scalar(MASK, origin);
+function masks(count: number, origin: Origin): ConfigNode {
+  return list(
+    origin,
+    Array.from({ length: count }, () => scalar(MASK, origin)),
+  );
 }

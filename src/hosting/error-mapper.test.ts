@@ -1,5 +1,7 @@
 import { expect, it } from "vitest";
+import { HttpError } from "../definitions/errors.ts";
 import { silentLogger } from "../logger.ts";
+import { rememberSecrets } from "../secrets.ts";
 import { mapError } from "./error-mapper.ts";
 
 const context = {
@@ -16,4 +18,13 @@ it.each([
   [undefined, "Error('undefined was thrown')"],
 ])("tells what was thrown: %s", (thrown, body) => {
   expect(mapError(thrown, context)).toEqual({ status: 500, body });
+});
+
+it("masks secrets of the config that code of a server repeats in an error", () => {
+  rememberSecrets({ search: { api_key: "sk-Abcdefgh12345678" } });
+  const encoded = Buffer.from("sk-Abcdefgh12345678").toString("base64url");
+  const thrown = new Error(`401 for key sk-Abcdefgh12345678 (${encoded})`);
+  expect(mapError(thrown, context).body).toBe("Error('401 for key **** (****)')");
+  const failing = new HttpError(503, "no answer to sk-Abcdefgh12345678");
+  expect(mapError(failing, context).body).toEqual({ detail: "no answer to ****" });
 });

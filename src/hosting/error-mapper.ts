@@ -5,6 +5,7 @@ import type { AppReply } from "../definitions/reply.ts";
 import { errorMessage } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import { isProviderError, type ProviderError } from "../model-endpoint/provider-error.ts";
+import { redactKnown } from "../secrets.ts";
 import type { ErrorDetail, ValidationError } from "../wire/schemas/validation.ts";
 import { isTooDeep } from "./nesting.ts";
 
@@ -22,7 +23,20 @@ interface ErrorContext {
 /** Turns whatever a handler threw into a status and a body; the only place where error answers are made. */
 export function mapError(error: unknown, context: ErrorContext): Omit<AppReply, "cookies"> {
   const reply = replyTo(error, context);
-  return context.type === "responses_api_models" ? withLibraryError(reply, error) : reply;
+  const told = context.type === "responses_api_models" ? withLibraryError(reply, error) : reply;
+  return { ...told, body: redactBody(told.body) };
+}
+
+/** Code of a server may quote a key in what it throws. */
+function redactBody(body: unknown): unknown {
+  if (typeof body === "string") return redactKnown(body);
+  if (typeof body !== "object" || body === null) return body;
+  const { detail, error } = body as { detail?: unknown; error?: { message?: unknown } };
+  return {
+    ...body,
+    ...(typeof detail === "string" && { detail: redactKnown(detail) }),
+    ...(typeof error?.message === "string" && { error: { ...error, message: redactKnown(error.message) } }),
+  };
 }
 
 function replyTo(error: unknown, context: ErrorContext): Omit<AppReply, "cookies"> {

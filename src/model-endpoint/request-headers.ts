@@ -1,4 +1,4 @@
-import { isSecretHeader } from "../secret-names.ts";
+import { isSecretHeader } from "../secrets.ts";
 
 /** The values of headers that nobody may see. */
 export function secretHeaders(headers: Readonly<Record<string, string>>): string[] {

@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
+import { redactMessage } from "../secrets.ts";
 import { type RemoteError, statusError } from "./remote-error.ts";
-import { hideSecrets } from "./secrets.ts";
 
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
@@ -23,7 +23,7 @@ export async function answerError(
   return statusError(
     host,
     answer.statusCode,
-    hideSecrets(message, secrets),
+    redactMessage(message, secrets),
     header(answer.headers, "retry-after"),
   );
 }

@@ -2,13 +2,13 @@ import type { FileHandle } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { makeDirectory } from "../files/make-directory.ts";
+import { redactMessage } from "../secrets.ts";
 import { answerError, header } from "./answer.ts";
 import { type Checksum, checksumOfFile, checksumOfHeaders, checksumOfHubEtag } from "./checksum.ts";
 import { type DownloadAnswer, openDownload } from "./open-download.ts";
 import { PartFile } from "./part-file.ts";
 import { RemoteError, unreachable, webPage } from "./remote-error.ts";
 import { backoff, DEFAULT_RETRIES, type RetryPolicy } from "./retry.ts";
-import { hideSecrets } from "./secrets.ts";
 
 /** A failure after this many new bytes starts the count of attempts again. */
 const PROGRESS_BYTES = 1 << 20;
@@ -149,7 +149,7 @@ async function* readBody(answer: DownloadAnswer, options: DownloadOptions): Asyn
     const failure = unreachable(answer.host, error);
     throw new RemoteError(
       "REMOTE_INCOMPLETE",
-      hideSecrets(`The transfer broke off: ${failure.message}`, options.secrets ?? []),
+      redactMessage(`The transfer broke off: ${failure.message}`, options.secrets ?? []),
       { retryable: true, cause: error },
     );
   }
@@ -166,7 +166,7 @@ async function verify(
   await part.discard();
   throw new RemoteError(
     "REMOTE_CHECKSUM_MISMATCH",
-    `The content of ${hideSecrets(options.url, options.secrets ?? [])} does not have its ${expected.algorithm} checksum: ` +
+    `The content of ${redactMessage(options.url, options.secrets ?? [])} does not have its ${expected.algorithm} checksum: ` +
       `expected ${expected.hex}, got ${actual}. The file was not kept.`,
     // What an earlier run left may have been damaged since; a file fetched in one go will not get better.
     { retryable: resumed },

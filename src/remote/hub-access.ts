@@ -1,12 +1,12 @@
 import { Readable } from "node:stream";
 import { type CommitParams, HubApiError } from "@huggingface/hub";
 import { type BodyInit, request, fetch as undiciFetch } from "undici";
+import { redactMessage } from "../secrets.ts";
 import { checkedAddress } from "./address.ts";
 import { answerError, header, messageOf } from "./answer.ts";
 import { transferDispatcher } from "./dispatcher.ts";
 import { RemoteError, statusError, unreachable, webPage } from "./remote-error.ts";
 import { type RetryPolicy, withRetries } from "./retry.ts";
-import { hideSecrets } from "./secrets.ts";
 
 export const DEFAULT_HUB_URL = "https://huggingface.co";
 
@@ -67,7 +67,7 @@ export function hubText(access: HubAccess, route: string, body?: unknown): Promi
     const text = await answer.text();
     if (answer.ok) return text;
     const { host } = new URL(hubUrl(access));
-    throw statusError(host, answer.status, hideSecrets(messageOf(text), [access.token]));
+    throw statusError(host, answer.status, redactMessage(messageOf(text), [access.token]));
   });
 }
 
@@ -76,7 +76,7 @@ function hubError(access: HubAccess, error: unknown): unknown {
   if (error instanceof RemoteError) return error;
   if (error instanceof HubApiError) {
     const message = error.data === undefined ? error.message : messageOf(JSON.stringify(error.data));
-    return statusError(host, error.statusCode, hideSecrets(message, [access.token]));
+    return statusError(host, error.statusCode, redactMessage(message, [access.token]));
   }
   // The library reads JSON without looking at what came.
   if (error instanceof SyntaxError) return webPage(host, error);
@@ -93,7 +93,7 @@ function hubFetch(access: HubAccess, onSent?: (bytes: number) => void): HubFetch
     const method = (init.method ?? "GET").toUpperCase();
     const answer = await attempt(url, method, init);
     if (!mayRepeat(actsTwice(method, url), answer.status)) return answer;
-    const message = hideSecrets(messageOf(await answer.text()), [access.token]);
+    const message = redactMessage(messageOf(await answer.text()), [access.token]);
     throw statusError(
       new URL(url).host,
       answer.status,
@@ -112,7 +112,7 @@ function hubFetch(access: HubAccess, onSent?: (bytes: number) => void): HubFetch
       access.signal?.throwIfAborted();
       init.signal?.throwIfAborted();
       const failure = unreachable(new URL(url).host, error);
-      const message = hideSecrets(failure.message, [access.token]);
+      const message = redactMessage(failure.message, [access.token]);
       throw new RemoteError(failure.code, message, { retryable: !actsTwice(method, url), cause: error });
     }
   };

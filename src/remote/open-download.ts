@@ -1,9 +1,9 @@
 import type { Readable } from "node:stream";
 import { request } from "undici";
+import { redactMessage } from "../secrets.ts";
 import { type Headers, header } from "./answer.ts";
 import { transferDispatcher } from "./dispatcher.ts";
 import { RemoteError, unreachable } from "./remote-error.ts";
-import { hideSecrets } from "./secrets.ts";
 
 const MAX_REDIRECTS = 10;
 
@@ -55,7 +55,7 @@ async function send(target: URL, headers: Record<string, string>, options: OpenD
   } catch (error) {
     options.signal?.throwIfAborted();
     const failure = unreachable(target.host, error);
-    failure.message = hideSecrets(failure.message, options.secrets ?? []);
+    failure.message = redactMessage(failure.message, options.secrets ?? []);
     throw failure;
   }
 }

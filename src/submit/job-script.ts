@@ -1,10 +1,9 @@
-import { isCredentialKey } from "../secret-names.ts";
+import { isSecretName, MASK } from "../secrets.ts";
 import { OUTPUT_OVERRIDE } from "./read-submit-config.ts";
 import { shellCommand, shellWord } from "./shell-words.ts";
 import { slurmDirectives } from "./slurm-directives.ts";
 import type { BenchmarkJob, Driver, HealthCheck, Service, SubmitConfig } from "./submit-config.ts";
 
-const MASK = "****";
 /** Everything runs where the script runs, so that services are at localhost; `--overlap`: steps share the allocation. */
 const SRUN = ["srun", "--overlap", "--nodes=1", "--ntasks=1", "--no-container-mount-home"];
 
@@ -181,12 +180,12 @@ function mountOption(mounts: readonly string[]): string[] {
 /** Assignments in front of a command: unlike arguments they do not show in the list of processes. */
 function environment(variables: ReadonlyMap<string, string>, mask: boolean): string {
   return [...variables]
-    .map(([name, value]) => `${name}=${shellWord(mask && isCredentialKey(name) ? MASK : value)} `)
+    .map(([name, value]) => `${name}=${shellWord(mask && isSecretName(name) ? MASK : value)} `)
     .join("");
 }
 
 function maskedOverride(word: string): string {
   const [key = ""] = word.split("=", 1);
   const name = key.slice(key.lastIndexOf(".") + 1).replace(/^\+/, "");
-  return isCredentialKey(name) && word !== "+policy_api_key=dummy" ? `${key}=${MASK}` : word;
+  return isSecretName(name) && word !== "+policy_api_key=dummy" ? `${key}=${MASK}` : word;
 }

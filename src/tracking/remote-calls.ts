@@ -5,7 +5,7 @@ import type { Dispatcher } from "undici";
 import { answerError, type Headers } from "../remote/answer.ts";
 import { RemoteError, unreachable } from "../remote/remote-error.ts";
 import { type RetryPolicy, withRetries } from "../remote/retry.ts";
-import { hideSecrets } from "../remote/secrets.ts";
+import { redactMessage } from "../secrets.ts";
 
 /** Few and quick: whoever waits has finished a run. */
 const RETRIES: RetryPolicy = { attempts: 4, firstDelayMs: 300, maxDelayMs: 5_000 };
@@ -91,7 +91,7 @@ async function send(
   } catch (error) {
     options.signal.throwIfAborted();
     const { code, message } = unreachable(host, error);
-    throw new RemoteError(code, hideSecrets(message, service.secrets), { retryable: true, cause: error });
+    throw new RemoteError(code, redactMessage(message, service.secrets), { retryable: true, cause: error });
   }
   if (answer.statusCode < 300) return answer.body.text();
   throw await answerError(host, { ...answer, headers: answer.headers as Headers }, service.secrets);

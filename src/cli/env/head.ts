@@ -2,7 +2,11 @@ import { Deadline } from "../../calls/deadline.ts";
 import { requestOnce } from "../../calls/http-pools.ts";
 import type { ResolvedConfig } from "../../config/resolve.ts";
 import { errorMessage, GymError } from "../../errors.ts";
-import type { InstanceRecord } from "../../hosting/processes/head-server.ts";
+import {
+  HEAD_TOKEN_HEADER,
+  HEAD_TOKEN_VARIABLE,
+  type InstanceRecord,
+} from "../../hosting/processes/head-server.ts";
 
 const HEAD_TIMEOUT_MS = 5_000;
 
@@ -42,7 +46,7 @@ export async function runningServers(url: string, signal: AbortSignal): Promise<
   throw new HeadServerError(url, "other", "it lists no servers");
 }
 
-/** The config the servers behind a head server were started with; secrets are masked. */
+/** The config the servers behind a head server were started with; secrets are masked without the token of the run. */
 export async function runningConfig(url: string, signal: AbortSignal): Promise<Record<string, unknown>> {
   const text = await ask(url, "/global_config_dict_yaml", signal);
   const { readYaml } = await import("../../config/yaml/read.ts");
@@ -52,8 +56,12 @@ export async function runningConfig(url: string, signal: AbortSignal): Promise<R
 
 async function ask(url: string, path: string, signal: AbortSignal): Promise<unknown> {
   const deadline = new Deadline(HEAD_TIMEOUT_MS, signal);
+  const token = process.env[HEAD_TOKEN_VARIABLE];
   try {
-    const { status, text } = await requestOnce(`${url}${path}`, { signal: deadline.signal });
+    const { status, text } = await requestOnce(`${url}${path}`, {
+      signal: deadline.signal,
+      ...(token && { headers: { [HEAD_TOKEN_HEADER]: token } }),
+    });
     if (status !== 200) throw new HeadServerError(url, "other", `status ${status}`);
     return parsed(url, text);
   } catch (error) {

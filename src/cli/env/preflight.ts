@@ -2,11 +2,11 @@ import { lookup } from "node:dns/promises";
 import { withDeadline } from "../../calls/deadline.ts";
 import { requestOnce } from "../../calls/http-pools.ts";
 import { sleep } from "../../calls/retry.ts";
-import { configRedactor } from "../../capture/known-secrets.ts";
 import { ConfigError } from "../../config/errors.ts";
 import type { ResolvedConfig } from "../../config/resolve.ts";
 import { providerMessage } from "../../model-endpoint/read-failure.ts";
 import { printable } from "../../printable.ts";
+import { redactor, secretsIn } from "../../secrets.ts";
 
 const PROBE_TIMEOUT_MS = 5_000;
 const PROBE_PAUSE_MS = 3_000;
@@ -39,7 +39,7 @@ export async function checkModelEndpoints(config: ResolvedConfig, options: Prefl
   if (!(limit > 0)) return;
   const deadline = performance.now() + limit * 1000;
   const endpoints = endpointsOf(config);
-  const redact = configRedactor(config.servers.map((server) => server.config));
+  const redact = redactor(secretsIn(config.servers.map((server) => server.config)));
   const shown = (text: string) => printable(redact(text)).slice(0, MAX_QUOTED);
   const unreachable: string[] = [];
   await Promise.all(

@@ -1,5 +1,5 @@
 import { pyStr } from "../../python/repr.ts";
-import { isSecretKey, MASK, maskWord } from "../../secret-names.ts";
+import { maskSecrets, maskWord } from "../../secrets.ts";
 import { OverrideError } from "../errors.ts";
 import { childOf, findKey } from "../key-path.ts";
 import { mergeNodes } from "../merge.ts";
@@ -159,7 +159,8 @@ function deleteKey(
 }
 
 function shown(key: string, value: unknown): string {
-  return isSecretKey(key) ? MASK : pyStr(value);
+  const name = key.slice(key.lastIndexOf(".") + 1);
+  return pyStr(maskSecrets({ [name]: value })[name]);
 }
 
 function alreadyThere({ key, text }: ParsedOverride): OverrideError {

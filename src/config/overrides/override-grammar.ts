@@ -1,4 +1,4 @@
-import { maskWord } from "../../secret-names.ts";
+import { maskWord } from "../../secrets.ts";
 import { OverrideError } from "../errors.ts";
 import {
   type ConfigNode,

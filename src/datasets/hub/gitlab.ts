@@ -9,7 +9,7 @@ import { transferDispatcher } from "../../remote/dispatcher.ts";
 import { type DownloadResult, downloadFile, type TransferProgress } from "../../remote/download-file.ts";
 import { RemoteError, unreachable } from "../../remote/remote-error.ts";
 import { type RetryPolicy, withRetries } from "../../remote/retry.ts";
-import { hideSecrets } from "../../remote/secrets.ts";
+import { redactMessage } from "../../secrets.ts";
 import { DatasetError } from "../errors.ts";
 import { refuseDirectory } from "../output-file.ts";
 import { checkArtifactPath } from "./remote-names.ts";
@@ -257,7 +257,7 @@ async function send(
   } catch (error) {
     access.signal?.throwIfAborted();
     const { code, message } = unreachable(new URL(url).host, error);
-    throw new RemoteError(code, hideSecrets(message, [access.token]), {
+    throw new RemoteError(code, redactMessage(message, [access.token]), {
       retryable: method !== "POST",
       cause: error,
     });

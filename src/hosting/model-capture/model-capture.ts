@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
 import type { ServerContext } from "../../calls/server-context.ts";
-import { configRedactor } from "../../capture/known-secrets.ts";
 import { makeCaptureDirectory } from "../../capture/limits.ts";
 import { loadTokenSink } from "../../capture/load-sink.ts";
 import { ModelCallLog } from "../../capture/model-call-log.ts";
@@ -11,6 +10,7 @@ import {
 } from "../../capture/settings.ts";
 import { TokenFileStore } from "../../capture/token-file-store.ts";
 import { TokenRecorder } from "../../capture/token-recorder.ts";
+import { redactor, secretsIn } from "../../secrets.ts";
 import { isRolloutId } from "../../wire/rollout-id.ts";
 import type { Response } from "../../wire/schemas/responses.ts";
 import type { Dialect } from "../../wire/stream/stream-outcome.ts";
@@ -34,7 +34,7 @@ export class ModelCapture {
     this.#server = server;
     this.#directory = directory;
     this.#tokenSettings = tokens;
-    this.#redact = configRedactor(server.globalConfig);
+    this.#redact = redactor(secretsIn(server.globalConfig));
     if (directory !== undefined) {
       this.#calls = new ModelCallLog(directory, { redact: this.#redact, log: server.log });
     }

@@ -1,8 +1,11 @@
+import { timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, STATUS_CODES } from "node:http";
 import { ListenError } from "../http-edge.ts";
 
-/** Header by which the servers of a run show that they belong to it. */
-export const RUN_TOKEN_HEADER = "x-nemo-gym-token";
+/** Header with which a process shows that it belongs to the run. */
+export const HEAD_TOKEN_HEADER = "x-nemo-gym-token";
+/** Environment variable that hands the token to the processes of the run. Users may set it to choose the token. */
+export const HEAD_TOKEN_VARIABLE = "NEMO_GYM_HEAD_TOKEN";
 
 /** One server as `/server_instances` shows it. */
 export interface InstanceRecord {
@@ -24,14 +27,14 @@ export interface InstanceRecord {
 export interface HeadServerOptions {
   host: string;
   port: number;
-  /** The config with secrets masked, for anyone. */
+  /** The config with secrets masked, for all callers. */
   publicYaml: string;
-  /** The config as it is, for callers with the token. */
+  /** The whole config, for callers with the token. */
   privateYaml: string;
   token: string;
 }
 
-/** Tells the addresses and the config of a run to whoever wants to join it. */
+/** Serves the addresses and the config of a run to clients that want to join it. */
 export class HeadServer {
   #instances: InstanceRecord[] = [];
   readonly #server: Server;
@@ -44,7 +47,7 @@ export class HeadServer {
       [
         "/global_config_dict_yaml",
         ({ headers }) =>
-          headers[RUN_TOKEN_HEADER] === options.token ? options.privateYaml : options.publicYaml,
+          isToken(headers[HEAD_TOKEN_HEADER], options.token) ? options.privateYaml : options.publicYaml,
       ],
       ["/server_instances", () => this.#instances],
     ]);
@@ -87,4 +90,9 @@ export class HeadServer {
       this.#server.closeAllConnections();
     });
   }
+}
+
+function isToken(given: string | string[] | undefined, token: string): boolean {
+  if (typeof given !== "string" || given.length !== token.length) return false;
+  return timingSafeEqual(Buffer.from(given, "latin1"), Buffer.from(token, "latin1"));
 }

@@ -6,6 +6,8 @@ export interface StartMessage {
   instance: HostedInstance;
   addresses: [name: string, url: string][];
   globalConfig: Record<string, unknown>;
+  /** Shows the head server that the process belongs to the run. */
+  headToken: string;
   /** The config as text, for servers that take it through the environment. */
   configYaml: string;
   installRoot: string;

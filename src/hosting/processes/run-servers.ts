@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { RunClient, untilAborted } from "../../calls/run-client.ts";
 import { errorMessage, GymError } from "../../errors.ts";
 import { Coordinator } from "../../model-endpoint/shared/coordinator.ts";
+import { rememberSecrets } from "../../secrets.ts";
 import { CoHost, codeOf, type HostedInstance } from "../cohost.ts";
 import { serverOfError, strayText } from "../guards/calling-code.ts";
 import { ServerExitError } from "../guards/exit-guard.ts";
@@ -11,7 +12,7 @@ import { Watchdog, watchdogLimits } from "../guards/watchdog.ts";
 import { ListenError } from "../http-edge.ts";
 import { checkPorts } from "./check-ports.ts";
 import { fileFinder } from "./find-file.ts";
-import { HeadServer, type InstanceRecord } from "./head-server.ts";
+import { HEAD_TOKEN_VARIABLE, HeadServer, type InstanceRecord } from "./head-server.ts";
 import { descendants, killLeftBehind } from "./left-behind.ts";
 import type { StartMessage } from "./messages.ts";
 import { installNodeDependencies } from "./node-dependencies.ts";
@@ -104,6 +105,7 @@ export class RunningServers {
 /** Starts the servers of a run; when it returns they all answer. */
 export async function runServers(options: RunServersOptions): Promise<RunningServers> {
   const { instances, globalConfig, installRoot, signal } = options;
+  rememberSecrets(globalConfig);
   checkPorts(instances, options.head);
   const startLimit = startLimitSeconds(globalConfig);
   const emit = options.onEvent ?? (() => {});
@@ -115,7 +117,7 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
   );
   const children = new Map<string, ServerChild>();
   const before = options.ownsProcess ? descendants() : undefined;
-  const token = randomBytes(24).toString("base64url");
+  const headToken = process.env[HEAD_TOKEN_VARIABLE] || randomBytes(24).toString("base64url");
   const startTime = Date.now() / 1000;
   const crash = withResolvers<never>();
   crash.promise.catch(() => {});
@@ -178,6 +180,7 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
       addresses: [...addresses],
       globalConfig,
       configYaml: options.configYaml,
+      headToken,
       installRoot,
       roots: [...options.roots],
       ...(coordinator && { coordinator: coordinator.socketPath }),
@@ -222,7 +225,7 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
         ...options.head,
         publicYaml: options.publicConfigYaml,
         privateYaml: options.configYaml,
-        token,
+        token: headToken,
       }).catch((error: unknown) => {
         throw explainTaken(error, options.head?.port);
       });

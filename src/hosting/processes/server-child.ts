@@ -4,6 +4,7 @@ import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { GymError } from "../../errors.ts";
 import { compiledTwin } from "../locate-server.ts";
+import { HEAD_TOKEN_VARIABLE } from "./head-server.ts";
 import { killMarked, PROCESS_MARK } from "./left-behind.ts";
 import type { ServerMessage, StartMessage } from "./messages.ts";
 import { exitText } from "./server-ending.ts";
@@ -41,6 +42,7 @@ export class ServerChild {
       env: {
         ...process.env,
         NEMO_GYM_CONFIG_PATH: message.instance.name,
+        [HEAD_TOKEN_VARIABLE]: message.headToken,
         TOKENIZERS_PARALLELISM: "false",
         [PROCESS_MARK]: this.#mark,
       },

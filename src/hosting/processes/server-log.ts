@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { makeDirectorySync } from "../../files/make-directory.ts";
 import type { Logger } from "../../logger.ts";
+import { redactKnown } from "../../secrets.ts";
 import { LineSplitter } from "../guards/line-splitter.ts";
 
 const KEPT_LINES = 40;
@@ -10,7 +11,7 @@ const MAX_LINE = 16 * 1024;
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
-/** Everything one server says: passed on line by line, kept in a file, and the last lines in memory for a crash report. */
+/** The output of one server: passed on line by line, written to a file, and the last lines kept for a crash report. */
 export class ServerLog {
   readonly server: string;
   readonly path: string | undefined;
@@ -42,7 +43,9 @@ export class ServerLog {
   }
 
   write(line: string, level: LogLevel = "info"): void {
-    const text = line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line;
+    // Redacted first: a cut could leave a part of a secret.
+    const shown = redactKnown(line);
+    const text = shown.length > MAX_LINE ? `${shown.slice(0, MAX_LINE)}…` : shown;
     this.#recent.push(text);
     if (this.#recent.length > KEPT_LINES) this.#recent.shift();
     this.#file?.write(`${text}\n`);
@@ -73,7 +76,7 @@ export class ServerLog {
   }
 }
 
-/** Without a place for its log a server still runs. */
+/** A server runs without a log file where its directory cannot be created. */
 function canCreate(directory: string, onFileError: (error: Error) => void): boolean {
   try {
     makeDirectorySync(directory);

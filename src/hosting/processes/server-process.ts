@@ -6,6 +6,7 @@
 import cluster from "node:cluster";
 import { errorMessage } from "../../errors.ts";
 import { joinRun } from "../../model-endpoint/shared/run-connection.ts";
+import { rememberSecrets } from "../../secrets.ts";
 import { CoHost, type CoHostOptions, codeOf } from "../cohost.ts";
 import { strayText } from "../guards/calling-code.ts";
 import { LoopMonitor } from "../guards/loop-monitor.ts";
@@ -25,6 +26,7 @@ const report = (message: ServerMessage) => process.send?.(message);
 
 async function start(message: StartMessage): Promise<() => Promise<void>> {
   const { instance } = message;
+  rememberSecrets(message.globalConfig);
   if (instance.code.language === "python") return runPython(message);
   if (!message.worker && workerCount(instance) > 1) return forkWorkers(message);
   if (message.coordinator !== undefined) await joinRun(message.coordinator);

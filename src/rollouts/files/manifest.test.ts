@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { compareManifest, createManifest, digestFile, readManifest, writeManifest } from "./manifest.ts";
-import { maskSecrets } from "./mask-secrets.ts";
 
 let directory: string;
 beforeEach(async () => {
@@ -98,31 +97,5 @@ describe("the run manifest", () => {
       sha256: "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
     });
     await expect(digestFile(join(directory, "none"))).rejects.toMatchObject({ code: "ROLLOUT_FILE_MISSING" });
-  });
-});
-
-describe("maskSecrets", () => {
-  it("masks secrets at any depth and leaves settings alone", () => {
-    expect(
-      maskSecrets({
-        policy_api_key: ["a", "b", null],
-        hf_token: "x",
-        max_output_tokens: 5,
-        tokenizer: "t",
-        headers: [{ Authorization: "Bearer x", "x-api-key": "y" }],
-        judge: { api_keys: {} },
-        password: null,
-        default_headers: { "X-Team-Secret": "s", "X-Session-Cookie-2": "c", "X-Team": "blue" },
-      }),
-    ).toEqual({
-      policy_api_key: ["****", "****", null],
-      hf_token: "****",
-      max_output_tokens: 5,
-      tokenizer: "t",
-      headers: [{ Authorization: "****", "x-api-key": "****" }],
-      judge: { api_keys: "****" },
-      password: null,
-      default_headers: { "X-Team-Secret": "****", "X-Session-Cookie-2": "****", "X-Team": "blue" },
-    });
   });
 });

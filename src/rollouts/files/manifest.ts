@@ -5,10 +5,10 @@ import { z } from "zod";
 import { errorMessage } from "../../errors.ts";
 import { dumpsCompact } from "../../python/json/json-dumps.ts";
 import { isObject } from "../../python/json/json-object.ts";
+import { maskSecrets } from "../../secrets.ts";
 import { fileError, RolloutError } from "../errors.ts";
 import { writeFileAtomically } from "./atomic-file.ts";
 import type { Row } from "./jsonl-rows.ts";
-import { maskSecrets } from "./mask-secrets.ts";
 
 /** Raised when the files of a run change in a way that an older or newer version cannot resume. */
 export const RUN_SCHEMA_VERSION = 1;
