@@ -22,6 +22,7 @@ const MAY_IMPORT = {
   "model-endpoint": ["python", "files", "wire", "calls"],
   capture: ["python", "files", "wire", "calls", "model-endpoint", "import-typescript.ts"],
   definitions: ["python", "wire", "calls", "capture"],
+  agents: ["python", "files", "wire", "calls", "definitions", "sandbox"],
   hosting: [
     "python",
     "files",

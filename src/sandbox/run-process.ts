@@ -14,6 +14,8 @@ export interface ProcessRequest {
   program: string;
   args: readonly string[];
   env?: NodeJS.ProcessEnv | undefined;
+  /** The directory it starts in; that of this process when absent. */
+  cwd?: string | undefined;
   /** Runs it as another user; only root may. */
   uid?: number | undefined;
   stdin?: string | Uint8Array | Readable | undefined;
@@ -75,6 +77,7 @@ class RunningProcess {
     this.#child = spawn(request.program, [...request.args], {
       detached: true,
       env: request.env ?? process.env,
+      ...(request.cwd !== undefined && { cwd: request.cwd }),
       ...(request.uid !== undefined && { uid: request.uid, gid: request.uid }),
       stdio: coverInherited([
         request.stdin === undefined ? "ignore" : "pipe",

@@ -1,0 +1,279 @@
+import path from "node:path";
+import { z } from "zod";
+import type { Cookies } from "../../calls/cookies.ts";
+import { Semaphore } from "../../calls/semaphore.ts";
+import { callServer } from "../../calls/server-client.ts";
+import type { ServerContext } from "../../calls/server-context.ts";
+import { agentConfig, modelServerRef, resourcesServerRef } from "../../definitions/agent-config.ts";
+import { type AgentDefinition, defineAgent, type RolloutScope } from "../../definitions/define-agent.ts";
+import type { MaybePromise } from "../../definitions/definitions.ts";
+import { HttpError } from "../../definitions/errors.ts";
+import { isObject, type JsonObject } from "../../python/json/json-object.ts";
+import { newId } from "../../wire/ids.ts";
+import { rolloutPrefix } from "../../wire/rollout-prefix.ts";
+import { laxFloat, laxInt } from "../../wire/schemas/lax.ts";
+import { materializeCreateParams, materializeResponse } from "../../wire/schemas/materialize.ts";
+import type { Response, ResponseCreateParams, ResponseOutputItem } from "../../wire/schemas/responses.ts";
+import { responseEnvelope } from "../../wire/stream/response-envelope.ts";
+import { type HarnessOutcome, type HarnessPlace, runHarness } from "./harness-run.ts";
+import { type HarnessPackage, installHarness } from "./program.ts";
+import { promptOf } from "./prompt.ts";
+import type { Transcript } from "./transcript.ts";
+
+/** What a model is called where neither the config nor the row names one. */
+const DEFAULT_MODEL = "gym-policy-model";
+
+/** Config keys of every command-line agent. */
+export const cliAgentConfig = agentConfig.extend({
+  resources_server: resourcesServerRef,
+  model_server: modelServerRef,
+  /** Processes at a time. */
+  concurrency: laxInt().default(8),
+  /** Seconds for one run of the program. */
+  timeout: laxFloat().default(900),
+  /** The model's name in the requests; model servers replace it by their own. */
+  model: z.string().nullish(),
+  system_prompt: z.string().nullish(),
+  /** Further arguments, in front of the prompt. */
+  extra_args: z.array(z.string()).default([]),
+  /** Where the program runs: on the host, or in a sandbox that reaches nothing but the model and resources servers. */
+  sandbox: z.unknown().optional(),
+});
+
+/** How a harness reaches the tools of the resources server. */
+export interface McpConnection {
+  name: string;
+  url: string;
+  headers: Record<string, string>;
+}
+
+/** One run of a harness, as its adapter sees it. */
+export interface HarnessRequest<Config> extends HarnessPlace {
+  config: Config;
+  model: string;
+  /** Address of the model server with the rollout's prefix, without `/v1`. */
+  baseUrl: string;
+  prompt: string;
+  system: string | undefined;
+  /** Absent when the resources server offers no MCP. */
+  mcp: McpConnection | undefined;
+  /** Skills of the run (`+skills.path`), to be copied to where the harness looks for them. */
+  skillsDirectory: string | undefined;
+  timeoutMs: number;
+}
+
+/** How to start a harness for one rollout. */
+export interface HarnessLaunch {
+  args: string[];
+  env?: Record<string, string>;
+  /** Files to write first, by their path relative to `home`. */
+  files?: Record<string, string>;
+  /** Directories to copy first: target relative to `home`, and source. */
+  copies?: Record<string, string>;
+  /** Runs of the same program that must come first, such as a login. */
+  before?: string[][];
+}
+
+export interface CliAgentOptions<ConfigSchema extends typeof cliAgentConfig> {
+  name: string;
+  config: ConfigSchema;
+  /** The package to run; a version in the config wins. */
+  program(config: z.output<ConfigSchema>): HarnessPackage;
+  launch(request: HarnessRequest<z.output<ConfigSchema>>): MaybePromise<HarnessLaunch>;
+  /** Reads one event, a line of JSON on standard output. */
+  read(event: JsonObject, transcript: Transcript): void;
+  /** Called once after the last event. */
+  finish?(transcript: Transcript, outcome: HarnessOutcome): void;
+}
+
+interface State {
+  program: string;
+  slots: Semaphore;
+}
+
+/**
+ * Defines an agent server around a command-line harness: each rollout gets a home and a work folder of its own, the model
+ * server's address with the rollout's prefix, and the MCP address of the resources server. Events of the program become items.
+ */
+export function defineCliAgent<ConfigSchema extends typeof cliAgentConfig>(
+  options: CliAgentOptions<ConfigSchema>,
+): AgentDefinition {
+  type Config = z.output<ConfigSchema>;
+
+  async function respond(args: {
+    params: ResponseCreateParams;
+    config: Config;
+    server: ServerContext<Config>;
+    rollout: RolloutScope;
+    state: State;
+    signal: AbortSignal;
+    mcp: McpConnection | undefined;
+    skillsDirectory: string | undefined;
+  }): Promise<Response> {
+    const { params, config, server, rollout, state, signal } = args;
+    const { prompt, system } = promptOf(params, config.system_prompt);
+    // The prefix attributes calls to the rollout even where nothing is captured: the model server counts by it.
+    const prefix = rollout.modelPrefix || rolloutPrefix(rollout.rolloutId);
+    const model = config.model ?? params.model ?? DEFAULT_MODEL;
+    const timeoutMs = config.timeout * 1000;
+    rollout.onStage("model", options.name);
+    const outcome = await runHarness({
+      program: state.program,
+      timeoutMs,
+      signal,
+      launch: (place) =>
+        options.launch({
+          ...place,
+          config,
+          model,
+          baseUrl: `${server.client.baseUrl(config.model_server.name)}${prefix}`,
+          prompt,
+          system,
+          mcp: args.mcp,
+          skillsDirectory: args.skillsDirectory,
+          timeoutMs,
+        }),
+      read: (event, transcript) => options.read(event, transcript),
+    });
+    options.finish?.(outcome.transcript, outcome);
+    const items = outcome.transcript.finish();
+    requireActivity(options.name, items, outcome);
+    return responseOfRun(params, model, items, outcome);
+  }
+
+  return defineAgent({
+    name: options.name,
+    config: options.config,
+    async start({ config, log }): Promise<State> {
+      const harness = options.program(config as Config);
+      const program = await installHarness(harness);
+      log.info(`uses ${harness.package}@${harness.version}`);
+      return { program, slots: new Semaphore(config.concurrency) };
+    },
+    async responses({ params, cookies, config, server, rollout, state, signal }) {
+      const response = await state.slots.run(
+        () =>
+          respond({
+            params,
+            config: config as Config,
+            server: server as ServerContext<Config>,
+            rollout,
+            state,
+            signal,
+            mcp: undefined,
+            skillsDirectory: undefined,
+          }),
+        signal,
+      );
+      return { response: response as Response & JsonObject, cookies };
+    },
+    run({ row, params, cookies, config, server, rollout, state, signal }) {
+      return state.slots.run(async () => {
+        const body = { ...row, responses_create_params: materializeCreateParams(params) };
+        const resources = config.resources_server.name;
+        const call = (stage: "seed" | "verify", route: string, content: JsonObject, session: Cookies) =>
+          callServer(server.client, {
+            server: resources,
+            path: `${rollout.prefix}${route}`,
+            body: content,
+            stage,
+            cookies: session,
+            signal,
+            idempotent: true,
+          });
+        rollout.onStage("seed");
+        const seeded = await call("seed", "/seed_session", body, cookies);
+        const response = await respond({
+          params,
+          config: config as Config,
+          server: server as ServerContext<Config>,
+          rollout,
+          state,
+          signal,
+          mcp: mcpOf(seeded.json(), server.client.baseUrl(resources)),
+          skillsDirectory: skillsOf(row, server),
+        });
+        const measured = {
+          turns_used: response.output.filter(isAnswer).length,
+          finished_naturally: isAnswer(response.output.at(-1)),
+        };
+        if (config.skip_verification) {
+          const reward = config.skip_verification_reward;
+          return {
+            ...body,
+            response: materializeResponse(response),
+            reward,
+            verification_skipped: true,
+            ...measured,
+          };
+        }
+        rollout.onStage("verify");
+        const verified = await call(
+          "verify",
+          "/verify",
+          { ...body, response: materializeResponse(response) },
+          seeded.cookies,
+        );
+        return { ...(verified.json() as JsonObject), ...measured };
+      }, signal);
+    },
+  });
+}
+
+/** A harness that did nothing at all and failed is broken, or could not reach the model: that is not a wrong answer. */
+function requireActivity(name: string, items: readonly ResponseOutputItem[], outcome: HarnessOutcome): void {
+  if (items.length > 0 || outcome.timedOut) return;
+  const { errors } = outcome.transcript;
+  if (outcome.code === 0 && errors.length === 0) return;
+  const reason = errors.at(-1) ?? outcome.stderr.trim().slice(-2_000);
+  const message = `${name}: the program did nothing and exited with ${outcome.code}${reason === "" ? "" : `: ${reason}`}`;
+  throw new HttpError(502, message, {
+    failure: { class: "agent_error", stage: "model", retryable: true, message },
+  });
+}
+
+function responseOfRun(
+  params: ResponseCreateParams,
+  model: string,
+  items: readonly ResponseOutputItem[],
+  outcome: HarnessOutcome,
+): Response {
+  const reason = outcome.timedOut ? "timeout" : outcome.transcript.incompleteReason;
+  const answered = items.some(isAnswer);
+  return {
+    ...responseEnvelope(params, { model, createdAt: Math.floor(Date.now() / 1000) }),
+    // Verifiers read the last message; a run without one has an empty answer.
+    output: answered ? [...items] : [...items, emptyAnswer()],
+    usage: outcome.transcript.usage,
+    status: reason === undefined ? "completed" : "incomplete",
+    incomplete_details: reason === undefined ? null : { reason },
+  } as Response;
+}
+
+function emptyAnswer(): ResponseOutputItem {
+  return {
+    type: "message",
+    id: newId("msg"),
+    role: "assistant",
+    status: "completed",
+    content: [{ type: "output_text", text: "", annotations: [] }],
+  };
+}
+
+const isAnswer = (item: ResponseOutputItem | undefined): boolean => item?.type === "message";
+
+/** The MCP connection that `/seed_session` offers. */
+function mcpOf(seedReply: unknown, baseUrl: string): McpConnection | undefined {
+  const mcp = isObject(seedReply) ? seedReply["mcp"] : undefined;
+  if (!isObject(mcp)) return undefined;
+  const headers: Record<string, string> = {};
+  if (isObject(mcp["headers"]))
+    for (const [name, value] of Object.entries(mcp["headers"])) headers[name] = String(value);
+  return { name: String(mcp["server_name"]), url: `${baseUrl}${String(mcp["url_path"] ?? "/mcp")}`, headers };
+}
+
+function skillsOf(row: JsonObject, server: ServerContext<unknown>): string | undefined {
+  const reference = row["skills_ref"];
+  const directory = isObject(reference) ? reference["path"] : undefined;
+  return typeof directory === "string" ? path.resolve(server.findFile(directory)) : undefined;
+}

@@ -1,0 +1,105 @@
+import { cp, mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import type { MaybePromise } from "../../definitions/definitions.ts";
+import { isObject, type JsonObject } from "../../python/json/json-object.ts";
+import { type ProcessOutcome, runProcess } from "../../sandbox/run-process.ts";
+import type { HarnessLaunch } from "./define-cli-agent.ts";
+import { Transcript } from "./transcript.ts";
+
+/** What one run of a harness may print. */
+const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
+/** Variables of the user's that a program needs to run at all. Everything else, keys included, stays outside. */
+const INHERITED = [
+  "PATH",
+  "LANG",
+  "LC_ALL",
+  "TZ",
+  "TMPDIR",
+  "SSL_CERT_FILE",
+  "NODE_EXTRA_CA_CERTS",
+  "SystemRoot",
+];
+
+/** The folders of one rollout. */
+export interface HarnessPlace {
+  /** `HOME` of the program: configuration, sessions, caches. */
+  home: string;
+  /** Where the program works. */
+  workspace: string;
+}
+
+export interface HarnessOutcome extends Pick<ProcessOutcome, "code" | "stderr" | "timedOut"> {
+  transcript: Transcript;
+}
+
+/** Runs a harness once, in folders that are removed afterwards, and collects what it did. */
+export async function runHarness(options: {
+  program: string;
+  timeoutMs: number;
+  signal: AbortSignal;
+  launch(place: HarnessPlace): MaybePromise<HarnessLaunch>;
+  read(event: JsonObject, transcript: Transcript): void;
+}): Promise<HarnessOutcome> {
+  const folder = await realpath(await mkdtemp(path.join(os.tmpdir(), "nemo-gym-harness-")));
+  const place = { home: path.join(folder, "home"), workspace: path.join(folder, "workspace") };
+  try {
+    await mkdir(place.home, { mode: 0o700 });
+    await mkdir(place.workspace, { mode: 0o700 });
+    const launch = await options.launch(place);
+    for (const [target, source] of Object.entries(launch.copies ?? {}))
+      await cp(source, path.join(place.home, target), { recursive: true, errorOnExist: true, force: false });
+    for (const [target, text] of Object.entries(launch.files ?? {})) {
+      const file = path.join(place.home, target);
+      await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+      await writeFile(file, text, { mode: 0o600 });
+    }
+    const started = performance.now();
+    const run = (args: readonly string[]) =>
+      runProcess({
+        ...commandOf(options.program, args),
+        cwd: place.workspace,
+        env: { ...inheritedVariables(), HOME: place.home, ...launch.env },
+        timeoutMs: Math.max(1, options.timeoutMs - (performance.now() - started)),
+        maxOutputBytes: MAX_OUTPUT_BYTES,
+        signal: options.signal,
+      });
+    const transcript = new Transcript();
+    for (const args of launch.before ?? []) {
+      const outcome = await run(args);
+      if (outcome.code !== 0) return { ...outcome, transcript };
+    }
+    const outcome = await run(launch.args);
+    for (const event of eventsOf(outcome.stdout)) options.read(event, transcript);
+    return { ...outcome, transcript };
+  } finally {
+    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+/** JavaScript programs run with this Node; others are started as they are. */
+function commandOf(program: string, args: readonly string[]): { program: string; args: readonly string[] } {
+  return /\.[cm]?js$/.test(program)
+    ? { program: process.execPath, args: [program, ...args] }
+    : { program, args };
+}
+
+function inheritedVariables(): NodeJS.ProcessEnv {
+  const kept: NodeJS.ProcessEnv = {};
+  for (const name of INHERITED) if (process.env[name] !== undefined) kept[name] = process.env[name];
+  return kept;
+}
+
+/** The JSON objects among the lines of an output; harnesses also print warnings. */
+function* eventsOf(output: string): Generator<JsonObject> {
+  for (const line of output.split("\n")) {
+    if (!line.trimStart().startsWith("{")) continue;
+    let event: unknown;
+    try {
+      event = JSON.parse(line);
+    } catch {
+      continue;
+    }
+    if (isObject(event)) yield event;
+  }
+}

@@ -1,0 +1,105 @@
+import { createHash } from "node:crypto";
+import { readFile, rename, rm } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import { GymError } from "../../errors.ts";
+import { makeDirectory } from "../../files/make-directory.ts";
+import { runProcess } from "../../sandbox/run-process.ts";
+
+/** Harnesses are 100 to 450 MB; slow connections need time. */
+const INSTALL_TIMEOUT_MS = 20 * 60_000;
+const MAX_LOG_BYTES = 1024 * 1024;
+
+/** The npm package of a harness, and the program in it. */
+export interface HarnessPackage {
+  package: string;
+  version: string;
+  /** The name of the program in the package's `bin`. */
+  command: string;
+}
+
+/** A harness is not installed, or cannot be installed. */
+export class HarnessError extends GymError {
+  constructor(message: string, options?: { cause?: unknown }) {
+    super("HARNESS_UNAVAILABLE", message, options);
+  }
+}
+
+/** Where harnesses are installed: one folder per package and version, shared by all runs of the user. */
+export function harnessRoot(env: NodeJS.ProcessEnv = process.env): string {
+  return (
+    env["NEMO_GYM_HARNESS_DIR"] ??
+    path.join(env["XDG_CACHE_HOME"] ?? path.join(os.homedir(), ".cache"), "nemo-gym", "harnesses")
+  );
+}
+
+/** The file to run with Node or directly; undefined when the harness is not installed. */
+export async function installedProgram(harness: HarnessPackage): Promise<string | undefined> {
+  return programIn(folderOf(harness), harness);
+}
+
+/**
+ * Installs a harness from npm unless it is there. The folder gets its name only when the installation is complete, so an
+ * interrupted one is repeated, and two processes that install at the same time do not disturb each other.
+ */
+export async function installHarness(harness: HarnessPackage, signal?: AbortSignal): Promise<string> {
+  const present = await installedProgram(harness);
+  if (present !== undefined) return present;
+  const folder = folderOf(harness);
+  const fresh = `${folder}.${process.pid}.installing`;
+  await makeDirectory(fresh);
+  try {
+    const outcome = await runProcess({
+      program: process.platform === "win32" ? "npm.cmd" : "npm",
+      args: [
+        "install",
+        "--prefix",
+        fresh,
+        "--no-audit",
+        "--no-fund",
+        "--no-save",
+        `${harness.package}@${harness.version}`,
+      ],
+      cwd: fresh,
+      timeoutMs: INSTALL_TIMEOUT_MS,
+      maxOutputBytes: MAX_LOG_BYTES,
+      signal,
+    }).catch((error: unknown) => {
+      throw new HarnessError(`npm cannot be started to install ${named(harness)}.`, { cause: error });
+    });
+    signal?.throwIfAborted();
+    if (outcome.code !== 0 || (await programIn(fresh, harness)) === undefined)
+      throw new HarnessError(
+        `npm could not install ${named(harness)}${outcome.timedOut ? " in time" : ""}: ${outcome.stderr.trim().slice(-2_000)}`,
+      );
+    await rename(fresh, folder).catch(async (error: unknown) => {
+      if ((await installedProgram(harness)) === undefined) throw error;
+    });
+  } finally {
+    await rm(fresh, { recursive: true, force: true });
+  }
+  const installed = await installedProgram(harness);
+  if (installed === undefined) throw new HarnessError(`${named(harness)} has vanished from ${folder}.`);
+  return installed;
+}
+
+const named = ({ package: name, version }: HarnessPackage) => `${name}@${version}`;
+
+function folderOf(harness: HarnessPackage): string {
+  const readable = named(harness).replace(/[^A-Za-z0-9.@-]+/g, "_");
+  const digest = createHash("sha256").update(named(harness)).digest("hex").slice(0, 8);
+  return path.join(harnessRoot(), `${readable}-${digest}`);
+}
+
+async function programIn(folder: string, harness: HarnessPackage): Promise<string | undefined> {
+  const home = path.join(folder, "node_modules", ...harness.package.split("/"));
+  let manifest: { bin?: string | Record<string, string> };
+  try {
+    manifest = JSON.parse(await readFile(path.join(home, "package.json"), "utf8"));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+  const file = typeof manifest.bin === "string" ? manifest.bin : manifest.bin?.[harness.command];
+  return file === undefined ? undefined : path.join(home, file);
+}

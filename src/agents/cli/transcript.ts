@@ -1,0 +1,98 @@
+import type { Usage } from "../../wire/convert/usage.ts";
+import { newId } from "../../wire/ids.ts";
+import type { ResponseOutputItem } from "../../wire/schemas/responses.ts";
+
+/** Token counts as harnesses report them; a detail nobody reported is null. */
+export interface ReportedUsage {
+  inputTokens: number;
+  outputTokens: number;
+  cachedTokens?: number | null;
+  reasoningTokens?: number | null;
+}
+
+/** What a harness did, collected from its events as the items of a Response. */
+export class Transcript {
+  readonly items: ResponseOutputItem[] = [];
+  /** Errors the harness reported about itself or its model calls. */
+  readonly errors: string[] = [];
+  usage: Usage | null = null;
+  /** Why the harness stopped before it had an answer, such as `max_turns`. */
+  incompleteReason: string | undefined;
+  readonly #openCalls = new Map<string, { name: string; input: unknown }>();
+  #thinking: string[] = [];
+
+  /** Reasoning precedes the next message, between think tags. */
+  reasoning(text: string): void {
+    if (text.trim() !== "") this.#thinking.push(text);
+  }
+
+  message(text: string): void {
+    const thinking = this.#takeThinking();
+    if (text === "" && thinking === "") return;
+    this.items.push({
+      type: "message",
+      id: newId("msg"),
+      role: "assistant",
+      status: "completed",
+      content: [{ type: "output_text", text: thinking + text, annotations: [] }],
+    });
+  }
+
+  /** A tool call begins. It becomes an item when its output arrives: an unanswered call has no counterpart in the conversation. */
+  callStarted(callId: string, name: string, input: unknown): void {
+    this.#openCalls.set(callId, { name, input });
+  }
+
+  callFinished(callId: string, output: string, failed = false): void {
+    const call = this.#openCalls.get(callId);
+    if (call === undefined) return;
+    this.#openCalls.delete(callId);
+    this.call(callId, call.name, call.input, output, failed);
+  }
+
+  /** A tool call together with its output. */
+  call(callId: string, name: string, input: unknown, output: string, failed = false): void {
+    const thinking = this.#takeThinking();
+    if (thinking !== "") this.message(thinking);
+    this.items.push({
+      type: "function_call",
+      call_id: callId,
+      name,
+      arguments: typeof input === "string" ? input : JSON.stringify(input ?? {}),
+      status: failed ? "incomplete" : "completed",
+    });
+    this.items.push({ type: "function_call_output", call_id: callId, output });
+  }
+
+  addUsage({ inputTokens, outputTokens, cachedTokens = null, reasoningTokens = null }: ReportedUsage): void {
+    const earlier = this.usage;
+    const sum = (left: number | null | undefined, right: number | null) =>
+      left == null ? right : left + (right ?? 0);
+    const input = (earlier?.input_tokens ?? 0) + inputTokens;
+    const output = (earlier?.output_tokens ?? 0) + outputTokens;
+    this.usage = {
+      input_tokens: input,
+      input_tokens_details: {
+        cached_tokens: sum(earlier?.input_tokens_details.cached_tokens, cachedTokens),
+      },
+      output_tokens: output,
+      output_tokens_details: {
+        reasoning_tokens: sum(earlier?.output_tokens_details.reasoning_tokens, reasoningTokens),
+      },
+      total_tokens: input + output,
+    };
+  }
+
+  /** The items, with reasoning that no message followed as a message of its own. */
+  finish(): ResponseOutputItem[] {
+    const thinking = this.#takeThinking();
+    if (thinking !== "") this.message(thinking);
+    return this.items;
+  }
+
+  #takeThinking(): string {
+    const texts = this.#thinking;
+    this.#thinking = [];
+    return texts.map((text) => `<think>\n${text}\n</think>\n\n`).join("");
+  }
+}

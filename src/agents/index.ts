@@ -1,0 +1,17 @@
+/**
+ * Agents around other people's programs: command-line harnesses and agent frameworks.
+ *
+ * @module
+ */
+export {
+  type CliAgentOptions,
+  cliAgentConfig,
+  defineCliAgent,
+  type HarnessLaunch,
+  type HarnessRequest,
+  type McpConnection,
+} from "./cli/define-cli-agent.ts";
+export type { HarnessOutcome, HarnessPlace } from "./cli/harness-run.ts";
+export { type HarnessPackage, harnessRoot, installedProgram, installHarness } from "./cli/program.ts";
+export { type HarnessPrompt, promptOf } from "./cli/prompt.ts";
+export { type ReportedUsage, Transcript } from "./cli/transcript.ts";
