@@ -1,6 +1,7 @@
 import { cliAgentConfig, defineCliAgent, type Transcript } from "nemo-gym/agents";
 import { laxInt } from "nemo-gym/openai";
 import { z } from "zod";
+import { mcpExtension } from "./mcp-extension.ts";
 
 /** The newest version for Node 20, under the package's earlier name. */
 const PACKAGE = "@mariozechner/pi-coding-agent";
@@ -23,7 +24,7 @@ export default defineCliAgent({
     command: "pi",
     version: pi_version ?? VERSION,
   }),
-  launch({ config: own, model, baseUrl, prompt, system }) {
+  launch({ config: own, home, model, baseUrl, prompt, system, mcp }) {
     const provider = {
       baseUrl: `${baseUrl}/v1`,
       api: "openai-completions",
@@ -45,11 +46,15 @@ export default defineCliAgent({
         ...["--print", "--mode", "json", "--no-session", "--provider", "nemo", "--model", model],
         ...(own.thinking == null ? [] : ["--thinking", own.thinking]),
         ...(system === undefined ? [] : ["--append-system-prompt", system]),
+        ...(mcp === undefined ? [] : ["--extension", `${home}/gym-mcp.mjs`]),
         ...own.extra_args,
         prompt,
       ],
       env: { PI_SKIP_VERSION_CHECK: "1", PI_TELEMETRY: "0", PI_OFFLINE: "1" },
-      files: { ".pi/agent/models.json": JSON.stringify({ providers: { nemo: provider } }) },
+      files: {
+        ".pi/agent/models.json": JSON.stringify({ providers: { nemo: provider } }),
+        ...(mcp !== undefined && { "gym-mcp.mjs": mcpExtension, "gym-mcp.json": JSON.stringify(mcp) }),
+      },
     };
   },
   read: readEvent,

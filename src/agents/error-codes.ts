@@ -1,0 +1,11 @@
+import type { ErrorCodeRow } from "../errors.ts";
+
+/** Codes of agents around other people's programs. */
+export const agentErrorCodes = [
+  {
+    code: "HARNESS_UNAVAILABLE",
+    class: "HarnessError",
+    when: "A command-line harness is not installed and npm could not install it.",
+    fix: "Read npm's message; `gym env prefetch` installs harnesses ahead of a run.",
+  },
+] as const satisfies readonly ErrorCodeRow[];
