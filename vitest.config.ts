@@ -13,6 +13,7 @@ const slow = [
   "src/python/re.test.ts",
   "src/workloads/{scaffold,audit,publish}/**/*.test.ts",
   "src/cli/{dataset,env,eval}/**/*.test.ts",
+  "src/run/run-evaluation.test.ts",
   "scripts/conformance/*.test.ts",
   "resources_servers/{format_verification,reasoning_gym,structured_outputs,instruction_following,string_match}/**/*.test.ts",
   "resources_servers/equivalence_llm_judge/app.test.ts",

@@ -16,6 +16,7 @@ describe.each([
   "docs/guide/agents.md",
   "docs/guide/judges.md",
   "docs/guide/sandbox.md",
+  "docs/guide/typescript-api.md",
 ])("%s", (page) => {
   it("shows the examples as they are", async () => {
     const text = await read(page);

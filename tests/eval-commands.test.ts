@@ -255,7 +255,7 @@ describe("gym eval aggregate", () => {
 
     const alone = await gym(cwd, words);
     expect(alone.exitCode, alone.text).toBe(0);
-    expect(alone.stderr).toContain("out/a_failures.jsonl matches, but is no shard: left out.");
+    expect(alone.stderr).toContain("out/a_failures.jsonl matches, but is not a shard: left out.");
     expect(alone.stderr).toContain("the default metrics are computed here");
     expect(alone.stdout).toContain("4 rollouts of 2 shards");
     expect(alone.stdout).toContain("Coverage: 4 of 4 rollouts count");

@@ -15,12 +15,6 @@ export const cliErrorCodes = [
     fix: "Give each by its flag or as a `+key=value` override; `+h=true` lists them.",
   },
   {
-    code: "HEAD_SERVER",
-    class: "GymError",
-    when: "A command that talks to running servers finds no head server, one that does not answer, or something else in its place.",
-    fix: "Start the servers with `gym env start`, or give the address with `++head_server.port=N`; one that does not answer may share its process with a server that computes.",
-  },
-  {
     code: "UNKNOWN_AGENT",
     class: "GymError",
     when: "The agent asked for does not run, or several run and none was chosen.",
@@ -31,12 +25,6 @@ export const cliErrorCodes = [
     class: "GymError",
     when: "A row of a JSONL file cannot be read.",
     fix: "Check the file, and that the line exists and is JSON.",
-  },
-  {
-    code: "EVAL_NO_INPUT",
-    class: "GymError",
-    when: "`gym eval run` was given neither rows nor a split, and the config has no example data; or the input is a directory, pipe or device.",
-    fix: "Give `--input FILE` or `--split NAME`; save what a pipe gives to a file first.",
   },
   {
     code: "EVAL_NO_SPLIT",

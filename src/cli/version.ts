@@ -26,11 +26,6 @@ interface PackageFile {
   dependencies?: Record<string, string>;
 }
 
-/** The version of the gym itself. */
-export function gymVersion(installRoot: string): string {
-  return readPackage(path.join(installRoot, "package.json"))?.version ?? "unknown";
-}
-
 /** Gathers the version of the gym, of its direct dependencies and of the machine. */
 export function versionReport(installRoot: string): VersionReport {
   const own = readPackage(path.join(installRoot, "package.json"));

@@ -2,7 +2,7 @@ import { STATUS_CODES } from "node:http";
 import type { LocalServer } from "../calls/direct-call.ts";
 import { Links } from "../calls/link/links.ts";
 import { RunClient } from "../calls/run-client.ts";
-import type { ServerType } from "../definitions/definitions.ts";
+import type { ServerDefinition, ServerType } from "../definitions/definitions.ts";
 import { errorMessage, GymError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import type { ServerApp } from "./app.ts";
@@ -31,6 +31,8 @@ export interface HostedInstance {
   port: number;
   config: Record<string, unknown>;
   code: ServerCode;
+  /** Given by the program that starts the servers: there is no file to load, so the server runs in that process. */
+  definition?: ServerDefinition;
 }
 
 export interface CoHostOptions {
@@ -139,7 +141,9 @@ export function codeOf({
   instances,
   installRoot,
 }: Pick<CoHostOptions, "instances" | "installRoot">): HostedCode[] {
-  return instances.map(({ name, code }) => hostedCode(name, code.directory, installRoot));
+  return instances
+    .filter(({ definition }) => definition === undefined)
+    .map(({ name, code }) => hostedCode(name, code.directory, installRoot));
 }
 
 async function createHostedApp(
@@ -148,7 +152,7 @@ async function createHostedApp(
   client: RunClient,
   pool: VerifyPool,
 ): Promise<ServerApp> {
-  const definition = await loadDefinition(instance.code.entry, options.installRoot);
+  const definition = instance.definition ?? (await loadDefinition(instance.code.entry, options.installRoot));
   const log = options.logger(instance.name);
   const app = createApp(
     definition,
@@ -163,17 +167,20 @@ async function createHostedApp(
     instance.config,
     {
       implementation: instance.implementation,
-      verifyInPool: (args, signal) =>
-        pool.verify(
-          {
-            code: hostedCode(instance.name, instance.code.directory, options.installRoot),
-            entry: instance.code.entry,
-            installRoot: options.installRoot,
-            config: instance.config,
-            args,
-          },
-          signal,
-        ),
+      // A worker loads the file of the server, so a definition without one is verified in this process.
+      ...(instance.definition === undefined && {
+        verifyInPool: (args, signal) =>
+          pool.verify(
+            {
+              code: hostedCode(instance.name, instance.code.directory, options.installRoot),
+              entry: instance.code.entry,
+              installRoot: options.installRoot,
+              config: instance.config,
+              args,
+            },
+            signal,
+          ),
+      }),
       serverTypes: new Map(options.instances.map(({ name, type }) => [name, type])),
       ...(options.newSessionId && { newSessionId: options.newSessionId }),
     },

@@ -22,13 +22,16 @@ export interface ProfiledRun {
   summary: CompletionSummary;
 }
 
-/** Writes `<stem>_reward_profiling.jsonl` and `<stem>_agent_metrics.json` beside the rollouts file. */
-export async function profileRun(options: {
+export interface ProfileRunOptions {
   materializedInputsPath: string;
   rolloutsPath: string;
+  /** Profiles what there is although some inputs have no rollout. */
   allowPartialRollouts?: boolean;
   signal?: AbortSignal;
-}): Promise<ProfiledRun> {
+}
+
+/** Writes `<stem>_reward_profiling.jsonl` and `<stem>_agent_metrics.json` beside the rollouts file. */
+export async function profileRun(options: ProfileRunOptions): Promise<ProfiledRun> {
   const read = options.signal ? { signal: options.signal } : {};
   // Of an input only the place in the file is kept.
   const builder = new ProfileBuilder<number>();

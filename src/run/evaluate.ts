@@ -21,7 +21,7 @@ import type { RolloutCaptures } from "../rollouts/trajectory/captures.ts";
 /** What happens during an evaluation; the caller decides what to show. */
 export type EvaluationEvent =
   | { type: "prepared"; paths: ArtifactPaths; resumed: boolean; summary: ResumeSummary }
-  | { type: "started"; collection: Collection }
+  | { type: "started"; collection: Collection; paths: ArtifactPaths }
   | ({ type: "outcome" } & OutcomeEvent)
   | { type: "notice"; text: string }
   | { type: "collected"; result: CollectResult }
@@ -200,7 +200,7 @@ async function collect(
     ...(options.drain && { drain: options.drain }),
     ...(options.stop && { stop: options.stop }),
   });
-  emit({ type: "started", collection });
+  emit({ type: "started", collection, paths });
   try {
     return await collection.run();
   } finally {

@@ -23,5 +23,5 @@ export const envStart = defineCommand({
     "gym env start --environment my_env --model-type openai_model --watch",
   ],
   resolve: { requireServers: true },
-  run: async (context) => (await import("../env/start.ts")).startServers(context),
+  run: async (context) => (await import("../env/start.ts")).envStart(context),
 });

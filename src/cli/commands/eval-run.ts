@@ -100,5 +100,5 @@ export const evalRun = defineCommand({
     "gym eval run --benchmark gsm8k --model-type openai_model --split benchmark --num-repeats 4 -o results/gsm8k.jsonl",
     "gym eval run --no-serve -a my_agent -i rows.jsonl -o out.jsonl --resume",
   ],
-  run: async (context) => (await import("../eval/run.ts")).runEvaluation(context),
+  run: async (context) => (await import("../eval/run.ts")).evalRun(context),
 });

@@ -1,7 +1,7 @@
 import { searchRoots } from "../../config/paths.ts";
 import { installNodeDependencies } from "../../hosting/processes/node-dependencies.ts";
 import { pythonEnvironment } from "../../hosting/processes/python-environment.ts";
-import { locateInstances } from "../../run/start-from-config.ts";
+import { locateInstances } from "../../run/start-servers.ts";
 import type { CommandContext } from "../command.ts";
 
 /** Stands in for a model that was not given; there is nothing to prepare for it. */

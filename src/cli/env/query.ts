@@ -4,10 +4,10 @@ import { RunClient } from "../../calls/run-client.ts";
 import { callServer } from "../../calls/server-client.ts";
 import { GymError } from "../../errors.ts";
 import type { InstanceRecord } from "../../hosting/processes/head-server.ts";
+import { headUrl, runningServers } from "../../run/head.ts";
 import type { CommandContext } from "../command.ts";
 import { hint } from "../hint.ts";
 import { UsageError } from "../usage-error.ts";
-import { headUrl, runningServers } from "./head.ts";
 
 interface Item {
   type?: string;

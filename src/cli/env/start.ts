@@ -2,14 +2,14 @@ import path from "node:path";
 import { searchRoots, workingRoot } from "../../config/paths.ts";
 import type { ResolvedConfig } from "../../config/resolve.ts";
 import type { RunningServers } from "../../hosting/processes/run-servers.ts";
-import { startFromConfig } from "../../run/start-from-config.ts";
+import { startServers } from "../../run/start-servers.ts";
 import type { CommandContext } from "../command.ts";
 import { refuseUnusedModelUrl } from "./model-flags.ts";
 import { startView } from "./start-view.ts";
 import { watchServers } from "./watch.ts";
 
-/** Runs `gym env start`: everything up, shown, and down again on Ctrl-C. */
-export async function startServers(context: CommandContext): Promise<number> {
+/** Runs `gym env start`: starts the servers, shows them and stops them on Ctrl-C. */
+export async function envStart(context: CommandContext): Promise<number> {
   const { flags, io, env, installRoot } = context;
   const signal = flags["exit-with-parent"] ? withParent(context.signal, io.stdin) : context.signal;
   const config = await context.resolve();
@@ -19,7 +19,7 @@ export async function startServers(context: CommandContext): Promise<number> {
   const view = startView(context);
   let servers: RunningServers;
   try {
-    servers = await startFromConfig(config, {
+    servers = await startServers(config, {
       roots,
       installRoot,
       onEvent: (event) => view.serverEvent(event),
@@ -41,7 +41,7 @@ export async function startServers(context: CommandContext): Promise<number> {
       return 0;
     }
     if (!flags["no-preflight"]) {
-      const { checkModelEndpoints } = await import("./preflight.ts");
+      const { checkModelEndpoints } = await import("../../run/preflight.ts");
       await checkModelEndpoints(config, { signal, onNotice: (text) => view.notice(text) });
     }
     view.ready(servers, (Date.now() - started) / 1000);

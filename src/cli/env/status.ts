@@ -1,8 +1,8 @@
 import { Deadline } from "../../calls/deadline.ts";
 import { requestOnce } from "../../calls/http-pools.ts";
 import type { InstanceRecord } from "../../hosting/processes/head-server.ts";
+import { HeadServerError, headUrl, runningServers } from "../../run/head.ts";
 import type { CommandContext } from "../command.ts";
-import { HeadServerError, headUrl, runningServers } from "./head.ts";
 
 const HEALTH_TIMEOUT_MS = 2_000;
 

@@ -1,13 +1,15 @@
 import { writeFile } from "node:fs/promises";
-import type { RunEvent } from "../../hosting/processes/run-servers.ts";
+import type { RunEvent as ServerEvent } from "../../hosting/processes/run-servers.ts";
 import { waitingText } from "../../hosting/processes/start-watch.ts";
 import type { Collection } from "../../rollouts/collect/collect.ts";
 import type { ProgressSnapshot } from "../../rollouts/collect/collection-progress.ts";
-import type { ArtifactPaths } from "../../rollouts/files/artifact-paths.ts";
-import type { EvaluationEvent } from "../../run/evaluate.ts";
+import type { Evaluation, EvaluationEvent } from "../../run/evaluate.ts";
+import type { EvaluationRun, FileResult } from "../../run/run-evaluation.ts";
+import type { RunEvent } from "../../run/run-events.ts";
 import type { CommandContext } from "../command.ts";
 import { DRAIN_GRACE_MS, SignalReceived } from "../interruption.ts";
 import { createTerminal } from "../render/terminal.ts";
+import { openControl } from "./control.ts";
 import { evaluationJsonEvent, serverJsonEvent } from "./json-events.ts";
 import { progressLines, progressText } from "./progress-lines.ts";
 
@@ -23,43 +25,55 @@ const MAX_REMEMBERED_LINES = 1_000;
 export interface RunView {
   status(text: string): void;
   notice(text: string): void;
-  serverEvent(event: RunEvent): void;
+  serverEvent(event: ServerEvent): void;
   evaluationEvent(event: EvaluationEvent): void;
   /** Takes the display off the terminal and stops it; may be called again. */
   close(): void;
 }
 
-export function createRunView(
-  context: CommandContext,
-  paths: ArtifactPaths,
-  options: { label?: string } = {},
-): RunView {
+export function createRunView(context: CommandContext, options: { label?: string } = {}): RunView {
   return context.flags["json"]
-    ? new JsonView(context, paths)
-    : new TextView(context, paths, options.label ?? "Collecting rollouts");
+    ? new JsonView(context)
+    : new TextView(context, options.label ?? "Collecting rollouts");
+}
+
+/** Shows the events of a run until it ends, and opens its control socket. */
+export async function followRun(
+  run: EvaluationRun<FileResult>,
+  view: RunView,
+  onEvent: (event: RunEvent) => void = () => {},
+): Promise<Evaluation> {
+  for await (const event of run.events) {
+    onEvent(event);
+    if (event.type === "server") view.serverEvent(event.event);
+    else if (event.type === "status") view.status(event.text);
+    else {
+      if (event.type === "started") openControl(event.collection, event.paths.output, view);
+      view.evaluationEvent(event);
+    }
+  }
+  const { summary, paths, rollouts: _rollouts, ...result } = await run.result;
+  return { summary, paths, result };
 }
 
 /** Keeps `<stem>_progress.json` current, for other programs. */
 class ProgressFile {
   readonly #path: string;
   readonly #timer: NodeJS.Timeout;
-  #collection: Collection | undefined;
+  readonly #collection: Collection;
   #writing = false;
 
-  constructor(path: string) {
+  constructor(path: string, collection: Collection) {
     this.#path = path;
+    this.#collection = collection;
     this.#timer = setInterval(() => void this.write(), PROGRESS_FILE_MS);
     this.#timer.unref();
-  }
-
-  follow(collection: Collection): void {
-    this.#collection = collection;
     void this.write();
   }
 
   /** Best effort: a progress file that cannot be written must not hurt the run. */
   async write(): Promise<void> {
-    if (!this.#collection || this.#writing) return;
+    if (this.#writing) return;
     this.#writing = true;
     const text = `${JSON.stringify({ updated_at: new Date().toISOString(), ...this.#collection.snapshot() }, null, 2)}\n`;
     await writeFile(this.#path, text).catch(() => {});
@@ -77,19 +91,18 @@ class TextView implements RunView {
   readonly #label: string;
   readonly #tty: boolean;
   readonly #width: number;
-  readonly #progressFile: ProgressFile;
   readonly #said = new Map<string, number>();
   #collection: Collection | undefined;
+  #progressFile: ProgressFile | undefined;
   #timer: NodeJS.Timeout | undefined;
   #drawn = 0;
 
-  constructor(context: CommandContext, paths: ArtifactPaths, label: string) {
+  constructor(context: CommandContext, label: string) {
     this.#context = context;
     this.#label = label;
     const terminal = createTerminal(context.io.stderr, context.env);
     this.#tty = terminal.isTty;
     this.#width = terminal.width;
-    this.#progressFile = new ProgressFile(paths.progress);
   }
 
   status(text: string): void {
@@ -100,7 +113,7 @@ class TextView implements RunView {
     this.#print(this.#context.terminal.yellow(text));
   }
 
-  serverEvent(event: RunEvent): void {
+  serverEvent(event: ServerEvent): void {
     if (event.type === "log") {
       if (event.level === "warn") this.#collection?.progress.warned(event.server, event.line);
       const worth = event.level === "warn" || event.level === "error" || this.#context.verbose;
@@ -144,7 +157,7 @@ class TextView implements RunView {
       }
       case "started":
         this.#collection = event.collection;
-        this.#progressFile.follow(event.collection);
+        this.#progressFile = new ProgressFile(event.paths.progress, event.collection);
         this.#timer = setInterval(() => this.#draw(), this.#tty ? REDRAW_MS : LINE_MS);
         this.#timer.unref();
         this.#context.signal.addEventListener("abort", () => this.#announceDrain(), { once: true });
@@ -166,7 +179,7 @@ class TextView implements RunView {
 
   close(): void {
     this.#stopDrawing();
-    this.#progressFile.close();
+    this.#progressFile?.close();
   }
 
   /** A server that says the same for every rollout says it often enough in its log. */
@@ -176,7 +189,7 @@ class TextView implements RunView {
     if (this.#said.size < MAX_REMEMBERED_LINES) this.#said.set(first, times);
     if (times <= SAID_AT_MOST || this.#context.verbose) this.#print(line);
     if (times === SAID_AT_MOST && !this.#context.verbose)
-      this.#print(this.#context.terminal.dim("  (said again, it is only in the server's log)"));
+      this.#print(this.#context.terminal.dim("  (repeats go to the server's log only)"));
   }
 
   #announceDrain(): void {
@@ -223,14 +236,13 @@ class TextView implements RunView {
 
 class JsonView implements RunView {
   readonly #context: CommandContext;
-  readonly #progressFile: ProgressFile;
+  #progressFile: ProgressFile | undefined;
   #outcomes: string[] = [];
   #collection: Collection | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(context: CommandContext, paths: ArtifactPaths) {
+  constructor(context: CommandContext) {
     this.#context = context;
-    this.#progressFile = new ProgressFile(paths.progress);
   }
 
   status(text: string): void {
@@ -239,7 +251,7 @@ class JsonView implements RunView {
   notice(text: string): void {
     this.#out({ event: "notice", text });
   }
-  serverEvent(event: RunEvent): void {
+  serverEvent(event: ServerEvent): void {
     if (event.type === "log" && event.level === "warn")
       this.#collection?.progress.warned(event.server, event.line);
     this.#out(serverJsonEvent(event));
@@ -255,7 +267,7 @@ class JsonView implements RunView {
     }
     const { collection } = event;
     this.#collection = collection;
-    this.#progressFile.follow(collection);
+    this.#progressFile = new ProgressFile(event.paths.progress, collection);
     const send = () =>
       this.#out({ event: "progress", ...(collection.snapshot() satisfies ProgressSnapshot) });
     send();
@@ -265,7 +277,7 @@ class JsonView implements RunView {
   close(): void {
     clearInterval(this.#timer);
     this.#flush();
-    this.#progressFile.close();
+    this.#progressFile?.close();
   }
 
   #out(value: object): void {

@@ -5,12 +5,13 @@ import { HOSTING, withHostSettings } from "../host-settings.ts";
 /** How an instance is hosted. */
 export type Placement = "cohosted" | "process" | "workers" | "python";
 
-/** Where an instance runs: with the others unless its config, its workers, its libraries or its language say otherwise. */
+/** Where an instance runs: in this process, unless its config, workers, packages or language require another. */
 export function placementOf(
   instance: HostedInstance,
   globalConfig: Readonly<Record<string, unknown>>,
 ): Placement {
   withHostSettings(instance, instance.config);
+  if (instance.definition !== undefined) return "cohosted";
   if (instance.code.language === "python") return "python";
   if (workerCount(instance) > 1) return "workers";
   const wanted = instance.config["hosting"] ?? globalConfig["hosting"];

@@ -1,233 +1,192 @@
-import { existsSync } from "node:fs";
-import { rm } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
-import type { ServerClient } from "../../calls/server-client.ts";
-import { RolloutKeyMap } from "../../metrics/rollout-key-map.ts";
-import { isTruthy } from "../../python/truth.ts";
-import { summarize } from "../../results/summarize.ts";
-import { Collection } from "../../rollouts/collect/collect.ts";
-import type { CollectLimits, CollectResult } from "../../rollouts/collect/collect-contract.ts";
+import path from "node:path";
+import { installRoot as packageRoot, searchRoots } from "../../config/paths.ts";
+import type { ResolvedConfig } from "../../config/resolve.ts";
 import { RolloutError } from "../../rollouts/errors.ts";
-import { type ArtifactPaths, artifactPaths } from "../../rollouts/files/artifact-paths.ts";
+import { artifactPaths } from "../../rollouts/files/artifact-paths.ts";
 import type { Row } from "../../rollouts/files/jsonl-rows.ts";
-import { readRows } from "../../rollouts/files/jsonl-rows.ts";
-import { type FsyncPolicy, JsonlWriter } from "../../rollouts/files/jsonl-writer.ts";
-import { makeDirectory } from "../../rollouts/files/make-directory.ts";
-import {
-  compareManifest,
-  createManifest,
-  digestFile,
-  readManifest,
-  writeManifest,
-} from "../../rollouts/files/manifest.ts";
-import { keyOfRow, requireKey } from "../../rollouts/files/row-key.ts";
-import { RunLock } from "../../rollouts/files/run-lock.ts";
-import type { PendingRow } from "../../rollouts/resume/resume.ts";
-import type { Evaluation, EvaluationEvent } from "../evaluate.ts";
-import type { ReverifyPlan, ReverifySources, StoredRollout } from "./reverify-plan.ts";
+import { refuseNonFile } from "../../rollouts/files/output-place.ts";
+import { maxAttemptsFrom } from "../../rollouts/resume/resume.ts";
+import { gymVersion } from "../gym-version.ts";
+import { type RunConfig, resolveRun } from "../run-config.ts";
+import type { EvaluationRun, FileResult } from "../run-evaluation.ts";
+import { type RunEvent, RunEvents } from "../run-events.ts";
+import { onlyServers, startResolved } from "../start-servers.ts";
+import { reverifyModes, unsafeError, unsafeServers } from "./reverify-guard.ts";
+import { ReverifyPlan, type ReverifySources } from "./reverify-plan.ts";
+import { checkOutput, type ExistingOutput, scoreAgain, unsafeOutput } from "./score-again.ts";
 
-/** Lines handed to the writer before it is waited for. */
-const COPIED_TOGETHER = 500;
-
-/** What becomes of results that are already there; `fresh` refuses them. */
-export type ExistingOutput = "fresh" | "overwrite" | "resume" | "append";
+const DEFAULT_TIMEOUT_SECONDS = 7200;
 
 export interface ReverifyOptions {
-  client: ServerClient;
-  sources: ReverifySources;
-  plan: ReverifyPlan;
+  /** Stored rollouts. */
+  rollouts: string;
+  /** Materialized inputs of their run. Default: the file beside the rollouts. */
+  materializedInputs?: string;
+  /** Where the rollouts with new scores go. With `force`, unsafe scores go to `unsafe_<name>` beside it. */
   output: string;
-  existing: ExistingOutput;
-  /** The resources server that scores the rollouts of an agent. */
-  serverOf: (agent: string) => string;
-  limits: CollectLimits;
-  /** What decides the scores: a resumed run must have the same. */
-  config: Row;
-  gymVersion: string;
-  aggregate: boolean;
-  fsync?: FsyncPolicy;
-  onEvent: (event: EvaluationEvent) => void;
-  drain?: AbortSignal;
-  stop?: AbortSignal;
+  /** What happens to results that are already there. Default: `fresh`, which refuses them. */
+  existing?: ExistingOutput;
+  /** Scores also with servers that do not declare themselves safe for it. */
+  force?: boolean;
+  /** Only rollouts whose judge could not be asked; the others are copied. */
+  judgeFailedOnly?: boolean;
+  /** Rollouts to score at most. */
+  limit?: number | undefined;
+  /** Rollouts at once. Default: automatic. */
+  concurrency?: number | undefined;
+  /** Time limit of one verification; null: none. Default: 7200. */
+  rolloutTimeoutSeconds?: number | null;
+  /** Computes metrics. Default: true. */
+  aggregate?: boolean;
+  /** Stops everything. */
+  signal?: AbortSignal | undefined;
+  /** Starts no further verifications; those under way may finish. */
+  drain?: AbortSignal | undefined;
+  roots?: readonly string[];
+  installRoot?: string;
+  env?: Readonly<Record<string, string | undefined>>;
 }
 
-/** `dir/name.jsonl` as `dir/unsafe_name.jsonl`: scores of servers that did not promise to be right. */
-export function unsafeOutput(output: string): string {
-  return join(dirname(output), `unsafe_${basename(output)}`);
+export type ReverifyResult = FileResult & {
+  /** Why the scores may differ from those of the rollouts; undefined when all servers are safe. */
+  warning: string | undefined;
+};
+
+/**
+ * Scores stored rollouts again with the verifiers of a config. No model is called, except by judges.
+ *
+ * @example
+ * const { summary } = await reverify(config, { rollouts: "run.jsonl", output: "run_again.jsonl" }).result;
+ */
+export function reverify(config: RunConfig, options: ReverifyOptions): EvaluationRun<ReverifyResult> {
+  const events = new RunEvents();
+  return { events, result: events.endWith(run(config, options, (event) => events.emit(event))) };
 }
 
-/** Refuses outputs that would destroy what is read, or mix with results nobody asked to keep. */
-export function checkOutput(
-  output: string,
-  { materializedInputsPath, rolloutsPath, judgeFailedOnly }: ReverifySources,
-  existing: ExistingOutput,
-): void {
-  const { failures } = artifactPaths(output);
-  const sources = [materializedInputsPath, rolloutsPath, artifactPaths(rolloutsPath).failures];
-  const appendsToSource = judgeFailedOnly && existing === "append" && output === rolloutsPath;
-  if (!appendsToSource && [output, failures].some((path) => sources.includes(path))) {
+/** Everything that can be refused is refused before a server starts. */
+async function run(
+  given: RunConfig,
+  options: ReverifyOptions,
+  emit: (event: RunEvent) => void,
+): Promise<ReverifyResult> {
+  await Promise.resolve();
+  const { existing = "fresh", force = false, judgeFailedOnly = false, drain, signal } = options;
+  const { installRoot = packageRoot(), roots = searchRoots({ installRoot }) } = options;
+  const notice = (text: string) => emit({ type: "notice", text });
+  const stopping = signal && drain ? AbortSignal.any([signal, drain]) : (signal ?? drain);
+  const rolloutsPath = path.resolve(options.rollouts);
+  const sources: ReverifySources = {
+    rolloutsPath,
+    materializedInputsPath: path.resolve(
+      options.materializedInputs ?? artifactPaths(rolloutsPath).materializedInputs,
+    ),
+    judgeFailedOnly,
+    limit: options.limit,
+    signal: stopping,
+  };
+  const asked = path.resolve(options.output);
+  await refuseNonFile(asked);
+  // With `force` the name is known only when the servers have been asked.
+  if (!force) checkOutput(asked, sources, existing);
+  const { config, definitions } = await resolveRun(given);
+  const plan = await ReverifyPlan.make(sources);
+  const serverOf = routing(config, plan.agents);
+  const servers = await startResolved(verifiers(config), definitions, {
+    roots,
+    installRoot,
+    head: false,
+    logDirectory: path.join(path.dirname(asked), "logs"),
+    onEvent: (event) => emit({ type: "server", event }),
+    ...(stopping && { signal: stopping }),
+  });
+  try {
+    const used = new Set([...plan.agents].map(serverOf));
+    const modes = judgeFailedOnly
+      ? new Map<string, "stateless">()
+      : await reverifyModes(servers.client, used, { ...(stopping && { signal: stopping }) });
+    const unsafe = unsafeServers(modes);
+    if (unsafe !== undefined && !force) throw unsafeError(unsafe);
+    const warning =
+      unsafe &&
+      `Not declared safe for scoring stored rollouts again: ${unsafe}. The scores may differ from those of the rollouts.`;
+    if (warning !== undefined) notice(warning);
+    const output = unsafe === undefined ? asked : unsafeOutput(asked);
+    checkOutput(output, sources, existing);
+    emit({ type: "status", text: `Verifying ${plan.size} stored rollouts into ${output}` });
+    const timeout = options.rolloutTimeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS;
+    const done = scoreAgain({
+      client: servers.client,
+      sources,
+      plan,
+      output,
+      existing,
+      serverOf,
+      limits: {
+        concurrency: options.concurrency ?? null,
+        maxAttempts: maxAttemptsFrom((options.env ?? process.env)["NEMO_GYM_MAX_ROLLOUT_ATTEMPTS"], notice),
+        rolloutTimeoutMs: options.rolloutTimeoutSeconds === null ? null : timeout * 1000,
+        runTimeoutMs: null,
+      },
+      config: decidingConfig(config, sources),
+      gymVersion: gymVersion(installRoot),
+      aggregate: options.aggregate ?? true,
+      onEvent: emit,
+      ...(drain && { drain }),
+      ...(signal && { stop: signal }),
+    });
+    const { result, summary, paths } = await Promise.race([done, servers.crashed]);
+    return { ...result, summary, paths, rollouts: undefined, warning };
+  } finally {
+    await servers.close();
+  }
+}
+
+/** Which resources server scores the rollouts of an agent. */
+function routing(config: ResolvedConfig, agents: ReadonlySet<string>): (agent: string) => string {
+  const resources = config.servers.filter(({ type }) => type === "resources_servers").map(({ name }) => name);
+  const known = config.servers.filter(({ type }) => type === "responses_api_agents");
+  if (known.length === 0) {
+    const [only] = resources;
+    if (only !== undefined && resources.length === 1) return () => only;
+    const found = resources.length === 0 ? "none" : resources.join(", ");
     throw new RolloutError(
-      "ROLLOUT_OUTPUT_IS_INPUT",
-      `The output '${output}' belongs to what is read; choose another --output.`,
+      "ROLLOUT_REVERIFY_ROUTE",
+      `The config has no agents, so exactly one resources server is needed; it has ${found}.`,
     );
   }
-  if (existing !== "fresh") return;
-  const there = [output, failures].filter((path) => existsSync(path));
-  if (there.length === 0) return;
-  const ways = judgeFailedOnly ? "--resume, --append or --overwrite" : "--resume or --overwrite";
-  throw new RolloutError(
-    "ROLLOUT_OUTPUT_EXISTS",
-    `${there.map((path) => `'${path}'`).join(" and ")} ${there.length > 1 ? "are" : "is"} already there; use ${ways}, or choose another --output.`,
+  const routes = new Map<string, string>();
+  for (const { name, config: block } of known) {
+    const server = (block["resources_server"] as { name?: unknown } | undefined)?.name;
+    if (typeof server === "string") routes.set(name, server);
+  }
+  const lost = [...agents].filter((agent) => !routes.has(agent));
+  if (lost.length > 0) {
+    throw new RolloutError(
+      "ROLLOUT_REVERIFY_ROUTE",
+      `The rollouts are of agents that the config does not have, or gives no resources server: ${lost.map((agent) => `'${agent}'`).join(", ")}. Its agents: ${[...routes.keys()].join(", ") || "none"}.`,
+    );
+  }
+  return (agent) => routes.get(agent) ?? "";
+}
+
+/** Verifiers and the models that judges ask. Agents are not needed. */
+function verifiers(config: ResolvedConfig): ResolvedConfig {
+  return onlyServers(
+    config,
+    ({ type, implementation }) => type !== "responses_api_agents" && implementation !== "dummy_model",
   );
 }
 
-/** Scores stored rollouts again, without a model; bounded, resumable, a failed verifier costs one row and not the run. */
-export async function reverify(options: ReverifyOptions): Promise<Evaluation> {
-  const { output, sources, existing, onEvent } = options;
-  const paths = artifactPaths(output);
-  const onNotice = (text: string) => onEvent({ type: "notice", text });
-  await makeDirectory(dirname(output));
-  const lock = RunLock.take(output);
-  try {
-    checkOutput(output, sources, existing);
-    if (existing === "overwrite")
-      for (const path of [paths.output, paths.failures, paths.aggregateMetrics, paths.statistics])
-        await rm(path, { force: true });
-    await checkManifest(options, paths, onNotice);
-    const result = await score(options, paths);
-    onEvent({ type: "collected", result });
-    if (!options.aggregate || options.stop?.aborted) return { paths, result, summary: undefined };
-    const { client, serverOf } = options;
-    const summary = await summarize({
-      rollouts: [paths.output],
-      failures: [paths.failures],
-      materializedInputs: [],
-      expected: options.plan.keys(),
-      targets: paths,
-      metricsFrom: { client, serverOf },
-      onNotice,
-      ...(options.stop && { signal: options.stop }),
+/** What decides the scores; a resumed run must have the same. */
+function decidingConfig(config: ResolvedConfig, { judgeFailedOnly, limit }: ReverifySources): Row {
+  const servers = config.servers
+    .filter(({ type }) => type !== "responses_api_agents")
+    .map(({ name, type, implementation, config: block }) => {
+      const { host: _host, port: _port, ...rest } = block;
+      return [name, { type, implementation, ...rest }];
     });
-    onEvent({ type: "summarized", summary });
-    return { paths, result, summary };
-  } finally {
-    lock.release();
-  }
-}
-
-/** A run that goes on must read what it read before; one that begins says what that is. */
-async function checkManifest(
-  { sources, plan, existing, config, gymVersion }: ReverifyOptions,
-  paths: ArtifactPaths,
-  onNotice: (text: string) => void,
-): Promise<void> {
-  // An output that is appended to is somebody else's, manifest and all.
-  if (existing === "append") return;
-  const input = await digestFile(plan.sourcePath);
-  const materializedInputs = await digestFile(sources.materializedInputsPath);
-  const known =
-    existing === "resume" && existsSync(paths.output) ? await readManifest(paths.manifest) : undefined;
-  if (known) {
-    const differences = compareManifest(known, { input, materializedInputs, config });
-    if (differences.length === 0) return;
-    const list = differences.map((difference) => `  - ${difference}`).join("\n");
-    throw new RolloutError(
-      "ROLLOUT_RESUME_REFUSED",
-      `'${paths.output}' belongs to another run:\n${list}\nRun with the same settings, choose another --output, or start again with --overwrite.`,
-    );
-  }
-  if (existing === "resume" && existsSync(paths.output)) {
-    onNotice(`'${paths.manifest}' is missing: whether this is the same run cannot be checked.`);
-    return;
-  }
-  const inputs = { ...materializedInputs, ...plan.inputs };
-  const manifest = createManifest({
-    createdAt: new Date(),
-    gymVersion,
-    input,
-    materializedInputs: inputs,
-    config,
-  });
-  await writeManifest(paths.manifest, manifest);
-}
-
-async function score(options: ReverifyOptions, paths: ArtifactPaths): Promise<CollectResult> {
-  const { plan, sources, limits, serverOf, onEvent } = options;
-  const fsync = options.fsync ? { fsync: options.fsync } : {};
-  const output = await JsonlWriter.open(paths.output, fsync);
-  const failures = await JsonlWriter.open(paths.failures, fsync);
-  try {
-    const settled = await settledKeys(paths, options.existing === "resume" ? limits.maxAttempts : undefined);
-    if (sources.judgeFailedOnly && sources.rolloutsPath !== paths.output)
-      await copySuccessful(sources, output, settled);
-    const wanted = (task: number, rollout: number) => !settled.has(task, rollout);
-    let total = 0;
-    for (const [task, rollout] of plan.keys()) if (wanted(task, rollout)) total++;
-    const collection = new Collection({
-      client: options.client,
-      rows: pending(plan.rows(wanted)),
-      total: plan.size,
-      alreadyDone: plan.size - total,
-      output,
-      failures,
-      limits,
-      target: ({ agent }) => ({ server: serverOf(agent), path: "/verify", stage: "verify" }),
-      countAttempts: false,
-      onOutcome: (event) => onEvent({ type: "outcome", ...event }),
-      onNotice: (text) => onEvent({ type: "notice", text }),
-      ...(options.drain && { drain: options.drain }),
-      ...(options.stop && { stop: options.stop }),
-    });
-    onEvent({ type: "started", collection });
-    return await collection.run();
-  } finally {
-    await Promise.allSettled([output.close(), failures.close()]);
-  }
-}
-
-async function* pending(rows: Iterable<StoredRollout>): AsyncGenerator<PendingRow> {
-  for (const row of rows) yield { ...row, attempt: 0 };
-}
-
-/** Rollouts with a result and, with `maxAttempts`, those not to be tried again: terminal, or tried as often as allowed. */
-async function settledKeys(
-  paths: Pick<ArtifactPaths, "output" | "failures">,
-  maxAttempts: number | undefined,
-): Promise<RolloutKeyMap> {
-  const settled = new RolloutKeyMap();
-  for await (const { row, line } of readRows(paths.output)) {
-    const { taskIndex, rolloutIndex } = requireKey(row, paths.output, line);
-    settled.set(taskIndex, rolloutIndex, 0);
-  }
-  if (maxAttempts === undefined) return settled;
-  const attempts = new RolloutKeyMap();
-  for await (const { row } of readRows(paths.failures, { skipBlank: true, onTornLine: () => {} })) {
-    const key = keyOfRow(row);
-    if (!key) continue;
-    const count = (attempts.get(key.taskIndex, key.rolloutIndex) ?? 0) + 1;
-    attempts.set(key.taskIndex, key.rolloutIndex, count);
-    if (count >= maxAttempts || isTruthy(row["_ng_failure_terminal"]))
-      settled.set(key.taskIndex, key.rolloutIndex, 0);
-  }
-  return settled;
-}
-
-/** Takes over the rollouts that need no recovery, as they stand. */
-async function copySuccessful(
-  { rolloutsPath, signal }: ReverifySources,
-  output: JsonlWriter,
-  present: RolloutKeyMap,
-): Promise<void> {
-  const read = signal ? { signal } : {};
-  let written: Promise<void>[] = [];
-  for await (const { row, line } of readRows(rolloutsPath, { ...read, onTornLine: () => {} })) {
-    const { taskIndex, rolloutIndex } = requireKey(row, rolloutsPath, line);
-    if (present.has(taskIndex, rolloutIndex)) continue;
-    present.set(taskIndex, rolloutIndex, 0);
-    written.push(output.append(line.text));
-    if (written.length < COPIED_TOGETHER) continue;
-    await Promise.all(written);
-    written = [];
-  }
-  await Promise.all(written);
+  return {
+    reverify: { judge_failed_only: judgeFailedOnly, limit: limit ?? null },
+    servers: Object.fromEntries(servers) as Row,
+  };
 }

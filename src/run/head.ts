@@ -1,12 +1,12 @@
-import { Deadline } from "../../calls/deadline.ts";
-import { requestOnce } from "../../calls/http-pools.ts";
-import type { ResolvedConfig } from "../../config/resolve.ts";
-import { errorMessage, GymError } from "../../errors.ts";
+import { Deadline } from "../calls/deadline.ts";
+import { requestOnce } from "../calls/http-pools.ts";
+import type { ResolvedConfig } from "../config/resolve.ts";
+import { errorMessage, GymError } from "../errors.ts";
 import {
   HEAD_TOKEN_HEADER,
   HEAD_TOKEN_VARIABLE,
   type InstanceRecord,
-} from "../../hosting/processes/head-server.ts";
+} from "../hosting/processes/head-server.ts";
 
 const HEAD_TIMEOUT_MS = 5_000;
 
@@ -49,8 +49,8 @@ export async function runningServers(url: string, signal: AbortSignal): Promise<
 /** The config the servers behind a head server were started with; secrets are masked without the token of the run. */
 export async function runningConfig(url: string, signal: AbortSignal): Promise<Record<string, unknown>> {
   const text = await ask(url, "/global_config_dict_yaml", signal);
-  const { readYaml } = await import("../../config/yaml/read.ts");
-  const { plainFromNode } = await import("../../config/plain-data.ts");
+  const { readYaml } = await import("../config/yaml/read.ts");
+  const { plainFromNode } = await import("../config/plain-data.ts");
   return plainFromNode(readYaml(String(text), { kind: "initial", name: url })) as Record<string, unknown>;
 }
 

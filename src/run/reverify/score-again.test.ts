@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ServerClient, ServerReply } from "../../calls/server-client.ts";
 import type { Row } from "../../rollouts/files/jsonl-rows.ts";
-import { checkOutput, type ExistingOutput, reverify } from "./reverify.ts";
 import { reverifyModes, unsafeServers } from "./reverify-guard.ts";
 import { ReverifyPlan } from "./reverify-plan.ts";
+import { checkOutput, type ExistingOutput, scoreAgain } from "./score-again.ts";
 
 let directory: string;
 beforeEach(async () => {
@@ -65,7 +65,7 @@ async function run(
     judgeFailedOnly: more.judgeFailedOnly ?? false,
     limit: more.limit,
   };
-  return reverify({
+  return scoreAgain({
     client: clientOf(handler),
     sources,
     plan: await ReverifyPlan.make(sources),

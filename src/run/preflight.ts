@@ -1,12 +1,12 @@
 import { lookup } from "node:dns/promises";
-import { withDeadline } from "../../calls/deadline.ts";
-import { requestOnce } from "../../calls/http-pools.ts";
-import { sleep } from "../../calls/retry.ts";
-import { ConfigError } from "../../config/errors.ts";
-import type { ResolvedConfig } from "../../config/resolve.ts";
-import { providerMessage } from "../../model-endpoint/read-failure.ts";
-import { printable } from "../../printable.ts";
-import { redactor, secretsIn } from "../../secrets.ts";
+import { withDeadline } from "../calls/deadline.ts";
+import { requestOnce } from "../calls/http-pools.ts";
+import { sleep } from "../calls/retry.ts";
+import { ConfigError } from "../config/errors.ts";
+import type { ResolvedConfig } from "../config/resolve.ts";
+import { providerMessage } from "../model-endpoint/read-failure.ts";
+import { printable } from "../printable.ts";
+import { redactor, secretsIn } from "../secrets.ts";
 
 const PROBE_TIMEOUT_MS = 5_000;
 const PROBE_PAUSE_MS = 3_000;

@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, it } from "vitest";
-import type { ResolvedConfig } from "../../config/resolve.ts";
+import type { ResolvedConfig } from "../config/resolve.ts";
 import { checkModelEndpoints } from "./preflight.ts";
 
 const servers: Server[] = [];

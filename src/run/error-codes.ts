@@ -1,0 +1,17 @@
+import type { ErrorCodeRow } from "../errors.ts";
+
+/** Codes of evaluations and of the head server. */
+export const runErrorCodes = [
+  {
+    code: "HEAD_SERVER",
+    class: "GymError",
+    when: "A command that talks to running servers finds no head server, one that does not answer, or something else in its place.",
+    fix: "Start the servers with `gym env start`, or give the address with `++head_server.port=N`; one that does not answer may share its process with a server that computes.",
+  },
+  {
+    code: "EVAL_NO_INPUT",
+    class: "GymError",
+    when: "`gym eval run` was given neither rows nor a split, and the config has no example data; or the input is a directory, pipe or device.",
+    fix: "Give `--input FILE` or `--split NAME`; save what a pipe gives to a file first.",
+  },
+] as const satisfies readonly ErrorCodeRow[];

@@ -1,0 +1,130 @@
+import { type Stats, statSync } from "node:fs";
+import path from "node:path";
+import { ConfigPathNotFoundError } from "../config/errors.ts";
+import { candidatePaths, findPath } from "../config/paths.ts";
+import type { ResolvedConfig } from "../config/resolve.ts";
+import { type AgentDatasets, agentsOf } from "../datasets/agents.ts";
+import { GymError } from "../errors.ts";
+import { dumpsCompact } from "../python/json/json-dumps.ts";
+import { writeFileAtomically } from "../rollouts/files/atomic-file.ts";
+import { type Row, readRows } from "../rollouts/files/jsonl-rows.ts";
+import { checkAgentName } from "../rollouts/inputs/agent-check.ts";
+
+export interface InputOptions {
+  /** A file, the rows themselves, or the example data of the config's agents. */
+  input?: string | readonly Row[] | undefined;
+  /** Takes the example data of this agent only. */
+  agent?: string | undefined;
+  output: string;
+  roots: readonly string[];
+}
+
+/** The file with the rows of a run. Rows that come from elsewhere are written beside the output first. */
+export async function inputFile(config: ResolvedConfig, options: InputOptions): Promise<string> {
+  const { input, output, roots } = options;
+  if (typeof input === "string") return existingInput(input, roots);
+  const directory = preprocessedDirectory(output);
+  if (input === undefined) return joinExamples(config, directory, options);
+  const file = path.join(directory, "input.jsonl");
+  await writeFileAtomically(
+    file,
+    input.map((row) => `${dumpsCompact(row)}\n`),
+  );
+  return file;
+}
+
+/** Directory of the inputs made for a run: `res/run.jsonl` has `res/run/preprocessed_datasets`. */
+export function preprocessedDirectory(output: string): string {
+  const suffix = path.extname(output);
+  // Without a suffix to remove, the directory would take the name of the output itself.
+  if (suffix === "") return `${output}_preprocessed_datasets`;
+  return path.join(output.slice(0, output.length - suffix.length), "preprocessed_datasets");
+}
+
+/** The files of the config's datasets. */
+export function datasetFiles(config: ResolvedConfig, roots: readonly string[]): string[] {
+  return configuredAgents(config).agents.flatMap(({ datasets }) =>
+    datasets.map(({ jsonlPath }) => findPath(jsonlPath, roots)),
+  );
+}
+
+/** The agents of a config with their datasets. */
+export function configuredAgents(config: ResolvedConfig): AgentDatasets {
+  return agentsOf(
+    config.servers
+      .filter(({ type }) => type === "responses_api_agents")
+      .map(({ name, config: block }) => ({ name, datasets: block["datasets"] })),
+  );
+}
+
+/** `my_agent: example (example), …`, for messages. */
+export function datasetList(config: ResolvedConfig): string {
+  const named = configuredAgents(config).agents.flatMap(({ name, datasets }) =>
+    datasets.map((entry) => `${name}: ${entry.name} (${entry.type})`),
+  );
+  return named.join(", ") || "none";
+}
+
+export function existingInput(given: string, roots: readonly string[]): string {
+  const found = findPath(given, roots);
+  const status = statSync(found, { throwIfNoEntry: false });
+  if (status?.isFile()) return found;
+  if (status) throw new GymError("EVAL_NO_INPUT", notAFile(given, status));
+  const tried = candidatePaths(given, roots)
+    .map((place) => `  - ${place}`)
+    .join("\n");
+  throw new ConfigPathNotFoundError(`Input file not found: '${given}' (--input). Looked at:\n${tried}`);
+}
+
+/** A run reads its rows more than once, which a pipe does not allow. */
+function notAFile(given: string, status: Stats): string {
+  const kind = status.isDirectory() ? "a directory" : status.isFIFO() ? "a pipe" : "a device or socket";
+  const save = status.isDirectory() ? "" : " Save what it gives to a file first (`… > rows.jsonl`).";
+  return `'${given}' is ${kind}, not a file (--input): a run reads its rows more than once.${save}`;
+}
+
+/** The example rows of every agent in one file, each with its agent. */
+async function joinExamples(
+  config: ResolvedConfig,
+  directory: string,
+  { agent: only, roots }: InputOptions,
+): Promise<string> {
+  const { agents } = configuredAgents(config);
+  if (only !== undefined)
+    checkAgentName(
+      only,
+      config.servers.filter(({ type }) => type === "responses_api_agents").map(({ name }) => name),
+    );
+  const chosen = agents
+    .filter(({ name }) => only === undefined || name === only)
+    .flatMap(({ name, datasets }) =>
+      datasets
+        .filter(({ type }) => type === "example")
+        .map(({ jsonlPath }) => ({ name, file: findPath(jsonlPath, roots) })),
+    );
+  if (chosen.length === 0) throw noInput(config, only);
+  async function* lines(): AsyncGenerator<string> {
+    for (const { name, file } of chosen) {
+      for await (const { row } of readRows(file, { exact: true })) {
+        yield `${dumpsCompact({ ...row, agent_ref: { type: "responses_api_agents", name } })}\n`;
+      }
+    }
+  }
+  const joined = path.join(directory, "example.jsonl");
+  await writeFileAtomically(joined, lines());
+  return joined;
+}
+
+/** Names what the config has instead, so that the next command runs. */
+function noInput(config: ResolvedConfig, agent: string | undefined): GymError {
+  const splits = new Set(
+    configuredAgents(config).agents.flatMap(({ datasets }) => datasets.map(({ type }) => type)),
+  );
+  splits.delete("example");
+  const [split] = splits;
+  const next = split === undefined ? "give --input FILE" : `give --split ${split}, or --input FILE`;
+  return new GymError(
+    "EVAL_NO_INPUT",
+    `There is nothing to run: ${next}; the config has no example data${agent ? ` for '${agent}'` : ""} (datasets: ${datasetList(config)}).`,
+  );
+}

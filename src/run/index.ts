@@ -1,0 +1,38 @@
+/**
+ * Runs evaluations from a program: start servers, collect rollouts, score them, compare and export the results. The
+ * command line uses the same functions.
+ *
+ * @module
+ */
+export type { ServerClient, ServerReply } from "../calls/server-client.ts";
+export type { ResolvedConfig } from "../config/resolve.ts";
+export type { RunEvent as ServerEvent, RunningServers } from "../hosting/processes/run-servers.ts";
+export type { AggregateMetrics } from "../metrics/aggregate.ts";
+export type { Coverage } from "../metrics/coverage.ts";
+export type { Estimate } from "../metrics/intervals.ts";
+export type { RunStatistics } from "../metrics/run-statistics.ts";
+export {
+  type CompareFilesOptions as CompareOptions,
+  compareFiles as compare,
+  type FilesComparison as Comparison,
+} from "../results/compare-files.ts";
+export { type ExportOptions, type ExportReport, exportRollouts } from "../results/export/export.ts";
+export { type ProfileRunOptions as ProfileOptions, profileRun as profile } from "../results/profile-files.ts";
+export type { AgentSummary, RunSummary } from "../results/summarize.ts";
+export type { OutcomeEvent } from "../rollouts/collect/collect-contract.ts";
+export type { ArtifactPaths } from "../rollouts/files/artifact-paths.ts";
+export { type AggregateOptions, type AggregateResult, aggregate } from "./aggregate.ts";
+export { type LoadOptions, loadRollouts, type Rollout } from "./load-rollouts.ts";
+export { type ReverifyOptions, type ReverifyResult, reverify } from "./reverify/reverify.ts";
+export type { ModelChoice, RunConfig, RunSource } from "./run-config.ts";
+export {
+  type EvaluationOptions,
+  type EvaluationResult,
+  type EvaluationRun,
+  type EvaluationServers,
+  type FileResult,
+  type MemoryResult,
+  runEvaluation,
+} from "./run-evaluation.ts";
+export type { RunEvent } from "./run-events.ts";
+export { type StartOptions, startServers } from "./start-servers.ts";

@@ -1,0 +1,233 @@
+import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import type { ServerClient } from "../../calls/server-client.ts";
+import { RolloutKeyMap } from "../../metrics/rollout-key-map.ts";
+import { isTruthy } from "../../python/truth.ts";
+import { summarize } from "../../results/summarize.ts";
+import { Collection } from "../../rollouts/collect/collect.ts";
+import type { CollectLimits, CollectResult } from "../../rollouts/collect/collect-contract.ts";
+import { RolloutError } from "../../rollouts/errors.ts";
+import { type ArtifactPaths, artifactPaths } from "../../rollouts/files/artifact-paths.ts";
+import type { Row } from "../../rollouts/files/jsonl-rows.ts";
+import { readRows } from "../../rollouts/files/jsonl-rows.ts";
+import { type FsyncPolicy, JsonlWriter } from "../../rollouts/files/jsonl-writer.ts";
+import { makeDirectory } from "../../rollouts/files/make-directory.ts";
+import {
+  compareManifest,
+  createManifest,
+  digestFile,
+  readManifest,
+  writeManifest,
+} from "../../rollouts/files/manifest.ts";
+import { keyOfRow, requireKey } from "../../rollouts/files/row-key.ts";
+import { RunLock } from "../../rollouts/files/run-lock.ts";
+import type { PendingRow } from "../../rollouts/resume/resume.ts";
+import type { Evaluation, EvaluationEvent } from "../evaluate.ts";
+import type { ReverifyPlan, ReverifySources, StoredRollout } from "./reverify-plan.ts";
+
+/** Lines handed to the writer before it is waited for. */
+const COPIED_TOGETHER = 500;
+
+/** What becomes of results that are already there; `fresh` refuses them. */
+export type ExistingOutput = "fresh" | "overwrite" | "resume" | "append";
+
+export interface ScoreAgainOptions {
+  client: ServerClient;
+  sources: ReverifySources;
+  plan: ReverifyPlan;
+  output: string;
+  existing: ExistingOutput;
+  /** The resources server that scores the rollouts of an agent. */
+  serverOf: (agent: string) => string;
+  limits: CollectLimits;
+  /** What decides the scores: a resumed run must have the same. */
+  config: Row;
+  gymVersion: string;
+  aggregate: boolean;
+  fsync?: FsyncPolicy;
+  onEvent: (event: EvaluationEvent) => void;
+  drain?: AbortSignal;
+  stop?: AbortSignal;
+}
+
+/** `dir/name.jsonl` as `dir/unsafe_name.jsonl`: scores of servers that did not promise to be right. */
+export function unsafeOutput(output: string): string {
+  return join(dirname(output), `unsafe_${basename(output)}`);
+}
+
+/** Refuses outputs that would destroy what is read, or mix with results nobody asked to keep. */
+export function checkOutput(
+  output: string,
+  { materializedInputsPath, rolloutsPath, judgeFailedOnly }: ReverifySources,
+  existing: ExistingOutput,
+): void {
+  const { failures } = artifactPaths(output);
+  const sources = [materializedInputsPath, rolloutsPath, artifactPaths(rolloutsPath).failures];
+  const appendsToSource = judgeFailedOnly && existing === "append" && output === rolloutsPath;
+  if (!appendsToSource && [output, failures].some((path) => sources.includes(path))) {
+    throw new RolloutError(
+      "ROLLOUT_OUTPUT_IS_INPUT",
+      `The output '${output}' belongs to what is read; choose another --output.`,
+    );
+  }
+  if (existing !== "fresh") return;
+  const there = [output, failures].filter((path) => existsSync(path));
+  if (there.length === 0) return;
+  const ways = judgeFailedOnly ? "--resume, --append or --overwrite" : "--resume or --overwrite";
+  throw new RolloutError(
+    "ROLLOUT_OUTPUT_EXISTS",
+    `${there.map((path) => `'${path}'`).join(" and ")} ${there.length > 1 ? "are" : "is"} already there; use ${ways}, or choose another --output.`,
+  );
+}
+
+/** Scores stored rollouts again, without a model; bounded, resumable, a failed verifier costs one row and not the run. */
+export async function scoreAgain(options: ScoreAgainOptions): Promise<Evaluation> {
+  const { output, sources, existing, onEvent } = options;
+  const paths = artifactPaths(output);
+  const onNotice = (text: string) => onEvent({ type: "notice", text });
+  await makeDirectory(dirname(output));
+  const lock = RunLock.take(output);
+  try {
+    checkOutput(output, sources, existing);
+    if (existing === "overwrite")
+      for (const path of [paths.output, paths.failures, paths.aggregateMetrics, paths.statistics])
+        await rm(path, { force: true });
+    await checkManifest(options, paths, onNotice);
+    const result = await score(options, paths);
+    onEvent({ type: "collected", result });
+    if (!options.aggregate || options.stop?.aborted) return { paths, result, summary: undefined };
+    const { client, serverOf } = options;
+    const summary = await summarize({
+      rollouts: [paths.output],
+      failures: [paths.failures],
+      materializedInputs: [],
+      expected: options.plan.keys(),
+      targets: paths,
+      metricsFrom: { client, serverOf },
+      onNotice,
+      ...(options.stop && { signal: options.stop }),
+    });
+    onEvent({ type: "summarized", summary });
+    return { paths, result, summary };
+  } finally {
+    lock.release();
+  }
+}
+
+/** A run that goes on must read what it read before; one that begins says what that is. */
+async function checkManifest(
+  { sources, plan, existing, config, gymVersion }: ScoreAgainOptions,
+  paths: ArtifactPaths,
+  onNotice: (text: string) => void,
+): Promise<void> {
+  // An output that is appended to is somebody else's, manifest and all.
+  if (existing === "append") return;
+  const input = await digestFile(plan.sourcePath);
+  const materializedInputs = await digestFile(sources.materializedInputsPath);
+  const known =
+    existing === "resume" && existsSync(paths.output) ? await readManifest(paths.manifest) : undefined;
+  if (known) {
+    const differences = compareManifest(known, { input, materializedInputs, config });
+    if (differences.length === 0) return;
+    const list = differences.map((difference) => `  - ${difference}`).join("\n");
+    throw new RolloutError(
+      "ROLLOUT_RESUME_REFUSED",
+      `'${paths.output}' belongs to another run:\n${list}\nRun with the same settings, choose another --output, or start again with --overwrite.`,
+    );
+  }
+  if (existing === "resume" && existsSync(paths.output)) {
+    onNotice(`'${paths.manifest}' is missing: whether this is the same run cannot be checked.`);
+    return;
+  }
+  const inputs = { ...materializedInputs, ...plan.inputs };
+  const manifest = createManifest({
+    createdAt: new Date(),
+    gymVersion,
+    input,
+    materializedInputs: inputs,
+    config,
+  });
+  await writeManifest(paths.manifest, manifest);
+}
+
+async function score(options: ScoreAgainOptions, paths: ArtifactPaths): Promise<CollectResult> {
+  const { plan, sources, limits, serverOf, onEvent } = options;
+  const fsync = options.fsync ? { fsync: options.fsync } : {};
+  const output = await JsonlWriter.open(paths.output, fsync);
+  const failures = await JsonlWriter.open(paths.failures, fsync);
+  try {
+    const settled = await settledKeys(paths, options.existing === "resume" ? limits.maxAttempts : undefined);
+    if (sources.judgeFailedOnly && sources.rolloutsPath !== paths.output)
+      await copySuccessful(sources, output, settled);
+    const wanted = (task: number, rollout: number) => !settled.has(task, rollout);
+    let total = 0;
+    for (const [task, rollout] of plan.keys()) if (wanted(task, rollout)) total++;
+    const collection = new Collection({
+      client: options.client,
+      rows: pending(plan.rows(wanted)),
+      total: plan.size,
+      alreadyDone: plan.size - total,
+      output,
+      failures,
+      limits,
+      target: ({ agent }) => ({ server: serverOf(agent), path: "/verify", stage: "verify" }),
+      countAttempts: false,
+      onOutcome: (event) => onEvent({ type: "outcome", ...event }),
+      onNotice: (text) => onEvent({ type: "notice", text }),
+      ...(options.drain && { drain: options.drain }),
+      ...(options.stop && { stop: options.stop }),
+    });
+    onEvent({ type: "started", collection, paths });
+    return await collection.run();
+  } finally {
+    await Promise.allSettled([output.close(), failures.close()]);
+  }
+}
+
+async function* pending(rows: Iterable<StoredRollout>): AsyncGenerator<PendingRow> {
+  for (const row of rows) yield { ...row, attempt: 0 };
+}
+
+/** Rollouts with a result and, with `maxAttempts`, those not to be tried again: terminal, or tried as often as allowed. */
+async function settledKeys(
+  paths: Pick<ArtifactPaths, "output" | "failures">,
+  maxAttempts: number | undefined,
+): Promise<RolloutKeyMap> {
+  const settled = new RolloutKeyMap();
+  for await (const { row, line } of readRows(paths.output)) {
+    const { taskIndex, rolloutIndex } = requireKey(row, paths.output, line);
+    settled.set(taskIndex, rolloutIndex, 0);
+  }
+  if (maxAttempts === undefined) return settled;
+  const attempts = new RolloutKeyMap();
+  for await (const { row } of readRows(paths.failures, { skipBlank: true, onTornLine: () => {} })) {
+    const key = keyOfRow(row);
+    if (!key) continue;
+    const count = (attempts.get(key.taskIndex, key.rolloutIndex) ?? 0) + 1;
+    attempts.set(key.taskIndex, key.rolloutIndex, count);
+    if (count >= maxAttempts || isTruthy(row["_ng_failure_terminal"]))
+      settled.set(key.taskIndex, key.rolloutIndex, 0);
+  }
+  return settled;
+}
+
+/** Takes over the rollouts that need no recovery, as they stand. */
+async function copySuccessful(
+  { rolloutsPath, signal }: ReverifySources,
+  output: JsonlWriter,
+  present: RolloutKeyMap,
+): Promise<void> {
+  const read = signal ? { signal } : {};
+  let written: Promise<void>[] = [];
+  for await (const { row, line } of readRows(rolloutsPath, { ...read, onTornLine: () => {} })) {
+    const { taskIndex, rolloutIndex } = requireKey(row, rolloutsPath, line);
+    if (present.has(taskIndex, rolloutIndex)) continue;
+    present.set(taskIndex, rolloutIndex, 0);
+    written.push(output.append(line.text));
+    if (written.length < COPIED_TOGETHER) continue;
+    await Promise.all(written);
+    written = [];
+  }
+  await Promise.all(written);
+}

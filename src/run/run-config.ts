@@ -1,0 +1,124 @@
+import { type ResolvedConfig, type ResolveOptions, resolveConfig } from "../config/resolve.ts";
+import type { AgentDefinition } from "../definitions/define-agent.ts";
+import type { ModelDefinition } from "../definitions/define-model.ts";
+import type {
+  GymnasiumServerDefinition,
+  ResourcesServerDefinition,
+} from "../definitions/define-resources.ts";
+import type { ServerDefinition, ServerType } from "../definitions/definitions.ts";
+import { isServerDefinition } from "../definitions/is-definition.ts";
+
+/** A model server of the package, with the endpoint it calls. */
+export interface ModelChoice {
+  /** A folder of `responses_api_models/`, such as `openai_model` (default), `vllm_model` or `random_model`. */
+  type?: string;
+  /** Base URL of the endpoint. */
+  url?: string;
+  /** Name of the model. */
+  name?: string;
+  apiKey?: string;
+}
+
+/** What a config is resolved from. All members are optional and are merged in the order of this list: later ones win. */
+export interface RunSource {
+  /** Config files, looked up in the working directory and in the package. */
+  configPaths?: readonly string[];
+  /** `env.yaml` with the user's own values. Programs read none unless they name one. */
+  envFile?: string;
+  /** An environment that this program defines. Without `agent` it gets `simple_agent`, or `gymnasium_agent` for a game. */
+  environment?: ResourcesServerDefinition | GymnasiumServerDefinition;
+  /** The agent that solves the environment: a definition, or a folder of `responses_api_agents/`. */
+  agent?: AgentDefinition | string;
+  /** The model under test, called `policy_model`: a definition, or a model server of the package. */
+  model?: ModelDefinition | ModelChoice;
+  /** Instance name of `environment`; the agent is called `<name>_agent`. Default: `environment`. */
+  name?: string;
+  /** Config values, as a config file would hold them. */
+  values?: Readonly<Record<string, unknown>>;
+  /** Overrides as on the command line: `"++policy_model_name=gpt-4.1"`. */
+  overrides?: ResolveOptions["overrides"];
+  /** Directory that relative paths start from. Default: the working directory. */
+  cwd?: string;
+  /** Environment variables. Default: those of the process. */
+  env?: NodeJS.ProcessEnv;
+  /** Receives warnings about the config. */
+  onNotice?: (text: string) => void;
+}
+
+/** A resolved config, or what to resolve one from. */
+export type RunConfig = ResolvedConfig | RunSource;
+
+/** A config and the servers of it that the program defines, by instance name. */
+export interface ResolvedRun {
+  config: ResolvedConfig;
+  definitions: ReadonlyMap<string, ServerDefinition>;
+}
+
+/** The implementation name of servers without a folder. */
+const INLINE = "inline";
+
+/** Resolves the config of a run. */
+export async function resolveRun(given: RunConfig): Promise<ResolvedRun> {
+  if (isResolved(given)) return { config: given, definitions: new Map() };
+  const { configPaths = [], envFile, values, cwd, env, overrides, onNotice } = given;
+  const inline = inlineServers(given);
+  const config = await resolveConfig({
+    initial: {
+      ...inline.values,
+      ...values,
+      ...((configPaths.length > 0 || inline.configPaths.length > 0) && {
+        config_paths: [...configPaths, ...inline.configPaths],
+      }),
+    },
+    ...(envFile === undefined ? { skipEnvYaml: true } : { envYamlPath: envFile }),
+    ...(overrides && { overrides }),
+    ...(cwd !== undefined && { cwd }),
+    ...(env && { env }),
+    ...(onNotice && { onNotice: (text: string) => onNotice(text) }),
+    requireServers: true,
+  });
+  return { config, definitions: inline.definitions };
+}
+
+function isResolved(config: RunConfig): config is ResolvedConfig {
+  return "toObject" in config && "servers" in config;
+}
+
+interface InlineServers {
+  values: Record<string, unknown>;
+  configPaths: string[];
+  definitions: Map<string, ServerDefinition>;
+}
+
+function inlineServers({ environment, agent, model, name = "environment" }: RunSource): InlineServers {
+  const definitions = new Map<string, ServerDefinition>();
+  const values: Record<string, unknown> = {};
+  const configPaths: string[] = [];
+  const add = (instance: string, type: ServerType, implementation: string, block: object) => {
+    values[instance] = { [type]: { [implementation]: { entrypoint: "app.ts", ...block } } };
+  };
+  if (environment !== undefined) {
+    definitions.set(name, environment);
+    add(name, environment.type, INLINE, { domain: "other" });
+  }
+  if (environment !== undefined || agent !== undefined) {
+    const preset = environment?.kind === "gymnasium" ? "gymnasium_agent" : "simple_agent";
+    const instance = `${name}_agent`;
+    if (isServerDefinition(agent)) definitions.set(instance, agent);
+    add(instance, "responses_api_agents", isServerDefinition(agent) ? INLINE : (agent ?? preset), {
+      resources_server: { type: "resources_servers", name },
+      model_server: { type: "responses_api_models", name: "policy_model" },
+    });
+  }
+  if (isServerDefinition(model)) {
+    definitions.set("policy_model", model);
+    add("policy_model", model.type, INLINE, {});
+  } else if (model !== undefined) {
+    const { type = "openai_model", url, name: modelName, apiKey } = model;
+    configPaths.push(`responses_api_models/${type}/configs/${type}.yaml`);
+    if (url !== undefined) values["policy_base_url"] = url;
+    if (modelName !== undefined) values["policy_model_name"] = modelName;
+    if (apiKey !== undefined) values["policy_api_key"] = apiKey;
+  }
+  return { values, configPaths, definitions };
+}

@@ -1,0 +1,148 @@
+import { readdirSync } from "node:fs";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, expect, expectTypeOf, it, vi } from "vitest";
+import { z } from "zod";
+import { defineAgent, defineModel, defineResourcesServer } from "../index.ts";
+import { compare, exportRollouts, loadRollouts, reverify, runEvaluation, startServers } from "./index.ts";
+import type { Rollout } from "./load-rollouts.ts";
+
+let directory: string;
+beforeEach(async () => {
+  directory = await mkdtemp(path.join(tmpdir(), "gym-run-"));
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await rm(directory, { recursive: true, force: true });
+});
+
+const answer = (text: string) => ({
+  id: "resp_1",
+  created_at: 0,
+  model: "parrot",
+  object: "response" as const,
+  output: [
+    {
+      id: "msg_1",
+      type: "message" as const,
+      role: "assistant" as const,
+      status: "completed" as const,
+      content: [{ type: "output_text" as const, text, annotations: [] }],
+    },
+  ],
+  parallel_tool_calls: true,
+  tool_choice: "auto" as const,
+  tools: [],
+});
+
+/** Repeats the question. */
+const parrot = defineModel({
+  responses: async ({ params }) => answer(JSON.stringify(params.input)),
+});
+
+const quiz = defineResourcesServer({
+  row: z.looseObject({ answer: z.string() }),
+  reverifyMode: "stateless",
+  verify: ({ row, response }) => ({ reward: JSON.stringify(response.output).includes(row.answer) ? 1 : 0 }),
+});
+
+const row = (input: string, wanted: string) => ({ responses_create_params: { input }, answer: wanted });
+const rows = [row("one", "one"), row("two", "two"), row("three", "four")];
+const source = { environment: quiz, model: parrot };
+
+it("evaluates an environment of the program in memory, with repeats and intervals", async () => {
+  vi.stubEnv("TMPDIR", directory);
+  const run = runEvaluation(source, { input: rows, repeats: 3, concurrency: 2 });
+  const seen: string[] = [];
+  for await (const event of run.events) seen.push(event.type);
+  const result = await run.result;
+  expectTypeOf(result.rollouts).toEqualTypeOf<Rollout[]>();
+  expect(result).toMatchObject({ completed: 9, failed: 0, paths: undefined });
+  expect(result.rollouts.map(({ reward }) => reward).sort()).toEqual([0, 0, 0, 1, 1, 1, 1, 1, 1]);
+  const [agent] = result.summary?.agents ?? [];
+  expect(agent?.agent).toBe("environment_agent");
+  expect(agent?.statistics).toMatchObject({ tasks: 3, rollouts: 9 });
+  expect(agent?.statistics?.reward.value).toBeCloseTo(2 / 3);
+  expect(agent?.statistics?.reward.low).not.toBeNull();
+  expect(seen.filter((type) => type === "outcome")).toHaveLength(9);
+  expect(seen.indexOf("prepared")).toBeLessThan(seen.indexOf("server"));
+  expect(seen.at(-1)).toBe("summarized");
+  expect(readdirSync(directory)).toEqual([]);
+});
+
+it("writes files, which can be read, compared, exported and scored again", async () => {
+  const output = path.join(directory, "a.jsonl");
+  const other = path.join(directory, "b.jsonl");
+  const { paths } = await runEvaluation(source, { input: rows, output }).result;
+  expect(JSON.parse(await readFile(paths.statistics, "utf8")).coverage).toMatchObject({ ok: 3 });
+  await runEvaluation(source, {
+    input: [rows[0], rows[1], row("three", "three")].flatMap((r) => r ?? []),
+    output: other,
+  }).result;
+  const rewards: unknown[] = [];
+  for await (const { reward } of loadRollouts(output)) rewards.push(reward);
+  expect(rewards.sort()).toEqual([0, 1, 1]);
+  const comparison = await compare(output, other, { matchBy: "index" });
+  expect(comparison).toMatchObject({ common_tasks: 3, wins: 1, losses: 0, ties: 2 });
+  const report = await exportRollouts({
+    rolloutsPath: output,
+    outputPath: path.join(directory, "sft.jsonl"),
+    format: "sft",
+    filters: { rewardMin: 1 },
+  });
+  expect(report.written).toBe(2);
+  const again = reverify(source, { rollouts: output, output: path.join(directory, "again.jsonl") });
+  expect(await again.result).toMatchObject({ completed: 3, warning: undefined });
+});
+
+it("takes an agent of the program", async () => {
+  const silent = defineAgent({
+    responses: async ({ cookies }) => ({ response: answer("nothing"), cookies }),
+    run: async ({ row }) => ({ ...row, response: answer("nothing"), reward: 0.5 }),
+  });
+  const { rollouts } = await runEvaluation({ ...source, agent: silent }, { input: rows }).result;
+  expect(rollouts.map(({ reward }) => reward)).toEqual([0.5, 0.5, 0.5]);
+});
+
+it("starts servers that a program can call and use for several evaluations", async () => {
+  const servers = await startServers({ ...source, name: "quiz" }, { head: false });
+  try {
+    expect(servers.instances.map(({ process_name }) => process_name)).toEqual([
+      "quiz",
+      "quiz_agent",
+      "policy_model",
+    ]);
+    const given = { client: servers.client, agents: ["quiz_agent"] };
+    const { summary } = await runEvaluation({ ...source, name: "quiz" }, { input: rows, servers: given })
+      .result;
+    expect(summary?.coverage).toMatchObject({ ok: 3, expected: 3 });
+  } finally {
+    await servers.close();
+  }
+});
+
+it("ends with a typed failure, at the result and at whoever reads the events", async () => {
+  const run = runEvaluation(source, { input: path.join(directory, "absent.jsonl") });
+  const read = async () => {
+    for await (const _event of run.events);
+  };
+  await expect(read()).rejects.toMatchObject({ code: "CONFIG_PATH_NOT_FOUND" });
+  await expect(run.result).rejects.toThrow("Input file not found");
+  await expect(runEvaluation(source, { input: [] }).result).rejects.toMatchObject({
+    code: "ROLLOUT_INPUT_EMPTY",
+  });
+});
+
+it("stops by its signal and returns what there is", async () => {
+  const controller = new AbortController();
+  const slow = defineModel({
+    responses: async ({ signal }) => {
+      await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+      return answer("never");
+    },
+  });
+  const run = runEvaluation({ environment: quiz, model: slow }, { input: rows, signal: controller.signal });
+  for await (const { type } of run.events) if (type === "started") setTimeout(() => controller.abort(), 50);
+  expect(await run.result).toMatchObject({ completed: 0, cancelled: 3, summary: undefined, rollouts: [] });
+});

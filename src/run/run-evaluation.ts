@@ -1,0 +1,393 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import type { RunClient } from "../calls/run-client.ts";
+import { findPath, installRoot as packageRoot, searchRoots } from "../config/paths.ts";
+import type { ResolvedConfig } from "../config/resolve.ts";
+import { aliasedInstance } from "../config/servers/aliases.ts";
+import type { ServerDefinition } from "../definitions/definitions.ts";
+import type { RunningServers } from "../hosting/processes/run-servers.ts";
+import type { CostMeter } from "../model-endpoint/cost.ts";
+import type { RunSummary } from "../results/summarize.ts";
+import type { CollectResult } from "../rollouts/collect/collect-contract.ts";
+import { RolloutError } from "../rollouts/errors.ts";
+import { type ArtifactPaths, artifactPaths } from "../rollouts/files/artifact-paths.ts";
+import { refuseOtherFiles } from "../rollouts/files/earlier-results.ts";
+import type { Row } from "../rollouts/files/jsonl-rows.ts";
+import type { FsyncPolicy } from "../rollouts/files/jsonl-writer.ts";
+import { refuseNonFile } from "../rollouts/files/output-place.ts";
+import type { ExpandOptions } from "../rollouts/inputs/expand.ts";
+import { loadPromptConfig } from "../rollouts/inputs/prompt-config.ts";
+import type { RepeatsSetting } from "../rollouts/inputs/repeats.ts";
+import { loadSkills } from "../rollouts/inputs/skills.ts";
+import { refuseOverwriting } from "../rollouts/resume/prepare-run.ts";
+import { maxAttemptsFrom } from "../rollouts/resume/resume.ts";
+import { openCaptures } from "../rollouts/trajectory/open-captures.ts";
+import { type Evaluation, PreparedEvaluation } from "./evaluate.ts";
+import { datasetFiles, inputFile } from "./evaluation-input.ts";
+import { gymVersion } from "./gym-version.ts";
+import { loadRollouts, type Rollout } from "./load-rollouts.ts";
+import { checkModelEndpoints } from "./preflight.ts";
+import type { RolloutDriver } from "./rollout-driver.ts";
+import { type RunConfig, resolveRun } from "./run-config.ts";
+import { type RunEvent, RunEvents } from "./run-events.ts";
+import { startResolved } from "./start-servers.ts";
+
+const DEFAULT_ROLLOUT_TIMEOUT_SECONDS = 7200;
+
+/** Servers that run already, started by `startServers` or by another process. */
+export interface EvaluationServers {
+  client: RunClient;
+  /** Names of the agents among them. */
+  agents: readonly string[];
+  /** Looks up the addresses again, after a server was away. */
+  findAgain?: (signal: AbortSignal) => Promise<void>;
+}
+
+export interface EvaluationOptions {
+  /** A JSONL file, or the rows themselves. Default: the example data of the config's agents. */
+  input?: string | readonly Row[];
+  /** Rollouts file; metrics, failures and the manifest are written beside it. Default: results are kept in memory. */
+  output?: string | undefined;
+  /** Agent for rows without `agent_ref`. Not needed when there is only one. */
+  agent?: string | undefined;
+  /** Input rows to take, before repeats. Default: all. */
+  limit?: number | undefined;
+  /** Rollouts per row, or a map from agent to number. Default: 1. */
+  repeats?: RepeatsSetting;
+  /** Gives every repeat its own seed. */
+  addSeed?: boolean;
+  /** Rollouts at once. Default: automatic. */
+  concurrency?: number | undefined;
+  /** Attempts per rollout. Default: NEMO_GYM_MAX_ROLLOUT_ATTEMPTS, or 3. */
+  maxAttempts?: number | undefined;
+  /** Time limit of one rollout; null: none. Default: 7200. */
+  rolloutTimeoutSeconds?: number | null;
+  /** Time limit of the whole collection. Default: none. */
+  runTimeoutSeconds?: number | undefined;
+  /** Fields that replace those of every row's `responses_create_params`, such as `temperature`. */
+  params?: Readonly<Row> | undefined;
+  /** File with the prompt template that makes the input of each row. */
+  promptConfig?: string | undefined;
+  /** Directory of skills offered to the agent. */
+  skills?: string | undefined;
+  /** Continues the run that `output` holds. */
+  resume?: boolean;
+  /** Resumes although inputs or config differ. */
+  force?: boolean;
+  /** Computes metrics when the rollouts are collected. Default: true. */
+  aggregate?: boolean;
+  fsync?: FsyncPolicy;
+  /** Stops everything: rollouts under way are cancelled, `result` resolves with what there is. */
+  signal?: AbortSignal | undefined;
+  /** Starts no further rollouts; those under way may finish. */
+  drain?: AbortSignal | undefined;
+  /** Uses these servers. Default: starts those of the config and stops them in the end. */
+  servers?: EvaluationServers;
+  /** Collects instead of the built-in loop. */
+  driver?: RolloutDriver | undefined;
+  /** What the driver gets as the settings of the collection. */
+  driverSettings?: Readonly<Row>;
+  /** Keys about recorded model calls, where they are not those of the config. */
+  captureConfig?: Readonly<Row>;
+  /** See `StartOptions`. */
+  roots?: readonly string[];
+  installRoot?: string;
+  ownsProcess?: boolean;
+  env?: Readonly<Record<string, string | undefined>>;
+}
+
+/** What came out of an evaluation. */
+export interface EvaluationResult extends CollectResult {
+  /** Metrics by agent, with 95 % intervals, and how many rollouts they cover; undefined without aggregation. */
+  summary: RunSummary | undefined;
+  /** Files of the run; undefined for a run in memory. */
+  paths: ArtifactPaths | undefined;
+  /** The rollouts of a run in memory; read those of a file with `loadRollouts`. */
+  rollouts: Rollout[] | undefined;
+}
+
+/** An evaluation with files: they are named, and the rollouts are in them. */
+export type FileResult = EvaluationResult & { paths: ArtifactPaths; rollouts: undefined };
+/** An evaluation without files. */
+export type MemoryResult = EvaluationResult & { paths: undefined; rollouts: Rollout[] };
+
+/** An evaluation under way. */
+export interface EvaluationRun<Result extends EvaluationResult = EvaluationResult> {
+  /** What happens, as it happens; see `RunEvents`. Nothing has to read it. */
+  readonly events: AsyncIterable<RunEvent>;
+  readonly result: Promise<Result>;
+}
+
+/**
+ * Runs every row through its agent, scores it and computes metrics. Servers are started and stopped unless they are given.
+ *
+ * @example
+ * const run = runEvaluation({ environment, model: { url, name } }, { input: rows, repeats: 4 });
+ * for await (const event of run.events) if (event.type === "outcome") console.log(event.taskIndex);
+ * const { summary } = await run.result;
+ */
+export function runEvaluation(
+  config: RunConfig,
+  options: EvaluationOptions & { output: string },
+): EvaluationRun<FileResult>;
+export function runEvaluation(
+  config: RunConfig,
+  options?: EvaluationOptions & { output?: undefined },
+): EvaluationRun<MemoryResult>;
+export function runEvaluation(config: RunConfig, options: EvaluationOptions = {}): EvaluationRun {
+  const events = new RunEvents();
+  const result = evaluate(config, options, (event) => events.emit(event));
+  return { events, result: events.endWith(result) };
+}
+
+async function evaluate(
+  config: RunConfig,
+  options: EvaluationOptions,
+  emit: (event: RunEvent) => void,
+): Promise<EvaluationResult> {
+  // Whoever reads events gets the first one, too.
+  await Promise.resolve();
+  if (options.output !== undefined) {
+    const { result, summary, paths } = await new Session(config, options.output, options, emit).run();
+    return { ...result, summary, paths, rollouts: undefined };
+  }
+  const directory = await mkdtemp(path.join(tmpdir(), "nemo-gym-evaluation-"));
+  try {
+    const output = path.join(directory, "rollouts.jsonl");
+    const { result, summary } = await new Session(config, output, options, emit).run();
+    const rollouts: Rollout[] = [];
+    for await (const rollout of loadRollouts(output)) rollouts.push(rollout);
+    return { ...result, summary, paths: undefined, rollouts };
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+/** One evaluation from config to result. All that can be refused is refused before a server starts. */
+class Session {
+  readonly #given: RunConfig;
+  readonly #output: string;
+  readonly #options: EvaluationOptions;
+  readonly #emit: (event: RunEvent) => void;
+  readonly #roots: readonly string[];
+  readonly #installRoot: string;
+  readonly #env: Readonly<Record<string, string | undefined>>;
+
+  constructor(given: RunConfig, output: string, options: EvaluationOptions, emit: (event: RunEvent) => void) {
+    this.#given = given;
+    this.#output = output;
+    this.#options = options;
+    this.#emit = emit;
+    this.#installRoot = options.installRoot ?? packageRoot();
+    this.#env = options.env ?? process.env;
+    const env = { ...this.#env };
+    this.#roots = options.roots ?? searchRoots({ installRoot: this.#installRoot, env });
+  }
+
+  async run(): Promise<Evaluation> {
+    const { config, definitions } = await resolveRun(this.#given);
+    const paths = artifactPaths(this.#output);
+    await refuseNonFile(this.#output);
+    await refuseOverwriting("a dataset of the config", datasetFiles(config, this.#roots), paths);
+    if (!this.#options.resume) await refuseOtherFiles(paths);
+    const { agent, input } = this.#options;
+    const agents =
+      this.#options.servers?.agents ??
+      config.servers.filter(({ type }) => type === "responses_api_agents").map(({ name }) => name);
+    const inputPath = await inputFile(config, {
+      input,
+      agent: agent && currentName(agent, agents),
+      output: this.#output,
+      roots: this.#roots,
+    });
+    const prepared = await this.#prepare(config, inputPath, agents);
+    try {
+      return this.#options.servers
+        ? await this.#collect(config, prepared, this.#options.servers)
+        : await this.#withOwnServers(config, definitions, prepared);
+    } finally {
+      await prepared.close();
+    }
+  }
+
+  async #withOwnServers(
+    config: ResolvedConfig,
+    definitions: ReadonlyMap<string, ServerDefinition>,
+    prepared: PreparedEvaluation,
+  ): Promise<Evaluation> {
+    const { ownsProcess, output } = this.#options;
+    const stopping = this.#stopSignal();
+    let meter: CostMeter | undefined;
+    this.#emit({ type: "status", text: `starting ${config.servers.length} servers` });
+    const servers: RunningServers = await startResolved(config, definitions, {
+      roots: this.#roots,
+      installRoot: this.#installRoot,
+      head: false,
+      onMeter: (given) => {
+        meter = given;
+        this.#countEarlier(given, prepared.spentEarlier);
+      },
+      onEvent: (event) => this.#emit({ type: "server", event }),
+      ...(stopping && { signal: stopping }),
+      ...(ownsProcess && { ownsProcess }),
+      ...(output !== undefined && { logDirectory: path.join(path.dirname(output), "logs") }),
+    });
+    try {
+      await checkModelEndpoints(config, {
+        signal: stopping ?? new AbortController().signal,
+        onNotice: (text) => this.#notice(text),
+        brief: true,
+      });
+      const { client, crashed } = servers;
+      const done = this.#collect(config, prepared, { client, agents: [] }, () => meter?.spent ?? 0);
+      return await Promise.race([done, crashed]);
+    } finally {
+      await servers.close();
+    }
+  }
+
+  /** Either signal ends what comes before the first rollout. */
+  #stopSignal(): AbortSignal | undefined {
+    const { signal, drain } = this.#options;
+    return signal && drain ? AbortSignal.any([signal, drain]) : (signal ?? drain);
+  }
+
+  /** A resumed run has one budget, not one per session. */
+  #countEarlier(meter: CostMeter, spent: number): void {
+    if (spent === 0) return;
+    meter.add(spent);
+    if (meter.limit !== null)
+      this.#notice(
+        `Earlier sessions of this run have spent $${spent.toFixed(4)} of its max_cost of $${meter.limit}.`,
+      );
+  }
+
+  async #prepare(
+    config: ResolvedConfig,
+    inputPath: string,
+    agents: readonly string[],
+  ): Promise<PreparedEvaluation> {
+    const options = this.#options;
+    const expand = await this.#expandOptions(inputPath, agents);
+    const rolloutTimeout = options.rolloutTimeoutSeconds ?? DEFAULT_ROLLOUT_TIMEOUT_SECONDS;
+    return PreparedEvaluation.open({
+      output: this.#output,
+      expand,
+      limits: {
+        concurrency: options.concurrency ?? null,
+        maxAttempts:
+          options.maxAttempts ??
+          maxAttemptsFrom(this.#env["NEMO_GYM_MAX_ROLLOUT_ATTEMPTS"], (text) => this.#notice(text)),
+        rolloutTimeoutMs: options.rolloutTimeoutSeconds === null ? null : rolloutTimeout * 1000,
+        runTimeoutMs: options.runTimeoutSeconds === undefined ? null : options.runTimeoutSeconds * 1000,
+      },
+      config: decidingConfig(config, expand),
+      gymVersion: gymVersion(this.#installRoot),
+      resume: options.resume ?? false,
+      force: options.force ?? false,
+      onEvent: this.#emit,
+      ...(options.drain && { drain: options.drain }),
+      ...(options.signal && { stop: options.signal }),
+    });
+  }
+
+  async #expandOptions(inputPath: string, agents: readonly string[]): Promise<ExpandOptions> {
+    const { agent, promptConfig, skills, params, limit, repeats, addSeed } = this.#options;
+    const find = (file: string) => findPath(file, this.#roots);
+    const signal = this.#stopSignal();
+    return {
+      inputPath,
+      agentName: (agent && currentName(agent, agents)) ?? (agents.length === 1 ? agents[0] : null) ?? null,
+      knownAgents: agents,
+      limit: limit ?? null,
+      repeats,
+      addSeed: addSeed ?? false,
+      ...(promptConfig !== undefined && { promptConfig: await loadPromptConfig(find(promptConfig)) }),
+      ...(skills !== undefined && { skills: await loadSkills(find(skills), skills) }),
+      ...(params && { overrides: params }),
+      onWarning: (text) => this.#notice(text),
+      ...(signal && { signal }),
+    };
+  }
+
+  async #collect(
+    config: ResolvedConfig,
+    prepared: PreparedEvaluation,
+    { client, findAgain }: EvaluationServers,
+    spent?: () => number,
+  ): Promise<Evaluation> {
+    const { aggregate, fsync, driver } = this.#options;
+    const captures = await openCaptures({
+      config: this.#options.captureConfig ?? config.toObject(),
+      agentConfig: (agent) => config.servers.find(({ name }) => name === agent)?.config,
+      findFile: (file) => findPath(file, this.#roots),
+      onNotice: (text) => this.#notice(text),
+    });
+    await prepared.begin();
+    const collect = () =>
+      prepared.run({
+        client,
+        captures,
+        findAgain,
+        spent,
+        ...(aggregate !== undefined && { aggregate }),
+        ...(fsync && { fsync }),
+      });
+    return driver === undefined ? collect() : this.#drive(driver, config, prepared, client, collect);
+  }
+
+  /** Lets the driver collect. It reports what the built-in loop gave it. */
+  async #drive(
+    driver: RolloutDriver,
+    config: ResolvedConfig,
+    { paths }: PreparedEvaluation,
+    client: RunClient,
+    loop: () => Promise<Evaluation>,
+  ): Promise<Evaluation> {
+    let evaluation: Evaluation | undefined;
+    const collect = async () => {
+      evaluation = await loop();
+      return evaluation;
+    };
+    const signal = this.#options.drain ?? this.#options.signal ?? new AbortController().signal;
+    await driver(this.#options.driverSettings ?? {}, config.toObject(), { collect, client, paths, signal });
+    if (evaluation === undefined)
+      throw new RolloutError(
+        "ROLLOUT_DRIVER",
+        "The rollout driver ended without collecting: it never called collect().",
+      );
+    return evaluation;
+  }
+
+  #notice(text: string): void {
+    this.#emit({ type: "notice", text });
+  }
+}
+
+/** The agent that a name means: itself, or the one that has replaced it. */
+function currentName(agent: string, agents: readonly string[]): string {
+  return agents.includes(agent) ? agent : (aliasedInstance(agent, new Set(agents)) ?? agent);
+}
+
+/** The part of the config that decides what comes out; addresses and logs do not. */
+function decidingConfig(config: ResolvedConfig, expand: ExpandOptions): Row {
+  const servers = Object.fromEntries(
+    config.servers.map(({ name, type, implementation, config: block }) => {
+      const { host: _host, port: _port, ...rest } = block;
+      return [name, { type, implementation, ...rest }];
+    }),
+  );
+  const { agentName, limit, repeats, addSeed, overrides, promptConfig } = expand;
+  return {
+    servers,
+    collection: {
+      agent_name: agentName,
+      limit,
+      num_repeats: repeats ?? null,
+      num_repeats_add_seed: addSeed,
+      responses_create_params: overrides ?? null,
+      prompt_config: promptConfig?.path ?? null,
+    },
+  };
+}

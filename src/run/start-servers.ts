@@ -1,0 +1,117 @@
+import path from "node:path";
+import { installRoot as packageRoot, searchRoots } from "../config/paths.ts";
+import type { ResolvedConfig, ServerInstance } from "../config/resolve.ts";
+import { currentComponentName } from "../config/servers/aliases.ts";
+import type { ServerDefinition } from "../definitions/definitions.ts";
+import type { HostedInstance } from "../hosting/cohost.ts";
+import { locateServer } from "../hosting/locate-server.ts";
+import {
+  type RunningServers,
+  runServers,
+  type RunEvent as ServerEvent,
+} from "../hosting/processes/run-servers.ts";
+import { type CostMeter, runMeter } from "../model-endpoint/cost.ts";
+import { type RunConfig, resolveRun } from "./run-config.ts";
+
+export interface StartOptions {
+  /** Directories that configs and servers are looked up in. Default: the working directory and the package. */
+  roots?: readonly string[];
+  /** The directory of the package. */
+  installRoot?: string;
+  /** Whether a head server lists the servers for other programs (`gym env status`, `connectToRun`). Default: true. */
+  head?: boolean;
+  onEvent?: (event: ServerEvent) => void;
+  /** Stops the start. Servers that run are stopped with `close()`. */
+  signal?: AbortSignal;
+  /** Used unless the config names a directory. Default: no log files. */
+  logDirectory?: string;
+  /** Whether this process exists only for the servers: then processes they started end with it. Default: false. */
+  ownsProcess?: boolean;
+  /** Runs every server in its own process, whatever the config says. */
+  hosting?: "process";
+  /** Receives the cost meter before any call, so that earlier spending can be added. */
+  onMeter?: (meter: CostMeter) => void;
+}
+
+/**
+ * Starts the servers of a config. When it resolves, all of them accept requests.
+ *
+ * @example
+ * const servers = await startServers({ configPaths: ["my.yaml"], model: { type: "random_model" } });
+ * const reply = await servers.client.post("my_agent", "/run", row);
+ * await servers.close();
+ */
+export async function startServers(given: RunConfig, options: StartOptions = {}): Promise<RunningServers> {
+  const { config, definitions } = await resolveRun(given);
+  return startResolved(config, definitions, options);
+}
+
+export async function startResolved(
+  config: ResolvedConfig,
+  definitions: ReadonlyMap<string, ServerDefinition>,
+  options: StartOptions,
+): Promise<RunningServers> {
+  const { installRoot = packageRoot(), roots = searchRoots({ installRoot }) } = options;
+  const globalConfig: Record<string, unknown> = config.toObject();
+  if (options.hosting) globalConfig["hosting"] = options.hosting;
+  options.onMeter?.(runMeter(globalConfig));
+  const headServer = (globalConfig["head_server"] ?? {}) as { host?: unknown; port?: unknown };
+  const configuredLogs = globalConfig["nemo_gym_log_dir"];
+  const logDirectory =
+    typeof configuredLogs === "string" ? path.resolve(configuredLogs) : options.logDirectory;
+  return runServers({
+    instances: locateInstances(config, roots, definitions),
+    globalConfig,
+    configYaml: config.toYaml(),
+    publicConfigYaml: config.toYaml({ resolve: true, hideSecrets: true }),
+    roots,
+    installRoot,
+    ...(options.head !== false && {
+      head: { host: String(headServer.host ?? "127.0.0.1"), port: Number(headServer.port ?? 11000) },
+    }),
+    ...(logDirectory !== undefined && { logDirectory }),
+    ...(options.onEvent && { onEvent: options.onEvent }),
+    ...(options.signal && { signal: options.signal }),
+    ...(options.ownsProcess && { ownsProcess: true }),
+  });
+}
+
+/** The same config with only some of its servers. */
+export function onlyServers(
+  config: ResolvedConfig,
+  isWanted: (server: ServerInstance) => boolean,
+): ResolvedConfig {
+  return {
+    servers: config.servers.filter(isWanted),
+    toObject: (options) => config.toObject(options),
+    toYaml: (options) => config.toYaml(options),
+    get: (key) => config.get(key),
+    explain: (key) => config.explain(key),
+  };
+}
+
+/** Finds the code of every configured server; those with a definition have theirs already. */
+export function locateInstances(
+  config: Pick<ResolvedConfig, "servers">,
+  roots: readonly string[],
+  definitions: ReadonlyMap<string, ServerDefinition> = new Map(),
+): HostedInstance[] {
+  return config.servers.map((server) => {
+    const implementation = currentComponentName(server.implementation);
+    const { name, type, entrypoint, host, port } = server;
+    const definition = definitions.get(name);
+    const code = definition
+      ? { directory: process.cwd(), entry: "", language: "node" as const, hasOwnDependencies: false }
+      : locateServer({ name, type, implementation, entrypoint }, roots);
+    return {
+      name,
+      type,
+      implementation,
+      host,
+      port,
+      config: server.config,
+      code,
+      ...(definition && { definition }),
+    };
+  });
+}
