@@ -8,6 +8,7 @@ import { RetriedTests } from "./tests/support/retried-tests.ts";
 const slow = [
   "src/sandbox/{cli-providers,service-providers,providers/**/*}.test.ts",
   "src/submit/job-script.test.ts",
+  "src/hosting/processes/python-environment.test.ts",
   "src/model-endpoint/shared/coordinator.test.ts",
   "src/wire/parsers.property.test.ts",
   "src/python/re.test.ts",

@@ -90,7 +90,7 @@ class RolloutTests(GymCase):
     def test_tools_and_verifier_can_be_called_by_name(self) -> None:
         async def play() -> float:
             async with ServerClient.load_from_global_config(self.head) as client:
-                server = "example_session_state_mgmt"
+                server = "example_session_state_mgmt_resources_server"
                 seeded = await client.post(server, "/seed_session", json=row(3))
                 cookies = seeded.cookies
                 await client.post(server, "/increment_counter", json={"count": 3}, cookies=cookies)

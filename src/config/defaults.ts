@@ -114,6 +114,14 @@ function headServerPort(root: DictNode, host: string, env: NodeJS.ProcessEnv): n
     return HEAD_SERVER_PORT;
   }
   if (given.kind !== "dict") throw badValue("head_server", given, "a mapping with host and port");
+  // Python servers read the host, too.
+  if (!given.entries.has("host")) {
+    const members: [string, ConfigNode][] = [["host", scalar(host, DEFAULT_ORIGIN)], ...given.entries] as [
+      string,
+      ConfigNode,
+    ][];
+    root.entries.set("head_server", dict(given.origin, members));
+  }
   const node = given.entries.get("port");
   if (node === undefined) return HEAD_SERVER_PORT;
   const value = new Interpolator(root, env).resolve(node, ["head_server", "port"]).node;

@@ -43,7 +43,7 @@ export const reservedKeys = [
     key: "head_server_deps",
     description: "Pinned dependencies for Python servers. Accepted and passed on.",
   },
-  { key: "python_version", description: "Interpreter version for Python servers. Accepted and passed on." },
+  { key: "python_version", description: "Interpreter version for the environments of Python servers." },
   {
     key: "skip_venv_if_present",
     default: "false",

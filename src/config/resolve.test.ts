@@ -236,6 +236,11 @@ describe("resolveConfig", () => {
     });
   });
 
+  it("gives a head server with a port its host, which Python servers read", async () => {
+    const config = await resolve({ "main.yaml": "head_server: {port: 5123}\n" });
+    expect(config.get("head_server")).toEqual({ host: "127.0.0.1", port: 5123 });
+  });
+
   it.each<[string, Files, (error: ConfigError) => void]>([
     [
       "a missing file, with the closest name",

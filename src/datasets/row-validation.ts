@@ -3,6 +3,7 @@ import { loads, loadsPlain } from "../python/json/json-loads.ts";
 import { isObject, type JsonObject } from "../python/json/json-object.ts";
 import type { Trail } from "../wire/schemas/readers.ts";
 import { readCreateParams } from "../wire/schemas/responses.ts";
+import type { Tool } from "../wire/schemas/tool-types.ts";
 import type { Line } from "./lines.ts";
 import { unreadableReason } from "./read-row.ts";
 
@@ -48,11 +49,21 @@ export function validateRow(row: JsonObject): RowVerdict {
   }
   const trail: Trail = { loc: ["responses_create_params"], detail: [] };
   const params = readCreateParams(row["responses_create_params"], trail);
+  refuseToolsWithoutStrict(params?.tools, trail);
   if (trail.detail.length === 0) return { valid: true, row, params: params as unknown as JsonObject };
   const problems = trail.detail
     .slice(0, MAX_PROBLEMS)
     .map(({ loc, msg }) => ({ path: jsonPath(loc), message: msg }));
   return { valid: false, row, problems };
+}
+
+/** Servers take such tools, but datasets are shared with the Python original, which refuses the row. */
+function refuseToolsWithoutStrict(tools: readonly Tool[] | null | undefined, trail: Trail): void {
+  for (const [index, tool] of (tools ?? []).entries()) {
+    if (tool?.type !== "function" || tool.strict !== undefined) continue;
+    const loc = [...trail.loc, "tools", index, "strict"];
+    trail.detail.push({ type: "missing", loc, msg: "Field required", input: tool });
+  }
 }
 
 /** Plain values are enough for statistics but for a few texts that JavaScript would read differently. */

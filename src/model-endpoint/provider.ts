@@ -232,7 +232,8 @@ export class Provider {
           endpoint,
           path: call.path,
           error,
-          attempt,
+          // Probes while the endpoint is down use up no attempts.
+          attempt: Math.max(1, attempt - probes),
           since: progress.since,
           mostAttempts,
         });

@@ -27,8 +27,10 @@ export async function prefetchServers(context: CommandContext): Promise<number> 
     prepared.add(directory);
     out(`Pre-warming venv for: ${label}`);
     const needsPackages = language === "python" || hasOwnDependencies;
-    if (language === "python") await pythonEnvironment(instance, config.toObject());
-    else if (hasOwnDependencies) await installNodeDependencies(instance.name, directory, signal);
+    if (language === "python") {
+      const globalConfig = config.toObject();
+      await pythonEnvironment(instance, { globalConfig, installRoot, log: out });
+    } else if (hasOwnDependencies) await installNodeDependencies(instance.name, directory, signal);
     folders.push({ server: label, directory, has_own_packages: needsPackages });
   }
   out("Prefetch complete.");

@@ -33,6 +33,9 @@ describe("aliases of renamed components", () => {
     expect(aliasedInstance("multineedle_simple_agent", configured)).toBe("example_multi_step_simple_agent");
     expect(aliasedInstance("multineedle_resources_server", configured)).toBe("example_multi_step");
     expect(aliasedInstance("multineedle", configured)).toBe("example_multi_step");
+    const suffixed = new Set(["example_multi_step_resources_server"]);
+    expect(aliasedInstance("example_multi_step", suffixed)).toBe("example_multi_step_resources_server");
+    expect(aliasedInstance("multineedle", suffixed)).toBe("example_multi_step_resources_server");
     expect(aliasedInstance("openai_model", configured)).toBe("policy_model");
     expect(aliasedInstance("multineedles", configured)).toBeUndefined();
     expect(aliasedInstance("workbench", configured)).toBeUndefined();

@@ -14,6 +14,9 @@ export const componentAliases: Readonly<Record<string, string>> = {
 /** The model instance that older configs refer to. */
 const MODEL_INSTANCE_ALIASES: Readonly<Record<string, string>> = { openai_model: "policy_model" };
 
+/** Instances of shipped configs that once had no suffix. */
+const SUFFIXED_INSTANCES = new Set(["example_multi_step", "example_session_state_mgmt"]);
+
 const COMPONENT_PATH =
   /^(?:\.\/)*(?:resources_servers|responses_api_agents|responses_api_models|benchmarks|environments)\//;
 
@@ -43,6 +46,7 @@ export function aliasedInstance(name: string, available: ReadonlySet<string>): s
 
 function instanceCandidates(name: string): string[] {
   if (Object.hasOwn(MODEL_INSTANCE_ALIASES, name)) return [MODEL_INSTANCE_ALIASES[name] ?? name];
+  if (SUFFIXED_INSTANCES.has(name)) return [`${name}_resources_server`];
   return Object.entries(componentAliases).flatMap(([old, current]) => {
     if (name !== old && !name.startsWith(`${old}_`)) return [];
     const rest = name.slice(old.length);

@@ -50,14 +50,50 @@ function frames(text: string): { event: string | undefined; data: string }[] {
 
 const question = [{ role: "user", content: "Two?" }];
 
+it("names its model and estimates tokens", async () => {
+  const { server } = await chatServer(completion({ content: "2" }));
+  expect(await server.get("/v1/models")).toMatchObject({
+    status: 200,
+    body: { object: "list", data: [{ id: "configured", object: "model" }] },
+  });
+  const ask = (text: string) =>
+    server.post("/v1/messages/count_tokens", {
+      model: "m",
+      system: "Be brief.",
+      messages: [{ role: "user", content: text }],
+    });
+  const short = await ask("One plus one?");
+  expect(short.status).toBe(200);
+  const count = (reply: { body: unknown }) => (reply.body as { input_tokens: number }).input_tokens;
+  expect(count(short)).toBeGreaterThan(5);
+  expect(count(await ask("One plus one? ".repeat(20)))).toBeGreaterThan(count(short) + 60);
+});
+
+it("passes the format a chat request asks for to a backend of responses", async () => {
+  const asked: ResponseCreateParams[] = [];
+  const definition = defineModel({
+    config: z.looseObject({}),
+    responses: async ({ params }) => {
+      asked.push(params);
+      throw new HttpError(500, "enough");
+    },
+  });
+  const server = await createTestServer(definition, {});
+  const json_schema = { name: "n", schema: { type: "object" }, strict: true };
+  const messages = [{ role: "user", content: "?" }];
+  await server.post("/v1/chat/completions", {
+    messages,
+    response_format: { type: "json_schema", json_schema },
+  });
+  expect(asked[0]?.text).toMatchObject({ format: { type: "json_schema", ...json_schema } });
+});
+
 describe("routes of a model server", () => {
-  it("are the three dialects and liveness, and no others", async () => {
+  it("are the three dialects, what is known of the model, and liveness, and no others", async () => {
     const { server } = await chatServer(completion({ content: "Hi" }));
     expect((await server.get("/")).status).toBe(200);
-    for (const path of ["/v1/models", "/v1/completions"]) {
-      expect((await server.get(path)).status).toBe(404);
-      expect((await server.post(path, {})).status).toBe(404);
-    }
+    expect((await server.get("/v1/completions")).status).toBe(404);
+    expect((await server.post("/v1/completions", {})).status).toBe(404);
   });
 
   it("carry the rollout in front, also with token capture", async () => {

@@ -30,6 +30,7 @@ import type { Dialect } from "../../wire/stream/stream-outcome.ts";
 import { classNameOf, type Handler, MalformedBody, type RouteCall, ServerApp } from "../app.ts";
 import { withSignal } from "../lazy-scope.ts";
 import { ModelCapture } from "../model-capture/model-capture.ts";
+import { countTokensRoute, modelsRoute } from "./model-info.ts";
 import { requireObject } from "./resources-app.ts";
 import { modelNotes } from "./route-notes.ts";
 import { convertAnswer } from "./unusable-answer.ts";
@@ -52,16 +53,20 @@ export function createModelApp(
     name: server.name,
     type: "responses_api_models",
     className: options.name ?? classNameOf(host.implementation),
-    get: Object.fromEntries(
-      Object.entries(options.get ?? {}).map(([path, handler]) => [
-        path,
-        (call: RouteCall) => handler(backend.scope(call, undefined)),
-      ]),
-    ),
+    get: {
+      "/v1/models": modelsRoute(definition, server),
+      ...Object.fromEntries(
+        Object.entries(options.get ?? {}).map(([path, handler]) => [
+          path,
+          (call: RouteCall) => handler(backend.scope(call, undefined)),
+        ]),
+      ),
+    },
     post: {
       "/v1/responses": route("responses", responsesRoute(backend)),
       "/v1/chat/completions": route("chat", chatRoute(backend)),
       "/v1/messages": route("messages", messagesRoute(backend)),
+      "/v1/messages/count_tokens": countTokensRoute(),
     },
     notes: modelNotes,
     log: server.log,

@@ -75,5 +75,10 @@ export function modelNotes(): Notes {
       gives: "ChatCompletion",
     },
     "/v1/messages": { summary: "Anthropic Messages API.", takes: "MessagesRequest", gives: "Message" },
+    "/v1/messages/count_tokens": {
+      summary: "An estimate of the tokens of a request.",
+      takes: "MessagesRequest",
+    },
+    "/v1/models": { summary: "The model behind this server." },
   };
 }

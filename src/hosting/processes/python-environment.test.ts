@@ -1,42 +1,49 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { delimiter, dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { HostedInstance } from "../cohost.ts";
 import { pythonEnvironment } from "./python-environment.ts";
 
-/** Makes a virtual environment whose interpreter notes down what it is asked, or fails. */
-const PYTHON = `#!/bin/sh
-mkdir -p "$3/bin"
-touch "$3/bin/activate"
-cat > "$3/bin/python" <<'END'
-#!/bin/sh
-echo "$@" >> "$(dirname "$0")/asked"
-cat >> "$(dirname "$0")/asked"
-if [ -e fail ]; then echo "No matching distribution" >&2; exit 1; fi
-END
-chmod +x "$3/bin/python"
+const WHEEL = "tiny_gym_test-1.0-py3-none-any.whl";
+/** Writes a wheel with one module, so that no index is needed. */
+const MAKE_WHEEL = `
+import sys, zipfile
+info = "tiny_gym_test-1.0.dist-info"
+with zipfile.ZipFile(sys.argv[1], "w") as wheel:
+    wheel.writestr("tiny_gym_test.py", "ANSWER = 42\\n")
+    wheel.writestr(info + "/METADATA", "Metadata-Version: 2.1\\nName: tiny-gym-test\\nVersion: 1.0\\n")
+    wheel.writestr(info + "/WHEEL", "Wheel-Version: 1.0\\nGenerator: test\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
+    wheel.writestr(info + "/RECORD", "tiny_gym_test.py,,\\n" + info + "/METADATA,,\\n" + info + "/WHEEL,,\\n" + info + "/RECORD,,\\n")
 `;
+
+const canMakeEnvironments = succeeds("python3", ["-c", "import ensurepip, venv"]);
+const uv = firstOnPath("uv");
 
 let root: string;
 let directory: string;
+const said: string[] = [];
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), "nemo-gym-python-"));
   directory = join(root, "resources_servers", "mine");
   mkdirSync(directory, { recursive: true });
-  mkdirSync(join(root, "bin"));
-  writeFileSync(join(root, "bin", "python3"), PYTHON);
-  chmodSync(join(root, "bin", "python3"), 0o755);
-  vi.stubEnv("PATH", `${join(root, "bin")}:${process.env["PATH"]}`);
-  vi.spyOn(console, "log").mockImplementation(() => {});
+  said.length = 0;
 });
 afterEach(() => {
   vi.unstubAllEnvs();
-  vi.restoreAllMocks();
   rmSync(root, { recursive: true, force: true });
 });
 
-const install = (globalConfig: Record<string, unknown> = {}, config: Record<string, unknown> = {}) =>
+const environment = (globalConfig: Record<string, unknown> = {}, config: Record<string, unknown> = {}) =>
   pythonEnvironment(
     {
       name: "mine",
@@ -45,70 +52,112 @@ const install = (globalConfig: Record<string, unknown> = {}, config: Record<stri
       config,
       code: { directory },
     } as unknown as HostedInstance,
-    globalConfig,
+    { globalConfig, installRoot: "/opt/gym", log: (line) => said.push(line) },
   );
 const write = (name: string, text = "") => writeFileSync(join(directory, name), text);
 const python = () => join(directory, ".venv", "bin", "python");
-const asked = () => readFileSync(join(directory, ".venv", "bin", "asked"), "utf8");
+const makeWheel = () => execFileSync("python3", ["-c", MAKE_WHEEL, join(directory, WHEEL)]);
+const answerOf = (interpreter: string) =>
+  execFileSync(interpreter, ["-c", "import tiny_gym_test; print(tiny_gym_test.ANSWER)"], {
+    encoding: "utf8",
+  }).trim();
 
-it("installs what requirements.txt asks for, once, and the published gym where the relative path leads nowhere", async () => {
-  write("requirements.txt", "# ours\n-e nemo-gym[dev] @ ../../\nnumpy>=2 # fast\n");
-  expect(await install()).toBe(python());
-  expect(asked()).toBe("-m pip install -q -r /dev/stdin\nnemo-gym\nnumpy>=2\n");
-  await install();
-  expect(asked()).toBe("-m pip install -q -r /dev/stdin\nnemo-gym\nnumpy>=2\n");
-  write("requirements.txt", "scipy\n");
-  await install({ pip_install_verbose: true });
-  expect(asked()).toContain("-m pip install -v -r /dev/stdin\nscipy\n");
-});
+/** Only what is named is on PATH, so that uv is there or not. */
+function allowOnly(...programs: [name: string, file: string | undefined][]): void {
+  const bin = join(root, "bin");
+  mkdirSync(bin);
+  for (const [name, file] of programs) if (file !== undefined) symlinkSync(file, join(bin, name));
+  vi.stubEnv("PATH", bin);
+}
 
-it("takes the gym beside it where there is a checkout", async () => {
-  writeFileSync(join(root, "pyproject.toml"), "");
-  write("requirements.txt", "-e nemo-gym[dev] @ ../../\n");
-  await install();
-  expect(asked()).toContain("\n-e nemo-gym[dev] @ ../../\n");
-});
-
-it("installs a folder with a pyproject.toml", async () => {
-  write("pyproject.toml", "[project]\n");
-  await install();
-  expect(asked()).toContain("-m pip install -q nemo-gym -e .\n");
-});
-
-it("needs nothing where nothing is asked for", async () => {
-  expect(await install()).toBe("python3");
-  write("requirements.txt", "# nothing\n\n");
-  expect(await install()).toBe("python3");
-  expect(await install({}, { python_executable: "/opt/python" })).toBe("/opt/python");
-});
-
-it("leaves an environment alone when told to, if it is one", async () => {
-  write("requirements.txt", "numpy\n");
-  mkdirSync(join(directory, ".venv", "bin"), { recursive: true });
-  writeFileSync(python(), "");
-  writeFileSync(join(directory, ".venv", "bin", "activate"), "");
-  expect(await install({ skip_venv_if_present: true })).toBe(python());
-  expect(existsSync(join(directory, ".venv", "bin", "asked"))).toBe(false);
-  rmSync(join(directory, ".venv", "bin", "activate"));
-  await install({ skip_venv_if_present: true });
-  expect(asked()).toContain("numpy");
-});
-
-it("puts environments where uv_venv_dir says", async () => {
-  write("requirements.txt", "numpy\n");
-  const elsewhere = join(root, "venvs");
-  expect(await install({ uv_venv_dir: elsewhere })).toBe(
-    join(elsewhere, "resources_servers", "mine", ".venv", "bin", "python"),
-  );
-});
-
-it("says what the installer says, and refuses two lists", async () => {
-  write("requirements.txt", "numpy\n");
-  write("fail");
-  await expect(install()).rejects.toMatchObject({
-    code: "SERVER_INSTALL",
-    message: "The Python packages of 'mine' cannot be installed: No matching distribution",
+describe.skipIf(!canMakeEnvironments)("an environment made by venv and pip", () => {
+  beforeEach(() => {
+    makeWheel();
+    const real = execFileSync("python3", ["-c", "import sys; print(sys.executable)"], {
+      encoding: "utf8",
+    }).trim();
+    allowOnly(["python3", real]);
   });
-  write("pyproject.toml");
-  await expect(install()).rejects.toThrow(/has both pyproject.toml and requirements.txt/);
+
+  it("has what requirements.txt lists, and is made once", async () => {
+    write("requirements.txt", `# ours\n./${WHEEL} # local\n`);
+    expect(await environment()).toBe(python());
+    expect(answerOf(python())).toBe("42");
+    expect(said).toHaveLength(1);
+    await environment();
+    expect(said).toHaveLength(1);
+    expect(existsSync(join(directory, ".nemo-gym-requirements.txt"))).toBe(false);
+  });
+
+  it("is not left behind half-made", async () => {
+    write("requirements.txt", "./no-such-1.0-py3-none-any.whl\n");
+    await expect(environment()).rejects.toMatchObject({
+      code: "SERVER_INSTALL",
+      message: expect.stringContaining("no-such-1.0"),
+    });
+    expect(existsSync(join(directory, ".venv"))).toBe(false);
+    write("requirements.txt", `./${WHEEL}\n`);
+    expect(answerOf(await environment({ skip_venv_if_present: true }))).toBe("42");
+  });
+
+  it("lies where uv_venv_dir says; the wanted version of Python may not be there", async () => {
+    write("requirements.txt", `./${WHEEL}\n`);
+    const elsewhere = join(root, "venvs");
+    const at = join(elsewhere, "resources_servers", "mine", ".venv", "bin", "python");
+    expect(await environment({ uv_venv_dir: elsewhere, python_version: "3.99.1" })).toBe(at);
+    expect(said.join("\n")).toContain("neither python3.99 nor uv on PATH");
+  });
 });
+
+describe.skipIf(!canMakeEnvironments || uv === undefined)("an environment made by uv", () => {
+  it("has what requirements.txt lists", async () => {
+    makeWheel();
+    const real = execFileSync("python3", ["-c", "import sys; print(sys.executable)"], {
+      encoding: "utf8",
+    }).trim();
+    allowOnly(["python3", real], ["uv", uv]);
+    write("requirements.txt", `./${WHEEL}\n`);
+    expect(answerOf(await environment())).toBe("42");
+  });
+});
+
+describe("without an installation", () => {
+  it("needs nothing where nothing is asked for", async () => {
+    expect(await environment()).toBe("python3");
+    write("requirements.txt", "# nothing\n\n");
+    expect(await environment()).toBe("python3");
+    expect(await environment({}, { python_executable: "/opt/python" })).toBe("/opt/python");
+  });
+
+  it("takes an environment that is there when told to", async () => {
+    write("requirements.txt", "numpy\n");
+    mkdirSync(dirname(python()), { recursive: true });
+    writeFileSync(python(), "");
+    writeFileSync(join(dirname(python()), "activate"), "");
+    for (const uv_venv_dir of [undefined, "/opt/gym", process.cwd()]) {
+      expect(await environment({ skip_venv_if_present: true, uv_venv_dir })).toBe(python());
+    }
+    expect(said).toEqual([]);
+  });
+
+  it("refuses two lists", async () => {
+    write("requirements.txt", "numpy\n");
+    write("pyproject.toml");
+    await expect(environment()).rejects.toThrow(/has both pyproject.toml and requirements.txt/);
+    expect(readFileSync(join(directory, "requirements.txt"), "utf8")).toBe("numpy\n");
+  });
+});
+
+function succeeds(program: string, words: string[]): boolean {
+  try {
+    execFileSync(program, words, { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function firstOnPath(program: string): string | undefined {
+  const folders = (process.env["PATH"] ?? "").split(delimiter);
+  return folders.map((folder) => join(folder, program)).find((file) => existsSync(file));
+}

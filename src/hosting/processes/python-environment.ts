@@ -1,30 +1,31 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
 import { errorMessage, GymError } from "../../errors.ts";
 import type { HostedInstance } from "../cohost.ts";
 
 const INSTALL_LIMIT_MS = 30 * 60_000;
 const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 const MARKER = "nemo-gym-requirements.sha256";
+const FILTERED_REQUIREMENTS = ".nemo-gym-requirements.txt";
+
+export interface PythonSettings {
+  readonly globalConfig: Readonly<Record<string, unknown>>;
+  readonly installRoot: string;
+  readonly log: (line: string) => void;
+}
 
 /**
  * The interpreter for a Python server: the one its config names (`python_executable`), else a virtual environment made
  * from its requirements.txt or pyproject.toml, else the system's when it requires nothing.
  */
-export async function pythonEnvironment(
-  instance: HostedInstance,
-  globalConfig: Readonly<Record<string, unknown>>,
-): Promise<string> {
+export async function pythonEnvironment(instance: HostedInstance, settings: PythonSettings): Promise<string> {
+  const { globalConfig, log } = settings;
   const named = instance.config["python_executable"] ?? globalConfig["python_executable"];
   if (typeof named === "string") return named;
   const { directory } = instance.code;
-  const root = globalConfig["uv_venv_dir"];
-  const venv =
-    typeof root === "string"
-      ? join(root, instance.type, instance.implementation, ".venv")
-      : join(directory, ".venv");
+  const venv = environmentFolder(instance, settings);
   const python = join(venv, "bin", "python");
   const made = existsSync(python) && existsSync(join(venv, "bin", "activate"));
   if (made && globalConfig["skip_venv_if_present"] === true) return python;
@@ -32,17 +33,15 @@ export async function pythonEnvironment(
   if (wanted === undefined) return existsSync(python) ? python : "python3";
   const digest = createHash("sha256").update(wanted.text).digest("hex");
   const marker = join(venv, MARKER);
-  if (existsSync(python) && existsSync(marker) && readFileSync(marker, "utf8") === digest) return python;
-  console.log(`installing the Python packages of ${instance.type}/${instance.implementation} into ${venv}`);
-  const verbose = globalConfig["pip_install_verbose"] === true;
+  if (made && existsSync(marker) && readFileSync(marker, "utf8") === digest) return python;
+  log(`installing the Python packages of ${instance.type}/${instance.implementation} into ${venv}`);
   try {
-    mkdirSync(venv, { recursive: true });
-    await run("python3", ["-m", "venv", venv], directory);
-    const arguments_ = ["-m", "pip", "install", verbose ? "-v" : "-q", ...wanted.arguments];
-    const output = await run(python, arguments_, directory, wanted.text);
-    if (verbose) console.log(output.trimEnd());
+    const output = await install(wanted, { venv, python, directory, globalConfig, log });
+    if (globalConfig["pip_install_verbose"] === true) log(output.trimEnd());
     writeFileSync(marker, digest);
   } catch (error) {
+    // A half-made environment would pass for a finished one.
+    if (!made) rmSync(venv, { recursive: true, force: true });
     const detail = errorMessage(error).trim().slice(-2_000);
     throw new GymError(
       "SERVER_INSTALL",
@@ -52,9 +51,66 @@ export async function pythonEnvironment(
   return python;
 }
 
+/** Beside the server, unless `uv_venv_dir` names a place other than the default. */
+function environmentFolder(instance: HostedInstance, { globalConfig, installRoot }: PythonSettings): string {
+  const root = globalConfig["uv_venv_dir"];
+  const isDefault = typeof root !== "string" || root === installRoot || root === process.cwd();
+  return isDefault
+    ? join(instance.code.directory, ".venv")
+    : join(root, instance.type, instance.implementation, ".venv");
+}
+
+interface Installation {
+  readonly venv: string;
+  readonly python: string;
+  readonly directory: string;
+  readonly globalConfig: Readonly<Record<string, unknown>>;
+  readonly log: (line: string) => void;
+}
+
+/** With uv where it is on PATH, else with venv and pip. */
+async function install(wanted: Requirements, place: Installation): Promise<string> {
+  const { venv, python, directory, globalConfig } = place;
+  const uv = onPath("uv");
+  const version = globalConfig["python_version"];
+  const verbosity = globalConfig["pip_install_verbose"] === true ? "-v" : "-q";
+  mkdirSync(dirname(venv), { recursive: true });
+  const file = join(directory, FILTERED_REQUIREMENTS);
+  try {
+    if (wanted.filtered) writeFileSync(file, wanted.text);
+    if (uv !== undefined) {
+      const wish = typeof version === "string" ? ["--python", version] : [];
+      await run(uv, ["venv", "-q", "--allow-existing", ...wish, venv], directory);
+      return await run(uv, ["pip", "install", verbosity, "--python", python, ...wanted.arguments], directory);
+    }
+    await run(systemPython(version, place.log), ["-m", "venv", venv], directory);
+    return await run(python, ["-m", "pip", "install", verbosity, ...wanted.arguments], directory);
+  } finally {
+    rmSync(file, { force: true });
+  }
+}
+
+/** The interpreter of the version the config asks for; without uv only one that is installed can be had. */
+function systemPython(version: unknown, log: (line: string) => void): string {
+  if (typeof version !== "string") return "python3";
+  const wanted = `python${version.split(".").slice(0, 2).join(".")}`;
+  if (onPath(wanted) !== undefined) return wanted;
+  log(
+    `warning: python_version is ${version}, but there is neither ${wanted} nor uv on PATH; python3 is used`,
+  );
+  return "python3";
+}
+
+function onPath(program: string): string | undefined {
+  const folders = (process.env["PATH"] ?? "").split(delimiter).filter(Boolean);
+  return folders.map((folder) => join(folder, program)).find((file) => existsSync(file));
+}
+
 interface Requirements {
-  /** What decides whether an environment is up to date; also the input of the installer. */
+  /** Decides whether an environment is up to date. */
   text: string;
+  /** The text differs from the server's own requirements.txt and needs a file of its own. */
+  filtered?: boolean;
   arguments: string[];
 }
 
@@ -81,19 +137,21 @@ function requirementsOf(name: string, directory: string): Requirements | undefin
     .filter(Boolean);
   if (lines.length === 0) return undefined;
   const own = lines.filter((line) => inCheckout || !line.includes("../.."));
-  const published = own.length < lines.length ? ["nemo-gym"] : [];
-  return { text: `${[...published, ...own].join("\n")}\n`, arguments: ["-r", "/dev/stdin"] };
+  if (own.length === lines.length)
+    return { text: `${lines.join("\n")}\n`, arguments: ["-r", "requirements.txt"] };
+  return {
+    text: `${["nemo-gym", ...own].join("\n")}\n`,
+    filtered: true,
+    arguments: ["-r", FILTERED_REQUIREMENTS],
+  };
 }
 
-function run(command: string, words: string[], cwd: string, input?: string): Promise<string> {
+function run(command: string, words: string[], cwd: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const options = { cwd, timeout: INSTALL_LIMIT_MS, maxBuffer: MAX_OUTPUT_BYTES };
-    const child = execFile(command, words, options, (error, stdout, stderr) => {
+    execFile(command, words, options, (error, stdout, stderr) => {
       if (error) reject(new Error(stderr || error.message));
       else resolve(stdout);
     });
-    // A program that does not read its input closes it early; that is no failure.
-    child.stdin?.on("error", () => {});
-    child.stdin?.end(input);
   });
 }

@@ -28,7 +28,8 @@ export async function runPython(message: StartMessage): Promise<() => Promise<vo
       `Server '${instance.name}' is a Python server and takes the config through the environment, which holds 120 KiB; this config is larger. Split the run.`,
     );
   }
-  const python = await pythonEnvironment(instance, globalConfig);
+  const { installRoot } = message;
+  const python = await pythonEnvironment(instance, { globalConfig, installRoot, log: console.log });
   const child = spawn(python, [entry], {
     cwd: directory,
     stdio: ["ignore", "inherit", "inherit"],

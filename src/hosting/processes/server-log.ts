@@ -54,7 +54,11 @@ export class ServerLog {
 
   /** Reads a child's output line by line. */
   follow(stream: Readable, level: LogLevel): void {
-    const lines = new LineSplitter((line) => this.write(line, level));
+    // Python servers put their name in front of a line themselves; whoever shows the log does so again.
+    const prefix = `(${this.server}) `;
+    const lines = new LineSplitter((line) =>
+      this.write(line.startsWith(prefix) ? line.slice(prefix.length) : line, level),
+    );
     stream.setEncoding("utf8");
     stream.on("data", (chunk: string) => lines.add(chunk));
     stream.on("end", () => lines.end());

@@ -28,13 +28,12 @@ const LOST = [
   "n",
   "prediction",
   "presence_penalty",
-  "response_format",
   "seed",
   "stop",
   "web_search_options",
 ] as const satisfies (keyof ChatCreateParams)[];
 
-/** Turns a chat request into a Responses request; every function tool must say whether it is `strict`. */
+/** Turns a chat request into a Responses request. */
 export function convertChatRequest(
   chat: ChatCreateParams,
   options: ChatToItemsOptions = {},
@@ -47,6 +46,8 @@ export function convertChatRequest(
   params["parallel_tool_calls"] = chat.parallel_tool_calls ?? true;
   params["tool_choice"] = toResponsesChoice(chat.tool_choice ?? "auto", options);
   params["tools"] = (chat.tools ?? []).map((tool) => toResponsesTool(tool, options));
+  if (chat.response_format != null && !options.refuseLikeOriginal)
+    params["text"] = { format: toResponsesFormat(chat.response_format) };
   reportLosses(chat, onLoss);
   return parseCreateParams(params);
 }
@@ -63,8 +64,19 @@ function reportLosses(chat: ChatCreateParams, onLoss: OnLoss | undefined): void 
   }
 }
 
+/** Chat nests the schema one level deeper. */
+function toResponsesFormat(format: NonNullable<ChatCreateParams["response_format"]>): JsonObject {
+  return format["type"] === "json_schema"
+    ? { type: "json_schema", ...(format["json_schema"] as JsonObject) }
+    : { ...format };
+}
+
 function toResponsesTool(tool: ChatTool, { refuseLikeOriginal }: ChatToItemsOptions): JsonObject {
-  if (tool.type === "function") return { ...tool.function, type: "function" };
+  if (tool.type === "function") {
+    if (refuseLikeOriginal && tool.function.strict === undefined)
+      unsupported("a tool must say whether it is strict");
+    return { ...tool.function, type: "function" };
+  }
   if (refuseLikeOriginal) unsupported("custom tools have no form in Responses requests");
   return { ...tool.custom, type: "custom" };
 }

@@ -117,7 +117,7 @@ describe("parseCreateParams", () => {
     expect(refusals(() => parseCreateParams({ input: "x", tools: [tool] }))).toEqual([]);
     expect(
       refusals(() => parseCreateParams({ input: "x", tools: [{ ...tool, strict: undefined }] })),
-    ).toEqual(["missing tools.0.strict"]);
+    ).toEqual([]);
     expect(refusals(() => parseCreateParams({ input: "x", tools: [{ ...tool, colour: 1 }] }))).toEqual([
       "extra_forbidden tools.0.colour",
     ]);

@@ -1,4 +1,4 @@
-/** A function offered to the model; requests must say whether it is `strict`. */
+/** A function offered to the model. Clients such as LangChain leave `strict` out, which means null. */
 export interface FunctionTool {
   type: "function";
   name: string;

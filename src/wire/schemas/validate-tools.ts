@@ -41,7 +41,7 @@ const connector = oneOf(
 const functionTool: Fields = {
   name: str,
   parameters: nullable(record),
-  strict: nullable(bool),
+  strict: optional(nullable(bool)),
   type: str,
   description: maybeText,
   defer_loading: optional(bool),
@@ -250,7 +250,7 @@ function toolReader(unknowns: Unknowns): Reader<Tool> {
   return byType(Object.fromEntries(entries));
 }
 
-/** Reads a tool of a request: known types only, unknown keys refused, `strict` of a function must be given. */
+/** Reads a tool of a request: known types only, unknown keys refused. A function without `strict` is as if it were null. */
 export const readRequestTool: Reader<Tool> = toolReader("forbid");
 
 const looseTool = toolReader("drop");
@@ -258,7 +258,7 @@ const looseTool = toolReader("drop");
 /** Whether a tool would be accepted once its unknown keys are gone. */
 export const isUsableTool = (tool: unknown): boolean => tryReading(looseTool, tool) !== undefined;
 
-/** Reads a tool of a response: the forms of a request, unknown keys kept, a function's `strict` may be missing. */
+/** Reads a tool of a response: the forms of a request, unknown keys kept. */
 export const readStrictResponseTool: Reader<Tool> = toolReader("keep");
 
 const lenientFunction = object<Tool>(

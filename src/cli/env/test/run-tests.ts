@@ -30,7 +30,9 @@ export async function testCommand(
       path.resolve(directory, "../.."),
     ]);
     const instance = { name, type, implementation: name, host: "", port: 0, config: {}, code };
-    return { command: [await pythonEnvironment(instance, {}), "-m", "pytest"], cwd: directory };
+    const { installRoot, err } = context;
+    const python = await pythonEnvironment(instance, { globalConfig: {}, installRoot, log: err });
+    return { command: [python, "-m", "pytest"], cwd: directory };
   }
   if (hasOwnDependencies(server)) await installNodeDependencies(name, directory, context.signal);
   const { command, root } = findTestRunner(directory, [context.io.cwd, context.installRoot]);
