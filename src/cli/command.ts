@@ -3,7 +3,7 @@ import type { KeyTable } from "./config-keys.ts";
 import type { Terminal } from "./render/terminal.ts";
 
 /** Where a component selector looks; see selectors.ts for the files each one stands for. */
-export type SelectorKind = "benchmark" | "environment" | "resources-server" | "model-type";
+export type SelectorKind = "benchmark" | "environment" | "resources-server" | "agent-type" | "model-type";
 
 /**
  * How a flag reads its value and what it becomes:

@@ -6,6 +6,7 @@ const DIRECTORIES = {
   benchmark: "benchmarks",
   environment: "environments",
   "resources-server": "resources_servers",
+  "agent-type": "responses_api_agents",
   "model-type": "responses_api_models",
 } as const satisfies Record<SelectorKind, string>;
 

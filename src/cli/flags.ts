@@ -38,6 +38,21 @@ export const resourcesServerFlag = {
   },
 } as const satisfies FlagTable;
 
+/** Puts another agent in the place of the environment's own. */
+export const agentTypeFlags = {
+  "agent-type": {
+    kind: "selector",
+    selector: "agent-type",
+    metavar: "NAME[/FLAVOR]",
+    help: "run the environment with this agent in place of its own",
+  },
+  "allow-unsupported-pairing": {
+    kind: "switch",
+    key: "allow_unsupported_pairing",
+    help: "run an agent that the environment does not list as supported",
+  },
+} as const satisfies FlagTable;
+
 export const modelTypeFlag = {
   "model-type": {
     kind: "selector",

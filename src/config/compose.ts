@@ -12,6 +12,7 @@ import type { Provenance } from "./provenance.ts";
 import { checkInterpolationSyntax } from "./read-config-file.ts";
 import { aliasedInstance } from "./servers/aliases.ts";
 import { foldDummyModels, NO_MODEL } from "./servers/no-model.ts";
+import { swapAgents } from "./servers/swap-agent.ts";
 
 export type NoticeStream = "stdout" | "stderr";
 
@@ -71,6 +72,7 @@ export function composeConfig(options: ComposeOptions): ComposedConfig {
   if (files.length > 0) root.entries.set("config_paths", pathList(paths, root.entries.get("config_paths")));
 
   const derivations = applyDirectives(root, env);
+  if (options.standIn === undefined) swapAgents(root, env, known);
   if (options.standIn === undefined) checkMissingValues(root);
   else fillUnset(root, options.standIn, env);
   foldDummyModels(root, env);

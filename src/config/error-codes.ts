@@ -27,6 +27,18 @@ export const configErrorCodes = [
     fix: "Give the key the same shape in both places, or set it to null in between.",
   },
   {
+    code: "CONFIG_AGENT_SWAP",
+    class: "ConfigError",
+    when: "An agent without a resources server (`--agent-type`) cannot take the place of the environment's own agent.",
+    fix: "Give one such agent only, and rename instances that collide.",
+  },
+  {
+    code: "CONFIG_PAIRING",
+    class: "ConfigError",
+    when: "A resources server does not list the agent in `allowed_agents`.",
+    fix: "Select a listed agent, or run the pairing anyway with `--allow-unsupported-pairing`.",
+  },
+  {
     code: "CONFIG_DIRECTIVE",
     class: "ConfigError",
     when: "`_inherit_from`, `_copy` or `_delete_key` is used in a way that has no meaning.",

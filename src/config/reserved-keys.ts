@@ -49,6 +49,16 @@ export const reservedKeys = [
     default: "false",
     description: "Uses the environment a Python server already has instead of installing it again.",
   },
+  {
+    key: "agent_map",
+    description:
+      "Which agent runs rows that name another one: a map from names in rows to agents of this run.",
+  },
+  {
+    key: "allow_unsupported_pairing",
+    default: "false",
+    description: "Runs agents that a resources server does not list in its `allowed_agents`.",
+  },
   { key: "dry_run", default: "false", description: "Prepares everything and starts nothing for long." },
   {
     key: "model_endpoint_readiness_timeout_seconds",

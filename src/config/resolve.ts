@@ -29,6 +29,7 @@ import {
 import { maskConfig } from "./secrets.ts";
 import { assignAddresses } from "./servers/addresses.ts";
 import { almostServersError, almostServersNotice } from "./servers/almost-servers.ts";
+import { checkPairing } from "./servers/pairing.ts";
 import { checkSandboxReferences } from "./servers/sandbox-blocks.ts";
 import { checkServerReferences } from "./servers/server-references.ts";
 import { classifyServers, type ServerBlock } from "./servers/server-schema.ts";
@@ -65,6 +66,7 @@ export async function resolveConfig(options: ResolveOptions = {}): Promise<Resol
   const network = await fillNetworkDefaults(root, { ...composed, offline: options.offline ?? false });
   checkTopLevel(root, new Interpolator(root, env));
   checkServerReferences(servers, new Interpolator(root, env), (text) => composed.notice(text, "stderr"));
+  checkPairing(servers, env, isTruthy(topLevelValue(root, "allow_unsupported_pairing", env)));
   checkSandboxReferences(root, servers, new Interpolator(root, env));
   const ports = await assignAddresses(
     servers,

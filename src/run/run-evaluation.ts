@@ -8,6 +8,7 @@ import { aliasedInstance } from "../config/servers/aliases.ts";
 import type { ServerDefinition } from "../definitions/definitions.ts";
 import type { RunningServers } from "../hosting/processes/run-servers.ts";
 import type { CostMeter } from "../model-endpoint/cost.ts";
+import { isObject } from "../python/json/json-object.ts";
 import type { RunSummary } from "../results/summarize.ts";
 import type { CollectResult } from "../rollouts/collect/collect-contract.ts";
 import { RolloutError } from "../rollouts/errors.ts";
@@ -269,7 +270,7 @@ class Session {
     agents: readonly string[],
   ): Promise<PreparedEvaluation> {
     const options = this.#options;
-    const expand = await this.#expandOptions(inputPath, agents);
+    const expand = await this.#expandOptions(config, inputPath, agents);
     const rolloutTimeout = options.rolloutTimeoutSeconds ?? DEFAULT_ROLLOUT_TIMEOUT_SECONDS;
     return PreparedEvaluation.open({
       output: this.#output,
@@ -292,13 +293,19 @@ class Session {
     });
   }
 
-  async #expandOptions(inputPath: string, agents: readonly string[]): Promise<ExpandOptions> {
+  async #expandOptions(
+    config: ResolvedConfig,
+    inputPath: string,
+    agents: readonly string[],
+  ): Promise<ExpandOptions> {
+    const agentMap = config.get("agent_map");
     const { agent, promptConfig, skills, params, limit, repeats, addSeed } = this.#options;
     const find = (file: string) => findPath(file, this.#roots);
     const signal = this.#stopSignal();
     return {
       inputPath,
       agentName: (agent && currentName(agent, agents)) ?? (agents.length === 1 ? agents[0] : null) ?? null,
+      ...(isObject(agentMap) && { agentMap: agentMap as Record<string, string> }),
       knownAgents: agents,
       limit: limit ?? null,
       repeats,

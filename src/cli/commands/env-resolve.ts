@@ -1,5 +1,5 @@
 import { defineCommand } from "../command.ts";
-import { configFlag, modelFlags, searchDirFlag, selectorFlags } from "../flags.ts";
+import { agentTypeFlags, configFlag, modelFlags, searchDirFlag, selectorFlags } from "../flags.ts";
 
 export const envResolve = defineCommand({
   description:
@@ -7,6 +7,7 @@ export const envResolve = defineCommand({
   flags: {
     ...configFlag,
     ...selectorFlags,
+    ...agentTypeFlags,
     ...searchDirFlag,
     ...modelFlags,
     json: { kind: "switch", help: "print JSON" },

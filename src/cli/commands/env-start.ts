@@ -1,5 +1,5 @@
 import { defineCommand } from "../command.ts";
-import { configFlag, modelFlags, searchDirFlag, selectorFlags } from "../flags.ts";
+import { agentTypeFlags, configFlag, modelFlags, searchDirFlag, selectorFlags } from "../flags.ts";
 
 export const envStart = defineCommand({
   description:
@@ -8,6 +8,7 @@ export const envStart = defineCommand({
   flags: {
     ...configFlag,
     ...selectorFlags,
+    ...agentTypeFlags,
     ...searchDirFlag,
     ...modelFlags,
     watch: { kind: "switch", help: "restart a server when a file in its folder changes" },

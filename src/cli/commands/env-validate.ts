@@ -1,6 +1,7 @@
 import type { ResolvedConfig } from "../../config/resolve.ts";
 import { defineCommand } from "../command.ts";
 import {
+  agentTypeFlags,
   configFlag,
   jsonFlag,
   modelFlags,
@@ -19,6 +20,7 @@ export const envValidate = defineCommand({
   flags: {
     ...configFlag,
     ...selectorFlags,
+    ...agentTypeFlags,
     ...searchDirFlag,
     ...modelFlags,
     ...workloadKindFlag,

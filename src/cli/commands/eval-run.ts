@@ -1,6 +1,6 @@
 import { defineCommand } from "../command.ts";
 import { collectionKeys, servingKeys } from "../eval/keys.ts";
-import { configFlag, modelFlags, searchDirFlag, selectorFlags } from "../flags.ts";
+import { agentTypeFlags, configFlag, modelFlags, searchDirFlag, selectorFlags } from "../flags.ts";
 
 export const evalRun = defineCommand({
   description:
@@ -9,6 +9,7 @@ export const evalRun = defineCommand({
   flags: {
     ...configFlag,
     ...selectorFlags,
+    ...agentTypeFlags,
     ...searchDirFlag,
     "no-serve": { kind: "switch", help: "use servers that run already" },
     resume: { kind: "switch", key: "resume_from_cache", help: "go on with an interrupted run" },

@@ -8,6 +8,7 @@ export const collectionKeys = {
     help: "where results go; results/<agent>/<time>/rollouts.jsonl when absent",
   },
   input_jsonl_fpath: { type: "str", help: "rows to run; the config's example data when absent" },
+  agent_map: { type: "dict", help: "agents that run the rows of others: a map from names in rows to agents" },
   agent_name: { type: "str", help: "agent for rows that name none; found by itself when there is only one" },
   limit: { type: "int", minimum: 0, help: "input lines to take, before repeats; 0 takes all" },
   num_repeats: { type: "any", help: "rollouts per row, or a map from agent to number with _default" },

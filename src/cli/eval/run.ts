@@ -11,7 +11,7 @@ import { type EvaluationOptions, runEvaluation } from "../../run/run-evaluation.
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
 import { refuseUnusedModelUrl } from "../env/model-flags.ts";
-import { CommandKeysError } from "../usage-error.ts";
+import { CommandKeysError, UsageError } from "../usage-error.ts";
 import { type RunExport, startExport, uploadsRollouts } from "./exporting.ts";
 import { chooseInput } from "./input.ts";
 import { collectionKeys, servingKeys } from "./keys.ts";
@@ -51,6 +51,10 @@ async function withOwnServers(context: CommandContext): Promise<number> {
 }
 
 async function againstRunningServers(context: CommandContext): Promise<number> {
+  if (context.flags["agent-type"] !== undefined)
+    throw new UsageError(
+      "`--agent-type` cannot be combined with `--no-serve`: running servers keep their agents. Name a running agent with --agent.",
+    );
   const config = await context.resolve({ noModel: true, offline: true });
   const keys = readKeys(
     {

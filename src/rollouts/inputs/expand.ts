@@ -17,6 +17,8 @@ export interface ExpandOptions {
   inputPath: string;
   /** For rows that lack the key `agent_ref`. */
   agentName?: string | null;
+  /** Agents that take the place of those named in rows. */
+  agentMap?: Readonly<Record<string, string>>;
   /** The agents there are; rows for others are refused. Without it every name is believed. */
   knownAgents?: readonly string[];
   /** Input lines to take, before repeats; null and 0 mean all. */
@@ -116,6 +118,9 @@ function prepareRow(given: Row, line: JsonlLine, options: ExpandOptions): Row {
   }
   if (options.agentName && !Object.hasOwn(row, "agent_ref"))
     row = copyWith(row, { agent_ref: { name: options.agentName } });
+  const named = agentNameOf(row);
+  const other = named === undefined ? undefined : options.agentMap?.[named];
+  if (other !== undefined) row = copyWith(row, { agent_ref: { ...(row["agent_ref"] as Row), name: other } });
   const params = row["responses_create_params"];
   if (params === null || typeof params !== "object" || Array.isArray(params)) {
     const problem =

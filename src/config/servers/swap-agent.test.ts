@@ -1,0 +1,102 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { afterEach, expect, it } from "vitest";
+import { resolveConfig } from "../resolve.ts";
+
+const folders: string[] = [];
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+});
+
+const ENVIRONMENT = `
+quiz:
+  resources_servers:
+    quiz: {entrypoint: app.ts, domain: other}
+quiz_simple_agent:
+  responses_api_agents:
+    simple_agent:
+      entrypoint: app.ts
+      resources_server: {type: resources_servers, name: quiz}
+      model_server: {type: responses_api_models, name: policy_model}
+      max_steps: 3
+      datasets: [{name: example, type: example, jsonl_fpath: example.jsonl}]
+policy_model:
+  responses_api_models:
+    random_model: {entrypoint: app.ts}
+`;
+const HARNESS = `
+other_agent:
+  responses_api_agents:
+    other_agent:
+      entrypoint: app.ts
+      timeout: 5
+      resources_server: {type: resources_servers, name: "???"}
+      model_server: {type: responses_api_models, name: policy_model}
+`;
+
+async function resolve(files: string[], ...overrides: string[]) {
+  const folder = mkdtempSync(path.join(os.tmpdir(), "swap-"));
+  folders.push(folder);
+  const paths = files.map((text, index) => {
+    const file = path.join(folder, `${index}.yaml`);
+    writeFileSync(file, text);
+    return file;
+  });
+  const config = await resolveConfig({
+    overrides: [`+config_paths=[${paths.join(",")}]`, ...overrides],
+    cwd: folder,
+    offline: true,
+    env: {},
+  });
+  return { config, object: config.toObject() as Record<string, never> };
+}
+
+it("puts the agent without a resources server in the place of the environment's", async () => {
+  const { config, object } = await resolve([ENVIRONMENT, HARNESS]);
+  const agents = config.servers.filter(({ type }) => type === "responses_api_agents");
+  expect(agents.map(({ name, implementation }) => [name, implementation])).toEqual([
+    ["quiz_other_agent", "other_agent"],
+  ]);
+  expect(agents[0]?.config).toMatchObject({
+    timeout: 5,
+    resources_server: { name: "quiz" },
+    datasets: [{ name: "example" }],
+  });
+  expect(agents[0]?.config).not.toHaveProperty("max_steps");
+  expect(object["agent_map"]).toEqual({ quiz_simple_agent: "quiz_other_agent" });
+});
+
+it("applies overrides for the new name", async () => {
+  const { config } = await resolve(
+    [ENVIRONMENT, HARNESS],
+    "++quiz_other_agent.responses_api_agents.other_agent.timeout=9",
+  );
+  expect(config.servers.find(({ name }) => name === "quiz_other_agent")?.config).toMatchObject({
+    timeout: 9,
+  });
+});
+
+it("leaves a config without such an agent alone, and reports an agent that nothing can take in", async () => {
+  const { config } = await resolve([ENVIRONMENT]);
+  expect(config.servers.map(({ name }) => name)).toContain("quiz_simple_agent");
+  await expect(
+    resolve([HARNESS, ENVIRONMENT.replace(/quiz_simple_agent:[\s\S]*?(?=policy_model:\n {2}resp)/, "")]),
+  ).rejects.toThrow(/other_agent.responses_api_agents.other_agent.resources_server.name/);
+});
+
+it("refuses two candidates", async () => {
+  const second = HARNESS.replaceAll("other_agent", "third_agent");
+  await expect(resolve([ENVIRONMENT, HARNESS, second])).rejects.toThrow(
+    /Several agents name no resources server: 'other_agent', 'third_agent'/,
+  );
+});
+
+it("refuses agents that the environment does not allow, unless told otherwise", async () => {
+  const strict = ENVIRONMENT.replace("domain: other}", "domain: other, allowed_agents: [simple_agent]}");
+  await expect(resolve([strict, HARNESS])).rejects.toThrow(
+    /'quiz_other_agent' is a other_agent; 'quiz' accepts simple_agent[\s\S]*Select one of: simple_agent/,
+  );
+  const { config } = await resolve([strict, HARNESS], "+allow_unsupported_pairing=true");
+  expect(config.servers.map(({ name }) => name)).toContain("quiz_other_agent");
+});
