@@ -181,7 +181,11 @@ export default defineResourcesServer({
   const gym = await startGym(["--resources-server", "greeter", "--watch"]);
   await expect.poll(gym.output, ready).toContain("watching 1 server folders");
   const greet = async () => {
-    const reply = await fetch(`http://127.0.0.1:${port}/greet`, { method: "POST", body: "{}" });
+    const reply = await fetch(`http://127.0.0.1:${port}/greet`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: "{}",
+    });
     return ((await reply.json()) as { word: string }).word;
   };
   expect(await greet()).toBe("hello");

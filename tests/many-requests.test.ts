@@ -22,7 +22,7 @@ const done = () => { if (answered + failed === count) { console.log(JSON.stringi
 const open = (left) => {
   for (let i = 0; i < Math.min(200, left); i++) {
     const socket = net.connect(port, "127.0.0.1");
-    socket.on("connect", () => socket.write("POST /run HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\nContent-Length: 2\\r\\n\\r\\n{}"));
+    socket.on("connect", () => socket.write("POST /run HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: close\\r\\nContent-Length: 2\\r\\n\\r\\n{}"));
     let text = "";
     socket.on("data", (chunk) => { text += chunk; });
     socket.on("error", () => { failed++; done(); });

@@ -81,7 +81,11 @@ async function startServer(code: string, words: string[] = []) {
     });
   const ended = new Promise<number | null>((resolve) => child.once("exit", (exitCode) => resolve(exitCode)));
   const call = async (tool: string) => {
-    const reply = await fetch(`http://127.0.0.1:${port}/${tool}`, { method: "POST", body: "{}" });
+    const reply = await fetch(`http://127.0.0.1:${port}/${tool}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: "{}",
+    });
     return (await reply.json()) as { pids: number[] };
   };
   return { child, call, head, ended, output: () => output };

@@ -115,6 +115,12 @@ export const knownKeys = [
   { key: "policy_model_name", description: "Name of the model under test (`--model`)." },
   { key: "policy_model", description: "The conventional instance name of the model under test." },
   {
+    key: "allowed_hosts",
+    default: "[]",
+    description:
+      "Host names under which servers may be called besides localhost, addresses and the machine's own name. Needed behind a proxy or a DNS name; browsers of other sites are refused.",
+  },
+  {
     key: "error_on_almost_servers",
     default: "true",
     description: "Fails when a block looks like a server but does not fit the schema; `false` only warns.",

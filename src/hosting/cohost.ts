@@ -14,7 +14,7 @@ import type { LoopMonitor } from "./guards/loop-monitor.ts";
 import { profileDirectory } from "./guards/profiler.ts";
 import { ServerProfiles } from "./guards/server-profiles.ts";
 import type { Watchdog } from "./guards/watchdog.ts";
-import { withHostSettings } from "./host-settings.ts";
+import { allowedHostsOf, withHostSettings } from "./host-settings.ts";
 import { HttpEdge } from "./http-edge.ts";
 import { LinkEdge } from "./link-edge.ts";
 import { loadDefinition } from "./load-definition.ts";
@@ -113,9 +113,10 @@ export class CoHost {
         }),
       );
       if (options.listen !== false) {
+        const allowedHosts = allowedHostsOf(options.globalConfig);
         for (const instance of options.instances) {
           const app = apps.get(instance.name);
-          if (app) edges.push(await listen(app, instance));
+          if (app) edges.push(await listen(app, instance, allowedHosts));
         }
         if (link?.socketPath && apps.size > 0) host.#link = await LinkEdge.listen(apps, link.socketPath);
       }
@@ -229,11 +230,16 @@ function watchLoop(app: ServerApp, monitor: LoopMonitor, watchdog: Watchdog | un
   return app;
 }
 
-function listen(app: ServerApp, instance: HostedInstance): Promise<HttpEdge> {
+function listen(
+  app: ServerApp,
+  instance: HostedInstance,
+  allowedHosts: readonly string[],
+): Promise<HttpEdge> {
   const { max_body_mb: limit } = withHostSettings(instance, instance.config);
   return HttpEdge.listen(app, {
     host: instance.host,
     port: instance.port,
+    allowedHosts,
     ...(typeof limit === "number" && { bodyLimitBytes: limit * 1024 * 1024 }),
     ...(limit === null && { bodyLimitBytes: null }),
   });

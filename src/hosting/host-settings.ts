@@ -95,6 +95,18 @@ export function withHostSettings<Config extends Block>(
   );
 }
 
+/** Reads `allowed_hosts` of the config: host names under which servers may be called besides the usual ones. */
+export function allowedHostsOf(globalConfig: Block): string[] {
+  const given = globalConfig["allowed_hosts"] ?? [];
+  const hosts: unknown[] = Array.isArray(given) ? given : [given];
+  const bad = hosts.find((host) => typeof host !== "string" || !/^[^\s:/]+$/.test(host));
+  if (bad === undefined) return hosts as string[];
+  throw new GymError(
+    "SERVER_CONFIG",
+    `allowed_hosts must be a list of host names without scheme and port; ${JSON.stringify(bad)} is not one.`,
+  );
+}
+
 /** A sentence for each key that nearly is one the host reads; `own` are the keys the server reads itself. */
 export function* misspeltHostKeys(
   type: ServerType,

@@ -103,7 +103,7 @@ it("reads a body whose size is not announced, and refuses it once it is too larg
   expect(refused.statusCode).toBe(413);
   await refused.body.dump();
   // It never stops sending: the server does not wait for the end.
-  const endless = `POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${`64\r\n${"x".repeat(100)}\r\n`.repeat(20)}`;
+  const endless = `POST /echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n${`64\r\n${"x".repeat(100)}\r\n`.repeat(20)}`;
   expect(await raw(port, endless)).toMatch(/^HTTP\/1.1 413 /);
 });
 
@@ -132,18 +132,18 @@ it("tells every refusal in one form", async () => {
   expect(await raw(port, "GARBAGE\r\n\r\n")).toMatch(
     /^HTTP\/1.1 400 .*\{"detail":"this is no HTTP request"\}$/s,
   );
-  expect(await raw(port, `GET / HTTP/1.1\r\nHost: x\r\nX: ${"a".repeat(40_000)}\r\n\r\n`)).toMatch(
+  expect(await raw(port, `GET / HTTP/1.1\r\nHost: localhost\r\nX: ${"a".repeat(40_000)}\r\n\r\n`)).toMatch(
     /^HTTP\/1.1 431 .*\{"detail":"the request's headers are too large"\}$/s,
   );
   // A slow-loris client: it never finishes its headers, and does not keep its socket.
-  expect(await raw(port, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Le")).toMatch(
+  expect(await raw(port, "POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Le")).toMatch(
     /^HTTP\/1.1 408 .*\{"detail":"the request did not arrive in time"\}$/s,
   );
 });
 
 it("ends a request whose body never comes", async () => {
   const { port, seen } = await listen({ headersTimeoutMs: 200, requestTimeoutMs: 300 });
-  const reply = await raw(port, 'POST /hang HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"a":');
+  const reply = await raw(port, 'POST /hang HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{"a":');
   expect(reply).toMatch(/^HTTP\/1.1 408 /);
   expect(seen).toEqual([]);
 });
@@ -176,7 +176,7 @@ it("shuts down within its grace although a request hangs and a client never fini
   const { url, port, edge, seen } = await listen();
   const hanging = post(`${url}/hang`, "{}").catch(() => "cut off");
   const loris = connect(port, "127.0.0.1");
-  loris.write("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Le");
+  loris.write("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Le");
   loris.on("error", () => {});
   await expect.poll(() => seen.length).toBe(1);
   const started = performance.now();
@@ -207,4 +207,27 @@ it("answers also when the answer is too deep to be written", async () => {
   const reply = await request(`${url}/echo`, { method: "POST", body: "[".repeat(depth) + "]".repeat(depth) });
   expect([200, 422, 500]).toContain(reply.statusCode);
   await reply.body.dump();
+});
+
+it("refuses requests that a web page of another site makes through the user's browser", async () => {
+  const { url, port } = await listen({ allowedHosts: ["gym.example"] });
+  const send = async (headers: Record<string, string>) => {
+    const reply = await request(`${url}/echo`, { method: "POST", body: '{"input":"hi"}', headers });
+    return { status: reply.statusCode, body: await reply.body.json() };
+  };
+  const json = { "content-type": "application/json" };
+  const own = `127.0.0.1:${port}`;
+  expect(await send({ ...json })).toEqual({ status: 200, body: { input: "hi" } });
+  expect(await send({ ...json, host: "gym.example" })).toMatchObject({ status: 200 });
+  expect(await send({ ...json, host: "evil.example" })).toEqual({
+    status: 403,
+    body: {
+      detail:
+        "'evil.example' is not a name of this server. To allow it, add evil.example to allowed_hosts in the config.",
+    },
+  });
+  expect(await send({ ...json, origin: "http://evil.example" })).toMatchObject({ status: 403 });
+  expect(await send({ ...json, origin: "null" })).toMatchObject({ status: 403 });
+  expect(await send({ ...json, origin: `http://${own}` })).toMatchObject({ status: 200 });
+  expect(await send({ "content-type": "text/plain" })).toMatchObject({ status: 415 });
 });

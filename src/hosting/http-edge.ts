@@ -3,6 +3,7 @@ import type { Duplex } from "node:stream";
 import { parseCookieHeader } from "../calls/cookies.ts";
 import type { AppReply } from "../definitions/reply.ts";
 import { errorMessage, GymError } from "../errors.ts";
+import { type GuardOptions, jsonRefusalOf } from "../request-guard.ts";
 import type { ServerApp } from "./app.ts";
 import { EdgeCall } from "./edge-call.ts";
 import { parseBody } from "./parse-body.ts";
@@ -23,6 +24,8 @@ const BACKLOG = 16_384;
 export interface HttpEdgeOptions {
   host: string;
   port: number;
+  /** Host names besides the usual ones under which the server may be called. */
+  allowedHosts?: readonly string[];
   /** Null: no limit. */
   bodyLimitBytes?: number | null;
   /** How long a client may take to send its headers, and its whole request. */
@@ -35,12 +38,14 @@ export class HttpEdge {
   readonly #server: Server;
   readonly #app: ServerApp;
   readonly #bodyLimit: number;
+  readonly #guard: GuardOptions;
   readonly #inFlight = new Set<EdgeCall>();
 
   private constructor(app: ServerApp, options: HttpEdgeOptions) {
     const { bodyLimitBytes = DEFAULT_BODY_LIMIT_BYTES } = options;
     const { headersTimeoutMs = HEADERS_TIMEOUT_MS, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
     this.#app = app;
+    this.#guard = serverGuard(options.host, options.allowedHosts);
     this.#bodyLimit = bodyLimitBytes ?? Number.POSITIVE_INFINITY;
     const timeouts = {
       keepAliveTimeout: KEEP_ALIVE_MS,
@@ -90,11 +95,16 @@ export class HttpEdge {
 
   #read(request: IncomingMessage, response: ServerResponse): void {
     const { headers } = request;
+    const refusal = jsonRefusalOf(headers, this.#guard);
+    if (refusal) {
+      this.#refuse(response, refusal.status, refusal.reason);
+      return;
+    }
     const announced = headers["content-length"];
     if (announced === undefined && headers["transfer-encoding"] === undefined)
       return void this.#answer(request, response, "");
     if (announced !== undefined && Number(announced) > this.#bodyLimit) {
-      this.#refuse(response);
+      this.#refuse(response, 413, this.#tooLarge);
       return;
     }
     const chunks: Buffer[] = [];
@@ -104,7 +114,7 @@ export class HttpEdge {
       if (size > this.#bodyLimit) {
         request.removeAllListeners("data");
         request.removeAllListeners("end");
-        this.#refuse(response);
+        this.#refuse(response, 413, this.#tooLarge);
       } else chunks.push(chunk);
     });
     request.on("end", () => {
@@ -116,15 +126,14 @@ export class HttpEdge {
     request.on("error", () => response.destroy());
   }
 
-  /** What has not been read of the body yet stays unread. */
-  #refuse(response: ServerResponse): void {
+  get #tooLarge(): string {
     const limit = `${Number((this.#bodyLimit / (1024 * 1024)).toPrecision(3))} MB`;
-    void send(response, {
-      status: 413,
-      body: { detail: `the body is larger than ${limit}, the most this server takes (max_body_mb)` },
-      headers: { connection: "close" },
-      cookies: {},
-    });
+    return `the body is larger than ${limit}, the most this server takes (max_body_mb)`;
+  }
+
+  /** The rest of the body stays unread, so the connection is closed. */
+  #refuse(response: ServerResponse, status: number, detail: string): void {
+    void send(response, { status, body: { detail }, headers: { connection: "close" }, cookies: {} });
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse, text: string): Promise<void> {
@@ -148,6 +157,15 @@ export class HttpEdge {
       this.#inFlight.delete(call);
     }
   }
+}
+
+/** The guard of a server whose further host names stand in `allowed_hosts` of the config. */
+export function serverGuard(host: string, allowedHosts: readonly string[] = []): GuardOptions {
+  return {
+    host,
+    allowedHosts,
+    allowHint: (name) => `To allow it, add ${name} to allowed_hosts in the config.`,
+  };
 }
 
 function pathOf(url: string): string {

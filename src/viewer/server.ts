@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { errorMessage, GymError } from "../errors.ts";
+import { type GuardOptions, refusalOf } from "../request-guard.ts";
 import { answerApi } from "./api.ts";
 import { FileChangedError, ViewerError, ViewerRequestError } from "./errors.ts";
-import { type GuardOptions, refusalOf, SECURITY_HEADERS } from "./request-guard.ts";
 import type { ViewedRun } from "./viewed-run.ts";
 import type { WebFile } from "./web-files.ts";
 
@@ -12,7 +12,19 @@ const FURTHER_PORTS = 100;
 const MAX_CONNECTIONS = 256;
 const REQUEST_LIMIT_MS = 10_000;
 
-export interface ViewerOptions extends GuardOptions {
+/** Headers of every answer: nothing is loaded from elsewhere, no other site frames or reads the page. */
+const SECURITY_HEADERS: Readonly<Record<string, string>> = {
+  "content-security-policy":
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  "referrer-policy": "no-referrer",
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+};
+
+export interface ViewerOptions extends Omit<GuardOptions, "allowHint"> {
   port: number;
   webFiles: ReadonlyMap<string, WebFile>;
 }
@@ -96,8 +108,8 @@ export class ViewerServer {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse, signal: AbortSignal): Promise<void> {
-    const refusal = refusalOf(request.headers, this.#options);
-    if (refusal !== undefined) throw new ViewerRequestError(403, refusal);
+    const refusal = refusalOf(request.headers, { ...this.#options, allowHint });
+    if (refusal !== undefined) throw new ViewerRequestError(refusal.status, refusal.reason);
     if (request.method !== "GET" && request.method !== "HEAD")
       throw new ViewerRequestError(405, "The viewer only reads: use GET.");
     const [pathname = "/", search = ""] = (request.url ?? "/").split(/\?(.*)/s);
@@ -115,7 +127,11 @@ export class ViewerServer {
   }
 }
 
-/** A file that is written anew is no fault of anybody. */
+function allowHint(name: string): string {
+  return `Use localhost, or start the viewer with --allow-host ${name}.`;
+}
+
+/** A file that changes while it is read is a conflict, not an error of the viewer. */
 function statusOf(error: unknown): number {
   if (error instanceof ViewerRequestError) return error.status;
   return error instanceof FileChangedError ? 409 : 500;

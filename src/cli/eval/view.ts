@@ -1,5 +1,5 @@
 import path from "node:path";
-import { isLoopback } from "../../viewer/request-guard.ts";
+import { isLoopback } from "../../request-guard.ts";
 import { findRunFiles } from "../../viewer/run-files.ts";
 import { ViewerServer } from "../../viewer/server.ts";
 import { ViewedRun } from "../../viewer/viewed-run.ts";

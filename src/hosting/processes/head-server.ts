@@ -1,6 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, STATUS_CODES } from "node:http";
-import { ListenError } from "../http-edge.ts";
+import { jsonRefusalOf } from "../../request-guard.ts";
+import { ListenError, serverGuard } from "../http-edge.ts";
 
 /** Header with which a process shows that it belongs to the run. */
 export const HEAD_TOKEN_HEADER = "x-nemo-gym-token";
@@ -27,6 +28,7 @@ export interface InstanceRecord {
 export interface HeadServerOptions {
   host: string;
   port: number;
+  allowedHosts?: readonly string[];
   /** The config with secrets masked, for all callers. */
   publicYaml: string;
   /** The whole config, for callers with the token. */
@@ -51,7 +53,14 @@ export class HeadServer {
       ],
       ["/server_instances", () => this.#instances],
     ]);
+    const guard = serverGuard(options.host, options.allowedHosts);
     this.#server = createServer((request, response) => {
+      const refusal = jsonRefusalOf(request.headers, guard);
+      if (refusal) {
+        response.writeHead(refusal.status, { "content-type": "application/json", connection: "close" });
+        response.end(JSON.stringify({ detail: refusal.reason }));
+        return;
+      }
       const path = (request.url ?? "/").split("?")[0] ?? "/";
       const answer = routes.get(path);
       const isRead = request.method === "GET" || request.method === "HEAD";

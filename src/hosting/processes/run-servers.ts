@@ -9,6 +9,7 @@ import { ServerExitError } from "../guards/exit-guard.ts";
 import { type LoopLag, LoopMonitor } from "../guards/loop-monitor.ts";
 import { captureOutput } from "../guards/output-capture.ts";
 import { Watchdog, watchdogLimits } from "../guards/watchdog.ts";
+import { allowedHostsOf } from "../host-settings.ts";
 import { ListenError } from "../http-edge.ts";
 import { checkPorts } from "./check-ports.ts";
 import { fileFinder } from "./find-file.ts";
@@ -223,6 +224,7 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
     if (options.head) {
       head = await HeadServer.listen({
         ...options.head,
+        allowedHosts: allowedHostsOf(globalConfig),
         publicYaml: options.publicConfigYaml,
         privateYaml: options.configYaml,
         token: headToken,

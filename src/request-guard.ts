@@ -1,0 +1,83 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { isIP } from "node:net";
+import os from "node:os";
+
+/**
+ * Keeps web pages from using a server through the browser of its user. A page whose name was pointed at this machine (DNS
+ * rebinding) shows in `Host`. A page that calls across sites shows in `Origin` or `Sec-Fetch-Site`, or sends one of the
+ * content types for which browsers do not ask first. Programs send no `Origin`.
+ */
+export interface GuardOptions {
+  /** The address the server listens on. */
+  host: string;
+  /** Further host names under which the server may be reached, as behind a proxy. */
+  allowedHosts?: readonly string[];
+  /** Tells the user how to allow a host name. */
+  allowHint: (name: string) => string;
+}
+
+export interface Refusal {
+  status: 403 | 415;
+  reason: string;
+}
+
+/** Whether an address is only reachable from this machine. */
+export function isLoopback(host: string): boolean {
+  const name = host.replace(/^\[|\]$/g, "");
+  return (
+    name === "localhost" || name.endsWith(".localhost") || name === "::1" || /^127(\.\d+){3}$/.test(name)
+  );
+}
+
+const OTHER_SITE: Refusal = { status: 403, reason: "The request comes from another site." };
+
+/** Returns why a request is refused by its `Host` or `Origin`. Ports are not compared, because tunnels change them. */
+export function refusalOf(headers: IncomingHttpHeaders, options: GuardOptions): Refusal | undefined {
+  const name = hostName(headers.host);
+  if (name === undefined) return { status: 403, reason: "The request has no valid Host header." };
+  if (!isKnown(name, options)) {
+    return { status: 403, reason: `'${name}' is not a name of this server. ${options.allowHint(name)}` };
+  }
+  const { origin } = headers;
+  if (origin === undefined) return undefined;
+  const from = originName(origin);
+  const isOwn = from !== undefined && (from === name || isAllowed(from, options));
+  return isOwn ? undefined : OTHER_SITE;
+}
+
+/** Content types that a page may send to another site without the site's consent. */
+const PAGE_CONTENT_TYPE = /^\s*(?:text\/plain|application\/x-www-form-urlencoded|multipart\/form-data)\b/i;
+
+/** The same for a server that takes JSON: also refuses requests across sites without `Origin`, and content types of forms. */
+export function jsonRefusalOf(headers: IncomingHttpHeaders, options: GuardOptions): Refusal | undefined {
+  const refusal = refusalOf(headers, options);
+  if (refusal) return refusal;
+  if (headers["sec-fetch-site"] === "cross-site" && headers["sec-fetch-mode"] !== "navigate")
+    return OTHER_SITE;
+  const type = headers["content-type"];
+  if (type !== undefined && PAGE_CONTENT_TYPE.test(type)) {
+    return { status: 415, reason: `The content type is '${type.slice(0, 100)}'. Send application/json.` };
+  }
+  return undefined;
+}
+
+function isKnown(name: string, options: GuardOptions): boolean {
+  const { host } = options;
+  if (isLoopback(name) || name === host.toLowerCase() || isAllowed(name, options)) return true;
+  if (isLoopback(host)) return false;
+  // Only a name can be pointed at another machine, not an address.
+  return isIP(name) !== 0 || name === os.hostname().toLowerCase();
+}
+
+function isAllowed(name: string, { allowedHosts = [] }: GuardOptions): boolean {
+  return allowedHosts.some((allowed) => allowed.toLowerCase() === name);
+}
+
+function hostName(header: string | undefined): string | undefined {
+  const match = /^(\[[0-9a-f:.]+\]|[^:/?#@\s]+)(?::\d{1,5})?$/i.exec(header ?? "");
+  return match?.[1]?.replace(/^\[|\]$/g, "").toLowerCase();
+}
+
+function originName(origin: string): string | undefined {
+  return hostName(/^https?:\/\/(.+)$/i.exec(origin)?.[1]);
+}
