@@ -45,8 +45,13 @@ describe("what a verifier returns", () => {
     });
   });
 
-  it.each([[0.5], [true], [-3]])("takes %j", async (reward) => {
-    expect(await verified({ reward })).toMatchObject({ status: 200, body: { reward } });
+  it.each([
+    [0.5, 0.5],
+    [-3, -3],
+    [true, 1],
+    [false, 0],
+  ])("takes %j", async (reward, sent) => {
+    expect(await verified({ reward })).toMatchObject({ status: 200, body: { reward: sent } });
   });
 
   it("masks a sample at the top level and where NeMo RL reads it", async () => {

@@ -5,20 +5,17 @@ import { HttpError } from "./errors.ts";
 const MAX_QUOTED = 100;
 
 /**
- * The score of a verifier's result; a boolean counts as a number. What cannot be one fails the rollout, and trying again would
- * not help. Infinity and NaN have no place in JSON: they leave as null, as from the Python original, and the collector fails the rollout.
+ * Returns the score of a verifier's result; a boolean becomes 1 or 0. Anything else that is not a number fails the rollout for
+ * good. JSON has no Infinity and NaN: they are sent as null, as by the Python original, and the collector fails the rollout.
  */
-export function rewardOf(
-  result: unknown,
-  server: { name: string; log: Logger },
-): number | boolean | null | undefined {
+export function rewardOf(result: unknown, server: { name: string; log: Logger }): number | null | undefined {
   const reward = (result as JsonObject | null | undefined)?.["reward"];
   if (typeof reward === "number") {
     if (Number.isFinite(reward)) return reward;
     server.log.error(`/verify: the reward is ${reward}, which is sent as null: the rollout does not count`);
     return null;
   }
-  if (typeof reward === "boolean") return reward;
+  if (typeof reward === "boolean") return Number(reward);
   if (reportsFailure(result)) return undefined;
   throw unusable(
     `${server.name}: verify returned ${quote(result, reward)}; it must give a number`,
@@ -26,15 +23,15 @@ export function rewardOf(
   );
 }
 
-/** The reward of one step of an episode; none is 0. */
-export function stepRewardOf(reward: unknown, server: { name: string; log: Logger }): number | boolean {
+/** Returns the reward of one step of an episode; a missing one is 0. */
+export function stepRewardOf(reward: unknown, server: { name: string; log: Logger }): number {
   if (typeof reward === "number" && Number.isFinite(reward)) return reward;
   if (reward === undefined || reward === null) return 0;
-  if (typeof reward === "boolean") return reward;
+  if (typeof reward === "boolean") return Number(reward);
   throw unusable(`${server.name}: step returned the reward ${show(reward)}; it must be a number`, server.log);
 }
 
-/** Whether the verifier itself says that the rollout failed: such a result needs no score. */
+/** Whether the verifier itself reports that the rollout failed. Such a result needs no score. */
 function reportsFailure(result: unknown): boolean {
   const { _ng_failure_class, _ng_no_persist } = (result ?? {}) as JsonObject;
   return (_ng_failure_class ?? null) !== null || Boolean(_ng_no_persist);

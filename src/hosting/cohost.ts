@@ -49,6 +49,8 @@ export interface CoHostOptions {
   profileSuffix?: string;
   /** Workers of one server make session ids that lead back to them. */
   newSessionId?: () => string;
+  /** Workers of one server sign MCP tokens with the same secret. */
+  mcpSecret?: string;
   /** A worker looks at a request before its app does. */
   intercept?: (app: ServerApp) => ServerApp;
   listen?: boolean;
@@ -184,6 +186,7 @@ async function createHostedApp(
       }),
       serverTypes: new Map(options.instances.map(({ name, type }) => [name, type])),
       ...(options.newSessionId && { newSessionId: options.newSessionId }),
+      ...(options.mcpSecret !== undefined && { mcpSecret: options.mcpSecret }),
     },
   );
   const watched = options.monitor ? watchLoop(app, options.monitor, options.watchdog) : app;

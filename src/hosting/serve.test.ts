@@ -59,7 +59,9 @@ describe("ServerApp", () => {
 
   it("fails, and does not keep its caller waiting, when a worker cannot pass a body on", async () => {
     const socketDirectory = await mkdtemp(path.join(tmpdir(), "serve-"));
-    const workers = [0, 1].map((index) => sessionAffinity({ index, count: 2, socketDirectory }));
+    const workers = [0, 1].map((index) =>
+      sessionAffinity({ index, count: 2, socketDirectory, mcpSecret: "" }),
+    );
     try {
       const apps = workers.map((worker) =>
         worker.intercept(

@@ -21,6 +21,7 @@ export interface AppHost {
   implementation: string;
   verifyInPool?: VerifyRunner;
   newSessionId?: () => string;
+  mcpSecret?: string;
   /** Kinds of servers that the config of the run may not describe. */
   serverTypes?: ReadonlyMap<string, ServerType>;
 }

@@ -31,6 +31,7 @@ export interface ResourcesAppHost {
   implementation: string;
   verifyInPool?: VerifyRunner;
   newSessionId?: () => string;
+  mcpSecret?: string;
 }
 
 /** Makes a running resources server out of its definition. */
@@ -79,7 +80,7 @@ export function createResourcesApp(
     },
   };
   if ((server.config as { expose_tools_over_mcp?: unknown } | null)?.expose_tools_over_mcp === true) {
-    new McpExposure(parts, options, server).install();
+    new McpExposure(parts, options, server, host.mcpSecret).install();
   }
   return new ServerApp(parts);
 }

@@ -10,7 +10,7 @@ export interface McpToken {
   tools: string[] | null;
 }
 
-/** Signs a session token in the original's format, so that either side can read the other's. */
+/** Signs a session token in the original's format. */
 export function signMcpToken(secret: string, token: McpToken): string {
   const json = Buffer.from(JSON.stringify({ sid: token.sid, tools: token.tools }));
   const packed = deflateSync(json);

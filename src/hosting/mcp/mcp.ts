@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import type { z } from "zod";
 import { Deadline } from "../../calls/deadline.ts";
 import type { ServerContext } from "../../calls/server-context.ts";
@@ -40,6 +41,7 @@ export class McpExposure {
   readonly #parts: AppParts;
   readonly #options: ResourcesServerDefinition["options"];
   readonly #tools: Map<string, McpTool>;
+  /** Known to this server alone: whoever could sign a token could lift the restriction to `allowedTools`. */
   readonly #secret: string;
   /** How long a tool may take: no agent stands between it and the client. */
   readonly #limitMs: number | null;
@@ -48,11 +50,12 @@ export class McpExposure {
     parts: AppParts,
     options: ResourcesServerDefinition["options"],
     { config, globalConfig }: Pick<ServerContext<unknown>, "config" | "globalConfig">,
+    secret: string = randomBytes(32).toString("base64url"),
   ) {
     this.#parts = parts;
     this.#options = options;
     this.#limitMs = callLimits(globalConfig).toolCallMs;
-    this.#secret = `${parts.className}___${parts.name}`;
+    this.#secret = secret;
     this.#tools = this.#harvest(config);
   }
 

@@ -17,7 +17,7 @@ export interface StartMessage {
   /** Sockets the processes of the run call each other on: its own unless several share it, and by server. */
   link?: { socketPath?: string; sockets: [server: string, path: string][] };
   /** Set for one worker of several. */
-  worker?: { index: number; count: number; socketDirectory: string };
+  worker?: { index: number; count: number; socketDirectory: string; mcpSecret: string };
 }
 
 /** What a server process reports back. */

@@ -47,7 +47,10 @@ async function start(message: StartMessage): Promise<() => Promise<void>> {
     monitor,
     watchdog,
     ...(message.link && { link: { ...message.link, sockets: new Map(message.link.sockets) } }),
-    ...(message.worker && { profileSuffix: `.${message.worker.index}` }),
+    ...(message.worker && {
+      profileSuffix: `.${message.worker.index}`,
+      mcpSecret: message.worker.mcpSecret,
+    }),
     ...(affinity && { newSessionId: affinity.newSessionId, intercept: affinity.intercept }),
   };
   const host = await CoHost.start(options);

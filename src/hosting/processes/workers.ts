@@ -1,5 +1,5 @@
 import cluster, { type Worker } from "node:cluster";
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -13,10 +13,12 @@ import type { ServerMessage, StartMessage } from "./messages.ts";
 import { workerCount } from "./placement.ts";
 import { endBecause, exitText } from "./server-ending.ts";
 
-/** Runs one server as several processes on one port; gives back how to stop them. */
+/** Runs one server as several processes on one port. Returns a function that stops them. */
 export async function forkWorkers(message: StartMessage): Promise<() => Promise<void>> {
   const count = workerCount(message.instance);
   const socketDirectory = makeSocketDirectory("workers-");
+  // All workers of a server read the tokens that any of them signs.
+  const mcpSecret = randomBytes(32).toString("base64url");
   const cleanUp = () => rmSync(socketDirectory, { recursive: true, force: true });
   process.once("exit", cleanUp);
   cluster.setupPrimary({
@@ -31,7 +33,8 @@ export async function forkWorkers(message: StartMessage): Promise<() => Promise<
       workers.push(worker);
       return new Promise<void>((resolve, reject) => {
         worker.on("message", (reply: ServerMessage) => {
-          if (reply.type === "loaded") worker.send({ ...message, worker: { index, count, socketDirectory } });
+          if (reply.type === "loaded")
+            worker.send({ ...message, worker: { index, count, socketDirectory, mcpSecret } });
           else if (reply.type === "ready") resolve();
           else if (reply.type === "failed") reject(new GymError("SERVER_START", reply.message));
           else process.send?.(reply);

@@ -35,8 +35,14 @@ describe("outcomeOfReply", () => {
     expect(failureOf(outcome)).toMatchObject({ message: expect.stringContaining(shown) });
   });
 
-  it.each([[1], [true], [-0.5], [undefined]])("completes with the reward %j", (reward) => {
-    expect(outcomeOfReply({ reward })).toMatchObject({ status: "completed" });
+  it.each([
+    [1, 1],
+    [-0.5, -0.5],
+    [undefined, undefined],
+    [true, 1],
+    [false, 0],
+  ])("completes with the reward %j, written as %j", (reward, written) => {
+    expect(outcomeOfReply({ reward })).toMatchObject({ status: "completed", row: { reward: written } });
   });
 
   it("reads a judge failure", () => {

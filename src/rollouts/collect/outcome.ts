@@ -48,7 +48,7 @@ export class DeadlineExceeded extends GymError {
   }
 }
 
-/** Reads the sentinels and the reward of a successful reply; `server` gave it. */
+/** Reads the sentinels and the reward of a successful reply of `server`. */
 export function outcomeOfReply(reply: unknown, server: string): Outcome {
   if (reply === null || typeof reply !== "object" || Array.isArray(reply)) {
     return failed({
@@ -73,12 +73,11 @@ export function outcomeOfReply(reply: unknown, server: string): Outcome {
   return { status: "failed", failure, row, persist: !lost };
 }
 
-/** An agent that does not score leaves the reward out; one that is there must count. Null is what NaN becomes in JSON. */
+/** An agent that does not score leaves the reward out. A reward must be a number or a boolean; null stands for NaN. */
 function outcomeOfScore(row: Row, server: string): Outcome {
   const { reward } = row;
-  if (
-    typeof reward === "number" ? Number.isFinite(reward) : typeof reward === "boolean" || reward === undefined
-  )
+  if (typeof reward === "boolean") return { status: "completed", row: { ...row, reward: Number(reward) } };
+  if (reward === undefined || (typeof reward === "number" && Number.isFinite(reward)))
     return { status: "completed", row };
   const shown = reward === null || typeof reward === "number" ? `${reward}` : describe(reward);
   const message = `${server} answered with a reward that is no number: ${shown}. A verifier that gives NaN or Infinity is sent as null.`;
