@@ -306,3 +306,40 @@ describe("cookies", () => {
     expect(cookies).toMatchObject(seeded.cookies);
   });
 });
+
+describe("turns whose tokens drift", () => {
+  const tokens = (prompt: number[], generation: number[]) => ({
+    prompt_token_ids: prompt,
+    generation_token_ids: generation,
+    generation_log_probs: generation.map(() => -1),
+  });
+  const rollout = (secondPrompt: number[], token_drift?: string) =>
+    run(
+      [
+        answer([{ ...functionCallItem("add", {}), ...tokens([1], [2]) }]),
+        answer([{ ...messageItem("done"), ...tokens(secondPrompt, [5]) }]),
+      ],
+      { config: { ...(token_drift && { token_drift }) } },
+    );
+  const withIds = (response: { output: { generation_token_ids?: unknown }[] }) =>
+    response.output.filter((item) => item.generation_token_ids !== undefined).length;
+
+  it("are reported in the result, and nothing is said where none do", async () => {
+    expect((await rollout([1, 2, 3])).reply.body).not.toHaveProperty("_ng_turn_boundaries");
+    const { reply, response } = await rollout([1, 9, 3]);
+    expect(reply.body).toMatchObject({ reward: 0.5, _ng_turn_boundaries: { extend: 0, fork: 1, lost: 0 } });
+    expect(reply.body).not.toHaveProperty("mask_sample");
+    expect(withIds(response)).toBe(2);
+  });
+
+  it("are masked, cut off or refused when asked for", async () => {
+    const masked = await rollout([1, 9, 3], "mask");
+    expect(masked.reply.body).toMatchObject({ mask_sample: true, instance_config: { mask_sample: true } });
+    const cut = await rollout([1, 9, 3], "truncate");
+    expect(withIds(cut.response)).toBe(1);
+    expect(cut.reply.body.reward).toBe(0.5);
+    const { reply } = await rollout([1, 9, 3], "strict");
+    expect(reply.status).toBe(422);
+    expect(reply.body.error).toMatchObject({ class: "token_drift", retryable: false });
+  });
+});

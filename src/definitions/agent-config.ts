@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { laxBool, laxFloat, laxInt } from "../wire/schemas/lax.ts";
 import { MAX_EMPTY_TURNS } from "./empty-turns.ts";
+import { tokenDrift } from "./token-drift.ts";
 
 /** A reference to another server of the run. */
 const serverRef = <T extends string>(type: T) => z.looseObject({ type: z.literal(type), name: z.string() });
@@ -18,6 +19,7 @@ export const agentConfig = z.looseObject({
   skip_verification: laxBool().default(false),
   skip_verification_reward: laxFloat().default(0),
   token_id_capture: laxBool().default(false),
+  token_drift: tokenDrift,
 });
 
 /** Config of an agent that loops between a model and the tools of a resources server. */

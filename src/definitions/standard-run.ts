@@ -8,12 +8,14 @@ import { materializeCreateParams, materializeResponse } from "../wire/schemas/ma
 import type { ResponseCreateParams } from "../wire/schemas/responses.ts";
 import type { AgentReply, RolloutScope } from "./define-agent.ts";
 import { Reply } from "./reply.ts";
+import { driftingResponse, driftingResult, driftOf, type TokenDrift } from "./token-drift.ts";
 
 /** What the standard run reads of an agent's config. */
 export interface StandardRunConfig {
   resources_server: { name: string };
   skip_verification?: boolean;
   skip_verification_reward?: number;
+  token_drift?: TokenDrift;
 }
 
 export interface StandardRunArgs {
@@ -44,11 +46,18 @@ export async function standardRun(args: StandardRunArgs): Promise<JsonObject | R
     idempotent: true,
   });
   const { response: answered, cookies: answeredCookies } = await args.respond(params, seeded.cookies);
-  const { response, trajectory } = takeTrajectory(answered);
+  const { response: whole, trajectory } = takeTrajectory(answered);
+  const drift = driftOf(whole);
+  const policy = config.token_drift ?? "fork";
+  const response = drift ? driftingResponse(whole, drift, policy) : whole;
+  const finished = (result: JsonObject): JsonObject => {
+    const told = drift ? driftingResult(result, drift, policy) : result;
+    return trajectory ? finishTrajectory(told, trajectory, args.row) : told;
+  };
   if (config.skip_verification) {
     const reward = config.skip_verification_reward ?? 0;
     const result = { ...row, response: materializeResponse(response), reward, verification_skipped: true };
-    return trajectory ? finishTrajectory(result, trajectory, args.row) : result;
+    return finished(result);
   }
   rollout.onStage("verify");
   const verified = await callServer(client, {
@@ -60,7 +69,7 @@ export async function standardRun(args: StandardRunArgs): Promise<JsonObject | R
     signal,
     idempotent: true,
   });
-  if (trajectory) return finishTrajectory(verified.json() as JsonObject, trajectory, args.row);
+  if (trajectory || drift) return finished(verified.json() as JsonObject);
   const passedOn = new Reply(verified.payload());
   verified.release?.();
   return passedOn;

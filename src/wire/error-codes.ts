@@ -27,6 +27,12 @@ export const openaiErrorCodes = [
     fix: "Let the engine return log-probabilities with token ids, or turn `return_token_id_information` off.",
   },
   {
+    code: "TOKEN_SEQUENCE",
+    class: "TokenSequenceError",
+    when: "The token ids of a rollout cannot be trained on: its calls do not continue each other, or a list is missing or too short.",
+    fix: "Export with `--token-drift fork` or `truncate`, or let the engine keep the tokens of earlier turns.",
+  },
+  {
     code: "SSE_LIMIT",
     class: "SseError",
     when: "An event of a stream is longer than the limit.",

@@ -6,8 +6,8 @@ const number = (key: string, help: string) => ({ kind: "value", key, metavar: "X
 
 export const evalExport = defineCommand({
   description:
-    "Turn rollouts into training data: conversations (sft, chat, trl), pairs (dpo), tasks to be rolled out again (verl, nemo-rl) or a flat " +
-    "table (csv, parquet). Rows that cannot be exported are reported with their line, never dropped silently.",
+    "Turn rollouts into training data: conversations (sft, chat, trl), pairs (dpo), tasks to be rolled out again (verl, nemo-rl), " +
+    "training sequences of token ids (skyrl, prime-rl; trl, verl and nemo-rl with --tokens), trajectories (art) or a flat table (csv, parquet). Rows that cannot be exported are reported with their line, never dropped silently.",
   flags: {
     rollouts: {
       kind: "text",
@@ -64,6 +64,22 @@ export const evalExport = defineCommand({
       choices: exportKeys.reasoning.choices,
       help: "reasoning as <think> blocks (default), or left out",
     },
+    tokens: {
+      kind: "switch",
+      key: "tokens",
+      help: "trl, verl, nemo-rl: training sequences of token ids instead of texts and tasks",
+    },
+    "token-drift": {
+      kind: "text",
+      key: "token_drift",
+      choices: exportKeys.token_drift.choices,
+      help: "calls that do not continue each other: several sequences (fork, default), the first one, or an invalid row",
+    },
+    "verify-tokens": {
+      kind: "switch",
+      key: "verify_tokens",
+      help: "read the export back and compare its token ids with the rollouts",
+    },
     strict: { kind: "switch", help: "exit with 1 when any row is invalid" },
     ...jsonFlag,
   },
@@ -71,6 +87,7 @@ export const evalExport = defineCommand({
   examples: [
     "gym eval export --rollouts out.jsonl --format sft --reward-min 1 --best-of 1",
     "gym eval export --rollouts out.jsonl --format dpo --pairs all --min-margin 0.5 -o pairs.jsonl",
+    "gym eval export --rollouts out.jsonl --format verl --tokens --verify-tokens",
     "gym eval export --rollouts out.jsonl --format nemo-rl --pass-rate-min 0.1 --pass-rate-max 0.9",
   ],
   resolve: { noModel: true, offline: true },

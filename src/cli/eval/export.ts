@@ -29,6 +29,9 @@ export async function exportRun(context: CommandContext): Promise<number> {
     outputPath,
     format: keys.format,
     reasoning: keys.reasoning,
+    tokens: keys.tokens,
+    tokenDrift: keys.token_drift,
+    verifyTokens: keys.verify_tokens,
     ...(given !== undefined && { materializedInputsPath: await rolloutFile(context, given, "--inputs") }),
     filters: {
       ...(keys.reward_min !== undefined && { rewardMin: keys.reward_min }),
@@ -72,9 +75,13 @@ function printReport(
 ): void {
   const { out, err, json, terminal } = context;
   if (json) {
-    const { invalidRows, tasksWithoutPair, ...counts } = report;
-    const pairs = format === "dpo" ? { tasks_without_pair: tasksWithoutPair } : {};
-    out(JSON.stringify({ format, output: outputPath, ...counts, ...pairs, invalid_rows: invalidRows }));
+    const { invalidRows, tasksWithoutPair, forkedRollouts, verifiedTokens, ...counts } = report;
+    const about = {
+      ...(format === "dpo" && { tasks_without_pair: tasksWithoutPair }),
+      ...(forkedRollouts !== undefined && { forked_rollouts: forkedRollouts }),
+      ...(verifiedTokens && { verified_tokens: verifiedTokens }),
+    };
+    out(JSON.stringify({ format, output: outputPath, ...counts, ...about, invalid_rows: invalidRows }));
     return;
   }
   for (const { line, problem } of report.invalidRows.slice(0, MAX_SHOWN))
@@ -90,6 +97,12 @@ function printReport(
     [best_of, "not among the best"],
   ].flatMap(([count, what]) => (count === 0 ? [] : [`${count} ${what}`]));
   if (filtered.length > 0) out(`Filtered out: ${filtered.join(", ")}`);
+  if (report.forkedRollouts) out(`Rollouts with several sequences: ${report.forkedRollouts}`);
+  const { verifiedTokens: verified } = report;
+  if (verified)
+    out(
+      `Read back: ${verified.sequences} sequences, ${verified.tokens} tokens (${verified.trained} trained on), all equal to the rollouts`,
+    );
   if (report.tasksWithoutPair > 0) out(`Tasks without a pair: ${report.tasksWithoutPair}`);
   if (report.invalid > 0) out(terminal.yellow(`Invalid rows: ${report.invalid}`));
 }

@@ -94,9 +94,17 @@ export const exportKeys = {
   format: {
     type: "str",
     required: true,
-    choices: ["sft", "dpo", "chat", "trl", "verl", "nemo-rl", "csv", "parquet"],
+    choices: ["sft", "dpo", "chat", "trl", "verl", "nemo-rl", "skyrl", "prime-rl", "art", "csv", "parquet"],
     help: "what to write",
   },
+  tokens: { type: "bool", default: false, help: "trl, verl, nemo-rl: training sequences of token ids" },
+  token_drift: {
+    type: "str",
+    choices: ["fork", "truncate", "strict"],
+    default: "fork",
+    help: "calls that do not continue each other: several sequences, the first one, or an invalid row",
+  },
+  verify_tokens: { type: "bool", default: false, help: "read the export back and compare its token ids" },
   reward_min: { type: "float", help: "only rollouts with at least this reward" },
   reward_max: { type: "float", help: "only rollouts with at most this reward" },
   pass_rate_min: { type: "float", help: "only tasks of which at least this share passes" },

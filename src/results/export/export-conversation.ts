@@ -14,6 +14,8 @@ export interface Conversation {
 export interface ConversationOptions {
   /** Reasoning becomes `<think>` blocks (default), or is left out. */
   reasoning?: "think" | "drop";
+  /** Leave the token lists on the assistant messages (default: no). */
+  tokens?: boolean;
 }
 
 /** Reads the conversation of a rollout row; throws with the reason when it has none. */
@@ -28,7 +30,9 @@ export function conversationOf(row: Row, options: ConversationOptions = {}): Con
   const request = convertResponsesToChat({ input, instructions, tools } as unknown as ResponseCreateParams);
   const items =
     options.reasoning === "drop" ? output.filter((item) => (item as Row)["type"] !== "reasoning") : output;
-  const answer = convertResponsesToChat({ input: items } as unknown as ResponseCreateParams);
+  const answer = convertResponsesToChat({ input: items } as unknown as ResponseCreateParams, {
+    ...(options.tokens && { returnTokenIds: true }),
+  });
   return {
     prompt: request.messages.map(withPlainText),
     completion: answer.messages.map(withPlainText),

@@ -14,11 +14,11 @@ export interface ExportedRollout {
 }
 
 /** A number that Python readers take for a float even when it is whole. */
-function asFloat(value: number): number | PyFloat {
+export function asFloat(value: number): number | PyFloat {
   return Number.isInteger(value) ? new PyFloat(value) : value;
 }
 
-function identity({ row, task, candidate }: ExportedRollout): Row {
+export function identity({ row, task, candidate }: ExportedRollout): Row {
   return {
     reward: asFloat(candidate.reward),
     task_index: task.taskIndex,
@@ -152,7 +152,7 @@ function messagesOf({ prompt, completion }: Conversation): ChatMessage[] {
   return [...prompt, ...completion];
 }
 
-function toolsOf({ tools }: Conversation): { tools?: ChatTool[] } {
+export function toolsOf({ tools }: Conversation): { tools?: ChatTool[] } {
   return tools ? { tools } : {};
 }
 

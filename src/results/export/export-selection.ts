@@ -49,6 +49,11 @@ export class ExportSelection {
     return this.tasks.get(taskIndex)?.some((candidate) => candidate.rolloutIndex === rolloutIndex) ?? false;
   }
 
+  /** The rollout, if it passed. */
+  find(taskIndex: number, rolloutIndex: number): Candidate | undefined {
+    return this.tasks.get(taskIndex)?.find((candidate) => candidate.rolloutIndex === rolloutIndex);
+  }
+
   add(taskIndex: number, candidate: Candidate, row: Row): void {
     if (!this.filters.includeMasked && isTruthy(row["mask_sample"])) {
       this.filtered.masked++;

@@ -69,6 +69,95 @@ const withTools = rollout(0, 0, 1, {
   },
 });
 
+/** A rollout of two calls; with `drift` the second prompt departs from the first call's tokens. */
+function tokenRollout(task: number, index: number, drift = false): Row {
+  const output = [
+    {
+      type: "function_call",
+      call_id: "c1",
+      name: "add",
+      arguments: "{}",
+      prompt_token_ids: [1, 2],
+      generation_token_ids: [3, 4],
+      generation_log_probs: [0, -0.5],
+    },
+    { type: "function_call_output", call_id: "c1", output: "5" },
+    {
+      ...said("five"),
+      prompt_token_ids: drift ? [1, 9, 3, 4, 5] : [1, 2, 3, 4, 5],
+      generation_token_ids: [6],
+      generation_log_probs: [-1],
+    },
+  ];
+  return rollout(task, index, 1, { response: { output } });
+}
+
+describe("exports of token ids", () => {
+  it.each(["trl", "verl", "nemo-rl", "skyrl", "prime-rl"] as const)(
+    "are what the rollouts hold: %s",
+    async (format) => {
+      const rows = [tokenRollout(0, 0), tokenRollout(0, 1, true), tokenRollout(1, 0)];
+      const { records, report, text } = await exported(rows, format, { tokens: true, verifyTokens: true });
+      expect(
+        records.map((record) => [record["task_index"], record["rollout_index"], record["sequence_index"]]),
+      ).toEqual([
+        [0, 0, 0],
+        [0, 1, 0],
+        [0, 1, 1],
+        [1, 0, 0],
+      ]);
+      expect(report).toMatchObject({ written: 4, invalid: 0, forkedRollouts: 1 });
+      expect(report.verifiedTokens).toEqual({ sequences: 4, tokens: 6 + 4 + 6 + 6, trained: 3 + 2 + 1 + 3 });
+      expect(text).toMatch(/"reward(s|_score)?":1\.0/);
+      expect(text).toContain("0.0,-0.5");
+    },
+  );
+
+  it("are cut off or refused where tokens drift", async () => {
+    const rows = [tokenRollout(0, 0, true), tokenRollout(1, 0)];
+    const cut = await exported(rows, "skyrl", { tokenDrift: "truncate" });
+    expect(cut.records[0]).toMatchObject({ response_ids: [3, 4], loss_masks: [1, 1] });
+    const strict = await exported(rows, "skyrl", { tokenDrift: "strict" });
+    expect(strict.records).toHaveLength(1);
+    expect(strict.report.invalidRows[0]?.problem).toContain("call 2: its prompt departs");
+  });
+
+  it("need token ids, and a format that has a form for them", async () => {
+    const { report } = await exported([rollout(0, 0, 1)], "skyrl");
+    expect(report.invalidRows[0]?.problem).toContain("no output item carries token ids");
+    await expect(exported([tokenRollout(0, 0)], "sft", { tokens: true })).rejects.toThrow(
+      "has no form with token ids",
+    );
+    await expect(exported([tokenRollout(0, 0)], "sft", { verifyTokens: true })).rejects.toThrow(
+      "can be verified",
+    );
+  });
+
+  it("have choices with tokens for ART", async () => {
+    const { records } = await exported([tokenRollout(0, 0)], "art");
+    const [prompt, call, result, answer] = (records[0]?.["messages_and_choices"] ?? []) as Row[];
+    expect([prompt?.["role"], result?.["role"]]).toEqual(["user", "tool"]);
+    expect(call).toMatchObject({
+      finish_reason: "tool_calls",
+      prompt_token_ids: [1, 2],
+      token_ids: [3, 4],
+      logprobs: {
+        content: [
+          { token: "token_id:3", logprob: 0 },
+          { token: "token_id:4", logprob: -0.5 },
+        ],
+      },
+      message: { role: "assistant" },
+    });
+    expect(call?.["message"]).not.toHaveProperty("generation_token_ids");
+    expect(answer).toMatchObject({ finish_reason: "stop", message: { content: "five" } });
+    expect(records[0]).toMatchObject({
+      reward: 1,
+      metadata: { task_index: 0, rollout_index: 0, agent: "solver" },
+    });
+  });
+});
+
 describe("exportRollouts", () => {
   it("writes conversations for supervised training", async () => {
     const { records, report } = await exported([withTools], "sft");

@@ -8,6 +8,9 @@ import { type JsonlLine, readLineBatches } from "../../rollouts/files/jsonl-read
 import { parseRow, type Row } from "../../rollouts/files/jsonl-rows.ts";
 import { LineAccess } from "../../rollouts/files/line-access.ts";
 import { keyOfRow, materializedKey } from "../../rollouts/files/row-key.ts";
+import type { TokenFormat } from "../../wire/tokens/token-projections.ts";
+import type { DriftPolicy } from "../../wire/tokens/token-sequences.ts";
+import { artRecord } from "./export-art.ts";
 import type { ConversationOptions } from "./export-conversation.ts";
 import { checkFilters, type ExportFilters } from "./export-filters.ts";
 import { writeParquet } from "./export-parquet.ts";
@@ -29,8 +32,22 @@ import {
   type SelectedTask,
 } from "./export-selection.ts";
 import { csvLine, TableColumns } from "./export-table.ts";
+import { isTokenFormat, TOKEN_ONLY_FORMATS, tokenRecords } from "./export-tokens.ts";
+import { type VerifiedTokens, verifyTokens } from "./verify-tokens.ts";
 
-export const EXPORT_FORMATS = ["sft", "dpo", "chat", "trl", "verl", "nemo-rl", "csv", "parquet"] as const;
+export const EXPORT_FORMATS = [
+  "sft",
+  "dpo",
+  "chat",
+  "trl",
+  "verl",
+  "nemo-rl",
+  "skyrl",
+  "prime-rl",
+  "art",
+  "csv",
+  "parquet",
+] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
 /** Invalid rows named in a report; all are counted. */
@@ -43,6 +60,12 @@ export interface ExportOptions extends ConversationOptions {
   filters?: ExportFilters;
   /** For formats of tasks (`verl`, `nemo-rl`); default: the sidecar of the rollouts file. */
   materializedInputsPath?: string;
+  /** Training sequences of token ids (`trl`, `verl`, `nemo-rl`); `skyrl` and `prime-rl` are nothing else. */
+  tokens?: boolean;
+  /** What becomes of rollouts whose calls do not continue each other (default: fork). */
+  tokenDrift?: DriftPolicy;
+  /** Read the export back and compare its token ids with the rollouts. */
+  verifyTokens?: boolean;
   signal?: AbortSignal;
 }
 
@@ -57,6 +80,9 @@ export interface ExportReport {
   invalidRows: { line: number; problem: string }[];
   /** Tasks without a pair (`dpo` only). */
   tasksWithoutPair: number;
+  /** Training sequences of token ids: rollouts that gave more than one because their calls do not continue each other. */
+  forkedRollouts?: number;
+  verifiedTokens?: VerifiedTokens;
 }
 
 /** Writes the rollouts that pass the filters in a format of a trainer; docs/reference/exports.md has the fields of each. */
@@ -66,6 +92,7 @@ export async function exportRollouts(options: ExportOptions): Promise<ExportRepo
   const job = new ExportJob(options, filters);
   await job.scan();
   await job.write();
+  await job.verify();
   return job.report;
 }
 
@@ -143,15 +170,54 @@ class ExportJob {
     }
   }
 
+  /** The format of token ids to write; undefined for all other exports. */
+  private get tokenFormat(): TokenFormat | undefined {
+    const { format, tokens } = this.options;
+    if (!isTokenFormat(format)) {
+      if (tokens) throw new RolloutError("ROLLOUT_EXPORT", `Format '${format}' has no form with token ids.`);
+      return undefined;
+    }
+    return tokens || TOKEN_ONLY_FORMATS.some((only) => only === format) ? format : undefined;
+  }
+
+  /** With `verifyTokens`: what was written is what the rollouts hold. */
+  async verify(): Promise<void> {
+    const { outputPath, verifyTokens: wanted, tokenDrift: drift = "fork", signal } = this.options;
+    const format = this.tokenFormat;
+    if (!wanted) return;
+    if (format === undefined)
+      throw new RolloutError("ROLLOUT_EXPORT", "Only exports of token ids can be verified; add tokens.");
+    const file = new LineAccess(this.options.rolloutsPath);
+    try {
+      const rolloutOf = (task: number, rollout: number) => {
+        const offset = this.selection.find(task, rollout)?.offset;
+        return offset === undefined ? undefined : (JSON.parse(file.lineAt(offset)) as Row);
+      };
+      this.report.verifiedTokens = await verifyTokens({
+        path: outputPath,
+        format,
+        drift,
+        rolloutOf,
+        ...(signal && { signal }),
+      });
+    } finally {
+      file.close();
+    }
+  }
+
   private async records(file: LineAccess): Promise<Iterable<Row>> {
     const { format } = this.options;
+    const { tokenFormat } = this;
+    if (tokenFormat) return this.sequences(file, tokenFormat);
     if (format === "dpo") return this.pairs(file);
     if (format === "verl" || format === "nemo-rl") {
       const toRecord = format === "verl" ? verlRecord : nemoRlRecord;
       return this.taskRecords(file, await this.materializedInputs(), toRecord);
     }
     const { passThreshold = 1 } = this.filters;
-    const toRecord = { sft: sftRecord, chat: chatRecord, trl: trlRecord }[format as "sft" | "chat" | "trl"];
+    const toRecord = { sft: sftRecord, chat: chatRecord, trl: trlRecord, art: artRecord }[
+      format as "sft" | "chat" | "trl" | "art"
+    ];
     return this.each(file, (rollout) => toRecord(rollout, { ...this.options, passThreshold }));
   }
 
@@ -170,6 +236,19 @@ class ExportJob {
     for (const rollout of this.rollouts(file)) {
       const result = this.attempt(rollout.candidate.line, () => convert(rollout));
       if (result !== undefined) yield result;
+    }
+  }
+
+  private *sequences(file: LineAccess, format: TokenFormat): Generator<Row> {
+    this.report.forkedRollouts = 0;
+    for (const rollout of this.rollouts(file)) {
+      const records = this.attempt(rollout.candidate.line, () =>
+        tokenRecords(rollout, format, this.options.tokenDrift ?? "fork"),
+      );
+      if (records === undefined) continue;
+      this.report.written += records.length - 1;
+      if (records.length > 1) this.report.forkedRollouts++;
+      yield* records;
     }
   }
 

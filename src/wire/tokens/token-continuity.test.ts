@@ -47,5 +47,5 @@ it("finds the calls of a trajectory, also those that lost their ids", () => {
     { type: "message", role: "user", content: "obs" },
     { type: "message", id: "m2", role: "assistant", content: [] },
   ];
-  expect(callsOf(output)).toEqual([call([1], [2]), undefined, call([1], [2]), call([1], [2]), undefined]);
+  expect(callsOf(output)).toEqual([tokens, undefined, tokens, tokens, undefined]);
 });

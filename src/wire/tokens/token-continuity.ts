@@ -5,6 +5,7 @@ import type { ResponseOutputItem } from "../schemas/item-types.ts";
 export interface CallTokens {
   readonly prompt_token_ids: readonly number[];
   readonly generation_token_ids: readonly number[];
+  readonly generation_log_probs?: readonly number[];
 }
 
 /**
@@ -62,9 +63,13 @@ export function callsOf(output: readonly ResponseOutputItem[]): (CallTokens | un
   const calls: (CallTokens | undefined)[] = [];
   let open = false;
   for (const item of output) {
-    const { prompt_token_ids, generation_token_ids } = item;
+    const { prompt_token_ids, generation_token_ids, generation_log_probs } = item;
     if (prompt_token_ids !== undefined && generation_token_ids !== undefined) {
-      calls.push({ prompt_token_ids, generation_token_ids });
+      calls.push({
+        prompt_token_ids,
+        generation_token_ids,
+        ...(generation_log_probs && { generation_log_probs }),
+      });
       open = false;
     } else if (isGenerated(item)) open = true;
     else {

@@ -1,0 +1,75 @@
+import { z } from "zod";
+import type { JsonObject } from "../python/json/json-object.ts";
+import { maskMembers } from "../wire/mask-sample.ts";
+import type { ResponseOutputItem, TokenInformation } from "../wire/schemas/item-types.ts";
+import type { Response } from "../wire/schemas/responses.ts";
+import {
+  type Continuity,
+  callsOf,
+  classifyBoundary,
+  classifyCalls,
+} from "../wire/tokens/token-continuity.ts";
+import { HttpError } from "./errors.ts";
+
+/**
+ * `token_drift` of an agent: what becomes of a rollout in which the prompt of a call does not continue the tokens before it.
+ * `fork` leaves it to the trainer, `mask` marks the sample, `truncate` takes the token lists behind the break away, `strict` fails.
+ */
+export const tokenDrift = z.enum(["fork", "mask", "truncate", "strict"]).default("fork");
+export type TokenDrift = z.infer<typeof tokenDrift>;
+
+/** The boundaries of a response of which some break the token sequence; undefined when all is well, or nothing has ids. */
+export function driftOf({ output }: Response): Continuity["counts"] | undefined {
+  if (!output.some((item) => item.prompt_token_ids !== undefined)) return undefined;
+  const { counts } = classifyCalls(callsOf(output));
+  return counts.fork + counts.lost > 0 ? counts : undefined;
+}
+
+/** What a verifier gets of a response that drifts. */
+export function driftingResponse(
+  response: Response,
+  counts: Continuity["counts"],
+  policy: TokenDrift,
+): Response {
+  if (policy === "strict") {
+    const { extend, fork, lost } = counts;
+    const message = `The tokens of the rollout drift: ${extend} turns extend what was before, ${fork} fork, ${lost} lost their ids (token_drift: strict).`;
+    throw new HttpError(422, message, {
+      failure: { class: "token_drift", stage: "run", retryable: false, message },
+    });
+  }
+  return policy === "truncate" ? { ...response, output: withoutDriftedTokens(response.output) } : response;
+}
+
+/** The result says how its turns continue each other, and is masked where that is asked for. */
+export function driftingResult(
+  result: JsonObject,
+  counts: Continuity["counts"],
+  policy: TokenDrift,
+): JsonObject {
+  return { ...result, ...(policy === "mask" && maskMembers(result)), _ng_turn_boundaries: counts };
+}
+
+function withoutDriftedTokens(output: readonly ResponseOutputItem[]): ResponseOutputItem[] {
+  let previous: Partial<TokenInformation> | undefined;
+  let drifted = false;
+  return output.map((item) => {
+    if (item.prompt_token_ids === undefined) return item;
+    drifted ||= previous !== undefined && classifyBoundary(tokens(previous), tokens(item)).kind !== "extend";
+    previous = item;
+    if (!drifted) return item;
+    const {
+      prompt_token_ids: _p,
+      generation_token_ids: _g,
+      generation_log_probs: _l,
+      routed_experts: _r,
+      ...rest
+    } = item;
+    return rest as ResponseOutputItem;
+  });
+}
+
+function tokens(item: Partial<TokenInformation>) {
+  const { prompt_token_ids = [], generation_token_ids = [] } = item;
+  return { prompt_token_ids, generation_token_ids };
+}

@@ -1,0 +1,147 @@
+import { PyFloat } from "../../python/numbers/py-float.ts";
+import type { Row } from "../../rollouts/files/jsonl-rows.ts";
+import { agentNameOf } from "../../rollouts/inputs/expand.ts";
+import type { ResponseOutputItem } from "../../wire/schemas/item-types.ts";
+import { TOKEN_PROJECTIONS, type TokenFormat } from "../../wire/tokens/token-projections.ts";
+import {
+  type DriftPolicy,
+  sequencesOf,
+  type TokenSequence,
+  TokenSequenceError,
+  tokenCallsOf,
+} from "../../wire/tokens/token-sequences.ts";
+import type { ExportedRollout } from "./export-records.ts";
+
+/** Formats that are token ids and nothing else. */
+export const TOKEN_ONLY_FORMATS = ["skyrl", "prime-rl"] as const satisfies TokenFormat[];
+
+export function isTokenFormat(format: string): format is TokenFormat {
+  return Object.hasOwn(TOKEN_PROJECTIONS, format);
+}
+
+/** Fields whose numbers are floats, also where they are whole. */
+const FLOAT_FIELDS = new Set([
+  "reward",
+  "rewards",
+  "reward_score",
+  "logprobs",
+  "response_logprobs",
+  "rollout_logprobs",
+  "generation_logprobs",
+  "temperatures",
+]);
+
+/** The training sequences of a rollout as records of a trainer, each with where it comes from. */
+export function tokenRecords(
+  { row, task, candidate }: ExportedRollout,
+  format: TokenFormat,
+  drift: DriftPolicy,
+): Row[] {
+  const context = {
+    reward: candidate.reward,
+    environment: agentNameOf(row) ?? "nemo_gym",
+    temperature: temperatureOf(row),
+    stopReason: stopReasonOf(row),
+  };
+  return rowSequences(row, drift).map((sequence, index) => ({
+    ...(withFloats(TOKEN_PROJECTIONS[format](sequence, context)) as Row),
+    task_index: task.taskIndex,
+    rollout_index: candidate.rolloutIndex,
+    sequence_index: index,
+    agent: agentNameOf(row) ?? null,
+  }));
+}
+
+/** The training sequences of a row; a row without any is an error. */
+export function rowSequences(row: Row, drift: DriftPolicy): TokenSequence[] {
+  const output = (row["response"] as { output?: unknown } | null | undefined)?.output;
+  if (!Array.isArray(output)) throw new TokenSequenceError("'response.output' is not a list");
+  const sequences = sequencesOf(tokenCallsOf(output as ResponseOutputItem[]), drift);
+  if (sequences.length > 0) return sequences;
+  throw new TokenSequenceError(
+    "no output item carries token ids (return_token_id_information of the model server)",
+  );
+}
+
+/** Reads the tokens of an exported record back. */
+export function sequenceOfRecord(format: TokenFormat, record: Row): Omit<TokenSequence, "calls"> {
+  const list = (key: string) => record[key] as number[];
+  switch (format) {
+    case "trl":
+      return sequence(list("prompt_ids"), list("completion_ids"), list("env_mask"), list("logprobs"));
+    case "verl":
+      return sequence(
+        list("prompt_ids"),
+        list("response_ids"),
+        list("response_mask"),
+        list("response_logprobs"),
+      );
+    case "skyrl":
+      return sequence(
+        list("prompt_token_ids"),
+        list("response_ids"),
+        list("loss_masks"),
+        list("rollout_logprobs"),
+      );
+    case "prime-rl": {
+      const mask = (record["mask"] as boolean[]).map(Number);
+      const start = mask.indexOf(1);
+      const ids = list("token_ids");
+      return sequence(
+        ids.slice(0, start),
+        ids.slice(start),
+        mask.slice(start),
+        list("logprobs").slice(start),
+      );
+    }
+    case "nemo-rl": {
+      const [first, ...log] = record["message_log"] as {
+        token_ids: number[];
+        generation_logprobs?: number[];
+      }[];
+      const mask = log.flatMap((message) =>
+        message.token_ids.map(() => (message.generation_logprobs ? 1 : 0)),
+      );
+      const logprobs = log.flatMap(
+        (message) => message.generation_logprobs ?? message.token_ids.map(() => 0),
+      );
+      return sequence(
+        first?.token_ids ?? [],
+        log.flatMap((message) => message.token_ids),
+        mask,
+        logprobs,
+      );
+    }
+  }
+}
+
+function sequence(
+  prompt_ids: number[],
+  completion_ids: number[],
+  mask: number[],
+  logprobs: number[],
+): Omit<TokenSequence, "calls"> {
+  return { prompt_ids, completion_ids, mask: mask as (0 | 1)[], logprobs };
+}
+
+function withFloats(value: unknown, isFloat = false): unknown {
+  if (typeof value === "number") return isFloat && Number.isInteger(value) ? new PyFloat(value) : value;
+  if (Array.isArray(value)) return value.map((member) => withFloats(member, isFloat));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [key, withFloats(member, FLOAT_FIELDS.has(key))]),
+  );
+}
+
+function temperatureOf(row: Row): number {
+  const params = row["responses_create_params"] as { temperature?: unknown } | null | undefined;
+  return typeof params?.temperature === "number" ? params.temperature : 1;
+}
+
+/** As engines name it: `length` for an answer that was cut off. */
+function stopReasonOf(row: Row): string {
+  const response = row["response"] as { incomplete_details?: { reason?: unknown } | null } | null | undefined;
+  const reason = response?.incomplete_details?.reason;
+  if (reason === "max_output_tokens") return "length";
+  return typeof reason === "string" ? reason : "stop";
+}
