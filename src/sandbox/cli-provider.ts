@@ -3,12 +3,14 @@ import type { Readable, Writable } from "node:stream";
 import { Semaphore } from "../calls/semaphore.ts";
 import { SandboxSpecError } from "./errors.ts";
 import { commandResult, sandboxFailure, timeoutResult } from "./exec-results.ts";
+import { liveProcess } from "./live-process.ts";
 import { checkEnvironment } from "./plain-words.ts";
 import type {
   Cancellable,
   ExecOptions,
   SandboxExecResult,
   SandboxHandle,
+  SandboxProcess,
   SandboxProvider,
   SandboxStatus,
 } from "./provider.ts";
@@ -51,7 +53,7 @@ interface RunOptions {
   env?: NodeJS.ProcessEnv | undefined;
   stdin?: string | Uint8Array | Readable | undefined;
   stdoutTo?: Writable | undefined;
-  maxOutputBytes?: number;
+  maxSinkBytes?: number;
   signal?: AbortSignal | undefined;
 }
 
@@ -99,6 +101,13 @@ export abstract class CliProvider<Raw> implements SandboxProvider<Raw> {
     return this.#exec(handle, [this.shell(handle.raw), "-c", command], options);
   }
 
+  async startProcess(handle: SandboxHandle<Raw>, command: string): Promise<SandboxProcess> {
+    const argv = [this.shell(handle.raw), "-c", command];
+    return liveProcess((streams, signal) =>
+      this.#exec(handle, argv, { timeoutSeconds: null, signal }, streams),
+    );
+  }
+
   async uploadFile(
     handle: SandboxHandle<Raw>,
     source: string,
@@ -132,7 +141,7 @@ export abstract class CliProvider<Raw> implements SandboxProvider<Raw> {
 
   /** Calls the container program. */
   protected run(args: readonly string[], options: RunOptions): Promise<ProcessOutcome> {
-    const { timeoutSeconds, maxOutputBytes = this.#settings.max_output_bytes, env, ...rest } = options;
+    const { timeoutSeconds, env, ...rest } = options;
     return this.#calls.run(
       () =>
         runProcess({
@@ -140,7 +149,7 @@ export abstract class CliProvider<Raw> implements SandboxProvider<Raw> {
           program: this.program(),
           args,
           env: { ...this.programEnv(), ...env },
-          maxOutputBytes,
+          maxOutputBytes: this.#settings.max_output_bytes,
           timeoutMs: timeoutSeconds === null ? null : timeoutSeconds * 1000,
         }),
       options.signal,
@@ -176,7 +185,7 @@ export abstract class CliProvider<Raw> implements SandboxProvider<Raw> {
       handle,
       command.argv,
       { user: "root", timeoutSeconds: null, signal },
-      { ...command, maxOutputBytes: MAX_FILE_BYTES },
+      { ...command, maxSinkBytes: MAX_FILE_BYTES },
     );
   }
 
@@ -184,7 +193,7 @@ export abstract class CliProvider<Raw> implements SandboxProvider<Raw> {
     handle: SandboxHandle<Raw>,
     argv: readonly string[],
     options: ExecOptions,
-    streams: Pick<RunOptions, "stdin" | "stdoutTo" | "maxOutputBytes"> = {},
+    streams: Pick<RunOptions, "stdin" | "stdoutTo" | "maxSinkBytes"> = {},
   ): Promise<SandboxExecResult> {
     const mark = randomUUID();
     const timeoutSeconds = options.timeoutSeconds ?? this.#settings.default_timeout_s;

@@ -1,3 +1,4 @@
+import type { Readable, Writable } from "node:stream";
 import type { SandboxSpec } from "./spec.ts";
 
 /** Returned in place of an exit code when the sandbox, and not the command, ended the execution. */
@@ -33,6 +34,15 @@ export interface ExecOptions {
   user?: string | number | undefined;
   stdin?: string | Uint8Array | undefined;
   signal?: AbortSignal | undefined;
+}
+
+/** A command that goes on while its streams are used. Whoever starts one ends it; the end of the sandbox ends it too. */
+export interface SandboxProcess {
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  /** How it went: stderr and the exit code. Never rejects. */
+  readonly ended: Promise<SandboxExecResult>;
+  kill(): void;
 }
 
 /** A created sandbox; `raw` belongs to its provider. */
@@ -109,6 +119,8 @@ export interface SandboxProvider<Raw = unknown> {
   close(handle: SandboxHandle<Raw>): Promise<void>;
   /** Ends what the provider itself holds: connections, caches. */
   aclose(): Promise<void>;
+  /** Optional: a command with live streams and no time limit of its own. It does not keep the program alive. */
+  startProcess?(handle: SandboxHandle<Raw>, command: string): Promise<SandboxProcess>;
   /** Optional: the way to a declared port. */
   endpoint?(handle: SandboxHandle<Raw>, port: number, options?: Cancellable): Promise<SandboxEndpoint>;
   /** Optional: terminals. */

@@ -29,8 +29,13 @@ export interface ProcessRequest {
   stdoutTo?: Writable | undefined;
   /** Null: no limit. */
   timeoutMs: number | null;
+  /** What is kept of each stream. */
   maxOutputBytes: number;
+  /** What may go to `stdoutTo`; default: as much as is kept of others. */
+  maxSinkBytes?: number | undefined;
   signal?: AbortSignal | undefined;
+  /** Whether the program may end while this process goes on, which then ends as well. */
+  background?: boolean | undefined;
   onStarted?: ((child: ChildProcess, kill: () => void) => void) | undefined;
 }
 
@@ -50,8 +55,7 @@ export interface ProcessOutcome {
  */
 export async function runProcess(request: ProcessRequest): Promise<ProcessOutcome> {
   request.signal?.throwIfAborted();
-  for (const word of request.args)
-    refuseZeroByte(word, `The argument ${JSON.stringify(word)} of '${request.program}'`);
+  checkArguments(request);
   const deadline = new Deadline(
     Math.min(request.timeoutMs ?? LONGEST_WAIT_MS, LONGEST_WAIT_MS),
     request.signal,
@@ -65,13 +69,30 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessOutcom
   }
 }
 
+/** As `runProcess`, for a process that runs until `signal` fires: its end is an outcome like any other. */
+export async function runInBackground(
+  request: Omit<ProcessRequest, "timeoutMs" | "signal">,
+  signal: AbortSignal,
+): Promise<ProcessOutcome> {
+  checkArguments(request);
+  const outcome = await new RunningProcess({ ...request, background: true, timeoutMs: null }, signal).outcome;
+  return { ...outcome, timedOut: false };
+}
+
+function checkArguments({ program, args }: Pick<ProcessRequest, "program" | "args">): void {
+  for (const word of args) refuseZeroByte(word, `The argument ${JSON.stringify(word)} of '${program}'`);
+}
+
 class RunningProcess {
   readonly outcome: Promise<Omit<ProcessOutcome, "timedOut">>;
   readonly #child: ChildProcess;
   #drain: NodeJS.Timeout | undefined;
 
   constructor(request: ProcessRequest, stop: AbortSignal) {
-    const stdout = new OutputBuffer(request.maxOutputBytes, request.stdoutTo);
+    const stdout =
+      request.stdoutTo === undefined
+        ? new OutputBuffer(request.maxOutputBytes)
+        : new OutputBuffer(request.maxSinkBytes ?? request.maxOutputBytes, request.stdoutTo);
     const stderr = new OutputBuffer(request.maxOutputBytes);
     const output4 = new OutputBuffer(request.maxOutputBytes);
     this.#child = spawn(request.program, [...request.args], {
@@ -114,6 +135,10 @@ class RunningProcess {
     feed(this.#child.stdio[3] as Writable | null | undefined, request.input3);
     // The type of `stdio` ends at 4.
     feed((this.#child.stdio as readonly unknown[])[5] as Writable | null | undefined, request.input5);
+    if (request.background) {
+      this.#child.unref();
+      for (const stream of this.#child.stdio) (stream as { unref?: () => void } | null)?.unref?.();
+    }
     request.onStarted?.(this.#child, this.#kill);
   }
 

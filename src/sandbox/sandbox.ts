@@ -14,6 +14,7 @@ import {
   type SandboxEndpoint,
   type SandboxExecResult,
   type SandboxHandle,
+  type SandboxProcess,
   type SandboxProvider,
   type SandboxStatus,
 } from "./provider.ts";
@@ -105,6 +106,15 @@ export class Sandbox {
       timeoutSeconds:
         options.timeoutSeconds === undefined ? DEFAULT_EXEC_TIMEOUT_SECONDS : options.timeoutSeconds,
     });
+  }
+
+  /** Starts a shell command whose input and output are used while it runs. */
+  async startProcess(command: string): Promise<SandboxProcess> {
+    const handle = this.#started();
+    refuseZeroByte(command, "The command");
+    if (this.#provider.startProcess === undefined)
+      throw unsupported(this.#provider, "keep a process running with live input and output");
+    return this.#provider.startProcess(handle, command);
   }
 
   async upload(localPath: string, remotePath: string, options: Cancellable = {}): Promise<void> {

@@ -36,6 +36,8 @@ export function watchMemory(
       onExceeded();
     }
   }, INTERVAL_MS);
+  // The process that is watched keeps the program alive, unless it runs in the background.
+  timer.unref();
   const stop = () => {
     done = true;
     clearInterval(timer);

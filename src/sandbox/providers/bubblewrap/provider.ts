@@ -1,20 +1,23 @@
+import type { ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import path from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { Semaphore } from "../../../calls/semaphore.ts";
-import { SandboxSpecError } from "../../errors.ts";
+import { SandboxSpecError, SandboxStateError } from "../../errors.ts";
 import { commandResult, memoryResult, sandboxFailure, timeoutResult } from "../../exec-results.ts";
+import { liveProcess } from "../../live-process.ts";
 import { checkEnvironment } from "../../plain-words.ts";
 import type {
   Cancellable,
   ExecOptions,
   SandboxExecResult,
   SandboxHandle,
+  SandboxProcess,
   SandboxProvider,
   SandboxStatus,
 } from "../../provider.ts";
 import { readSettings } from "../../provider-settings.ts";
-import { runProcess } from "../../run-process.ts";
+import { type ProcessRequest, runInBackground, runProcess } from "../../run-process.ts";
 import type { SandboxSpec } from "../../spec.ts";
 import { downloadWith, type TransferCommand, uploadWith, writeWith } from "../../transfer.ts";
 import {
@@ -59,8 +62,10 @@ interface Command {
   timeoutSeconds: number | null;
   stdin?: string | Uint8Array | Readable | undefined;
   stdoutTo?: Writable | undefined;
-  maxOutputBytes?: number;
+  maxSinkBytes?: number;
   signal?: AbortSignal | undefined;
+  /** Present: the command runs in the background until this fires. */
+  until?: AbortSignal;
 }
 
 /**
@@ -126,6 +131,15 @@ export class BubblewrapProvider implements SandboxProvider<BubblewrapSandbox> {
     return this.#run(handle, { argv, cwd, env, user, stdin, signal, timeoutSeconds });
   }
 
+  async startProcess(handle: Handle, command: string): Promise<SandboxProcess> {
+    const { raw } = handle;
+    if (!raw.holder.alive) throw new SandboxStateError("The sandbox was stopped.");
+    return liveProcess((streams, until) => {
+      const argv = ["/bin/sh", "-c", command];
+      return this.#runNow(raw, { ...streams, argv, until, timeoutSeconds: null }, SANDBOX_USER);
+    });
+  }
+
   async uploadFile(handle: Handle, source: string, target: string, options: Cancellable = {}): Promise<void> {
     await uploadWith((command) => this.#transfer(handle, command, options), source, target);
   }
@@ -166,8 +180,8 @@ export class BubblewrapProvider implements SandboxProvider<BubblewrapSandbox> {
   /** Nothing that lies in the sandbox is larger than all of it; a device could be. */
   #transfer(handle: Handle, command: TransferCommand, { signal }: Cancellable): Promise<SandboxExecResult> {
     const timeoutSeconds = this.#settings.exec.default_timeout_s;
-    const maxOutputBytes = handle.raw.limits.diskBytes;
-    return this.#run(handle, { ...command, timeoutSeconds, maxOutputBytes, signal });
+    const maxSinkBytes = handle.raw.limits.diskBytes;
+    return this.#run(handle, { ...command, timeoutSeconds, maxSinkBytes, signal });
   }
 
   async #run({ raw }: Handle, command: Command): Promise<SandboxExecResult> {
@@ -178,54 +192,32 @@ export class BubblewrapProvider implements SandboxProvider<BubblewrapSandbox> {
   }
 
   async #runNow(raw: BubblewrapSandbox, command: Command, user: number): Promise<SandboxExecResult> {
-    const { nsenter, prlimit, taskset, bwrap } = await this.#findPrograms();
-    const { timeoutSeconds, signal } = command;
-    const cores = pickCores(raw.limits.cpu);
-    const env = { ...raw.env, ...command.env };
-    checkEnvironment(env);
-    const args = viewArguments(raw.view, { env, user });
-    const cwd = path.posix.resolve(raw.workdir, command.cwd ?? ".");
+    const { timeoutSeconds } = command;
     let outOfMemory = false;
     let release: (() => void) | undefined;
+    const request = {
+      ...(await this.#request(raw, command, user)),
+      onStarted: ({ pid }: ChildProcess, kill: () => void) => {
+        raw.kills.add(kill);
+        const watched = { root: pid ?? 0, ownNetwork: raw.view.network === "none" };
+        const stopWatching = watchMemory(watched, raw.limits.memoryBytes, () => {
+          outOfMemory = true;
+          kill();
+        });
+        release = () => {
+          raw.kills.delete(kill);
+          stopWatching();
+        };
+      },
+    };
     try {
-      const outcome = await runProcess({
-        program: nsenter,
-        args: [
-          ...["--target", String(raw.holder.pid), "--user", "--mount", "--preserve-credentials", "--"],
-          ...(cores === undefined ? [] : [taskset, "--cpu-list", cores]),
-          ...[prlimit, ...limitArguments(raw.limits, this.#settings.exec.concurrency, timeoutSeconds), "--"],
-          ...[bwrap, "--args", "3", "--json-status-fd", "4", "--seccomp", "5", "--"],
-          ...enterArguments(raw.limits, cwd, command.argv),
-        ],
-        // Commands can read it from /proc/1/environ.
-        env: {},
-        uid: raw.uid,
-        input3: args.map((word) => `${word}\0`).join(""),
-        readOutput4: true,
-        input5: this.#filter,
-        stdin: command.stdin,
-        stdoutTo: command.stdoutTo,
-        timeoutMs: timeoutSeconds === null ? null : timeoutSeconds * 1000,
-        maxOutputBytes: command.maxOutputBytes ?? this.#settings.exec.max_output_bytes,
-        signal,
-        onStarted: ({ pid }, kill) => {
-          raw.kills.add(kill);
-          const stopWatching =
-            pid &&
-            watchMemory(
-              { root: pid, ownNetwork: raw.view.network === "none" },
-              raw.limits.memoryBytes,
-              () => {
-                outOfMemory = true;
-                kill();
-              },
-            );
-          release = () => {
-            raw.kills.delete(kill);
-            if (stopWatching) stopWatching();
-          };
-        },
-      });
+      const outcome = await (command.until === undefined
+        ? runProcess({
+            ...request,
+            timeoutMs: timeoutSeconds === null ? null : timeoutSeconds * 1000,
+            signal: command.signal,
+          })
+        : runInBackground(request, command.until));
       if (outOfMemory) return memoryResult(outcome, raw.limits.memoryBytes / MIB);
       if (outcome.timedOut) return timeoutResult(outcome, timeoutSeconds);
       // Bubblewrap reports the exit code on a descriptor of its own, which no command can write to.
@@ -234,6 +226,37 @@ export class BubblewrapProvider implements SandboxProvider<BubblewrapSandbox> {
     } finally {
       release?.();
     }
+  }
+
+  /** The programs around a command, from the outermost in: the holder's namespaces, cores, limits, bubblewrap. */
+  async #request(raw: BubblewrapSandbox, command: Command, user: number) {
+    const { nsenter, prlimit, taskset, bwrap } = await this.#findPrograms();
+    const { concurrency, max_output_bytes } = this.#settings.exec;
+    const cores = pickCores(raw.limits.cpu);
+    const env = { ...raw.env, ...command.env };
+    checkEnvironment(env);
+    const view = viewArguments(raw.view, { env, user });
+    const cwd = path.posix.resolve(raw.workdir, command.cwd ?? ".");
+    return {
+      program: nsenter,
+      args: [
+        ...["--target", String(raw.holder.pid), "--user", "--mount", "--preserve-credentials", "--"],
+        ...(cores === undefined ? [] : [taskset, "--cpu-list", cores]),
+        ...[prlimit, ...limitArguments(raw.limits, concurrency, command.timeoutSeconds), "--"],
+        ...[bwrap, "--args", "3", "--json-status-fd", "4", "--seccomp", "5", "--"],
+        ...enterArguments(raw.limits, cwd, command.argv),
+      ],
+      // Commands can read it from /proc/1/environ.
+      env: {},
+      uid: raw.uid,
+      input3: view.map((word) => `${word}\0`).join(""),
+      readOutput4: true,
+      input5: this.#filter,
+      stdin: command.stdin,
+      stdoutTo: command.stdoutTo,
+      maxSinkBytes: command.maxSinkBytes,
+      maxOutputBytes: max_output_bytes,
+    } satisfies Partial<ProcessRequest>;
   }
 
   #findPrograms(): Promise<BubblewrapPrograms> {

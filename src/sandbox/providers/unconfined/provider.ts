@@ -1,0 +1,92 @@
+import { randomUUID } from "node:crypto";
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { commandResult, timeoutResult } from "../../exec-results.ts";
+import { liveProcess } from "../../live-process.ts";
+import type {
+  ExecOptions,
+  SandboxExecResult,
+  SandboxHandle,
+  SandboxProcess,
+  SandboxProvider,
+  SandboxStatus,
+} from "../../provider.ts";
+import { DEFAULT_OUTPUT_BYTES } from "../../provider-settings.ts";
+import { runInBackground, runProcess } from "../../run-process.ts";
+import type { SandboxSpec } from "../../spec.ts";
+
+interface Unconfined {
+  directory: string;
+  env: Readonly<Record<string, string>>;
+  kills: Set<() => void>;
+}
+type Handle = SandboxHandle<Unconfined>;
+
+/**
+ * Runs commands as they are on this machine, with all rights of the user: no sandbox at all. It has the interface of one for
+ * those who ask for that by name (`sandbox: none`); no config of a sandbox selects it.
+ */
+export class UnconfinedProvider implements SandboxProvider<Unconfined> {
+  readonly name = "none";
+
+  async create(spec: SandboxSpec): Promise<Handle> {
+    const directory = await mkdtemp(path.join(tmpdir(), "nemo-gym-unconfined-"));
+    const raw = { directory, env: spec.env, kills: new Set<() => void>() };
+    return { sandboxId: `none-${randomUUID()}`, providerName: this.name, raw };
+  }
+
+  async exec({ raw }: Handle, command: string, options: ExecOptions = {}): Promise<SandboxExecResult> {
+    const { timeoutSeconds = null, stdin, signal } = options;
+    const timeoutMs = timeoutSeconds === null ? null : timeoutSeconds * 1000;
+    const request = { ...this.#request(raw, command, options.env), stdin, timeoutMs, signal };
+    const outcome = await runProcess(request);
+    return outcome.timedOut ? timeoutResult(outcome, timeoutSeconds) : commandResult(outcome);
+  }
+
+  async startProcess({ raw }: Handle, command: string): Promise<SandboxProcess> {
+    return liveProcess(async (streams, until) =>
+      commandResult(await runInBackground({ ...this.#request(raw, command), ...streams }, until)),
+    );
+  }
+
+  async writeFile({ raw }: Handle, target: string, content: string | Uint8Array): Promise<void> {
+    const file = path.resolve(raw.directory, target);
+    await mkdir(path.dirname(file), { recursive: true });
+    await writeFile(file, content);
+  }
+
+  async uploadFile({ raw }: Handle, source: string, target: string): Promise<void> {
+    await copyFile(source, path.resolve(raw.directory, target));
+  }
+
+  async downloadFile({ raw }: Handle, source: string, target: string): Promise<void> {
+    await copyFile(path.resolve(raw.directory, source), target);
+  }
+
+  async status(): Promise<SandboxStatus> {
+    return "running";
+  }
+
+  async close({ raw }: Handle): Promise<void> {
+    for (const kill of raw.kills) kill();
+    await rm(raw.directory, { recursive: true, force: true });
+  }
+
+  async aclose(): Promise<void> {
+    // Holds nothing besides its directories.
+  }
+
+  #request(raw: Unconfined, command: string, env: Readonly<Record<string, string>> = {}) {
+    return {
+      program: "/bin/sh",
+      // The directory is an argument: it is not part of a script.
+      args: ["-c", 'cd -- "$1" && shift && exec "$@"', "sh", raw.directory, "/bin/sh", "-c", command],
+      env: { PATH: process.env["PATH"], HOME: raw.directory, ...raw.env, ...env },
+      maxOutputBytes: DEFAULT_OUTPUT_BYTES,
+      onStarted: (_child: unknown, kill: () => void) => {
+        raw.kills.add(kill);
+      },
+    };
+  }
+}
