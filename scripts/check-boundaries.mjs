@@ -23,6 +23,7 @@ const MAY_IMPORT = {
   capture: ["python", "files", "wire", "calls", "model-endpoint", "import-typescript.ts"],
   definitions: ["python", "wire", "calls", "capture"],
   agents: ["python", "files", "wire", "calls", "definitions", "sandbox"],
+  "code-runner": ["python", "config", "calls", "sandbox", "definitions"],
   hosting: [
     "python",
     "files",

@@ -16,6 +16,8 @@ export interface Adapter {
   observe?: Record<string, (body: JsonObject, run: RowServer) => unknown>;
   /** Compares recorded calls where `judge_calls` has a form of its own; returns the difference. */
   judgeCalls?(calls: readonly RecordedCall[], expected: unknown): string | undefined;
+  /** Result fields of which fixtures leave parts out, such as times. */
+  reduced?: readonly string[];
   /** Result fields that are never compared. */
   ignore?: readonly string[];
   /** Runs a row whose shape is the environment's own; undefined: the general formats apply. */
@@ -25,6 +27,7 @@ export interface Adapter {
 /** Environments with odd fixtures, each in a file of its own. */
 const loaders: Record<string, () => Promise<Adapter>> = {
   blackjack: async () => (await import("./adapter-blackjack.ts")).adapter,
+  code_gen: async () => (await import("./adapter-code-gen.ts")).adapter,
   google_search: async () => (await import("./adapter-google-search.ts")).adapter,
   workplace_assistant: async () => (await import("./adapter-workplace-assistant.ts")).adapter,
 };

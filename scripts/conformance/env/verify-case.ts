@@ -76,7 +76,7 @@ function fieldsDifference(
     }
     const found = difference(withoutErrorText(key, actual), withoutErrorText(key, expected[key]), key, {
       ...comparison,
-      subset: reduced.test(key),
+      subset: reduced.test(key) || adapter.reduced?.includes(key) === true,
     });
     if (found !== undefined) return found;
   }
@@ -95,10 +95,10 @@ function fieldsDifference(
 /** Ours alone: a verdict that could not be given is masked for trainers. */
 const MASK_KEYS = new Set(["mask_sample", "instance_config"]);
 
-/** `metadata.error` is the wording of a Python exception. */
+/** `error` and `error_message` of `metadata` are the wording of Python exceptions. */
 function withoutErrorText(key: string, value: unknown): unknown {
-  if (key !== "metadata" || !isObject(value) || !Object.hasOwn(value, "error")) return value;
-  const { error: _, ...rest } = value;
+  if (key !== "metadata" || !isObject(value)) return value;
+  const { error: _, error_message: __, ...rest } = value;
   return rest;
 }
 

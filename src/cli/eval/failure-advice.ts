@@ -13,6 +13,7 @@ const ADVICE: Record<KnownFailureClass, string> = {
   verifier_error: "The verifier is at fault: its log is {logs}.",
   judge_failed:
     "When the judge answers again, score these without asking the model: gym eval reverify --judge-failed-only.",
+  sandbox_unavailable: "See which sandboxes work on this machine, and why others do not: gym sandbox doctor.",
   invalid_row: "Correct these rows in the input and run that: --resume goes on with the rows as they were.",
   invalid_response: "The server does not speak the protocol: see its log {logs}.",
   agent_error: "The agent is at fault: its log is {logs}.",

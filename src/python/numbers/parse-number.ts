@@ -32,7 +32,8 @@ export function parsePyInt(text: string): bigint | undefined {
 const decimalDigit = /\p{Nd}/u;
 const foreignDigits = /(?![0-9])\p{Nd}/gu;
 
-function asciiDigits(text: string): string {
+/** Digits of every script as 0 to 9. */
+export function asciiDigits(text: string): string {
   return text.replace(foreignDigits, (digit) => String(digitValue(digit.codePointAt(0) ?? 0)));
 }
 

@@ -9,6 +9,7 @@ export const FAILURE_CLASSES = {
   tool_error: { retryable: true, meaning: "a tool of the environment failed (not: was called wrongly)" },
   verifier_error: { retryable: true, meaning: "the verifier failed" },
   judge_failed: { retryable: true, meaning: "the judge model of a verifier could not be asked" },
+  sandbox_unavailable: { retryable: true, meaning: "there is no sandbox to run code in" },
   invalid_row: { retryable: false, meaning: "a server refused the row (422)" },
   invalid_response: { retryable: true, meaning: "a server answered with something other than a JSON object" },
   agent_error: { retryable: false, meaning: "the agent failed" },

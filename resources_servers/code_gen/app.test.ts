@@ -1,0 +1,70 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createTestServer, messageItem, verifyBody } from "nemo-gym/testing";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import app from "./app.ts";
+
+const isMissing = (() => {
+  try {
+    execFileSync("bwrap", ["--version"], { stdio: "ignore" });
+    return false;
+  } catch {
+    return process.env["CI"] === undefined;
+  }
+})();
+
+const block = (code: string) => messageItem(`Here:\n\`\`\`python\n${code}\n\`\`\``);
+const rows = readFileSync(new URL("data/example.jsonl", import.meta.url), "utf8")
+  .trim()
+  .split("\n")
+  .map((line) => JSON.parse(line));
+const solutions = [
+  "print(sum(map(int, input().split())))",
+  "input()\nv = list(map(int, input().split()))\nprint(max(v) - min(v))",
+  "import sys\nprint('\\n'.join(sys.stdin.read().split('\\n')[::-1]))",
+  "def longest_run(v):\n    return max((len(list(g)) for _, g in groupby(v)), default=0)",
+  "class Solution:\n    def merge(self, a: List[int], b: List[int]):\n        return tuple(sorted(a + b))",
+];
+
+describe.skipIf(isMissing)("code_gen", () => {
+  let server: Awaited<ReturnType<typeof createTestServer>>;
+  beforeAll(async () => {
+    server = await createTestServer(app, { config: { unit_test_timeout_secs: 3 } });
+  });
+  afterAll(() => server.close());
+
+  it("rewards programs that pass all tests of the example rows", async () => {
+    expect(rows).toHaveLength(solutions.length);
+    const right = await Promise.all(
+      rows.map((row, index) => server.verify(verifyBody(row, block(solutions[index] ?? "")))),
+    );
+    expect(right.map(({ body }) => body.reward)).toEqual([1, 1, 1, 1, 1]);
+    const wrong = await Promise.all(
+      rows.map((row) => server.verify(verifyBody(row, block("print('nothing')")))),
+    );
+    expect(wrong.map(({ body }) => body.reward)).toEqual([0, 0, 0, 0, 0]);
+  });
+
+  it("scores what the model did wrong, and refuses what the row has wrong", async () => {
+    const [row] = rows;
+    const verify = async (item: ReturnType<typeof messageItem>, changed = row) =>
+      server.verify(verifyBody(changed, item));
+    expect((await verify(messageItem("no code"))).body).toMatchObject({ reward: 0, result: null });
+    expect((await verify(block("while True: pass"))).body).toMatchObject({ reward: 0, result: [-3] });
+    expect((await verify(block("import os; os._exit(0)"))).body).toMatchObject({
+      reward: 0,
+      result: [-1, -1, -1],
+    });
+    expect((await verify(block("print(1)"), {})).status).toBe(422);
+  });
+
+  it("fails without a sandbox; that is no score", async () => {
+    const without = await createTestServer(app, { config: { sandbox_provider: { openshell: {} } } });
+    const reply = await without.verify(verifyBody(rows[0], block(solutions[0] ?? "")));
+    expect(reply).toMatchObject({
+      status: 503,
+      body: { error: { class: "sandbox_unavailable", retryable: false } },
+    });
+    await without.close();
+  });
+});

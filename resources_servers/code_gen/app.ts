@@ -1,0 +1,80 @@
+import { defineResourcesServer, HttpError, perServer, type ServerContext } from "nemo-gym";
+import { type CodeRunner, codeRunnerConfig, createCodeRunner, runPythonTests } from "nemo-gym/code-runner";
+import { outputText } from "nemo-gym/openai";
+import { strip } from "nemo-gym/python";
+import { z } from "zod";
+import { extractCode } from "./extract-code.ts";
+import { breaksReasoningFormat } from "./reasoning-format.ts";
+
+const Config = z.object({
+  ...codeRunnerConfig,
+  unit_test_timeout_secs: z.number().positive().default(10),
+  /** The reward of an answer that breaks the format of reasoning, whatever its tests say. */
+  reasoning_format_penalty: z.number().default(0),
+});
+
+const Row = z.object({
+  verifier_metadata: z
+    .object({ unit_tests: z.unknown().optional(), difficulty: z.string().nullish() })
+    .nullish(),
+});
+
+const UnitTests = z.object({
+  inputs: z.array(z.string()),
+  outputs: z.array(z.string()),
+  fn_name: z.string().nullish(),
+});
+
+function readTests(value: unknown): z.output<typeof UnitTests> {
+  const parsed = UnitTests.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const where = parsed.error.issues.map(({ path, message }) => `${path.join(".") || "(all)"}: ${message}`);
+  throw new HttpError(422, `verifier_metadata.unit_tests does not fit: ${where.join("; ")}`);
+}
+
+const runnerOf = perServer((server: ServerContext): CodeRunner => createCodeRunner(server));
+
+/** Programming tasks in Python: the last code block of the answer must pass all unit tests. */
+export default defineResourcesServer({
+  config: Config,
+  row: Row,
+  echo: [],
+  reverifyMode: "stateless",
+  stop: (server) => runnerOf(server).close(),
+  async verify({ config, row, response, server, sessionId, stop }) {
+    const text = outputText(response);
+    const nothing = {
+      reward: 0,
+      extracted_model_output: null,
+      extracted_model_code: null,
+      result: null,
+      metadata: null,
+      unit_tests_time_taken: null,
+      reasoning_format_violation_rate: 0,
+      difficulty: row.verifier_metadata?.difficulty ?? null,
+    };
+    if (strip(text) === "") return nothing;
+    // Checked here and not in the schema of rows: without an answer a row needs no tests.
+    const tests = readTests(row.verifier_metadata?.unit_tests);
+    const code = extractCode(text);
+    if (code === "") return { ...nothing, extracted_model_output: text };
+    const started = performance.now();
+    const { results, metadata } = await runPythonTests(
+      runnerOf(server),
+      { code, tests, timeoutSeconds: config.unit_test_timeout_secs },
+      { key: sessionId, signal: stop },
+    );
+    const breaksFormat = breaksReasoningFormat(response, text);
+    const passed = results.every((result) => result === true);
+    return {
+      ...nothing,
+      reward: breaksFormat ? config.reasoning_format_penalty : passed ? 1 : 0,
+      extracted_model_output: text,
+      extracted_model_code: code,
+      result: results,
+      metadata,
+      unit_tests_time_taken: (performance.now() - started) / 1000,
+      reasoning_format_violation_rate: breaksFormat ? 1 : 0,
+    };
+  },
+});

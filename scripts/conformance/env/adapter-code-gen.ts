@@ -1,0 +1,4 @@
+import type { Adapter } from "./adapters.ts";
+
+/** Fixtures leave times and tracebacks out. */
+export const adapter: Adapter = { reduced: ["metadata"] };

@@ -1,0 +1,21 @@
+import { HttpError } from "../definitions/errors.ts";
+import { errorMessage } from "../errors.ts";
+
+/** Failures that another attempt cannot help: the config is wrong, or a program is not installed. */
+const PERMANENT = new Set([
+  "SANDBOX_CONFIG",
+  "SANDBOX_SPEC",
+  "SANDBOX_PROVIDER_UNAVAILABLE",
+  "SANDBOX_UNSUPPORTED",
+]);
+
+/** There is no sandbox to run code in. The rollout fails with this class; it is never scored. */
+export function sandboxUnavailable(cause: unknown): HttpError {
+  const message = `sandbox_unavailable: ${errorMessage(cause)}`;
+  const code = (cause as { code?: unknown } | null)?.code;
+  const retryable = typeof code !== "string" || !PERMANENT.has(code);
+  return new HttpError(503, message, {
+    failure: { class: "sandbox_unavailable", retryable, message },
+    cause,
+  });
+}

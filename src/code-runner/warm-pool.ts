@@ -1,0 +1,54 @@
+const IDLE_MS = 30_000;
+
+/** Something that takes time to start, and is used once. */
+export interface Warm {
+  stop(): Promise<void>;
+}
+
+/**
+ * Keeps a few things started ahead of their use: from the second that somebody takes, as the first may be the only one. Those
+ * that nobody took for a while are stopped.
+ */
+export class WarmPool<T extends Warm> {
+  readonly #start: () => Promise<T>;
+  readonly #size: number;
+  #ready: Promise<T | undefined>[] = [];
+  #idle: NodeJS.Timeout | undefined;
+  #taken = 0;
+  #closed = false;
+
+  constructor(start: () => Promise<T>, size: number) {
+    this.#start = start;
+    this.#size = size;
+  }
+
+  /** One that belongs to the caller, who stops it. */
+  async take(): Promise<T> {
+    const warm = this.#ready.shift();
+    const taken = (await warm) ?? (await this.#start());
+    this.#taken++;
+    if (this.#taken > 1) this.#refill();
+    return taken;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#empty();
+  }
+
+  #refill(): void {
+    clearTimeout(this.#idle);
+    if (this.#closed) return;
+    this.#idle = setTimeout(() => void this.#empty(), IDLE_MS).unref();
+    while (this.#ready.length < this.#size) {
+      // One that fails to start is started again when it is needed, and fails there.
+      this.#ready.push(this.#start().catch(() => undefined));
+    }
+  }
+
+  async #empty(): Promise<void> {
+    clearTimeout(this.#idle);
+    const ready = this.#ready.splice(0);
+    await Promise.all(ready.map(async (warm) => (await warm)?.stop()));
+  }
+}
