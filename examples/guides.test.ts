@@ -17,6 +17,7 @@ describe.each([
   "docs/guide/judges.md",
   "docs/guide/sandbox.md",
   "docs/guide/typescript-api.md",
+  "docs/guide/training.md",
 ])("%s", (page) => {
   it("shows the examples as they are", async () => {
     const text = await read(page);
