@@ -1,4 +1,3 @@
-export { connectToRun } from "./calls/connect.ts";
 export { type Cookies, cookieHeader, mergeCookies, parseSetCookies } from "./calls/cookies.ts";
 export { Deadline, withDeadline } from "./calls/deadline.ts";
 export { nextDelay, type RetryBudget, retryAfterMs, sleep } from "./calls/retry.ts";
@@ -72,5 +71,6 @@ export type { Provider, ProviderCall, ProviderReply } from "./model-endpoint/pro
 export { isProviderError, ProviderError } from "./model-endpoint/provider-error.ts";
 export { HOSTED, type ProviderSettings, providerConfig, TRAINING } from "./model-endpoint/settings.ts";
 export type { JsonObject } from "./python/json/json-object.ts";
+export { type ConnectedRun, connectToRun } from "./run/connect.ts";
 export type { RolloutDriver, RolloutDriverContext } from "./run/rollout-driver.ts";
 export { redactor } from "./secrets.ts";

@@ -205,3 +205,46 @@ it("says what to run when there is nothing to start", async () => {
   expect(exitCode).toBe(1);
   expect(stdout).toContain("Error:");
 });
+
+it("stops from another terminal, and says so when nothing runs", async () => {
+  const { head, ended, output } = await startGym(example);
+  await expect.poll(output, ready).toContain("ready");
+  await expect.poll(async () => (await pids(head)).length, ready).toBe(3);
+  const stopped = await runGym(["env", "stop", head], { cwd: folder });
+  expect(stopped, stopped.stderr).toMatchObject({ exitCode: 0 });
+  expect(stopped.stdout).toMatch(/^Stopped process \d+ with 3 servers: example_single_tool_call, /);
+  expect(await ended).toBe(0);
+  const again = await runGym(["env", "stop", "--json", head], { cwd: folder });
+  expect(again).toMatchObject({ exitCode: 0, stdout: '{"stopped":false,"pid":null,"servers":[]}\n' });
+});
+
+it("answers the client of the documents, whatever agent runs and whatever it used to be called", async () => {
+  const { head, output } = await startGym(example);
+  await expect.poll(output, ready).toContain("ready");
+  const [, port = ""] = /port: (\d+)/.exec(head) ?? [];
+  const ask = (...words: string[]) =>
+    new Promise<{ code: number | null; text: string }>((resolve) => {
+      const file = join(repository, "responses_api_agents/simple_agent/client.ts");
+      const child = spawn(process.execPath, ["--import", "jiti/register", file, ...words], {
+        cwd: repository,
+        env: { ...process.env, NEMO_GYM_HEAD_URL: `http://127.0.0.1:${port}` },
+      });
+      let text = "";
+      for (const stream of [child.stdout, child.stderr])
+        stream.on("data", (chunk: Buffer) => {
+          text += chunk;
+        });
+      child.on("close", (code) => resolve({ code, text }));
+    });
+  expect(await ask()).toMatchObject({ code: 0, text: expect.stringContaining("reward: 1") });
+  expect(await ask("simple_weather_simple_agent")).toMatchObject({ code: 0 });
+  const unknown = await ask("nobody");
+  expect(unknown).toMatchObject({
+    code: 1,
+    text: expect.stringMatching(/^Error: There is no server 'nobody'/),
+  });
+  const query = await runGym(["env", "query", "-a", "simple_weather_simple_agent", "hi", head], {
+    cwd: folder,
+  });
+  expect(query, query.stderr).toMatchObject({ exitCode: 0 });
+});

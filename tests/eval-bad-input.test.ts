@@ -309,7 +309,7 @@ describe("bad input of gym eval run", () => {
     expect(before.length).toBeLessThanOrEqual(64 * 1024);
     expect(before === "" || before.endsWith("\n")).toBe(true);
     const resumed = await gym(cwd, [...words, "--resume"]);
-    expect(resumed.stdout).toContain("Coverage: 100 of 100 rollouts count");
+    expect(resumed.stdout).toContain("Coverage: 100 of 100 rollouts scored");
     expect(readFileSync(path.join(cwd, "out.jsonl"), "utf8").startsWith(before)).toBe(true);
   });
 
@@ -357,7 +357,7 @@ Date.now = () => now() + jumps[calls++ % jumps.length];\n`,
     execFileSync("mount", ["-o", "remount,size=20m", place]);
     const resumed = await gym(cwd, [...words, "--resume"]);
     expect(resumed.exitCode, resumed.text).toBe(0);
-    expect(resumed.stdout).toContain("Coverage: 400 of 400 rollouts count");
+    expect(resumed.stdout).toContain("Coverage: 400 of 400 rollouts scored");
     expect(readFileSync(path.join(place, "out.jsonl"), "utf8").startsWith(before)).toBe(true);
   });
 

@@ -258,7 +258,7 @@ describe("gym eval aggregate", () => {
     expect(alone.stderr).toContain("out/a_failures.jsonl matches, but is not a shard: left out.");
     expect(alone.stderr).toContain("the default metrics are computed here");
     expect(alone.stdout).toContain("4 rollouts of 2 shards");
-    expect(alone.stdout).toContain("Coverage: 4 of 4 rollouts count");
+    expect(alone.stdout).toContain("Coverage: 4 of 4 rollouts scored");
     expect(metrics()[0]?.agent_metrics).toMatchObject({ "mean/reward": 1 });
     expect(metrics()[0]?.agent_metrics).not.toHaveProperty("tasks_seen");
     expect(rowsOf(path.join(cwd, "out/all.jsonl")).map((row) => row["_ng_task_index"])).toEqual([0, 1, 2, 3]);

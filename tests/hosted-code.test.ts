@@ -160,7 +160,7 @@ describe("gym eval run", { timeout: 120_000 }, () => {
   it("goes on when a tool ends the process later, and says which server it was", async () => {
     const { exitCode, stdout, stderr } = await evaluate(["ping", "leave_later", "ping"], []);
     expect(stdout + stderr).toContain("Server 'my_tools' called process.exit(4)");
-    expect(stdout).toContain("Coverage: 3 of 3 rollouts count");
+    expect(stdout).toContain("Coverage: 3 of 3 rollouts scored");
     expect(exitCode).toBe(0);
   });
 

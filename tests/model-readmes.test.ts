@@ -88,7 +88,7 @@ describe.each(Object.entries(EXAMPLES))("the README of %s", (server, { endpoint,
       "--limit 1",
       "+model_endpoint_readiness_timeout_seconds=0",
     ]);
-    expect(stdout).toContain("Coverage: 1 of 1 rollouts count");
+    expect(stdout).toContain("Coverage: 1 of 1 rollouts scored");
     expect(started.count).toBeGreaterThan(0);
   });
 });

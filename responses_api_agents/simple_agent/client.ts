@@ -1,12 +1,12 @@
 /**
  * Asks a running agent one question and then has a row scored, as a trainer would.
  * Start the servers first: gym env start --resources-server example_single_tool_call --model-type random_model
- * Then: node --import jiti/register responses_api_agents/simple_agent/client.ts
+ * Then: node --import jiti/register responses_api_agents/simple_agent/client.ts [AGENT] [QUESTION]
+ * Without an agent the first one that runs is asked. NEMO_GYM_HEAD_URL names another head server than http://127.0.0.1:11000.
  */
-import { connectToRun } from "nemo-gym";
+import { connectToRun, errorMessage } from "nemo-gym";
 
-const agent = process.argv[2] ?? "example_single_tool_call_simple_agent";
-const { client, close } = await connectToRun({ headUrl: "http://127.0.0.1:11000" });
+const [, , wanted, question = "What is the weather in Oslo?"] = process.argv;
 const tools = [
   {
     type: "function",
@@ -21,11 +21,19 @@ const tools = [
     strict: true,
   },
 ];
-const params = { input: [{ role: "user", content: "What is the weather in Oslo?" }], tools };
+const params = { input: [{ role: "user", content: question }], tools };
 
-const answer = await client.post(agent, "/v1/responses", params);
-console.log(JSON.stringify((answer.json() as { output: unknown }).output, null, 2));
-
-const scored = await client.post(agent, "/run", { responses_create_params: params });
-console.log("reward:", (scored.json() as { reward: number }).reward);
-await close();
+try {
+  const { client, agents, close } = await connectToRun({ headUrl: process.env["NEMO_GYM_HEAD_URL"] });
+  const agent = wanted ?? agents[0];
+  if (agent === undefined) throw new Error("No agent runs: the config that was started has none.");
+  const answer = await client.post(agent, "/v1/responses", params);
+  console.log(JSON.stringify((answer.json() as { output: unknown }).output, null, 2));
+  const scored = await client.post(agent, "/run", { responses_create_params: params });
+  if (scored.ok) console.log("reward:", (scored.json() as { reward: number }).reward);
+  else console.log(`${agent} does not score a row without its own fields (status ${scored.status}).`);
+  await close();
+} catch (error) {
+  console.error(`Error: ${errorMessage(error)}`);
+  process.exitCode = 1;
+}

@@ -134,10 +134,4 @@ export const clientErrorCodes = [
     when: "The calls of the run, or of one server, have cost as much as `max_cost` allows.",
     fix: "Raise `max_cost` and resume the run.",
   },
-  {
-    code: "RUN_NOT_FOUND",
-    class: "GymError",
-    when: "A program asks for a run at a head server that is not there.",
-    fix: "Start the servers with `gym env start`, or give the address of their head server.",
-  },
 ] as const satisfies readonly ErrorCodeRow[];

@@ -21,6 +21,12 @@ export const cliErrorCodes = [
     fix: "Choose one of the agents listed with `--agent`.",
   },
   {
+    code: "ENV_STOP",
+    class: "GymError",
+    when: "`gym env stop` finds servers, but cannot stop the process that runs them.",
+    fix: "Stop it where it was started, as the user who started it.",
+  },
+  {
     code: "ROW_FILE",
     class: "GymError",
     when: "A row of a JSONL file cannot be read.",

@@ -41,7 +41,7 @@ describe("collectOverrides", () => {
     ]);
   });
 
-  it("joins config paths: --config, selectors in defined order, then the user's lists", async () => {
+  it("joins config paths: selectors in defined order, --config, then the user's lists", async () => {
     const argv = [
       "+config_paths=[u1,u2]",
       "--model-type",
@@ -54,7 +54,7 @@ describe("collectOverrides", () => {
       "c",
     ];
     expect(await collect(argv)).toEqual([
-      "+config_paths=['a','b','c','/benchmark/b.yaml','/model-type/m.yaml',u1,u2]",
+      "+config_paths=['/benchmark/b.yaml','/model-type/m.yaml','a','b','c',u1,u2]",
     ]);
   });
 

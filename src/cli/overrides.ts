@@ -12,7 +12,7 @@ export interface OverrideSources {
 
 /**
  * The overrides of one command line: `verbose`, one joined `config_paths`, the flags in the order of their definition,
- * then the user's own words. A flag is only another spelling of an override, so all of them use a single `+`.
+ * then the words of the user. A flag is another spelling of an override, so all of them use a single `+`.
  */
 export async function collectOverrides(
   command: CommandBody,
@@ -41,8 +41,13 @@ function literal(path: string, value: unknown, source: string): Override {
 async function configPaths(command: CommandBody, parsed: ParsedArguments, { select }: OverrideSources) {
   const paths: string[] = [];
   const flags: string[] = [];
-  for (const [name, flag] of Object.entries(command.flags)) {
-    if (flag.kind !== "config" && flag.kind !== "selector") continue;
+  // Later files win, so the files that the user names come after those that selectors stand for.
+  const table = Object.entries(command.flags);
+  const ordered = [
+    ...table.filter(([, { kind }]) => kind === "selector"),
+    ...table.filter(([, { kind }]) => kind === "config"),
+  ];
+  for (const [name, flag] of ordered) {
     for (const given of asList(parsed.flags[name])) {
       const values = flag.kind === "config" ? splitPaths(given) : [given];
       for (const value of values) {

@@ -11,7 +11,8 @@ import {
 import { runCli, runLegacy } from "./main.ts";
 
 const END_GRACE_MS = 500;
-/** How writing to a pipe or a terminal fails that is gone. */
+const MANY_LISTENERS = 1_000_000;
+/** Error codes of writes to a pipe or terminal that is gone. */
 const READER_LEFT = new Set(["EPIPE", "EIO", "ERR_STREAM_DESTROYED"]);
 
 /** Runs `gym` for this process. */
@@ -24,26 +25,26 @@ export async function mainLegacy(): Promise<void> {
   end(await runLegacy(process.argv[1] ?? "", process.argv.slice(2), processIo()));
 }
 
-/** The work is done: timers and sockets that code of servers has left do not keep the process. */
+/** Ends the process when the work is done, although server code may have left timers and sockets open. */
 function end(exitCode: number): void {
   process.exitCode = exitCode;
   setTimeout(() => {
-    // A slow reader still gets everything.
+    // A slow reader still gets all of the output.
     if (process.stdout.writableLength === 0 && process.stderr.writableLength === 0) process.exit(exitCode);
     else end(exitCode);
   }, END_GRACE_MS).unref();
 }
 
-/** Says one line when everything else has failed to. */
+/** Writes one line to stderr when the streams no longer work. */
 function tellLast(line: string): void {
   try {
     writeSync(process.stderr.fd, `${line}\n`);
   } catch {
-    // Nobody can be told.
+    // There is nowhere left to report to.
   }
 }
 
-/** Writes past whoever looks for what the code of servers writes to the same place. */
+/** The stream as it is now, before server output is captured. */
 function ownOutput(stream: NodeJS.WriteStream): OutputStream {
   const write = stream.write.bind(stream);
   return {
@@ -60,17 +61,17 @@ function ownOutput(stream: NodeJS.WriteStream): OutputStream {
 function processIo(): CliIo {
   const controller = new AbortController();
   const stop = new AbortController();
-  // Every server and every request of a large run listens to these.
-  setMaxListeners(0, controller.signal, stop.signal);
-  /** The command has begun something that it winds up by itself. */
+  // Every server and every request of a large run listens to these. Not 0: Node 20's fetch fails on a signal with that limit.
+  setMaxListeners(MANY_LISTENERS, controller.signal, stop.signal);
+  /** Whether the command handles the end of its work itself. */
   let windsUp = false;
   const stopNow = (reason: SignalReceived) => {
     stop.abort(reason);
-    // Nothing that hangs may keep a process that was told to end.
+    // A process that was told to end does not wait for work that hangs.
     setTimeout(() => process.exit(SIGNAL_EXIT_CODES[reason.signal]), CLOSE_GRACE_MS).unref();
   };
   for (const signal of Object.keys(SIGNAL_EXIT_CODES) as EndingSignal[]) {
-    // The first signal asks the command to wind up; whoever sends a second one wants out at once.
+    // The first signal asks the command to finish; the second ends the process.
     process.on(signal, () => {
       const reason = new SignalReceived(signal);
       if (controller.signal.aborted) {
@@ -90,12 +91,12 @@ function processIo(): CliIo {
     stream.on("error", (error: NodeJS.ErrnoException) => {
       const left = READER_LEFT.has(error.code ?? "");
       if (left && windsUp) {
-        // What a run writes to its files is worth more than what it says.
+        // The files of a run are worth more than its messages.
         if (!isReaderGone) tellLast("gym: nobody reads the output any more; the run goes on without it.");
         isReaderGone = true;
         return;
       }
-      // A reader that left (`gym … | head`) is no failure.
+      // A reader that left (`gym … | head`) is not a failure.
       if (error.code === "EPIPE") process.exit(0);
       if (stream === process.stdout) tellLast(`gym: the output cannot be written: ${error.message}`);
       process.exit(1);
@@ -115,7 +116,7 @@ function processIo(): CliIo {
       return stop.signal;
     },
     async expectShortWork() {
-      // Optimising code takes a fifth of the CPU of a listing, and never pays.
+      // Optimising code takes a fifth of the CPU of a listing, and never pays off.
       const { setFlagsFromString } = await import("node:v8");
       setFlagsFromString("--no-opt");
     },

@@ -65,6 +65,14 @@ describe("selectConfig", () => {
     );
   });
 
+  it("takes every name that the list of environments prints", async () => {
+    expect(await select("environment", "gpqa")).toBe("first/benchmarks/gpqa/config.yaml");
+    expect(await select("environment", "resources_servers/mcqa/strict")).toBe(
+      "first/resources_servers/mcqa/configs/strict.yaml",
+    );
+    expect(await select("environment", "maze/large")).toBe("first/environments/maze/large.yaml");
+  });
+
   it("prefers a nested folder to a flavor", async () => {
     expect(await select("benchmark", "both/flavor")).toBe("first/benchmarks/both/flavor/config.yaml");
   });

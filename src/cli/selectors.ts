@@ -38,10 +38,24 @@ export async function selectConfig(
 /** Relative paths in the order they are tried; the last one is named when none exists. */
 function impliedPaths(kind: SelectorKind, value: string): string[] {
   const directory = componentDirectory(kind);
-  if (kind === "benchmark" || kind === "environment") {
-    const nested = `${directory}/${value}/config.yaml`;
-    return value.includes("/") ? [nested, `${directory}/${value}.yaml`] : [nested];
-  }
+  if (kind === "environment") return [...listedPaths(value), ...nestedPaths(directory, value)];
+  if (kind === "benchmark") return nestedPaths(directory, value);
+  return configPaths(directory, value);
+}
+
+/** `gym list environments` also lists benchmarks and, with their folder, resources servers. */
+function listedPaths(value: string): string[] {
+  const [folder = "", rest] = value.split(/\/(.*)/s);
+  if (folder === "resources_servers" && rest) return configPaths(folder, rest);
+  return nestedPaths("environments", value).concat(nestedPaths("benchmarks", value));
+}
+
+function nestedPaths(directory: string, value: string): string[] {
+  const nested = `${directory}/${value}/config.yaml`;
+  return value.includes("/") ? [nested, `${directory}/${value}.yaml`] : [nested];
+}
+
+function configPaths(directory: string, value: string): string[] {
   const slash = value.indexOf("/");
   const name = slash < 0 ? value : value.slice(0, slash);
   const flavor = slash < 0 ? value : value.slice(slash + 1);

@@ -9,6 +9,12 @@ export const configErrorCodes = [
     fix: "Change the named key to what the message asks for.",
   },
   {
+    code: "CONFIG_KEY_MISSPELT",
+    class: "ConfigError",
+    when: "A top-level key is read by nothing, and nearly is one that is read.",
+    fix: "Write the key as the message says. A key that an interpolation refers to may have any name.",
+  },
+  {
     code: "CONFIG_YAML",
     class: "ConfigError",
     when: "A config file or `env.yaml` is not valid YAML, has a duplicate key, or is not a mapping.",

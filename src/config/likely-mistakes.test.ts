@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { likelyMistakes } from "./likely-mistakes.ts";
+import { likelyMistakes, refuseMisspeltKeys } from "./likely-mistakes.ts";
 import { readConfigText } from "./read-config-file.ts";
 import { classifyServers } from "./servers/server-schema.ts";
 
@@ -35,4 +35,42 @@ it("leaves plain data alone", () => {
   expect(
     mistakes("prices: {resources: {x: {cost: 1}}}\nhead_server: {servers: {x: {entrypoint: y}}}"),
   ).toEqual([]);
+});
+
+const check = (text: string) => {
+  const root = readConfigText(text, { kind: "file", name: "my.yaml" });
+  refuseMisspeltKeys(root, classifyServers(root).servers);
+};
+
+it.each([
+  ["num_repeat: 3", "num_repeats"],
+  ["max_costs: 0.1", "max_cost"],
+  ["run_timout_seconds: 1", "run_timeout_seconds"],
+  ["rollout_timeout_second: 1", "rollout_timeout_seconds"],
+  ["hostin: process", "hosting"],
+  ["responses_create_param: {temperature: 3}", "responses_create_params"],
+])("refuses %s", (text, nearest) => {
+  const [key = ""] = text.split(":");
+  expect(() => check(text)).toThrow(
+    `Nothing reads the key '${key}' (my.yaml:1:1). Did you mean '${nearest}'?`.replace("1:1", place(text)),
+  );
+});
+
+/** A mapping stands where its key does, any other value where it begins. */
+function place(text: string): string {
+  return text.includes("{") ? "1:1" : `1:${text.indexOf(": ") + 3}`;
+}
+
+it("allows keys of one's own, servers, and keys that something refers to", () => {
+  check("note: 1\nlimits: 5\njudge_base_url: x");
+  check("policy_model_2: {responses_api_models: {random_model: {entrypoint: app.ts}}}");
+  check("max_costs: 1\nmax_cost: ${max_costs}");
+});
+
+it("names settings of a server that no config defines", () => {
+  expect(
+    mistakes("simple_agent: {responses_api_agents: {simple_agent: {resources_server: {name: x}}}}"),
+  ).toEqual([
+    "'simple_agent' is not a server: its settings have no entrypoint (my.yaml:1:1). Add the config that defines 'simple_agent'.",
+  ]);
 });

@@ -1,17 +1,75 @@
 import { getCloseMatches } from "../python/difflib.ts";
-import { place } from "./errors.ts";
-import { formatPath, type KeyPath } from "./key-path.ts";
+import { ConfigError, place } from "./errors.ts";
+import { formatPath, type KeyPath, splitKey } from "./key-path.ts";
 import { type ConfigNode, type DictNode, positionOf } from "./node.ts";
-import { isReservedKey } from "./reserved-keys.ts";
+import { referencedKeys } from "./provenance.ts";
+import { isReservedKey, keysInUse } from "./reserved-keys.ts";
 import type { ServerBlock } from "./servers/server-schema.ts";
 import { isServerType, serverTypes } from "./servers/server-types.ts";
 
 /** How alike a word and a server type must be to be called a misspelling. */
 const SIMILARITY = 0.75;
 
-/** Plain data that was probably meant to be a server, or a reference to one: valid, and silently without effect. */
+/** Plain data that was probably meant to be a server, or a reference to one: valid, but without effect. */
 export function likelyMistakes(root: DictNode, servers: readonly ServerBlock[]): string[] {
-  return [...misspeltServers(root), ...servers.flatMap((server) => [...misspeltReferences(server)])];
+  const names = new Set(servers.map(({ name }) => name));
+  return [
+    ...misspeltServers(root),
+    ...settingsWithoutServer(root, names),
+    ...servers.flatMap((server) => [...misspeltReferences(server)]),
+  ];
+}
+
+/** How alike a key and one that is read must be to be called a misspelling. */
+const KEY_SIMILARITY = 0.9;
+/** Short words resemble each other by chance. */
+const SHORTEST_KEY = 6;
+
+/** Refuses a top-level key that nothing reads and that nearly is one that is read: a limit or budget would be ignored. */
+export function refuseMisspeltKeys(root: DictNode, servers: readonly ServerBlock[]): void {
+  const names = new Set(servers.map(({ name }) => name));
+  const candidates = keysInUse.filter((key) => key.length >= SHORTEST_KEY);
+  let references: ReadonlySet<string> | undefined;
+  for (const [key, node] of root.entries) {
+    const name = String(key);
+    if (names.has(name) || keysInUse.includes(name)) continue;
+    const [nearest] = getCloseMatches(name, candidates, 1, KEY_SIMILARITY);
+    if (nearest === undefined) continue;
+    references ??= referencedNames(root);
+    if (references.has(name)) continue;
+    const position = positionOf(node);
+    throw new ConfigError(`Nothing reads the key '${name}'${place(position)}. Did you mean '${nearest}'?`, {
+      code: "CONFIG_KEY_MISSPELT",
+      position,
+    });
+  }
+}
+
+/** First parts of all keys that interpolations refer to. */
+function referencedNames(root: DictNode): Set<string> {
+  const names = new Set<string>();
+  const visit = (node: ConfigNode, path: KeyPath): void => {
+    for (const key of referencedKeys(node, path)) names.add(String(splitKey(key)[0]));
+    if (node.kind === "dict") for (const [key, child] of node.entries) visit(child, [...path, String(key)]);
+    if (node.kind === "list")
+      for (const [index, child] of node.items.entries()) visit(child, [...path, index]);
+  };
+  visit(root, []);
+  return names;
+}
+
+/** Settings for an instance that no config defines, such as an override with a wrong name. */
+function* settingsWithoutServer(root: DictNode, servers: ReadonlySet<string>): Generator<string> {
+  for (const [key, node] of root.entries) {
+    const name = String(key);
+    if (node.kind !== "dict" || servers.has(name) || isReservedKey(name)) continue;
+    for (const [type, blocks] of node.entries) {
+      if (!isServerType(String(type)) || blocks.kind !== "dict" || hasEntrypoint(blocks)) continue;
+      const [nearest] = getCloseMatches(name, [...servers], 1);
+      const hint = nearest === undefined ? "" : ` Did you mean '${nearest}'?`;
+      yield `'${name}' is not a server: its settings have no entrypoint${place(positionOf(node))}. Add the config that defines '${name}'.${hint}`;
+    }
+  }
 }
 
 function* misspeltServers(root: DictNode): Generator<string> {

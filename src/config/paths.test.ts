@@ -8,6 +8,7 @@ import {
   findPath,
   findServerDirectory,
   installRoot,
+  outputPath,
   searchRoots,
   workingRoot,
 } from "./paths.ts";
@@ -84,5 +85,19 @@ describe("roots of the package", () => {
   it("writes into the checkout of a source install and into the working directory of a package install", () => {
     expect(workingRoot("/project", "/src/nemo-gym")).toBe("/src/nemo-gym");
     expect(workingRoot("/project", "/project/node_modules/nemo-gym")).toBe("/project");
+  });
+});
+
+describe("outputPath", () => {
+  it("puts files for a renamed component into the folder it has now", () => {
+    const old = "resources_servers/multineedle/data/out.jsonl";
+    expect(outputPath(old, base)).toBe(path.join(base, old));
+    touch("resources_servers/example_multi_step/app.ts");
+    expect(outputPath(old, base)).toBe(
+      path.join(base, "resources_servers/example_multi_step/data/out.jsonl"),
+    );
+    touch("resources_servers/multineedle/app.ts");
+    expect(outputPath(old, base)).toBe(path.join(base, old));
+    expect(outputPath("data/out.jsonl", base)).toBe(path.join(base, "data/out.jsonl"));
   });
 });

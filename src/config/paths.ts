@@ -61,6 +61,17 @@ export function findPath(relative: string, roots: readonly string[]): string {
   return findExistingPath(relative, roots) ?? candidatePaths(relative, roots)[0] ?? path.resolve(relative);
 }
 
+/**
+ * Where a file that is to be written goes. A path into the folder of a renamed component goes into the folder it has now,
+ * unless the older one exists.
+ */
+export function outputPath(given: string, cwd: string): string {
+  const renamed = path.isAbsolute(given) ? undefined : aliasedPath(given);
+  const component = (file: string) => path.join(cwd, ...path.normalize(file).split(path.sep).slice(0, 2));
+  const isMoved = renamed !== undefined && !existsSync(component(given)) && existsSync(component(renamed));
+  return path.resolve(cwd, isMoved ? renamed : given);
+}
+
 /** Like findPath, but undefined when nothing exists. */
 export function findExistingPath(relative: string, roots: readonly string[]): string | undefined {
   const found = candidatePaths(relative, roots).find((candidate) => existsSync(candidate));

@@ -15,8 +15,8 @@ import {
 } from "./defaults.ts";
 import { NoServerInstancesError } from "./errors.ts";
 import { Interpolator } from "./interpolation/interpolate.ts";
-import { likelyMistakes } from "./likely-mistakes.ts";
-import { cloneNode, isTruthy } from "./node.ts";
+import { likelyMistakes, refuseMisspeltKeys } from "./likely-mistakes.ts";
+import { isTruthy } from "./node.ts";
 import type { Override } from "./overrides/apply-overrides.ts";
 import { checkListElements, checkTopLevel } from "./read-check.ts";
 import { readConfigText } from "./read-config-file.ts";
@@ -34,7 +34,6 @@ import { checkSandboxReferences } from "./servers/sandbox-blocks.ts";
 import { checkServerReferences } from "./servers/server-references.ts";
 import { classifyServers, type ServerBlock } from "./servers/server-schema.ts";
 import type { ServerType } from "./servers/server-types.ts";
-import { writeYaml } from "./yaml/write.ts";
 
 export type { Explanation, Override, ResolvedConfig, ServerInstance, ServerType };
 
@@ -107,11 +106,10 @@ function checkedServers(composed: ComposedConfig, options: ResolveOptions): Serv
     notice(almostServersNotice(almostServers), "stdout");
     const fatal = topLevelValue(root, "error_on_almost_servers", env);
     if (fatal === undefined || isTruthy(fatal)) {
-      const masked = cloneNode(root);
-      maskConfig(masked, new Interpolator(masked, env));
-      throw almostServersError(almostServers, writeYaml(masked));
+      throw almostServersError(almostServers);
     }
   }
+  refuseMisspeltKeys(root, servers);
   for (const mistake of likelyMistakes(root, servers)) notice(`Warning: ${mistake}`, "stderr");
   for (const { name, block } of servers) noticeOlderSources(name, block, notice);
   return servers;

@@ -40,16 +40,29 @@ describe("Student's t", () => {
 });
 
 describe("clusteredMean", () => {
-  it("is the spread of task means when tasks are equally long", () => {
-    const tasks = [
-      [1, 1, 0],
-      [0, 0, 0],
+  it("does not leave the range of rewards in [0, 1]", () => {
+    const unit = clusteredMean([
       [1, 0, 0],
-      [1, 1, 1],
+      [0, 0, 1],
+      [1, 1, 0],
+    ]);
+    expect(unit.low).toBe(0);
+    expect(unit.high).toBeLessThanOrEqual(1);
+    expect(clusteredMean([[1], [0], [0.5]])).toMatchObject({ low: 0, high: 1 });
+    expect(clusteredMean([[1], [-1], [0.5]]).low).toBeLessThan(-1);
+  });
+
+  it("is the spread of task means when tasks are equally long", () => {
+    // Twice the points, so that the interval is not cut to [0, 1].
+    const tasks = [
+      [2, 2, 0],
+      [0, 0, 0],
+      [2, 0, 0],
+      [2, 2, 2],
     ];
     const means = tasks.map((task) => mean(task));
     const estimate = clusteredMean(tasks);
-    expect(estimate.value).toBeCloseTo(0.5, 12);
+    expect(estimate.value).toBeCloseTo(1, 12);
     expect(estimate.standard_error).toBeCloseTo(sampleDeviation(means) / 2, 12);
     expect((estimate.high ?? 0) - estimate.value).toBeCloseTo(
       tQuantile(0.975, 3) * (estimate.standard_error ?? 0),

@@ -40,15 +40,17 @@ export function meanEstimate(values: ArrayLike<number>, options: IntervalOptions
 
 /**
  * The mean over all rollouts, with a standard error that counts tasks as the independent units: rollouts of one task are
- * alike, and treating them as independent would promise too much. The interval is Student's with (tasks − 1) degrees of freedom.
+ * alike, and treating them as independent would promise too much. The interval is Student's with (tasks − 1) degrees of freedom,
+ * cut to [0, 1] where all rewards lie in that range.
  */
 export function clusteredMean(tasks: TaskRewards, options: IntervalOptions = {}): Estimate {
-  const { sums, counts, rollouts, tasks: units, total } = totalsOf(tasks);
+  const { sums, counts, rollouts, tasks: units, total, isUnit } = totalsOf(tasks);
   const value = total / rollouts;
   let squares = 0;
   for (let task = 0; task < units; task++) squares += (sums.at(task) - value * counts.at(task)) ** 2;
   const error = units > 1 ? Math.sqrt((units / (units - 1)) * squares) / rollouts : Number.NaN;
-  return withInterval(value, error, units, options);
+  const estimate = withInterval(value, error, units, options);
+  return isUnit ? withinUnit(estimate) : estimate;
 }
 
 export interface BootstrapOptions extends IntervalOptions {

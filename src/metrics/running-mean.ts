@@ -1,6 +1,7 @@
 import { GrowableDoubles, GrowableIntegers } from "./growable-array.ts";
 import { tQuantile } from "./student-t.ts";
 import { TaskNumberMap } from "./task-number-map.ts";
+import { isInUnit } from "./task-totals.ts";
 
 const PROBABILITY = 0.975;
 /** Some twenty megabytes where tasks are numbered in order; a run of more tasks goes without an interval while it runs. */
@@ -24,6 +25,7 @@ export class RunningClusteredMean {
   #products = 0;
   #squaredCounts = 0;
   #tooMany = false;
+  #isUnit = true;
 
   constructor(maxTasks = MAX_TASKS) {
     this.#maxTasks = maxTasks;
@@ -31,6 +33,7 @@ export class RunningClusteredMean {
 
   add(task: number, reward: number): void {
     if (this.#count === 0) this.#origin = reward;
+    if (!isInUnit(reward)) this.#isUnit = false;
     const value = reward - this.#origin;
     this.#count++;
     this.#total += value;
@@ -55,7 +58,10 @@ export class RunningClusteredMean {
     const mean = this.#total / this.#count;
     const spread = this.#squares - 2 * mean * this.#products + mean * mean * this.#squaredCounts;
     const error = Math.sqrt((tasks / (tasks - 1)) * Math.max(0, spread)) / this.#count;
-    return tQuantile(PROBABILITY, tasks - 1) * error;
+    const half = tQuantile(PROBABILITY, tasks - 1) * error;
+    const value = this.#origin + mean;
+    // Where all rewards lie in [0, 1] the interval does not leave that range.
+    return this.#isUnit ? (Math.min(1, value + half) - Math.max(0, value - half)) / 2 : half;
   }
 
   #placeOf(task: number): number | undefined {

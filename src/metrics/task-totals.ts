@@ -16,6 +16,7 @@ export class TaskTotals {
   readonly threshold: number;
   #rollouts = 0;
   #longest = 0;
+  #isUnit = true;
 
   constructor(threshold: number) {
     this.threshold = threshold;
@@ -36,6 +37,7 @@ export class TaskTotals {
     for (let index = 0; index < count; index++) {
       const reward = rewards[index] ?? Number.NaN;
       sum += reward;
+      if (!isInUnit(reward)) this.#isUnit = false;
       if (reward >= this.threshold) passed++;
     }
     this.sums.push(sum);
@@ -43,6 +45,11 @@ export class TaskTotals {
     this.passed.push(passed);
     this.#rollouts += count;
     this.#longest = Math.max(this.#longest, count);
+  }
+
+  /** Whether every reward lies in [0, 1], so that no mean can leave that range. */
+  get isUnit(): boolean {
+    return this.#isUnit;
   }
 
   get tasks(): number {
@@ -84,4 +91,8 @@ export class TaskTotals {
     for (let task = 0; task < this.tasks; task++) total += this.sums.at(task);
     return total;
   }
+}
+
+export function isInUnit(reward: number): boolean {
+  return reward >= 0 && reward <= 1;
 }

@@ -18,7 +18,7 @@ export async function replaceMerge(
   const { output } = paths;
   await makeDirectory(dirname(output));
   // The files of a run that is still being written must not move from under it.
-  const lock = RunLock.take(output);
+  const lock = await RunLock.take(output);
   try {
     await mergeLocked(shards, paths, options);
   } finally {

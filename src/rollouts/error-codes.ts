@@ -27,6 +27,12 @@ export const rolloutErrorCodes = [
     fix: "Choose another `--output`, or change the permissions.",
   },
   {
+    code: "ROLLOUT_FILE_REPLACED",
+    class: "RolloutFileError",
+    when: "Another program deleted, replaced or truncated a file of the run while it was written.",
+    fix: "Run again with another `--output`. After a deletion `--resume` starts afresh.",
+  },
+  {
     code: "ROLLOUT_DISK_FULL",
     class: "RolloutFileError",
     when: "No space or quota is left for a file. What it already held is intact.",

@@ -8,6 +8,7 @@ export type RolloutErrorCode =
   | "ROLLOUT_FILE_UNREADABLE"
   | "ROLLOUT_FILE_IS_DIRECTORY"
   | "ROLLOUT_FILE_NOT_WRITABLE"
+  | "ROLLOUT_FILE_REPLACED"
   | "ROLLOUT_DISK_FULL"
   | "ROLLOUT_DISK_ERROR"
   | "ROLLOUT_WRITER_CLOSED"
@@ -110,7 +111,7 @@ export function fileError(error: unknown, path: string, doing: "read" | "write")
   );
 }
 
-/** The refusal to write to what is no file: results lie beside one another and replace one another, which needs names. */
+/** The refusal to write to something other than a file. */
 export function notRegularError(path: string): RolloutFileError {
   return new RolloutFileError(
     "ROLLOUT_FILE_NOT_WRITABLE",

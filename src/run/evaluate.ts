@@ -37,6 +37,7 @@ export interface PrepareEvaluationOptions {
   gymVersion: string;
   resume?: boolean;
   force?: boolean;
+  retryFailed?: boolean | undefined;
   onEvent?: (event: EvaluationEvent) => void;
   /** The first stop: no new rollouts, those running may finish. */
   drain?: AbortSignal;
@@ -105,7 +106,7 @@ export class PreparedEvaluation {
     const paths = artifactPaths(options.output);
     await refuseNonFile(paths.output);
     await makeDirectory(dirname(paths.output));
-    const lock = RunLock.take(paths.output);
+    const lock = await RunLock.take(paths.output);
     try {
       const run = await prepareRun({
         paths,
@@ -115,6 +116,7 @@ export class PreparedEvaluation {
         resume: options.resume ?? false,
         force: options.force ?? false,
         maxAttempts: options.limits.maxAttempts,
+        retryFailed: options.retryFailed,
         onNotice: (text) => options.onEvent?.({ type: "notice", text }),
         ...(options.stop && { signal: options.stop }),
       });
@@ -170,6 +172,20 @@ export class PreparedEvaluation {
   }
 }
 
+/** Closes the files in the end. A result counts only if they hold it. */
+export async function closing<Result>(
+  files: readonly JsonlWriter[],
+  run: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    const result = await run();
+    await Promise.all(files.map((file) => file.close()));
+    return result;
+  } finally {
+    await Promise.allSettled(files.map((file) => file.close()));
+  }
+}
+
 async function collect(
   options: EvaluateOptions,
   paths: ArtifactPaths,
@@ -201,9 +217,5 @@ async function collect(
     ...(options.stop && { stop: options.stop }),
   });
   emit({ type: "started", collection, paths });
-  try {
-    return await collection.run();
-  } finally {
-    await Promise.allSettled([output.close(), failures.close()]);
-  }
+  return closing([output, failures], () => collection.run());
 }

@@ -76,6 +76,8 @@ export interface EvaluationOptions {
   resume?: boolean;
   /** Resumes although inputs or config differ. */
   force?: boolean;
+  /** With `resume`: runs failed rollouts again, however often they were tried. */
+  retryFailed?: boolean;
   /** Computes metrics when the rollouts are collected. Default: true. */
   aggregate?: boolean;
   fsync?: FsyncPolicy;
@@ -287,6 +289,7 @@ class Session {
       gymVersion: gymVersion(this.#installRoot),
       resume: options.resume ?? false,
       force: options.force ?? false,
+      retryFailed: options.retryFailed,
       onEvent: this.#emit,
       ...(options.drain && { drain: options.drain }),
       ...(options.signal && { stop: options.signal }),
@@ -307,6 +310,7 @@ class Session {
       agentName: (agent && currentName(agent, agents)) ?? (agents.length === 1 ? agents[0] : null) ?? null,
       ...(isObject(agentMap) && { agentMap: agentMap as Record<string, string> }),
       knownAgents: agents,
+      renamedAgent: (name) => aliasedInstance(name, new Set(agents)),
       limit: limit ?? null,
       repeats,
       addSeed: addSeed ?? false,

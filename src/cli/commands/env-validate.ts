@@ -1,3 +1,4 @@
+import { NoServerInstancesError } from "../../config/errors.ts";
 import type { ResolvedConfig } from "../../config/resolve.ts";
 import { defineCommand } from "../command.ts";
 import {
@@ -46,7 +47,7 @@ export const envValidate = defineCommand({
   examples: [
     "gym env validate --config my_env.yaml",
     "gym env validate --resources-server my_quiz --deep",
-    "gym env validate --benchmark gpqa --model-type openai_model",
+    "gym env validate --benchmark gsm8k --model-type openai_model",
     "gym env validate my_quiz --sync",
     "gym env validate --manifest environments/my_quiz/manifest.yaml --json",
   ],
@@ -63,15 +64,23 @@ export const envValidate = defineCommand({
     if (json) {
       const { validationReport } = await import("../validation-report.ts");
       const report = await validationReport(async () => {
-        const config = await resolve();
+        const config = requireContent(await resolve());
         return { config, warnings: await check(config) };
       });
       out(JSON.stringify(report));
       return report.valid ? 0 : 1;
     }
-    const config = await resolve();
+    const config = requireContent(await resolve());
     for (const warning of await check(config)) context.err(`Warning: ${warning}`);
     out(`${terminal.green("✓")} Config is valid.`);
     return 0;
   },
 });
+
+/** A config without servers has nothing that could be valid. */
+function requireContent(config: ResolvedConfig): ResolvedConfig {
+  if (config.servers.some(({ implementation }) => implementation !== "dummy_model")) return config;
+  throw new NoServerInstancesError(
+    "The config has no servers, so there is nothing to validate. Name one with --config FILE, --resources-server NAME or another selector.",
+  );
+}

@@ -14,6 +14,11 @@ export const evalRun = defineCommand({
     "no-serve": { kind: "switch", help: "use servers that run already" },
     resume: { kind: "switch", key: "resume_from_cache", help: "go on with an interrupted run" },
     force: { kind: "switch", help: "resume although inputs or config differ" },
+    "retry-failed": {
+      kind: "switch",
+      key: "retry_failed",
+      help: "with --resume: run failed rollouts again, however often they were tried",
+    },
     agent: {
       kind: "text",
       short: "a",

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { keysInUse } from "../../config/reserved-keys.ts";
 import { commonFlags } from "../arguments.ts";
 import { captureRun } from "../captured-run.ts";
 import { commandWords, type Flag, loadCommand } from "../command.ts";
@@ -35,6 +36,18 @@ describe("the table of commands", async () => {
         expect(flag.help, name).toMatch(/^\S.*[^.]$/);
       }
     }
+  });
+
+  it("reads only keys that the config knows as keys of commands", () => {
+    const read = commands.flatMap(({ flags, positionals, keys, keysFor }) => [
+      ...Object.values(flags).flatMap(({ key }) => key ?? []),
+      ...Object.values(positionals ?? {}).flatMap(({ key }) => key ?? []),
+      ...Object.keys(keys ?? keysFor?.({}) ?? {}),
+    ]);
+    const unknown = read
+      .map((key) => String(key).split(".")[0] ?? "")
+      .filter((key) => !keysInUse.includes(key));
+    expect(unknown, "add them to commandKeys in src/config/reserved-keys.ts").toEqual([]);
   });
 
   for (const command of commands) {

@@ -123,6 +123,7 @@ export const program: Program = {
       async () => (await import("./env-start.ts")).envStart,
       "run",
     ),
+    command("env stop", "stop the servers that run", async () => (await import("./env-stop.ts")).envStop),
     command(
       "env status",
       "show the running servers and their health",

@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { RunClient } from "../../calls/run-client.ts";
 import { callServer } from "../../calls/server-client.ts";
+import { aliasedInstance } from "../../config/servers/aliases.ts";
 import { GymError } from "../../errors.ts";
 import type { InstanceRecord } from "../../hosting/processes/head-server.ts";
 import { headUrl, runningServers } from "../../run/head.ts";
@@ -65,7 +66,8 @@ function chooseAgent(servers: readonly InstanceRecord[], wanted: string | undefi
     .filter((server) => server.server_type === "responses_api_agents")
     .map((server) => server.process_name);
   if (wanted !== undefined) {
-    if (agents.includes(wanted)) return wanted;
+    const known = agents.includes(wanted) ? wanted : aliasedInstance(wanted, new Set(agents));
+    if (known !== undefined) return known;
     const advice = hint(wanted, agents) || ` Agents: ${agents.join(", ") || "none"}.`;
     throw new GymError("UNKNOWN_AGENT", `No agent '${wanted}' runs.${advice}`);
   }

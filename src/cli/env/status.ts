@@ -17,7 +17,7 @@ export async function showStatus(context: CommandContext): Promise<number> {
   try {
     servers = await runningServers(headUrl(config), signal);
   } catch (error) {
-    // Nothing there is an answer; something there that does not tell is a failure.
+    // No head server: an empty list. One that does not respond: an error.
     if (!(error instanceof HeadServerError) || error.trouble !== "absent") throw error;
     err(`Warning: ${error.message}`);
   }

@@ -61,9 +61,9 @@ function printResult(
   out(`${rows} rollouts of ${shards} ${shards === 1 ? "shard" : "shards"}`);
   printSummary(summary, context);
   out("");
-  if (merged !== null) out(`Results:  ${show(merged)}`);
+  if (merged !== null) out(`Results:   ${show(merged)}`);
   if (computed) {
-    out(`Metrics:  ${show(targets.aggregateMetrics)}`);
+    out(`Metrics:   ${show(targets.aggregateMetrics)}`);
     out(`Intervals: ${show(targets.statistics)}`);
   }
 }

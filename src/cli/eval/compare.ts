@@ -72,7 +72,7 @@ function print(comparison: FilesComparison, context: CommandContext, shown: numb
 function runText(label: string, run: ComparedRun, reward: Estimate, context: CommandContext): string {
   const { ok, expected } = run.coverage;
   const name = shownPath(context, run.path);
-  return `${context.terminal.bold(label)}  ${name}\n   reward ${estimateText(reward)} (${run.tasks} tasks, ${run.rollouts} rollouts; ${ok} of ${expected} count)`;
+  return `${context.terminal.bold(label)}  ${name}\n   reward ${estimateText(reward)} (${run.tasks} tasks, ${run.rollouts} rollouts; ${ok} of ${expected} scored)`;
 }
 
 function matchingLines(comparison: FilesComparison): string[] {

@@ -10,6 +10,9 @@ import { UsageError } from "../usage-error.ts";
 import { exportKeys } from "./keys.ts";
 import { rolloutFile, shownPath } from "./rollout-file.ts";
 
+/** Formats whose records a model is trained to imitate. */
+const IMITATED = new Set(["sft", "chat"]);
+
 /** Rows named one by one; `--json` has up to a thousand. */
 const MAX_SHOWN = 20;
 
@@ -48,7 +51,9 @@ export async function exportRun(context: CommandContext): Promise<number> {
     signal: context.signal,
   });
   printReport(context, report, { format: keys.format, rolloutsPath, outputPath });
-  return context.flags["strict"] && report.invalid > 0 ? 1 : 0;
+  // An export of which nothing could be used is a failure, also without --strict.
+  const nothingValid = report.read > 0 && report.invalid === report.read;
+  return nothingValid || (context.flags["strict"] && report.invalid > 0) ? 1 : 0;
 }
 
 function outputOf(
@@ -105,4 +110,10 @@ function printReport(
     );
   if (report.tasksWithoutPair > 0) out(`Tasks without a pair: ${report.tasksWithoutPair}`);
   if (report.invalid > 0) out(terminal.yellow(`Invalid rows: ${report.invalid}`));
+  if (IMITATED.has(format) && report.unrewarded > 0)
+    err(
+      terminal.yellow(
+        `Warning: ${report.unrewarded} of ${report.written} records have a reward of 0 or less. Leave them out with --reward-min.`,
+      ),
+    );
 }

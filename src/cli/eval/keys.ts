@@ -15,6 +15,11 @@ export const collectionKeys = {
   num_repeats_add_seed: { type: "bool", default: false, help: "give every repeat a seed of its own" },
   num_samples_in_parallel: { type: "int", minimum: 0, help: "rollouts at once; automatic when absent or 0" },
   resume_from_cache: { type: "bool", default: false, help: "go on with an interrupted run" },
+  retry_failed: {
+    type: "bool",
+    default: false,
+    help: "with resume: run failed rollouts again, however often they were tried",
+  },
   prompt_config: { type: "str", help: "prompt template that makes the input of each row" },
   skills: { type: "dict", help: "skills.path: a directory of skills offered to the agent" },
   responses_create_params: { type: "dict", help: "fields that replace those of every row" },

@@ -68,7 +68,7 @@ describe("the report of a run in which everything failed", () => {
       expect(text).toContain("12 failed attempts, provider_auth");
       expect(text).toContain("Check the API key");
       expect(text).toContain("--resume");
-      expect(text).toContain("Failures: out_failures.jsonl");
+      expect(text).toContain("Failures:  out_failures.jsonl");
     },
   );
 
@@ -80,10 +80,10 @@ describe("the report of a run in which everything failed", () => {
   });
 
   it("says what --resume would do, and what it would not", () => {
-    expect(reportOf({})).toContain("--resume tries 12 failed rollouts again, up to 3 times in all");
+    expect(reportOf({})).toContain("--resume runs 12 failed rollouts again.");
     const spent = reportOf({ result: { resumable: 0, outOfAttempts: 12 } });
     expect(spent).toContain(
-      "12 failed rollouts were tried 3 times: --resume tries them again only with a larger NEMO_GYM_MAX_ROLLOUT_ATTEMPTS.",
+      "12 failed rollouts were tried 3 times; --resume --retry-failed runs them again.",
     );
     expect(spent).not.toContain("The same command with --resume");
     const cancelled = reportOf({ result: { resumable: 0, cancelled: 1 } });
@@ -120,7 +120,7 @@ describe("the report of a run in which everything failed", () => {
 
 describe("the summary of a run", () => {
   const interval = { value: 0.5, standard_error: 0.1, low: 0.3, high: 0.7, tasks: 4 };
-  const summaryText = (statistics: object, coverage: object = {}): string => {
+  const summaryText = (statistics: object, coverage: object = {}, metrics: object = {}): string => {
     const lines: string[] = [];
     const plain = (text: string) => text;
     printSummary(
@@ -130,6 +130,7 @@ describe("the summary of a run", () => {
             agent: "solver",
             metrics: {
               key_metrics: { "mean/reward": 0.5, "mean/_ng_attempt_index": 1, "mean/mask_sample": 0 },
+              ...metrics,
             },
             statistics: { rollouts: 6, tasks: 4, reward: interval, pass: [], ...statistics },
           },
@@ -148,7 +149,16 @@ describe("the summary of a run", () => {
     const text = summaryText({});
     expect(text).toContain("mean/reward");
     expect(text).not.toMatch(/_ng_|mask_sample/);
-    expect(text).toContain("Coverage: 6 of 6 rollouts count (0 failed, 0 masked, 0 missing)");
+    expect(text).toContain("Coverage: 6 of 6 rollouts scored (0 failed, 0 masked, 0 missing)");
+  });
+
+  it("marks what is in percent, and uses one unit for every pass@k", () => {
+    const metrics = { key_metrics: { "pass@1[avg-of-4]/accuracy": 35, "mean/reward": 0.35 } };
+    const rate = { ...interval, value: 0.35, low: 0.2, high: 0.5, tasks: 4 };
+    const text = summaryText({ pass: [{ k: 1, pass_at_k: rate, pass_hat_k: rate }] }, {}, metrics);
+    expect(text).toMatch(/pass@1\[avg-of-4\]\/accuracy +35 %$/m);
+    expect(text).toMatch(/mean\/reward +0.35$/m);
+    expect(text).toContain("35.00 % [20.00, 50.00] / 35.00 % [20.00, 50.00] (4 tasks)");
   });
 
   it("says how many tasks each rate speaks for", () => {
@@ -165,9 +175,9 @@ describe("the summary of a run", () => {
 
   it("counts as the interval does", () => {
     expect(summaryText({ rollouts: 4 })).toContain(
-      "Coverage: 4 of 6 rollouts count (0 failed, 0 masked, 0 missing, 2 without a reward)",
+      "Coverage: 4 of 6 rollouts scored (0 failed, 0 masked, 0 missing, 2 without a reward)",
     );
-    expect(summaryText({ rollouts: 7 })).toContain("Coverage: 6 of 6 rollouts count");
+    expect(summaryText({ rollouts: 7 })).toContain("Coverage: 6 of 6 rollouts scored");
   });
 });
 

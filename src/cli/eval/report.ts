@@ -29,12 +29,12 @@ export function printReport(
   printFailures(evaluation, context);
   const show = (file: string) => path.relative(io.cwd, file) || file;
   out("");
-  out(`Results:  ${show(paths.output)}`);
+  out(`Results:   ${show(paths.output)}`);
   if (summary && summary.agents.length > 0) {
-    out(`Metrics:  ${show(paths.aggregateMetrics)}`);
+    out(`Metrics:   ${show(paths.aggregateMetrics)}`);
     out(`Intervals: ${show(paths.statistics)}`);
   }
-  if ((summary?.coverage.failed ?? result.failed) > 0) out(`Failures: ${show(paths.failures)}`);
+  if ((summary?.coverage.failed ?? result.failed) > 0) out(`Failures:  ${show(paths.failures)}`);
 }
 
 /** Each cause once, with what to do about it. */
@@ -64,17 +64,17 @@ function printFailures(evaluation: Evaluation, { out, terminal, io, flags }: Com
   if (steps.length > 0) out(["", ...steps].join("\n"));
 }
 
-/** What a resumed run would and would not do about rollouts without a result. */
+/** What a resumed run does about rollouts without a result. */
 function nextSteps({ resumable, outOfAttempts, cancelled, maxAttempts }: CollectResult): string[] {
   const steps: string[] = [];
   if (cancelled > 0) steps.push(`The same command with --resume runs the ${cancelled} that were cancelled.`);
   if (resumable > 0)
     steps.push(
-      `The same command with --resume tries ${resumable} failed ${resumable === 1 ? "rollout" : "rollouts"} again, up to ${maxAttempts} times in all (NEMO_GYM_MAX_ROLLOUT_ATTEMPTS).`,
+      `The same command with --resume runs ${resumable} failed ${resumable === 1 ? "rollout" : "rollouts"} again.`,
     );
   if (outOfAttempts > 0)
     steps.push(
-      `${outOfAttempts} failed ${outOfAttempts === 1 ? "rollout was" : "rollouts were"} tried ${maxAttempts === 1 ? "once" : `${maxAttempts} times`}: --resume tries ${outOfAttempts === 1 ? "it" : "them"} again only with a larger NEMO_GYM_MAX_ROLLOUT_ATTEMPTS.`,
+      `${outOfAttempts} failed ${outOfAttempts === 1 ? "rollout was" : "rollouts were"} tried ${maxAttempts === 1 ? "once" : `${maxAttempts} times`}; --resume --retry-failed runs ${outOfAttempts === 1 ? "it" : "them"} again.`,
     );
   return steps;
 }
@@ -94,15 +94,20 @@ export function printSummary({ agents, coverage }: RunSummary, { out, terminal }
     out("");
     out(terminal.bold(agent || "(no agent)"));
     for (const [name, value] of Object.entries(metrics.key_metrics))
-      if (!isInternal(name)) out(`  ${name.padEnd(28)} ${numberText(value)}`);
+      if (!isInternal(name))
+        out(`  ${name.padEnd(28)} ${numberText(value)}${IN_PERCENT.test(name) ? " %" : ""}`);
     if (!statistics) continue;
     out(
       `  ${"reward, 95 % interval".padEnd(28)} ${estimateText(statistics.reward)} (${countText(statistics.tasks, "task")}, ${countText(statistics.rollouts, "rollout")})`,
     );
     for (const { k, pass_at_k, pass_hat_k } of passRows(statistics.pass)) {
-      const rates = `${estimateText(pass_at_k)} / ${estimateText(pass_hat_k)}`;
+      const rates = `${percentText(pass_at_k)} / ${percentText(pass_hat_k)}`;
       out(`  ${`pass@${k} / pass^${k}`.padEnd(28)} ${rates} (${countText(pass_at_k.tasks, "task")})`);
     }
+    if (coverage.missing > 0 && statistics.pass.length > 0)
+      out(
+        terminal.dim("  Rewards are means over rollouts, pass@k over tasks; some tasks have fewer rollouts."),
+      );
     const note = intervalNote(statistics.reward);
     if (note !== undefined) out(terminal.dim(`  ${note}`));
   }
@@ -120,9 +125,12 @@ function printCoverage(
   const counting = Math.min(ok, scored);
   const unscored = counting < ok ? `, ${ok - counting} without a reward` : "";
   out("");
-  const line = `Coverage: ${counting} of ${expected} rollouts count (${failed} failed, ${masked} masked, ${missing} missing${unscored})`;
+  const line = `Coverage: ${counting} of ${expected} rollouts scored (${failed} failed, ${masked} masked, ${missing} missing${unscored})`;
   out(counting === expected ? terminal.green(line) : terminal.yellow(line));
 }
+
+/** Metrics that servers compute in percent, as the original does. */
+const IN_PERCENT = /(?:^|\/)(?:pass@\d+(?:\[avg-of-\d+\])?|majority@\d+)\/[^/]+$/;
 
 /** Means of what the frame adds to rows say nothing about the model; the metrics file has them all. */
 function isInternal(metric: string): boolean {
@@ -174,6 +182,14 @@ function passRows(pass: readonly unknown[]): PassRow[] {
 export function estimateText({ value, low, high }: Estimate): string {
   if (low === null || high === null || low === undefined || high === undefined) return value.toFixed(4);
   return `${value.toFixed(4)} [${low.toFixed(4)}, ${high.toFixed(4)}]`;
+}
+
+/** A share with its interval, in percent as the metrics of the servers are. */
+function percentText({ value, low, high }: Estimate): string {
+  const text = (share: number) => (100 * share).toFixed(2);
+  return low === null || high === null
+    ? `${text(value)} %`
+    : `${text(value)} % [${text(low)}, ${text(high)}]`;
 }
 
 function numberText(value: unknown): string {

@@ -3,6 +3,7 @@ import type { RunEvent as ServerEvent } from "../../hosting/processes/run-server
 import { waitingText } from "../../hosting/processes/start-watch.ts";
 import type { Collection } from "../../rollouts/collect/collect.ts";
 import type { ProgressSnapshot } from "../../rollouts/collect/collection-progress.ts";
+import type { ResumeSummary } from "../../rollouts/resume/resume.ts";
 import type { Evaluation, EvaluationEvent } from "../../run/evaluate.ts";
 import type { EvaluationRun, FileResult } from "../../run/run-evaluation.ts";
 import type { RunEvent } from "../../run/run-events.ts";
@@ -54,6 +55,17 @@ export async function followRun(
   }
   const { summary, paths, rollouts: _rollouts, ...result } = await run.result;
   return { summary, paths, result };
+}
+
+/** What a resumed run finds; counts of zero are left out. */
+function resumeText(summary: ResumeSummary): string {
+  const { materializedRows, done, failedAttempts, terminal, exhausted, remaining } = summary;
+  const parts = [
+    [failedAttempts, "failed attempts"],
+    [terminal, "failed for good"],
+    [exhausted, "out of attempts (--retry-failed runs them again)"],
+  ].flatMap(([count, what]) => (count === 0 ? [] : [`${count} ${what}`]));
+  return `Resuming: ${[`${materializedRows} rows`, `${done} done`, ...parts, `${remaining} to run`].join(", ")}.`;
 }
 
 /** Keeps `<stem>_progress.json` current, for other programs. */
@@ -135,19 +147,7 @@ class TextView implements RunView {
       case "prepared": {
         const { summary, resumed, paths } = event;
         if (resumed) {
-          const {
-            materializedRows,
-            done,
-            failedAttempts,
-            rolloutsWithFailures,
-            terminal,
-            exhausted,
-            remaining,
-          } = summary;
-          this.#print(
-            `Resuming: ${materializedRows} rows, ${done} done, ${failedAttempts} failed attempts of ${rolloutsWithFailures} rollouts, ` +
-              `${terminal} never to be retried, ${exhausted} out of attempts, ${remaining} to run.`,
-          );
+          this.#print(resumeText(summary));
           if (summary.tornOutput)
             this.#print("A torn last line of the output was repaired; its rollout runs again.");
         }
@@ -199,7 +199,8 @@ class TextView implements RunView {
       reason instanceof SignalReceived && !reason.isFromTerminal
         ? `They have ${DRAIN_GRACE_MS / 1000} s`
         : "Press Ctrl-C again to stop at once";
-    this.notice(`Stopping: waiting for ${running} rollouts under way. ${hurry}; --resume continues later.`);
+    const rollouts = running === 1 ? "1 rollout" : `${running} rollouts`;
+    this.notice(`Stopping: waiting for ${rollouts} under way. ${hurry}; --resume continues later.`);
   }
 
   #stopDrawing(): void {

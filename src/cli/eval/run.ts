@@ -1,6 +1,5 @@
-import path from "node:path";
 import { RunClient } from "../../calls/run-client.ts";
-import { searchRoots } from "../../config/paths.ts";
+import { outputPath, searchRoots } from "../../config/paths.ts";
 import type { ResolvedConfig } from "../../config/resolve.ts";
 import { RolloutError } from "../../rollouts/errors.ts";
 import { refuseNonFile } from "../../rollouts/files/output-place.ts";
@@ -36,7 +35,7 @@ async function withOwnServers(context: CommandContext): Promise<number> {
   const output =
     given === undefined
       ? await newOutput(io.cwd, keys.agent_name ?? agent?.name ?? "run", new Date())
-      : path.resolve(io.cwd, given);
+      : outputPath(given, io.cwd);
   await refuseNonFile(output);
   const view = createRunView(context);
   try {
@@ -65,7 +64,7 @@ async function againstRunningServers(context: CommandContext): Promise<number> {
     config,
   );
   checkKeys(keys);
-  const output = path.resolve(context.io.cwd, keys.output_jsonl_fpath);
+  const output = outputPath(keys.output_jsonl_fpath, context.io.cwd);
   await refuseNonFile(output);
   const servers = await runningServers(headUrl(config), context.signal);
   const agents = servers
@@ -113,6 +112,7 @@ function evaluationOptions(context: CommandContext, config: ResolvedConfig, keys
     skills: typeof skillsPath === "string" ? skillsPath : undefined,
     resume: keys.resume_from_cache,
     force: Boolean(context.flags["force"]),
+    retryFailed: keys.retry_failed,
     aggregate: !keys.disable_aggregation,
     fsync: keys.fsync,
     drain: signal,
@@ -144,7 +144,10 @@ async function evaluate(
 }
 
 /** Refuses what no row can change before any row is read. */
-function checkKeys({ num_repeats: repeats, responses_create_params: params }: Keys): void {
+function checkKeys(keys: Keys): void {
+  const { num_repeats: repeats, responses_create_params: params } = keys;
+  if (keys.retry_failed && !keys.resume_from_cache)
+    throw new UsageError("--retry-failed is only allowed with --resume");
   const kind = repeats === null || repeats === undefined ? "number" : typeof repeats;
   if (kind !== "number" && (kind !== "object" || Array.isArray(repeats)))
     throw new CommandKeysError(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { aliasedInstance, aliasedPath, currentComponentName } from "./aliases.ts";
+import { aliasedInstance, aliasedPath, currentComponentName, olderInstanceNames } from "./aliases.ts";
 
 describe("aliases of renamed components", () => {
   it.each([
@@ -37,7 +37,13 @@ describe("aliases of renamed components", () => {
     expect(aliasedInstance("example_multi_step", suffixed)).toBe("example_multi_step_resources_server");
     expect(aliasedInstance("multineedle", suffixed)).toBe("example_multi_step_resources_server");
     expect(aliasedInstance("openai_model", configured)).toBe("policy_model");
+    expect(aliasedInstance("policy_model", new Set(["openai_model"]))).toBe("openai_model");
     expect(aliasedInstance("multineedles", configured)).toBeUndefined();
     expect(aliasedInstance("workbench", configured)).toBeUndefined();
+  });
+
+  it("knows the older names of an instance", () => {
+    expect(olderInstanceNames("example_multi_step_simple_agent")).toEqual(["multineedle_simple_agent"]);
+    expect(olderInstanceNames("mcqa_simple_agent")).toEqual([]);
   });
 });

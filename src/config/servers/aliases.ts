@@ -11,8 +11,11 @@ export const componentAliases: Readonly<Record<string, string>> = {
   workbench: "workplace_assistant",
 };
 
-/** The model instance that older configs refer to. */
-const MODEL_INSTANCE_ALIASES: Readonly<Record<string, string>> = { openai_model: "policy_model" };
+/** The shared model instance has had two names; configs with either refer to the other where only that is configured. */
+const MODEL_INSTANCE_ALIASES: Readonly<Record<string, string>> = {
+  openai_model: "policy_model",
+  policy_model: "openai_model",
+};
 
 /** Instances of shipped configs that once had no suffix. */
 const SUFFIXED_INSTANCES = new Set(["example_multi_step", "example_session_state_mgmt"]);
@@ -42,6 +45,13 @@ export function aliasedPath(path: string): string | undefined {
  */
 export function aliasedInstance(name: string, available: ReadonlySet<string>): string | undefined {
   return instanceCandidates(name).find((candidate) => available.has(candidate));
+}
+
+/** The names that an instance had before: those of `example_single_tool_call_simple_agent` are `simple_weather_simple_agent`, …. */
+export function olderInstanceNames(name: string): string[] {
+  return Object.entries(componentAliases).flatMap(([old, current]) =>
+    name === current || name.startsWith(`${current}_`) ? [old + name.slice(current.length)] : [],
+  );
 }
 
 function instanceCandidates(name: string): string[] {

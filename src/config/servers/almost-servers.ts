@@ -22,15 +22,11 @@ export function almostServersNotice(almostServers: readonly AlmostServer[]): str
   );
 }
 
-/** `maskedYaml` is the whole config with secrets hidden. */
-export function almostServersError(
-  almostServers: readonly AlmostServer[],
-  maskedYaml: string,
-): AlmostServerError {
+export function almostServersError(almostServers: readonly AlmostServer[]): AlmostServerError {
   return new AlmostServerError(
     `${almostServers.length} almost-server(s) found: ${almostServers.map(({ name }) => `'${name}'`).join(", ")}. ` +
-      "Correct the fields listed above, or pass ++error_on_almost_servers=false to start without them.\n" +
-      `The config was:\n${maskedYaml}`,
+      "Correct the fields listed above, or pass ++error_on_almost_servers=false to start without them. " +
+      "`gym env resolve` shows the whole config.",
     { position: positionOf(almostServers[0]?.node) },
   );
 }

@@ -2,14 +2,20 @@ import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
 const LISTENING = "0A";
 
-/** Names the process that listens on a port (`node [4711] gym env start`); undefined where the system does not tell. */
+/** Names the process that listens on a port: `process 4711 (node gym env start)`. Undefined where the system does not say. */
 export function portHolder(port: number): string | undefined {
+  const pid = listeningProcess(port);
+  return pid === undefined ? undefined : describe(String(pid));
+}
+
+/** The pid of the process that listens on a port; undefined where the system does not say. */
+export function listeningProcess(port: number): number | undefined {
   const inode = listeningInode(port);
   if (!inode) return undefined;
   for (const pid of numericEntries("/proc")) {
     for (const descriptor of numericEntries(`/proc/${pid}/fd`)) {
       try {
-        if (readlinkSync(`/proc/${pid}/fd/${descriptor}`) === `socket:[${inode}]`) return describe(pid);
+        if (readlinkSync(`/proc/${pid}/fd/${descriptor}`) === `socket:[${inode}]`) return Number(pid);
       } catch {
         // The descriptor or the process is gone by now.
       }

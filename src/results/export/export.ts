@@ -83,6 +83,8 @@ export interface ExportReport {
   /** Training sequences of token ids: rollouts that gave more than one because their calls do not continue each other. */
   forkedRollouts?: number;
   verifiedTokens?: VerifiedTokens;
+  /** Records of rollouts with a reward of 0 or less. */
+  unrewarded: number;
 }
 
 /** Writes the rollouts that pass the filters in a format of a trainer; docs/reference/exports.md has the fields of each. */
@@ -116,6 +118,7 @@ class ExportJob {
       invalid: 0,
       invalidRows: [],
       tasksWithoutPair: 0,
+      unrewarded: 0,
     };
   }
 
@@ -235,7 +238,9 @@ class ExportJob {
   private *each<Result>(file: LineAccess, convert: (rollout: ExportedRollout) => Result): Generator<Result> {
     for (const rollout of this.rollouts(file)) {
       const result = this.attempt(rollout.candidate.line, () => convert(rollout));
-      if (result !== undefined) yield result;
+      if (result === undefined) continue;
+      if (rollout.candidate.reward <= 0) this.report.unrewarded++;
+      yield result;
     }
   }
 

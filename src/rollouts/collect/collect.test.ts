@@ -225,7 +225,8 @@ describe("Collection", () => {
       { _ng_failure_class: "invalid_row" },
       { _ng_failure_class: "agent_error", _ng_failure_terminal: true },
       { _ng_failure_class: "judge_failed", _ng_no_persist: true },
-      { _ng_failure_class: "judge_failed" },
+      { _ng_failure_class: "verifier_error" },
+      { _ng_failure_class: "provider_rate_limit" },
     ];
     let next = 0;
     const collection = new Collection({
@@ -234,7 +235,7 @@ describe("Collection", () => {
         for (const task of replies.keys())
           yield { row: {}, taskIndex: task, rolloutIndex: 0, attempt: 0, line: task + 1 };
       })(),
-      total: 9,
+      total: 10,
       alreadyDone: 2,
       alreadyLost: { terminal: 1, outOfAttempts: 2 },
       output,
@@ -243,11 +244,11 @@ describe("Collection", () => {
     });
     const result = await collection.run();
     await Promise.all([output.close(), failures.close()]);
-    expect(result).toMatchObject({ completed: 0, failed: 4, resumable: 1, outOfAttempts: 3, maxAttempts: 1 });
-    expect(result.progress).toMatchObject({ total: 9, done: 9, completed: 2, failed: 7 });
+    expect(result).toMatchObject({ completed: 0, failed: 5, resumable: 2, outOfAttempts: 3, maxAttempts: 1 });
+    expect(result.progress).toMatchObject({ total: 10, done: 10, completed: 2, failed: 8 });
     expect(result.progress.failure_rows).toMatchObject({
       invalid_row: [{ task_index: 0, rollout_index: 0, line: 1 }],
-      judge_failed: [{ task_index: 2 }, { task_index: 3 }],
+      judge_failed: [{ task_index: 2 }],
     });
   });
 

@@ -1,4 +1,4 @@
-/** Why a rollout did not complete. Servers may report classes of their own; these are the ones we give. */
+/** Why a rollout did not complete. Servers may report classes of their own. */
 export const FAILURE_CLASSES = {
   provider_auth: { retryable: false, meaning: "the model provider refused the credentials (401, 403)" },
   provider_rate_limit: { retryable: true, meaning: "the model provider asked to slow down (429)" },
@@ -15,5 +15,19 @@ export const FAILURE_CLASSES = {
   agent_error: { retryable: false, meaning: "the agent failed" },
   cancelled: { retryable: true, meaning: "the rollout was stopped before it ended" },
 } as const satisfies Record<string, { retryable: boolean; meaning: string }>;
+
+/** Failures of endpoints and servers, not of the rollout: they do not use up its attempts when a run is resumed. */
+const INFRASTRUCTURE: ReadonlySet<string> = new Set<KnownFailureClass>([
+  "provider_auth",
+  "provider_rate_limit",
+  "provider_error",
+  "budget_exhausted",
+  "connection",
+  "judge_failed",
+]);
+
+export function isInfrastructureFailure(failureClass: unknown): boolean {
+  return typeof failureClass === "string" && INFRASTRUCTURE.has(failureClass);
+}
 
 export type KnownFailureClass = keyof typeof FAILURE_CLASSES;

@@ -1,3 +1,4 @@
+import { isInfrastructureFailure } from "./failure-classes.ts";
 import type { Failure } from "./outcome.ts";
 
 /** With this many refused credentials and not one success the rest would fail the same way. */
@@ -27,7 +28,7 @@ export class Losses {
   lost(failure: Failure, attempts: number): void {
     // A refused row is refused again: it has to be corrected, which makes it another run.
     if (failure.terminal || failure.class === "invalid_row") return;
-    if (attempts >= this.#maxAttempts) this.outOfAttempts++;
+    if (attempts >= this.#maxAttempts && !isInfrastructureFailure(failure.class)) this.outOfAttempts++;
     else this.resumable++;
   }
 

@@ -101,7 +101,7 @@ describe("merging into an output", () => {
 
   it("leaves a run alone that is being written", async () => {
     put("all.jsonl", rollout(7));
-    const lock = RunLock.take(at("all.jsonl"));
+    const lock = await RunLock.take(at("all.jsonl"));
     await expect(merge(["a.jsonl"])).rejects.toThrow("is being written by process");
     lock.release();
     await merge(["a.jsonl"]);

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -142,5 +142,32 @@ describe("writeFileAtomically", () => {
     await expect(writeFileAtomically(target, failing())).rejects.toThrow("no more");
     expect(await readFile(target, "utf8")).toBe("ab");
     await expect(readFile(`${target}.partial`)).rejects.toThrow();
+  });
+});
+
+describe("a file that another program touches", () => {
+  it.each([
+    ["deleted", (file: string) => rm(file)],
+    ["cut off", (file: string) => truncate(file, 0)],
+    ["replaced", (file: string) => rm(file).then(() => writeFile(file, "x".repeat(100)))],
+  ])("fails when it was %s", async (what, spoil) => {
+    const file = join(directory, "spoilt.jsonl");
+    const writer = await JsonlWriter.open(file, { fsync: "never" });
+    await writer.append('{"a":1}');
+    await spoil(file);
+    await writer.append('{"b":2}');
+    await expect(writer.close()).rejects.toMatchObject({
+      code: "ROLLOUT_FILE_REPLACED",
+      message: expect.stringContaining(`was ${what} by another program`),
+    });
+  });
+
+  it("fails at the next sync, not only in the end", async () => {
+    const file = join(directory, "synced.jsonl");
+    const writer = await JsonlWriter.open(file, { fsync: "always" });
+    await writer.append('{"a":1}');
+    await rm(file);
+    await expect(writer.append('{"b":2}')).rejects.toMatchObject({ code: "ROLLOUT_FILE_REPLACED" });
+    await expect(writer.close()).rejects.toMatchObject({ code: "ROLLOUT_FILE_REPLACED" });
   });
 });

@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { type FileHandle, open } from "node:fs/promises";
+import { type FileHandle, open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { fileError, RolloutFileError } from "../errors.ts";
 import { makeDirectory } from "./make-directory.ts";
@@ -146,6 +146,7 @@ export class JsonlWriter {
       await this.flush();
       await this.#syncing;
       if (this.#dirty && this.#fsync !== "never") await this.#file.datasync();
+      await this.#checkPlace();
     } catch (error) {
       throw fileError(error, this.path, "write");
     } finally {
@@ -200,11 +201,25 @@ export class JsonlWriter {
     this.#dirty = false;
     try {
       await this.#file.datasync();
+      await this.#checkPlace();
     } catch (error) {
       // After a failed sync the system may have dropped what it could not write; only a new start can tell.
       this.#broken = fileError(error, this.path, "write");
       throw this.#broken;
     }
+  }
+
+  /** Lines written to a file that was deleted, replaced or cut off by another program are lost: that ends the run. */
+  async #checkPlace(): Promise<void> {
+    const [own, found] = await Promise.all([this.#file.stat(), stat(this.path).catch(() => undefined)]);
+    const isSame = found !== undefined && found.ino === own.ino && found.dev === own.dev;
+    if (isSame && found.size >= this.#size) return;
+    const what = isSame ? "cut off" : found ? "replaced" : "deleted";
+    throw new RolloutFileError(
+      "ROLLOUT_FILE_REPLACED",
+      this.path,
+      `'${this.path}' was ${what} by another program while it was written; the lines it held are lost.`,
+    );
   }
 
   #syncLater(): void {

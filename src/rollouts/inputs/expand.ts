@@ -21,6 +21,8 @@ export interface ExpandOptions {
   agentMap?: Readonly<Record<string, string>>;
   /** The agents there are; rows for others are refused. Without it every name is believed. */
   knownAgents?: readonly string[];
+  /** The agent that an older name means now. */
+  renamedAgent?: (name: string) => string | undefined;
   /** Input lines to take, before repeats; null and 0 mean all. */
   limit?: number | null;
   repeats?: RepeatsSetting;
@@ -58,7 +60,7 @@ export async function* expandRows(options: ExpandOptions): AsyncGenerator<Expand
   const withoutAgent: number[] = [];
   const agents = new AgentCheck(options.knownAgents);
   for await (const { row: given, line } of inputRows(options)) {
-    const row = prepareRow(given, line, options);
+    const row = withCurrentAgent(prepareRow(given, line, options), options);
     const agent = agentNameOf(row);
     if (agent === undefined) {
       withoutAgent.push(line.number - 1);
@@ -133,6 +135,15 @@ function prepareRow(given: Row, line: JsonlLine, options: ExpandOptions): Row {
     responses_create_params: options.overrides ? copyWith(params, options.overrides) : params,
     ...(options.skills && { skills_ref: options.skills }),
   });
+}
+
+/** Rows that name an agent by an older name are for the one that has replaced it. */
+function withCurrentAgent(row: Row, { knownAgents, renamedAgent }: ExpandOptions): Row {
+  const name = agentNameOf(row);
+  if (name === undefined || knownAgents?.includes(name)) return row;
+  const renamed = renamedAgent?.(name);
+  if (renamed === undefined) return row;
+  return copyWith(row, { agent_ref: { ...(row["agent_ref"] as Row), name: renamed } });
 }
 
 /** The agent of a row; `agent_ref: null` and one without name have none. */

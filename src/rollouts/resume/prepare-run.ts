@@ -24,6 +24,8 @@ export interface PrepareOptions {
   /** Resume although inputs or config differ. */
   force: boolean;
   maxAttempts: number;
+  /** Runs failed rollouts again, however often they were tried. */
+  retryFailed?: boolean | undefined;
   onNotice: (text: string) => void;
   signal?: AbortSignal;
 }
@@ -49,6 +51,7 @@ export async function prepareRun(options: PrepareOptions): Promise<PreparedRun> 
       const nothing = async () => undefined;
       const plan = await planResume(paths, {
         maxAttempts,
+        ...(options.retryFailed && { retryFailed: true }),
         ...(options.signal && { signal: options.signal }),
       });
       return { plan, resumed: true, begin: nothing, discard: nothing };

@@ -16,11 +16,15 @@ afterEach(() => rm(directory, { recursive: true }));
 const key = (task: number, rollout: number, rest = "") =>
   `{"x":1${rest},"_ng_task_index":${task},"_ng_rollout_index":${rollout}}\n`;
 
-async function planned(files: { inputs: string; output: string; failures?: string }, maxAttempts?: number) {
+async function planned(
+  files: { inputs: string; output: string; failures?: string },
+  maxAttempts?: number,
+  options: { retryFailed?: boolean } = {},
+) {
   await writeFile(paths.materializedInputs, files.inputs);
   await writeFile(paths.output, files.output);
   if (files.failures !== undefined) await writeFile(paths.failures, files.failures);
-  const plan = await planResume(paths, maxAttempts === undefined ? {} : { maxAttempts });
+  const plan = await planResume(paths, { ...options, ...(maxAttempts !== undefined && { maxAttempts }) });
   const keys: string[] = [];
   for await (const { taskIndex, rolloutIndex, attempt, row } of plan.rows()) {
     keys.push(`${taskIndex}:${rolloutIndex}${attempt > 0 ? ` a${String(row["_ng_attempt_index"])}` : ""}`);
@@ -52,6 +56,26 @@ describe("planResume", () => {
       tornOutput: false,
       tornFailures: false,
     } satisfies ResumeSummary);
+  });
+
+  it("does not count failures of endpoints as attempts", async () => {
+    const outage = ',"_ng_failure_class":"provider_rate_limit"';
+    const { keys, summary } = await planned({
+      inputs: four,
+      output: key(0, 0),
+      failures: [1, 2, 3].map(() => key(0, 1, outage) + key(1, 0)).join(""),
+    });
+    expect(keys).toEqual(["0:1", "1:1"]);
+    expect(summary).toMatchObject({ failedAttempts: 6, exhausted: 1, remaining: 2 });
+  });
+
+  it("runs everything that failed again when it is asked to", async () => {
+    const failures = key(0, 1, terminal) + key(1, 0) + key(1, 0) + key(1, 0);
+    const { keys, summary } = await planned({ inputs: four, output: key(0, 0), failures }, undefined, {
+      retryFailed: true,
+    });
+    expect(keys).toEqual(["0:1", "1:0", "1:1"]);
+    expect(summary).toMatchObject({ failedAttempts: 4, terminal: 0, exhausted: 0, remaining: 3 });
   });
 
   it("adds up what is done, each rollout once", async () => {

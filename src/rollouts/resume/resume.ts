@@ -3,6 +3,7 @@ import { RolloutKeyMap } from "../../metrics/rollout-key-map.ts";
 import { copyWith } from "../../python/json/key-order.ts";
 import { parsePyInt } from "../../python/numbers/parse-number.ts";
 import { isTruthy } from "../../python/truth.ts";
+import { isInfrastructureFailure } from "../collect/failure-classes.ts";
 import { RolloutTally } from "../collect/rollout-tally.ts";
 import { RolloutLineError } from "../errors.ts";
 import type { ArtifactPaths } from "../files/artifact-paths.ts";
@@ -25,7 +26,7 @@ export interface ResumeSummary {
   materializedRows: number;
   /** Rows with a result in the output. */
   done: number;
-  /** Failed attempts in the sidecar, and the rollouts they belong to. */
+  /** Failed attempts in the sidecar, and the rollouts whose attempts they use up. */
   failedAttempts: number;
   rolloutsWithFailures: number;
   /** Not done, and not to be tried again by their own word. */
@@ -104,18 +105,19 @@ export function planFresh(paths: Pick<ResumePaths, "materializedInputs">, rows: 
 }
 
 /**
- * Finds out what an interrupted run still has to do. Every file is read once, line by line; a rollout takes twenty-odd bytes.
- * A row of the output that the materialized inputs do not know is an error, a malformed line too, except a torn last one.
+ * Finds out what an interrupted run still has to do. Every file is read once, line by line; a rollout takes about twenty
+ * bytes. A row of the output that is not in the materialized inputs is an error, and so is a malformed line, except a torn
+ * last one. With `retryFailed` earlier failures do not count at all.
  */
 export async function planResume(
   paths: ResumePaths,
-  options: { maxAttempts?: number; signal?: AbortSignal } = {},
+  options: { maxAttempts?: number; retryFailed?: boolean; signal?: AbortSignal } = {},
 ): Promise<ResumePlan> {
   const maxAttempts = options.maxAttempts ?? DEFAULT_MAX_ATTEMPTS;
   const read = options.signal ? { signal: options.signal } : {};
   const states = await materializedKeys(paths.materializedInputs, read);
   const output = await markDone(paths.output, states, read);
-  const failures = await countFailures(paths.failures, states, read);
+  const failures = await countFailures(paths.failures, states, read, options.retryFailed ?? false);
   const summary: ResumeSummary = {
     materializedRows: states.size,
     done: 0,
@@ -192,7 +194,12 @@ async function markDone(path: string, states: RolloutKeyMap, options: JsonlReadO
   return result;
 }
 
-async function countFailures(path: string, states: RolloutKeyMap, options: JsonlReadOptions) {
+async function countFailures(
+  path: string,
+  states: RolloutKeyMap,
+  options: JsonlReadOptions,
+  retryFailed: boolean,
+) {
   const result = { attempts: 0, torn: false };
   if (!(await stat(path).catch(() => undefined))?.isFile()) return result;
   const onTornLine = () => {
@@ -204,6 +211,8 @@ async function countFailures(path: string, states: RolloutKeyMap, options: Jsonl
     // A sidecar survives fresh runs (upstream does not delete it), so rows of other inputs are no surprise.
     if (key === undefined || state === undefined) continue;
     result.attempts++;
+    // Failures of endpoints say nothing about the rollout.
+    if (retryFailed || isInfrastructureFailure(row["_ng_failure_class"])) continue;
     const terminal = isTruthy(row["_ng_failure_terminal"]) ? TERMINAL : 0;
     states.set(key.taskIndex, key.rolloutIndex, (state | terminal) + ATTEMPT);
   }

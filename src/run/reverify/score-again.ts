@@ -23,7 +23,7 @@ import {
 import { keyOfRow, requireKey } from "../../rollouts/files/row-key.ts";
 import { RunLock } from "../../rollouts/files/run-lock.ts";
 import type { PendingRow } from "../../rollouts/resume/resume.ts";
-import type { Evaluation, EvaluationEvent } from "../evaluate.ts";
+import { closing, type Evaluation, type EvaluationEvent } from "../evaluate.ts";
 import type { ReverifyPlan, ReverifySources, StoredRollout } from "./reverify-plan.ts";
 
 /** Lines handed to the writer before it is waited for. */
@@ -87,7 +87,7 @@ export async function scoreAgain(options: ScoreAgainOptions): Promise<Evaluation
   const paths = artifactPaths(output);
   const onNotice = (text: string) => onEvent({ type: "notice", text });
   await makeDirectory(dirname(output));
-  const lock = RunLock.take(output);
+  const lock = await RunLock.take(output);
   try {
     checkOutput(output, sources, existing);
     if (existing === "overwrite")
@@ -156,7 +156,7 @@ async function score(options: ScoreAgainOptions, paths: ArtifactPaths): Promise<
   const fsync = options.fsync ? { fsync: options.fsync } : {};
   const output = await JsonlWriter.open(paths.output, fsync);
   const failures = await JsonlWriter.open(paths.failures, fsync);
-  try {
+  return closing([output, failures], async () => {
     const settled = await settledKeys(paths, options.existing === "resume" ? limits.maxAttempts : undefined);
     if (sources.judgeFailedOnly && sources.rolloutsPath !== paths.output)
       await copySuccessful(sources, output, settled);
@@ -180,9 +180,7 @@ async function score(options: ScoreAgainOptions, paths: ArtifactPaths): Promise<
     });
     onEvent({ type: "started", collection, paths });
     return await collection.run();
-  } finally {
-    await Promise.allSettled([output.close(), failures.close()]);
-  }
+  });
 }
 
 async function* pending(rows: Iterable<StoredRollout>): AsyncGenerator<PendingRow> {

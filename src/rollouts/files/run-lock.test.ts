@@ -1,0 +1,88 @@
+import { mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { hostname, tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { RunLock } from "./run-lock.ts";
+
+let directory: string;
+let output: string;
+beforeEach(async () => {
+  directory = await mkdtemp(path.join(tmpdir(), "gym-lock-"));
+  output = path.join(directory, "out.jsonl");
+});
+afterEach(() => rm(directory, { recursive: true, force: true }));
+
+const lockFile = () => `${output}.lock`;
+const holder = () => JSON.parse(readFileSync(lockFile(), "utf8")) as Record<string, unknown>;
+
+/** Puts a lock there that differs from one of this process, as old as it should be. */
+async function leaveLock(changes: Record<string, unknown>, ageMs = 0): Promise<void> {
+  const lock = await RunLock.take(output);
+  const content = holder();
+  lock.release();
+  writeFileSync(lockFile(), JSON.stringify({ ...content, id: "other", ...changes }));
+  const then = new Date(Date.now() - ageMs);
+  utimesSync(lockFile(), then, then);
+}
+
+it("refuses a second run, in the same process too, until the first is over", async () => {
+  const first = await RunLock.take(output);
+  await expect(RunLock.take(output)).rejects.toMatchObject({ code: "ROLLOUT_LOCKED" });
+  first.release();
+  (await RunLock.take(output)).release();
+});
+
+it("takes over the lock of an earlier process with the pid of this one", async () => {
+  await leaveLock({ ticks: "1" });
+  (await RunLock.take(output)).release();
+});
+
+it("takes over the lock of an earlier boot, and of a version that wrote no more than the pid", async () => {
+  await leaveLock({ boot: "another" });
+  (await RunLock.take(output)).release();
+  writeFileSync(lockFile(), JSON.stringify({ pid: 2 ** 22 - 1, host: hostname(), started: "then" }));
+  (await RunLock.take(output)).release();
+});
+
+it("takes over the lock of a container that is gone, once it has been silent", async () => {
+  await leaveLock({ namespace: "pid:[1]" });
+  const began = performance.now();
+  (await RunLock.take(output, { silenceMs: 1_500 })).release();
+  expect(performance.now() - began).toBeGreaterThan(1_000);
+});
+
+it("leaves the lock of a container alone that is touched", async () => {
+  await leaveLock({ namespace: "pid:[1]" });
+  const touching = setInterval(() => utimesSync(lockFile(), new Date(), new Date()), 200);
+  try {
+    await expect(RunLock.take(output, { silenceMs: 1_500 })).rejects.toMatchObject({
+      code: "ROLLOUT_LOCKED",
+    });
+  } finally {
+    clearInterval(touching);
+  }
+});
+
+it("believes another machine until it has been silent for two minutes", async () => {
+  await leaveLock({ host: "elsewhere", boot: "another" }, 60_000);
+  await expect(RunLock.take(output)).rejects.toMatchObject({ code: "ROLLOUT_LOCKED" });
+  await rm(lockFile());
+  await leaveLock({ host: "elsewhere", boot: "another" }, 180_000);
+  (await RunLock.take(output)).release();
+});
+
+it("has one holder when many take over at once", async () => {
+  for (let round = 0; round < 20; round++) {
+    await leaveLock({ boot: "another" });
+    const taken = await Promise.allSettled(Array.from({ length: 20 }, () => RunLock.take(output)));
+    const holders = taken.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+    expect(holders).toHaveLength(1);
+    holders[0]?.release();
+  }
+});
+
+it("names a directory in the place of the lock", async () => {
+  mkdirSync(lockFile());
+  await expect(RunLock.take(output)).rejects.toMatchObject({ code: "ROLLOUT_FILE_IS_DIRECTORY" });
+});
