@@ -1,5 +1,7 @@
-// Adds to package-lock.json the optional packages of other platforms. npm leaves out those the registry at hand does not
-// have, and `npm ci` then refuses the whole file. Run it after adding a dependency with native parts.
+// Adds the optional packages of other platforms to package-lock.json, and checksums that are missing. npm leaves out packages
+// that the registry in use does not have, and `npm ci` then refuses the whole file. Run it after adding a dependency with
+// native parts. Checksums come from the registry; those it does not know are listed, to be filled in with another one.
+import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
@@ -28,11 +30,34 @@ function platformEntry(name, [, system, cpu]) {
   return { cpu: cpu && [cpu], libc, optional: true, os: [system] };
 }
 
+/** Fills in `integrity` where it is missing; `lookUp` returns undefined for packages it does not know. */
+export function addChecksums(packages, lookUp) {
+  const unknown = [];
+  for (const [place, entry] of Object.entries(packages)) {
+    if (place === "" || entry.link || entry.integrity) continue;
+    const name = place.slice(place.lastIndexOf("node_modules/") + "node_modules/".length);
+    entry.integrity = lookUp(name, entry.version);
+    if (entry.integrity === undefined) unknown.push(`${name}@${entry.version}`);
+  }
+  return unknown;
+}
+
+function registryChecksum(name, version) {
+  const words = ["view", "--json", `${name}@${version}`, "dist.integrity"];
+  try {
+    return JSON.parse(execFileSync("npm", words, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }));
+  } catch {
+    return undefined;
+  }
+}
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const file = fileURLToPath(new URL("../package-lock.json", import.meta.url));
   const lock = JSON.parse(readFileSync(file, "utf8"));
   const missing = missingEntries(lock);
   const sorted = Object.entries({ ...lock.packages, ...missing }).sort(([a], [b]) => (a < b ? -1 : 1));
+  const unknown = addChecksums(Object.fromEntries(sorted), registryChecksum);
   writeFileSync(file, `${JSON.stringify({ ...lock, packages: Object.fromEntries(sorted) }, undefined, 2)}\n`);
   console.log(`added ${Object.keys(missing).length} entries`);
+  if (unknown.length > 0) console.log(`the registry has no checksum of: ${unknown.join(", ")}`);
 }

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { expect, it } from "vitest";
 // @ts-expect-error a plain script without types
-import { missingEntries } from "./complete-lockfile.mjs";
+import { addChecksums, missingEntries } from "./complete-lockfile.mjs";
 
 it("the lock file can be installed from on every platform (else run: node scripts/complete-lockfile.mjs)", async () => {
   const lock: unknown = JSON.parse(await readFile(new URL("../package-lock.json", import.meta.url), "utf8"));
@@ -32,4 +32,20 @@ it("packages of other platforms are described by their name", () => {
       os: ["win32"],
     },
   });
+});
+
+it("fills in checksums that are missing, and lists those nobody knows", () => {
+  const packages: Record<string, { version?: string; integrity?: string; link?: boolean }> = {
+    "": {},
+    "node_modules/a": { version: "1.0.0", integrity: "sha512-a" },
+    "node_modules/@s/b": { version: "2.0.0" },
+    "node_modules/a/node_modules/c": { version: "3.0.0" },
+    "node_modules/d": { link: true },
+  };
+  const unknown = addChecksums(packages, (name: string, version: string) =>
+    name === "@s/b" ? `sha512-b${version}` : undefined,
+  );
+  expect(unknown).toEqual(["c@3.0.0"]);
+  expect(packages["node_modules/@s/b"]?.integrity).toBe("sha512-b2.0.0");
+  expect(packages["node_modules/a"]?.integrity).toBe("sha512-a");
 });

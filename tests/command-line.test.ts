@@ -397,3 +397,15 @@ describe("completion", () => {
     expect(stdout).toBe("validate\n--explain\nfish\n");
   });
 });
+
+it("names the limit when too few files may be open", async () => {
+  const cwd = await project({});
+  const gym = path.join(repository, "bin", "gym.js");
+  const words = "eval run --resources-server example_single_tool_call --model-type random_model -o out.jsonl";
+  const failed = await promisify(execFile)("sh", ["-c", `ulimit -n 64; exec "$0" ${words}`, gym], {
+    cwd,
+  }).catch((error: { code: number; stderr: string }) => error);
+  expect(failed).toMatchObject({ code: 1 });
+  expect(failed.stderr).toMatch(/^Error: EMFILE.*\nThe limit on open files is too low \(`ulimit -n`\)/);
+  expect(failed.stderr).not.toContain("    at ");
+});

@@ -43,9 +43,22 @@ export async function runCli(
     const { runCommand } = await import("./run-command.ts");
     return await runCommand(command, parsed, io, program);
   } catch (error) {
+    if (isOutOfFiles(error)) {
+      io.stderr.write(`Error: ${error.message}\n${OPEN_FILES_HINT}\n`);
+      return 1;
+    }
     const { reportError } = await import("./report-error.ts");
     return reportError(error, io, usage);
   }
+}
+
+const OPEN_FILES_HINT =
+  "The limit on open files is too low (`ulimit -n`). Raise it to 1024 or more; a run also needs one for every connection.";
+
+/** Handled here, because no further module can be loaded then. */
+function isOutOfFiles(error: unknown): error is Error {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return error instanceof Error && (code === "EMFILE" || code === "ENFILE");
 }
 
 /** Runs a command of the older family, by the name the process was started under. */

@@ -2,12 +2,12 @@ import { open, readFile, rm, stat } from "node:fs/promises";
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** What is locked takes milliseconds; who waits longer waits for something that hangs. */
+/** Locked work takes milliseconds. Waiting longer means that the holder hangs. */
 const WAIT_LIMIT_MS = 10_000;
 const RETRY_MS = 5;
-/** A lock nobody can be asked about (another machine) is given up after this. */
+/** A lock of another machine, whose holder cannot be checked, is taken over after this time. */
 const UNKNOWN_HOLDER_LIMIT_MS = 60_000;
-/** Holders write their name at once. A file without one was left by a writer in Python, which locks it and never removes it. */
+/** Holders write their name at once. A file without a name was left by a Python writer, which locks it and never removes it. */
 const UNNAMED_HOLDER_LIMIT_MS = 2_000;
 
 const queues = new Map<string, Promise<unknown>>();
@@ -54,8 +54,11 @@ async function take(path: string): Promise<void> {
 }
 
 async function isAbandoned(path: string): Promise<boolean> {
-  const text = await readFile(path, "utf8").catch(() => undefined);
   const found = await stat(path).catch(() => undefined);
+  if (found?.isDirectory()) {
+    throw new Error(`'${path}' is a directory where a lock file should be. Move it away.`);
+  }
+  const text = await readFile(path, "utf8").catch(() => undefined);
   // Gone by now: the next attempt takes it.
   if (text === undefined || found === undefined) return false;
   const age = Date.now() - found.mtimeMs;

@@ -47,6 +47,20 @@ describe("compilePyRegex", () => {
     expect(all("(a*?)+-", "aa-")).toEqual([["aa-", ""]]);
   });
 
+  it.each([
+    [raw`(?:aa{,2}){2}+`, "aaa", null],
+    [raw`(?:aa{,2}){2}+`, "aaaa", [0, 4]],
+    [raw`(?:a|ab){2}+c`, "abac", null],
+    [raw`(?:(?:a|ab)){2,3}+b`, "abab", null],
+    [raw`(?i)(σ)\1`, "σς", null],
+    [raw`(?i)(σ)\1`, "σΣ", [0, 2]],
+    [raw`(?i)(s)\1`, "sſ", null],
+    [raw`(?i)σς`, "ΣΣ", [0, 2]],
+  ])("finds with %s in %s what CPython finds", (pattern, text, span) => {
+    const match = compilePyRegex(pattern).search(text);
+    expect(match && [match.start, match.end]).toEqual(span);
+  });
+
   it("has look-arounds, atomic groups, possessive loops, conditionals and backreferences", () => {
     expect(all(raw`(?<=\$)\d+(?!\.)`, "$12.5 $34")).toEqual([["1"], ["34"]]);
     expect(all("(?>a*)a", "aaa")).toEqual([]);

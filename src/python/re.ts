@@ -8,6 +8,7 @@ import { compileProgram } from "./re/compile.ts";
 import { Matcher } from "./re/matcher.ts";
 import { parsePattern } from "./re/parse.ts";
 import type { Program } from "./re/program.ts";
+import { RegexBudgetError } from "./re/syntax-error.ts";
 
 export { RegexBudgetError, RegexSyntaxError } from "./re/syntax-error.ts";
 
@@ -51,6 +52,33 @@ export class PyMatch {
   }
 }
 
+/** Steps that a search costs at least. */
+const stepsPerSearch = 10;
+
+/** Bounds the steps of several searches together. */
+export class RegexBudget {
+  private left: number;
+
+  constructor(steps: number) {
+    this.left = steps;
+  }
+
+  /** Runs one search with the steps that are left. */
+  run(
+    program: Program,
+    text: string,
+    search: (matcher: Matcher) => number[] | undefined,
+  ): number[] | undefined {
+    if (this.left <= 0) throw new RegexBudgetError(0);
+    const matcher = new Matcher(program, text, this.left);
+    try {
+      return search(matcher);
+    } finally {
+      this.left -= matcher.steps + stepsPerSearch;
+    }
+  }
+}
+
 /** A compiled pattern. */
 export class PyRegex {
   /** Number of capture groups. */
@@ -62,9 +90,12 @@ export class PyRegex {
     this.groups = program.groups;
   }
 
-  /** `pattern.search(text)`. */
-  search(text: string): PyMatch | null {
-    return this.wrap(text, new Matcher(this.program, text).search(0));
+  /** `pattern.search(text)`; `budget` also counts the steps of other searches. */
+  search(text: string, budget?: RegexBudget): PyMatch | null {
+    const positions = budget
+      ? budget.run(this.program, text, (matcher) => matcher.search(0))
+      : new Matcher(this.program, text).search(0);
+    return this.wrap(text, positions);
   }
 
   /** `pattern.match(text)`: at the start of the text. */

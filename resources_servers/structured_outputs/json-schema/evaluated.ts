@@ -2,7 +2,6 @@
 
 import { entriesOf, hasKey, isMapping, type Mapping, memberAt } from "nemo-gym/verify";
 import type { KeywordCall } from "./keywords.ts";
-import { matchesKey } from "./match-key.ts";
 import type { Located } from "./resolve.ts";
 
 interface Scope extends Located {
@@ -48,7 +47,10 @@ function collectKeys(scope: Scope, instance: Mapping, keys: Set<unknown>): void 
   const patterns = memberAt(schema, "patternProperties");
   for (const [key, member] of entriesOf(instance)) {
     if (isMapping(properties) && hasKey(properties, key)) keys.add(key);
-    if (isMapping(patterns) && entriesOf(patterns).some(([pattern]) => matchesKey(String(pattern), key)))
+    if (
+      isMapping(patterns) &&
+      entriesOf(patterns).some(([pattern]) => call.validation.matchesKey(String(pattern), key))
+    )
       keys.add(key);
     for (const keyword of ["additionalProperties", "unevaluatedProperties"]) {
       const rest = memberAt(schema, keyword);

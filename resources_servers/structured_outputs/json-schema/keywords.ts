@@ -1,8 +1,7 @@
-import { codePointLength, compilePyRegex } from "nemo-gym/python";
+import { codePointLength } from "nemo-gym/python";
 import { entriesOf, hasKey, isMapping, type Mapping, memberAt, sizeOf } from "nemo-gym/verify";
 import { followDiscriminator } from "./discriminator.ts";
 import { evaluatedItems, evaluatedKeys } from "./evaluated.ts";
-import { matchesKey } from "./match-key.ts";
 import { SchemaProblem } from "./schema-problem.ts";
 import type { Validation } from "./validate.ts";
 import { equalValues, identityOf, isMultiple, isOfType, numeric } from "./values.ts";
@@ -31,8 +30,9 @@ function onArrays(keyword: (call: KeywordCall & { instance: readonly unknown[] }
   return (call) => !Array.isArray(call.instance) || keyword({ ...call, instance: call.instance });
 }
 
-function onStrings(keyword: (text: string, value: unknown) => boolean): Keyword {
-  return ({ instance, value }) => typeof instance !== "string" || keyword(instance, value);
+function onStrings(keyword: (text: string, value: unknown, validation: Validation) => boolean): Keyword {
+  return ({ instance, value, validation }) =>
+    typeof instance !== "string" || keyword(instance, value, validation);
 }
 
 /** A bound on a number; a comparison with NaN fails and so never breaks a bound. */
@@ -133,7 +133,8 @@ const patternProperties = onObjects((call) =>
     every(
       call,
       entriesOf(call.instance),
-      ([key, member]) => !matchesKey(String(pattern), key) || check(call, member, schema, key),
+      ([key, member]) =>
+        !call.validation.matchesKey(String(pattern), key) || check(call, member, schema, key),
     ),
   ),
 );
@@ -147,7 +148,9 @@ const additionalProperties = onObjects((call) => {
         .join("|")
     : "";
   const extras = entriesOf(call.instance).filter(
-    ([key]) => !(isMapping(declared) && hasKey(declared, key)) && !(joined !== "" && matchesKey(joined, key)),
+    ([key]) =>
+      !(isMapping(declared) && hasKey(declared, key)) &&
+      !(joined !== "" && call.validation.matchesKey(joined, key)),
   );
   return every(call, extras, ([key, member]) => check(call, member, call.value, key));
 });
@@ -236,7 +239,7 @@ export const keywords: ReadonlyMap<string, Keyword> = new Map<string, Keyword>([
   ["maxItems", limit(itemsOf, above)],
   ["minProperties", limit(membersOf, below)],
   ["maxProperties", limit(membersOf, above)],
-  ["pattern", onStrings((text, pattern) => compilePyRegex(String(pattern)).search(text) !== null)],
+  ["pattern", onStrings((text, pattern, validation) => validation.matches(String(pattern), text))],
   ["uniqueItems", uniqueItems],
   ["items", items],
   ["prefixItems", prefixItems],

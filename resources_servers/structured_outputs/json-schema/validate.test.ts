@@ -138,3 +138,31 @@ describe("schemaFault", () => {
     expect(schemaFault(schema, instance)).toBeDefined();
   });
 });
+
+it("bounds the work of many patterns on many keys", () => {
+  // Searches grow with patterns x keys x characters. All of them together may take a fixed number of steps.
+  const keys = Object.fromEntries(
+    Array.from({ length: 300 }, (_, index) => [`${"k".repeat(60)}${index}`, 1]),
+  );
+  const patternsOf = (count: number) =>
+    Object.fromEntries(
+      Array.from({ length: count }, (_, index) => [`(k|kk)*x${index}$`, { type: "integer" }]),
+    );
+  const schema = (count: number) => ({ patternProperties: patternsOf(count), unevaluatedProperties: true });
+  expect(schemaFault(schema(3), keys)).toBeUndefined();
+  expect(schemaFault(schema(2_000), keys)).toMatch(/^RegexBudgetError/);
+});
+
+it("compiles each pattern once, however many keys there are", () => {
+  const time = (patterns: number) => {
+    const keys = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`k${index}`, 1]));
+    const named = Array.from({ length: patterns }, (_, index) => [`^a${index}$`, true]);
+    const schema = { patternProperties: Object.fromEntries(named), unevaluatedProperties: true };
+    const start = performance.now();
+    expect(schemaFault(schema, keys)).toBeUndefined();
+    return performance.now() - start;
+  };
+  time(100);
+  // Beyond 512 patterns the shared cache holds none of them by the time it is asked again.
+  expect(time(1_200) / Math.max(time(400), 1)).toBeLessThan(12);
+});

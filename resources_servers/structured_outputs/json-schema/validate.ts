@@ -4,7 +4,13 @@
  *
  * @module
  */
-import { RegexBudgetError, RegexSyntaxError } from "nemo-gym/python";
+import {
+  compilePyRegex,
+  type PyRegex,
+  RegexBudget,
+  RegexBudgetError,
+  RegexSyntaxError,
+} from "nemo-gym/python";
 import { entriesOf, isMapping, type Mapping } from "nemo-gym/verify";
 import { checkSchema } from "./check-schema.ts";
 import { keywords } from "./keywords.ts";
@@ -15,6 +21,9 @@ import { SchemaProblem } from "./schema-problem.ts";
 const maxDepth = 400;
 /** Subschemas one validation may look at. */
 const maxEvaluations = 1_000_000;
+
+/** Steps of regular expressions that one validation may take: patterns and keys multiply. */
+const maxRegexSteps = 5_000_000;
 
 /** What is wrong with an instance under a schema; undefined: nothing. A schema that is none is wrong for every instance. */
 export function schemaFault(schema: unknown, instance: unknown): string | undefined {
@@ -39,6 +48,8 @@ export class Validation {
   fault: string | undefined;
   /** Addresses of the documents entered, outermost first. */
   readonly entered: string[] = [];
+  private readonly regexBudget = new RegexBudget(maxRegexSteps);
+  private readonly regexes = new Map<string, PyRegex>();
   private depth = 0;
   private evaluations = 0;
 
@@ -54,6 +65,22 @@ export class Validation {
     if (schema === false) return this.fail(`${at}: nothing is allowed here`);
     if (!isMapping(schema)) throw new SchemaProblem(`${at}: the schema is neither an object nor a boolean`);
     return this.deeper(() => this.checkKeywords(instance, schema, baseOf(schema, outer), at));
+  }
+
+  /** Whether a pattern is found in a text. */
+  matches(pattern: string, text: string): boolean {
+    let regex = this.regexes.get(pattern);
+    if (!regex) {
+      regex = compilePyRegex(pattern);
+      this.regexes.set(pattern, regex);
+    }
+    return regex.search(text, this.regexBudget) !== null;
+  }
+
+  /** The same for the key of a mapping. Python raises when the key is not a string. */
+  matchesKey(pattern: string, key: unknown): boolean {
+    if (typeof key === "string") return this.matches(pattern, key);
+    throw new SchemaProblem("TypeError: a key that is no string meets a pattern");
   }
 
   private checkKeywords(instance: unknown, schema: Mapping, base: string, at: string): boolean {

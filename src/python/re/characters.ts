@@ -35,7 +35,7 @@ export function isAsciiWord(codePoint: number): boolean {
 
 const capitalDottedI = 0x130;
 
-function simpleLower(codePoint: number): number {
+export function simpleLower(codePoint: number): number {
   if (codePoint === capitalDottedI) return 0x69;
   return single(String.fromCodePoint(codePoint).toLowerCase(), codePoint);
 }

@@ -89,7 +89,8 @@ class Compiler {
         this.look(node);
         return;
       case "repeat":
-        if (node.mode === "possessive") this.atomic({ ...node, mode: "greedy" });
+        if (node.mode === "possessive")
+          this.atomic({ ...node, body: eachOnItsOwn(node.body), mode: "greedy" });
         else this.repeat(node.body, node.min, node.max, node.mode === "lazy");
         return;
     }
@@ -222,6 +223,11 @@ class Compiler {
     split.first = lazy ? leave : enter;
     split.second = lazy ? enter : leave;
   }
+}
+
+/** CPython matches every iteration of a possessive repeat on its own and never goes back into one. */
+function eachOnItsOwn(body: Node): Node {
+  return singleCharacter(body) ? body : { type: "atomic", body };
 }
 
 /** The set a node stands for when it always consumes exactly one character and captures nothing. */

@@ -1,11 +1,11 @@
 import { before, holds } from "./assertions.ts";
-import { caseKey } from "./characters.ts";
+import { caseKey, simpleLower } from "./characters.ts";
 import type { CodePointTest } from "./nodes.ts";
 import type { Instruction, Program } from "./program.ts";
 import { RegexBudgetError } from "./syntax-error.ts";
 import { VisitedPlaces } from "./visited-places.ts";
 
-/** Steps a search may take whatever the text, and for every character of it. */
+/** Steps that a search may take: a constant, and more for every character of the text. */
 const baseSteps = 20_000_000;
 const stepsPerCharacter = 40;
 /** Steps before a search whose memory is `late` starts to remember. */
@@ -30,7 +30,8 @@ export class Matcher {
   private readonly text: string;
   private slots: number[] = [];
   private stack: number[] = [];
-  private steps: number;
+  /** Steps taken so far. */
+  steps = 0;
   /** The number of steps at which the current attempt is given up. */
   private stop = 0;
   private readonly limit: number;
@@ -38,11 +39,10 @@ export class Matcher {
   /** A match that ends here is refused: the one before was empty and the next must advance. */
   private refusedEnd = -1;
 
-  constructor(program: Program, text: string) {
+  constructor(program: Program, text: string, maxSteps = Number.POSITIVE_INFINITY) {
     this.program = program;
     this.text = text;
-    this.steps = 0;
-    this.limit = baseSteps + stepsPerCharacter * text.length;
+    this.limit = Math.min(baseSteps + stepsPerCharacter * text.length, maxSteps);
   }
 
   /** The first match at or after `from`: capture positions, two a group. */
@@ -80,7 +80,7 @@ export class Matcher {
     const { memory, marks } = this.program;
     if (memory === "always") this.visited ??= new VisitedPlaces(marks, this.text.length);
     const patient = memory === "late" && this.visited === undefined;
-    const limit = patient ? stepsWithoutMemory : this.limit;
+    const limit = patient ? Math.min(stepsWithoutMemory, this.limit) : this.limit;
     try {
       return this.fresh(start, whole, limit);
     } catch (error) {
@@ -334,7 +334,7 @@ export class Matcher {
     for (let there = start; there < end; ) {
       const wanted = this.text.codePointAt(there) ?? 0;
       const actual = this.text.codePointAt(here);
-      if (actual === undefined || caseKey(actual) !== caseKey(wanted)) return -1;
+      if (actual === undefined || simpleLower(actual) !== simpleLower(wanted)) return -1;
       there += wanted > 0xffff ? 2 : 1;
       here += actual > 0xffff ? 2 : 1;
     }

@@ -1,0 +1,39 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { hostname, tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { withFileLock } from "./file-lock.ts";
+
+let directory: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), "file-lock-"));
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+it("runs one task at a time, also after one that failed", async () => {
+  const lock = join(directory, "x.lock");
+  let running = 0;
+  const task = async () => {
+    expect(++running).toBe(1);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    running--;
+    throw new Error("broken");
+  };
+  const results = await Promise.allSettled([1, 2, 3].map(() => withFileLock(lock, task)));
+  expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
+  expect(await withFileLock(lock, async () => "done")).toBe("done");
+});
+
+it("takes over the lock of a process that has gone", async () => {
+  const lock = join(directory, "x.lock");
+  await writeFile(lock, JSON.stringify({ pid: 2 ** 22 + 1, host: hostname() }));
+  expect(await withFileLock(lock, async () => "done")).toBe("done");
+});
+
+it("says at once that a directory stands in its place", async () => {
+  const lock = join(directory, "x.lock");
+  await mkdir(lock);
+  await expect(withFileLock(lock, async () => "done")).rejects.toThrow(
+    `'${lock}' is a directory where a lock file should be. Move it away.`,
+  );
+});
