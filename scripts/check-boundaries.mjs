@@ -21,7 +21,7 @@ const MAY_IMPORT = {
   sandbox: ["python", "config", "calls"],
   "model-endpoint": ["python", "files", "wire", "calls"],
   capture: ["python", "files", "wire", "calls", "model-endpoint", "import-typescript.ts"],
-  definitions: ["python", "wire", "calls", "capture"],
+  definitions: ["python", "config", "wire", "calls", "capture"],
   agents: ["python", "files", "wire", "calls", "definitions", "sandbox"],
   "code-runner": ["python", "config", "calls", "sandbox", "definitions"],
   hosting: [
@@ -36,7 +36,7 @@ const MAY_IMPORT = {
     "definitions",
     "import-typescript.ts",
   ],
-  rollouts: ["python", "files", "metrics", "wire", "verify", "calls", "capture"],
+  rollouts: ["python", "files", "config", "metrics", "wire", "verify", "calls", "capture"],
   datasets: ["python", "files", "config", "wire", "remote", "rollouts", "import-typescript.ts"],
   results: ["python", "metrics", "wire", "calls", "rollouts"],
   run: [

@@ -304,7 +304,7 @@ describe("version", () => {
         "system",
       ]);
       expect(report["system"]).toMatchObject({ cpus: expect.any(Number), memory_gb: expect.any(Number) });
-      expect(report["dependencies"]).toMatchObject({ yaml: expect.stringMatching(/^\d/) });
+      expect(report["dependencies"]).toMatchObject({ undici: expect.stringMatching(/^\d/) });
     }
     const legacy = await gym("+json=true", { startedAs: "ng_version" });
     expect(JSON.parse(legacy.stdout)).toHaveProperty("nemo_gym");

@@ -1,14 +1,14 @@
 import { readFile } from "node:fs/promises";
-import { parse } from "yaml";
+import { parseYamlText } from "../config/yaml/read.ts";
 import { errorMessage } from "../errors.ts";
 import { isObject } from "../python/json/json-object.ts";
 import { DatasetError } from "./errors.ts";
 
-/** The domain of the first resources server in a config file; undefined when it has none. */
+/** Returns the domain of the first resources server in a config file; undefined when it has none. */
 export async function domainOfConfig(file: string): Promise<string | undefined> {
   let config: unknown;
   try {
-    config = parse(await readFile(file, "utf8"), { version: "1.1" });
+    config = parseYamlText(await readFile(file, "utf8"), file);
   } catch (error) {
     throw new DatasetError("DATASET_FILE", `The config '${file}' cannot be read: ${errorMessage(error)}`, {
       cause: error,

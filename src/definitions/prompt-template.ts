@@ -92,10 +92,11 @@ export async function loadPromptYaml(
   let content: unknown;
   try {
     // Only few servers have prompts in files.
-    const { parse } = await import("yaml");
-    content = parse(text);
+    const { parseYamlText } = await import("../config/yaml/read.ts");
+    content = parseYamlText(text, path);
   } catch (error) {
-    throw new PromptTemplateError(`The prompt file '${path}' is not valid YAML.`, { cause: error });
+    const reason = errorMessage(error);
+    throw new PromptTemplateError(`The prompt file '${path}' is not valid YAML: ${reason}`, { cause: error });
   }
   const file = PromptFile.safeParse(content);
   if (!file.success) throw new PromptTemplateError(`The prompt file '${path}' needs a text under 'user'.`);

@@ -1,13 +1,15 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { stringify } from "yaml";
 import { isObject, type JsonObject } from "./rows.ts";
 
 /**
  * Fixtures give prompt files as text under keys of their own. Each becomes a file in a scratch folder, named by the config key
  * the server reads.
  */
+// JSON is YAML.
+const stringify = (value: unknown) => JSON.stringify(value);
+
 const fileKeys: Record<string, { key: string; content: (value: unknown) => string }> = {
   judge_prompt_text: { key: "judge_prompt_path", content: (text) => stringify({ user: text }) },
   judge_prompt: { key: "judge_prompt_path", content: stringify },

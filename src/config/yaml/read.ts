@@ -11,6 +11,7 @@ import {
   scalar,
   setEntry,
 } from "../node.ts";
+import { plainFromNode } from "../plain-data.ts";
 import { LineIndex } from "./line-index.ts";
 import { parseYaml, type YamlMap, type YamlNode, type YamlScalar } from "./parser.ts";
 import { floatValue, integerValue, plainScalar } from "./scalars.ts";
@@ -52,6 +53,11 @@ export function readYamlValue(text: string, source: Source): ConfigNode {
     if (error instanceof YamlSyntaxError) throw reader.locate(error);
     throw error;
   }
+}
+
+/** Reads one YAML document into plain data; `name` stands in errors. */
+export function parseYamlText(text: string, name: string): unknown {
+  return plainFromNode(readYamlValue(text, { kind: "file", name }));
 }
 
 class YamlReader {

@@ -1,4 +1,4 @@
-import { parse } from "yaml";
+import { parseYamlText } from "../../config/yaml/read.ts";
 import { DatasetError } from "../errors.ts";
 import { globPattern } from "../glob.ts";
 
@@ -100,7 +100,7 @@ interface DeclaredConfig {
   data_files?: unknown;
 }
 
-/** What the YAML head of the dataset card says; undefined when it says nothing. */
+/** Returns the splits that the YAML head of the dataset card declares; undefined when it declares none. */
 function declaredSplits(
   card: string,
   files: readonly string[],
@@ -110,9 +110,9 @@ function declaredSplits(
   if (head === undefined) return undefined;
   let configs: unknown;
   try {
-    configs = (parse(head) as { configs?: unknown } | null)?.configs;
+    configs = (parseYamlText(head, "the dataset card") as { configs?: unknown } | null)?.configs;
   } catch {
-    // A card with a broken head is still a card; the hub falls back to file names too.
+    // The hub falls back to file names too where the head is broken.
     return undefined;
   }
   if (!Array.isArray(configs)) return undefined;

@@ -69,10 +69,10 @@ async function readSkill(
   if (match === null)
     throw unusable(directory, `'${file}' does not begin with YAML front matter between '---' lines`);
   // Few runs have skills.
-  const { parse } = await import("yaml");
+  const { parseYamlText } = await import("../../config/yaml/read.ts");
   let front: unknown;
   try {
-    front = parse(match[1] ?? "", { version: "1.1" });
+    front = parseYamlText(match[1] ?? "", file);
   } catch (error) {
     throw unusable(directory, `the front matter of '${file}' is not YAML: ${errorMessage(error)}`, error);
   }
