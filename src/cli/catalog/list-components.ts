@@ -14,7 +14,7 @@ import { openCatalog } from "./open-catalog.ts";
 /** Runs `gym list agents`. */
 export async function listAgents(context: CommandContext): Promise<number> {
   const { component_name, query } = await listingKeys(context, commonKeys);
-  const all = await openCatalog(context, discoverAgents);
+  const all = discoverAgents(openCatalog(context));
   if (component_name !== undefined) {
     const agent = all.find(({ name }) => name === component_name);
     if (agent === undefined) return printUnknown(context, "agent", component_name, all.map(nameOf));
@@ -59,7 +59,7 @@ export async function listAgents(context: CommandContext): Promise<number> {
 /** Runs `gym list models`. */
 export async function listModels(context: CommandContext): Promise<number> {
   const { component_name, query } = await listingKeys(context, commonKeys);
-  const all = await openCatalog(context, discoverModels);
+  const all = discoverModels(openCatalog(context));
   if (component_name !== undefined) {
     const model = all.find(({ name }) => name === component_name);
     if (model === undefined) return printUnknown(context, "model", component_name, all.map(nameOf));
@@ -89,7 +89,7 @@ export async function listModels(context: CommandContext): Promise<number> {
 /** Runs `gym list resources-servers`. */
 export async function listResourcesServers(context: CommandContext): Promise<number> {
   const { component_name, query } = await listingKeys(context, commonKeys);
-  const all = await openCatalog(context, discoverResourcesServers);
+  const all = discoverResourcesServers(openCatalog(context));
   if (component_name !== undefined) {
     const server = all.find(({ name }) => name === component_name);
     if (server === undefined)

@@ -38,10 +38,9 @@ export async function listEnvironments(context: CommandContext): Promise<number>
   const values = await listingKeys(context, keys);
   if (values.component_name !== undefined)
     return inspect(context, values.component_name, values.catalog_kind);
-  const { entries, warnings, found } = await openCatalog(context, (files) => {
-    const catalog = discoverWorkloads(files);
-    return { ...catalog, found: search(catalog.entries, values.query, files) };
-  });
+  const files = openCatalog(context);
+  const { entries, warnings } = discoverWorkloads(files);
+  const found = search(entries, values.query, files);
   for (const warning of warnings) context.err(warning);
   let shown = found;
   for (const [field, key] of FILTERS) {
@@ -89,12 +88,11 @@ function tellValues(
 export async function listBenchmarks(context: CommandContext): Promise<number> {
   const values = await listingKeys(context, commonKeys);
   if (values.component_name !== undefined) return inspect(context, values.component_name, "benchmark");
-  const { warnings, shown } = await openCatalog(context, (files) => {
-    const { entries, warnings: complaints } = discoverWorkloads(files);
-    const benchmarks = entries.filter(({ kind }) => kind === "benchmark");
-    const found = search(benchmarks, values.query, files);
-    return { warnings: complaints, shown: found.map((entry) => ({ entry, ...readParts(entry, files) })) };
-  });
+  const files = openCatalog(context);
+  const { entries, warnings } = discoverWorkloads(files);
+  const benchmarks = entries.filter(({ kind }) => kind === "benchmark");
+  const found = search(benchmarks, values.query, files);
+  const shown = found.map((entry) => ({ entry, ...readParts(entry, files) }));
   for (const warning of warnings) context.err(warning);
   for (const { entry, problem } of shown) {
     if (problem !== undefined) context.err(`Warning: ${entry.name} cannot be resolved: ${problem}`);
@@ -160,14 +158,13 @@ async function inspect(
   name: string,
   kind: ManifestKind | undefined,
 ): Promise<number> {
-  const { entries, entry, parts } = await openCatalog(context, (files) => {
-    const catalog = discoverWorkloads(files).entries;
-    const matches = named(catalog, name).filter((candidate) => kind === undefined || candidate.kind === kind);
-    const [found] = matches;
-    if (new Set(matches.map((match) => match.kind)).size > 1)
-      throw new RegistryError(`'${name}' is both an environment and a benchmark; say which with --kind.`);
-    return { entries: catalog, entry: found, parts: found && readParts(found, files) };
-  });
+  const files = openCatalog(context);
+  const { entries } = discoverWorkloads(files);
+  const matches = named(entries, name).filter((candidate) => kind === undefined || candidate.kind === kind);
+  const [entry] = matches;
+  if (new Set(matches.map((match) => match.kind)).size > 1)
+    throw new RegistryError(`'${name}' is both an environment and a benchmark; say which with --kind.`);
+  const parts = entry && readParts(entry, files);
   if (entry === undefined || parts === undefined) return printMissing(context, entries, name, kind);
   if (parts.problem !== undefined) context.err(`Warning: ${name} cannot be resolved: ${parts.problem}`);
   const selector =

@@ -1,10 +1,7 @@
-import { type ConfigFiles, readCatalog } from "../../workloads/catalog/config-files.ts";
+import { ConfigFiles } from "../../workloads/catalog/config-files.ts";
 import type { CommandContext } from "../command.ts";
 
-/** Reads the catalog under the search roots of the command. `read` may run twice, so it must not print. */
-export function openCatalog<T>(
-  { io, env, installRoot }: CommandContext,
-  read: (files: ConfigFiles) => T,
-): Promise<T> {
-  return readCatalog({ cwd: io.cwd, env, installRoot }, read);
+/** Returns the config files under the search roots of the command. */
+export function openCatalog({ io, env, installRoot }: CommandContext): ConfigFiles {
+  return new ConfigFiles({ cwd: io.cwd, env, installRoot });
 }

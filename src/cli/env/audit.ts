@@ -77,7 +77,7 @@ export async function auditEnvironments(
 }
 
 async function allTargets(context: CommandContext): Promise<Target[]> {
-  const servers = await openCatalog(context, discoverResourcesServers);
+  const servers = discoverResourcesServers(openCatalog(context));
   return servers.map(({ name, configFile }) => ({ name, configFile }));
 }
 

@@ -53,7 +53,7 @@ export async function workloadNamed(
 }
 
 export async function catalogEntries(context: CommandContext): Promise<readonly Workload[]> {
-  const { entries } = await openCatalog(context, discoverWorkloads);
+  const { entries } = discoverWorkloads(openCatalog(context));
   return entries;
 }
 

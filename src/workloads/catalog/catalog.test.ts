@@ -5,7 +5,6 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { readConfigMetadata } from "../../config/config-metadata.ts";
 import { discoverAgents, discoverModels, discoverResourcesServers } from "./components.ts";
 import { ConfigFiles } from "./config-files.ts";
-import * as fullReader from "./full-reader.ts";
 import { readParts } from "./workload-parts.ts";
 import { discoverWorkloads } from "./workloads.ts";
 
@@ -30,9 +29,7 @@ const options = () => ({
 });
 
 function files(): ConfigFiles {
-  const catalog = new ConfigFiles(options());
-  catalog.fullReader = fullReader;
-  return catalog;
+  return new ConfigFiles(options());
 }
 
 const quiz = (extra = "") => `quiz:

@@ -1,30 +1,11 @@
-import { readFileSync, statSync } from "node:fs";
+import { readConfigMetadata } from "../../config/config-metadata.ts";
 import { ConfigError } from "../../config/errors.ts";
+import { loadFiles, readConfigPaths } from "../../config/load-includes.ts";
 import { type ConfigNode, type DictNode, isMissing, textOf } from "../../config/node.ts";
 import { findExistingPath, type RootOptions, searchRoots } from "../../config/paths.ts";
+import { readConfigFile } from "../../config/read-config-file.ts";
 import { type ConfigMetadata, metadataOf, serverBlocks } from "../../config/servers/server-blocks.ts";
 import { serverTypes } from "../../config/servers/server-types.ts";
-import { readPlainYaml } from "./plain-yaml.ts";
-
-type FullReader = typeof import("./full-reader.ts");
-
-/** Thrown where only the full reader can go on. */
-class FullReaderNeeded extends Error {}
-
-/** Reads a catalog: quickly, and a second time with the full reader where that turns out to be needed. */
-export async function readCatalog<T>(options: RootOptions, read: (files: ConfigFiles) => T): Promise<T> {
-  const files = new ConfigFiles(options);
-  try {
-    return read(files);
-  } catch (error) {
-    if (!(error instanceof FullReaderNeeded)) throw error;
-  }
-  files.fullReader = await import("./full-reader.ts");
-  return read(files);
-}
-
-/** Files beyond this size are left to the full reader, which refuses those that are no configs. */
-const MAX_PLAIN_BYTES = 256 * 1024;
 
 const FIELDS = ["domain", "description"] as const;
 type Field = (typeof FIELDS)[number];
@@ -36,8 +17,6 @@ export class ConfigFiles {
   readonly roots: readonly string[];
   readonly #options: RootOptions;
   readonly #read = new Map<string, DictNode | ConfigError>();
-  /** Set when a file needs it; see readCatalog. */
-  fullReader: FullReader | undefined;
 
   constructor(options: RootOptions = {}) {
     this.#options = options;
@@ -48,7 +27,7 @@ export class ConfigFiles {
   read(file: string): DictNode {
     let root = this.#read.get(file);
     if (root === undefined) {
-      root = readQuickly(file) ?? this.#readFully(file);
+      root = readOrError(file);
       this.#read.set(file, root);
     }
     if (root instanceof ConfigError) throw root;
@@ -72,7 +51,6 @@ export class ConfigFiles {
     const direct = this.#directIncludes(own);
     if (direct !== undefined) return [...direct, own];
     const env = this.#options.env ?? process.env;
-    const { loadFiles, readConfigPaths } = this.#full();
     const { files } = loadFiles(readConfigPaths(own, env), this.roots, env, (entry) => this.read(entry));
     return [...files.map(({ root }) => root), own];
   }
@@ -114,21 +92,16 @@ export class ConfigFiles {
       if (error instanceof ConfigError) return {};
       throw error;
     }
-    return this.#full().readConfigMetadata(file, this.#options);
+    return readConfigMetadata(file, this.#options);
   }
+}
 
-  #readFully(file: string): DictNode | ConfigError {
-    try {
-      return this.#full().readConfigFile(file);
-    } catch (error) {
-      if (error instanceof ConfigError) return error;
-      throw error;
-    }
-  }
-
-  #full(): FullReader {
-    if (this.fullReader === undefined) throw new FullReaderNeeded();
-    return this.fullReader;
+function readOrError(file: string): DictNode | ConfigError {
+  try {
+    return readConfigFile(file);
+  } catch (error) {
+    if (error instanceof ConfigError) return error;
+    throw error;
   }
 }
 
@@ -152,14 +125,9 @@ function agreedTexts(layers: readonly DictNode[], fields: readonly Field[]): Con
 
 /** Whether a directive could bring in, or take away, values that no server block shows. */
 function needsResolving(layer: DictNode, layers: readonly DictNode[]): boolean {
-  const { hidden, sources } = plainFiles.has(layer) ? NO_DIRECTIVES : directivesOf(layer);
+  const { hidden, sources } = directivesOf(layer);
   return hidden || sources.some((name) => !namesServer(name, layers));
 }
-
-/** Files in whose text no directive stands, so that they need not be walked through. */
-const plainFiles = new WeakSet<DictNode>();
-const MAY_BE_DIRECTIVE = /_inherit_from|_copy|_delete_key|\$\{/;
-const NO_DIRECTIVES: Directives = { hidden: false, sources: [] };
 
 interface Directives {
   /** Something is deleted, or taken over by a text. */
@@ -186,20 +154,6 @@ function namesServer(name: string | undefined, layers: readonly DictNode[]): boo
   return instances.some(
     (instance) => instance?.kind === "dict" && serverTypes.some((type) => instance.entries.has(type)),
   );
-}
-
-function readQuickly(file: string): DictNode | undefined {
-  const stats = statSync(file, { throwIfNoEntry: false });
-  if (stats?.isFile() !== true || stats.size > MAX_PLAIN_BYTES) return undefined;
-  try {
-    const text = readFileSync(file, "utf8");
-    const root = readPlainYaml(text, { kind: "file", name: file });
-    if (root !== undefined && !MAY_BE_DIRECTIVE.test(text)) plainFiles.add(root);
-    return root;
-  } catch {
-    // Whatever keeps the file from being read, the full reader says it with its name.
-    return undefined;
-  }
 }
 
 /** Whether some mapping below has this value at this key. */

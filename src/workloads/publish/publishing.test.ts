@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { installRoot } from "../../config/paths.ts";
-import { readCatalog } from "../catalog/config-files.ts";
+import { ConfigFiles } from "../catalog/config-files.ts";
 import { discoverWorkloads } from "../catalog/workloads.ts";
 import { newVerifier } from "../scaffold/verifier.ts";
 import { type WorkloadScaffold, workloadFiles } from "../scaffold/workload.ts";
@@ -278,8 +278,7 @@ describe("inspectPythonAgent", () => {
 });
 
 describe("publishWorkload", () => {
-  const catalog = async () =>
-    (await readCatalog({ ...places(), installRoot: base }, discoverWorkloads)).entries;
+  const catalog = async () => discoverWorkloads(new ConfigFiles({ ...places(), installRoot: base })).entries;
   const publish = async () => {
     const signal = new AbortController().signal;
     const options = { ...places(), signal, process: { signal, env: { PATH: process.env["PATH"] } } };
@@ -308,12 +307,12 @@ describe("findWorkload", () => {
   it("wants the kind only where it is needed, and helps with mistakes", async () => {
     scaffold();
     scaffold({ kind: "benchmark" });
-    const { entries } = await readCatalog({ ...places(), installRoot: base }, discoverWorkloads);
+    const { entries } = discoverWorkloads(new ConfigFiles({ ...places(), installRoot: base }));
     expect(() => findWorkload(entries, "garden", undefined)).toThrow("is ambiguous (benchmark, environment)");
     expect(findWorkload(entries, "garden", "benchmark").kind).toBe("benchmark");
     expect(() => findWorkload(entries, "gardn", undefined)).toThrow("Did you mean `garden`?");
     rmSync(at("benchmarks"), { recursive: true });
-    const { entries: rest } = await readCatalog({ ...places(), installRoot: base }, discoverWorkloads);
+    const { entries: rest } = discoverWorkloads(new ConfigFiles({ ...places(), installRoot: base }));
     expect(() => findWorkload(rest, "garden", "benchmark")).toThrow("It is an environment.");
   });
 });

@@ -6,7 +6,7 @@ import { installRoot } from "../../config/paths.ts";
 import { startServer } from "../audit/audited-server.ts";
 import { readSettings } from "../audit/settings.ts";
 import { serverUnderAudit } from "../audit/targets.ts";
-import { readCatalog } from "../catalog/config-files.ts";
+import { ConfigFiles } from "../catalog/config-files.ts";
 import { discoverWorkloads } from "../catalog/workloads.ts";
 import { CASES_FILE } from "../verifier-cases/cases.ts";
 import { exerciseCases } from "../verifier-cases/exercise.ts";
@@ -19,7 +19,7 @@ const places = { cwd: root, env: {}, installRoot: root };
 const servers = readdirSync(path.join(root, "resources_servers")).filter((name) =>
   existsSync(path.join(root, "resources_servers", name, CASES_FILE)),
 );
-const { entries, warnings } = await readCatalog(places, discoverWorkloads);
+const { entries, warnings } = discoverWorkloads(new ConfigFiles(places));
 const described = entries.filter(({ manifestFile }) => manifestFile !== undefined);
 
 describe("what comes with the package", () => {

@@ -13,7 +13,7 @@ import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { installRoot } from "../../config/paths.ts";
 import { resolveConfig } from "../../config/resolve.ts";
-import { readCatalog } from "../catalog/config-files.ts";
+import { ConfigFiles } from "../catalog/config-files.ts";
 import { discoverWorkloads } from "../catalog/workloads.ts";
 import { agentFiles } from "./agent.ts";
 import { type ScaffoldFiles, writeMissingFiles } from "./files.ts";
@@ -155,9 +155,8 @@ describe("workloads", () => {
     "%ss are found in the catalog with their manifest",
     async (kind) => {
       await writeMissingFiles(base, workload({ kind }));
-      const { entries, warnings } = await readCatalog(
-        { cwd: base, env: {}, installRoot: base },
-        discoverWorkloads,
+      const { entries, warnings } = discoverWorkloads(
+        new ConfigFiles({ cwd: base, env: {}, installRoot: base }),
       );
       expect(warnings).toEqual([]);
       expect(entries.find(({ name }) => name === "garden")).toMatchObject({ kind, status: "experimental" });
