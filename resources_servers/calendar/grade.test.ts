@@ -1,3 +1,4 @@
+import { growthOf } from "nemo-gym/testing";
 import { describe, expect, it } from "vitest";
 import { minutesOf } from "./clock.ts";
 import { findJsonList } from "./find-list.ts";
@@ -37,15 +38,14 @@ describe("findJsonList", () => {
   });
 
   it.each([
-    ["open brackets", "[".repeat(500_000)],
-    ["braces", "[{".repeat(250_000)],
-    ["an endless list", `[${"{}".repeat(500_000)}`],
-    ["closing brackets", `[{${"]".repeat(500_000)}`],
-    ["no end", `[{"a": "${"x".repeat(1_000_000)}`],
-  ])("is bounded on %s", (_name, text) => {
-    const started = performance.now();
-    expect(findJsonList(text)).toBeUndefined();
-    expect(performance.now() - started).toBeLessThan(30_000);
+    ["open brackets", (size: number) => "[".repeat(size)],
+    ["braces", (size: number) => "[{".repeat(size)],
+    ["an endless list", (size: number) => `[${"{}".repeat(size)}`],
+    ["closing brackets", (size: number) => `[{${"]".repeat(size)}`],
+    ["no end", (size: number) => `[{"a": "${"x".repeat(size)}`],
+  ])("takes time proportional to %s", async (_name, text) => {
+    const growth = await growthOf((size) => expect(findJsonList(text(size))).toBeUndefined(), 10_000);
+    expect(growth).toBeLessThan(1.6);
   });
 });
 
@@ -109,8 +109,6 @@ describe("findFault", () => {
 
   it("bounds the number of events", () => {
     const events = Array.from({ length: 3000 }, (_, index): [number, string, number] => [0, "9:00", index]);
-    const started = performance.now();
     expect(findFault(calendar(...events), wanted(null))).toBe("bad_event");
-    expect(performance.now() - started).toBeLessThan(30_000);
   });
 });

@@ -67,7 +67,6 @@ describe("providerMessage", () => {
   });
 
   it("does not mind hostile bodies", () => {
-    const started = Date.now();
     for (const text of [
       "<".repeat(1_000_000),
       "[".repeat(500_000),
@@ -77,7 +76,6 @@ describe("providerMessage", () => {
       expect(typeof providerMessage(text)).toBe("string");
     }
     expect(providerMessage(`${'{"error":'.repeat(50)}1${"}".repeat(50)}`).length).toBeGreaterThan(0);
-    expect(Date.now() - started).toBeLessThan(30_000);
   });
 });
 

@@ -29,6 +29,7 @@ export {
   faults,
 } from "./endpoint-server.ts";
 export { fakeVllm } from "./fake-vllm.ts";
+export { growthOf } from "./growth.ts";
 export { type MockAnswer, MockModelEndpoint, type MockModelOptions } from "./mock-model-endpoint.ts";
 export { type PreparedRows, type RunPrepareOptions, runPrepare } from "./run-prepare.ts";
 export { ToyTokenizer } from "./toy-tokenizer.ts";

@@ -179,11 +179,9 @@ describe("a prepare script that misbehaves", () => {
     ["computes for ever while it is loaded", "for (;;); export const prepare = 1;"],
   ])("ends at the first signal when it %s", async (_what, body) => {
     const controller = new AbortController();
-    const begun = Date.now();
     setTimeout(() => controller.abort(new Error("received SIGINT")), 700);
     const { exitCode, stderr } = await runScript(body, [], controller.signal);
     expect({ exitCode, stderr }).toEqual({ exitCode: 130, stderr: "Interrupted.\n" });
-    expect(Date.now() - begun).toBeLessThan(30_000);
   });
 
   it("does not take process.exit() for success", async () => {

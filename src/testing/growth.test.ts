@@ -1,0 +1,14 @@
+import { expect, it } from "vitest";
+import { growthOf } from "./growth.ts";
+
+const spin = (steps: number) => {
+  let sum = 0;
+  for (let step = 0; step < steps; step++) sum = (sum * 31 + step) % 1_000_003;
+  return sum;
+};
+
+it("tells linear from quadratic and constant time", async () => {
+  expect(await growthOf((size) => spin(size * 100), 1_000)).toBeLessThan(1.6);
+  expect(await growthOf((size) => spin(size ** 2), 400)).toBeGreaterThan(1.6);
+  expect(await growthOf(() => spin(100), 1_000)).toBeLessThan(0.5);
+});

@@ -1,0 +1,45 @@
+import { readFileSync } from "node:fs";
+
+/** Shorter runs measure the clock. */
+const MIN_MILLISECONDS = 2;
+const RUNS = 3;
+const FACTOR = 4;
+/** Inputs beyond this multiple of the first one are not tried. */
+const MAX_FACTOR = 1_024;
+
+/**
+ * Measures how the time of `work` grows with the size of its input: about 0 for constant, 1 for linear, 2 for quadratic time.
+ * The CPU time of this thread counts where Linux reports it, and the best of several runs, so a busy machine hardly matters.
+ *
+ * @example
+ * expect(await growthOf((size) => findAnswer("x".repeat(size)), 10_000)).toBeLessThan(1.6);
+ */
+export async function growthOf(work: (size: number) => unknown, firstSize: number): Promise<number> {
+  await work(firstSize);
+  let size = firstSize;
+  let small = await bestTime(work, size);
+  while (small < MIN_MILLISECONDS) {
+    if (size >= firstSize * MAX_FACTOR) return 0;
+    size *= FACTOR;
+    small = await bestTime(work, size);
+  }
+  return Math.log((await bestTime(work, size * FACTOR)) / small) / Math.log(FACTOR);
+}
+
+async function bestTime(work: (size: number) => unknown, size: number): Promise<number> {
+  let best = Number.POSITIVE_INFINITY;
+  for (let run = 0; run < RUNS; run++) {
+    const start = threadMilliseconds();
+    await work(size);
+    best = Math.min(best, threadMilliseconds() - start);
+  }
+  return best;
+}
+
+function threadMilliseconds(): number {
+  try {
+    return Number(readFileSync("/proc/thread-self/schedstat", "utf8").split(" ")[0]) / 1e6;
+  } catch {
+    return performance.now();
+  }
+}
