@@ -12,6 +12,7 @@ const MAY_IMPORT = {
   files: [],
   config: ["python"],
   "import-typescript.ts": ["config"],
+  math: [],
   metrics: ["python"],
   verify: ["python", "config"],
   wire: ["python"],
@@ -72,6 +73,7 @@ const MAY_IMPORT = {
   cli: [
     "python",
     "config",
+    "math",
     "metrics",
     "wire",
     "calls",

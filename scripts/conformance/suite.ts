@@ -13,6 +13,7 @@ const load = {
   metrics: async () => (await import("./metrics.ts")).suite,
   expansion: async () => (await import("./expansion.ts")).suite,
   collate: async () => (await import("./collate.ts")).suite,
+  math: async () => (await import("./math.ts")).suite,
   env: async () => (await import("./environment.ts")).suite,
 } satisfies Record<string, () => Promise<Suite>>;
 

@@ -99,6 +99,7 @@ class ArgumentParser {
     for (let word = this.queue.shift(); word !== undefined; word = this.queue.shift()) {
       if (this.given.has("help")) break;
       if (word === "--") this.plain.push(...this.queue.splice(0));
+      else if (this.isLiteral(word)) this.plain.push(word);
       else if (word.startsWith("--")) this.longFlag(word);
       else if (looksLikeFlag(word)) this.shortFlags(word);
       else if (isOverrideWord(word)) this.overrides.push(word);
@@ -115,6 +116,12 @@ class ArgumentParser {
       verbose: this.given.has("verbose"),
       envFile: this.given.get("env-file")?.[0],
     };
+  }
+
+  private isLiteral(word: string): boolean {
+    if (word.startsWith("--") || !Object.values(this.positionals).some(({ literal }) => literal))
+      return false;
+    return !(/^-[a-z]$/i.test(word) && this.findShort(word.charAt(1)) !== undefined);
   }
 
   private longFlag(word: string): void {

@@ -54,6 +54,8 @@ export interface Positional {
   readonly completes?: Completes;
   /** Takes all words that are left, with spaces between them. */
   readonly rest?: boolean;
+  /** May hold `=` or begin with a dash: such words are neither overrides nor flags. `--flags` and known letters still are. */
+  readonly literal?: boolean;
 }
 
 export type PositionalTable = Readonly<Record<string, Positional>>;

@@ -6,7 +6,7 @@
  */
 
 /** About a second of work on a slow machine. */
-export const DEFAULT_STEPS = 400_000;
+export const DEFAULT_STEPS = 200_000;
 
 /** An answer longer than this is compared as text only. */
 export const MAX_ANSWER_CHARS = 20_000;
@@ -28,6 +28,11 @@ export class Budget {
 
   constructor(steps: number = DEFAULT_STEPS) {
     this.#left = steps;
+  }
+
+  /** Whether the work was given up for want of steps: with more of them it might be decided. */
+  get exhausted(): boolean {
+    return this.#left < 0;
   }
 
   /** Uses up `steps`; throws when none are left. */

@@ -1,11 +1,11 @@
 import { Budget, BudgetError, DEFAULT_STEPS } from "./budget.ts";
-import { compareNodes } from "./compare.ts";
-import type { Comparison, Verdict } from "./compare-values.ts";
-import { type Extracted, extract } from "./extract.ts";
+import { compareNodes } from "./compare/compare.ts";
+import type { Comparison, Verdict } from "./compare/compare-values.ts";
+import { strictReadings } from "./compare/strict-readings.ts";
+import type { Node } from "./expression/node.ts";
+import { printNode } from "./expression/print.ts";
+import { type Extracted, extract } from "./extract/extract.ts";
 import type { Mode } from "./mode.ts";
-import type { Node } from "./node.ts";
-import { printNode } from "./print.ts";
-import { strictReadings } from "./strict-readings.ts";
 
 export interface VerifyOptions {
   readonly mode?: Mode;
@@ -17,10 +17,14 @@ export interface AnswerVerdict {
   readonly equal: boolean;
   /** What decided, in a few words. */
   readonly rule: string;
-  /** True where the work was given up or the values could not be compared: not equal, but not known to differ either. */
+  /** True where the pair could not be compared: not equal, but not known to differ either. */
   readonly undecided: boolean;
+  /** True where more steps might decide it. */
+  readonly exhausted: boolean;
   readonly gold: ReadAnswer;
   readonly answer: ReadAnswer;
+  /** Why the work was given up, where it was. */
+  readonly problem?: string;
 }
 
 export interface ReadAnswer {
@@ -32,9 +36,22 @@ export interface ReadAnswer {
   readonly problem: string | null;
 }
 
+const NOTHING_READ: ReadAnswer = { parsed: null, text: null, problem: null };
+const CANNOT_TELL = "cannot tell";
+
+/** The verdict on a pair that was given up. */
+export const UNDECIDED: AnswerVerdict = {
+  equal: false,
+  rule: CANNOT_TELL,
+  undecided: true,
+  exhausted: true,
+  gold: NOTHING_READ,
+  answer: NOTHING_READ,
+};
+
 /**
  * Compares the expected answer with what a model wrote: finds the answer in the text, reads both, and says whether they are the same.
- * Never throws; hostile input ends as `undecided`.
+ * Hostile input ends as `undecided`; nothing makes it throw.
  *
  * @example
  * verifyAnswer("\\frac{1}{2}", "The answer is $\\boxed{0.5}$.").equal // true
@@ -43,42 +60,50 @@ export function verifyAnswer(gold: string, text: string, options: VerifyOptions 
   const { mode = "compat", steps = DEFAULT_STEPS } = options;
   const budget = new Budget(steps);
   const expected = guarded(() => extract(boxedGold(gold), "latex", budget, mode));
-  const given = expected.node || expected.text ? guarded(() => extract(text, "all", budget, mode)) : {};
-  const decision = decide(expected, given, mode, budget);
-  return { ...decision, undecided: decision.rule === UNDECIDED, gold: readAnswer(expected), answer: readAnswer(given) };
+  const hasGold = expected.node !== undefined || expected.text !== undefined;
+  const given = hasGold ? guarded(() => extract(text, "all", budget, mode)) : {};
+  const decision = decide(expected, given, { mode, budget });
+  return {
+    ...decision,
+    undecided: decision.rule === CANNOT_TELL,
+    exhausted: budget.exhausted,
+    gold: readAnswer(expected),
+    answer: readAnswer(given),
+  };
 }
 
-const UNDECIDED = "cannot tell";
-
-function decide(gold: Extracted, given: Extracted, mode: Mode, budget: Budget): { equal: boolean; rule: string } {
-  if (gold.node === undefined && gold.text === undefined) return { equal: false, rule: "the expected answer cannot be read" };
+function decide(gold: Extracted, given: Extracted, comparison: Comparison): Verdict {
+  if (gold.node === undefined && gold.text === undefined)
+    return { equal: false, rule: "the expected answer cannot be read" };
   if (given.node === undefined && given.text === undefined) return { equal: false, rule: "no answer found" };
   const sameText = gold.text !== undefined && gold.text === given.text;
-  if (!gold.node || !given.node) return { equal: sameText, rule: sameText ? "the same text" : "an answer that cannot be read" };
-  const decision = compareGuarded(gold, given, mode, budget);
+  if (!gold.node || !given.node) {
+    if (sameText) return { equal: true, rule: "the same text" };
+    return {
+      equal: false,
+      rule: comparison.budget.exhausted ? CANNOT_TELL : "an answer that cannot be read",
+    };
+  }
+  const decision = compareReadings(gold.node, given.node, comparison);
   return !decision.equal && sameText ? { equal: true, rule: "the same text" } : decision;
 }
 
-function compareGuarded(gold: Extracted, given: Extracted, mode: Mode, budget: Budget): { equal: boolean; rule: string } {
+function compareReadings(gold: Node, given: Node, comparison: Comparison): Verdict {
+  const [golds, givens] =
+    comparison.mode === "strict" ? [strictReadings(gold), strictReadings(given)] : [[gold], [given]];
+  let decision: Verdict = { equal: false, rule: CANNOT_TELL };
   try {
-    if (!gold.node || !given.node) return { equal: false, rule: UNDECIDED };
-    return compareReadings(gold.node, given.node, { mode, budget });
+    for (const g of golds) {
+      for (const a of givens) {
+        decision = compareNodes(g, a, comparison);
+        if (decision.equal) return decision;
+      }
+    }
+    return decision;
   } catch (error) {
-    if (isGivenUp(error)) return { equal: false, rule: UNDECIDED };
+    if (isGivenUp(error)) return { equal: false, rule: CANNOT_TELL };
     throw error;
   }
-}
-
-function compareReadings(gold: Node, given: Node, comparison: Comparison): Verdict {
-  if (comparison.mode === "compat") return compareNodes(gold, given, comparison);
-  let last: Verdict | undefined;
-  for (const g of strictReadings(gold)) {
-    for (const a of strictReadings(given)) {
-      last = compareNodes(g, a, comparison);
-      if (last.equal) return last;
-    }
-  }
-  return last ?? { equal: false, rule: UNDECIDED };
 }
 
 /** Too much work, numbers too large, or nesting too deep for the stack. */
@@ -96,7 +121,7 @@ function guarded(read: () => Extracted): Extracted {
 }
 
 /** The expected answer without one pair of outer LaTeX marks, in a box. */
-export function boxedGold(gold: string): string {
+function boxedGold(gold: string): string {
   let text = gold.trim();
   if (text.startsWith("\\(") && text.endsWith("\\)")) text = text.slice(2, -2);
   if (text.length > 1 && text.startsWith("$") && text.endsWith("$")) text = text.slice(1, -1);
@@ -104,5 +129,18 @@ export function boxedGold(gold: string): string {
 }
 
 function readAnswer({ node, text, problem }: Extracted): ReadAnswer {
-  return { parsed: node ? printNode(node) : null, text: text ?? null, problem: (node ? undefined : problem) ?? null };
+  return {
+    parsed: node ? printed(node) : null,
+    text: text ?? null,
+    problem: (node ? undefined : problem) ?? null,
+  };
+}
+
+function printed(node: Node): string | null {
+  try {
+    return printNode(node);
+  } catch (error) {
+    if (isGivenUp(error)) return null;
+    throw error;
+  }
 }

@@ -29,6 +29,15 @@ const loaders: Record<string, () => Promise<Adapter>> = {
   blackjack: async () => (await import("./adapter-blackjack.ts")).adapter,
   code_gen: async () => (await import("./adapter-code-gen.ts")).adapter,
   google_search: async () => (await import("./adapter-google-search.ts")).adapter,
+  math_with_autograder: async () => ({ ignore: ["extracted_answer"] }),
+  math_with_judge: async () => (await import("./adapter-math-with-judge.ts")).adapter,
+  physics_judge: async () => ({ ignore: ["extracted_answer"] }),
+  polymath: async () => ({
+    // The judge is off in this server's own config.
+    config: () => ({ should_use_judge: false }),
+    ignore: ["extracted_answer"],
+  }),
+  ugphysics_judge: async () => ({ ignore: ["extracted_answer"] }),
   workplace_assistant: async () => (await import("./adapter-workplace-assistant.ts")).adapter,
 };
 

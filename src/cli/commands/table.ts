@@ -10,6 +10,7 @@ export const program: Program = {
     { name: "dataset", summary: "manage datasets" },
     { name: "env", summary: "develop and run environments" },
     { name: "eval", summary: "run evaluations" },
+    { name: "math", summary: "compare mathematical answers" },
     { name: "dev", summary: "contributor helpers" },
   ],
   commands: [
@@ -208,6 +209,11 @@ export const program: Program = {
       "eval ctl",
       "look at running collections and steer them",
       async () => (await import("./eval-ctl.ts")).evalCtl,
+    ),
+    command(
+      "math check",
+      "compare two answers and say which rule decided",
+      async () => (await import("./math-check.ts")).mathCheck,
     ),
     command(
       "dev test",

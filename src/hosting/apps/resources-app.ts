@@ -233,6 +233,8 @@ function verifyHandler(
       if ((error as { code?: unknown } | null)?.code !== "JUDGE_FAILED") throw error;
       return {
         ...body,
+        // With the defaults of what the row leaves out, as in a result.
+        ...(options.row && row),
         responses_create_params: materializeCreateParams(params),
         response: materializeResponse(response),
         reward: 0,

@@ -1,0 +1,64 @@
+import {
+  compilePrompt,
+  createJudge,
+  firstLabel,
+  type JsonObject,
+  lastPartOfLastMessage,
+  perServer,
+  type ServerContext,
+} from "nemo-gym";
+import type { MathConfig } from "./config.ts";
+
+const EQUAL = "[[A=B]]";
+const DIFFERENT = "[[A!=B]]";
+
+const SYSTEM = `You compare two answers to the same mathematical question. Decide whether they state the same result; do not solve the question, and do not prefer either answer.
+
+Different notation for one value is equal: fractions and decimals that are exactly equal, factored and expanded expressions, reordered sets, a missing unit, a variable name before the value. A different value, sign, number of solutions or precision is not equal. An answer that states no result is different from one that does.
+
+Give your reasons in at most three sentences. End with ${EQUAL} if the answers are equal, else with ${DIFFERENT}.`;
+
+const USER = compilePrompt(
+  "Question:\n{question}\n\n<answer_a>\n{first}\n</answer_a>\n\n<answer_b>\n{second}\n</answer_b>",
+);
+
+export interface Evaluation extends JsonObject {
+  responses_create_params: JsonObject;
+  response: JsonObject;
+  verdict_label: string | null;
+}
+
+export interface Judgement {
+  equal: boolean;
+  evaluations: Evaluation[];
+}
+
+const judgeOf = perServer((server: ServerContext<MathConfig>) =>
+  createJudge(server, server.config, { systemMessage: SYSTEM }),
+);
+
+/** Asks whether two answers are equal, and again in the other order: judges tend to favour one place. Both must say so. */
+export async function judgeEquivalence(
+  server: ServerContext<MathConfig>,
+  question: string,
+  [expected, given]: readonly [string, string],
+  signal: AbortSignal,
+): Promise<Judgement> {
+  const judge = judgeOf(server);
+  const evaluations: Evaluation[] = [];
+  for (const [first, second] of [
+    [expected, given],
+    [given, expected],
+  ] as const) {
+    const prompt = USER.render({
+      question: judge.fit(question),
+      first: judge.fit(first),
+      second: judge.fit(second),
+    });
+    const reply = await judge.ask(prompt, { signal });
+    const verdict_label = firstLabel(lastPartOfLastMessage(reply) ?? "", [DIFFERENT, EQUAL]);
+    evaluations.push({ responses_create_params: reply.params, response: reply.response, verdict_label });
+    if (verdict_label !== EQUAL) return { equal: false, evaluations };
+  }
+  return { equal: true, evaluations };
+}

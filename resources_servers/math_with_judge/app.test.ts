@@ -1,0 +1,97 @@
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { createTestServer, messageItem, verifyBody } from "nemo-gym/testing";
+import { describe, expect, it } from "vitest";
+import definition from "./app.ts";
+
+const directory = fileURLToPath(new URL(".", import.meta.url));
+
+/** A server whose judge gives the scripted replies in order; null: the call fails. */
+async function withJudge(replies: (string | null)[], config: Record<string, unknown> = {}) {
+  const prompts: string[] = [];
+  const server = await createTestServer(definition, {
+    config: { judge_model_server: { type: "responses_api_models", name: "judge" }, ...config },
+    directory,
+    servers: {
+      judge: (_path, body) => {
+        prompts.push((body as { input: { content: string }[] }).input.at(-1)?.content ?? "");
+        const reply = replies[prompts.length - 1];
+        if (typeof reply !== "string") throw new Error("connection refused");
+        return { id: "r", output: [messageItem(reply)] };
+      },
+    },
+  });
+  return { server, prompts };
+}
+
+const body = (answer: string, expected = "\\frac{1}{2}") =>
+  verifyBody(
+    { responses_create_params: { input: [] }, question: "Q", expected_answer: expected },
+    messageItem(answer),
+  );
+
+describe("math_with_judge", () => {
+  it("compares first and asks no judge about equal answers", async () => {
+    const { server, prompts } = await withJudge([]);
+    const { body: result } = await server.verify(body("It is $\\boxed{0.5}$."));
+    expect(result).toMatchObject({
+      reward: 1,
+      library_reward: 1,
+      extracted_answer: "1/2",
+      judge_evaluations: null,
+    });
+    expect(prompts).toEqual([]);
+  });
+
+  it("asks in both orders and needs both to agree", async () => {
+    const agreeing = await withJudge(["[[A=B]]", "[[A=B]]"]);
+    const { body: equal } = await agreeing.server.verify(body("\\boxed{half}"));
+    expect([equal.reward, equal.library_reward, equal.judge_evaluations.length]).toEqual([1, 0, 2]);
+    expect(agreeing.prompts[0]).toContain("<answer_a>\n\\frac{1}{2}\n</answer_a>");
+    expect(agreeing.prompts[1]).toContain("<answer_b>\n\\frac{1}{2}\n</answer_b>");
+    const wavering = await withJudge(["[[A=B]]", "[[A!=B]]"]);
+    expect((await wavering.server.verify(body("\\boxed{half}"))).body.reward).toBe(0);
+    const refusing = await withJudge(["[[A!=B]] and not [[A=B]]"]);
+    expect((await refusing.server.verify(body("\\boxed{half}"))).body.judge_evaluations).toHaveLength(1);
+  });
+
+  it("shows the judge the whole reply where no answer is found", async () => {
+    const { server, prompts } = await withJudge(["[[A!=B]]"]);
+    expect((await server.verify(body("no idea"))).body.extracted_answer).toBeNull();
+    expect(prompts[0]).toContain("no idea");
+  });
+
+  it("fails the rollout when the judge cannot be asked", async () => {
+    const { server } = await withJudge([null]);
+    expect((await server.verify(body("\\boxed{half}"))).body._ng_failure_class).toBe("judge_failed");
+  });
+
+  it("decides as mathematics does on request", async () => {
+    const compat = await withJudge([], { should_use_judge: false });
+    expect((await compat.server.verify(body("\\boxed{i^2}", "-1"))).body.reward).toBe(0);
+    const strict = await withJudge([], { should_use_judge: false, answer_comparison: "strict" });
+    expect((await strict.server.verify(body("\\boxed{i^2}", "-1"))).body.reward).toBe(1);
+  });
+
+  it("gives 0 for hostile replies, without holding up others", async () => {
+    const { server } = await withJudge([], { should_use_judge: false });
+    const slow = server.verify(body(`\\boxed{${"|x".repeat(300)}}`));
+    const quick = server.verify(body("\\boxed{0.5}"));
+    expect((await Promise.race([slow, quick])).body.reward).toBe(1);
+    expect((await slow).body.reward).toBe(0);
+    await server.close();
+  });
+
+  it("accepts every example row", async () => {
+    const rows = (await readFile(new URL("data/example.jsonl", import.meta.url), "utf8")).trim().split("\n");
+    expect(rows).toHaveLength(5);
+    for (const line of rows) {
+      const { server } = await withJudge([], { should_use_judge: false });
+      const row = JSON.parse(line) as Record<string, unknown>;
+      const { body: result } = await server.verify(
+        verifyBody(row, messageItem(`\\boxed{${row["expected_answer"]}}`)),
+      );
+      expect([row["expected_answer"], result.reward]).toEqual([row["expected_answer"], 1]);
+    }
+  });
+});

@@ -1,0 +1,31 @@
+/**
+ * The answer checker alone: `math` compares with the reward of math-verify, `math:strict` with what is mathematically right, where a row
+ * says so.
+ *
+ * @module
+ */
+import { verifyAnswer } from "../../src/math/index.ts";
+import { type FixtureRow, isObject, readRows } from "./env/rows.ts";
+import type { CaseResult, Suite } from "./suite.ts";
+
+function check(row: FixtureRow, mode: "compat" | "strict"): CaseResult {
+  const expected = mode === "strict" ? row["mathematically_equal"] : row.expected["library_reward"] === 1;
+  const { equal, rule, gold, answer } = verifyAnswer(String(row["gold"]), String(row["generated_text"]), {
+    mode,
+  });
+  if (equal === expected) return { id: row.id };
+  const forms = `${gold.parsed ?? gold.text} and ${answer.parsed ?? answer.text}`;
+  return { id: row.id, error: `expected ${expected}, got ${equal} (${rule}) for ${forms}` };
+}
+
+export const suite: Suite = async (file, target) => {
+  if (target !== undefined && target !== "strict")
+    throw new Error(`'math:${target}' is not a suite; use math or math:strict.`);
+  const mode = target === "strict" ? "strict" : "compat";
+  const rows = (await readRows(file)).filter(
+    (row) => isObject(row.expected) && typeof row["generated_text"] === "string",
+  );
+  const relevant =
+    mode === "strict" ? rows.filter((row) => typeof row["mathematically_equal"] === "boolean") : rows;
+  return relevant.map((row) => check(row, mode));
+};

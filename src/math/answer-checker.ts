@@ -1,0 +1,80 @@
+import { availableParallelism } from "node:os";
+import { extname } from "node:path";
+import { fileURLToPath } from "node:url";
+import type Tinypool from "tinypool";
+import type { CheckTask } from "./check-worker.ts";
+import type { Mode } from "./mode.ts";
+import { type AnswerVerdict, UNDECIDED, verifyAnswer } from "./verify-answer.ts";
+
+/** A pair that takes more steps, about 5 ms, leaves the event loop. */
+const INLINE_STEPS = 4000;
+/** Longer texts are searched for an answer in a thread. */
+const INLINE_CHARS = 50_000;
+const IDLE_MS = 30_000;
+const MAX_QUEUE = 10_000;
+const MAX_MEMORY_MB = 100;
+const DEFAULT_TIMEOUT_MS = 1000;
+
+export interface AnswerCheckerOptions {
+  readonly mode?: Mode;
+  /** Milliseconds for one pair, waiting for a thread not counted. */
+  readonly timeoutMs?: number;
+  readonly maxThreads?: number;
+}
+
+/**
+ * Compares answers without holding up the event loop: easy pairs at once, the others in threads that are ended when a pair takes too
+ * long. Make one per server.
+ */
+export class AnswerChecker {
+  readonly #options: AnswerCheckerOptions;
+  #pool: Promise<Tinypool> | undefined;
+
+  constructor(options: AnswerCheckerOptions = {}) {
+    this.#options = options;
+  }
+
+  /** As `verifyAnswer`; a pair that takes too long is `undecided`. Only `signal` makes it throw. */
+  async check(gold: string, text: string, signal?: AbortSignal): Promise<AnswerVerdict> {
+    signal?.throwIfAborted();
+    const { mode = "compat" } = this.#options;
+    if (text.length + gold.length <= INLINE_CHARS) {
+      const verdict = verifyAnswer(gold, text, { mode, steps: INLINE_STEPS });
+      if (!verdict.exhausted) return verdict;
+    }
+    return this.#checkInThread({ gold, text, options: { mode } }, signal);
+  }
+
+  async #checkInThread(task: CheckTask, signal: AbortSignal | undefined): Promise<AnswerVerdict> {
+    this.#pool ??= startPool(this.#options.maxThreads);
+    const pool = await this.#pool;
+    const timeout = AbortSignal.timeout(this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
+    try {
+      return (await pool.run(task, {
+        signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+      })) as AnswerVerdict;
+    } catch (error) {
+      signal?.throwIfAborted();
+      return { ...UNDECIDED, problem: error instanceof Error ? error.message : String(error) };
+    }
+  }
+
+  async close(): Promise<void> {
+    await (await this.#pool)?.destroy();
+  }
+}
+
+async function startPool(maxThreads = Math.max(1, availableParallelism() - 1)): Promise<Tinypool> {
+  const { default: Pool } = await import("tinypool");
+  const suffix = extname(fileURLToPath(import.meta.url));
+  return new Pool({
+    filename: new URL(`./check-worker${suffix}`, import.meta.url).href,
+    runtime: "worker_threads",
+    minThreads: 0,
+    maxThreads,
+    idleTimeout: IDLE_MS,
+    maxQueue: MAX_QUEUE,
+    resourceLimits: { maxOldGenerationSizeMb: MAX_MEMORY_MB },
+    ...(suffix === ".ts" && { execArgv: ["--import", "jiti/register"] }),
+  });
+}

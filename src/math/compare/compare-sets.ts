@@ -1,0 +1,157 @@
+import { BudgetError } from "../budget.ts";
+import { freeSymbols, type IntervalNode, type Node, some } from "../expression/node.ts";
+import { printNode } from "../expression/print.ts";
+import { evaluateConstant } from "../numbers/evaluate.ts";
+import type { Comparison, Verdict } from "./compare-values.ts";
+import { ALL, difference, intersection, interval, point, type RealSet, sameSet, union } from "./real-set.ts";
+
+type CompareNodes = (gold: Node, answer: Node, comparison: Comparison) => Verdict;
+
+/** Sets with more elements are compared in their written order only. */
+const MAX_UNORDERED = 200;
+
+export function isCollection(node: Node): boolean {
+  return ["set", "tuple", "interval", "numberSet", "setOperation"].includes(node.kind);
+}
+
+/** Compares sets, tuples and intervals; a single value counts as a set of one. */
+export function compareSets(
+  gold: Node,
+  answer: Node,
+  comparison: Comparison,
+  compare: CompareNodes,
+): Verdict {
+  const same = (rule: string): Verdict => ({ equal: true, rule });
+  if (printNode(gold) === printNode(answer)) return same("written the same");
+  if (
+    comparison.mode === "strict" &&
+    isOrdered(gold) !== isOrdered(answer) &&
+    isUnordered(gold) !== isUnordered(answer)
+  ) {
+    return { equal: false, rule: "a set and a tuple" };
+  }
+  if (gold.kind === "interval" && answer.kind === "interval") {
+    const equal = sameOpenness(gold, answer) && sameEnds(gold, answer, comparison, compare);
+    return { equal, rule: "intervals by their ends" };
+  }
+  const [g, a] = [elements(gold, comparison), elements(answer, comparison)];
+  if (g && a) {
+    const unordered = gold.kind === "set" || gold.kind === "setOperation" || !isCollection(gold);
+    const equal = unordered ? sameElements(g, a, comparison, compare) : sameOrder(g, a, comparison, compare);
+    return { equal, rule: unordered ? "elements in any order" : "elements in order" };
+  }
+  const [x, y] = [realSet(gold, comparison), realSet(answer, comparison)];
+  if (x && y) return { equal: sameSet(x, y), rule: "sets of real numbers" };
+  return { equal: false, rule: "different sets" };
+}
+
+/** A tuple, or a pair in parentheses: `(1,2)`. */
+const isOrdered = (node: Node) => node.kind === "tuple";
+const isUnordered = (node: Node) => node.kind === "set" && node.items.length > 1;
+
+function sameOpenness(a: IntervalNode, b: IntervalNode): boolean {
+  return (a.openFrom === b.openFrom || endless(a.from)) && (a.openTo === b.openTo || endless(a.to));
+}
+
+const endless = (node: Node) => some(node, (part) => part.kind === "constant" && part.name === "infinity");
+
+function sameEnds(a: IntervalNode, b: IntervalNode, comparison: Comparison, compare: CompareNodes): boolean {
+  return compare(a.from, b.from, comparison).equal && compare(a.to, b.to, comparison).equal;
+}
+
+/** The elements of a finite set or tuple, and the ends of an open interval, which may mean a pair. */
+function elements(node: Node, comparison: Comparison): readonly Node[] | undefined {
+  if (node.kind === "set" || node.kind === "tuple") return node.items;
+  if (node.kind === "interval") return node.openFrom && node.openTo ? [node.from, node.to] : undefined;
+  if (node.kind === "setOperation") {
+    if (node.operator !== "union" && comparison.mode === "compat") return undefined;
+    const parts = node.args.map((arg) => (arg.kind === "interval" ? undefined : elements(arg, comparison)));
+    const [first, second] = parts;
+    if (!first || !second) return undefined;
+    const texts = new Set(second.map(printNode));
+    if (node.operator === "union")
+      return [
+        ...first,
+        ...second.filter((item) => !first.some((other) => printNode(other) === printNode(item))),
+      ];
+    return first.filter((item) => texts.has(printNode(item)) === (node.operator === "intersection"));
+  }
+  return isCollection(node) ? undefined : [node];
+}
+
+function sameOrder(
+  gold: readonly Node[],
+  answer: readonly Node[],
+  comparison: Comparison,
+  compare: CompareNodes,
+): boolean {
+  return (
+    gold.length === answer.length &&
+    gold.every((item, index) => compare(item, answer[index] as Node, comparison).equal)
+  );
+}
+
+/** Pairs every element with one of the other side that is equal to it. */
+function sameElements(
+  gold: readonly Node[],
+  answer: readonly Node[],
+  comparison: Comparison,
+  compare: CompareNodes,
+): boolean {
+  if (gold.length !== answer.length) return false;
+  if (gold.length > MAX_UNORDERED) return sameOrder(gold, answer, comparison, compare);
+  const left = [...answer];
+  return gold.every((item) => {
+    const index = left.findIndex((other) => compare(item, other, comparison).equal);
+    if (index !== -1) left.splice(index, 1);
+    return index !== -1;
+  });
+}
+
+/** A set as intervals of real numbers; undefined where it is not one of known numbers. */
+export function realSet(node: Node, comparison: Comparison): RealSet | undefined {
+  if (!isCollection(node)) return single(node);
+  switch (node.kind) {
+    case "numberSet":
+      return node.name === "reals" ? ALL : undefined;
+    case "interval": {
+      const [from, to] = [constantOf(node.from), constantOf(node.to)];
+      return from === undefined || to === undefined
+        ? undefined
+        : interval(from, to, node.openFrom, node.openTo);
+    }
+    case "set": {
+      const points = node.items.map(single);
+      return points.every((value) => value !== undefined) ? union(...points) : undefined;
+    }
+    case "setOperation": {
+      if (comparison.mode === "compat" && isUnevaluated(node)) return undefined;
+      const [a, b] = node.args.map((arg) => realSet(arg, comparison));
+      return a && b && { union, intersection, difference }[node.operator](a, b);
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** What SymPy leaves as it is: intersections, and differences of finite sets. */
+function isUnevaluated({ operator, args }: Extract<Node, { kind: "setOperation" }>): boolean {
+  return (
+    operator === "intersection" || (operator === "difference" && args.every(({ kind }) => kind === "set"))
+  );
+}
+
+function single(node: Node): RealSet | undefined {
+  const value = constantOf(node);
+  return value === undefined ? undefined : point(value);
+}
+
+function constantOf(node: Node): number | undefined {
+  if (freeSymbols(node).size > 0) return undefined;
+  try {
+    return evaluateConstant(node);
+  } catch (error) {
+    if (error instanceof BudgetError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,202 @@
+import { type Budget, BudgetError } from "../budget.ts";
+import { matrixValue, sameShape } from "../expression/matrix.ts";
+import { type Node, some } from "../expression/node.ts";
+import { printNode } from "../expression/print.ts";
+import type { Mode } from "../mode.ts";
+import * as c from "../numbers/complex.ts";
+import { evaluate } from "../numbers/evaluate.ts";
+import { doubleValue, exactValue } from "../numbers/exact.ts";
+import { equal, isInteger, type Rational, round, toNumber } from "../numbers/rational.ts";
+import { SamplePoints } from "../numbers/sample-points.ts";
+
+/** How two answers were found equal or different. */
+export interface Verdict {
+  readonly equal: boolean;
+  readonly rule: string;
+}
+
+export interface Comparison {
+  readonly mode: Mode;
+  readonly budget: Budget;
+}
+
+const verdict = (same: boolean, rule: string): Verdict => ({ equal: same, rule });
+
+/** Decimals that answers with a decimal point are rounded to. */
+const DECIMALS = 6;
+const EXACT_POINTS = 4;
+const NUMERIC_POINTS = 8;
+/** How many points must be defined and agree. */
+const AGREEING_POINTS = 3;
+
+/** Compares two expressions, numbers or matrices. */
+export function compareValues(gold: Node, answer: Node, comparison: Comparison): Verdict {
+  const { budget } = comparison;
+  if (printNode(gold) === printNode(answer) && sameKinds(gold, answer))
+    return verdict(!isUndefined(gold), "written the same");
+  const letters = compareLetters(gold, answer, comparison.mode);
+  if (letters) return letters;
+  if (isUndefined(gold) || isUndefined(answer)) return verdict(false, "a value that is not defined");
+  if (hasMatrix(gold) || hasMatrix(answer)) return compareMatrices(gold, answer, comparison);
+  const infinite = compareInfinite(gold, answer);
+  if (infinite) return infinite;
+  const points = new SamplePoints(gold, answer);
+  if (points.symbols.length === 0) {
+    const decimals = compareDecimals(gold, answer, comparison);
+    if (decimals) return decimals;
+  }
+  return compareExactly(gold, answer, points, budget) ?? compareNumerically(gold, answer, points, budget);
+}
+
+/** Real and other symbols print alike but differ. */
+function sameKinds(gold: Node, answer: Node): boolean {
+  const isReal = (node: Node) => !some(node, (part) => part.kind === "symbol" && !part.real);
+  return isReal(gold) === isReal(answer) || !some(gold, (part) => part.kind === "symbol");
+}
+
+const isUndefined = (node: Node) =>
+  some(node, (part) => part.kind === "constant" && part.name === "undefined");
+const hasMatrix = (node: Node) => some(node, (part) => part.kind === "matrix");
+
+/** A name in `\text{…}` equals the same letters as a product; `e` equals `E`. */
+function compareLetters(gold: Node, answer: Node, mode: Mode): Verdict | undefined {
+  if (gold.kind !== "symbol" && answer.kind !== "symbol") return undefined;
+  const [a, b] = [lettersOf(gold), lettersOf(answer)];
+  if (a === undefined || b === undefined)
+    return mode === "compat" ? verdict(false, "a name and an expression") : undefined;
+  if (mode === "strict" && a !== b) return undefined;
+  const sameReality = gold.kind !== "symbol" || answer.kind !== "symbol" || gold.real === answer.real;
+  return verdict(a === b && sameReality, "names");
+}
+
+function lettersOf(node: Node): string | undefined {
+  if (node.kind === "symbol") return node.name.toLowerCase();
+  if (node.kind === "constant")
+    return { pi: "pi", e: "e", i: undefined, infinity: undefined, undefined: undefined }[node.name];
+  if (node.kind === "number" && isInteger(node.value)) return node.value.n.toString();
+  if (node.kind !== "multiply") return undefined;
+  const parts = node.args.map(lettersOf);
+  return parts.every((part) => part !== undefined) ? parts.join("") : undefined;
+}
+
+function compareMatrices(gold: Node, answer: Node, comparison: Comparison): Verdict {
+  const [a, b] = [matrixValue(gold, comparison.budget), matrixValue(answer, comparison.budget)];
+  if (a?.kind !== "matrix" || b?.kind !== "matrix") return verdict(false, "a matrix and something else");
+  if (!sameShape(a, b)) return verdict(false, "matrices of different shapes");
+  const same = a.rows.every((row, i) =>
+    row.every((entry, j) => compareValues(entry, b.rows[i]?.[j] as Node, comparison).equal),
+  );
+  return verdict(same, "matrices entry by entry");
+}
+
+function compareInfinite(gold: Node, answer: Node): Verdict | undefined {
+  const hasInfinity = (node: Node) =>
+    some(node, (part) => part.kind === "constant" && part.name === "infinity");
+  const bare = (node: Node) => hasInfinity(node) && !some(node, (part) => part.kind === "bound");
+  if (!bare(gold) && !bare(answer)) return undefined;
+  const [a, b] = [extendedValue(gold), extendedValue(answer)];
+  return verdict(a === b && a !== undefined && !Number.isFinite(a), "infinite values");
+}
+
+/** The value on the extended real line of sums, products and signs of infinity. */
+function extendedValue(node: Node): number | undefined {
+  if (node.kind === "constant")
+    return { pi: Math.PI, e: Math.E, i: undefined, infinity: Number.POSITIVE_INFINITY, undefined: undefined }[
+      node.name
+    ];
+  if (node.kind === "number" || node.kind === "float") return toNumber(node.value);
+  if (node.kind !== "add" && node.kind !== "multiply") return undefined;
+  const parts = node.args.map(extendedValue);
+  const value = parts.reduce((total, part) =>
+    total === undefined || part === undefined ? undefined : node.kind === "add" ? total + part : total * part,
+  );
+  return value === undefined || Number.isNaN(value) ? undefined : value;
+}
+
+/** Numbers with a decimal point: equal when they round to the same. Undefined when neither side is one. */
+function compareDecimals(gold: Node, answer: Node, { mode, budget }: Comparison): Verdict | undefined {
+  const [a, b] = [decimalOf(gold, mode, budget), decimalOf(answer, mode, budget)];
+  if (!a?.decimal && !b?.decimal) return undefined;
+  if (a && b) {
+    if (equal(a.value, b.value)) return verdict(true, "equal numbers");
+    const whole = (value: typeof a) => !value.decimal && isInteger(value.value);
+    // A whole number is not rounded, and a rounded decimal is not one (upstream: SymPy's Float never equals an Integer).
+    if (mode === "compat" && (whole(a) || whole(b))) return verdict(false, "a whole number and a decimal");
+    return verdict(sameRounded(a.value, b.value), `decimals rounded to ${DECIMALS} digits`);
+  }
+  const known = (a ?? b) as { value: Rational };
+  const other = evaluate(a ? answer : gold, budget);
+  if (!other || !c.isKnown(other) || Math.abs(other.im) > 1e-12)
+    return verdict(false, "a decimal and another kind of value");
+  const scaled = Math.round(other.re * 10 ** DECIMALS);
+  return verdict(
+    scaled === Math.round(toNumber(round(known.value, DECIMALS)) * 10 ** DECIMALS),
+    `decimals rounded to ${DECIMALS} digits`,
+  );
+}
+
+interface Decimal {
+  readonly value: Rational;
+  readonly decimal: boolean;
+}
+
+function decimalOf(node: Node, mode: Mode, budget: Budget): Decimal | undefined {
+  const decimal = some(node, (part) => part.kind === "float");
+  try {
+    const value = decimal && mode === "compat" ? doubleValue(node, budget) : exactValue(node, budget);
+    return value && { value, decimal };
+  } catch (error) {
+    if (error instanceof BudgetError) return undefined;
+    throw error;
+  }
+}
+
+function sameRounded(a: Rational, b: Rational): boolean {
+  return equal(round(a, DECIMALS), round(b, DECIMALS));
+}
+
+/** At points with rational coordinates, exactly: decides numbers, polynomials and rational functions. */
+function compareExactly(gold: Node, answer: Node, points: SamplePoints, budget: Budget): Verdict | undefined {
+  const wanted = points.symbols.length === 0 ? 1 : EXACT_POINTS;
+  let agreed = 0;
+  for (let index = 0; index < wanted + 2 && agreed < wanted; index++) {
+    const point = points.rational(index);
+    let a: Rational | undefined;
+    let b: Rational | undefined;
+    try {
+      a = exactValue(gold, budget, point);
+      b = a && exactValue(answer, budget, point);
+    } catch (error) {
+      // Large powers and divisions by zero leave the pair to the next step.
+      if (!(error instanceof BudgetError || error instanceof RangeError)) throw error;
+      if (index > 1) return undefined;
+    }
+    if (a === undefined || b === undefined) continue;
+    if (!equal(a, b))
+      return verdict(false, points.symbols.length === 0 ? "exact numbers" : "exact values at a point");
+    agreed++;
+  }
+  return agreed === wanted
+    ? verdict(true, points.symbols.length === 0 ? "exact numbers" : "exact values at several points")
+    : undefined;
+}
+
+/** In floating point with error bounds: any difference beyond them decides. */
+function compareNumerically(gold: Node, answer: Node, points: SamplePoints, budget: Budget): Verdict {
+  const count = points.symbols.length === 0 ? 1 : NUMERIC_POINTS;
+  let agreed = 0;
+  for (let index = 0; index < count; index++) {
+    const point = points.complex(index);
+    const a = evaluate(gold, budget, point);
+    const b = a && evaluate(answer, budget, point);
+    if (!a || !b || !c.isKnown(a) || !c.isKnown(b)) continue;
+    const error = a.error + b.error;
+    const scale = Math.max(c.size(a), c.size(b));
+    const distance = Math.hypot(a.re - b.re, a.im - b.im);
+    if (distance > 1e-12 * scale + 8 * error) return verdict(false, "numeric values at a point");
+    if (error <= 1e-6 * scale || error <= 1e-9) agreed++;
+  }
+  return agreed >= Math.min(AGREEING_POINTS, count)
+    ? verdict(true, "numeric values")
+    : verdict(false, "cannot tell");
+}

@@ -1,0 +1,179 @@
+/**
+ * Decides whether two parsed answers are the same: relations, sets, intervals and tuples here, values in compare-values.ts.
+ *
+ * @module
+ */
+import { BudgetError } from "../budget.ts";
+import {
+  children,
+  freeSymbols,
+  inverse,
+  isMinusOne,
+  type Node,
+  negated,
+  number,
+  productOf,
+  type RelationNode,
+  type RelationOperator,
+  relation,
+  sumOf,
+  symbolKey,
+} from "../expression/node.ts";
+import { printNode } from "../expression/print.ts";
+import { rewrite } from "../expression/substitute.ts";
+import { rational } from "../numbers/rational.ts";
+import { compareSets, isCollection, realSet } from "./compare-sets.ts";
+import { type Comparison, compareValues, type Verdict } from "./compare-values.ts";
+import { sameSet } from "./real-set.ts";
+import { solve } from "./solve.ts";
+
+const FLIPPED: Readonly<Record<RelationOperator, RelationOperator>> = {
+  "=": "=",
+  "!=": "!=",
+  "<": ">",
+  "<=": ">=",
+  ">": "<",
+  ">=": "<=",
+};
+
+/** Compares the expected answer with a given one. The order matters: a gold inequality may be answered by an interval. */
+export function compareNodes(gold: Node, answer: Node, comparison: Comparison): Verdict {
+  comparison.budget.spend();
+  const g = unchained(gold);
+  const a = unchained(answer);
+  if (isEquation(a) && !isEquation(g)) return compareNodes(g, a.right, comparison);
+  if (isAssignment(g) && !isEquation(a)) return compareNodes(g.right, a, comparison);
+  if (isRelation(g) && isCollection(a)) return compareSolutions(g, a, comparison);
+  if (comparison.mode === "strict" && isCollection(g) && isRelation(a))
+    return compareSolutions(a, g, comparison);
+  if (isRelation(g) || isRelation(a)) return compareRelations(g, a, comparison);
+  if (g.kind === "not" || a.kind === "not")
+    return { equal: printNode(g) === printNode(a), rule: "written the same" };
+  if (isCollection(g) || isCollection(a)) return compareSets(g, a, comparison, compareNodes);
+  return compareValues(g, a, comparison);
+}
+
+/** `x = y = 3` says x = 3. */
+function unchained(node: Node): Node {
+  if (node.kind !== "and") return node;
+  const [first, last] = [node.parts[0], node.parts.at(-1)];
+  if (first?.kind !== "relation" || last?.kind !== "relation" || !node.parts.every(isEquation)) return node;
+  return relation("=", first.left, last.right);
+}
+
+const isEquation = (node: Node): node is RelationNode => node.kind === "relation" && node.operator === "=";
+const isRelation = (node: Node): boolean => node.kind === "relation" || node.kind === "and";
+
+/** An equation that gives a symbol, a function or a list of symbols its value. */
+function isAssignment(node: Node): node is RelationNode {
+  if (!isEquation(node)) return false;
+  return isOfSymbols(node.left);
+}
+
+/** Symbols and what is made of them without numbers: `x`, `f(x)`, `a/b`, `AB + BC`, `(x, y)`. */
+function isOfSymbols(node: Node): boolean {
+  switch (node.kind) {
+    case "symbol":
+      return true;
+    case "power":
+      return isOfSymbols(node.base) && (isMinusOne(node.exponent) || isOfSymbols(node.exponent));
+    case "add":
+    case "multiply":
+    case "call":
+    case "apply":
+    case "tuple":
+      return children(node).every(isOfSymbols);
+    default:
+      return false;
+  }
+}
+
+function compareSolutions(relationNode: Node, set: Node, comparison: Comparison): Verdict {
+  const solution = solve(relationNode, comparison.budget);
+  if (solution === undefined) return { equal: false, rule: "a relation that is not solved, and a set" };
+  const numbers = realSet(set, comparison);
+  return {
+    equal: numbers !== undefined && sameSet(solution, numbers),
+    rule: "the solution of a relation, and a set",
+  };
+}
+
+function compareRelations(gold: Node, answer: Node, comparison: Comparison): Verdict {
+  const no = (rule: string): Verdict => ({ equal: false, rule });
+  if (gold.kind === "and" && answer.kind === "and") {
+    const same =
+      gold.parts.length === answer.parts.length &&
+      gold.parts.every((part, index) => compareNodes(part, answer.parts[index] as Node, comparison).equal);
+    if (same || comparison.mode === "compat")
+      return { equal: same, rule: "chains of relations part by part" };
+  }
+  if (gold.kind !== "relation" || answer.kind !== "relation") {
+    return isRelation(gold) && isRelation(answer) && comparison.mode === "strict"
+      ? compareSolvedRelations(gold, answer, comparison)
+      : no("a relation and something else");
+  }
+  if (
+    isCollection(gold.right) ||
+    isCollection(answer.right) ||
+    isCollection(gold.left) ||
+    isCollection(answer.left)
+  ) {
+    const same =
+      gold.operator === answer.operator &&
+      compareNodes(gold.left, answer.left, comparison).equal &&
+      compareNodes(gold.right, answer.right, comparison).equal;
+    return { equal: same, rule: "relations side by side" };
+  }
+  const g = sumOf([gold.left, negated(gold.right)]);
+  const a = sumOf([answer.left, negated(answer.right)]);
+  if (gold.operator === answer.operator && compareValues(g, a, comparison).equal)
+    return { equal: true, rule: "the same relation" };
+  if (gold.operator === FLIPPED[answer.operator] && compareValues(g, negated(a), comparison).equal) {
+    return { equal: true, rule: "the same relation, read from the other side" };
+  }
+  if (
+    gold.operator === "=" &&
+    answer.operator === "=" &&
+    (comparison.mode === "strict" || freeSymbols(g).size > 1)
+  ) {
+    if (isConstantFactor(g, a, comparison)) return { equal: true, rule: "equations that differ by a factor" };
+  }
+  return comparison.mode === "strict"
+    ? compareSolvedRelations(gold, answer, comparison)
+    : no("different relations");
+}
+
+/** Both in the same single variable, with the same solutions. */
+function compareSolvedRelations(gold: Node, answer: Node, comparison: Comparison): Verdict {
+  const [a, b] = [freeSymbols(gold), freeSymbols(answer)];
+  if (a.size !== 1 || b.size !== 1 || [...a][0] !== [...b][0])
+    return { equal: false, rule: "different relations" };
+  const [x, y] = [solve(gold, comparison.budget), solve(answer, comparison.budget)];
+  if (x === undefined || y === undefined) return { equal: false, rule: "cannot tell" };
+  return { equal: sameSet(x, y), rule: "relations with the same solutions" };
+}
+
+/** Whether the quotient of two expressions is the same number everywhere. */
+function isConstantFactor(gold: Node, answer: Node, comparison: Comparison): boolean {
+  if ([...freeSymbols(gold)].sort().join() !== [...freeSymbols(answer)].sort().join()) return false;
+  try {
+    const quotient = productOf([gold, inverse(answer)]);
+    return compareValues(quotient, moved(quotient), comparison).equal;
+  } catch (error) {
+    if (error instanceof BudgetError) return false;
+    throw error;
+  }
+}
+
+/** The same expression with every symbol moved elsewhere: equal to the first only if it depends on none of them. */
+function moved(node: Node): Node {
+  const names = [...freeSymbols(node)].sort();
+  return rewrite(node, (part) => {
+    if (part.kind !== "symbol") return part;
+    const place = BigInt(names.indexOf(symbolKey(part)) + 2);
+    return sumOf([
+      productOf([number(rational(place * 2n + 1n, 2n)), part]),
+      number(rational(1n, place + 5n)),
+    ]);
+  });
+}

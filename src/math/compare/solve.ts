@@ -1,0 +1,180 @@
+import type { Budget } from "../budget.ts";
+import { freeSymbols, type Node, negated, type RelationNode, some, sumOf } from "../expression/node.ts";
+import { complex } from "../numbers/complex.ts";
+import { evaluate } from "../numbers/evaluate.ts";
+import { polynomialAt, rationalFunction, realRoots } from "../numbers/polynomial.ts";
+import { complement, intersection, interval, point, type RealSet, union } from "./real-set.ts";
+
+/** The grid on which signs are looked for, on each side of 0: fine near it, reaching far. */
+const GRID = [
+  0,
+  ...Array.from({ length: 160 }, (_, index) => (index + 1) / 8),
+  ...Array.from({ length: 40 }, (_, index) => 20 * 1.2 ** (index + 1)),
+];
+const MARKS = [
+  ...GRID.slice(1)
+    .map((x) => -x)
+    .reverse(),
+  ...GRID,
+].map((x) => x + 1e-7 * Math.PI);
+
+type At = (x: number) => number;
+
+/** Relations with more zeros and poles are not solved. */
+const MAX_BREAKS = 30;
+
+/** The real numbers for which a relation, or all of several, hold; undefined where it has not exactly one variable. */
+export function solve(node: Node, budget: Budget): RealSet | undefined {
+  if (node.kind === "and") {
+    const parts = node.parts.map((part) => solve(part, budget));
+    const names = freeSymbols(node);
+    if (names.size !== 1) return undefined;
+    return parts.reduce((left, right) => left && right && intersection(left, right));
+  }
+  if (node.kind !== "relation" || freeSymbols(node).size !== 1) return undefined;
+  if (some(node, (part) => ["set", "interval", "tuple", "matrix"].includes(part.kind))) return undefined;
+  return solveRelation(node, budget);
+}
+
+function solveRelation({ operator, left, right }: RelationNode, budget: Budget): RealSet | undefined {
+  const difference = sumOf([left, negated(right)]);
+  const [name = ""] = freeSymbols(difference);
+  const quotient = rationalFunction(difference, name);
+  const at = quotient
+    ? (x: number) => polynomialAt(quotient.top, x) / polynomialAt(quotient.bottom, x)
+    : (x: number) => realValue(difference, name, x, budget);
+  const { zeros, breaks } = quotient
+    ? {
+        zeros: outside(realRoots(quotient.top), realRoots(quotient.bottom)),
+        breaks: realRoots(quotient.bottom),
+      }
+    : signChanges(at);
+  if (zeros.length + breaks.length > MAX_BREAKS) return undefined;
+  if (operator === "=") return union(...zeros.map(point));
+  if (operator === "!=") return complement(union(...zeros.map(point)));
+  return regions(at, zeros, breaks, operator);
+}
+
+function realValue(node: Node, name: string, x: number, budget: Budget): number {
+  const value = evaluate(node, budget, new Map([[name, complex(x, 0, 0)]]));
+  return value && Math.abs(value.im) <= 1e-12 ? value.re : Number.NaN;
+}
+
+/** Zeros of a numerator that are not also poles. */
+function outside(zeros: readonly number[], poles: readonly number[]): number[] {
+  return zeros.filter((zero) => !poles.some((pole) => Math.abs(zero - pole) < 1e-9));
+}
+
+/** Joins the gaps between zeros and ends of the domain where the sign is right. */
+function regions(
+  at: At,
+  zeros: readonly number[],
+  breaks: readonly number[],
+  operator: "<" | "<=" | ">" | ">=",
+): RealSet {
+  const inner = [...new Set([...zeros, ...breaks])].sort((a, b) => a - b);
+  const ends = [Number.NEGATIVE_INFINITY, ...inner, Number.POSITIVE_INFINITY];
+  const holds = (value: number) => (operator.startsWith("<") ? value < 0 : value > 0);
+  const sets: RealSet[] = [];
+  for (const [index, to] of ends.slice(1).entries()) {
+    const from = ends[index] as number;
+    if (holds(at(between(from, to)))) sets.push(interval(from, to, true, true));
+  }
+  if (operator.endsWith("=")) sets.push(...zeros.map(point));
+  return union(...sets);
+}
+
+function between(from: number, to: number): number {
+  if (from === Number.NEGATIVE_INFINITY && to === Number.POSITIVE_INFINITY) return 0.1;
+  if (from === Number.NEGATIVE_INFINITY) return to - 1 - Math.abs(to) / 2;
+  if (to === Number.POSITIVE_INFINITY) return from + 1 + Math.abs(from) / 2;
+  return (from + to) / 2;
+}
+
+/** On a grid: zeros by changes of sign and by minima that touch 0; breaks at poles and at the ends of the domain. */
+function signChanges(at: At): { zeros: number[]; breaks: number[] } {
+  const zeros: number[] = [];
+  const breaks: number[] = [];
+  const values = MARKS.map(at);
+  for (const [index, value] of values.entries()) {
+    const [x, y, next, before] = [
+      MARKS[index] as number,
+      MARKS[index + 1] as number,
+      values[index + 1],
+      values[index - 1],
+    ];
+    if (next === undefined) break;
+    if (value === 0) zeros.push(x);
+    else if (Number.isNaN(value) !== Number.isNaN(next)) breaks.push(edge(at, x, y));
+    else if (value * next < 0) {
+      const root = bisect(at, x, y);
+      if (root === undefined) breaks.push(edgeOfSign(at, x, y));
+      else zeros.push(root);
+    } else if (
+      before !== undefined &&
+      Math.abs(value) <= Math.abs(before) &&
+      Math.abs(value) <= Math.abs(next)
+    ) {
+      const touch = minimum((t) => Math.abs(at(t)), MARKS[index - 1] as number, y);
+      if (Math.abs(at(touch)) < 1e-13 * Math.max(1, Math.abs(before), Math.abs(next)))
+        zeros.push(snap(touch, at));
+    }
+  }
+  return {
+    zeros: zeros.filter((x, index) => zeros.findIndex((other) => Math.abs(x - other) < 1e-7) === index),
+    breaks,
+  };
+}
+
+function bisect(at: At, from: number, to: number): number | undefined {
+  const root = edgeOfSign(at, from, to);
+  const value = Math.abs(at(root));
+  // At a pole the values grow towards the change of sign.
+  return Number.isNaN(value) || value > Math.max(Math.abs(at(from)), Math.abs(at(to))) ? undefined : root;
+}
+
+function edgeOfSign(at: At, from: number, to: number): number {
+  const positive = at(from) > 0;
+  return snap(
+    search((x) => at(x) > 0 === positive, from, to),
+    at,
+  );
+}
+
+function edge(at: At, from: number, to: number): number {
+  const defined = !Number.isNaN(at(from));
+  return snap(
+    search((x) => !Number.isNaN(at(x)) === defined, from, to),
+    undefined,
+  );
+}
+
+function search(holds: (x: number) => boolean, from: number, to: number): number {
+  let [low, high] = [from, to];
+  for (let index = 0; index < 60; index++) {
+    const middle = (low + high) / 2;
+    if (holds(middle)) low = middle;
+    else high = middle;
+  }
+  return (low + high) / 2;
+}
+
+function minimum(f: (x: number) => number, from: number, to: number): number {
+  let [low, high] = [from, to];
+  for (let index = 0; index < 100; index++) {
+    const [a, b] = [low + (high - low) * 0.382, low + (high - low) * 0.618];
+    if (f(a) < f(b)) high = b;
+    else low = a;
+  }
+  return (low + high) / 2;
+}
+
+/** A nearby fraction with a small denominator where that is at least as good. */
+function snap(x: number, at: At | undefined): number {
+  for (let d = 1; d <= 12; d++) {
+    const candidate = Math.round(x * d) / d;
+    if (Math.abs(candidate - x) > 1e-7 * Math.max(1, Math.abs(x))) continue;
+    if (at === undefined || !(Math.abs(at(candidate)) > Math.abs(at(x)))) return candidate;
+  }
+  return x;
+}

@@ -1,0 +1,83 @@
+import { type Budget, BudgetError, MAX_ANSWER_CHARS } from "../budget.ts";
+import { conventional } from "../compare/strict-readings.ts";
+import { type Node, negated } from "../expression/node.ts";
+import type { Mode } from "../mode.ts";
+import { numberNode } from "../parse/build-node.ts";
+import { parseAnswer } from "../parse/parser.ts";
+import { parsePlainExpression } from "../parse/plain-expression.ts";
+import { ParseError } from "../parse/tokens.ts";
+import { type Candidate, findCandidates } from "./candidates.ts";
+import { normalizeAnswer } from "./normalize.ts";
+
+/** What was found in a text. */
+export interface Extracted {
+  /** The answer as it is understood; absent when nothing in the text could be read. */
+  readonly node?: Node | undefined;
+  /** The text of the best place, normalised; compared as text when nothing else decides. */
+  readonly text?: string | undefined;
+  /** Why the text of the best place could not be read. */
+  readonly problem?: string | undefined;
+}
+
+/** Of a longer text only the end is searched. */
+const MAX_TEXT_CHARS = 200_000;
+/** How many candidates are tried. */
+const MAX_TRIED = 200;
+
+/** Finds the answer in a text; `latex` looks at LaTeX only, `all` also at plain numbers. */
+export function extract(text: string, targets: "latex" | "all", budget: Budget, mode: Mode): Extracted {
+  let first: string | undefined;
+  let problem: string | undefined;
+  const end = text.length > MAX_TEXT_CHARS ? text.slice(-MAX_TEXT_CHARS) : text;
+  for (const candidate of findCandidates(end, targets).slice(0, MAX_TRIED)) {
+    const texts = candidate.contents.map((content) =>
+      candidate.kind === "latex" ? normalize(content, mode) : content,
+    );
+    if (first === undefined && texts.some((content) => content !== "")) first = texts.join(" and ");
+    if (budget.exhausted) break;
+    try {
+      const node = read(candidate, texts, budget, mode);
+      if (node) return { node, text: first, problem };
+    } catch (error) {
+      if (!(error instanceof ParseError || error instanceof BudgetError || error instanceof RangeError))
+        throw error;
+      problem ??= error.message;
+    }
+  }
+  return { text: first, problem };
+}
+
+function normalize(content: string, mode: Mode): string {
+  if (content.length > MAX_ANSWER_CHARS) return content;
+  return normalizeAnswer(mode === "strict" ? conventional(content) : content);
+}
+
+function read(candidate: Candidate, texts: readonly string[], budget: Budget, mode: Mode): Node | undefined {
+  const nodes = texts.map((text) => readOne(candidate.kind, text, budget, mode));
+  const [only] = nodes;
+  if (only === undefined || nodes.some((node) => node === undefined)) return undefined;
+  const value: Node =
+    nodes.length === 1 ? only : { kind: "set", items: nodes.filter((node) => node !== undefined) };
+  return candidate.percent ? { kind: "percent", value } : value;
+}
+
+function readOne(kind: Candidate["kind"], text: string, budget: Budget, mode: Mode): Node | undefined {
+  if (kind === "number") {
+    const node = numberNode(text.replace(/^-/, ""));
+    return text.startsWith("-") ? negated(node) : node;
+  }
+  if (text.length > MAX_ANSWER_CHARS) throw new BudgetError("The answer is too long.");
+  if (kind === "expression") return parsePlainExpression(text, budget);
+  return text === "" ? undefined : readLatex(text, budget, mode);
+}
+
+/** When a chain of equations cannot be read as a whole, its last part counts. */
+function readLatex(text: string, budget: Budget, mode: Mode): Node {
+  try {
+    return parseAnswer(text, budget, mode);
+  } catch (error) {
+    const parts = text.split("=");
+    if (!(error instanceof ParseError) || parts.length < 3 || /[,;]/.test(text)) throw error;
+    return parseAnswer(parts.at(-1)?.trim() ?? "", budget, mode);
+  }
+}

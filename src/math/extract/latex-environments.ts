@@ -1,0 +1,144 @@
+/** A stretch of LaTeX in a text: `$…$`, `$$…$$`, `\(…\)`, `\[…\]`, ` […] ` or a bare fraction of numbers. */
+export interface Environment {
+  readonly start: number;
+  readonly end: number;
+  /** What is inside; several joined by "and", "or" or commas make one match. */
+  readonly contents: readonly string[];
+  readonly percent: boolean;
+}
+
+interface Single {
+  readonly content: string;
+  readonly end: number;
+  /** Where the closing mark begins. */
+  readonly close: number;
+}
+
+const MAX_JOINED = 5;
+const FRACTION = /-?\\frac\{-?\d+(?:[.,]\d+)?\}\{-?\d+(?:[.,]\d+)?\}/y;
+export const PERCENT = /\s{0,9}(?:\\?%|[Pp]ercent(?:s|age)?|[Pp]ercentage|[Pp]ct)/y;
+const JOINER = /\s{0,9}(?:,|and|or)\s{0,9}/y;
+
+/** Finds LaTeX in a text. Every closing mark is looked up once on the way, so hostile texts take no longer than others. */
+export class EnvironmentScanner {
+  readonly #text: string;
+  readonly #closings = new Map<string, { from: number; found: number }>();
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** The match that begins at `position`, with what is joined to it. */
+  at(position: number, accept: (content: string) => boolean = () => true): Environment | undefined {
+    const first = this.#single(position);
+    if (!first || !accept(first.content)) return undefined;
+    const contents = [first.content];
+    let { end } = first;
+    let percent = this.#skip(PERCENT, end);
+    end = percent ?? end;
+    while (contents.length <= MAX_JOINED) {
+      const joined = this.#skip(JOINER, end);
+      const next = joined === undefined ? undefined : this.#single(joined);
+      if (!next || !accept(next.content)) break;
+      contents.push(next.content);
+      percent = this.#skip(PERCENT, next.end);
+      end = percent ?? next.end;
+    }
+    return { start: position, end, contents, percent: percent !== undefined };
+  }
+
+  /** All matches from left to right that do not overlap. */
+  *all(accept?: (content: string) => boolean): Generator<Environment> {
+    for (let position = this.#nextStart(0); position < this.#text.length; ) {
+      const found = this.at(position, accept);
+      if (found) yield found;
+      // What is refused is refused from any later start up to its closing mark, which may open the next one.
+      const refused = found ? undefined : this.#single(position);
+      position = this.#nextStart(found ? found.end : Math.max(position + 1, refused?.close ?? 0));
+    }
+  }
+
+  /** The first match that begins at `from` or up to `distance` characters later. */
+  within(from: number, distance: number): Environment | undefined {
+    for (let position = from; position <= from + distance && position < this.#text.length; position++) {
+      const found = this.at(position);
+      if (found) return found;
+    }
+    return undefined;
+  }
+
+  #nextStart(from: number): number {
+    for (let position = from; position < this.#text.length; position++) {
+      const character = this.#text[position] as string;
+      if (character === "$" || character === "\\" || character === "-" || /\s/.test(character))
+        return position;
+    }
+    return this.#text.length;
+  }
+
+  #single(position: number): Single | undefined {
+    const text = this.#text;
+    const before = text[position - 1] ?? "";
+    const character = text[position];
+    if (character === "$") {
+      if (before === "\\") return undefined;
+      const display = text[position + 1] === "$" ? this.#enclosed(position, "$$", "$$") : undefined;
+      if (display) return display;
+      return /\d/.test(before) ? undefined : this.#inline(position);
+    }
+    if (character === "\\" && before !== "\\") {
+      if (text[position + 1] === "[") return this.#enclosed(position, "\\[", "\\]");
+      if (text[position + 1] === "(") return this.#enclosed(position, "\\(", "\\)", "\n");
+    }
+    if (character === "\\" || character === "-") {
+      const end = this.#skip(FRACTION, position);
+      return end === undefined ? undefined : { content: text.slice(position, end), end, close: end };
+    }
+    return /\s/.test(character ?? "") && text[position + 1] === "[" ? this.#bracket(position) : undefined;
+  }
+
+  /** `$…$` on one line. */
+  #inline(position: number): Single | undefined {
+    const line = this.#closing("\n", position);
+    for (let end = position + 1; end < line; end++) {
+      const character = this.#text[end];
+      if (character === "\\") end++;
+      else if (character === "$")
+        return end === position + 1
+          ? undefined
+          : { content: this.#text.slice(position + 1, end), end: end + 1, close: end };
+    }
+    return undefined;
+  }
+
+  #bracket(position: number): Single | undefined {
+    const close = this.#closing("]", position);
+    const content = this.#text.slice(position + 2, close);
+    if (close >= this.#text.length || content === "" || /[\n$]/.test(content)) return undefined;
+    return /\s/.test(this.#text[close + 1] ?? "") ? { content, end: close + 2, close } : undefined;
+  }
+
+  #enclosed(position: number, open: string, close: string, not?: string): Single | undefined {
+    const start = position + open.length;
+    let end = this.#closing(close, start + 1);
+    while (end < this.#text.length && this.#text[end - 1] === "\\") end = this.#text.indexOf(close, end + 1);
+    if (end === -1 || end >= this.#text.length) return undefined;
+    if (not !== undefined && this.#closing(not, start) < end) return undefined;
+    return { content: this.#text.slice(start, end), end: end + close.length, close: end };
+  }
+
+  /** Where `mark` comes next, or the end of the text. A search is remembered for all positions it covers. */
+  #closing(mark: string, from: number): number {
+    const known = this.#closings.get(mark);
+    if (known && known.from <= from && from <= known.found) return known.found;
+    const index = this.#text.indexOf(mark, from);
+    const found = index === -1 ? this.#text.length : index;
+    this.#closings.set(mark, { from, found });
+    return found;
+  }
+
+  #skip(pattern: RegExp, position: number): number | undefined {
+    pattern.lastIndex = position;
+    return pattern.exec(this.#text) ? pattern.lastIndex : undefined;
+  }
+}

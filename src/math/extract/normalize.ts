@@ -1,0 +1,53 @@
+import { boxedContent } from "./boxes.ts";
+import { removeUnits } from "./units.ts";
+
+/** Replacements on the way from an answer as written to one the parser reads, in this order. */
+const REPLACEMENTS: readonly (readonly [RegExp, string])[] = [
+  [/\\mathrm\{T\}/g, "T"],
+  [
+    /\\left\s*\[\s*\\begin\{matrix\}([\s\S]*?)\\end\{matrix\}\s*\\right\s*\]/g,
+    "\\begin{bmatrix}$1\\end{bmatrix}",
+  ],
+  [/\\m?(?:left|right)(?![a-zA-Z.])/g, ""],
+  [/\((\w+)\)_\{(\w+)\}/g, "\\frac{($1)!}{(($1)-($2))!}"],
+  [/\\!|\\(?:text|mbox)\{\s*\}|\\?\$|['"]|\\displaystyle|\\mathrm\{th\}/g, ""],
+  [/\\(?:mathrm|mathit|mathbf|textnormal|textbf|textit|textrm)\b\s*(?=\{)/g, "\\text"],
+  [/\\text\{d\}(?=[a-zA-Z])/g, "d"],
+  [/\\[dtc]frac\b/g, "\\frac"],
+  [/ \.(?=\d)/g, " 0."],
+  [/\{\.(?=\d)/g, "{0."],
+  [/\{,\}/g, ","],
+  [/,?\s*\\text\{\s*(?:and|or)\s*\}/g, ","],
+  [/(?:,\s*)?(?<![a-zA-Z\\])(?:and|or)(?![a-zA-Z])/g, ","],
+  [/(?<!\\)\\ /g, " "],
+  [/(?<!\\)inf(?:inity)?/g, "\\infty"],
+  [/\\ldots/g, " "],
+  [/\\text\{(?:percent|pct)(?:age|s)?\}|\s*(?<![a-zA-Z\\])(?:percent|pct)(?:age|s)?(?![a-zA-Z])/g, "\\%"],
+  [/ sqrt/g, "\\\\sqrt"],
+  [/~=/g, "\\approx"],
+  [/[\n\t\r]+/g, " "],
+];
+
+/** Operators that models write in a form LaTeX does not have. */
+const REPAIRS: readonly (readonly [RegExp, string])[] = [
+  [/\^\s?\(([^()]*)\)/g, "^{$1}"],
+  [/sqrt\s?\(([^()]*)\)/g, "\\sqrt{$1}"],
+  [/\\frac\s?(\w)\s?(\w)/g, "\\frac{$1}{$2}"],
+  [/\\frac\s?(\w)\s?\{/g, "\\frac{$1}{"],
+  [/(\\frac\{[^{}]*\})(\d)(?!\})/g, "$1{$2}"],
+  [/\\sqrt\s?(\w)/g, "\\sqrt{$1}"],
+  [/\\log_\s?(\d)\s?(\d+)(?=\s|$)/g, "\\log_{$1}{$2}"],
+  [/^\s*(-?\d+)\/(\d+)\s*$/, "\\frac{$1}{$2}"],
+];
+
+/** Brings an answer into the form the parser reads: fonts, sizes, separators, units and common slips are evened out. */
+export function normalizeAnswer(answer: string): string {
+  let text = (boxedContent(answer, "all") ?? answer).trim().replace(/\s{3,}/g, " ");
+  for (const [pattern, replacement] of REPLACEMENTS) text = text.replace(pattern, replacement);
+  if (!text.includes("matrix}")) text = text.replace(/\\\\(?=[a-zA-Z])/g, "\\");
+  text = removeUnits(text.trim());
+  if (text.startsWith(".")) text = `0${text}`;
+  if (text === "0.5") return "\\frac{1}{2}";
+  for (const [pattern, replacement] of REPAIRS) text = text.replace(pattern, replacement);
+  return text.trim();
+}

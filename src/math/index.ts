@@ -1,0 +1,42 @@
+/**
+ * Reads and compares mathematical answers in LaTeX and plain text, without Python.
+ *
+ * @module
+ */
+import { Budget } from "./budget.ts";
+import type { Node } from "./expression/node.ts";
+import { printNode } from "./expression/print.ts";
+import { extract } from "./extract/extract.ts";
+import { normalizeAnswer } from "./extract/normalize.ts";
+import type { Mode } from "./mode.ts";
+import { parseAnswer } from "./parse/parser.ts";
+
+export { AnswerChecker, type AnswerCheckerOptions } from "./answer-checker.ts";
+export { BudgetError } from "./budget.ts";
+export type { Node } from "./expression/node.ts";
+export { printNode } from "./expression/print.ts";
+export type { Mode } from "./mode.ts";
+export { ParseError } from "./parse/tokens.ts";
+export { type AnswerVerdict, type ReadAnswer, type VerifyOptions, verifyAnswer } from "./verify-answer.ts";
+
+/**
+ * The answer in a text, in SymPy's notation where it can be read, else as it is written; undefined where there is none.
+ *
+ * @example
+ * extractAnswer("So $x = \\boxed{\\frac{6}{8}}$.") // "3/4"
+ */
+export function extractAnswer(text: string, options: { mode?: Mode } = {}): string | undefined {
+  const { node, text: written } = extract(text, "all", new Budget(), options.mode ?? "compat");
+  return node ? printNode(node) : written;
+}
+
+/**
+ * Reads one answer, in LaTeX and without a box or marks around it.
+ *
+ * @throws {ParseError} with the place that cannot be read.
+ * @example
+ * printNode(parse("x^2 + 2x")) // "x**2 + 2*x"
+ */
+export function parse(answer: string, options: { mode?: Mode } = {}): Node {
+  return parseAnswer(normalizeAnswer(answer), new Budget(), options.mode ?? "compat");
+}

@@ -1,0 +1,139 @@
+import { type Node, symbolKey } from "../expression/node.ts";
+import { add, divide, isZero, multiply, ONE, type Rational, rational, toNumber, ZERO } from "./rational.ts";
+
+/** Coefficients by rising power; no trailing zeros. */
+export type Polynomial = readonly Rational[];
+
+/** A quotient of polynomials in one variable. */
+export interface RationalFunction {
+  readonly top: Polynomial;
+  readonly bottom: Polynomial;
+}
+
+const MAX_DEGREE = 40;
+
+/** An expression in one variable as a quotient of polynomials with rational coefficients; undefined where it is none. */
+export function rationalFunction(node: Node, variable: string): RationalFunction | undefined {
+  switch (node.kind) {
+    case "number":
+    case "float":
+      return { top: trimmed([node.value]), bottom: [ONE] };
+    case "percent":
+      return scaled(rationalFunction(node.value, variable), rational(1n, 100n));
+    case "symbol":
+      return symbolKey(node) === variable ? { top: [ZERO, ONE], bottom: [ONE] } : undefined;
+    case "add":
+    case "multiply": {
+      const combine = node.kind === "add" ? sum : product;
+      return node.args
+        .map((arg) => rationalFunction(arg, variable))
+        .reduce((a, b) => a && b && combine(a, b));
+    }
+    case "power": {
+      if (node.exponent.kind !== "number" || node.exponent.value.d !== 1n) return undefined;
+      return power(rationalFunction(node.base, variable), Number(node.exponent.value.n));
+    }
+    default:
+      return undefined;
+  }
+}
+
+function scaled(a: RationalFunction | undefined, factor: Rational): RationalFunction | undefined {
+  return a && { top: a.top.map((value) => multiply(value, factor)), bottom: a.bottom };
+}
+
+function sum(a: RationalFunction, b: RationalFunction): RationalFunction | undefined {
+  const [left, right, bottom] = [times(a.top, b.bottom), times(b.top, a.bottom), times(a.bottom, b.bottom)];
+  return left && right && bottom && { top: plus(left, right), bottom };
+}
+
+function product(a: RationalFunction, b: RationalFunction): RationalFunction | undefined {
+  const [top, bottom] = [times(a.top, b.top), times(a.bottom, b.bottom)];
+  return top && bottom && { top, bottom };
+}
+
+function power(base: RationalFunction | undefined, exponent: number): RationalFunction | undefined {
+  if (!base || Math.abs(exponent) > MAX_DEGREE) return undefined;
+  const start = exponent < 0 ? { top: base.bottom, bottom: base.top } : base;
+  let result: RationalFunction | undefined = { top: [ONE], bottom: [ONE] };
+  for (let index = 0; index < Math.abs(exponent); index++) result = result && product(result, start);
+  return result;
+}
+
+function plus(a: Polynomial, b: Polynomial): Polynomial {
+  return trimmed(
+    Array.from({ length: Math.max(a.length, b.length) }, (_, index) =>
+      add(a[index] ?? ZERO, b[index] ?? ZERO),
+    ),
+  );
+}
+
+function times(a: Polynomial, b: Polynomial): Polynomial | undefined {
+  if (a.length + b.length > MAX_DEGREE) return undefined;
+  const result: Rational[] = Array.from({ length: Math.max(0, a.length + b.length - 1) }, () => ZERO);
+  for (const [i, x] of a.entries()) {
+    for (const [j, y] of b.entries()) result[i + j] = add(result[i + j] ?? ZERO, multiply(x, y));
+  }
+  return trimmed(result);
+}
+
+function trimmed(values: readonly Rational[]): Polynomial {
+  let { length } = values;
+  while (length > 0 && isZero(values[length - 1] ?? ZERO)) length--;
+  return values.slice(0, length);
+}
+
+export function polynomialAt(coefficients: Polynomial, x: number): number {
+  return coefficients.reduceRight((total, value) => total * x + toNumber(value), 0);
+}
+
+/** The different real zeros, between the zeros of the derivative and at them. */
+export function realRoots(coefficients: Polynomial): number[] {
+  if (coefficients.length < 2) return [];
+  if (coefficients.length === 2) return [-toNumber(divide(coefficients[0] ?? ZERO, coefficients[1] ?? ONE))];
+  const turns = realRoots(
+    trimmed(coefficients.slice(1).map((value, index) => multiply(value, rational(BigInt(index + 1))))),
+  );
+  const bound =
+    1 +
+    Math.max(
+      ...coefficients.map((value) => Math.abs(toNumber(value) / toNumber(coefficients.at(-1) ?? ONE))),
+    );
+  const ends = [-bound, ...turns, bound];
+  const roots: number[] = [];
+  for (const [index, to] of ends.slice(1).entries()) {
+    const from = ends[index] as number;
+    if (index > 0 && isRoot(coefficients, from)) roots.push(nice(coefficients, from));
+    else if (
+      polynomialAt(coefficients, from) * polynomialAt(coefficients, to) < 0 &&
+      !isRoot(coefficients, to)
+    ) {
+      roots.push(nice(coefficients, bisect(coefficients, from, to)));
+    }
+  }
+  return roots;
+}
+
+/** Whether a turning point touches zero, within what doubles can tell. */
+function isRoot(coefficients: Polynomial, x: number): boolean {
+  const size = coefficients.reduceRight((total, value) => total * Math.abs(x) + Math.abs(toNumber(value)), 0);
+  return Math.abs(polynomialAt(coefficients, x)) <= 1e-13 * size;
+}
+
+function bisect(coefficients: Polynomial, from: number, to: number): number {
+  let [low, high] = [from, to];
+  const sign = Math.sign(polynomialAt(coefficients, from));
+  for (let index = 0; index < 100 && high - low > 0; index++) {
+    const middle = (low + high) / 2;
+    if (middle === low || middle === high) break;
+    if (Math.sign(polynomialAt(coefficients, middle)) === sign) low = middle;
+    else high = middle;
+  }
+  return (low + high) / 2;
+}
+
+/** The nearest whole number where that is as good a zero. */
+function nice(coefficients: Polynomial, x: number): number {
+  const whole = Math.round(x);
+  return Math.abs(whole - x) < 1e-9 * Math.max(1, Math.abs(x)) && isRoot(coefficients, whole) ? whole : x;
+}

@@ -1,0 +1,70 @@
+import { children, freeSymbols, type Node, some } from "../expression/node.ts";
+import { complex } from "./complex.ts";
+import type { ComplexPoint } from "./evaluate.ts";
+import type { RationalPoint } from "./exact.ts";
+import { type Rational, rational } from "./rational.ts";
+
+/** Where two expressions are compared: fixed, so that a pair always gets the same answer. */
+export class SamplePoints {
+  readonly #names: readonly string[];
+  readonly #whole: ReadonlySet<string>;
+
+  constructor(...nodes: readonly Node[]) {
+    const names = new Set<string>();
+    for (const node of nodes) freeSymbols(node, names);
+    this.#names = [...names].sort();
+    this.#whole = new Set(nodes.flatMap(boundSymbols));
+  }
+
+  get symbols(): readonly string[] {
+    return this.#names;
+  }
+
+  /** Fractions of both signs; limits of sums get small whole numbers. */
+  rational(index: number): RationalPoint {
+    return new Map(this.#names.map((name, place) => [name, this.#rational(name, place, index)]));
+  }
+
+  /** As {@link rational}, off the real line for symbols that are not real. */
+  complex(index: number): ComplexPoint {
+    return new Map(
+      this.#names.map((name, place) => {
+        const { n, d } = this.#rational(name, place, index);
+        const re = Number(n) / Number(d);
+        return [
+          name,
+          name.endsWith("~") && !this.#whole.has(name)
+            ? complex(re, 0.4 + pseudoRandom(place + 50, index))
+            : complex(re),
+        ];
+      }),
+    );
+  }
+
+  #rational(name: string, place: number, index: number): Rational {
+    if (this.#whole.has(name)) return rational(BigInt(2 + ((index + place) % 5)));
+    const size = 40 + Math.floor(pseudoRandom(place, index) * 200);
+    // Every combination of signs comes up for up to three symbols.
+    const sign = ((index + 1) >> (place % 3)) & 1 ? 1 : -1;
+    return rational(BigInt(sign * size), 97n);
+  }
+}
+
+/** Symbols in the limits of sums and products, which only have a meaning for whole numbers. */
+function boundSymbols(node: Node): string[] {
+  const own = node.kind === "bound" && (node.operator === "sum" || node.operator === "product");
+  const here = own
+    ? [node.from, node.to].flatMap((end) =>
+        end && some(end, (part) => part.kind === "symbol") ? [...freeSymbols(end)] : [],
+      )
+    : [];
+  return [...here, ...children(node).flatMap(boundSymbols)];
+}
+
+/** A number from 0 to 1 that depends on two small integers alone. */
+function pseudoRandom(a: number, b: number): number {
+  let state = Math.imul(a + 1, 0x9e3779b1) ^ Math.imul(b + 1, 0x85ebca6b);
+  state = Math.imul(state ^ (state >>> 15), 0x2c1b3c6d);
+  state = Math.imul(state ^ (state >>> 12), 0x297a2d39);
+  return ((state ^ (state >>> 15)) >>> 0) / 2 ** 32;
+}

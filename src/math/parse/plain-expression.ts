@@ -1,0 +1,59 @@
+import type { Budget } from "../budget.ts";
+import { inverse, type Node, negated, number, powerOf, productOf, sumOf } from "../expression/node.ts";
+import { divide, isZero } from "../numbers/rational.ts";
+import { numberNode } from "./build-node.ts";
+import { TokenReader } from "./token-reader.ts";
+import { ParseError } from "./tokens.ts";
+
+/** Reads arithmetic outside LaTeX, `2*(3+4)` or `2**10`; throws a ParseError otherwise. */
+export function parsePlainExpression(text: string, budget: Budget): Node {
+  if (/[×÷]/.test(text))
+    throw new ParseError("Only ASCII operators are read outside of LaTeX", text.search(/[×÷]/));
+  const reader = new TokenReader(text.replaceAll("**", "^"), budget);
+  const node = sum(reader);
+  if (reader.token.kind !== "end") throw reader.unexpected("expected the end of the expression");
+  return node;
+}
+
+function sum(reader: TokenReader): Node {
+  const terms = [product(reader)];
+  while (reader.isOperator("+", "-")) {
+    const minus = reader.next().text === "-";
+    const term = product(reader);
+    terms.push(minus ? negated(term) : term);
+  }
+  return sumOf(terms);
+}
+
+function product(reader: TokenReader): Node {
+  let left = signed(reader);
+  while (reader.isOperator("*", "/")) {
+    const divides = reader.next().text === "/";
+    const right = signed(reader);
+    if (!divides) left = productOf([left, right]);
+    else if (left.kind === "number" && right.kind === "number" && !isZero(right.value)) {
+      left = number(divide(left.value, right.value));
+    } else left = productOf([left, inverse(right)]);
+  }
+  return left;
+}
+
+function signed(reader: TokenReader): Node {
+  if (reader.take("-")) return negated(reader.nested(() => signed(reader)));
+  if (reader.take("+")) return reader.nested(() => signed(reader));
+  const base = atom(reader);
+  return reader.take("^")
+    ? powerOf(
+        base,
+        reader.nested(() => signed(reader)),
+      )
+    : base;
+}
+
+function atom(reader: TokenReader): Node {
+  if (reader.token.kind === "number") return numberNode(reader.next().text);
+  reader.expect("(");
+  const node = reader.nested(() => sum(reader));
+  reader.expect(")");
+  return node;
+}
