@@ -1,4 +1,5 @@
 import type { MaybePromise } from "../definitions/definitions.ts";
+import { HttpError } from "../definitions/errors.ts";
 
 /** How long and how many sessions are kept; null lifts a bound. */
 export interface SessionLimits {
@@ -21,15 +22,22 @@ export function sessionLimits(config: unknown): Partial<SessionLimits> {
 /** A verified rollout seldom comes back; its state is kept this long in case it does. */
 const VERIFIED_TTL_MS = 10 * 60_000;
 const SWEEP_INTERVAL_MS = 30_000;
+/** Ids of lost sessions that are remembered: about 10 MB. */
+const MAX_LOST_IDS = 100_000;
 
 interface Entry<Session> {
   session: Session;
   expiresAt: number;
 }
 
-/** The state of all rollouts of one server, by session id: bounded in number and age, closed exactly once. */
+/**
+ * The state of all rollouts of one server, by session id: bounded in number and age, closed exactly once. A session that
+ * expired or was evicted is remembered as lost: its rollout must fail, not go on with a new state. Ages are measured with
+ * the monotonic clock, so neither a changed clock nor a sleeping machine ends sessions.
+ */
 export class SessionStore<Session> {
   readonly #entries = new Map<string, Entry<Session>>();
+  readonly #lost = new Map<string, string>();
   readonly #ttlMs: number;
   readonly #max: number;
   readonly #close: ((args: { session: Session; sessionId: string }) => MaybePromise<void>) | undefined;
@@ -51,10 +59,6 @@ export class SessionStore<Session> {
     this.#timer.unref();
   }
 
-  get size(): number {
-    return this.#entries.size;
-  }
-
   has(sessionId: string): boolean {
     return this.#entries.has(sessionId);
   }
@@ -63,30 +67,40 @@ export class SessionStore<Session> {
   get(sessionId: string): Session | undefined {
     const entry = this.#entries.get(sessionId);
     if (!entry) return undefined;
-    entry.expiresAt = Date.now() + this.#ttlMs;
+    entry.expiresAt = performance.now() + this.#ttlMs;
     // Re-inserting keeps the map in order of last use, so eviction takes the idlest.
     this.#entries.delete(sessionId);
     this.#entries.set(sessionId, entry);
     return entry.session;
   }
 
+  /** Throws for a session whose state is gone before its rollout has ended. */
+  requireKept(sessionId: string): void {
+    const reason = this.#lost.get(sessionId);
+    if (reason === undefined) return;
+    const message = `The state of this session is gone: ${reason}.`;
+    throw new HttpError(409, message, { failure: { class: "session_lost", retryable: true, message } });
+  }
+
   set(sessionId: string, session: Session): void {
+    this.#lost.delete(sessionId);
     const old = this.#entries.get(sessionId);
     if (old) {
       this.#entries.delete(sessionId);
       this.#end(sessionId, old.session);
     }
-    this.#entries.set(sessionId, { session, expiresAt: Date.now() + this.#ttlMs });
+    this.#entries.set(sessionId, { session, expiresAt: performance.now() + this.#ttlMs });
     if (this.#entries.size > this.#max) {
       const oldest = this.#entries.keys().next().value;
-      if (oldest !== undefined) this.delete(oldest);
+      if (oldest !== undefined)
+        this.#lose(oldest, `more than ${this.#max} sessions were open (max_sessions)`);
     }
   }
 
   /** Marks a rollout as scored: its state goes soon unless it is used again. */
   release(sessionId: string): void {
     const entry = this.#entries.get(sessionId);
-    if (entry) entry.expiresAt = Math.min(entry.expiresAt, Date.now() + VERIFIED_TTL_MS);
+    if (entry) entry.expiresAt = Math.min(entry.expiresAt, performance.now() + VERIFIED_TTL_MS);
   }
 
   delete(sessionId: string): void {
@@ -97,14 +111,24 @@ export class SessionStore<Session> {
   }
 
   /** Ends every session whose time is over. */
-  sweep(now: number = Date.now()): void {
-    for (const [sessionId, entry] of this.#entries) if (entry.expiresAt <= now) this.delete(sessionId);
+  sweep(now: number = performance.now()): void {
+    for (const [sessionId, entry] of this.#entries)
+      if (entry.expiresAt <= now) this.#lose(sessionId, "it was not used for too long (session_ttl_seconds)");
   }
 
   async close(): Promise<void> {
     clearInterval(this.#timer);
     for (const sessionId of [...this.#entries.keys()]) this.delete(sessionId);
     await Promise.all(this.#closing);
+  }
+
+  #lose(sessionId: string, reason: string): void {
+    this.delete(sessionId);
+    this.#lost.set(sessionId, reason);
+    if (this.#lost.size > MAX_LOST_IDS) {
+      const first = this.#lost.keys().next().value;
+      if (first !== undefined) this.#lost.delete(first);
+    }
   }
 
   #end(sessionId: string, session: Session): void {

@@ -62,6 +62,7 @@ export function createGymnasiumApp(
     const row = rowOf(body);
     let session = sessions.get(call.sessionId);
     if (session === undefined && !sessions.has(call.sessionId)) {
+      sessions.requireKept(call.sessionId);
       if (!options.unseeded)
         throw new HttpError(409, "This session has no episode: call /reset first and keep its cookie.");
       session = await options.unseeded(scope(call));

@@ -119,6 +119,7 @@ class SessionState {
     const { sessionId } = call;
     let session = this.sessions.get(sessionId);
     if (session === undefined && this.#options.session && !this.sessions.has(sessionId)) {
+      this.sessions.requireKept(sessionId);
       if (this.#options.unseeded) {
         session = await this.#options.unseeded({
           sessionId,

@@ -10,6 +10,10 @@ export const FAILURE_CLASSES = {
   verifier_error: { retryable: true, meaning: "the verifier failed" },
   judge_failed: { retryable: true, meaning: "the judge model of a verifier could not be asked" },
   sandbox_unavailable: { retryable: true, meaning: "there is no sandbox to run code in" },
+  session_lost: {
+    retryable: true,
+    meaning: "the state of the rollout expired or was evicted before it was scored",
+  },
   invalid_row: { retryable: false, meaning: "a server refused the row (422)" },
   invalid_response: { retryable: true, meaning: "a server answered with something other than a JSON object" },
   agent_error: { retryable: false, meaning: "the agent failed" },
@@ -24,6 +28,7 @@ const INFRASTRUCTURE: ReadonlySet<string> = new Set<KnownFailureClass>([
   "budget_exhausted",
   "connection",
   "judge_failed",
+  "session_lost",
 ]);
 
 export function isInfrastructureFailure(failureClass: unknown): boolean {
