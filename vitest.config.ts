@@ -9,6 +9,7 @@ const slow = [
   "src/sandbox/{cli-providers,service-providers,providers/**/*}.test.ts",
   "src/code-runner/{code-runner,python-tests}.test.ts",
   "resources_servers/{code_gen,evalplus,code_fim,bigcodebench,math_with_code,nvarc}/**/*.test.ts",
+  "src/math/properties.test.ts",
   "src/submit/job-script.test.ts",
   "src/hosting/processes/python-environment.test.ts",
   "src/model-endpoint/shared/coordinator.test.ts",

@@ -12,7 +12,7 @@ const MAY_IMPORT = {
   files: [],
   config: ["python"],
   "import-typescript.ts": ["config"],
-  math: [],
+  math: ["calls"],
   metrics: ["python"],
   verify: ["python", "config"],
   wire: ["python"],

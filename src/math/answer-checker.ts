@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import type Tinypool from "tinypool";
+import { Semaphore } from "../calls/semaphore.ts";
 import type { CheckTask } from "./check-worker.ts";
 import type { Mode } from "./mode.ts";
 import { type AnswerVerdict, UNDECIDED, verifyAnswer } from "./verify-answer.ts";
@@ -11,13 +12,12 @@ const INLINE_STEPS = 4000;
 /** Longer texts are searched for an answer in a thread. */
 const INLINE_CHARS = 50_000;
 const IDLE_MS = 30_000;
-const MAX_QUEUE = 10_000;
 const MAX_MEMORY_MB = 100;
 const DEFAULT_TIMEOUT_MS = 1000;
 
 export interface AnswerCheckerOptions {
   readonly mode?: Mode;
-  /** Milliseconds for one pair, waiting for a thread not counted. */
+  /** Milliseconds for one pair. The wait for a free thread does not count. */
   readonly timeoutMs?: number;
   readonly maxThreads?: number;
 }
@@ -28,10 +28,12 @@ export interface AnswerCheckerOptions {
  */
 export class AnswerChecker {
   readonly #options: AnswerCheckerOptions;
+  readonly #threads: Semaphore;
   #pool: Promise<Tinypool> | undefined;
 
   constructor(options: AnswerCheckerOptions = {}) {
     this.#options = options;
+    this.#threads = new Semaphore(options.maxThreads ?? Math.max(1, availableParallelism() - 1));
   }
 
   /** As `verifyAnswer`; a pair that takes too long is `undecided`. Only `signal` makes it throw. */
@@ -42,11 +44,11 @@ export class AnswerChecker {
       const verdict = verifyAnswer(gold, text, { mode, steps: INLINE_STEPS });
       if (!verdict.exhausted) return verdict;
     }
-    return this.#checkInThread({ gold, text, options: { mode } }, signal);
+    return this.#threads.run(() => this.#checkInThread({ gold, text, options: { mode } }, signal), signal);
   }
 
   async #checkInThread(task: CheckTask, signal: AbortSignal | undefined): Promise<AnswerVerdict> {
-    this.#pool ??= startPool(this.#options.maxThreads);
+    this.#pool ??= startPool(this.#threads.limit ?? 1);
     const pool = await this.#pool;
     const timeout = AbortSignal.timeout(this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
     try {
@@ -64,7 +66,7 @@ export class AnswerChecker {
   }
 }
 
-async function startPool(maxThreads = Math.max(1, availableParallelism() - 1)): Promise<Tinypool> {
+async function startPool(maxThreads: number): Promise<Tinypool> {
   const { default: Pool } = await import("tinypool");
   const suffix = extname(fileURLToPath(import.meta.url));
   return new Pool({
@@ -73,7 +75,6 @@ async function startPool(maxThreads = Math.max(1, availableParallelism() - 1)): 
     minThreads: 0,
     maxThreads,
     idleTimeout: IDLE_MS,
-    maxQueue: MAX_QUEUE,
     resourceLimits: { maxOldGenerationSizeMb: MAX_MEMORY_MB },
     ...(suffix === ".ts" && { execArgv: ["--import", "jiti/register"] }),
   });
