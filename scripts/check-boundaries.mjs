@@ -10,6 +10,7 @@ const SHARED_FILES = ["errors.ts", "logger.ts", "printable.ts", "request-guard.t
 const MAY_IMPORT = {
   python: [],
   files: [],
+  queue: [],
   config: ["python"],
   "import-typescript.ts": ["config"],
   math: ["calls"],
@@ -37,7 +38,7 @@ const MAY_IMPORT = {
     "definitions",
     "import-typescript.ts",
   ],
-  rollouts: ["python", "files", "config", "metrics", "wire", "verify", "calls", "capture"],
+  rollouts: ["python", "files", "queue", "config", "metrics", "wire", "verify", "calls", "capture"],
   datasets: ["python", "files", "config", "wire", "remote", "rollouts", "import-typescript.ts"],
   results: ["python", "metrics", "wire", "calls", "rollouts"],
   run: [

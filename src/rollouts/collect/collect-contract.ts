@@ -5,7 +5,7 @@ import type { PendingRow } from "../resume/resume.ts";
 import type { RolloutCaptures } from "../trajectory/captures.ts";
 import type { ProgressSnapshot } from "./collection-progress.ts";
 import type { QueuedRow } from "./fair-queue.ts";
-import type { Outcome } from "./outcome.ts";
+import type { RunResult } from "./rollout-runner.ts";
 import type { RolloutTally } from "./rollout-tally.ts";
 import type { RunTotals } from "./run-totals.ts";
 
@@ -69,7 +69,7 @@ export interface OutcomeEvent {
   agent: string;
   attempt: number;
   milliseconds: number;
-  outcome: Outcome;
+  outcome: Exclude<RunResult, { status: "unreachable" }>;
   /** Whether a failed rollout is tried again in this run. */
   willRetry: boolean;
 }

@@ -1,39 +1,35 @@
-import { neverReached } from "../../calls/run-client.ts";
-import { callServer, type RequiredCall, type ServerReply } from "../../calls/server-client.ts";
 import { errorMessage } from "../../errors.ts";
-import type { Row } from "../files/jsonl-rows.ts";
-import { type AttachedRow, type RolloutCaptures, withTrajectory } from "../trajectory/captures.ts";
-import type { CallTarget, CollectOptions, CollectResult, RunningRollout } from "./collect-contract.ts";
+import { InProcessQueue } from "../../queue/in-process-queue.ts";
+import type { RolloutQueue } from "../../queue/queue.ts";
+import type { CollectOptions, CollectResult, RunningRollout } from "./collect-contract.ts";
 import { CollectionProgress, type ProgressSnapshot } from "./collection-progress.ts";
 import { ConcurrencyLimit } from "./concurrency.ts";
 import { FairQueue, type QueuedRow } from "./fair-queue.ts";
 import { Losses } from "./losses.ts";
 import { Outages } from "./outages.ts";
-import { type Outcome, outcomeOfError, outcomeOfReply, RolloutCancelled } from "./outcome.ts";
-import { failureRow, lineOf, outputRow } from "./output-row.ts";
+import { RolloutCancelled } from "./outcome.ts";
 import { RetryQueue } from "./retry-queue.ts";
+import { RolloutRunner, type RunResult } from "./rollout-runner.ts";
 import { StartedRollout } from "./started-rollout.ts";
 
 /** How long an agent that cannot be reached is waited for. */
 const LONGEST_OUTAGE_MS = 300_000;
 const PROBE_TIMEOUT_MS = 10_000;
 
-interface Settled {
-  outcome: Outcome;
-  willRetry: boolean;
-}
+/** What a rollout came to, once it was tried. */
+type Tried = Exclude<RunResult, { status: "unreachable" }>;
 
 /** Runs every pending rollout, bounded and fair, and writes each result as it comes. */
 export class Collection {
   readonly concurrency: ConcurrencyLimit;
   readonly progress: CollectionProgress;
   readonly #options: CollectOptions;
-  readonly #queue: FairQueue;
+  readonly #rows: FairQueue;
+  readonly #queue: RolloutQueue<StartedRollout, RunResult>;
+  readonly #runner: RolloutRunner;
   readonly #retries = new RetryQueue<QueuedRow>();
   readonly #running = new Map<string, StartedRollout>();
   readonly #runningByAgent = new Map<string, number>();
-  /** Where the rows of an agent usually go. */
-  readonly #runs = new Map<string, CallTarget>();
   readonly #outages: Outages;
   #completed = 0;
   #failed = 0;
@@ -48,7 +44,9 @@ export class Collection {
 
   constructor(options: CollectOptions) {
     this.#options = options;
-    this.#queue = new FairQueue(options.rows);
+    this.#rows = new FairQueue(options.rows);
+    this.#queue = new InProcessQueue((rollout, result) => this.#settled(rollout, result));
+    this.#runner = new RolloutRunner({ ...options, onModelCall: () => this.progress.modelCalled() });
     this.concurrency = new ConcurrencyLimit(options.limits.concurrency);
     const { total, alreadyDone, alreadyLost } = options;
     this.#losses = new Losses(options.limits.maxAttempts, alreadyLost?.outOfAttempts ?? 0);
@@ -108,14 +106,17 @@ export class Collection {
       limits.runTimeoutMs === null ? undefined : setTimeout(() => this.#outOfTime(), limits.runTimeoutMs);
     if (drain?.aborted) onDrain();
     if (stop?.aborted) onStop();
+    const over = new AbortController();
+    void this.#runLeased(over.signal);
     try {
       await this.#loop();
     } finally {
+      over.abort();
       clearTimeout(timer);
       drain?.removeEventListener("abort", onDrain);
       stop?.removeEventListener("abort", onStop);
       this.#outages.close();
-      await this.#queue.close();
+      await this.#rows.close();
     }
     if (this.#fatal !== undefined) throw this.#fatal;
     return {
@@ -143,7 +144,7 @@ export class Collection {
     for (;;) {
       const seen = this.#changes;
       const row = await this.#take();
-      if (row) this.#start(row);
+      if (row) await this.#start(row);
       else if (this.#running.size === 0 && (this.#isStopping || (!this.#paused && this.#nothingWaits)))
         return;
       // What changed while a row was looked for is not announced again.
@@ -167,7 +168,7 @@ export class Collection {
     if (again) return again;
     // Rows that wait for another attempt are in memory: new ones have to wait when they pile up.
     if (this.#retries.size >= 2 * this.concurrency.current) return undefined;
-    const next = await this.#queue.next((agent) =>
+    const next = await this.#rows.next((agent) =>
       this.#outages.has(agent) ? Number.POSITIVE_INFINITY : (this.#runningByAgent.get(agent) ?? 0),
     );
     if (next && this.#outages.hold(next)) return undefined;
@@ -191,40 +192,35 @@ export class Collection {
     this.#wakeUp();
   }
 
-  #start(queued: QueuedRow): void {
+  #start(queued: QueuedRow): Promise<void> | void {
     const { agent } = queued;
-    const rollout = new StartedRollout(queued, this.#target(queued), this.#options.limits.rolloutTimeoutMs);
+    const target = this.#runner.target(queued);
+    const rollout = new StartedRollout(queued, target, this.#options.limits.rolloutTimeoutMs);
     this.#running.set(rollout.id, rollout);
     this.#runningByAgent.set(agent, (this.#runningByAgent.get(agent) ?? 0) + 1);
-    if (this.#options.captures) void this.#prepared(rollout, this.#options.captures);
-    else this.#ask(rollout);
+    return this.#queue.enqueue(rollout);
   }
 
-  async #prepared(rollout: StartedRollout, captures: RolloutCaptures): Promise<void> {
-    try {
-      await captures.prepare(rollout.queued.row);
-    } catch (error) {
-      this.#giveUp(error);
-      this.#left(rollout);
-      return;
+  /** Runs what the queue hands out in this process. */
+  async #runLeased(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      for (const lease of await this.#queue.pull(Number.POSITIVE_INFINITY, signal)) {
+        this.#runner.run(lease.item).then(
+          (result) => void this.#queue.settle(lease, result),
+          (error: unknown) => {
+            this.#giveUp(error);
+            this.#left(lease.item);
+          },
+        );
+      }
     }
-    this.#ask(rollout);
   }
 
-  /** No async function: while thousands of rollouts wait, each would hold more than these two. */
-  #ask(rollout: StartedRollout): void {
-    rollout.begin();
-    void this.#send(rollout).then(
-      (reply) => void this.#finish(rollout, () => this.#outcomeOfReply(reply, rollout)),
-      (error: unknown) => void this.#finish(rollout, () => this.#outcomeOfError(error, rollout)),
-    );
-  }
-
-  async #finish(rollout: StartedRollout, read: () => Outcome | undefined): Promise<void> {
+  async #settled(rollout: StartedRollout, result: RunResult): Promise<void> {
     try {
-      rollout.end();
-      const outcome = read();
-      if (outcome !== undefined) this.#ended(rollout, await this.#settle(rollout.queued, outcome));
+      if (result.status === "unreachable")
+        this.#outages.unreachable(rollout.queued, result.server, result.message);
+      else this.#ended(rollout, result, await this.#record(rollout.queued, result));
     } catch (error) {
       this.#giveUp(error);
     } finally {
@@ -245,43 +241,7 @@ export class Collection {
     this.#wake();
   }
 
-  #send(rollout: StartedRollout): Promise<ServerReply> {
-    const call: RequiredCall = {
-      ...rollout.target,
-      body: rollout.queued.row,
-      signal: rollout,
-      onStage: (stage, what) => {
-        rollout.entered(stage, what);
-        if (stage === "model") this.progress.modelCalled();
-      },
-    };
-    try {
-      return callServer(this.#options.client, call);
-    } catch (error) {
-      return Promise.reject(error);
-    }
-  }
-
-  #outcomeOfReply(reply: ServerReply, rollout: StartedRollout): Outcome | undefined {
-    try {
-      return outcomeOfReply(reply.json(), rollout.target.server);
-    } catch (error) {
-      return this.#outcomeOfError(error, rollout);
-    } finally {
-      reply.release?.();
-    }
-  }
-
-  /** Undefined when the row did not get through to its server: it waits, and nothing has been tried. */
-  #outcomeOfError(error: unknown, rollout: StartedRollout): Outcome | undefined {
-    const { server } = rollout.target;
-    if (rollout.aborted || !neverReached(server, error))
-      return outcomeOfError(error, { signal: rollout, stage: rollout.stage });
-    this.#outages.unreachable(rollout.queued, server, errorMessage(error));
-    return undefined;
-  }
-
-  #ended({ queued, startedAt }: StartedRollout, { outcome, willRetry }: Settled): void {
+  #ended({ queued, startedAt }: StartedRollout, outcome: Tried, willRetry: boolean): void {
     const milliseconds = Math.round(performance.now() - startedAt);
     if (outcome.status === "failed") this.progress.failedRow(outcome.failure.class, queued);
     this.progress.ended(outcome, queued.taskIndex, willRetry, queued.agent);
@@ -289,43 +249,13 @@ export class Collection {
     this.#options.onOutcome?.({ taskIndex, rolloutIndex, agent, attempt, milliseconds, outcome, willRetry });
   }
 
-  /** A result that cannot be written fails its rollout, and not the run. */
-  async #settle(queued: QueuedRow, answered: Outcome): Promise<Settled> {
-    try {
-      return { outcome: answered, willRetry: await this.#record(queued, answered) };
-    } catch (error) {
-      if ((error as { code?: unknown }).code !== "ROLLOUT_ROW_NOT_JSON") throw error;
-      const message = `${this.#target(queued).server}: ${errorMessage(error)}`;
-      const failure = { class: "verifier_error", stage: "verify", retryable: false, message } as const;
-      const outcome: Outcome = { status: "failed", failure, persist: true };
-      return { outcome, willRetry: await this.#record(queued, outcome) };
-    }
-  }
-
-  #target(queued: QueuedRow): CallTarget {
-    const own = this.#options.target?.(queued);
-    if (own) return own;
-    let usual = this.#runs.get(queued.agent);
-    if (!usual) {
-      usual = { server: queued.agent, path: "/run", stage: "run" };
-      this.#runs.set(queued.agent, usual);
-    }
-    return usual;
-  }
-
-  #attach(row: Row, input: Row, outcome: "completed" | "failed"): Promise<AttachedRow> | AttachedRow {
-    return this.#options.captures?.attach(row, input, outcome) ?? { row: withTrajectory(row, input) };
-  }
-
   /** Writes what a rollout came to; says whether it is tried again in this run. */
-  async #record(queued: QueuedRow, outcome: Outcome): Promise<boolean> {
+  async #record(queued: QueuedRow, outcome: Tried): Promise<boolean> {
     const { output, failures, totals } = this.#options;
     switch (outcome.status) {
       case "completed": {
-        const attached = this.#attach(outputRow(outcome.row, queued.row), queued.row, "completed");
-        // Most runs record nothing: their rows are there at once.
-        const { row, settle } = attached instanceof Promise ? await attached : attached;
-        const written = output.append(lineOf(row));
+        const { row, line, settle } = outcome;
+        const written = output.append(line);
         // In the order of the file; where writing fails the run does, and nobody asks for its totals.
         totals?.addUnwritten(row);
         await written;
@@ -340,15 +270,10 @@ export class Collection {
         this.#cancelled++;
         return false;
       case "failed": {
-        const { failure, persist } = outcome;
+        const { failure, persist, line } = outcome;
         this.concurrency.failed(failure.class);
-        if (persist) {
-          const { row } = await this.#attach(
-            failureRow(failure, queued.row, outcome.row),
-            queued.row,
-            "failed",
-          );
-          await failures.append(lineOf(row));
+        if (line !== undefined) {
+          await failures.append(line);
           totals?.coverage.fail(queued.row);
         }
         const willRetry =

@@ -1,0 +1,27 @@
+/** An item that one consumer holds until it settles it or its lease runs out. */
+export interface Lease<Item> {
+  readonly item: Item;
+}
+
+export interface QueueStats {
+  /** Items that nobody has taken. */
+  waiting: number;
+  /** Items that a consumer holds. */
+  leased: number;
+}
+
+/**
+ * Hands items from one producer to any number of consumers. The queue owns delivery: an item whose consumer dies is
+ * delivered again.
+ */
+export interface RolloutQueue<Item, Result> {
+  /** Adds an item. Adding one that the queue still holds changes nothing. */
+  enqueue(item: Item): Promise<void> | void;
+  /** Takes up to `limit` items; waits until there is one or the signal fires. */
+  pull(limit: number, signal: AbortSignal): Promise<Lease<Item>[]>;
+  /** Keeps leases that would run out. */
+  heartbeat(leases: Iterable<Lease<Item>>): Promise<void>;
+  /** Ends a lease. A result is stored before the item leaves the queue; without one the item is delivered again. */
+  settle(lease: Lease<Item>, result: Result | undefined): Promise<void>;
+  stats(): Promise<QueueStats>;
+}

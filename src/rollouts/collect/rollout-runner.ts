@@ -1,0 +1,143 @@
+import { neverReached } from "../../calls/run-client.ts";
+import {
+  callServer,
+  type RequiredCall,
+  type ServerClient,
+  type ServerReply,
+} from "../../calls/server-client.ts";
+import { errorMessage } from "../../errors.ts";
+import type { Row } from "../files/jsonl-rows.ts";
+import { type AttachedRow, type RolloutCaptures, withTrajectory } from "../trajectory/captures.ts";
+import type { CallTarget } from "./collect-contract.ts";
+import type { QueuedRow } from "./fair-queue.ts";
+import { type Failure, type Outcome, outcomeOfError, outcomeOfReply } from "./outcome.ts";
+import { failureRow, lineOf, outputRow } from "./output-row.ts";
+import type { StartedRollout } from "./started-rollout.ts";
+
+/** How a rollout ended, with the line that belongs in a file of the run. */
+export type RunResult =
+  | { status: "completed"; row: Row; line: string; settle?: AttachedRow["settle"] }
+  | { status: "failed"; failure: Failure; persist: boolean; line?: string }
+  | { status: "cancelled"; message: string }
+  /** The row never reached its server, so nothing has been tried. */
+  | { status: "unreachable"; server: string; message: string };
+
+export interface RunnerOptions {
+  client: ServerClient;
+  /** Where a row is sent. Default: the `/run` route of its agent. */
+  target?: ((row: QueuedRow) => CallTarget) | undefined;
+  /** What servers record about the rollouts. */
+  captures?: RolloutCaptures | undefined;
+  onModelCall?: () => void;
+}
+
+/** Runs single rollouts: sends the row to its agent and turns the reply into the row to be written. */
+export class RolloutRunner {
+  readonly #options: RunnerOptions;
+  /** The usual targets, one object per agent. */
+  readonly #runs = new Map<string, CallTarget>();
+
+  constructor(options: RunnerOptions) {
+    this.#options = options;
+  }
+
+  target(queued: QueuedRow): CallTarget {
+    const own = this.#options.target?.(queued);
+    if (own) return own;
+    let usual = this.#runs.get(queued.agent);
+    if (!usual) {
+      usual = { server: queued.agent, path: "/run", stage: "run" };
+      this.#runs.set(queued.agent, usual);
+    }
+    return usual;
+  }
+
+  /** Not an async function: it would hold more memory for each of thousands of waiting rollouts. */
+  run(rollout: StartedRollout): Promise<RunResult> {
+    const { captures } = this.#options;
+    return captures
+      ? captures.prepare(rollout.queued.row).then(() => this.#ask(rollout))
+      : this.#ask(rollout);
+  }
+
+  #ask(rollout: StartedRollout): Promise<RunResult> {
+    rollout.begin();
+    return this.#send(rollout).then(
+      (reply) => this.#finish(rollout, () => this.#ofReply(reply, rollout)),
+      (error: unknown) => this.#finish(rollout, () => this.#ofError(error, rollout)),
+    );
+  }
+
+  #send(rollout: StartedRollout): Promise<ServerReply> {
+    const call: RequiredCall = {
+      ...rollout.target,
+      body: rollout.queued.row,
+      signal: rollout,
+      onStage: (stage, what) => {
+        rollout.entered(stage, what);
+        if (stage === "model") this.#options.onModelCall?.();
+      },
+    };
+    try {
+      return callServer(this.#options.client, call);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  #ofReply(reply: ServerReply, rollout: StartedRollout): Outcome | RunResult {
+    try {
+      return outcomeOfReply(reply.json(), rollout.target.server);
+    } catch (error) {
+      return this.#ofError(error, rollout);
+    } finally {
+      reply.release?.();
+    }
+  }
+
+  #ofError(error: unknown, rollout: StartedRollout): Outcome | RunResult {
+    const { server } = rollout.target;
+    if (rollout.aborted || !neverReached(server, error))
+      return outcomeOfError(error, { signal: rollout, stage: rollout.stage });
+    return { status: "unreachable", server, message: errorMessage(error) };
+  }
+
+  async #finish(rollout: StartedRollout, read: () => Outcome | RunResult): Promise<RunResult> {
+    rollout.end();
+    const outcome = read();
+    const { row: input } = rollout.queued;
+    if (outcome.status === "completed") {
+      const attached = this.#attach(outputRow(outcome.row, input), input, "completed");
+      // Most runs record nothing: their rows are there at once.
+      const { row, settle } = attached instanceof Promise ? await attached : attached;
+      try {
+        return { status: "completed", row, line: lineOf(row), ...(settle && { settle }) };
+      } catch (error) {
+        return this.#notJson(rollout, error);
+      }
+    }
+    if (outcome.status !== "failed") return outcome;
+    const { failure, persist } = outcome;
+    if (!persist) return { status: "failed", failure, persist };
+    const reply = "row" in outcome ? outcome.row : undefined;
+    const { row } = await this.#attach(failureRow(failure, input, reply), input, "failed");
+    try {
+      return { status: "failed", failure, persist, line: lineOf(row) };
+    } catch (error) {
+      return this.#notJson(rollout, error);
+    }
+  }
+
+  #attach(row: Row, input: Row, outcome: "completed" | "failed"): Promise<AttachedRow> | AttachedRow {
+    return this.#options.captures?.attach(row, input, outcome) ?? { row: withTrajectory(row, input) };
+  }
+
+  /** A result that cannot be written fails its rollout, and not the run. */
+  #notJson(rollout: StartedRollout, error: unknown): RunResult {
+    if ((error as { code?: unknown }).code !== "ROLLOUT_ROW_NOT_JSON") throw error;
+    const message = `${rollout.target.server}: ${errorMessage(error)}`;
+    const failure: Failure = { class: "verifier_error", stage: "verify", retryable: false, message };
+    const line = lineOf(failureRow(failure, rollout.queued.row));
+    return { status: "failed", failure, persist: true, line };
+  }
+}
