@@ -68,7 +68,7 @@ const MAY_IMPORT = {
     "rollouts",
     "run",
   ],
-  testing: ["hosting", "datasets", "workloads"],
+  testing: ["python", "hosting", "datasets", "workloads"],
   "index.ts": ["python", "calls", "model-endpoint", "capture", "definitions", "datasets", "run"],
   viewer: ["python", "metrics", "wire", "datasets", "rollouts", "results"],
   cli: [

@@ -54,6 +54,34 @@ describe("anthropic_model", () => {
     expect(sent.messages[1]?.content.map(({ type }) => type)).toEqual(["thinking", "text", "tool_use"]);
   });
 
+  it("keeps integers beyond 2^53 and whole floats in the arguments of calls, both ways", async () => {
+    const given = '{"station": 1234567890123456789, "height": 2.0}';
+    const server = await start({
+      answer: ({ body }) =>
+        (body["messages"] as unknown[]).length === 1
+          ? { toolCalls: [{ name: "f", arguments: given }] }
+          : { text: "Done." },
+    });
+    const first = await server.post("/v1/responses", { input: "hi", tools });
+    const [call] = first.body.output;
+    expect(call.arguments).toBe(given);
+    const result = { type: "function_call_output", call_id: call.call_id, output: "1" };
+    const second = await server.post("/v1/responses", {
+      input: [{ role: "user", content: "hi" }, call, result],
+      tools,
+    });
+    expect(second.status).toBe(200);
+    const sent = double.requests[1]?.body as { messages: { content: { input: { station: bigint } }[] }[] };
+    expect(sent.messages[1]?.content[0]?.input.station).toBe(1234567890123456789n);
+    const messages = await server.post("/v1/messages", {
+      model: "m",
+      max_tokens: 10,
+      messages: [{ role: "user", content: "hi" }],
+    });
+    expect(messages.status).toBe(200);
+    expect(messages.text).toContain('{"station":1234567890123456789,"height":2.0}');
+  });
+
   it("serves chat and messages too, streamed as well", async () => {
     const server = await start();
     const messages = [{ role: "user", content: "hi" }];

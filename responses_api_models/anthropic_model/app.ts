@@ -60,6 +60,8 @@ export default defineModel({
         signal: stop,
         sessionId,
         rolloutId,
+        // The arguments of a tool call are numbers of the body here, not a text of their own.
+        exactNumbers: true,
         read: (message) => convertAnthropicMessage(message, params, { model, onLoss }),
       }),
     );

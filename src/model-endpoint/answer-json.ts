@@ -1,11 +1,12 @@
-import { JsonTextError, loadsPlain } from "../python/json/json-loads.ts";
+import { JsonTextError, loads, loadsPlain } from "../python/json/json-loads.ts";
 
 /**
  * The JSON of an answer. Endpoints written in Python send `NaN` and `-Infinity` where a token was all but impossible, and some send
  * a byte-order mark; neither makes an answer unreadable. Throws a JsonTextError that says what is wrong and where.
  */
-export function parseAnswer(text: string): unknown {
+export function parseAnswer(text: string, exactNumbers = false): unknown {
   const body = text.startsWith("\uFEFF") ? text.slice(1) : text;
+  if (exactNumbers) return loads(body, { allowNonFinite: true });
   try {
     return JSON.parse(body);
   } catch {

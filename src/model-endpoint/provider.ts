@@ -3,6 +3,7 @@ import { Semaphore } from "../calls/semaphore.ts";
 import type { StopSignal } from "../calls/stop-signal.ts";
 import { errorMessage } from "../errors.ts";
 import type { Logger } from "../logger.ts";
+import { dumpsCompact } from "../python/json/json-dumps.ts";
 import { isObject } from "../python/json/json-object.ts";
 import { answerRedactor, redactor } from "../secrets.ts";
 import { ConversionError } from "../wire/convert/conversion-loss.ts";
@@ -58,6 +59,8 @@ export interface ProviderCall<T> {
   signal: StopSignal;
   /** Makes the result out of the parsed body; a ValidationError or ConversionError means that the answer is unusable. */
   read(body: unknown, reply: AttemptReply): T;
+  /** Whether the body is parsed without loss: integers beyond 2^53 as bigint, `1.0` as a float. */
+  exactNumbers?: boolean;
   headers?: Readonly<Record<string, string>>;
   /** Sessions stay with their replica. */
   sessionId?: string;
@@ -153,7 +156,7 @@ export class Provider {
   /** Makes one call, as often as the budget allows, and returns what `read` made of the answer. */
   async call<T>(call: ProviderCall<T>): Promise<ProviderReply<T>> {
     const { meters, price, free } = this.#parts;
-    const body = call.rawBody ?? (call.body === undefined ? undefined : JSON.stringify(call.body));
+    const body = call.rawBody ?? (call.body === undefined ? undefined : dumpsCompact(call.body));
     const key = this.#cacheKey(call, body);
     const kept = key && (await this.#fromCache(key, call));
     if (kept) return kept;
@@ -189,7 +192,12 @@ export class Provider {
     const reply = await this.#parts.cache?.find(ResponseCache.key(key));
     if (!reply) return undefined;
     try {
-      return { value: call.read(parseAnswer(reply.text), reply), cost: 0, cached: true, replica: 0 };
+      return {
+        value: call.read(parseAnswer(reply.text, call.exactNumbers), reply),
+        cost: 0,
+        cached: true,
+        replica: 0,
+      };
     } catch (error) {
       this.#parts.log.warn(`an answer in the cache cannot be used: ${errorMessage(error)}`);
       return undefined;
@@ -330,7 +338,7 @@ export class Provider {
     if (reply.status >= 300) throw redirect(reply, host + path, this.#redact);
     let parsed: unknown;
     try {
-      parsed = parseAnswer(reply.text);
+      parsed = parseAnswer(reply.text, call.exactNumbers);
     } catch (error) {
       throw problem(jsonProblem(error));
     }

@@ -1,3 +1,4 @@
+import { loads } from "../python/json/json-loads.ts";
 import {
   type EndpointOptions,
   type EndpointReply,
@@ -64,7 +65,7 @@ function respond(request: EndpointRequest, { apiKey, answer }: AnthropicDoubleOp
           type: "tool_use",
           id: call.id ?? `toolu_${++serial}`,
           name: call.name,
-          input: typeof call.arguments === "string" ? JSON.parse(call.arguments) : (call.arguments ?? {}),
+          input: typeof call.arguments === "string" ? loads(call.arguments) : (call.arguments ?? {}),
         })),
       ],
       stop_reason: STOP_REASONS[reason] ?? reason,

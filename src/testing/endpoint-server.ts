@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { dumpsCompact } from "../python/json/json-dumps.ts";
+import { loads } from "../python/json/json-loads.ts";
 
 /** One request as an endpoint under test saw it. */
 export interface EndpointRequest {
@@ -152,7 +154,7 @@ export class EndpointServer {
       method: request.method ?? "GET",
       path: request.url ?? "/",
       headers: request.headers,
-      body: text === "" ? {} : (JSON.parse(text) as Record<string, unknown>),
+      body: text === "" ? {} : (loads(text) as Record<string, unknown>),
       at: Date.now() - this.#startedAt,
     };
     if (this.#options.record !== false) this.requests.push(read);
@@ -195,7 +197,7 @@ export class EndpointServer {
 }
 
 function send(response: ServerResponse, { status = 200, headers = {}, body }: EndpointReply): void {
-  const text = typeof body === "string" ? body : JSON.stringify(body);
+  const text = typeof body === "string" ? body : dumpsCompact(body);
   response.writeHead(status, { "content-type": "application/json", ...headers });
   response.end(text);
 }

@@ -2,6 +2,7 @@ import type { ServerContext } from "../../calls/server-context.ts";
 import type { ModelDefinition } from "../../definitions/define-model.ts";
 import { Reply } from "../../definitions/reply.ts";
 import { errorMessage } from "../../errors.ts";
+import { dumpsCompact } from "../../python/json/json-dumps.ts";
 import type { Loss } from "../../wire/convert/conversion-loss.ts";
 import { convertAnthropicRequest } from "../../wire/convert/convert-anthropic-request.ts";
 import { convertChatCompletion } from "../../wire/convert/convert-chat-completion.ts";
@@ -244,7 +245,10 @@ function messagesRoute(backend: ModelBackend): Handler {
     const response = await backend.responses(convertAnthropicRequest(body, { onLoss }), call);
     const model = String(body["model"] || response.model);
     const message = convertAnswer(() => convertToAnthropicMessage(response, { model, onLoss }));
-    return body["stream"] ? stream(() => replayAnthropicMessage(message)) : message;
+    // Arguments of calls are part of the body here; they may hold integers that only our writer can write.
+    return body["stream"]
+      ? stream(() => replayAnthropicMessage(message))
+      : new Reply({ raw: dumpsCompact(message) });
   };
 }
 
