@@ -29,8 +29,7 @@ def gym_command() -> list[str]:
     for root in _checkouts():
         script = root / "bin" / "gym.js"
         if script.is_file():
-            # Behind `--`: Node 20 takes an `--env-file` anywhere before it for its own.
-            return [_node(), "--max-semi-space-size=32", "--", str(script)]
+            return [_node(), str(script)]
     raise GymNotFoundError(
         "The gym command was not found. Set NEMO_GYM_COMMAND (for example 'node /path/to/checkout/bin/gym.js'), "
         "put `gym` on PATH (npm install -g nemo-gym), or install this package from a checkout (pip install ./python)."

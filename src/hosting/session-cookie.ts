@@ -1,4 +1,4 @@
-import { createHash, createHmac, hash, randomFillSync, timingSafeEqual } from "node:crypto";
+import { createHash, createHmac, randomFillSync, timingSafeEqual } from "node:crypto";
 
 const MAX_AGE_SECONDS = 1_209_600;
 /** A cookie is signed anew when it is older than this: nobody needs two weeks to the second. */
@@ -15,12 +15,12 @@ export const SESSION_COOKIE_ATTRIBUTES = `; path=/; Max-Age=${MAX_AGE_SECONDS}; 
  */
 export class SessionCookie {
   readonly name: string;
-  readonly #signature: (text: string) => string;
+  readonly #key: Buffer;
   readonly #read = new RecentValues<{ sessionId: string; signedAt: number }>();
 
   constructor(name: string) {
     this.name = name;
-    this.#signature = hmacSha1(createHash("sha1").update(`itsdangerous.Signersigner${name}`).digest());
+    this.#key = createHash("sha1").update(`itsdangerous.Signersigner${name}`).digest();
   }
 
   /** The cookie of a session; `given`, which came with the request, is as good as a new one for a while. */
@@ -54,35 +54,8 @@ export class SessionCookie {
   }
 
   #signed(text: string): string {
-    return `${text}.${this.#signature(text)}`;
+    return `${text}.${createHmac("sha1", this.#key).update(text).digest("base64url")}`;
   }
-}
-
-const BLOCK_BYTES = 64;
-const DIGEST_BYTES = 20;
-/** Longer texts, which only strangers send, are signed the ordinary way. */
-const LONGEST_QUICK = 256;
-const MOST_BYTES_PER_UNIT = 3;
-
-/**
- * Signs by HMAC-SHA1, base64url. Two hashes in one call each instead of `createHmac`, whose objects cost several times as much as
- * the hashing, and that for every session.
- */
-function hmacSha1(key: Buffer): (text: string) => string {
-  const inner = Buffer.alloc(BLOCK_BYTES + LONGEST_QUICK * MOST_BYTES_PER_UNIT, 0);
-  const outer = Buffer.alloc(BLOCK_BYTES + DIGEST_BYTES, 0);
-  for (let index = 0; index < BLOCK_BYTES; index++) {
-    inner[index] = (key[index] ?? 0) ^ 0x36;
-    outer[index] = (key[index] ?? 0) ^ 0x5c;
-  }
-  return (text) => {
-    // Node has it since 20.12.
-    if (hash === undefined || text.length > LONGEST_QUICK)
-      return createHmac("sha1", key).update(text).digest("base64url");
-    const end = BLOCK_BYTES + inner.write(text, BLOCK_BYTES);
-    outer.write(hash("sha1", inner.subarray(0, end), "binary"), BLOCK_BYTES, "binary");
-    return hash("sha1", outer, "base64url");
-  };
 }
 
 const RANDOM = Buffer.alloc(256 * 16);
