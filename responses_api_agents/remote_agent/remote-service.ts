@@ -78,7 +78,7 @@ export class RemoteService {
   async #send(params: ResponseCreateParams, cookies: Cookies, signal: AbortSignal, deadline: Deadline) {
     const cookie = cookieHeader(cookies);
     const body = JSON.stringify(params);
-    const startedAt = Date.now();
+    const startedAt = performance.now();
     for (let attempt = 1; ; attempt++) {
       try {
         return await this.#pool.request({
@@ -90,7 +90,9 @@ export class RemoteService {
         });
       } catch (error) {
         const delay =
-          signal.aborted || deadline.passed ? undefined : nextDelay(RETRY, { attempt, startedAt });
+          signal.aborted || deadline.passed
+            ? undefined
+            : nextDelay(RETRY, { attempt, elapsedMs: performance.now() - startedAt });
         if (delay === undefined)
           throw this.#failure(`cannot be reached: ${reasonOf(error)}`, signal, deadline, error);
         await sleep(delay, deadline.signal);

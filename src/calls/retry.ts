@@ -22,15 +22,18 @@ export const SERVER_RETRY: RetryBudget = {
 /** The pause before the next attempt, or undefined when the budget is used up. */
 export function nextDelay(
   budget: RetryBudget,
-  progress: { attempt: number; startedAt: number; retryAfterMs?: number | undefined },
+  progress: {
+    attempt: number /** Since the first attempt, by a clock that nobody can set. */;
+    elapsedMs: number;
+    retryAfterMs?: number | undefined;
+  },
   random: () => number = Math.random,
-  now: number = Date.now(),
 ): number | undefined {
   if (budget.attempts !== null && progress.attempt >= budget.attempts) return undefined;
   const ceiling = Math.min(budget.maxDelayMs, budget.baseDelayMs * 2 ** Math.min(progress.attempt - 1, 30));
   // A server that says when to come back is believed; the jitter on top keeps callers from coming back together.
   const delay = (progress.retryAfterMs ?? 0) + random() * ceiling;
-  if (budget.wallClockMs !== null && now + delay - progress.startedAt > budget.wallClockMs) return undefined;
+  if (budget.wallClockMs !== null && progress.elapsedMs + delay > budget.wallClockMs) return undefined;
   return delay;
 }
 

@@ -130,7 +130,7 @@ export class RunClient implements ServerClient {
   ): Promise<ServerReply> {
     const origin = this.baseUrl(server);
     const { cookies, headers, signal } = options;
-    const startedAt = Date.now();
+    const startedAt = performance.now();
     for (let attempt = 1; ; attempt++) {
       try {
         const reply = await this.#pools.request(origin, {
@@ -146,7 +146,9 @@ export class RunClient implements ServerClient {
         if (signal?.aborted) throw signal.reason;
         const unsent = neverSent(error);
         const delay =
-          unsent || options.idempotent ? nextDelay(this.#retry, { attempt, startedAt }) : undefined;
+          unsent || options.idempotent
+            ? nextDelay(this.#retry, { attempt, elapsedMs: performance.now() - startedAt })
+            : undefined;
         if (delay === undefined) throw connectionError(server, origin, path, attempt, error);
         await sleep(delay, signal);
       }

@@ -1,3 +1,4 @@
+import { steadyNow } from "../calls/steady-clock.ts";
 import type { StopSignal } from "../calls/stop-signal.ts";
 import { LatencyWindow } from "./latency-window.ts";
 import type { ProviderError } from "./provider-error.ts";
@@ -62,7 +63,7 @@ export class AdaptiveLimit implements CallLimit {
   #timer: NodeJS.Timeout | undefined;
   #lastRefusal: ProviderError | undefined;
 
-  constructor(random: () => number = Math.random, now: () => number = Date.now) {
+  constructor(random: () => number = Math.random, now: () => number = steadyNow) {
     this.#random = random;
     this.#now = now;
   }

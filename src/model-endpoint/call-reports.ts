@@ -1,3 +1,4 @@
+import { steadyNow } from "../calls/steady-clock.ts";
 import type { Logger } from "../logger.ts";
 import type { CostMeter } from "./cost.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -38,7 +39,7 @@ export class CallReports {
     this.#log.debug(
       `[model_retry url=${url.text}${path} status=${status} kind=${kind} try=${attempt} max_tries=${tries} error_msg=${error.message}]`,
     );
-    const now = Date.now();
+    const now = steadyNow();
     const refused = kind === "provider_rate_limit";
     const warnedAt = this.#warnedAt.get(kind);
     if (warnedAt !== undefined && now - warnedAt < (refused ? WARN_EVERY_MS : WARN_OF_OTHERS_EVERY_MS))

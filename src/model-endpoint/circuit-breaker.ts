@@ -1,3 +1,4 @@
+import { steadyNow } from "../calls/steady-clock.ts";
 import type { StopSignal } from "../calls/stop-signal.ts";
 import type { ProviderError } from "./provider-error.ts";
 import { Waiters } from "./waiters.ts";
@@ -56,7 +57,7 @@ export class CircuitBreaker implements Breaker {
   #probing = false;
   #lastFailure: ProviderError | undefined;
 
-  constructor(events: BreakerEvents = {}, random: () => number = Math.random, now: () => number = Date.now) {
+  constructor(events: BreakerEvents = {}, random: () => number = Math.random, now: () => number = steadyNow) {
     this.#listeners.add(events);
     this.#random = random;
     this.#now = now;

@@ -1,3 +1,4 @@
+import { steadyNow } from "../calls/steady-clock.ts";
 import type { Pass } from "./circuit-breaker.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { ProviderError, type ProviderFailureClass } from "./provider-error.ts";
@@ -26,7 +27,7 @@ export function tellBreaker({ breaker }: Endpoint, pass: Pass, error: unknown): 
 /** The error of a call whose budget is used up. */
 export function gaveUp(error: ProviderError, attempts: number, since: number): ProviderError {
   if (attempts <= 1) return error;
-  const seconds = ((Date.now() - since) / 1000).toFixed(1);
+  const seconds = ((steadyNow() - since) / 1000).toFixed(1);
   return restated(error, `${error.message} (gave up after ${attempts} attempts in ${seconds} s)`);
 }
 

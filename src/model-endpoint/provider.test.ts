@@ -92,6 +92,23 @@ describe("replicas", () => {
 });
 
 describe("limits", () => {
+  it("are not used up by a clock that jumps", async () => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    try {
+      const api: MockModelEndpoint = await endpoint({
+        faultFor: () => {
+          vi.setSystemTime(Date.now() + 20 * 24 * 3600 * 1000);
+          return api.count < 4 ? faults.serverError() : undefined;
+        },
+      });
+      const made = await provider(api.baseUrl, { retry_seconds: 60 });
+      await made.call(call);
+      expect(api.count).toBe(4);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it("ends by the clock when nothing answers, and waits only once for all", async () => {
     const made = await provider(await deadUrl(), { retry_seconds: 1.5, retry_attempts: null });
     const started = Date.now();

@@ -1,5 +1,6 @@
 import { nextDelay, type RetryBudget, sleep } from "../calls/retry.ts";
 import { Semaphore } from "../calls/semaphore.ts";
+import { steadyNow } from "../calls/steady-clock.ts";
 import type { StopSignal } from "../calls/stop-signal.ts";
 import { errorMessage } from "../errors.ts";
 import type { Logger } from "../logger.ts";
@@ -209,7 +210,7 @@ export class Provider {
     const first =
       call.replica ?? (endpoints.length > 1 ? replicaOf(call.sessionId ?? "", endpoints.length) : 0);
     let failed = NOTHING_TRIED;
-    let progress: Progress = { since: Date.now(), probes: 0 };
+    let progress: Progress = { since: steadyNow(), probes: 0 };
     let lasting = 0;
     for (let attempt = 1; ; attempt++) {
       const endpoint = chooseEndpoint(endpoints, first, failed);
@@ -222,7 +223,7 @@ export class Provider {
         if (!(error instanceof ProviderError)) throw error;
         // The clock starts with the first failure: neither waiting in line nor a slow answer uses the budget up.
         const { probes } = progress;
-        progress = { since: progress.last ? progress.since : Date.now(), last: error, probes };
+        progress = { since: progress.last ? progress.since : steadyNow(), last: error, probes };
         if (await this.#keyRenewed(error)) continue;
         if (error.lasting) lasting++;
         const hopeless = lasting >= Math.max(LASTING_ATTEMPTS, endpoints.length);
@@ -230,7 +231,7 @@ export class Provider {
           error.failure.retryable && !hopeless && !call.once
             ? nextDelay(this.#budget, {
                 attempt: Math.max(1, attempt - probes),
-                startedAt: progress.since,
+                elapsedMs: steadyNow() - progress.since,
                 retryAfterMs: error.retryAfterMs,
               })
             : undefined;

@@ -141,7 +141,7 @@ export class ServiceClient {
   }
 
   async #withRetries<T>(ask: ServiceRequest, attempt: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const startedAt = Date.now();
+    const startedAt = performance.now();
     for (let tries = 1; ; tries += 1) {
       const deadline = new Deadline(ask.timeoutMs, ask.signal);
       try {
@@ -152,7 +152,11 @@ export class ServiceClient {
         const isRetryable = failure.status === undefined || RETRYABLE.has(failure.status);
         const delay =
           ask.retries && isRetryable
-            ? nextDelay(ask.retries, { attempt: tries, startedAt, retryAfterMs: failure.retryAfterMs })
+            ? nextDelay(ask.retries, {
+                attempt: tries,
+                elapsedMs: performance.now() - startedAt,
+                retryAfterMs: failure.retryAfterMs,
+              })
             : undefined;
         if (delay === undefined) throw failure;
         await sleep(delay, ask.signal);

@@ -1,3 +1,4 @@
+import { steadyNow } from "../../calls/steady-clock.ts";
 import type { StopSignal } from "../../calls/stop-signal.ts";
 import { AdaptiveLimit, type CallLimit, type Slot, type SlotResult } from "../adaptive-limit.ts";
 import type { ProviderError } from "../provider-error.ts";
@@ -75,13 +76,13 @@ export class LeasedLimit implements CallLimit {
     const free = this.tryEnter();
     if (free) return free;
     while (!this.#alone) {
-      const now = Date.now();
+      const now = steadyNow();
       if (now >= giveUpAt || this.#pausedUntil - now > maxPauseMs) return undefined;
       const turn = this.#waiters.wait(signal, giveUpAt - now);
       this.#ask();
       try {
         // The place is taken before the waiter is woken, so nobody slips in between.
-        if (await turn) return { startedAt: Date.now(), among: this.#running };
+        if (await turn) return { startedAt: steadyNow(), among: this.#running };
       } finally {
         if (this.#prompt) this.#flushSoon(0);
       }
@@ -153,7 +154,7 @@ export class LeasedLimit implements CallLimit {
     this.#running++;
     this.#report.started++;
     this.#flushSoon(this.#prompt ? 0 : REPORT_EVERY_MS);
-    return { startedAt: Date.now(), among: this.#running };
+    return { startedAt: steadyNow(), among: this.#running };
   }
 
   #fill(): void {

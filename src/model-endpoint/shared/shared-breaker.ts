@@ -1,3 +1,4 @@
+import { steadyNow } from "../../calls/steady-clock.ts";
 import {
   type Breaker,
   type BreakerEvents,
@@ -37,7 +38,7 @@ export class SharedBreaker implements Breaker {
   }
   get downMs(): number {
     if (this.#alone) return this.#alone.downMs;
-    return this.#isOpen && this.#downSince !== null ? Date.now() - this.#downSince : 0;
+    return this.#isOpen && this.#downSince !== null ? steadyNow() - this.#downSince : 0;
   }
   get lastFailure(): ProviderError | undefined {
     return this.#alone?.lastFailure ?? this.#lastFailure;
@@ -52,7 +53,7 @@ export class SharedBreaker implements Breaker {
         this.#probes--;
         return { probe: true };
       }
-      const now = Date.now();
+      const now = steadyNow();
       if (now >= options.giveUpAt || this.downMs > options.longestOutageMs) return undefined;
       if (!this.#asked) {
         this.#asked = true;
@@ -78,7 +79,7 @@ export class SharedBreaker implements Breaker {
       this.#alone.failed({ probe }, failure);
       return;
     }
-    this.#downSince ??= Date.now();
+    this.#downSince ??= steadyNow();
     this.#lastFailure = failure;
     this.#send({ type: "breaker-failed", key: this.#key, probe, failure: toSharedFailure(failure) });
   }
