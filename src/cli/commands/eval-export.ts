@@ -50,6 +50,17 @@ export const evalExport = defineCommand({
       help: "only so many best rollouts of each task",
     },
     "include-masked": { kind: "switch", key: "include_masked", help: "take rows marked mask_sample too" },
+    label: {
+      kind: "text",
+      key: "label",
+      metavar: "LABEL",
+      help: "only rollouts with this label, as given in `gym eval view`",
+    },
+    "include-excluded": {
+      kind: "switch",
+      key: "include_excluded",
+      help: "take rollouts excluded in `gym eval view` too",
+    },
     pairs: { kind: "text", key: "pairs", choices: exportKeys.pairs.choices, help: "dpo: which pairs" },
     "min-margin": number("min_margin", "dpo: least difference of the rewards of a pair"),
     "max-pairs": {

@@ -42,6 +42,8 @@ export async function exportRun(context: CommandContext): Promise<number> {
       ...(keys.pass_rate_min !== undefined && { passRateMin: keys.pass_rate_min }),
       ...(keys.pass_rate_max !== undefined && { passRateMax: keys.pass_rate_max }),
       ...(keys.best_of !== undefined && { bestOf: keys.best_of }),
+      ...(keys.label !== undefined && { label: keys.label }),
+      includeExcluded: keys.include_excluded,
       ...(keys.min_margin !== undefined && { minMargin: keys.min_margin }),
       passThreshold: keys.pass_threshold,
       includeMasked: keys.include_masked,
@@ -94,9 +96,10 @@ function printReport(
   if (report.invalid > MAX_SHOWN)
     err(terminal.yellow(`… and ${report.invalid - MAX_SHOWN} more invalid rows`));
   out(`${report.written} ${format} records from ${report.read} rollouts: ${shownPath(context, outputPath)}`);
-  const { masked, pass_rate, reward, best_of } = report.filtered;
+  const { masked, annotated, pass_rate, reward, best_of } = report.filtered;
   const filtered = [
     [masked, "masked"],
+    [annotated, "excluded or without the label"],
     [pass_rate, "outside the pass rates"],
     [reward, "outside the rewards"],
     [best_of, "not among the best"],

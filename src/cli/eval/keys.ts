@@ -117,6 +117,8 @@ export const exportKeys = {
   pass_threshold: { type: "float", default: 1, help: "reward from which a rollout passes" },
   best_of: { type: "int", minimum: 1, help: "only so many best rollouts of each task" },
   include_masked: { type: "bool", default: false, help: "take rows marked mask_sample too" },
+  label: { type: "str", help: "only rollouts with this label, as given in the viewer" },
+  include_excluded: { type: "bool", default: false, help: "take rollouts excluded in the viewer too" },
   pairs: {
     type: "str",
     choices: ["best-worst", "all"],

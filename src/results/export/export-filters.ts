@@ -17,6 +17,10 @@ export interface ExportFilters {
   bestOf?: number;
   /** Rows with `mask_sample` are left out unless this is set. */
   includeMasked?: boolean;
+  /** Only rollouts that were given this label in the viewer. */
+  label?: string;
+  /** Rollouts that were excluded in the viewer are left out unless this is set. */
+  includeExcluded?: boolean;
   /** For pairs: one pair of the best and the worst rollout (default), or all. */
   pairs?: PairSelection;
   /** For pairs: the least difference of rewards; it must in any case be above 0. */

@@ -1,4 +1,5 @@
 import { isTruthy } from "../../python/truth.ts";
+import type { RolloutAnnotation } from "../../rollouts/files/annotations.ts";
 import type { Row } from "../../rollouts/files/jsonl-rows.ts";
 import { DEFAULT_MAX_PAIRS, type ExportFilters } from "./export-filters.ts";
 
@@ -22,6 +23,8 @@ export interface SelectedTask {
 /** Rollouts that the filters took out, by the first filter that did. */
 export interface FilteredCounts {
   masked: number;
+  /** Excluded in the viewer, or without the label asked for. */
+  annotated: number;
   pass_rate: number;
   reward: number;
   best_of: number;
@@ -36,7 +39,7 @@ export function rewardOf(row: Row): number | undefined {
 
 /** Collects rollouts by task and applies the filters. */
 export class ExportSelection {
-  readonly filtered: FilteredCounts = { masked: 0, pass_rate: 0, reward: 0, best_of: 0 };
+  readonly filtered: FilteredCounts = { masked: 0, annotated: 0, pass_rate: 0, reward: 0, best_of: 0 };
   private readonly tasks = new Map<number, Candidate[]>();
   private readonly filters: ExportFilters;
 
@@ -54,7 +57,13 @@ export class ExportSelection {
     return this.tasks.get(taskIndex)?.find((candidate) => candidate.rolloutIndex === rolloutIndex);
   }
 
-  add(taskIndex: number, candidate: Candidate, row: Row): void {
+  add(taskIndex: number, candidate: Candidate, row: Row, annotation?: RolloutAnnotation): void {
+    const { label, includeExcluded } = this.filters;
+    const isExcluded = !includeExcluded && annotation?.exclude === true;
+    if (isExcluded || (label !== undefined && !annotation?.labels.includes(label))) {
+      this.filtered.annotated++;
+      return;
+    }
     if (!this.filters.includeMasked && isTruthy(row["mask_sample"])) {
       this.filtered.masked++;
       return;

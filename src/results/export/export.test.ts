@@ -403,3 +403,44 @@ describe("exportRollouts", () => {
     expect(await parquetReadObjects({ file: await asyncBufferFromFile(outputPath) })).toEqual([]);
   });
 });
+
+describe("annotations of the viewer", () => {
+  const annotate = (...lines: Row[]) =>
+    writeFile(
+      join(directory, "out_annotations.jsonl"),
+      lines.map((line) => `${JSON.stringify(line)}\n`).join(""),
+    );
+  const note = (task: number, index: number, more: Row): Row => ({
+    _ng_task_index: task,
+    _ng_rollout_index: index,
+    ...more,
+  });
+  const rows = [rollout(0, 0, 1), rollout(0, 1, 1), rollout(1, 0, 0)];
+  const keys = (records: Row[]) =>
+    records.map((record) => JSON.stringify(record).match(/answer (\d\.\d)/)?.[1]);
+
+  it("leaves excluded rollouts out; the last line about a rollout counts", async () => {
+    await annotate(
+      note(0, 0, { exclude: true }),
+      note(0, 1, { exclude: true }),
+      note(0, 1, { exclude: false }),
+    );
+    const { records, report } = await exported(rows, "sft");
+    expect(keys(records)).toEqual(["0.1", "1.0"]);
+    expect(report.filtered.annotated).toBe(1);
+    expect(keys((await exported(rows, "sft", { filters: { includeExcluded: true } })).records)).toHaveLength(
+      3,
+    );
+  });
+
+  it("takes only rollouts with a label", async () => {
+    await annotate(note(0, 1, { labels: ["good"] }), note(1, 0, { labels: ["other"] }));
+    const { records } = await exported(rows, "sft", { filters: { label: "good" } });
+    expect(keys(records)).toEqual(["0.1"]);
+  });
+
+  it("names the line that cannot be read", async () => {
+    await annotate(note(0, 0, { exclude: "yes" }));
+    await expect(exported(rows, "sft")).rejects.toThrow(/out_annotations\.jsonl:1: exclude/);
+  });
+});

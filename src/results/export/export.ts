@@ -2,6 +2,11 @@ import { errorMessage } from "../../errors.ts";
 import { dumpsCompact } from "../../python/json/json-dumps.ts";
 import { loads } from "../../python/json/json-loads.ts";
 import { RolloutError } from "../../rollouts/errors.ts";
+import {
+  annotationsPath,
+  type RolloutAnnotation,
+  readAnnotations,
+} from "../../rollouts/files/annotations.ts";
 import { artifactPaths } from "../../rollouts/files/artifact-paths.ts";
 import { writeFileAtomically } from "../../rollouts/files/atomic-file.ts";
 import { type JsonlLine, readLineBatches } from "../../rollouts/files/jsonl-reader.ts";
@@ -105,6 +110,7 @@ class ExportJob {
   private readonly selection: ExportSelection;
   private readonly columns = new TableColumns();
   private readonly tabular: boolean;
+  private annotations = new Map<string, RolloutAnnotation>();
 
   constructor(options: ExportOptions, filters: ExportFilters) {
     this.options = options;
@@ -125,6 +131,7 @@ class ExportJob {
   /** First pass: which rollouts there are, and what is wrong with the others. */
   async scan(): Promise<void> {
     const { rolloutsPath, signal } = this.options;
+    this.annotations = await readAnnotations(annotationsPath(rolloutsPath), signal ? { signal } : {});
     for await (const batch of readLineBatches(rolloutsPath, signal ? { signal } : {})) {
       for (const line of batch) {
         this.report.read++;
@@ -151,7 +158,8 @@ class ExportJob {
       return `rollout ${key.taskIndex}:${key.rolloutIndex} is there a second time`;
     if (this.tabular) this.columns.see(row);
     const candidate = { rolloutIndex: key.rolloutIndex, reward, offset: line.offset, line: line.number };
-    this.selection.add(key.taskIndex, candidate, row);
+    const annotation = this.annotations.get(`${key.taskIndex}:${key.rolloutIndex}`);
+    this.selection.add(key.taskIndex, candidate, row, annotation);
     return undefined;
   }
 

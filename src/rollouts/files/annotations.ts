@@ -1,0 +1,54 @@
+import { existsSync } from "node:fs";
+import { z } from "zod";
+import { RolloutLineError } from "../errors.ts";
+import { sidecarPath } from "./artifact-paths.ts";
+import { readRows } from "./jsonl-rows.ts";
+import { requireKey } from "./row-key.ts";
+
+const Line = z.object({
+  labels: z.array(z.string()).default([]),
+  note: z.string().default(""),
+  exclude: z.boolean().default(false),
+});
+
+/** What somebody noted about a rollout in the viewer. */
+export interface RolloutAnnotation {
+  taskIndex: number;
+  rolloutIndex: number;
+  labels: string[];
+  note: string;
+  /** Leave the rollout out of exports and selections. */
+  exclude: boolean;
+}
+
+/** Where the annotations of a rollouts file lie: `<rollouts>_annotations.jsonl`. */
+export function annotationsPath(rollouts: string): string {
+  return sidecarPath(rollouts, "_annotations", ".jsonl");
+}
+
+/**
+ * Reads an annotations file by `<task index>:<rollout index>`. The file is append-only and the last line about a rollout counts; a
+ * line that takes everything back removes it. A file that does not exist holds none.
+ */
+export async function readAnnotations(
+  path: string,
+  options: { signal?: AbortSignal } = {},
+): Promise<Map<string, RolloutAnnotation>> {
+  const annotations = new Map<string, RolloutAnnotation>();
+  if (!existsSync(path)) return annotations;
+  for await (const { row, line } of readRows(path, { ...options, skipBlank: true, onTornLine: () => {} })) {
+    const { taskIndex, rolloutIndex } = requireKey(row, path, line);
+    const parsed = Line.safeParse(row);
+    if (!parsed.success) {
+      const [issue] = parsed.error.issues;
+      const problem = `${issue?.path.join(".")}: ${issue?.message}.`;
+      throw new RolloutLineError("ROLLOUT_ROW_INVALID", path, line.number, problem);
+    }
+    const key = `${taskIndex}:${rolloutIndex}`;
+    const { labels, note, exclude } = parsed.data;
+    annotations.delete(key);
+    if (labels.length > 0 || note !== "" || exclude)
+      annotations.set(key, { taskIndex, rolloutIndex, labels, note, exclude });
+  }
+  return annotations;
+}
