@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
+import path from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { Semaphore } from "../calls/semaphore.ts";
-import { SandboxSpecError } from "./errors.ts";
+import { SandboxSpecError, SandboxUnavailableError } from "./errors.ts";
 import { commandResult, sandboxFailure, timeoutResult } from "./exec-results.ts";
 import { liveProcess } from "./live-process.ts";
 import { checkEnvironment } from "./plain-words.ts";
@@ -25,6 +26,7 @@ const MAX_FILE_BYTES = 4 * 1024 ** 3;
 /** Marks all processes of one command, however they detach themselves. */
 const MARK = "NEMO_GYM_EXEC_ID";
 const CLEAN_UP_SECONDS = 15;
+const CHECK_SECONDS = 10;
 /** Ends every process with the mark; twice, as one may have been forking. */
 const END_MARKED = `for round in 1 2; do
   for file in $(grep -ls "$1" /proc/[0-9]*/environ); do
@@ -78,6 +80,8 @@ export abstract class CliProvider<Raw> implements SandboxProvider<Raw> {
   abstract status(handle: SandboxHandle<Raw>, options?: Cancellable): Promise<SandboxStatus>;
   abstract close(handle: SandboxHandle<Raw>): Promise<void>;
 
+  /** Words that make the program print its version, and fail where it cannot run containers. */
+  protected abstract versionArguments(): readonly string[];
   /** The container program; asked for once per call, so that a missing one is told when it is needed. */
   protected abstract program(): string;
   /** The variables the program runs with. */
@@ -91,6 +95,20 @@ export abstract class CliProvider<Raw> implements SandboxProvider<Raw> {
   /** A quick look, before each command, at whether the sandbox can still be meant. */
   protected async isThere(_raw: Raw): Promise<boolean> {
     return true;
+  }
+
+  async check({ signal }: Cancellable = {}): Promise<string> {
+    const words = this.versionArguments();
+    const { code, stdout, stderr, timedOut } = await this.run(words, {
+      timeoutSeconds: CHECK_SECONDS,
+      signal,
+    });
+    const version = stdout.trim();
+    if (code === 0 && version !== "") return version;
+    const reason = timedOut ? `no answer within ${CHECK_SECONDS} s` : stderr.trim() || `exit code ${code}`;
+    throw new SandboxUnavailableError(
+      `'${path.basename(this.program())} ${words.join(" ")}' failed: ${reason}`,
+    );
   }
 
   async exec(

@@ -4,11 +4,18 @@ import { SandboxUnavailableError } from "./errors.ts";
 
 /** The full path of a program, or an error that says how to get it. */
 export function findProgram(name: string, advice: string, env: NodeJS.ProcessEnv = process.env): string {
-  for (const directory of (env["PATH"] ?? "").split(path.delimiter)) {
-    const file = path.join(directory === "" ? "." : directory, name);
-    if (isExecutable(file)) return file;
-  }
+  const file = locate(name, env);
+  if (file !== undefined) return file;
   throw new SandboxUnavailableError(`The program '${name}' is not on the PATH. ${advice}`);
+}
+
+export function isInstalled(name: string): boolean {
+  return locate(name, process.env) !== undefined;
+}
+
+function locate(name: string, env: NodeJS.ProcessEnv): string | undefined {
+  const directories = (env["PATH"] ?? "").split(path.delimiter);
+  return directories.map((directory) => path.join(directory || ".", name)).find(isExecutable);
 }
 
 function isExecutable(file: string): boolean {

@@ -4,6 +4,7 @@
  * @module
  */
 export { type AttributionOptions, attribution } from "./attribution.ts";
+export { checkProvider, checkProviders, type ProviderCheck } from "./check-providers.ts";
 export { createSandboxProvider } from "./create-provider.ts";
 export * from "./errors.ts";
 export { openSandbox, providerOf, type SandboxServer, sandboxConfig } from "./open-sandbox.ts";
@@ -11,4 +12,5 @@ export type * from "./provider.ts";
 export { DEFAULT_EXEC_TIMEOUT_SECONDS, RUNTIME_RETURN_CODE } from "./provider.ts";
 export { type ResolvedSandboxProvider, resolveSandboxProvider } from "./resolve-provider.ts";
 export { Sandbox, type SandboxOptions } from "./sandbox.ts";
+export { shellQuote } from "./shell-quote.ts";
 export { parseSandboxSpec, SandboxResources, SandboxSpec, type SandboxSpecInput } from "./spec.ts";

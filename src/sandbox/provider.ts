@@ -119,6 +119,8 @@ export interface SandboxProvider<Raw = unknown> {
   close(handle: SandboxHandle<Raw>): Promise<void>;
   /** Ends what the provider itself holds: connections, caches. */
   aclose(): Promise<void>;
+  /** Optional: the version of what runs sandboxes here; throws when none can be made. */
+  check?(options?: Cancellable): Promise<string>;
   /** Optional: a command with live streams and no time limit of its own. It does not keep the program alive. */
   startProcess?(handle: SandboxHandle<Raw>, command: string): Promise<SandboxProcess>;
   /** Optional: the way to a declared port. */

@@ -120,6 +120,10 @@ export class ApptainerProvider extends CliProvider<ApptainerInstance> {
       throw new SandboxOperationError(`apptainer instance stop failed for '${raw.name}': ${stderr.trim()}`);
   }
 
+  protected versionArguments(): readonly string[] {
+    return ["--version"];
+  }
+
   protected program(): string {
     const { bin_path: directory } = this.#settings;
     return findProgram("apptainer", ADVICE, directory ? { PATH: directory } : process.env);

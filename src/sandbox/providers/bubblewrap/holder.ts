@@ -156,9 +156,12 @@ function rootArguments(files: readonly string[]): string[] {
 async function started(child: ChildProcess, signal: AbortSignal): Promise<number> {
   let info = "";
   let message = "";
-  (child.stdio[4] as Readable).on("data", (chunk: Buffer) => {
+  const told = child.stdio[4] as Readable;
+  told.on("data", (chunk: Buffer) => {
     info += chunk.toString();
   });
+  // The two pipes are read in any order: the process number may come after the word that all is ready.
+  const infoRead = once(told, "end", { signal });
   child.stderr?.on("data", (chunk: Buffer) => {
     if (message.length < MAX_MESSAGE_BYTES) message += chunk.toString();
   });
@@ -166,7 +169,7 @@ async function started(child: ChildProcess, signal: AbortSignal): Promise<number
   const keepAwake = setInterval(() => undefined, START_TIMEOUT_MS);
   try {
     await Promise.race([
-      ready,
+      Promise.all([ready, infoRead]),
       once(child, "close", { signal }).then(([code]) => {
         throw new Error(message.trim() || `it ended with code ${code}`);
       }),

@@ -32,8 +32,14 @@ export function readOnlyMounts(
   workdir: string,
 ): Mount[] {
   const system = image === undefined ? machineMounts() : imageMounts(image, topOf(workdir));
+  if (image !== undefined && !hasPrograms(image)) system.push(...machineMounts());
   const own = extra.map((source) => path.posix.resolve(source)).map((source) => ({ source, target: source }));
   return [...system, ...own].filter(({ source }) => exists(source));
+}
+
+/** A directory without programs is not a whole root file system: its files are added to those of this machine. */
+export function hasPrograms(image: string): boolean {
+  return SYSTEM.some((name) => exists(path.join(image, name)));
 }
 
 function machineMounts(): Mount[] {

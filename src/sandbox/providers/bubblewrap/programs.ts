@@ -38,7 +38,7 @@ export async function findPrograms(): Promise<BubblewrapPrograms> {
   return programs;
 }
 
-async function versionOf(bwrap: string): Promise<string> {
+export async function versionOf(bwrap: string): Promise<string> {
   try {
     const { stdout } = await promisify(execFile)(bwrap, ["--version"], { timeout: CHECK_TIMEOUT_MS });
     return stdout.trim();

@@ -285,6 +285,18 @@ describe.skipIf(skip)("bubblewrap sandboxes", () => {
     expect(readFileSync(`${image}/testbed/code.txt`, "utf8")).toBe("original");
   });
 
+  it("adds the files of a directory without programs to this machine", async () => {
+    const image = path.join(directory, "files-only");
+    execFileSync("mkdir", ["-p", `${image}/testbed`, `${image}/opt`]);
+    writeFileSync(`${image}/testbed/code.py`, "print(6 * 7)");
+    writeFileSync(`${image}/opt/tool.txt`, "tool");
+    execFileSync("chmod", ["-R", "a+rX", directory]);
+    const sandbox = await start({ image, workdir: "/testbed" });
+    const result = await sandbox.exec("python3 code.py; echo x >> code.py; cat /opt/tool.txt; id -un");
+    expect(result).toMatchObject({ stdout: "42\ntoolsandbox\n", stderr: "", return_code: 0 });
+    expect(readFileSync(`${image}/testbed/code.py`, "utf8")).toBe("print(6 * 7)");
+  });
+
   it("refuses what it cannot do, in words", async () => {
     await expect(start({ image: "python:3.12" })).rejects.toThrow(
       /no container images like 'python:3.12'.*'docker'/s,

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import path from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { Semaphore } from "../../../calls/semaphore.ts";
-import { SandboxSpecError, SandboxStateError } from "../../errors.ts";
+import { SandboxSpecError, SandboxStateError, SandboxUnavailableError } from "../../errors.ts";
 import { commandResult, memoryResult, sandboxFailure, timeoutResult } from "../../exec-results.ts";
 import { liveProcess } from "../../live-process.ts";
 import { checkEnvironment } from "../../plain-words.ts";
@@ -18,7 +18,7 @@ import type {
 } from "../../provider.ts";
 import { readSettings } from "../../provider-settings.ts";
 import { type ProcessRequest, runInBackground, runProcess } from "../../run-process.ts";
-import type { SandboxSpec } from "../../spec.ts";
+import { parseSandboxSpec, type SandboxSpec } from "../../spec.ts";
 import { downloadWith, type TransferCommand, uploadWith, writeWith } from "../../transfer.ts";
 import {
   type CommandView,
@@ -30,8 +30,8 @@ import {
 import { pickCores } from "./cores.ts";
 import { Holder, STORE } from "./holder.ts";
 import { watchMemory } from "./memory-watch.ts";
-import { checkWorkdir, directoriesAbove, imageDirectory, readOnlyMounts } from "./mounts.ts";
-import { type BubblewrapPrograms, findPrograms } from "./programs.ts";
+import { checkWorkdir, directoriesAbove, hasPrograms, imageDirectory, readOnlyMounts } from "./mounts.ts";
+import { type BubblewrapPrograms, findPrograms, versionOf } from "./programs.ts";
 import { sandboxUser } from "./sandbox-user.ts";
 import { type BubblewrapLimits, type BubblewrapSettings, bubblewrapSettings } from "./settings.ts";
 import { storeEntries } from "./store.ts";
@@ -39,6 +39,7 @@ import { syscallFilter } from "./syscall-filter.ts";
 
 const DEFAULT_WORKDIR = "/workspace";
 const MIB = 1024 * 1024;
+const CHECK_SECONDS = 10;
 
 interface BubblewrapSandbox {
   holder: Holder;
@@ -106,7 +107,7 @@ export class BubblewrapProvider implements SandboxProvider<BubblewrapSandbox> {
       store: STORE,
       mounts,
       pinned: directoriesAbove(mounts),
-      ownEtc: image === undefined,
+      ownEtc: image === undefined || !hasPrograms(image),
       network: this.#settings.network,
     };
     const raw: BubblewrapSandbox = {
@@ -171,6 +172,23 @@ export class BubblewrapProvider implements SandboxProvider<BubblewrapSandbox> {
     const ended = raw.holder.close();
     for (const kill of raw.kills) kill();
     await ended;
+  }
+
+  /** Makes a sandbox and runs a command in it: being installed is not enough, the kernel must allow namespaces too. */
+  async check(options: Cancellable = {}): Promise<string> {
+    const { bwrap } = await this.#findPrograms();
+    const handle = await this.create(parseSandboxSpec({}), options);
+    try {
+      const { return_code, stderr } = await this.exec(handle, "true", {
+        timeoutSeconds: CHECK_SECONDS,
+        ...options,
+      });
+      if (return_code !== 0)
+        throw new SandboxUnavailableError(`A command failed in a sandbox: ${stderr?.trim()}`);
+    } finally {
+      await this.close(handle);
+    }
+    return versionOf(bwrap);
   }
 
   async aclose(): Promise<void> {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { CliProvider, type InnerCommand, type OuterCommand, requireImage } from "../../cli-provider.ts";
 import { SandboxCreateError, SandboxOperationError } from "../../errors.ts";
-import { findProgram } from "../../find-program.ts";
+import { findProgram, isInstalled } from "../../find-program.ts";
 import { checkEnvironment } from "../../plain-words.ts";
 import type {
   Cancellable,
@@ -16,7 +16,9 @@ import { endpointFrom } from "./port-binding.ts";
 import { runArguments } from "./run-arguments.ts";
 import { type DockerSettings, dockerSettings } from "./settings.ts";
 
-const ADVICE = "Install Docker and start its engine, or use another sandbox provider.";
+const ADVICE = "Install Docker or Podman and start its engine, or use another sandbox provider.";
+/** Programs with the same command line, in the order they are looked for. */
+const ENGINES = ["docker", "podman"] as const;
 const STATUS_FORMAT = ["inspect", "-f", "{{.State.Status}}"];
 
 interface DockerContainer {
@@ -28,7 +30,7 @@ interface DockerContainer {
 
 type Handle = SandboxHandle<DockerContainer>;
 
-/** One container a sandbox, kept alive by a shell that sleeps, driven through the `docker` program. */
+/** One container per sandbox, kept alive by a shell that sleeps, driven through the program `docker` or `podman`. */
 export class DockerProvider extends CliProvider<DockerContainer> {
   readonly name = "docker";
   readonly #settings: DockerSettings;
@@ -54,10 +56,12 @@ export class DockerProvider extends CliProvider<DockerContainer> {
       });
       if (timedOut)
         throw new SandboxCreateError(
-          `docker run took longer than ${create.start_timeout_s} s for '${image}'.`,
+          `${this.#engine()} run took longer than ${create.start_timeout_s} s for '${image}'.`,
         );
       if (code !== 0)
-        throw new SandboxCreateError(`docker run failed with code ${code} for '${image}': ${stderr.trim()}`);
+        throw new SandboxCreateError(
+          `${this.#engine()} run failed with code ${code} for '${image}': ${stderr.trim()}`,
+        );
       await this.waitUntilReady(handle, probe, spec, signal);
       raw.shell = await this.#findShell(name, signal);
       return handle;
@@ -78,7 +82,7 @@ export class DockerProvider extends CliProvider<DockerContainer> {
     const { code, stdout, stderr } = await this.ask(["port", raw.name, `${port}/tcp`], options);
     if (code !== 0)
       throw new SandboxOperationError(
-        `docker port failed for port ${port} of '${raw.name}': ${stderr.trim()}`,
+        `${this.#engine()} port failed for port ${port} of '${raw.name}': ${stderr.trim()}`,
       );
     return { endpoint: endpointFrom(stdout, port, this.#settings.create.publish_host), headers: {} };
   }
@@ -109,11 +113,21 @@ export class DockerProvider extends CliProvider<DockerContainer> {
   async close({ raw }: Handle): Promise<void> {
     const { code, stderr } = await this.ask(["rm", "-f", raw.name]);
     if (code !== 0 && !isMissing(stderr))
-      throw new SandboxOperationError(`docker rm failed for '${raw.name}': ${stderr.trim()}`);
+      throw new SandboxOperationError(`${this.#engine()} rm failed for '${raw.name}': ${stderr.trim()}`);
+  }
+
+  protected versionArguments(): readonly string[] {
+    const field = this.#engine() === "podman" ? "{{.Version.Version}}" : "{{.ServerVersion}}";
+    return ["info", "--format", field];
   }
 
   protected program(): string {
-    return findProgram("docker", ADVICE);
+    return findProgram(this.#engine(), ADVICE);
+  }
+
+  /** The configured engine, or the first that is installed. */
+  #engine(): string {
+    return this.#settings.program ?? ENGINES.find(isInstalled) ?? ENGINES[0];
   }
 
   protected programEnv(): NodeJS.ProcessEnv {

@@ -6,6 +6,8 @@ const KEEP_ALIVE = "while :; do sleep 2147483647; done";
 
 /** Settings of `sandbox: {docker: …}`. */
 export const dockerSettings = z.strictObject({
+  /** The engine's program; null: `docker` where it is installed, else `podman`. */
+  program: z.enum(["docker", "podman"]).nullable().default(null),
   create: z
     .strictObject({
       keepalive_shell: z.string().default("/bin/sh"),

@@ -109,6 +109,10 @@ export class EnrootProvider extends CliProvider<EnrootContainer> {
       throw new SandboxOperationError(`enroot remove failed for '${raw.name}': ${stderr.trim()}`);
   }
 
+  protected versionArguments(): readonly string[] {
+    return ["version"];
+  }
+
   protected program(): string {
     return findProgram("enroot", ADVICE);
   }
