@@ -10,6 +10,7 @@ const slow = [
   "src/code-runner/{code-runner,python-tests}.test.ts",
   "resources_servers/{code_gen,evalplus,code_fim,bigcodebench,math_with_code,nvarc}/**/*.test.ts",
   "src/math/properties.test.ts",
+  "{resources_servers,responses_api_agents}/mini_swe_agent/**/*.test.ts",
   "src/submit/job-script.test.ts",
   "src/hosting/processes/python-environment.test.ts",
   "src/model-endpoint/shared/coordinator.test.ts",

@@ -59,7 +59,7 @@ export {
   lastTextMessage,
   lastUserText,
 } from "./definitions/response-text.ts";
-export { standardRun } from "./definitions/standard-run.ts";
+export { type StandardRunArgs, standardRun } from "./definitions/standard-run.ts";
 export { stripThinking, stripThinkPairs } from "./definitions/think-text.ts";
 export { runToolCall, type ToolRun } from "./definitions/tool-calls.ts";
 export { toolOutput } from "./definitions/tool-output.ts";

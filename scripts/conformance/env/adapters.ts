@@ -31,6 +31,7 @@ const loaders: Record<string, () => Promise<Adapter>> = {
   google_search: async () => (await import("./adapter-google-search.ts")).adapter,
   math_with_autograder: async () => ({ ignore: ["extracted_answer"] }),
   math_with_judge: async () => (await import("./adapter-math-with-judge.ts")).adapter,
+  mini_swe_agent: async () => (await import("./adapter-mini-swe-agent.ts")).adapter,
   physics_judge: async () => ({ ignore: ["extracted_answer"] }),
   polymath: async () => ({
     // The judge is off in this server's own config.
