@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { resolve } from "node:path";
+import { basename, resolve } from "node:path";
 import { GrowableDoubles, GrowableIntegers } from "../metrics/growable-array.ts";
 import { RolloutKeyMap } from "../metrics/rollout-key-map.ts";
 import { dumpsCompact } from "../python/json/json-dumps.ts";
@@ -13,11 +13,12 @@ import { type Row, readRows } from "../rollouts/files/jsonl-rows.ts";
 import { LineAccess } from "../rollouts/files/line-access.ts";
 import { requireKey } from "../rollouts/files/row-key.ts";
 import { agentNameOf } from "../rollouts/inputs/expand.ts";
+import { VERDICTS_FILE } from "./health/health-check.ts";
 import { shellGlob } from "./shell-glob.ts";
 
 export interface Shards {
   paths: string[];
-  /** Matches that are no shards: sidecars of a shard, and the file the shards are to be merged into. */
+  /** Matches that are no shards: sidecars of a shard, health reports, and the file the shards are to be merged into. */
   leftOut: string[];
 }
 
@@ -37,7 +38,7 @@ export async function findShards(
   );
   const shards: Shards = { paths: [], leftOut: [] };
   for (const path of matches) {
-    if (path === output || sidecars.has(path)) shards.leftOut.push(path);
+    if (path === output || sidecars.has(path) || basename(path) === VERDICTS_FILE) shards.leftOut.push(path);
     else shards.paths.push(path);
   }
   if (shards.paths.length === 0) {

@@ -153,6 +153,12 @@ export const rolloutErrorCodes = [
     fix: "Correct the value named.",
   },
   {
+    code: "ROLLOUT_HEALTH_CHECK",
+    class: "RolloutError",
+    when: "A health check that is to be left out does not exist.",
+    fix: "Give the ids listed in the message.",
+  },
+  {
     code: "ROLLOUT_OUTPUT_EXISTS",
     class: "RolloutError",
     when: "Where results are to go there are others that would be lost, or a file that holds no results.",

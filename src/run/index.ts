@@ -17,6 +17,11 @@ export {
   type FilesComparison as Comparison,
 } from "../results/compare-files.ts";
 export { type ExportOptions, type ExportReport, exportRollouts } from "../results/export/export.ts";
+export {
+  checkHealth,
+  type HealthOptions,
+  type HealthReport,
+} from "../results/health/health-check.ts";
 export { type ProfileRunOptions as ProfileOptions, profileRun as profile } from "../results/profile-files.ts";
 export type { AgentSummary, RunSummary } from "../results/summarize.ts";
 export type { OutcomeEvent } from "../rollouts/collect/collect-contract.ts";

@@ -6,7 +6,7 @@ import { ViewerError } from "./errors.ts";
 
 /** The name `gym eval run` gives its output unless told. */
 const USUAL_NAME = "rollouts.jsonl";
-const BESIDE_A_RUN = /_(materialized_inputs|failures|reward_profiling)\.jsonl$/;
+const BESIDE_A_RUN = /(?:_(?:materialized_inputs|failures|reward_profiling)|^rollout_verdicts)\.jsonl$/;
 const MAX_NAMED = 10;
 /** `results/<agent>/<time>/rollouts.jsonl`, seen from `results`. */
 const LEVELS_BELOW = 2;

@@ -1,6 +1,6 @@
 import { defineCommand } from "../command.ts";
 import { aggregateKeys } from "../eval/keys.ts";
-import { configFlag, jsonFlag, searchDirFlag, selectorFlags } from "../flags.ts";
+import { configFlag, healthFlags, jsonFlag, searchDirFlag, selectorFlags } from "../flags.ts";
 
 export const evalAggregate = defineCommand({
   description:
@@ -25,6 +25,7 @@ export const evalAggregate = defineCommand({
       completes: "file",
       help: "where the merged rollouts go; the metrics lie beside it",
     },
+    ...healthFlags,
     ...jsonFlag,
   },
   keys: aggregateKeys,

@@ -1,6 +1,6 @@
 import { defineCommand } from "../command.ts";
 import { exportKeys } from "../eval/keys.ts";
-import { jsonFlag } from "../flags.ts";
+import { healthFlags, jsonFlag } from "../flags.ts";
 
 const number = (key: string, help: string) => ({ kind: "value", key, metavar: "X", help }) as const;
 
@@ -61,6 +61,13 @@ export const evalExport = defineCommand({
       key: "include_excluded",
       help: "take rollouts excluded in `gym eval view` too",
     },
+    health: {
+      kind: "text",
+      key: "health",
+      choices: exportKeys.health.choices,
+      help: "only rollouts with such a verdict of the health check (default any)",
+    },
+    "health-check-ignore": healthFlags["health-check-ignore"],
     pairs: { kind: "text", key: "pairs", choices: exportKeys.pairs.choices, help: "dpo: which pairs" },
     "min-margin": number("min_margin", "dpo: least difference of the rewards of a pair"),
     "max-pairs": {
@@ -98,7 +105,7 @@ export const evalExport = defineCommand({
   examples: [
     "gym eval export --rollouts out.jsonl --format sft --reward-min 1 --best-of 1",
     "gym eval export --rollouts out.jsonl --format dpo --pairs all --min-margin 0.5 -o pairs.jsonl",
-    "gym eval export --rollouts out.jsonl --format verl --tokens --verify-tokens",
+    "gym eval export --rollouts out.jsonl --format verl --tokens --verify-tokens --health not-unhealthy",
     "gym eval export --rollouts out.jsonl --format nemo-rl --pass-rate-min 0.1 --pass-rate-max 0.9",
   ],
   resolve: { noModel: true, offline: true },

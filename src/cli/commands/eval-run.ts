@@ -1,6 +1,13 @@
 import { defineCommand } from "../command.ts";
 import { collectionKeys, servingKeys } from "../eval/keys.ts";
-import { agentTypeFlags, configFlag, modelFlags, searchDirFlag, selectorFlags } from "../flags.ts";
+import {
+  agentTypeFlags,
+  configFlag,
+  healthFlags,
+  modelFlags,
+  searchDirFlag,
+  selectorFlags,
+} from "../flags.ts";
 
 export const evalRun = defineCommand({
   description:
@@ -98,6 +105,7 @@ export const evalRun = defineCommand({
       key: "disable_aggregation",
       help: "collect only, compute no metrics",
     },
+    ...healthFlags,
     json: { kind: "switch", help: "print events as JSON lines" },
   },
   keysFor: (flags) => (flags["no-serve"] ? collectionKeys : { ...collectionKeys, ...servingKeys }),

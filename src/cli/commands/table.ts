@@ -173,6 +173,11 @@ export const program: Program = {
       "aggregate_rollouts",
     ),
     command(
+      "eval health-check",
+      "check whether the rollouts of a run can be trusted",
+      async () => (await import("./eval-health-check.ts")).evalHealthCheck,
+    ),
+    command(
       "eval profile",
       "statistics of the rewards of every task",
       async () => (await import("./eval-profile.ts")).evalProfile,

@@ -553,7 +553,7 @@ describe("gym dataset head and stats", () => {
     async (words) => {
       const { exitCode, stdout, stderr } = await gym(words);
       expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
-      expect(stderr).toMatch(/unrecognized arguments: (b nonsense|\+foo=1) \(the command takes one FILE/);
+      expect(stderr).toMatch(/unrecognized arguments: (b nonsense|\+foo=1) \(the command reads no config/);
     },
   );
 

@@ -6,7 +6,5 @@ import type { DatasetContext } from "./context.ts";
 export function refuseSurplusWords({ overrides }: DatasetContext): void {
   const surplus = overrides.filter((word) => typeof word === "string").filter((word) => !isJsonWord(word));
   if (surplus.length === 0) return;
-  throw new UsageError(
-    `unrecognized arguments: ${surplus.join(" ")} (the command takes one FILE and reads no config)`,
-  );
+  throw new UsageError(`unrecognized arguments: ${surplus.join(" ")} (the command reads no config)`);
 }

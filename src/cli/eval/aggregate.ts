@@ -4,6 +4,7 @@ import { type AggregateResult, aggregate } from "../../run/aggregate.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
 import { startExport } from "./exporting.ts";
+import { checkAfterRun, ignoredChecks, printHealth } from "./health-check.ts";
 import { aggregateKeys } from "./keys.ts";
 import { printSummary } from "./report.ts";
 
@@ -12,6 +13,7 @@ export async function aggregateShards(context: CommandContext): Promise<number> 
   const { io, env, installRoot, err, signal, terminal } = context;
   const config = await context.resolve();
   const keys = readKeys(aggregateKeys, config);
+  ignoredChecks(keys);
   const onNotice = (text: string) => err(terminal.yellow(text));
   const exporting = startExport(context, config, onNotice);
   const result = await aggregate({
@@ -27,6 +29,7 @@ export async function aggregateShards(context: CommandContext): Promise<number> 
     installRoot,
   });
   printResult(context, result, keys.merge_shards);
+  if (keys.merge_shards) printHealth(await checkAfterRun(context, result.paths.output, keys), context);
   await exporting?.finish({ summary: result.summary });
   return 0;
 }

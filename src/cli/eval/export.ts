@@ -7,6 +7,7 @@ import { refuseOverwriting } from "../../rollouts/resume/prepare-run.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
 import { UsageError } from "../usage-error.ts";
+import { ignoredChecks } from "./health-check.ts";
 import { exportKeys } from "./keys.ts";
 import { rolloutFile, shownPath } from "./rollout-file.ts";
 
@@ -47,6 +48,8 @@ export async function exportRun(context: CommandContext): Promise<number> {
       ...(keys.min_margin !== undefined && { minMargin: keys.min_margin }),
       passThreshold: keys.pass_threshold,
       includeMasked: keys.include_masked,
+      health: keys.health,
+      ignoredChecks: ignoredChecks(keys),
       pairs: keys.pairs,
       maxPairsPerTask: keys.max_pairs_per_task,
     },
@@ -96,10 +99,11 @@ function printReport(
   if (report.invalid > MAX_SHOWN)
     err(terminal.yellow(`… and ${report.invalid - MAX_SHOWN} more invalid rows`));
   out(`${report.written} ${format} records from ${report.read} rollouts: ${shownPath(context, outputPath)}`);
-  const { masked, annotated, pass_rate, reward, best_of } = report.filtered;
+  const { masked, annotated, health, pass_rate, reward, best_of } = report.filtered;
   const filtered = [
     [masked, "masked"],
     [annotated, "excluded or without the label"],
+    [health, "by their health"],
     [pass_rate, "outside the pass rates"],
     [reward, "outside the rewards"],
     [best_of, "not among the best"],

@@ -1,7 +1,20 @@
 import type { KeyTable } from "../config-keys.ts";
 
+/** Keys about the health check of rollouts that were just written. */
+const healthKeys = {
+  disable_health_check: { type: "bool", default: false, help: "do not check the rollouts in the end" },
+  health_check_workers: {
+    type: "int",
+    minimum: 1,
+    computed: true,
+    help: "threads of the health check; one for each core, at most 8, when absent",
+  },
+  health_check_ignored_checks: { type: "any", help: "ids of health checks to leave out, as a list" },
+} as const satisfies KeyTable;
+
 /** Keys of every collection, with servers started or not. */
 export const collectionKeys = {
+  ...healthKeys,
   output_jsonl_fpath: {
     type: "str",
     computed: true,
@@ -62,6 +75,7 @@ export const aggregateKeys = {
   },
   output_jsonl_fpath: { type: "str", required: true, help: "where the merged rollouts go" },
   merge_shards: { type: "bool", default: true, help: "write the merged rollouts; metrics come in any case" },
+  ...healthKeys,
 } as const satisfies KeyTable;
 
 /** Keys of `eval profile`. */
@@ -119,6 +133,13 @@ export const exportKeys = {
   include_masked: { type: "bool", default: false, help: "take rows marked mask_sample too" },
   label: { type: "str", help: "only rollouts with this label, as given in the viewer" },
   include_excluded: { type: "bool", default: false, help: "take rollouts excluded in the viewer too" },
+  health: {
+    type: "str",
+    choices: ["any", "not-unhealthy", "healthy"],
+    default: "any",
+    help: "only rollouts with such a verdict of the health check",
+  },
+  health_check_ignored_checks: healthKeys.health_check_ignored_checks,
   pairs: {
     type: "str",
     choices: ["best-worst", "all"],

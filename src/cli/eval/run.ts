@@ -12,6 +12,7 @@ import { readKeys } from "../config-keys.ts";
 import { refuseUnusedModelUrl } from "../env/model-flags.ts";
 import { CommandKeysError, UsageError } from "../usage-error.ts";
 import { type RunExport, startExport, uploadsRollouts } from "./exporting.ts";
+import { checkAfterRun, healthJsonEvent, ignoredChecks, printHealth } from "./health-check.ts";
 import { chooseInput } from "./input.ts";
 import { collectionKeys, servingKeys } from "./keys.ts";
 import { dropEmptyDirectory, newOutput } from "./new-output.ts";
@@ -136,7 +137,12 @@ async function evaluate(
     if (type === "started") exporting = startExport(context, config, (text) => view.notice(text));
   });
   view.close();
+  const health = keys.disable_aggregation
+    ? undefined
+    : await checkAfterRun(context, evaluation.paths.output, keys);
+  if (health && context.json) context.out(JSON.stringify(healthJsonEvent(health)));
   printReport(evaluation, context, { aggregated: !keys.disable_aggregation });
+  printHealth(health, context);
   const upload = uploadsRollouts(config, keys.upload_rollouts, (text) => view.notice(text));
   const { summary, paths } = evaluation;
   await exporting?.finish({ summary, rollouts: upload ? paths : undefined });
@@ -161,6 +167,7 @@ function checkKeys(keys: Keys): void {
       : error;
   }
   checkSampling(params);
+  ignoredChecks(keys);
 }
 
 const CAPTURE_KEYS = ["observability_enabled", "model_call_capture_dir", "token_id_capture"];

@@ -3,6 +3,9 @@ import { RolloutError } from "../../rollouts/errors.ts";
 /** How two rollouts of a task become a pair of a better and a worse one. */
 export type PairSelection = "best-worst" | "all";
 
+export const HEALTH_FILTERS = ["any", "not-unhealthy", "healthy"] as const;
+export type HealthFilter = (typeof HEALTH_FILTERS)[number];
+
 /** Which rollouts an export takes. */
 export interface ExportFilters {
   /** Rewards from … to …, both inclusive. */
@@ -15,6 +18,10 @@ export interface ExportFilters {
   passThreshold?: number;
   /** Only the so many best rollouts of each task. */
   bestOf?: number;
+  /** Which verdicts of the health check a rollout may have: all (default), all but unhealthy, or healthy only. */
+  health?: HealthFilter;
+  /** Health checks that do not count. */
+  ignoredChecks?: readonly string[];
   /** Rows with `mask_sample` are left out unless this is set. */
   includeMasked?: boolean;
   /** Only rollouts that were given this label in the viewer. */

@@ -1,6 +1,9 @@
 import { isTruthy } from "../../python/truth.ts";
 import type { RolloutAnnotation } from "../../rollouts/files/annotations.ts";
 import type { Row } from "../../rollouts/files/jsonl-rows.ts";
+import { checkRow } from "../health/check-line.ts";
+import { requireKnown } from "../health/health-check.ts";
+import { verdictOf } from "../health/quality-summary.ts";
 import { DEFAULT_MAX_PAIRS, type ExportFilters } from "./export-filters.ts";
 
 /** A rollout and where its row is. */
@@ -25,6 +28,7 @@ export interface FilteredCounts {
   masked: number;
   /** Excluded in the viewer, or without the label asked for. */
   annotated: number;
+  health: number;
   pass_rate: number;
   reward: number;
   best_of: number;
@@ -39,12 +43,21 @@ export function rewardOf(row: Row): number | undefined {
 
 /** Collects rollouts by task and applies the filters. */
 export class ExportSelection {
-  readonly filtered: FilteredCounts = { masked: 0, annotated: 0, pass_rate: 0, reward: 0, best_of: 0 };
+  readonly filtered: FilteredCounts = {
+    masked: 0,
+    annotated: 0,
+    health: 0,
+    pass_rate: 0,
+    reward: 0,
+    best_of: 0,
+  };
   private readonly tasks = new Map<number, Candidate[]>();
   private readonly filters: ExportFilters;
+  private readonly ignoredChecks: ReadonlySet<string>;
 
   constructor(filters: ExportFilters) {
     this.filters = filters;
+    this.ignoredChecks = new Set(requireKnown(filters.ignoredChecks ?? []));
   }
 
   /** Whether the row's rollout was already added. */
@@ -68,9 +81,21 @@ export class ExportSelection {
       this.filtered.masked++;
       return;
     }
+    if (!this.isHealthy(row)) {
+      this.filtered.health++;
+      return;
+    }
     const task = this.tasks.get(taskIndex);
     if (task) task.push(candidate);
     else this.tasks.set(taskIndex, [candidate]);
+  }
+
+  /** The verdict comes from the row itself, so it cannot be that of another run. */
+  private isHealthy(row: Row): boolean {
+    const { health = "any" } = this.filters;
+    if (health === "any") return true;
+    const verdict = verdictOf(checkRow(row, 0, this.ignoredChecks));
+    return health === "healthy" ? verdict === "healthy" : verdict !== "unhealthy";
   }
 
   /** The tasks that have rollouts left, ascending. */

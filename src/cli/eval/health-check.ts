@@ -1,0 +1,129 @@
+import { stat } from "node:fs/promises";
+import path from "node:path";
+import { errorMessage } from "../../errors.ts";
+import { checkHealth, type HealthReport, requireKnown } from "../../results/health/health-check.ts";
+import { RolloutError } from "../../rollouts/errors.ts";
+import type { CommandContext } from "../command.ts";
+import { refuseSurplusWords } from "../dataset/surplus-words.ts";
+import { CommandKeysError, UsageError } from "../usage-error.ts";
+import { shownPath } from "./rollout-file.ts";
+
+/** Findings listed by kind after a run; the reports have all of them. */
+const MAX_ISSUES = 3;
+
+/** Runs `gym eval health-check RUN_DIR`. */
+export async function healthCheck(
+  context: CommandContext,
+  given: { directory: string; file: string; workers: string | undefined; ignored: (string | undefined)[] },
+): Promise<number> {
+  const { io, out, err, json, signal, terminal } = context;
+  refuseSurplusWords(context);
+  const directory = path.resolve(io.cwd, given.directory);
+  if (!(await stat(directory).catch(() => undefined))?.isDirectory())
+    throw new UsageError(`argument RUN_DIR: '${given.directory}' is not a directory`);
+  const rolloutsPath = path.resolve(directory, given.file);
+  if (!(await stat(rolloutsPath).catch(() => undefined))?.isFile())
+    throw new UsageError(
+      `argument --rollouts-file: no file '${given.file}' in '${given.directory}'; name the rollouts of the run`,
+    );
+  const report = await checkHealth({
+    rolloutsPath,
+    directory,
+    ignoredChecks: knownChecks(
+      given.ignored.flatMap((ids) => idsOf(ids)),
+      (message) => new UsageError(`argument --ignore-checks: ${message}`),
+    ),
+    workers: workersOf(given.workers),
+    onNotice: (text) => err(terminal.yellow(text)),
+    signal,
+  });
+  if (json) out(JSON.stringify(report.summary));
+  else for (const line of reportLines(report, context)) out(line);
+  return 0;
+}
+
+/** Keys about health checks of `eval run` and `eval aggregate`. */
+export interface HealthKeys {
+  disable_health_check: boolean;
+  health_check_workers: number | undefined;
+  health_check_ignored_checks: unknown;
+}
+
+/** The ids that the keys leave out; an unknown one is refused before anything runs. */
+export function ignoredChecks({
+  health_check_ignored_checks: given,
+}: Pick<HealthKeys, "health_check_ignored_checks">): readonly string[] {
+  const ids = Array.isArray(given) ? given.map(String) : idsOf(given);
+  return knownChecks(ids, (message) => new CommandKeysError(`invalid configuration: ${message}`));
+}
+
+/** Checks a run that has just ended; undefined when that was not asked for or did not work, which does not fail the run. */
+export async function checkAfterRun(
+  { signal, err, terminal }: CommandContext,
+  rolloutsPath: string,
+  keys: HealthKeys,
+): Promise<HealthReport | undefined> {
+  if (keys.disable_health_check || signal.aborted) return undefined;
+  const onNotice = (text: string) => err(terminal.yellow(text));
+  try {
+    return await checkHealth({
+      rolloutsPath,
+      ignoredChecks: ignoredChecks(keys),
+      workers: keys.health_check_workers,
+      onNotice,
+      signal,
+    });
+  } catch (error) {
+    if (!signal.aborted) onNotice(`Rollout health was not checked: ${errorMessage(error)}`);
+    return undefined;
+  }
+}
+
+/** Shows what a check after a run found; nothing when nothing was found. */
+export function printHealth(report: HealthReport | undefined, context: CommandContext): void {
+  if (report === undefined || report.summary.run.verdicts.unhealthy === 0) return;
+  for (const line of ["", ...reportLines(report, context)]) context.err(context.terminal.yellow(line));
+}
+
+/** The event of `--json`. */
+export function healthJsonEvent({ summary, summaryPath, verdictsPath }: HealthReport) {
+  const { verdicts, issues } = summary.run;
+  return { event: "health", verdicts, issues, quality_summary: summaryPath, rollout_verdicts: verdictsPath };
+}
+
+function reportLines({ summary, summaryPath }: HealthReport, context: CommandContext): string[] {
+  const { verdicts, artifacts, ignored_checks: ignored, issues } = summary.run;
+  const left = ignored.length > 0 ? ` (ignored: ${ignored.join(", ")})` : "";
+  const found = Object.entries(issues)
+    .filter(([, count]) => count > 0)
+    .sort(([, a], [, b]) => b - a);
+  return [
+    `Rollout health: ${artifacts.records} checked, ${verdicts.healthy} healthy, ${verdicts.unhealthy} unhealthy, ${verdicts.unobserved} unobserved${left}`,
+    ...found.slice(0, MAX_ISSUES).map(([check, count]) => `  ${count} ${check}`),
+    ...(found.length > MAX_ISSUES ? [`  … and ${found.length - MAX_ISSUES} other kinds`] : []),
+    `Quality summary: ${shownPath(context, summaryPath)}`,
+  ];
+}
+
+const idsOf = (given: unknown): string[] =>
+  typeof given === "string"
+    ? given
+        .split(",")
+        .map((id) => id.trim())
+        .filter((id) => id !== "")
+    : [];
+
+function knownChecks(ids: readonly string[], refusal: (message: string) => Error): readonly string[] {
+  try {
+    return requireKnown(ids);
+  } catch (error) {
+    throw error instanceof RolloutError ? refusal(error.message) : error;
+  }
+}
+
+function workersOf(given: string | undefined): number | undefined {
+  if (given === undefined) return undefined;
+  const workers = Number(given);
+  if (Number.isInteger(workers) && workers >= 1) return workers;
+  throw new UsageError(`argument --workers: must be a whole number of at least 1, not '${given}'`);
+}

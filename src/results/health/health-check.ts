@@ -1,0 +1,158 @@
+import { stat } from "node:fs/promises";
+import { availableParallelism } from "node:os";
+import { basename, dirname, extname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type Tinypool from "tinypool";
+import { errorMessage } from "../../errors.ts";
+import { RolloutError } from "../../rollouts/errors.ts";
+import { writeFileAtomically } from "../../rollouts/files/atomic-file.ts";
+import { readLineBatches } from "../../rollouts/files/jsonl-reader.ts";
+import type { HealthLine, LineHealth } from "./check-line.ts";
+import { HEALTH_CHECKS } from "./checks.ts";
+import checkLines, { type HealthTask } from "./health-worker.ts";
+import { arrange, type QualitySummary, summarizeHealth, verdictLine } from "./quality-summary.ts";
+
+const MAX_DEFAULT_WORKERS = 8;
+/** Names of the reports, as the original has them. */
+export const VERDICTS_FILE = "rollout_verdicts.jsonl";
+export const SUMMARY_FILE = "quality_summary.json";
+/** Below this, starting threads takes longer than the checks. */
+const SERIAL_BYTES = 16 * 1024 * 1024;
+
+export interface HealthOptions {
+  rolloutsPath: string;
+  /** Where the reports go. Default: beside the rollouts. */
+  directory?: string;
+  /** Ids of checks to leave out. */
+  ignoredChecks?: readonly string[];
+  /** Threads. Default: one for each core, at most 8; none for a small file. */
+  workers?: number | undefined;
+  onNotice?: (text: string) => void;
+  signal?: AbortSignal;
+}
+
+export interface HealthReport {
+  summary: QualitySummary;
+  summaryPath: string;
+  verdictsPath: string;
+}
+
+/**
+ * Checks whether the rollouts of a run are what a trainer or a reader of metrics takes them for: readable, complete, without failed
+ * or empty model calls. Writes `rollout_verdicts.jsonl` and `quality_summary.json`; the files of the run stay as they are.
+ *
+ * @example
+ * const { summary } = await checkHealth({ rolloutsPath: "results/rollouts.jsonl" });
+ */
+export async function checkHealth(options: HealthOptions): Promise<HealthReport> {
+  const { rolloutsPath } = options;
+  const ignored = new Set(requireKnown(options.ignoredChecks ?? []));
+  const lines = await checkFile(options, [...ignored]);
+  arrange(lines, ignored);
+  const summary = summarizeHealth(lines, ignored);
+  const directory = options.directory ?? dirname(rolloutsPath);
+  const verdictsPath = join(directory, VERDICTS_FILE);
+  const summaryPath = join(directory, SUMMARY_FILE);
+  await writeFileAtomically(verdictsPath, verdictLines(lines));
+  await writeFileAtomically(summaryPath, [`${JSON.stringify(summary, null, 2)}\n`]);
+  return { summary, summaryPath, verdictsPath };
+}
+
+/** Refuses ids that name no check. */
+export function requireKnown(ids: readonly string[]): readonly string[] {
+  const unknown = ids.filter((id) => !HEALTH_CHECKS.includes(id));
+  if (unknown.length === 0) return ids;
+  throw new RolloutError(
+    "ROLLOUT_HEALTH_CHECK",
+    `Unknown rollout health check(s): ${unknown.join(", ")}. Known: ${HEALTH_CHECKS.join(", ")}.`,
+  );
+}
+
+function* verdictLines(lines: readonly LineHealth[]): Generator<string> {
+  for (const line of lines) yield `${JSON.stringify(verdictLine(line))}\n`;
+}
+
+async function checkFile(options: HealthOptions, ignored: string[]): Promise<LineHealth[]> {
+  const workers = options.workers ?? (await defaultWorkers(options.rolloutsPath));
+  if (workers <= 1) return checkSerially(options, ignored);
+  try {
+    return await checkInThreads(options, ignored, workers);
+  } catch (error) {
+    if (error instanceof RolloutError || options.signal?.aborted) throw error;
+    options.onNotice?.(`Rollouts are checked without threads: ${errorMessage(error)}`);
+    return checkSerially(options, ignored);
+  }
+}
+
+async function defaultWorkers(path: string): Promise<number> {
+  const { size } = await stat(path).catch(() => ({ size: 0 }));
+  return size < SERIAL_BYTES ? 1 : Math.min(availableParallelism(), MAX_DEFAULT_WORKERS);
+}
+
+async function checkSerially(options: HealthOptions, ignored: string[]): Promise<LineHealth[]> {
+  const checked: LineHealth[] = [];
+  for await (const task of tasksOf(options, ignored)) append(checked, checkLines(task));
+  return checked;
+}
+
+async function checkInThreads(
+  options: HealthOptions,
+  ignored: string[],
+  workers: number,
+): Promise<LineHealth[]> {
+  const pool = await startPool(workers);
+  try {
+    const checked: LineHealth[] = [];
+    const running: Promise<LineHealth[]>[] = [];
+    const takeFirst = async () => append(checked, (await running.shift()) ?? []);
+    for await (const task of tasksOf(options, ignored)) {
+      const result = pool.run(task, options.signal ? { signal: options.signal } : {});
+      // It is awaited in its turn; until then nobody else hears of its failure.
+      result.catch(() => undefined);
+      running.push(result as Promise<LineHealth[]>);
+      if (running.length >= 2 * workers) await takeFirst();
+    }
+    while (running.length > 0) await takeFirst();
+    return checked;
+  } finally {
+    await pool.destroy();
+  }
+}
+
+async function startPool(maxThreads: number): Promise<Tinypool> {
+  const { default: Pool } = await import("tinypool");
+  const suffix = extname(fileURLToPath(import.meta.url));
+  return new Pool({
+    filename: new URL(`./health-worker${suffix}`, import.meta.url).href,
+    runtime: "worker_threads",
+    minThreads: 0,
+    maxThreads,
+    ...(suffix === ".ts" && { execArgv: ["--import", "jiti/register"] }),
+  });
+}
+
+/** The lines of the file that are not blank, as many at a time as are read at once. */
+async function* tasksOf(
+  { rolloutsPath, signal }: HealthOptions,
+  ignored: string[],
+): AsyncGenerator<HealthTask> {
+  const file = basename(rolloutsPath);
+  let ordinal = 0;
+  for await (const batch of readLineBatches(rolloutsPath, signal ? { signal } : {})) {
+    const lines: HealthLine[] = [];
+    for (const { text, number } of batch) {
+      if (text.trim() !== "") lines.push({ text, number, ordinal: ordinal++ });
+    }
+    yield { lines, file, ignored };
+  }
+}
+
+/** Rows without a trajectory all lack the same evidence: one list serves them all. */
+function append(checked: LineHealth[], lines: readonly LineHealth[]): void {
+  for (const line of lines) {
+    const last = checked.at(-1)?.unobserved;
+    const isSame =
+      last?.length === line.unobserved.length && last.every((id, at) => id === line.unobserved[at]);
+    checked.push(last && isSame ? { ...line, unobserved: last } : line);
+  }
+}
