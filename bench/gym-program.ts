@@ -24,17 +24,28 @@ export interface FinishedRun {
 /** Starts `gym` with these words. */
 function spawnGym(words: readonly string[], cwd: string): ChildProcess & { pid: number } {
   // As users start it, and not by naming Node, so that it runs with its own settings.
-  const child = spawn(path.join(installRoot(), "bin/gym.js"), words, {
-    cwd,
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  return spawnProgram([path.join(installRoot(), "bin/gym.js"), ...words], cwd);
+}
+
+function spawnProgram(
+  [program = "", ...words]: readonly string[],
+  cwd: string,
+): ChildProcess & { pid: number } {
+  const child = spawn(program, words, { cwd, stdio: ["ignore", "pipe", "pipe"] });
   return Object.assign(child, { pid: child.pid ?? 0 });
 }
 
-/** Runs `gym` to its end and watches it: its last sight is at most a few milliseconds before that. */
+/** Runs `gym` to its end and samples its CPU and memory. */
 export async function finishedGym(words: readonly string[], cwd: string): Promise<FinishedRun> {
+  const result = await finishedProgram([path.join(installRoot(), "bin/gym.js"), ...words], cwd);
+  result.collectingSeconds = await collectingSeconds(words, cwd);
+  return result;
+}
+
+/** Runs a program to its end. CPU and memory are sampled: the last sample is at most a few milliseconds before the end. */
+export async function finishedProgram(command: readonly string[], cwd: string): Promise<FinishedRun> {
   const started = performance.now();
-  const child = spawnGym(words, cwd);
+  const child = spawnProgram(command, cwd);
   const result: FinishedRun = { cpuMs: 0, seconds: 0, collectingSeconds: 0, peakMb: 0 };
   const timer = setInterval(() => {
     result.cpuMs = Math.max(result.cpuMs, treeCpuMs(child.pid));
@@ -47,24 +58,9 @@ export async function finishedGym(words: readonly string[], cwd: string): Promis
   child.stdout?.resume();
   const [code] = (await once(child, "exit")) as [number | null];
   clearInterval(timer);
-  if (code !== 0) throw new Error(`gym ${words.join(" ")} ended with ${code}:\n${errors}`);
+  if (code !== 0) throw new Error(`${command.join(" ")} ended with ${code}:\n${errors}`);
   result.seconds = (performance.now() - started) / 1000;
-  result.collectingSeconds = await collectingSeconds(words, cwd);
   return result;
-}
-
-/** The least disturbed of several runs: what else the machine does can only make one slower. */
-export async function leastDisturbed(
-  runs: number,
-  words: readonly string[],
-  cwd: string,
-): Promise<FinishedRun> {
-  let least = await finishedGym(words, cwd);
-  for (let run = 1; run < runs; run++) {
-    const next = await finishedGym(words, cwd);
-    if (next.cpuMs < least.cpuMs) least = next;
-  }
-  return least;
 }
 
 /** The run tells other programs how far it is in a file beside its output. */
