@@ -1,11 +1,9 @@
 export { type Cookies, cookieHeader, mergeCookies, parseSetCookies } from "./calls/cookies.ts";
-export { Deadline, withDeadline } from "./calls/deadline.ts";
-export { nextDelay, type RetryBudget, retryAfterMs, sleep } from "./calls/retry.ts";
-export { untilAborted } from "./calls/run-client.ts";
+export { Deadline, sleep, untilAborted, withDeadline } from "./calls/deadline.ts";
+export { nextDelay, type RetryBudget, retryAfterMs } from "./calls/retry.ts";
 export { Semaphore } from "./calls/semaphore.ts";
 export { type CallOptions, callServer, type ServerClient, type ServerReply } from "./calls/server-client.ts";
 export type { ServerContext } from "./calls/server-context.ts";
-export type { StopSignal } from "./calls/stop-signal.ts";
 export { isObserved } from "./capture/settings.ts";
 export type { TokenCaptureRecord } from "./capture/token-record.ts";
 export type { TokenSink, TokenSnapshot, TokenSource } from "./capture/token-sink.ts";

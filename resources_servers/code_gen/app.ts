@@ -41,7 +41,7 @@ export default defineResourcesServer({
   echo: [],
   reverifyMode: "stateless",
   stop: (server) => runnerOf(server).close(),
-  async verify({ config, row, response, server, sessionId, stop }) {
+  async verify({ config, row, response, server, sessionId, signal }) {
     const text = outputText(response);
     const nothing = {
       reward: 0,
@@ -62,7 +62,7 @@ export default defineResourcesServer({
     const { results, metadata } = await runPythonTests(
       runnerOf(server),
       { code, tests, timeoutSeconds: config.unit_test_timeout_secs },
-      { key: sessionId, signal: stop },
+      { key: sessionId, signal },
     );
     const breaksFormat = breaksReasoningFormat(response, text);
     const passed = results.every((result) => result === true);

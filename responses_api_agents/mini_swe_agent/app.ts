@@ -128,7 +128,7 @@ export default defineAgent({
       const { resources_server, skip_if_exists } = config;
       if (resources_server != null && !skip_if_exists) {
         const own = { ...config, resources_server };
-        return standardRun({ config: own, server, row, params, cookies, rollout, stop: signal, respond });
+        return standardRun({ config: own, server, row, params, cookies, rollout, signal, respond });
       }
       const known = skip_if_exists ? await state.results.read(instance, modelName) : undefined;
       if (known !== undefined) return known;

@@ -17,7 +17,7 @@ import { wantsAnotherTurn } from "./turns.ts";
 export default defineAgent({
   name: "SimpleAgent",
   config: loopAgentConfig,
-  async responses({ params, cookies, config, server, rollout, stop }) {
+  async responses({ params, cookies, config, server, rollout, signal }) {
     const { client, globalConfig } = server;
     // A trajectory is told only of a rollout that can be named.
     const recorder = isObserved(globalConfig) && rollout.prefix !== "" ? new TrajectoryRecorder() : undefined;
@@ -27,7 +27,7 @@ export default defineAgent({
       client,
       resourcesServer: config.resources_server.name,
       rollout,
-      signal: stop,
+      signal,
       timeoutMs: limits.toolCallMs,
       recorder,
     };
@@ -47,7 +47,7 @@ export default defineAgent({
         modelServer,
         params: { ...params, input: question },
         rollout,
-        signal: stop,
+        signal,
         timeoutMs: limits.modelCallMs,
         // Replaying the model server's cookie keeps a conversation on one replica.
         ...(modelCookies && { cookies: modelCookies }),

@@ -43,7 +43,7 @@ export default defineModel({
       maxConcurrent: config.max_concurrent_requests ?? null,
     });
   },
-  async responses({ params, config, state: provider, stop, sessionId, rolloutId, onLoss }) {
+  async responses({ params, config, state: provider, signal, sessionId, rolloutId, onLoss }) {
     const { model, thinking, thinking_budget_tokens: budget } = config;
     const body = convertToAnthropicRequest(params, {
       model,
@@ -57,7 +57,7 @@ export default defineModel({
       await provider.call({
         path: "/messages",
         body: { ...body },
-        signal: stop,
+        signal,
         sessionId,
         rolloutId,
         // The arguments of a tool call are numbers of the body here, not a text of their own.

@@ -47,7 +47,7 @@ export default defineModel({
     });
   },
   modelName: ({ openai_model }) => openai_model,
-  async chat({ params, config, state: provider, stop, sessionId, rolloutId, onLoss }) {
+  async chat({ params, config, state: provider, signal, sessionId, rolloutId, onLoss }) {
     const reply = await provider.call({
       path: "/chat/completions",
       body: outboundChat(params, {
@@ -57,7 +57,7 @@ export default defineModel({
         maxTokensField: config.max_tokens_field,
         onLoss,
       }),
-      signal: stop,
+      signal,
       sessionId,
       rolloutId,
       read: (body) => parseChatCompletion(body),

@@ -49,7 +49,7 @@ export default defineModel({
   },
   modelName: ({ model }) => model,
   usesReasoningParser: ({ uses_reasoning_parser }) => uses_reasoning_parser,
-  async chat({ params, config, state, stop, sessionId, rolloutId, onLoss }) {
+  async chat({ params, config, state, signal, sessionId, rolloutId, onLoss }) {
     const reply = await state.provider.call({
       path: "/chat/completions",
       body: outboundChat(params, {
@@ -63,7 +63,7 @@ export default defineModel({
         quirks: state.quirks,
         onLoss,
       }),
-      signal: stop,
+      signal,
       sessionId,
       rolloutId,
       read: (body) => {

@@ -39,24 +39,24 @@ export default defineModel({
     await checkProxyVersion(provider);
     return provider;
   },
-  async responses({ params, config, state: provider, stop, sessionId, rolloutId }) {
+  async responses({ params, config, state: provider, signal, sessionId, rolloutId }) {
     return billedResponse(
       await provider.call({
         path: "/responses",
         body: outboundResponses(params, config),
-        signal: stop,
+        signal,
         sessionId,
         rolloutId,
         read: (body) => parseResponse(normalizeResponse(body)),
       }),
     );
   },
-  async chat({ params, config, state: provider, stop, sessionId, rolloutId }) {
+  async chat({ params, config, state: provider, signal, sessionId, rolloutId }) {
     return billedCompletion(
       await provider.call({
         path: "/chat/completions",
         body: outboundChat(params, config),
-        signal: stop,
+        signal,
         sessionId,
         rolloutId,
         read: (body) => parseChatCompletion(body),

@@ -26,7 +26,7 @@ export default defineModel({
     /** Up to this much is added to the latency. */
     latency_jitter_ms: laxFloat().default(0),
   }),
-  async responses({ params, config, rolloutId, stop }) {
+  async responses({ params, config, rolloutId, signal }) {
     const random = seededRandom(
       config.seed,
       rolloutId ?? "",
@@ -34,7 +34,7 @@ export default defineModel({
       extraBody(params.metadata),
     );
     const latency = config.latency_ms + random() * config.latency_jitter_ms;
-    if (latency > 0) await sleep(latency, stop);
+    if (latency > 0) await sleep(latency, signal);
     if (random() < config.failure_rate) {
       const message = "500 from random_model: a failure was drawn (failure_rate)";
       throw new HttpError(500, message, {

@@ -1,5 +1,3 @@
-import { SessionCookies } from "./session-cookies.ts";
-
 /** Cookies by name, as sent with a request or set by a response; attributes do not matter between servers. */
 export type Cookies = Readonly<Record<string, string>>;
 
@@ -36,15 +34,9 @@ export function parseSetCookies(headers: string | readonly string[] | undefined)
   return cookies;
 }
 
-/** Later cookies win; the result may be one of the two when nothing of the other is left. */
+/** Both sets of cookies; the newer ones win. */
 export function mergeCookies(older: Cookies, newer: Cookies): Cookies {
-  const merged = SessionCookies.merged(older, newer);
-  if (merged) return merged;
-  for (const _ in newer) {
-    for (const __ in older) return { ...older, ...newer };
-    return newer;
-  }
-  return older;
+  return { ...older, ...newer };
 }
 
 function unquote(value: string): string {

@@ -1,5 +1,6 @@
-import { afterEach, describe, expect, it, vi } from "vitest";
-import { Deadline } from "./deadline.ts";
+import { getEventListeners } from "node:events";
+import { describe, expect, it } from "vitest";
+import { Deadline, sleep } from "./deadline.ts";
 
 it("fires when time is up", async () => {
   const deadline = new Deadline(5);
@@ -26,27 +27,24 @@ it("does nothing once it is cleared", () => {
   expect(deadline.signal.aborted).toBe(false);
 });
 
-describe("with the timers of a test", () => {
-  afterEach(() => {
-    vi.useRealTimers();
+it("never expires when it is longer than the longest timer", async () => {
+  const deadline = new Deadline(2 ** 40);
+  await sleep(20);
+  expect(deadline.signal.aborted).toBe(false);
+});
+
+describe("sleep", () => {
+  it("ends early with the reason of the signal", async () => {
+    const controller = new AbortController();
+    const sleeping = sleep(60_000, controller.signal);
+    controller.abort(new Error("stop"));
+    await expect(sleeping).rejects.toThrow("stop");
+    await expect(sleep(1, controller.signal)).rejects.toThrow("stop");
   });
 
-  it("fires when only the timers are replaced and the clock goes on", () => {
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-    const deadline = new Deadline(1_000);
-    vi.advanceTimersByTime(1_001);
-    expect(deadline.passed).toBe(true);
-  });
-
-  it("does not depend on one that waits for other timers", async () => {
-    const real = new Deadline(70);
-    vi.useFakeTimers();
-    const replaced = new Deadline(70);
-    vi.advanceTimersByTime(100);
-    expect(replaced.passed).toBe(true);
-    new Deadline(70);
-    vi.useRealTimers();
-    const later = new Deadline(70);
-    await expect.poll(() => [real.passed, later.passed]).toEqual([true, true]);
+  it("leaves no listener behind", async () => {
+    const { signal } = new AbortController();
+    await sleep(1, signal);
+    expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 });

@@ -1,65 +1,51 @@
-import { keptContext } from "./contexts.ts";
-import { LazySignal } from "./lazy-signal.ts";
-import type { StopSignal } from "./stop-signal.ts";
-import { type LimitChain, type Limited, limitTime, unlimitTime } from "./time-limits.ts";
+/** Longest delay of a Node timer in milliseconds, about 24 days. */
+export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/**
- * Something that is over when its parent says so or when time is up. Linked by hand: `AbortSignal.any` with `AbortSignal.timeout`
- * costs several times as much, and Node 20 may collect the latter as garbage before it fires.
- */
-export class Deadline extends LazySignal implements Limited {
-  readonly #parent: StopSignal | undefined;
+/** An abort signal that fires when its parent does or when time is up. Whoever creates a deadline calls `clear` in the end. */
+export class Deadline {
   readonly milliseconds: number;
-  readonly #context = keptContext("Deadline");
+  readonly #controller = new AbortController();
+  readonly #parent: AbortSignal | undefined;
+  readonly #timer: NodeJS.Timeout | undefined;
   #passed = false;
-  dueAt = 0;
-  chain: LimitChain | undefined;
-  before: Limited | undefined;
-  after: Limited | undefined;
 
-  constructor(milliseconds: number, parent?: StopSignal) {
-    super();
-    this.#parent = parent;
+  /** A deadline longer than Node's longest timer never expires by itself. */
+  constructor(milliseconds: number, parent?: AbortSignal) {
     this.milliseconds = milliseconds;
+    this.#parent = parent;
     if (parent?.aborted) {
-      this.abort(parent.reason);
+      this.#controller.abort(parent.reason);
       return;
     }
-    parent?.addEventListener("abort", this);
-    limitTime(this, milliseconds);
+    parent?.addEventListener("abort", this.#onParentAbort);
+    if (milliseconds <= LONGEST_TIMER_MS) this.#timer = setTimeout(() => this.#expire(), milliseconds);
   }
 
-  /** Whether it was time, and not the parent, that ended it. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Whether time, and not the parent, ended it. */
   get passed(): boolean {
     return this.#passed;
   }
 
-  /** Settles like `promise`, but rejects as soon as it is over. */
+  /** Settles like `promise`, but rejects as soon as the deadline ends. */
   race<T>(promise: Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      if (this.aborted) reject(this.reason);
-      this.addEventListener("abort", () => reject(this.reason));
-      promise.then(resolve, reject);
-    });
+    return untilAborted(promise, this.signal);
   }
 
-  /** Forgets time and parent; whoever made a deadline does this in the end. */
   clear(): void {
-    unlimitTime(this);
-    this.#parent?.removeEventListener("abort", this);
+    clearTimeout(this.#timer);
+    this.#parent?.removeEventListener("abort", this.#onParentAbort);
   }
 
-  /** The parent is over. */
-  handleEvent(): void {
-    this.abort(this.#parent?.reason);
-  }
+  readonly #onParentAbort = (): void => this.#controller.abort(this.#parent?.reason);
 
-  timeIsUp(): void {
-    if (this.aborted) return;
+  #expire(): void {
     this.#passed = true;
-    const reason = new Error(`time is up after ${this.milliseconds} ms`);
-    if (this.#context) this.#context.runInAsyncScope(this.abort, this, reason);
-    else this.abort(reason);
+    this.#parent?.removeEventListener("abort", this.#onParentAbort);
+    this.#controller.abort(new Error(`time is up after ${this.milliseconds} ms`));
   }
 }
 
@@ -75,4 +61,33 @@ export async function withDeadline<T>(
   } finally {
     deadline.clear();
   }
+}
+
+/** Settles like `promise`, but rejects as soon as the signal fires. */
+export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason);
+    if (signal.aborted) onAbort();
+    else signal.addEventListener("abort", onAbort);
+    promise.finally(() => signal.removeEventListener("abort", onAbort)).then(resolve, reject);
+  });
+}
+
+/** Waits, unless the signal fires first, which throws its reason. */
+export function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const onAbort = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(
+      () => {
+        signal?.removeEventListener("abort", onAbort);
+        resolve();
+      },
+      Math.min(Math.max(0, milliseconds), LONGEST_TIMER_MS),
+    );
+    signal?.addEventListener("abort", onAbort, { once: true });
+  });
 }

@@ -1,6 +1,5 @@
 import { ConnectionPool } from "./connection-pool.ts";
 import { type Cookies, cookieHeader, parseSetCookies } from "./cookies.ts";
-import type { StopSignal } from "./stop-signal.ts";
 
 /** Shorter than the servers' own keep-alive, so that a reused socket is never one they are closing. */
 const KEEP_ALIVE_MS = 15_000;
@@ -17,7 +16,7 @@ export interface HttpRequest {
   body?: string;
   cookies?: Cookies;
   headers?: Readonly<Record<string, string>>;
-  signal?: StopSignal;
+  signal?: AbortSignal;
 }
 
 export interface HttpReply {

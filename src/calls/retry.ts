@@ -1,6 +1,3 @@
-import { AlarmClock, type Sleeper } from "./alarm-clock.ts";
-import type { StopSignal } from "./stop-signal.ts";
-
 /** How often and how long something is tried again. */
 export interface RetryBudget {
   /** Attempts in all; null: no limit. */
@@ -48,46 +45,4 @@ export function retryAfterMs(
   if (Number.isFinite(seconds)) return Math.max(0, seconds * 1000);
   const date = Date.parse(text);
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
-}
-
-const clock = new AlarmClock();
-
-/** Somebody asleep; hears itself that it need not wait any longer. */
-class Nap implements Sleeper {
-  readonly wakeAt: number;
-  hasLeft = false;
-  readonly #signal: StopSignal | undefined;
-  readonly #resolve: () => void;
-  readonly #reject: (reason: unknown) => void;
-
-  constructor(
-    milliseconds: number,
-    signal: StopSignal | undefined,
-    resolve: () => void,
-    reject: (reason: unknown) => void,
-  ) {
-    this.wakeAt = Math.ceil(performance.now() + milliseconds);
-    this.#signal = signal;
-    this.#resolve = resolve;
-    this.#reject = reject;
-    signal?.addEventListener("abort", this);
-  }
-
-  wake(): void {
-    this.#signal?.removeEventListener("abort", this);
-    this.#resolve();
-  }
-
-  handleEvent(): void {
-    this.hasLeft = true;
-    clock.left(this);
-    this.#signal?.removeEventListener("abort", this);
-    this.#reject(this.#signal?.reason);
-  }
-}
-
-/** Waits, unless the signal fires first, which throws its reason. */
-export function sleep(milliseconds: number, signal?: StopSignal): Promise<void> {
-  if (signal?.aborted) return Promise.reject(signal.reason);
-  return new Promise((resolve, reject) => clock.add(new Nap(milliseconds, signal, resolve, reject)));
 }

@@ -1,19 +1,35 @@
 import { errorMessage, GymError } from "../errors.ts";
-import { type FailureStage, isServerCallError, ServerCallError } from "./call-errors.ts";
-import type { Cookies } from "./cookies.ts";
-import { Deadline } from "./deadline.ts";
-import { DirectCall, type LocalServer, late } from "./direct-call.ts";
-import { HttpPools, type HttpReply } from "./http-pools.ts";
+import { isServerCallError, ServerCallError } from "./call-errors.ts";
+import { type Cookies, NO_COOKIES } from "./cookies.ts";
+import { Deadline, sleep, untilAborted } from "./deadline.ts";
+import { HttpPools } from "./http-pools.ts";
 import { type Links, LONG_BODY } from "./link/links.ts";
-import { nextDelay, type RetryBudget, SERVER_RETRY, sleep } from "./retry.ts";
-import {
-  type CallOptions,
-  insistOn,
-  type RequiredCall,
-  type ServerClient,
-  type ServerReply,
-} from "./server-client.ts";
-import type { StopSignal } from "./stop-signal.ts";
+import { ReceivedReply } from "./received-reply.ts";
+import { nextDelay, type RetryBudget, SERVER_RETRY } from "./retry.ts";
+import type { CallOptions, ServerClient, ServerReply, StageListener } from "./server-client.ts";
+
+/** A server in this process. */
+export interface LocalServer {
+  handle(call: LocalCall): Promise<LocalReply>;
+}
+
+/** A call within this process: nothing is serialized. */
+export interface LocalCall {
+  method: string;
+  path: string;
+  body: unknown;
+  cookies: Cookies;
+  headers: Readonly<Record<string, string>>;
+  signal: AbortSignal;
+  onStage: StageListener | undefined;
+}
+
+export interface LocalReply {
+  readonly status: number;
+  readonly body?: unknown;
+  readonly raw?: string | undefined;
+  readonly cookies: Cookies;
+}
 
 /** The client of a run: knows where every server is, and which of them live in this process. */
 export class RunClient implements ServerClient {
@@ -47,10 +63,6 @@ export class RunClient implements ServerClient {
     return this.#call("GET", server, path, undefined, { idempotent: true, ...options });
   }
 
-  require(call: RequiredCall): Promise<ServerReply> {
-    return this.#call("POST", call.server, call.path, call.body, call, call.stage);
-  }
-
   baseUrl(server: string): string {
     const address = this.#addresses.get(server);
     if (address) return address;
@@ -63,37 +75,25 @@ export class RunClient implements ServerClient {
     await this.#pools.close();
   }
 
-  #call(
+  async #call(
     method: "GET" | "POST",
     server: string,
     path: string,
     body: unknown,
     options: CallOptions,
-    stage?: FailureStage,
   ): Promise<ServerReply> {
     const local = this.#local.get(server);
-    if (local) return new DirectCall(method, server, path, body, options, stage).send(local);
-    const reply = this.#inTime(method, server, path, body, options);
-    return stage === undefined ? reply : insistOn(reply, server, path, stage);
-  }
-
-  async #inTime(
-    method: "GET" | "POST",
-    server: string,
-    path: string,
-    body: unknown,
-    options: CallOptions,
-  ): Promise<ServerReply> {
-    const { timeoutMs, signal } = options;
-    if (timeoutMs === undefined || timeoutMs === null)
-      return this.#elsewhere(method, server, path, body, options);
+    const send = (signal: AbortSignal | undefined) =>
+      local
+        ? callLocally(local, method, path, body, { ...options, signal })
+        : this.#elsewhere(method, server, path, body, { ...options, ...(signal && { signal }) });
+    const { timeoutMs, signal, timeoutKey } = options;
+    if (timeoutMs === undefined || timeoutMs === null) return send(signal);
     const deadline = new Deadline(timeoutMs, signal);
     try {
-      return await deadline.race(
-        this.#elsewhere(method, server, path, body, { ...options, signal: deadline }),
-      );
+      return await deadline.race(send(deadline.signal));
     } catch (error) {
-      throw deadline.passed ? late(server, path, deadline, options.timeoutKey, error) : error;
+      throw deadline.passed ? late(server, path, deadline, timeoutKey, error) : error;
     } finally {
       deadline.clear();
     }
@@ -112,7 +112,16 @@ export class RunClient implements ServerClient {
     if (!link) return this.#overHttp(method, server, path, text, options);
     const { cookies, headers, signal } = options;
     try {
-      return new WireReply(await link.call({ method, server, path, body: text, cookies, headers, signal }));
+      const { text: raw, ...reply } = await link.call({
+        method,
+        server,
+        path,
+        body: text,
+        cookies,
+        headers,
+        signal,
+      });
+      return new ReceivedReply({ ...reply, raw });
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
       // It may have been carried out: only a call that may be repeated is.
@@ -133,7 +142,7 @@ export class RunClient implements ServerClient {
     const startedAt = performance.now();
     for (let attempt = 1; ; attempt++) {
       try {
-        const reply = await this.#pools.request(origin, {
+        const { text: raw, ...reply } = await this.#pools.request(origin, {
           method,
           path,
           ...(method === "POST" && { body: text }),
@@ -141,7 +150,7 @@ export class RunClient implements ServerClient {
           ...(headers && { headers }),
           ...(signal && { signal }),
         });
-        return new WireReply(reply);
+        return new ReceivedReply({ ...reply, raw });
       } catch (error) {
         if (signal?.aborted) throw signal.reason;
         const unsent = neverSent(error);
@@ -154,6 +163,35 @@ export class RunClient implements ServerClient {
       }
     }
   }
+}
+
+const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
+const NEVER = new AbortController().signal;
+
+/** A handler that ignores its signal does not hold its caller. */
+async function callLocally(
+  local: LocalServer,
+  method: string,
+  path: string,
+  body: unknown,
+  options: Omit<CallOptions, "signal"> & { signal: AbortSignal | undefined },
+): Promise<ServerReply> {
+  const { cookies = NO_COOKIES, headers = NO_HEADERS, signal = NEVER, onStage } = options;
+  signal.throwIfAborted();
+  const answer = local.handle({ method, path, body, cookies, headers, signal, onStage });
+  return new ReceivedReply(await (signal === NEVER ? answer : untilAborted(answer, signal)));
+}
+
+function late(
+  server: string,
+  path: string,
+  deadline: Deadline,
+  key: string | undefined,
+  cause: unknown,
+): ServerCallError {
+  const limit = `${deadline.milliseconds / 1000} s${key === undefined ? "" : ` (${key})`}`;
+  const message = `${server} ${path} did not answer within ${limit}`;
+  return new ServerCallError(server, undefined, { class: "timeout", retryable: true, message }, { cause });
 }
 
 function connectionError(
@@ -192,43 +230,4 @@ export function neverReached(server: string, error: unknown): boolean {
   for (let cause = error; isServerCallError(cause) && cause.server === server; cause = cause.cause)
     if (cause.status === undefined && neverSent(cause.cause)) return true;
   return false;
-}
-
-/** Settles like `promise`, but rejects as soon as the signal fires. */
-export function untilAborted<T>(promise: Promise<T>, signal: StopSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal.reason);
-    if (signal.aborted) onAbort();
-    signal.addEventListener("abort", onAbort);
-    promise.finally(() => signal.removeEventListener("abort", onAbort)).then(resolve, reject);
-  });
-}
-
-class WireReply implements ServerReply {
-  readonly #reply: HttpReply;
-  #json: { value: unknown } | undefined;
-
-  constructor(reply: HttpReply) {
-    this.#reply = reply;
-  }
-
-  get status(): number {
-    return this.#reply.status;
-  }
-  get ok(): boolean {
-    return this.#reply.status < 400;
-  }
-  get cookies(): Cookies {
-    return this.#reply.cookies;
-  }
-  json(): unknown {
-    this.#json ??= { value: JSON.parse(this.#reply.text) };
-    return this.#json.value;
-  }
-  text(): string {
-    return this.#reply.text;
-  }
-  payload(): { raw: string } {
-    return { raw: this.#reply.text };
-  }
 }

@@ -1,4 +1,3 @@
-import type { StopSignal } from "./stop-signal.ts";
 /** Lets at most `limit` tasks run at a time; the others wait in order. `null`: no limit. */
 export class Semaphore {
   readonly limit: number | null;
@@ -12,7 +11,7 @@ export class Semaphore {
   }
 
   /** Runs the task as soon as there is room; a caller that gives up while waiting never starts it. */
-  async run<T>(task: () => Promise<T>, signal?: StopSignal): Promise<T> {
+  async run<T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     signal?.throwIfAborted();
     if (this.limit !== null && this.#running >= this.limit) await this.#turn(signal);
     else this.#running++;
@@ -23,7 +22,7 @@ export class Semaphore {
     }
   }
 
-  #turn(signal: StopSignal | undefined): Promise<void> {
+  #turn(signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       const start = () => {
         signal?.removeEventListener("abort", giveUp);

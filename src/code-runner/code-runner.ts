@@ -1,5 +1,4 @@
 import { availableParallelism } from "node:os";
-import type { StopSignal } from "../calls/stop-signal.ts";
 import { openSandbox, type SandboxServer } from "../sandbox/open-sandbox.ts";
 import type { SandboxExecResult } from "../sandbox/provider.ts";
 import { UnconfinedProvider } from "../sandbox/providers/unconfined/provider.ts";
@@ -18,7 +17,7 @@ const cores = new FairSlots(availableParallelism());
 export interface RunOptions {
   /** Whose turn it is: runs with the same key wait for each other, not for those of others. */
   key?: string | undefined;
-  signal?: StopSignal | undefined;
+  signal?: AbortSignal | undefined;
 }
 
 export interface Program {
@@ -67,7 +66,7 @@ export class CodeRunner {
           const result = await sandbox.exec(command, {
             stdin,
             timeoutSeconds,
-            signal: asAbortSignal(options.signal),
+            signal: options.signal,
           });
           if (result.error_type === "sandbox") throw sandboxUnavailable(new Error(result.stderr ?? ""));
           return result;
@@ -149,13 +148,4 @@ export class CodeRunner {
       throw sandboxUnavailable(error);
     }
   }
-}
-
-/** Sandboxes take signals of the platform only. */
-function asAbortSignal(signal: StopSignal | undefined): AbortSignal | undefined {
-  if (signal === undefined || signal instanceof AbortSignal) return signal;
-  const controller = new AbortController();
-  if (signal.aborted) controller.abort(signal.reason);
-  else signal.addEventListener("abort", () => controller.abort(signal.reason));
-  return controller.signal;
 }

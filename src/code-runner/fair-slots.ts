@@ -1,5 +1,3 @@
-import type { StopSignal } from "../calls/stop-signal.ts";
-
 /**
  * Lets so many tasks run at a time. Those that wait take turns by key: one that has queued a hundred tasks delays another's
  * only by one.
@@ -15,7 +13,7 @@ export class FairSlots {
     this.limit = limit;
   }
 
-  async run<T>(key: string, task: () => Promise<T>, signal?: StopSignal): Promise<T> {
+  async run<T>(key: string, task: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     signal?.throwIfAborted();
     if (this.#running < this.limit) this.#running++;
     else await this.#turn(key, signal);
@@ -26,7 +24,7 @@ export class FairSlots {
     }
   }
 
-  #turn(key: string, signal: StopSignal | undefined): Promise<void> {
+  #turn(key: string, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       const queue = this.#queues.get(key) ?? [];
       const start = () => {

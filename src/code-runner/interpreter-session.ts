@@ -1,4 +1,3 @@
-import type { StopSignal } from "../calls/stop-signal.ts";
 import type { JsonObject } from "../python/json/json-object.ts";
 import type { FairSlots } from "./fair-slots.ts";
 import type { Answer, Interpreter } from "./interpreter.ts";
@@ -21,7 +20,10 @@ export class InterpreterSession {
     this.#parts = parts;
   }
 
-  ask(request: JsonObject, options: { timeoutMs: number; signal?: StopSignal | undefined }): Promise<Answer> {
+  ask(
+    request: JsonObject,
+    options: { timeoutMs: number; signal?: AbortSignal | undefined },
+  ): Promise<Answer> {
     const { slots, key } = this.#parts;
     const turn = this.#last.then(() => slots.run(key, () => this.#ask(request, options), options.signal));
     this.#last = turn.catch(() => undefined);
@@ -35,7 +37,7 @@ export class InterpreterSession {
 
   async #ask(
     request: JsonObject,
-    options: { timeoutMs: number; signal?: StopSignal | undefined },
+    options: { timeoutMs: number; signal?: AbortSignal | undefined },
   ): Promise<Answer> {
     this.#interpreter ??= this.#parts.start();
     let answer: Answer | undefined;

@@ -1,4 +1,3 @@
-import type { StopSignal } from "../calls/stop-signal.ts";
 import type { JsonObject } from "../python/json/json-object.ts";
 import type { SandboxExecResult, SandboxProcess } from "../sandbox/provider.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
@@ -46,7 +45,7 @@ export class Interpreter {
   }
 
   /** Sends a request and waits for its reply. One at a time. */
-  async ask(request: JsonObject, options: { timeoutMs: number; signal?: StopSignal }): Promise<Answer> {
+  async ask(request: JsonObject, options: { timeoutMs: number; signal?: AbortSignal }): Promise<Answer> {
     options.signal?.throwIfAborted();
     const answer = this.#next(options);
     this.#process.stdin.write(`${JSON.stringify(request)}\n`);
@@ -58,7 +57,7 @@ export class Interpreter {
     await this.#sandbox.stop();
   }
 
-  #next({ timeoutMs, signal }: { timeoutMs: number; signal?: StopSignal }): Promise<Answer> {
+  #next({ timeoutMs, signal }: { timeoutMs: number; signal?: AbortSignal }): Promise<Answer> {
     return new Promise((resolve, reject) => {
       // This timer is what keeps the program alive: the process itself does not.
       const timer = setTimeout(() => {

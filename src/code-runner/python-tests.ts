@@ -1,4 +1,3 @@
-import type { StopSignal } from "../calls/stop-signal.ts";
 import type { JsonObject } from "../python/json/json-object.ts";
 import type { CodeRunner } from "./code-runner.ts";
 import { outputDifference } from "./compare-output.ts";
@@ -32,7 +31,7 @@ export interface TestReport {
 export async function runPythonTests(
   runner: CodeRunner,
   { code, tests, timeoutSeconds }: { code: string; tests: UnitTests; timeoutSeconds: number },
-  options: { key?: string; signal?: StopSignal } = {},
+  options: { key?: string; signal?: AbortSignal } = {},
 ): Promise<TestReport> {
   return runner.withInterpreter(program(), options, async (interpreter) => {
     const seconds = (timeoutSeconds + 1) * tests.inputs.length + EXTRA_SECONDS;
@@ -51,9 +50,9 @@ function program(): string {
 class TestRun {
   readonly #interpreter: Interpreter;
   readonly #deadline: number;
-  readonly #signal: StopSignal | undefined;
+  readonly #signal: AbortSignal | undefined;
 
-  constructor(interpreter: Interpreter, deadline: number, signal: StopSignal | undefined) {
+  constructor(interpreter: Interpreter, deadline: number, signal: AbortSignal | undefined) {
     this.#interpreter = interpreter;
     this.#deadline = deadline;
     this.#signal = signal;

@@ -1,7 +1,6 @@
 import { ServerCallError } from "../calls/call-errors.ts";
 import type { Cookies } from "../calls/cookies.ts";
 import { callServer, type ServerClient, type ServerReply } from "../calls/server-client.ts";
-import type { StopSignal } from "../calls/stop-signal.ts";
 import { errorMessage } from "../errors.ts";
 import { ROLLOUT_HEADER } from "../wire/rollout-prefix.ts";
 import {
@@ -22,7 +21,7 @@ export function callModel(
     params: ResponseCreateParams;
     cookies?: Cookies;
     rollout: RolloutScope;
-    signal: StopSignal;
+    signal: AbortSignal;
     timeoutMs?: number | null;
   },
 ): Promise<ModelTurn> {
@@ -58,8 +57,6 @@ function turnOf(modelServer: string, reply: ServerReply): ModelTurn {
       { class: "invalid_response", stage: "model", retryable: true, message },
       { cause: error },
     );
-  } finally {
-    reply.release?.();
   }
 }
 

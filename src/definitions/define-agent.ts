@@ -2,7 +2,6 @@ import type { z } from "zod";
 import type { Cookies } from "../calls/cookies.ts";
 import type { StageListener } from "../calls/server-client.ts";
 import type { ServerContext } from "../calls/server-context.ts";
-import type { StopSignal } from "../calls/stop-signal.ts";
 import type { JsonObject } from "../python/json/json-object.ts";
 import type { Response, ResponseCreateParams } from "../wire/schemas/responses.ts";
 import type { HandlerScope, Infer, MaybePromise } from "./definitions.ts";
@@ -37,8 +36,6 @@ export interface AgentOptions<ConfigSchema extends z.ZodType, State> {
       cookies: Cookies;
       rollout: RolloutScope;
       state: NoInfer<State>;
-      /** As `signal`, for calls to other servers: a whole `AbortSignal` need not be made for those. */
-      stop: StopSignal;
     },
   ): Promise<AgentReply>;
   /** `POST /run`; default: seed the session, respond, verify. */
@@ -49,10 +46,8 @@ export interface AgentOptions<ConfigSchema extends z.ZodType, State> {
       cookies: Cookies;
       rollout: RolloutScope;
       state: NoInfer<State>;
-      /** As `signal`, for calls to other servers: a whole `AbortSignal` need not be made for those. */
-      stop: StopSignal;
       /** The agent's own `/v1/responses`, called directly; `signal` where it has less time than the whole run. */
-      respond(params: ResponseCreateParams, cookies: Cookies, signal?: StopSignal): Promise<AgentReply>;
+      respond(params: ResponseCreateParams, cookies: Cookies, signal?: AbortSignal): Promise<AgentReply>;
     },
   ): Promise<JsonObject | Reply>;
   /** `POST /aggregate_metrics`; default: forwarded to the resources server named in the config. */

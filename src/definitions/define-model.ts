@@ -1,6 +1,5 @@
 import type { z } from "zod";
 import type { ServerContext } from "../calls/server-context.ts";
-import type { StopSignal } from "../calls/stop-signal.ts";
 import type { JsonObject } from "../python/json/json-object.ts";
 import type { OnLoss } from "../wire/convert/conversion-loss.ts";
 import type { ChatCompletion, ChatCreateParams } from "../wire/schemas/chat-types.ts";
@@ -9,8 +8,6 @@ import type { HandlerScope, Infer, MaybePromise } from "./definitions.ts";
 
 export interface ModelCallScope<Config, State> extends HandlerScope<Config> {
   state: State;
-  /** As `signal`, for `sleep` and the calls of a provider: a whole `AbortSignal` need not be made for those. */
-  stop: StopSignal;
   /** The session of the calling rollout: replicas are chosen by it. */
   sessionId: string;
   rolloutId?: string | undefined;

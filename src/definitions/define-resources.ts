@@ -6,7 +6,6 @@
  */
 import type { z } from "zod";
 import type { ServerContext } from "../calls/server-context.ts";
-import type { StopSignal } from "../calls/stop-signal.ts";
 import type { JsonObject } from "../python/json/json-object.ts";
 import type { Response, ResponseCreateParams } from "../wire/schemas/responses.ts";
 import type { HandlerScope, Infer, MaybePromise } from "./definitions.ts";
@@ -14,8 +13,6 @@ import type { HandlerScope, Infer, MaybePromise } from "./definitions.ts";
 export interface SessionScope<Config, Session> extends HandlerScope<Config> {
   session: Session;
   sessionId: string;
-  /** As `signal`, for `sleep` and calls to other servers: a whole `AbortSignal` need not be made for those. */
-  stop: StopSignal;
 }
 
 export interface ToolDefinition<Input, Config, Session> {

@@ -1,50 +1,24 @@
-import type { Cookies } from "../calls/cookies.ts";
+import { type Cookies, NO_COOKIES } from "../calls/cookies.ts";
 
-/** An answer, before it is put on a wire or handed to a co-hosted caller. */
-export interface AppReply {
-  status: number;
-  /** A JSON value; ignored when `raw` or `stream` is there. */
-  body?: unknown;
-  /** JSON text that is passed on without having been read. */
-  raw?: string;
-  /** Frames of a server-sent event stream. */
-  stream?: AsyncIterable<string>;
-  headers?: Readonly<Record<string, string>>;
-  /** Cookies to set. */
-  readonly cookies: Cookies;
-}
-
-/**
- * A handler's way to answer with more than a JSON value; each is sent once. The promise it comes with may outlive it by far among old
- * objects: it lets go of what it carries, which would live as long otherwise.
- */
+/** The response of a server, before it is sent over a wire or handed to a co-hosted caller. Handlers return one to send more than a JSON value. */
 export class Reply {
   readonly status: number;
-  readonly cookies: Cookies | undefined;
+  /** A JSON value; ignored when `raw` or `stream` is set. */
+  readonly body: unknown;
+  /** JSON text that is passed on without being parsed. */
+  readonly raw: string | undefined;
+  /** Frames of a server-sent event stream. */
+  readonly stream: AsyncIterable<string> | undefined;
   readonly headers: Readonly<Record<string, string>> | undefined;
-  #content: Pick<Partial<AppReply>, "body" | "raw" | "stream"> | undefined;
+  /** Cookies to set. */
+  readonly cookies: Cookies;
 
-  constructor(parts: Partial<AppReply>) {
+  constructor(parts: Partial<Reply>) {
     this.status = parts.status ?? 200;
-    this.cookies = parts.cookies;
+    this.body = parts.body;
+    this.raw = parts.raw;
+    this.stream = parts.stream;
     this.headers = parts.headers;
-    this.#content = parts;
-  }
-
-  get body(): unknown {
-    return this.#content?.body;
-  }
-
-  get raw(): string | undefined {
-    return this.#content?.raw;
-  }
-
-  get stream(): AsyncIterable<string> | undefined {
-    return this.#content?.stream;
-  }
-
-  /** It has been sent. */
-  release(): void {
-    this.#content = undefined;
+    this.cookies = parts.cookies ?? NO_COOKIES;
   }
 }

@@ -1,7 +1,6 @@
 import type { Cookies } from "../calls/cookies.ts";
 import { callServer } from "../calls/server-client.ts";
 import type { ServerContext } from "../calls/server-context.ts";
-import type { StopSignal } from "../calls/stop-signal.ts";
 import { finishTrajectory, takeTrajectory } from "../capture/trajectory-recorder.ts";
 import type { JsonObject } from "../python/json/json-object.ts";
 import { materializeCreateParams, materializeResponse } from "../wire/schemas/materialize.ts";
@@ -25,13 +24,13 @@ export interface StandardRunArgs {
   params: ResponseCreateParams;
   cookies: Cookies;
   rollout: RolloutScope;
-  stop: StopSignal;
+  signal: AbortSignal;
   respond(params: ResponseCreateParams, cookies: Cookies): Promise<AgentReply>;
 }
 
 /** One rollout as most agents run it: seed the session, respond, verify. */
 export async function standardRun(args: StandardRunArgs): Promise<JsonObject | Reply> {
-  const { config, server, params, cookies, rollout, stop: signal } = args;
+  const { config, server, params, cookies, rollout, signal } = args;
   const { client } = server;
   const resources = config.resources_server.name;
   const row = { ...args.row, responses_create_params: materializeCreateParams(params) };
@@ -70,7 +69,5 @@ export async function standardRun(args: StandardRunArgs): Promise<JsonObject | R
     idempotent: true,
   });
   if (trajectory || drift) return finished(verified.json() as JsonObject);
-  const passedOn = new Reply(verified.payload());
-  verified.release?.();
-  return passedOn;
+  return new Reply(verified.payload());
 }

@@ -1,7 +1,6 @@
 import { inStage } from "../calls/call-errors.ts";
 import { type Cookies, mergeCookies } from "../calls/cookies.ts";
 import type { ServerClient, ServerReply } from "../calls/server-client.ts";
-import type { StopSignal } from "../calls/stop-signal.ts";
 import type { TrajectoryRecorder } from "../capture/trajectory-recorder.ts";
 import { jsonDecodeErrorRepr } from "../python/json/json-decode-error.ts";
 import { dumps } from "../python/json/json-dumps.ts";
@@ -27,7 +26,7 @@ export interface ToolRun {
   client: ServerClient;
   resourcesServer: string;
   rollout: RolloutScope;
-  signal: StopSignal;
+  signal: AbortSignal;
   timeoutMs?: number | null;
   recorder?: TrajectoryRecorder | undefined;
 }

@@ -1,9 +1,8 @@
-import { type Cookies, mergeCookies } from "../calls/cookies.ts";
+import { randomUUID } from "node:crypto";
+import type { Cookies } from "../calls/cookies.ts";
 import type { StageListener } from "../calls/server-client.ts";
-import { SessionCookies } from "../calls/session-cookies.ts";
-import type { StopSignal } from "../calls/stop-signal.ts";
 import type { MaybePromise, ServerType } from "../definitions/definitions.ts";
-import { type AppReply, Reply } from "../definitions/reply.ts";
+import { Reply } from "../definitions/reply.ts";
 import { errorMessage } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import { splitRolloutPrefix } from "../wire/rollout-prefix.ts";
@@ -12,7 +11,7 @@ import type { RouteNote } from "./apps/openapi.ts";
 import { mapError } from "./error-mapper.ts";
 import { isTooDeep, MAX_NESTING } from "./nesting.ts";
 import type { RolloutContext } from "./rollout-context.ts";
-import { newSessionId, SessionCookie } from "./session-cookie.ts";
+import { SessionCookie } from "./session-cookie.ts";
 
 export type Method = "GET" | "POST";
 
@@ -26,8 +25,6 @@ export interface AppCall {
   cookies: Cookies;
   headers: Readonly<Record<string, string | string[] | undefined>>;
   signal: AbortSignal;
-  /** The same for waits within this program; absent: the signal itself. */
-  stop?: StopSignal;
   /** Co-hosted callers hear which stage a rollout is in. */
   onStage?: StageListener | undefined;
 }
@@ -43,33 +40,13 @@ export class MalformedBody {
   }
 }
 
-/** Who gets an answer; what it does with it must not throw. */
-export interface ReplyReceiver {
-  answered(reply: AppReply): void;
-  /** There is none: whoever stands before the server could not pass the call on. */
-  failed(error: unknown): void;
-}
-
-/**
- * An answer with the cookie of its session, on errors too: callers that replace their cookies would lose the session otherwise.
- * It is signed when somebody looks: a co-hosted caller may not.
- */
-class SessionReply implements AppReply {
-  readonly status: number;
-  readonly body: unknown;
-  readonly raw: string | undefined;
-  readonly stream: AsyncIterable<string> | undefined;
-  readonly headers: Readonly<Record<string, string>> | undefined;
-  readonly cookies: Cookies;
-
-  constructor(parts: Partial<AppReply>, session: Cookies) {
-    this.status = parts.status ?? 200;
-    this.body = parts.body;
-    this.raw = parts.raw;
-    this.stream = parts.stream;
-    this.headers = parts.headers;
-    this.cookies = parts.cookies ? mergeCookies(parts.cookies, session) : session;
-  }
+/** Answers the requests to one server. Hosts wrap it to log, to watch the event loop or to forward. */
+export interface RequestHandler {
+  readonly name: string;
+  /** Never throws: whatever goes wrong becomes a status and a body. */
+  handle(call: AppCall): Promise<Reply>;
+  /** The reply in place of one that cannot be written: it is not JSON, or it repeats a body that is nested too deeply. */
+  unwritable(call: AppCall, error: unknown): Reply;
 }
 
 /** What a route handler sees of a request. */
@@ -80,8 +57,6 @@ export interface RouteCall {
   cookies: Cookies;
   headers: AppCall["headers"];
   signal: AbortSignal;
-  /** The same for waits within this program: no `AbortSignal` has to be made for it. */
-  stop: StopSignal;
   sessionId: string;
   /** Set when the path carried `/ng-rollout/<id>`. */
   rolloutId: string | undefined;
@@ -90,53 +65,6 @@ export interface RouteCall {
   /** Names the call in what is recorded of it; set by model servers that record. */
   modelCallId?: string;
   onStage: StageListener | undefined;
-}
-
-/** The signal stays with the call: it is made when the handler asks for it, and most do not. */
-class RoutedCall implements RouteCall {
-  readonly path: string;
-  readonly body: unknown;
-  readonly cookies: Cookies;
-  readonly headers: AppCall["headers"];
-  readonly sessionId: string;
-  readonly rolloutId: string | undefined;
-  readonly tokenCapture: boolean;
-  readonly onStage: StageListener | undefined;
-  readonly #call: AppCall;
-
-  constructor(
-    call: AppCall,
-    path: string,
-    sessionId: string,
-    rolloutId: string | undefined,
-    tokenCapture: boolean,
-  ) {
-    this.path = path;
-    this.body = call.body;
-    this.cookies = call.cookies;
-    this.headers = call.headers;
-    this.sessionId = sessionId;
-    this.rolloutId = rolloutId;
-    this.tokenCapture = tokenCapture;
-    this.onStage = call.onStage;
-    this.#call = call;
-  }
-
-  get signal(): AbortSignal {
-    return this.#call.signal;
-  }
-
-  get stop(): StopSignal {
-    return this.#call.stop ?? this.#call.signal;
-  }
-}
-
-/** The same call but for some parts. Not a spread, which would leave the signal behind. */
-export function callWith<Changes extends Partial<RouteCall>>(
-  call: RouteCall,
-  changes: Changes,
-): RouteCall & Changes {
-  return { ...call, signal: call.signal, stop: call.stop, ...changes };
 }
 
 export type Handler = (call: RouteCall) => MaybePromise<unknown>;
@@ -168,24 +96,17 @@ export interface AppParts {
 const NO_ROUTE = { 404: "Not Found", 405: "Method Not Allowed" };
 
 /** One running server instance, independent of how it is reached. */
-export class ServerApp {
+export class ServerApp implements RequestHandler {
   readonly name: string;
   readonly type: ServerType;
   readonly cookie: SessionCookie;
   readonly #parts: AppParts;
   readonly #get: Map<string, Handler>;
   readonly #post: Map<string, Handler>;
-  /** The session a request belongs to; undefined when it names none. A field: hosts wrap the app. */
-  readonly sessionOf: (call: Pick<AppCall, "cookies" | "headers">) => string | undefined;
-  /** The answer in place of one that cannot be written: it is no JSON, or it repeats a body that is nested too deeply. A field too. */
-  readonly unwritable: (call: AppCall, error: unknown) => AppReply;
   #rollouts: RolloutContext | undefined;
 
   constructor(parts: AppParts) {
     this.#parts = parts;
-    this.sessionOf = ({ cookies, headers }) =>
-      parts.sessionOf?.(headers) ?? this.cookie.read(cookies[this.cookie.name]);
-    this.unwritable = (call, error) => this.#unwritable(call, error);
     this.name = parts.name;
     this.type = parts.type;
     this.cookie = new SessionCookie(`${parts.className}___${parts.name}`);
@@ -225,81 +146,63 @@ export class ServerApp {
     await this.#parts.close?.();
   }
 
-  /** Answers one request; never throws: whatever goes wrong becomes a status and a body. */
-  handle(call: AppCall): Promise<AppReply> {
-    return new Promise((resolve, reject) => this.serve(call, { answered: resolve, failed: reject }));
+  /** The session a request belongs to; undefined when it names none. */
+  sessionOf({ cookies, headers }: Pick<AppCall, "cookies" | "headers">): string | undefined {
+    return this.#parts.sessionOf?.(headers) ?? this.cookie.read(cookies[this.cookie.name])?.id;
   }
 
-  /**
-   * The same for one who waits for the answer in his own way; hosts wrap this one. Neither a promise is made for it nor an async
-   * function waits, which would hold all its variables: thousands of calls wait at a time.
-   */
-  serve(call: AppCall, receiver: ReplyReceiver): void {
+  async handle(call: AppCall): Promise<Reply> {
     const { path, rolloutId, tokenCapture } = splitRolloutPrefix(call.path);
-    const known = SessionCookies.sessionIn(call.cookies, this.cookie);
-    const given = known === undefined ? call.cookies[this.cookie.name] : undefined;
-    const sessionId = known ?? this.cookie.read(given) ?? (this.#parts.newSessionId ?? newSessionId)();
-    const session = SessionCookies.of(this.cookie, sessionId, given);
-    let result: unknown;
+    const given = this.cookie.read(call.cookies[this.cookie.name]);
+    const sessionId = given?.id ?? (this.#parts.newSessionId ?? randomUUID)();
+    const cookie = given?.isFresh ? call.cookies[this.cookie.name] : undefined;
+    // On errors too: callers that replace their cookies would lose the session otherwise.
+    const session = { [this.cookie.name]: cookie ?? this.cookie.sign(sessionId) };
     try {
       const handler = this.#route(call.method, path);
-      if (
-        call.body instanceof MalformedBody &&
-        typeof handler !== "number" &&
-        !this.#parts.takesMalformed?.(path)
-      )
-        throw new ValidationError([call.body.detail]);
       if (typeof handler === "number")
-        result = new Reply({ status: handler, body: { detail: NO_ROUTE[handler] } });
-      else {
-        const routed = new RoutedCall(call, path, sessionId, rolloutId, tokenCapture);
-        result = this.#rollouts ? this.#rollouts.serve(handler, routed) : handler(routed);
-      }
+        return new Reply({ status: handler, body: { detail: NO_ROUTE[handler] }, cookies: session });
+      if (call.body instanceof MalformedBody && !this.#parts.takesMalformed?.(path))
+        throw new ValidationError([call.body.detail]);
+      const { body, cookies, headers, signal, onStage } = call;
+      const routed = {
+        path,
+        body,
+        cookies,
+        headers,
+        signal,
+        sessionId,
+        rolloutId,
+        tokenCapture,
+        onStage,
+      };
+      const value = await (this.#rollouts ? this.#rollouts.serve(handler, routed) : handler(routed));
+      if (!(value instanceof Reply)) return new Reply({ body: value ?? null, cookies: session });
+      return new Reply({ ...value, cookies: { ...value.cookies, ...session } });
     } catch (error) {
-      receiver.answered(this.#failed(error, call, session));
-      return;
-    }
-    void Promise.resolve(result).then(
-      (value) => receiver.answered(this.#reply(value, call, session)),
-      (error: unknown) => receiver.answered(this.#failed(error, call, session)),
-    );
-  }
-
-  #reply(value: unknown, call: AppCall, session: Cookies): AppReply {
-    try {
-      if (!(value instanceof Reply)) return new SessionReply({ body: value ?? null }, session);
-      const reply = new SessionReply(value, session);
-      value.release();
-      return reply;
-    } catch (error) {
-      return this.#failed(error, call, session);
+      return new Reply({ ...this.#failed(error, call, path), cookies: session });
     }
   }
 
-  #failed(error: unknown, call: AppCall, session: Cookies): AppReply {
+  #failed(error: unknown, { signal }: AppCall, path: string): Partial<Reply> {
     const { name: server, type } = this;
-    const { path } = splitRolloutPrefix(call.path);
-    const { log } = this.#parts;
     try {
-      return new SessionReply(mapError(error, { server, type, path, signal: call.signal, log }), session);
+      return mapError(error, { server, type, path, signal, log: this.#parts.log });
     } catch {
-      // What was thrown cannot even be described; whoever waits for the answer must not wait for ever.
-      return new SessionReply({ status: 500, body: { detail: "Internal Server Error" } }, session);
+      // What was thrown cannot even be described; the caller still gets a reply.
+      return { status: 500, body: { detail: "Internal Server Error" } };
     }
   }
 
-  #unwritable(call: AppCall, error: unknown): AppReply {
+  unwritable(call: AppCall, error: unknown): Reply {
     const { path } = splitRolloutPrefix(call.path);
-    const given = call.cookies[this.cookie.name];
-    const id = this.cookie.read(given);
     const deep = error instanceof RangeError && isTooDeep(call.body);
     const cause = deep
       ? new ValidationError([tooDeep()])
       : new TypeError(`the answer of ${call.method} ${path} is no JSON: ${errorMessage(error)}`);
-    const { name: server, type } = this;
-    const mapped = mapError(cause, { server, type, path, signal: call.signal, log: this.#parts.log });
-    if (id === undefined) return { ...mapped, cookies: {} };
-    return new SessionReply(mapped, SessionCookies.of(this.cookie, id, given));
+    const session = this.cookie.read(call.cookies[this.cookie.name]);
+    const cookies = session && { [this.cookie.name]: this.cookie.sign(session.id) };
+    return new Reply({ ...this.#failed(cause, call, path), ...(cookies && { cookies }) });
   }
 
   /** Loaded when somebody asks: a run never does. */

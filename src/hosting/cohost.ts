@@ -1,11 +1,10 @@
 import { STATUS_CODES } from "node:http";
-import type { LocalServer } from "../calls/direct-call.ts";
 import { Links } from "../calls/link/links.ts";
 import { RunClient } from "../calls/run-client.ts";
 import type { ServerDefinition, ServerType } from "../definitions/definitions.ts";
 import { errorMessage, GymError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
-import type { ServerApp } from "./app.ts";
+import type { RequestHandler, ServerApp } from "./app.ts";
 import { createApp } from "./apps/create-app.ts";
 import { authorTrace } from "./guards/calling-code.ts";
 import { guardExit } from "./guards/exit-guard.ts";
@@ -51,8 +50,8 @@ export interface CoHostOptions {
   newSessionId?: () => string;
   /** Workers of one server sign MCP tokens with the same secret. */
   mcpSecret?: string;
-  /** A worker looks at a request before its app does. */
-  intercept?: (app: ServerApp) => ServerApp;
+  /** Wraps the handling of requests; a worker forwards those of sessions it does not own. */
+  intercept?: (app: ServerApp, handler: RequestHandler) => RequestHandler;
   listen?: boolean;
   /** Told when a server has done what it does before it takes requests. */
   onStarted?: (server: string) => void;
@@ -87,9 +86,13 @@ export class CoHost {
   static async start(options: CoHostOptions): Promise<CoHost> {
     expectShortLives();
     const apps = new Map<string, ServerApp>();
-    const local = new Map<string, LocalServer>();
+    const handlers = new Map<string, RequestHandler>();
     const { addresses, link } = options;
-    const client = new RunClient({ addresses, local, ...(link && { links: new Links(link.sockets) }) });
+    const client = new RunClient({
+      addresses,
+      local: handlers,
+      ...(link && { links: new Links(link.sockets) }),
+    });
     const pool = new VerifyPool();
     const edges: HttpEdge[] = [];
     const host = new CoHost(apps, client, edges, pool, guardExit(codeOf(options)));
@@ -97,7 +100,7 @@ export class CoHost {
       for (const instance of options.instances) {
         const app = await createHostedApp(instance, options, client, pool);
         apps.set(instance.name, app);
-        local.set(instance.name, app);
+        handlers.set(instance.name, decorated(app, options));
       }
       const directory = profileDirectory(options.globalConfig, options.installRoot);
       if (directory !== undefined)
@@ -117,10 +120,10 @@ export class CoHost {
       if (options.listen !== false) {
         const allowedHosts = allowedHostsOf(options.globalConfig);
         for (const instance of options.instances) {
-          const app = apps.get(instance.name);
-          if (app) edges.push(await listen(app, instance, allowedHosts));
+          const handler = handlers.get(instance.name);
+          if (handler) edges.push(await listen(handler, instance, allowedHosts));
         }
-        if (link?.socketPath && apps.size > 0) host.#link = await LinkEdge.listen(apps, link.socketPath);
+        if (link?.socketPath && apps.size > 0) host.#link = await LinkEdge.listen(handlers, link.socketPath);
       }
       return host;
     } catch (error) {
@@ -157,7 +160,7 @@ async function createHostedApp(
 ): Promise<ServerApp> {
   const definition = instance.definition ?? (await loadDefinition(instance.code.entry, options.installRoot));
   const log = options.logger(instance.name);
-  const app = createApp(
+  return createApp(
     definition,
     {
       name: instance.name,
@@ -189,9 +192,20 @@ async function createHostedApp(
       ...(options.mcpSecret !== undefined && { mcpSecret: options.mcpSecret }),
     },
   );
-  const watched = options.monitor ? watchLoop(app, options.monitor, options.watchdog) : app;
-  if (options.globalConfig["uvicorn_logging_show_200_ok"] === true) logAccess(watched, log);
-  return options.intercept ? options.intercept(watched) : watched;
+}
+
+/** What stands between callers and the app. Callers in this process pass through it too. */
+function decorated(app: ServerApp, options: CoHostOptions): RequestHandler {
+  const { monitor, watchdog, globalConfig, logger, intercept } = options;
+  let handler: RequestHandler = app;
+  if (monitor) handler = watchLoop(handler, monitor, watchdog);
+  if (globalConfig["uvicorn_logging_show_200_ok"] === true) handler = logAccess(handler, logger(app.name));
+  return intercept ? intercept(app, handler) : handler;
+}
+
+/** The same handler with another `handle`. */
+function wrapped(inner: RequestHandler, handle: RequestHandler["handle"]): RequestHandler {
+  return { name: inner.name, handle, unwritable: (call, error) => inner.unwritable(call, error) };
 }
 
 /** What goes wrong in the code of a server is told with its name and place. */
@@ -206,40 +220,36 @@ async function startApp(app: ServerApp): Promise<void> {
   }
 }
 
-/** Says what was asked and answered, also by callers in this process. */
-function logAccess(app: ServerApp, log: Logger): void {
-  const serve = app.serve.bind(app);
-  app.serve = (call, receiver) =>
-    serve(call, {
-      answered(reply) {
-        receiver.answered(reply);
-        const { status } = reply;
-        log.info(`"${call.method} ${call.path}" ${status} ${STATUS_CODES[status] ?? ""}`.trimEnd());
-      },
-      failed: (error) => receiver.failed(error),
-    });
+function logAccess(inner: RequestHandler, log: Logger): RequestHandler {
+  return wrapped(inner, async (call) => {
+    const reply = await inner.handle(call);
+    log.info(`"${call.method} ${call.path}" ${reply.status} ${STATUS_CODES[reply.status] ?? ""}`.trimEnd());
+    return reply;
+  });
 }
 
-/** Measures how long each handler holds the event loop, so that lag has a name. */
-function watchLoop(app: ServerApp, monitor: LoopMonitor, watchdog: Watchdog | undefined): ServerApp {
-  const serve = app.serve.bind(app);
-  const number = watchdog?.numberOf(app.name) ?? 0;
+/** Measures how long each handler holds the event loop, so that lag can be attributed to a server. */
+function watchLoop(
+  inner: RequestHandler,
+  monitor: LoopMonitor,
+  watchdog: Watchdog | undefined,
+): RequestHandler {
+  const number = watchdog?.numberOf(inner.name) ?? 0;
   const onRest = watchdog && (() => watchdog.leave());
-  app.serve = (call, receiver) => {
+  return wrapped(inner, (call) => {
     watchdog?.enter(number);
-    monitor.began(app.name, call.path, onRest);
-    serve(call, receiver);
-  };
-  return app;
+    monitor.began(inner.name, call.path, onRest);
+    return inner.handle(call);
+  });
 }
 
 function listen(
-  app: ServerApp,
+  handler: RequestHandler,
   instance: HostedInstance,
   allowedHosts: readonly string[],
 ): Promise<HttpEdge> {
   const { max_body_mb: limit } = withHostSettings(instance, instance.config);
-  return HttpEdge.listen(app, {
+  return HttpEdge.listen(handler, {
     host: instance.host,
     port: instance.port,
     allowedHosts,

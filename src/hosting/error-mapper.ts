@@ -1,7 +1,7 @@
 import type { FailureInfo, ServerCallError } from "../calls/call-errors.ts";
 import type { ServerType } from "../definitions/definitions.ts";
 import type { HttpError } from "../definitions/errors.ts";
-import type { AppReply } from "../definitions/reply.ts";
+import type { Reply } from "../definitions/reply.ts";
 import { errorMessage } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import { isProviderError, type ProviderError } from "../model-endpoint/provider-error.ts";
@@ -12,6 +12,9 @@ import { isTooDeep } from "./nesting.ts";
 /** Error texts are read by models and people: the first part says it. */
 const MAX_ERROR_TEXT = 2_000;
 
+/** Status, body and headers of an error response. */
+type ErrorReply = Pick<Reply, "status" | "body"> & Partial<Pick<Reply, "headers">>;
+
 interface ErrorContext {
   server: string;
   type?: ServerType;
@@ -21,7 +24,7 @@ interface ErrorContext {
 }
 
 /** Turns whatever a handler threw into a status and a body; the only place where error answers are made. */
-export function mapError(error: unknown, context: ErrorContext): Omit<AppReply, "cookies"> {
+export function mapError(error: unknown, context: ErrorContext): ErrorReply {
   const reply = replyTo(error, context);
   const told = context.type === "responses_api_models" ? withLibraryError(reply, error) : reply;
   return { ...told, body: redactBody(told.body) };
@@ -39,7 +42,7 @@ function redactBody(body: unknown): unknown {
   };
 }
 
-function replyTo(error: unknown, context: ErrorContext): Omit<AppReply, "cookies"> {
+function replyTo(error: unknown, context: ErrorContext): ErrorReply {
   // A server file may bring its own copy of the package: errors are told apart by code, not by class.
   const code = error instanceof Error ? (error as { code?: unknown }).code : undefined;
   if (code === "VALIDATION_FAILED") {
@@ -76,7 +79,7 @@ function echoable(detail: ErrorDetail): ErrorDetail {
   return isTooDeep(detail.input) ? { ...detail, input: "(nested too deeply to be shown)" } : detail;
 }
 
-function mapHttpError(error: HttpError): Omit<AppReply, "cookies"> {
+function mapHttpError(error: HttpError): ErrorReply {
   const body: Record<string, unknown> = { detail: error.detail };
   if (error.failure) body["error"] = error.failure;
   const { status, retryAfterSeconds } = error;
@@ -85,7 +88,7 @@ function mapHttpError(error: HttpError): Omit<AppReply, "cookies"> {
 }
 
 /** The client libraries of the model APIs look for type and message under `error`, and for a type beside it. */
-function withLibraryError(reply: Omit<AppReply, "cookies">, error: unknown): Omit<AppReply, "cookies"> {
+function withLibraryError(reply: ErrorReply, error: unknown): ErrorReply {
   if (typeof reply.body !== "object" || reply.body === null) return reply;
   const body = reply.body as Record<string, unknown>;
   const type = LIBRARY_TYPES[reply.status] ?? "api_error";
@@ -107,20 +110,20 @@ const LIBRARY_TYPES: Readonly<Record<number, string>> = {
 };
 
 /** A model server has tried again as often as its budget allows: client libraries that ask must not do so once more. */
-function mapProviderError(error: ProviderError): Omit<AppReply, "cookies"> {
+function mapProviderError(error: ProviderError): ErrorReply {
   const headers: Record<string, string> = { "x-should-retry": "false" };
   if (error.retryAfterMs !== undefined) headers["retry-after"] = String(Math.ceil(error.retryAfterMs / 1000));
   return { ...failure(error.status, error.failure), headers };
 }
 
 /** An error of another server keeps its status and root cause; a wrapper would hide what the user has to know. */
-function mapCallError(error: ServerCallError): Omit<AppReply, "cookies"> {
+function mapCallError(error: ServerCallError): ErrorReply {
   const { info } = error;
   const status = error.status === undefined ? 502 : error.status >= 400 ? error.status : 502;
   return failure(status, info);
 }
 
-function failure(status: number, info: FailureInfo): Omit<AppReply, "cookies"> {
+function failure(status: number, info: FailureInfo): ErrorReply {
   return { status, body: { detail: info.message, error: info } };
 }
 

@@ -1,11 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { parseCookieHeader } from "../calls/cookies.ts";
-import type { AppReply } from "../definitions/reply.ts";
+import { Reply } from "../definitions/reply.ts";
 import { errorMessage, GymError } from "../errors.ts";
 import { type GuardOptions, jsonRefusalOf } from "../request-guard.ts";
-import type { ServerApp } from "./app.ts";
-import { EdgeCall } from "./edge-call.ts";
+import type { AppCall, RequestHandler } from "./app.ts";
 import { parseBody } from "./parse-body.ts";
 import { plainText } from "./reply-text.ts";
 import { SESSION_COOKIE_ATTRIBUTES } from "./session-cookie.ts";
@@ -36,12 +35,12 @@ export interface HttpEdgeOptions {
 /** A server reachable over HTTP. On `node:http` itself: nothing here needs a router, and a framework would double the time to start. */
 export class HttpEdge {
   readonly #server: Server;
-  readonly #app: ServerApp;
+  readonly #app: RequestHandler;
   readonly #bodyLimit: number;
   readonly #guard: GuardOptions;
-  readonly #inFlight = new Set<EdgeCall>();
+  readonly #inFlight = new Set<AbortController>();
 
-  private constructor(app: ServerApp, options: HttpEdgeOptions) {
+  private constructor(app: RequestHandler, options: HttpEdgeOptions) {
     const { bodyLimitBytes = DEFAULT_BODY_LIMIT_BYTES } = options;
     const { headersTimeoutMs = HEADERS_TIMEOUT_MS, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
     this.#app = app;
@@ -58,7 +57,7 @@ export class HttpEdge {
   }
 
   /** Listens; a port that is taken is an error that says so. */
-  static async listen(app: ServerApp, options: HttpEdgeOptions): Promise<HttpEdge> {
+  static async listen(app: RequestHandler, options: HttpEdgeOptions): Promise<HttpEdge> {
     const edge = new HttpEdge(app, options);
     const { host, port } = options;
     try {
@@ -133,17 +132,22 @@ export class HttpEdge {
 
   /** The rest of the body stays unread, so the connection is closed. */
   #refuse(response: ServerResponse, status: number, detail: string): void {
-    void send(response, { status, body: { detail }, headers: { connection: "close" }, cookies: {} });
+    void send(response, new Reply({ status, body: { detail }, headers: { connection: "close" } }));
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse, text: string): Promise<void> {
-    const call = new EdgeCall(request.method ?? "GET", pathOf(request.url ?? "/"), parseBody(text), {
+    const controller = new AbortController();
+    const call: AppCall = {
+      method: request.method ?? "GET",
+      path: pathOf(request.url ?? "/"),
+      body: parseBody(text),
       cookies: parseCookieHeader(request.headers.cookie),
       headers: request.headers,
-    });
-    this.#inFlight.add(call);
+      signal: controller.signal,
+    };
+    this.#inFlight.add(controller);
     const onClose = () => {
-      if (!response.writableEnded) call.abort(new Error("the caller closed the connection"));
+      if (!response.writableEnded) controller.abort(new Error("the caller closed the connection"));
     };
     response.on("close", onClose);
     try {
@@ -154,7 +158,7 @@ export class HttpEdge {
       else await send(response, this.#app.unwritable(call, error));
     } finally {
       response.off("close", onClose);
-      this.#inFlight.delete(call);
+      this.#inFlight.delete(controller);
     }
   }
 }
@@ -208,7 +212,7 @@ const REFUSALS: Readonly<Record<string, readonly [number, string, string]>> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, "Request Timeout", "the request did not arrive in time"],
 };
 
-async function send(response: ServerResponse, reply: AppReply): Promise<void> {
+async function send(response: ServerResponse, reply: Reply): Promise<void> {
   const cookies: string[] = [];
   for (const name in reply.cookies)
     cookies.push(`${name}=${reply.cookies[name]}${SESSION_COOKIE_ATTRIBUTES}`);

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Links } from "../calls/link/links.ts";
 import { RunClient } from "../calls/run-client.ts";
+import { Reply } from "../definitions/reply.ts";
 import { silentLogger } from "../logger.ts";
 import { ServerApp } from "./app.ts";
 import { HttpEdge } from "./http-edge.ts";
@@ -91,21 +92,20 @@ describe("a call to another process", () => {
   it("passes on a text with line breaks as it is", async () => {
     const app = demoApp();
     const handle = app.handle.bind(app);
-    app.handle = async (call) => ({ ...(await handle(call)), raw: '{\n  "a": 1\n}\n', cookies: {} });
+    app.handle = async (call) => new Reply({ ...(await handle(call)), raw: '{\n  "a": 1\n}\n', cookies: {} });
     const { client } = await linked({ app });
     expect((await client.get("demo", "/")).text()).toBe('{\n  "a": 1\n}\n');
   });
 
   it("joins what a handler streams", async () => {
     const app = demoApp();
-    app.handle = async () => ({
-      status: 200,
-      cookies: {},
-      stream: (async function* () {
-        yield "data: 1\n\n";
-        yield "data: 2\n\n";
-      })(),
-    });
+    app.handle = async () =>
+      new Reply({
+        stream: (async function* () {
+          yield "data: 1\n\n";
+          yield "data: 2\n\n";
+        })(),
+      });
     const { client } = await linked({ app });
     expect((await client.post("demo", "/any", {})).text()).toBe("data: 1\n\ndata: 2\n\n");
   });
@@ -118,7 +118,7 @@ describe("a call to another process", () => {
     expect((await client.post("demo", "/nowhere", {})).status).toBe(404);
     const deep: unknown[] = [];
     const app = demoApp();
-    app.handle = async () => ({ status: 200, cookies: {}, body: endless(deep) });
+    app.handle = async () => new Reply({ body: endless(deep) });
     const unwritable = await (await linkedAgain(app)).post("demo", "/any", {});
     expect(unwritable.status).toBe(500);
     expect(unwritable.json()).toContain("TypeError('the answer of POST /any is no JSON: Converting circular");
@@ -128,7 +128,7 @@ describe("a call to another process", () => {
     const app = demoApp();
     app.handle = async ({ body }) => {
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 20));
-      return { status: 200, body, cookies: {} };
+      return new Reply({ body });
     };
     const { client } = await linked({ app });
     const long = "x".repeat(3_000);

@@ -2,25 +2,24 @@ import { rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { FrameSocket } from "../calls/link/frame-socket.ts";
 import { type CallHead, MAX_MESSAGE_BYTES, type ReplyHead } from "../calls/link/messages.ts";
-import type { AppReply } from "../definitions/reply.ts";
-import type { ServerApp } from "./app.ts";
-import { EdgeCall } from "./edge-call.ts";
+import { Reply } from "../definitions/reply.ts";
+import type { AppCall, RequestHandler } from "./app.ts";
 import { parseBody } from "./parse-body.ts";
 import { replyText } from "./reply-text.ts";
 
 /** Answers the other processes of the run, for all servers of this one, on a socket only this user can open. */
 export class LinkEdge {
-  readonly #apps: ReadonlyMap<string, ServerApp>;
+  readonly #apps: ReadonlyMap<string, RequestHandler>;
   readonly #server: Server;
   readonly #callers = new Set<FrameSocket>();
 
-  private constructor(apps: ReadonlyMap<string, ServerApp>) {
+  private constructor(apps: ReadonlyMap<string, RequestHandler>) {
     this.#apps = apps;
     this.#server = createServer((socket) => this.#welcome(socket));
     this.#server.unref();
   }
 
-  static async listen(apps: ReadonlyMap<string, ServerApp>, socketPath: string): Promise<LinkEdge> {
+  static async listen(apps: ReadonlyMap<string, RequestHandler>, socketPath: string): Promise<LinkEdge> {
     const edge = new LinkEdge(apps);
     // A server that was killed and started again finds its own.
     rmSync(socketPath, { force: true });
@@ -37,7 +36,7 @@ export class LinkEdge {
   }
 
   #welcome(socket: Socket): void {
-    const running = new Map<number, EdgeCall>();
+    const running = new Map<number, AbortController>();
     const frames = new FrameSocket(socket, MAX_MESSAGE_BYTES, {
       received: (head, text) => {
         const call = head as CallHead | readonly [id: number];
@@ -54,15 +53,17 @@ export class LinkEdge {
 
   async #answer(
     frames: FrameSocket,
-    running: Map<number, EdgeCall>,
+    running: Map<number, AbortController>,
     [id, server, method, path, cookies, headers]: CallHead,
     text: string,
   ): Promise<void> {
     const app = this.#apps.get(server);
-    const call = new EdgeCall(method, path, parseBody(text), { cookies, headers });
-    let reply: AppReply = { status: 404, body: { detail: "Not Found" }, cookies: {} };
+    const controller = new AbortController();
+    const { signal } = controller;
+    const call: AppCall = { method, path, body: parseBody(text), cookies, headers, signal };
+    let reply = new Reply({ status: 404, body: { detail: "Not Found" } });
     let answer: string;
-    running.set(id, call);
+    running.set(id, controller);
     try {
       if (app) reply = await app.handle(call);
       answer = await replyText(reply);

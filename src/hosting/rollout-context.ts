@@ -1,5 +1,4 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { keepContexts } from "../calls/contexts.ts";
 import { idInRow, isRolloutId } from "../wire/rollout-id.ts";
 import type { Handler, RouteCall } from "./app.ts";
 
@@ -9,10 +8,6 @@ const ROW_ROUTES = new Set(["/run", "/verify"]);
 /** Knows which rollout the running code works for. Made only for observed runs: following calls around has a price. */
 export class RolloutContext {
   readonly #storage = new AsyncLocalStorage<string>();
-
-  constructor() {
-    keepContexts();
-  }
 
   get current(): string | undefined {
     return this.#storage.getStore();

@@ -63,11 +63,10 @@ describe("ServerApp", () => {
       sessionAffinity({ index, count: 2, socketDirectory, mcpSecret: "" }),
     );
     try {
-      const apps = workers.map((worker) =>
-        worker.intercept(
-          appOf({ "/x": () => ({ ok: true }) }, { newSessionId: () => worker.newSessionId() }),
-        ),
-      );
+      const apps = workers.map((worker) => {
+        const app = appOf({ "/x": () => ({ ok: true }) }, { newSessionId: () => worker.newSessionId() });
+        return worker.intercept(app, app);
+      });
       for (const worker of workers) await worker.listen();
       const first = await apps[1]?.handle(call());
       const cookies = { ...first?.cookies };
@@ -80,7 +79,7 @@ describe("ServerApp", () => {
     }
   });
 
-  it("knows the rollout in what a handler does when its time is up, although one timer serves all", async () => {
+  it("knows the rollout in what a handler does when its time is up", async () => {
     const rollouts = new RolloutContext();
     const local = new Map<string, ServerApp>();
     const run = new RunClient({ addresses: new Map(), local });

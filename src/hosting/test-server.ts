@@ -1,6 +1,5 @@
 import { type Cookies, mergeCookies, NO_COOKIES } from "../calls/cookies.ts";
-import { type LocalServer, serverOf } from "../calls/direct-call.ts";
-import { RunClient } from "../calls/run-client.ts";
+import { type LocalServer, RunClient } from "../calls/run-client.ts";
 import type { ServerDefinition } from "../definitions/definitions.ts";
 import { silentLogger } from "../logger.ts";
 import type { JsonObject } from "../python/json/json-object.ts";
@@ -129,10 +128,12 @@ export async function createTestServer(
 }
 
 function scripted(server: ScriptedServer): LocalServer {
-  return serverOf(async ({ path, body }) => {
-    const answer = await server(path, JSON.parse(JSON.stringify(body ?? null)));
-    const { status, body: inner } = (answer ?? {}) as { status?: unknown; body?: unknown };
-    const withStatus = typeof status === "number" && inner !== undefined;
-    return { status: withStatus ? status : 200, body: withStatus ? inner : answer, cookies: NO_COOKIES };
-  });
+  return {
+    async handle({ path, body }) {
+      const answer = await server(path, JSON.parse(JSON.stringify(body ?? null)));
+      const { status, body: inner } = (answer ?? {}) as { status?: unknown; body?: unknown };
+      const withStatus = typeof status === "number" && inner !== undefined;
+      return { status: withStatus ? status : 200, body: withStatus ? inner : answer, cookies: NO_COOKIES };
+    },
+  };
 }

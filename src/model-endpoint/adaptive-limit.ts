@@ -1,5 +1,4 @@
 import { steadyNow } from "../calls/steady-clock.ts";
-import type { StopSignal } from "../calls/stop-signal.ts";
 import { LatencyWindow } from "./latency-window.ts";
 import type { ProviderError } from "./provider-error.ts";
 import { Waiters } from "./waiters.ts";
@@ -36,7 +35,7 @@ export interface CallLimit {
   /** What the endpoint said when it last asked to slow down. */
   readonly lastRefusal: ProviderError | undefined;
   tryEnter(): Slot | undefined;
-  enter(signal: StopSignal | undefined, giveUpAt: number, maxPauseMs?: number): Promise<Slot | undefined>;
+  enter(signal: AbortSignal | undefined, giveUpAt: number, maxPauseMs?: number): Promise<Slot | undefined>;
   leave(slot: Slot, result: SlotResult): void;
 }
 
@@ -124,7 +123,7 @@ export class AdaptiveLimit implements CallLimit {
    * left alone for longer than `maxPauseMs`.
    */
   async enter(
-    signal: StopSignal | undefined,
+    signal: AbortSignal | undefined,
     giveUpAt: number,
     maxPauseMs = Number.POSITIVE_INFINITY,
   ): Promise<Slot | undefined> {

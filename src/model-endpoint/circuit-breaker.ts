@@ -1,5 +1,4 @@
 import { steadyNow } from "../calls/steady-clock.ts";
-import type { StopSignal } from "../calls/stop-signal.ts";
 import type { ProviderError } from "./provider-error.ts";
 import { Waiters } from "./waiters.ts";
 
@@ -24,7 +23,7 @@ export interface BreakerEvents {
 }
 
 export interface PassOptions {
-  signal?: StopSignal | undefined;
+  signal?: AbortSignal | undefined;
   giveUpAt: number;
   longestOutageMs: number;
 }

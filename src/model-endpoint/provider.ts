@@ -1,7 +1,7 @@
-import { nextDelay, type RetryBudget, sleep } from "../calls/retry.ts";
+import { sleep } from "../calls/deadline.ts";
+import { nextDelay, type RetryBudget } from "../calls/retry.ts";
 import { Semaphore } from "../calls/semaphore.ts";
 import { steadyNow } from "../calls/steady-clock.ts";
-import type { StopSignal } from "../calls/stop-signal.ts";
 import { errorMessage } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import { dumpsCompact } from "../python/json/json-dumps.ts";
@@ -57,7 +57,7 @@ export interface ProviderCall<T> {
   body?: Readonly<Record<string, unknown>>;
   /** The body as text, for callers that have written it already. */
   rawBody?: string;
-  signal: StopSignal;
+  signal: AbortSignal;
   /** Makes the result out of the parsed body; a ValidationError or ConversionError means that the answer is unusable. */
   read(body: unknown, reply: AttemptReply): T;
   /** Whether the body is parsed without loss: integers beyond 2^53 as bigint, `1.0` as a float. */

@@ -1,6 +1,5 @@
 import { ConnectionPool } from "../calls/connection-pool.ts";
 import type { HttpAnswer } from "../calls/http1/exchange.ts";
-import type { StopSignal } from "../calls/stop-signal.ts";
 import { GymError } from "../errors.ts";
 import { MOST_CONCURRENT } from "./adaptive-limit.ts";
 import { processWide } from "./process-wide.ts";
@@ -17,7 +16,7 @@ export interface Attempt {
   method: "GET" | "POST";
   headers: Readonly<Record<string, string>>;
   body?: string | undefined;
-  signal: StopSignal;
+  signal: AbortSignal;
   /** From the start to the last byte received; null: as long as the signal allows. */
   timeoutMs: number | null;
   maxResponseBytes: number;

@@ -1,5 +1,4 @@
-import { LONGEST_TIMER_MS } from "../calls/longest-timer.ts";
-import type { StopSignal } from "../calls/stop-signal.ts";
+import { LONGEST_TIMER_MS } from "../calls/deadline.ts";
 
 /** Callers that wait in line for something to change; each gives up by its signal or its deadline. */
 export class Waiters {
@@ -10,7 +9,7 @@ export class Waiters {
   }
 
   /** Resolves with what it is woken with, false when the time is over; throws the signal's reason. */
-  wait(signal: StopSignal | undefined, milliseconds = Number.POSITIVE_INFINITY): Promise<boolean> {
+  wait(signal: AbortSignal | undefined, milliseconds = Number.POSITIVE_INFINITY): Promise<boolean> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);
       const end = () => {

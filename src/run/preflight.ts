@@ -1,7 +1,6 @@
 import { lookup } from "node:dns/promises";
-import { withDeadline } from "../calls/deadline.ts";
+import { sleep, withDeadline } from "../calls/deadline.ts";
 import { requestOnce } from "../calls/http-pools.ts";
-import { sleep } from "../calls/retry.ts";
 import { ConfigError } from "../config/errors.ts";
 import type { ResolvedConfig } from "../config/resolve.ts";
 import { providerMessage } from "../model-endpoint/read-failure.ts";

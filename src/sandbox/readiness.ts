@@ -1,5 +1,4 @@
-import { Deadline } from "../calls/deadline.ts";
-import { sleep } from "../calls/retry.ts";
+import { Deadline, sleep } from "../calls/deadline.ts";
 import { SandboxNotReadyError } from "./errors.ts";
 import type { SandboxExecResult } from "./provider.ts";
 import type { ProbeSettings } from "./provider-settings.ts";

@@ -4,8 +4,8 @@ import path from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { type Dispatcher, request } from "undici";
-import { Deadline } from "../calls/deadline.ts";
-import { nextDelay, type RetryBudget, retryAfterMs, sleep } from "../calls/retry.ts";
+import { Deadline, sleep } from "../calls/deadline.ts";
+import { nextDelay, type RetryBudget, retryAfterMs } from "../calls/retry.ts";
 import { errorMessage } from "../errors.ts";
 import { SandboxOperationError, SandboxTransferError } from "./errors.ts";
 

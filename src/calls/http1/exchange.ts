@@ -1,5 +1,3 @@
-import type { StopSignal } from "../stop-signal.ts";
-import { type LimitChain, type Limited, limitTime, unlimitTime } from "../time-limits.ts";
 import type { ResponseHeaders } from "./response-head.ts";
 
 export interface ExchangeRequest {
@@ -8,7 +6,7 @@ export interface ExchangeRequest {
   path: string;
   headers: Readonly<Record<string, string>>;
   body?: string | undefined;
-  signal?: StopSignal | undefined;
+  signal?: AbortSignal | undefined;
   /** From the start to the last byte received; null: as long as the signal allows. */
   timeoutMs?: number | null;
   /** What is thrown when that time is over. */
@@ -35,17 +33,14 @@ export interface ExchangeWorker {
  * One request, from the moment it is made until its answer is there or will not come. It hears itself that it is given up or that its
  * time is over: thousands wait at a time, and a timer and functions for each would be moved by the garbage collector with them.
  */
-export class Exchange implements Limited {
+export class Exchange {
   readonly request: ExchangeRequest;
   worker: ExchangeWorker | undefined;
   wasResent = false;
   readonly #resolve: (answer: HttpAnswer) => void;
   readonly #reject: (error: unknown) => void;
   #isOver = false;
-  dueAt = 0;
-  chain: LimitChain | undefined;
-  before: Limited | undefined;
-  after: Limited | undefined;
+  readonly #timer: NodeJS.Timeout | undefined;
 
   constructor(
     request: ExchangeRequest,
@@ -57,7 +52,8 @@ export class Exchange implements Limited {
     this.#reject = reject;
     const { signal, timeoutMs } = request;
     signal?.addEventListener("abort", this);
-    if (timeoutMs !== null && timeoutMs !== undefined) limitTime(this, timeoutMs);
+    if (timeoutMs !== null && timeoutMs !== undefined)
+      this.#timer = setTimeout(() => this.#timeIsUp(), timeoutMs);
   }
 
   get isOver(): boolean {
@@ -77,7 +73,7 @@ export class Exchange implements Limited {
     this.#giveUp(this.request.signal?.reason);
   }
 
-  timeIsUp(): void {
+  #timeIsUp(): void {
     const { timeoutMs, late } = this.request;
     this.#giveUp(late?.(timeoutMs ?? 0) ?? new Error(`no answer within ${timeoutMs} ms`));
   }
@@ -92,7 +88,7 @@ export class Exchange implements Limited {
   #end(): boolean {
     if (this.#isOver) return false;
     this.#isOver = true;
-    unlimitTime(this);
+    clearTimeout(this.#timer);
     this.request.signal?.removeEventListener("abort", this);
     return true;
   }

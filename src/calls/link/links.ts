@@ -1,7 +1,6 @@
 import { connect } from "node:net";
 import type { Cookies } from "../cookies.ts";
 import { NO_COOKIES } from "../cookies.ts";
-import type { StopSignal } from "../stop-signal.ts";
 import { FrameSocket } from "./frame-socket.ts";
 import { type CallHead, MAX_MESSAGE_BYTES, type ReplyHead } from "./messages.ts";
 
@@ -17,7 +16,7 @@ export interface LinkCall {
   body: string;
   cookies?: Cookies | undefined;
   headers?: Readonly<Record<string, string>> | undefined;
-  signal?: StopSignal | undefined;
+  signal?: AbortSignal | undefined;
 }
 
 export interface LinkReply {

@@ -1,14 +1,12 @@
 import type { Cookies } from "../../calls/cookies.ts";
 import { callServer } from "../../calls/server-client.ts";
 import type { ServerContext } from "../../calls/server-context.ts";
-import type { StopSignal } from "../../calls/stop-signal.ts";
 import type { AgentDefinition, AgentReply, RolloutScope } from "../../definitions/define-agent.ts";
 import { Reply } from "../../definitions/reply.ts";
 import { type StandardRunConfig, standardRun } from "../../definitions/standard-run.ts";
 import { materializeResponse } from "../../wire/schemas/materialize.ts";
 import { parseCreateParams, type ResponseCreateParams } from "../../wire/schemas/responses.ts";
 import { classNameOf, type Handler, ServerApp } from "../app.ts";
-import { withSignal } from "../lazy-scope.ts";
 import { attributionOf, rolloutScopeOfPath, rolloutScopeOfRow } from "../rollout-scope.ts";
 import { requireBody, requireFields, requireObject } from "./resources-app.ts";
 import { agentNotes } from "./route-notes.ts";
@@ -29,17 +27,15 @@ export function createAgentApp(
 
   const respond = (
     params: ResponseCreateParams,
-    stop: StopSignal,
+    signal: AbortSignal,
     cookies: Cookies,
     rollout: RolloutScope,
   ): Promise<AgentReply> =>
-    options.responses(
-      withSignal({ config: context.config, server: context, params, rollout, state, cookies, stop }),
-    );
+    options.responses({ config: context.config, server: context, params, rollout, state, cookies, signal });
 
   const responses: Handler = async (call) => {
     const params = parseCreateParams(requireBody(call.body), ["body"]);
-    const reply = await respond(params, call.stop, call.cookies, rolloutScopeOfPath(call));
+    const reply = await respond(params, call.signal, call.cookies, rolloutScopeOfPath(call));
     return new Reply({ body: materializeResponse(reply.response), cookies: reply.cookies });
   };
 
@@ -47,20 +43,20 @@ export function createAgentApp(
     const row = requireObject(call.body);
     requireFields(row, "responses_create_params");
     const params = parseCreateParams(row["responses_create_params"], ["body", "responses_create_params"]);
-    const { stop, cookies } = call;
+    const { signal, cookies } = call;
     const rollout = rolloutScopeOfRow(row, attribution, call.onStage);
-    const args = withSignal({
+    const args = {
       config: context.config,
       server: context,
-      stop,
+      signal,
       cookies,
       row,
       params,
       rollout,
       state,
-      respond: (own: ResponseCreateParams, ownCookies: Cookies, ownStop: StopSignal = stop) =>
-        respond(own, ownStop, ownCookies, rollout),
-    });
+      respond: (own: ResponseCreateParams, ownCookies: Cookies, ownSignal: AbortSignal = signal) =>
+        respond(own, ownSignal, ownCookies, rollout),
+    };
     return options.run ? options.run(args) : standardRun(args);
   };
 

@@ -39,10 +39,9 @@ export function createGymnasiumApp(
     parseCreateParams(params, ["body", "responses_create_params"]);
     return parseWith(options.row, row, ["body"]);
   };
-  const scope = ({ sessionId, signal, stop }: RouteCall) => ({
+  const scope = ({ sessionId, signal }: RouteCall) => ({
     sessionId,
     signal,
-    stop,
     config: context.config,
     server: context,
   });

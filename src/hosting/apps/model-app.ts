@@ -29,7 +29,6 @@ import {
 import { encodeSse, type SseEvent } from "../../wire/stream/sse.ts";
 import type { Dialect } from "../../wire/stream/stream-outcome.ts";
 import { classNameOf, type Handler, MalformedBody, type RouteCall, ServerApp } from "../app.ts";
-import { withSignal } from "../lazy-scope.ts";
 import { ModelCapture } from "../model-capture/model-capture.ts";
 import { countTokensRoute, modelsRoute } from "./model-info.ts";
 import { requireObject } from "./resources-app.ts";
@@ -99,19 +98,19 @@ class ModelBackend {
 
   /** What a handler gets of a call. */
   scope<Params>(call: RouteCall, params: Params) {
-    const { stop, sessionId, headers } = call;
+    const { signal, sessionId, headers } = call;
     const rolloutId = call.rolloutId ?? headers[ROLLOUT_HEADER];
-    return withSignal({
+    return {
       params,
       config: this.#server.config,
       server: this.#server,
       state: this.state as never,
-      stop,
+      signal,
       sessionId,
       headers,
       rolloutId: typeof rolloutId === "string" ? rolloutId : undefined,
       onLoss: this.onLoss,
-    });
+    };
   }
 
   readonly onLoss = (loss: Loss): void => this.losses.report(loss);

@@ -16,7 +16,6 @@ import { materializeCreateParams, materializeResponse } from "../../wire/schemas
 import { parseCreateParams, parseResponse } from "../../wire/schemas/responses.ts";
 import { ValidationError, zodDetail } from "../../wire/schemas/validation.ts";
 import { type AppParts, classNameOf, type Handler, type RouteCall, ServerApp } from "../app.ts";
-import { withSignal } from "../lazy-scope.ts";
 import { McpExposure } from "../mcp/mcp.ts";
 import { SessionStore, sessionLimits } from "../sessions.ts";
 import { resourcesNotes } from "./route-notes.ts";
@@ -134,13 +133,13 @@ class SessionState {
         throw new HttpError(409, "This session has no state: call /seed_session first and keep its cookie.");
       }
     }
-    return withSignal({
+    return {
       session: session as never,
       sessionId,
-      stop: call.stop,
+      signal: call.signal,
       config: this.#context.config,
       server: this.#context,
-    });
+    };
   }
 }
 
@@ -149,10 +148,8 @@ function seedHandler(options: Options, context: Context, state: SessionState): H
     const body = requireObject(call.body);
     const session = await state.create(body, call);
     if (!options.seedReply) return {};
-    const { sessionId, stop } = call;
-    return options.seedReply(
-      withSignal({ body, session, sessionId, stop, config: context.config, server: context }),
-    );
+    const { sessionId, signal } = call;
+    return options.seedReply({ body, session, sessionId, signal, config: context.config, server: context });
   };
 }
 

@@ -8,7 +8,7 @@ import { HttpError } from "../../definitions/errors.ts";
 import { Reply } from "../../definitions/reply.ts";
 import { GymError } from "../../errors.ts";
 import type { JsonObject } from "../../python/json/json-object.ts";
-import { type AppParts, callWith, type Handler, type RouteCall } from "../app.ts";
+import type { AppParts, Handler, RouteCall } from "../app.ts";
 import { jsonSchemaOf } from "../apps/openapi.ts";
 import { mapError } from "../error-mapper.ts";
 import { refusalOf } from "./mcp-messages.ts";
@@ -72,7 +72,7 @@ export class McpExposure {
     };
     post["/verify"] = async (call) => {
       const { body, restored } = stripToolNames(call.body, this.#parts.name);
-      const reply = (await verify(callWith(call, { body }))) as JsonObject;
+      const reply = (await verify({ ...call, body })) as JsonObject;
       return restored.size === 0 ? reply : restoreToolNames(reply, restored);
     };
     post["/mcp"] = (call) => this.#serve(call);
@@ -128,7 +128,7 @@ export class McpExposure {
     }
     const { fallback } = this.#parts;
     for (const tool of (fallback && this.#options.fallbackTool?.list?.(config)) || []) {
-      if (fallback) add({ ...tool, call: (call) => fallback(callWith(call, { path: `/${tool.name}` })) });
+      if (fallback) add({ ...tool, call: (call) => fallback({ ...call, path: `/${tool.name}` }) });
     }
     return tools;
   }
@@ -218,11 +218,11 @@ export class McpExposure {
   async #withinLimit(tool: McpTool, input: unknown, sessionId: string, call: RouteCall): Promise<unknown> {
     const path = `/${tool.name}`;
     const limitMs = this.#limitMs;
-    if (limitMs === null) return tool.call(callWith(call, { path, body: input, sessionId }));
+    if (limitMs === null) return tool.call({ ...call, path, body: input, sessionId });
     const deadline = new Deadline(limitMs, call.signal);
     try {
       const { signal } = deadline;
-      const own = callWith(call, { path, body: input, sessionId, signal, stop: deadline });
+      const own = { ...call, path, body: input, sessionId, signal };
       return await deadline.race(Promise.resolve(tool.call(own)));
     } catch (error) {
       if (!deadline.passed) throw error;

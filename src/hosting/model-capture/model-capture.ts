@@ -14,7 +14,7 @@ import { redactor, secretsIn } from "../../secrets.ts";
 import { isRolloutId } from "../../wire/rollout-id.ts";
 import type { Response } from "../../wire/schemas/responses.ts";
 import type { Dialect } from "../../wire/stream/stream-outcome.ts";
-import { callWith, type Handler, type RouteCall } from "../app.ts";
+import type { Handler, RouteCall } from "../app.ts";
 import { serveObserved } from "./observed-call.ts";
 
 /** Records the calls of rollouts to a model server: the calls themselves, their tokens, or both. */
@@ -74,7 +74,7 @@ export class ModelCapture {
     return (call) => {
       const { rolloutId } = call;
       if (rolloutId === undefined || !isRolloutId(rolloutId)) return handler(call);
-      const own = callWith(call, { rolloutId, modelCallId: randomBytes(16).toString("hex") });
+      const own = { ...call, rolloutId, modelCallId: randomBytes(16).toString("hex") };
       return context ? serveObserved(handler, own, context) : handler(own);
     };
   }

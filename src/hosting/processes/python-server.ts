@@ -1,9 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { delimiter } from "node:path";
-import { withDeadline } from "../../calls/deadline.ts";
+import { sleep, withDeadline } from "../../calls/deadline.ts";
 import { requestOnce } from "../../calls/http-pools.ts";
-import { sleep } from "../../calls/retry.ts";
 import { GymError } from "../../errors.ts";
 import type { StartMessage } from "./messages.ts";
 import { pythonEnvironment } from "./python-environment.ts";

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { RunClient, untilAborted } from "../../calls/run-client.ts";
+import { untilAborted } from "../../calls/deadline.ts";
+import { RunClient } from "../../calls/run-client.ts";
 import { errorMessage, GymError } from "../../errors.ts";
 import { Coordinator } from "../../model-endpoint/shared/coordinator.ts";
 import { rememberSecrets } from "../../secrets.ts";

@@ -4,10 +4,10 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Links } from "../../calls/link/links.ts";
-import type { AppReply } from "../../definitions/reply.ts";
+import { Reply } from "../../definitions/reply.ts";
 import { errorMessage, GymError } from "../../errors.ts";
 import { makeSocketDirectory } from "../../files/private-directory.ts";
-import { type AppCall, MalformedBody, type ServerApp } from "../app.ts";
+import { type AppCall, MalformedBody, type RequestHandler, type ServerApp } from "../app.ts";
 import { LinkEdge } from "../link-edge.ts";
 import type { ServerMessage, StartMessage } from "./messages.ts";
 import { workerCount } from "./placement.ts";
@@ -74,7 +74,7 @@ export function sessionAffinity({ index, count, socketDirectory }: NonNullable<S
   const links = new Links(
     new Map(Array.from({ length: count }, (_, worker) => [String(worker), socketOf(worker)])),
   );
-  let own: ServerApp | undefined;
+  let own: RequestHandler | undefined;
   let edge: LinkEdge | undefined;
 
   return {
@@ -84,20 +84,17 @@ export function sessionAffinity({ index, count, socketDirectory }: NonNullable<S
         if (ownerOf(id, count) === index) return id;
       }
     },
-    intercept(app: ServerApp): ServerApp {
-      own = Object.create(app, { serve: { value: app.serve.bind(app) } }) as ServerApp;
-      const local = own;
-      app.serve = (call, receiver) => {
-        const sessionId = app.sessionOf(call);
-        const owner = sessionId === undefined ? index : ownerOf(sessionId, count);
-        if (owner === index) local.serve(call, receiver);
-        else
-          void forward(links, owner, app.name, call).then(
-            (reply) => receiver.answered(reply),
-            (error: unknown) => receiver.failed(error),
-          );
+    intercept(app: ServerApp, handler: RequestHandler): RequestHandler {
+      own = handler;
+      return {
+        name: app.name,
+        async handle(call) {
+          const sessionId = app.sessionOf(call);
+          const owner = sessionId === undefined ? index : ownerOf(sessionId, count);
+          return owner === index ? handler.handle(call) : forward(links, owner, app.name, call);
+        },
+        unwritable: (call, error) => app.unwritable(call, error),
       };
-      return app;
     },
     async listen(): Promise<void> {
       if (own) edge = await LinkEdge.listen(new Map([[own.name, own]]), socketOf(index));
@@ -116,17 +113,17 @@ function ownerOf(sessionId: string, count: number): number {
 }
 
 /** Passes a call on to the worker that has its session. */
-async function forward(links: Links, worker: number, server: string, call: AppCall): Promise<AppReply> {
+async function forward(links: Links, worker: number, server: string, call: AppCall): Promise<Reply> {
   const { method, path, cookies, signal } = call;
   const [body, headers] = [textOf(call.body), plainHeaders(call.headers)];
   try {
     const link = await links.to(String(worker));
     if (!link) throw new Error("nobody answers");
     const reply = await link.call({ method, server, path, body, cookies, headers, signal });
-    return { status: reply.status, raw: reply.text, headers: reply.headers, cookies: reply.cookies };
+    return new Reply({ ...reply, raw: reply.text });
   } catch (error) {
     const detail = `worker ${worker} of ${server} has this session and cannot be asked: ${errorMessage(error)}`;
-    return { status: 503, body: { detail }, cookies: {} };
+    return new Reply({ status: 503, body: { detail } });
   }
 }
 

@@ -1,5 +1,4 @@
 import { steadyNow } from "../../calls/steady-clock.ts";
-import type { StopSignal } from "../../calls/stop-signal.ts";
 import { AdaptiveLimit, type CallLimit, type Slot, type SlotResult } from "../adaptive-limit.ts";
 import type { ProviderError } from "../provider-error.ts";
 import { Waiters } from "../waiters.ts";
@@ -69,7 +68,7 @@ export class LeasedLimit implements CallLimit {
   }
 
   async enter(
-    signal: StopSignal | undefined,
+    signal: AbortSignal | undefined,
     giveUpAt: number,
     maxPauseMs = Number.POSITIVE_INFINITY,
   ): Promise<Slot | undefined> {

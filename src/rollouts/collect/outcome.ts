@@ -1,5 +1,4 @@
 import { type FailureStage, isServerCallError, type ServerCallError } from "../../calls/call-errors.ts";
-import type { StopSignal } from "../../calls/stop-signal.ts";
 import { errorMessage, GymError } from "../../errors.ts";
 import { isTruthy } from "../../python/truth.ts";
 import type { Row } from "../files/jsonl-rows.ts";
@@ -104,7 +103,7 @@ function messageOf(row: Row, name: string): string {
 /** What a thrown error means for the rollout; `stage` is what it was busy with, as far as the caller knows. */
 export function outcomeOfError(
   error: unknown,
-  options: { signal?: StopSignal; stage?: FailureStage } = {},
+  options: { signal?: AbortSignal; stage?: FailureStage } = {},
 ): Outcome {
   const reason: unknown = options.signal?.aborted ? options.signal.reason : error;
   const stage = options.stage ?? "run";

@@ -72,7 +72,7 @@ export class RolloutRunner {
     const call: RequiredCall = {
       ...rollout.target,
       body: rollout.queued.row,
-      signal: rollout,
+      signal: rollout.signal,
       onStage: (stage, what) => {
         rollout.entered(stage, what);
         if (stage === "model") this.#options.onModelCall?.();
@@ -90,15 +90,13 @@ export class RolloutRunner {
       return outcomeOfReply(reply.json(), rollout.target.server);
     } catch (error) {
       return this.#ofError(error, rollout);
-    } finally {
-      reply.release?.();
     }
   }
 
   #ofError(error: unknown, rollout: StartedRollout): Outcome | RunResult {
     const { server } = rollout.target;
-    if (rollout.aborted || !neverReached(server, error))
-      return outcomeOfError(error, { signal: rollout, stage: rollout.stage });
+    if (rollout.signal.aborted || !neverReached(server, error))
+      return outcomeOfError(error, { signal: rollout.signal, stage: rollout.stage });
     return { status: "unreachable", server, message: errorMessage(error) };
   }
 

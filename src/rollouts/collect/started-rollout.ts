@@ -1,16 +1,12 @@
 import type { FailureStage } from "../../calls/call-errors.ts";
-import { LazySignal } from "../../calls/lazy-signal.ts";
+import { LONGEST_TIMER_MS } from "../../calls/deadline.ts";
 import type { StageListener } from "../../calls/server-client.ts";
-import { type LimitChain, type Limited, limitTime, unlimitTime } from "../../calls/time-limits.ts";
 import type { CallTarget, RunningRollout } from "./collect-contract.ts";
 import type { QueuedRow } from "./fair-queue.ts";
 import { DeadlineExceeded } from "./outcome.ts";
 
-/** Rounded down: V8 keeps whole numbers in their objects, and makes another object for each of the others. */
-const wholeMs = () => Math.floor(performance.now());
-
 /** A rollout from its start to its outcome: what it is busy with, and the signal that ends it early. */
-export class StartedRollout extends LazySignal implements RunningRollout, Limited {
+export class StartedRollout implements RunningRollout {
   readonly queued: QueuedRow;
   readonly target: CallTarget;
   readonly id: string;
@@ -20,14 +16,11 @@ export class StartedRollout extends LazySignal implements RunningRollout, Limite
   what: string | undefined;
   modelCalls = 0;
   readonly #limitMs: number | null;
-  dueAt = 0;
-  chain: LimitChain | undefined;
-  before: Limited | undefined;
-  after: Limited | undefined;
+  readonly #controller = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(queued: QueuedRow, target: CallTarget, limitMs: number | null) {
-    super();
-    const now = wholeMs();
+    const now = performance.now();
     this.queued = queued;
     this.target = target;
     this.id = `${queued.taskIndex}-${queued.rolloutIndex}`;
@@ -39,7 +32,16 @@ export class StartedRollout extends LazySignal implements RunningRollout, Limite
 
   /** Its time begins with its first call. */
   begin(): void {
-    if (this.#limitMs !== null) limitTime(this, this.#limitMs);
+    if (this.#limitMs === null || this.#limitMs > LONGEST_TIMER_MS) return;
+    this.#timer = setTimeout(() => this.#expire(), this.#limitMs);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  abort(reason: unknown): void {
+    this.#controller.abort(reason);
   }
 
   get agent(): string {
@@ -54,11 +56,11 @@ export class StartedRollout extends LazySignal implements RunningRollout, Limite
   entered(...[stage, what]: Parameters<StageListener>): void {
     this.stage = stage;
     this.what = what;
-    this.stageSince = wholeMs();
+    this.stageSince = performance.now();
     if (stage === "model") this.modelCalls++;
   }
 
-  timeIsUp(): void {
+  #expire(): void {
     const busy = this.what ? `${this.stage} (${this.what})` : this.stage;
     const seconds = (this.#limitMs ?? 0) / 1000;
     const text = `the rollout took longer than ${seconds} s (rollout_timeout_seconds); it was in stage ${busy}`;
@@ -67,6 +69,6 @@ export class StartedRollout extends LazySignal implements RunningRollout, Limite
 
   /** It has its answer: its time does not matter any more. */
   end(): void {
-    unlimitTime(this);
+    clearTimeout(this.#timer);
   }
 }

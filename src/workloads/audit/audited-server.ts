@@ -1,5 +1,4 @@
-import { type LocalServer, serverOf } from "../../calls/direct-call.ts";
-import { RunClient } from "../../calls/run-client.ts";
+import { type LocalServer, RunClient } from "../../calls/run-client.ts";
 import { findPath } from "../../config/paths.ts";
 import type { ServerDefinition } from "../../definitions/definitions.ts";
 import { createApp } from "../../hosting/apps/create-app.ts";
@@ -39,13 +38,12 @@ export async function startServer(
 ): Promise<TestServer> {
   const local = new Map<string, LocalServer>();
   for (const name of server.others)
-    local.set(
-      name,
-      serverOf(async ({ path, body }) => {
+    local.set(name, {
+      async handle({ path, body }) {
         onJudgeCall();
         return judgement(server, judge, path, body);
-      }),
-    );
+      },
+    });
   const { name, directory, globalConfig } = server;
   const app = createApp(
     server.definition,

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { sleep } from "../../../calls/retry.ts";
+import { sleep } from "../../../calls/deadline.ts";
 import { Semaphore } from "../../../calls/semaphore.ts";
 import { SandboxConfigError, SandboxCreateError, SandboxSpecError } from "../../errors.ts";
 import { commandResult, sandboxFailure, timeoutResult } from "../../exec-results.ts";

@@ -5,7 +5,7 @@ import { mkdirSync } from "node:fs";
 import { lstat, mkdtemp, open, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { sleep } from "../../../calls/retry.ts";
+import { sleep } from "../../../calls/deadline.ts";
 import {
   CliProvider,
   type InnerCommand,

@@ -1,4 +1,4 @@
-import { sleep } from "../../../calls/retry.ts";
+import { sleep } from "../../../calls/deadline.ts";
 import { Semaphore } from "../../../calls/semaphore.ts";
 import { isObject } from "../../../python/json/json-object.ts";
 import { SandboxConfigError, SandboxCreateError, SandboxSpecError } from "../../errors.ts";
