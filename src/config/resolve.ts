@@ -16,7 +16,7 @@ import {
 import { NoServerInstancesError } from "./errors.ts";
 import { Interpolator } from "./interpolation/interpolate.ts";
 import { likelyMistakes, refuseMisspeltKeys } from "./likely-mistakes.ts";
-import { isTruthy } from "./node.ts";
+import { cloneNode, isTruthy } from "./node.ts";
 import type { Override } from "./overrides/apply-overrides.ts";
 import { checkListElements, checkTopLevel } from "./read-check.ts";
 import { readConfigText } from "./read-config-file.ts";
@@ -34,6 +34,7 @@ import { checkSandboxReferences } from "./servers/sandbox-blocks.ts";
 import { checkServerReferences } from "./servers/server-references.ts";
 import { classifyServers, type ServerBlock } from "./servers/server-schema.ts";
 import type { ServerType } from "./servers/server-types.ts";
+import { writeYaml } from "./yaml/write.ts";
 
 export type { Explanation, Override, ResolvedConfig, ServerInstance, ServerType };
 
@@ -106,7 +107,11 @@ function checkedServers(composed: ComposedConfig, options: ResolveOptions): Serv
     notice(almostServersNotice(almostServers), "stdout");
     const fatal = topLevelValue(root, "error_on_almost_servers", env);
     if (fatal === undefined || isTruthy(fatal)) {
-      throw almostServersError(almostServers);
+      const masked = cloneNode(root);
+      maskConfig(masked, new Interpolator(masked, env));
+      const names = new Set(almostServers.map(({ name }) => name));
+      for (const key of masked.entries.keys()) if (!names.has(String(key))) masked.entries.delete(key);
+      throw almostServersError(almostServers, writeYaml(masked));
     }
   }
   refuseMisspeltKeys(root, servers);

@@ -22,11 +22,15 @@ export function almostServersNotice(almostServers: readonly AlmostServer[]): str
   );
 }
 
-export function almostServersError(almostServers: readonly AlmostServer[]): AlmostServerError {
+/** `maskedYaml` shows the blocks in question with secrets hidden. */
+export function almostServersError(
+  almostServers: readonly AlmostServer[],
+  maskedYaml: string,
+): AlmostServerError {
   return new AlmostServerError(
     `${almostServers.length} almost-server(s) found: ${almostServers.map(({ name }) => `'${name}'`).join(", ")}. ` +
-      "Correct the fields listed above, or pass ++error_on_almost_servers=false to start without them. " +
-      "`gym env resolve` shows the whole config.",
+      "Correct the fields listed above, or pass ++error_on_almost_servers=false to start without them.\n" +
+      maskedYaml,
     { position: positionOf(almostServers[0]?.node) },
   );
 }

@@ -20,14 +20,16 @@ export const FAILURE_CLASSES = {
   cancelled: { retryable: true, meaning: "the rollout was stopped before it ended" },
 } as const satisfies Record<string, { retryable: boolean; meaning: string }>;
 
-/** Failures of endpoints and servers, not of the rollout: they do not use up its attempts when a run is resumed. */
+/**
+ * Failures of endpoints and servers, not of the rollout: they do not use up its attempts when a run is resumed. A judge may
+ * fail because of what the rollout says, so `judge_failed` counts (upstream counts every failure).
+ */
 const INFRASTRUCTURE: ReadonlySet<string> = new Set<KnownFailureClass>([
   "provider_auth",
   "provider_rate_limit",
   "provider_error",
   "budget_exhausted",
   "connection",
-  "judge_failed",
   "session_lost",
 ]);
 
