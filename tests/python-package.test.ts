@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import path from "node:path";
 import { expect, it } from "vitest";
 
-const python = process.env["NEMO_GYM_TEST_PYTHON_PACKAGE"] ?? "python3";
+const python = process.env["NEMO_GYM_TEST_PYTHON"] ?? "python3";
 const folder = path.resolve(import.meta.dirname, "../python");
 const problem = missing();
 if (problem !== undefined) console.warn(`The Python package is not tested: ${problem}.`);
