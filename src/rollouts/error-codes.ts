@@ -159,6 +159,12 @@ export const rolloutErrorCodes = [
     fix: "Give the ids listed in the message.",
   },
   {
+    code: "ROLLOUT_SELECTION",
+    class: "RolloutError",
+    when: "Settings of `gym dataset select` contradict each other or are out of range.",
+    fix: "Correct the value named.",
+  },
+  {
     code: "ROLLOUT_OUTPUT_EXISTS",
     class: "RolloutError",
     when: "Where results are to go there are others that would be lost, or a file that holds no results.",

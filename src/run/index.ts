@@ -23,6 +23,7 @@ export {
   type HealthReport,
 } from "../results/health/health-check.ts";
 export { type ProfileRunOptions as ProfileOptions, profileRun as profile } from "../results/profile-files.ts";
+export { type SelectionReport, type SelectOptions, selectTasks } from "../results/select/select-tasks.ts";
 export type { AgentSummary, RunSummary } from "../results/summarize.ts";
 export type { OutcomeEvent } from "../rollouts/collect/collect-contract.ts";
 export type { ArtifactPaths } from "../rollouts/files/artifact-paths.ts";

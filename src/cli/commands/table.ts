@@ -80,6 +80,11 @@ export const program: Program = {
       "prepare_data",
     ),
     command(
+      "dataset select",
+      "choose the tasks of the next training set by their profile",
+      async () => (await import("./dataset-select.ts")).datasetSelect,
+    ),
+    command(
       "dataset head",
       "show the first rows of a file readably",
       async () => (await import("./dataset-head.ts")).datasetHead,

@@ -110,3 +110,29 @@ export const removeKeys = {
   dataset_name: { type: "str", required: true, help: "name of the dataset" },
   ...registryKeys,
 } as const satisfies KeyTable;
+
+/** Keys of `dataset select`. */
+export const selectKeys = {
+  output_jsonl_fpath: { type: "str", required: true, help: "where the task rows go" },
+  pass_rate_min: { type: "float", help: "only tasks of which at least this share passes" },
+  pass_rate_max: { type: "float", help: "only tasks of which at most this share passes" },
+  pass_threshold: { type: "float", default: 1, help: "reward from which a rollout passes" },
+  deviation_min: { type: "float", help: "only tasks whose rewards have at least this deviation" },
+  rollouts_min: { type: "int", minimum: 1, default: 1, help: "only tasks with at least so many rollouts" },
+  duplicates: {
+    type: "str",
+    choices: ["none", "prompt", "words"],
+    default: "prompt",
+    help: "tasks that count as the same: none, equal prompts, or prompts with equal words",
+  },
+  balance: { type: "bool", default: false, help: "the same number of tasks from every environment" },
+  limit: { type: "int", minimum: 1, help: "at most so many tasks" },
+  prefer: {
+    type: "str",
+    choices: ["random", "deviation"],
+    default: "random",
+    help: "which tasks come first when there are too many",
+  },
+  seed: { type: "int", default: 0, help: "seed of the random choice" },
+  include_excluded: { type: "bool", default: false, help: "count rollouts excluded in the viewer too" },
+} as const satisfies KeyTable;

@@ -1,0 +1,84 @@
+import { refuseReplacingExport } from "../../results/export/earlier-export.ts";
+import { type SelectionReport, selectTasks } from "../../results/select/select-tasks.ts";
+import { refuseOverwriting } from "../../rollouts/resume/prepare-run.ts";
+import { readKeys } from "../config-keys.ts";
+import { shownPath } from "../eval/rollout-file.ts";
+import { renderTable } from "../render/table.ts";
+import type { DatasetContext } from "./context.ts";
+import { inputFile, outputFile, withFileErrors } from "./input-file.ts";
+import { selectKeys } from "./keys.ts";
+
+const REASONS: Record<keyof SelectionReport["left_out"], string> = {
+  excluded: "excluded in the viewer",
+  too_few_rollouts: "with too few rollouts",
+  pass_rate: "outside the pass rates",
+  deviation: "with rewards too alike",
+  duplicate: "there already",
+  balance: "for balance",
+  limit: "beyond the limit",
+};
+
+/** `gym dataset select`. */
+export async function selectDataset(context: DatasetContext, profiles: readonly string[]): Promise<number> {
+  const keys = readKeys(selectKeys, await context.resolve());
+  return withFileErrors(async () => {
+    const profilePaths: string[] = [];
+    for (const file of profiles) profilePaths.push(await inputFile(context, file, "--profile"));
+    const outputPath = await outputFile(context, keys.output_jsonl_fpath, "name a file");
+    await refuseOverwriting("a profile", profilePaths, { output: outputPath });
+    await refuseReplacingExport(outputPath, "task rows");
+    const { report, reportPath } = await selectTasks({
+      profilePaths,
+      outputPath,
+      passThreshold: keys.pass_threshold,
+      rolloutsMin: keys.rollouts_min,
+      duplicates: keys.duplicates,
+      balance: keys.balance,
+      prefer: keys.prefer,
+      seed: keys.seed,
+      includeExcluded: keys.include_excluded,
+      ...(keys.pass_rate_min !== undefined && { passRateMin: keys.pass_rate_min }),
+      ...(keys.pass_rate_max !== undefined && { passRateMax: keys.pass_rate_max }),
+      ...(keys.deviation_min !== undefined && { deviationMin: keys.deviation_min }),
+      ...(keys.limit !== undefined && { limit: keys.limit }),
+      signal: context.signal,
+    });
+    if (context.json) {
+      context.out(JSON.stringify({ output: outputPath, report: reportPath, ...report }));
+    } else print(context, report, { outputPath, reportPath });
+    // An empty training set is a failure for whoever trains on it next.
+    return report.selected === 0 ? 1 : 0;
+  });
+}
+
+function print(
+  context: DatasetContext,
+  report: SelectionReport,
+  { outputPath, reportPath }: { outputPath: string; reportPath: string },
+): void {
+  const { out, err, terminal } = context;
+  out(`${report.selected} of ${report.read} tasks: ${shownPath(context, outputPath)}`);
+  const leftOut = (Object.keys(REASONS) as (keyof typeof REASONS)[])
+    .filter((reason) => report.left_out[reason] > 0)
+    .map((reason) => `${report.left_out[reason]} ${REASONS[reason]}`);
+  if (leftOut.length > 0) out(`Left out: ${leftOut.join(", ")}`);
+  const share = (value: number | null) => (value === null ? "" : value.toFixed(2));
+  out(
+    renderTable(
+      {
+        columns: ["Environment", "Tasks", "Selected", "Pass rate", "Deviation"],
+        rows: Object.entries(report.environments).map(([name, own]) => [
+          name,
+          String(own.read),
+          String(own.selected),
+          share(own.pass_rate),
+          share(own.deviation),
+        ]),
+      },
+      terminal,
+    ),
+  );
+  out(`Report: ${shownPath(context, reportPath)}`);
+  if (report.selected === 0)
+    err(terminal.yellow("No task is left; widen the pass rates or lower --deviation-min."));
+}

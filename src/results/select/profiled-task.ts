@@ -1,0 +1,123 @@
+import { createHash } from "node:crypto";
+import { isObject } from "../../python/json/json-object.ts";
+import { RolloutLineError } from "../../rollouts/errors.ts";
+import type { RolloutAnnotation } from "../../rollouts/files/annotations.ts";
+import type { Row, RowLine } from "../../rollouts/files/jsonl-rows.ts";
+import { agentNameOf } from "../../rollouts/inputs/expand.ts";
+
+/** What makes two tasks the same: nothing, the same prompt, or the same words in it. */
+export const DUPLICATE_RULES = ["none", "prompt", "words"] as const;
+export type DuplicateRule = (typeof DUPLICATE_RULES)[number];
+
+/** A task of a profile: where it stands, and what its rollouts came to. */
+export interface ProfiledTask {
+  file: number;
+  offset: number;
+  environment: string;
+  rollouts: number;
+  passRate: number;
+  /** Sample deviation of the rewards; 0 for a single one. */
+  deviation: number;
+  /** Equal for tasks that count as the same. */
+  identity: string | undefined;
+}
+
+const NO_ENVIRONMENT = "(none)";
+/** Rewards below this difference are taken for equal. */
+const ROUNDING = 1e-9;
+
+/** Reads a line of a profile in either form of `gym eval profile`; undefined when annotations exclude all its rollouts. */
+export function profiledTask(
+  { row, line }: RowLine,
+  options: {
+    path: string;
+    file: number;
+    passThreshold: number;
+    duplicates: DuplicateRule;
+    annotations: ReadonlyMap<string, RolloutAnnotation>;
+  },
+): ProfiledTask | undefined {
+  const { path, file, passThreshold, duplicates } = options;
+  const refuse = (problem: string) => new RolloutLineError("ROLLOUT_ROW_INVALID", path, line.number, problem);
+  const task = taskRowOf(row);
+  const place = {
+    file,
+    offset: line.offset,
+    environment: environmentOf(task),
+    identity: identityOf(task, duplicates),
+  };
+  const infos = row["rollout_infos"];
+  if (Array.isArray(infos)) {
+    const kept = infos.filter(isObject).filter((info) => !isExcluded(info, options.annotations));
+    const rewards = kept.map(({ reward }) => Number(reward));
+    if (!rewards.every(Number.isFinite)) throw refuse("a reward in 'rollout_infos' is not a number.");
+    if (rewards.length === 0) return undefined;
+    const passed = rewards.filter((reward) => reward >= passThreshold).length;
+    return {
+      ...place,
+      rollouts: rewards.length,
+      passRate: passed / rewards.length,
+      deviation: deviationOf(rewards),
+    };
+  }
+  const { total_samples: rollouts, pass_rate: passRate, std_reward: deviation } = row;
+  if (typeof rollouts !== "number" || typeof deviation !== "number")
+    throw refuse("the row is not one of a profile; write it with `gym eval profile`.");
+  if (typeof passRate !== "number")
+    throw refuse("the profile has no pass rates; write it with `+pass_threshold=<reward>`.");
+  return { ...place, rollouts, passRate, deviation };
+}
+
+/** The task row of a line: its `sample`, or the line without what the profile added. */
+export function taskRowOf(row: Row): Row {
+  const { sample } = row;
+  if (isObject(sample) && "rollout_infos" in row) return sample;
+  const added = [
+    "avg_reward",
+    "std_reward",
+    "min_reward",
+    "max_reward",
+    "total_samples",
+    "pass_rate",
+    "pass_rate_total",
+    "pass_rate_passed",
+    "pass_threshold",
+  ];
+  return Object.fromEntries(Object.entries(row).filter(([name]) => !added.includes(name)));
+}
+
+function environmentOf(task: Row): string {
+  const { task_source: source } = task;
+  return typeof source === "string" ? source : (agentNameOf(task) ?? NO_ENVIRONMENT);
+}
+
+function isExcluded(info: Row, annotations: ReadonlyMap<string, RolloutAnnotation>): boolean {
+  const key = `${String(info["_ng_task_index"])}:${String(info["_ng_rollout_index"])}`;
+  return annotations.get(key)?.exclude ?? false;
+}
+
+function deviationOf(rewards: readonly number[]): number {
+  if (rewards.length < 2) return 0;
+  const mean = rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length;
+  const squares = rewards.reduce((sum, reward) => sum + (reward - mean) ** 2, 0);
+  const deviation = Math.sqrt(squares / (rewards.length - 1));
+  return deviation < ROUNDING ? 0 : deviation;
+}
+
+function identityOf(task: Row, rule: DuplicateRule): string | undefined {
+  if (rule === "none") return undefined;
+  const params = isObject(task["responses_create_params"]) ? task["responses_create_params"] : {};
+  const { input, instructions } = params;
+  const prompt = JSON.stringify([instructions ?? null, input ?? task]);
+  const text = rule === "prompt" ? prompt : wordsOf(prompt);
+  return createHash("sha256").update(text).digest("base64").slice(0, 16);
+}
+
+/** Letters and digits only: case, spacing, punctuation and forms of characters do not count. */
+function wordsOf(text: string): string {
+  return text
+    .normalize("NFKC")
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, " ")
+    .trim();
+}

@@ -1,0 +1,269 @@
+import { seededRandom } from "../../metrics/seeded-random.ts";
+import { dumpsCompact } from "../../python/json/json-dumps.ts";
+import { loads } from "../../python/json/json-loads.ts";
+import { RolloutError } from "../../rollouts/errors.ts";
+import { annotationsPath, readAnnotations } from "../../rollouts/files/annotations.ts";
+import { sidecarPath } from "../../rollouts/files/artifact-paths.ts";
+import { writeFileAtomically } from "../../rollouts/files/atomic-file.ts";
+import { type Row, readRows } from "../../rollouts/files/jsonl-rows.ts";
+import { LineAccess } from "../../rollouts/files/line-access.ts";
+import { type DuplicateRule, type ProfiledTask, profiledTask, taskRowOf } from "./profiled-task.ts";
+
+/** Which tasks come first when there are more than wanted. */
+export const PREFERENCES = ["random", "deviation"] as const;
+export type Preference = (typeof PREFERENCES)[number];
+
+export interface SelectOptions {
+  /** Files of `gym eval profile`. */
+  profilePaths: readonly string[];
+  outputPath: string;
+  /** Only tasks whose share of passing rollouts lies in the window, both ends included. */
+  passRateMin?: number;
+  passRateMax?: number;
+  /** A rollout passes when its reward reaches this. Default: 1. */
+  passThreshold?: number;
+  /** Only tasks whose rewards deviate at least so much. Groups with equal rewards teach nothing. */
+  deviationMin?: number;
+  /** Only tasks with at least so many rollouts. Default: 1. */
+  rolloutsMin?: number;
+  /** Default: the same prompt. */
+  duplicates?: DuplicateRule;
+  /** Equal numbers from every environment, as far as they have them. */
+  balance?: boolean;
+  /** At most so many tasks. */
+  limit?: number;
+  prefer?: Preference;
+  seed?: number;
+  /** Counts rollouts that were excluded in the viewer. */
+  includeExcluded?: boolean;
+  signal?: AbortSignal;
+}
+
+/** Why tasks were left out, by the first reason that applied. */
+export interface LeftOut {
+  excluded: number;
+  too_few_rollouts: number;
+  pass_rate: number;
+  deviation: number;
+  duplicate: number;
+  balance: number;
+  limit: number;
+}
+
+interface EnvironmentReport {
+  read: number;
+  selected: number;
+  /** Means over the selected tasks; null without any. */
+  pass_rate: number | null;
+  deviation: number | null;
+}
+
+/** What was selected, as written to `<output>_selection.json`. */
+export interface SelectionReport {
+  read: number;
+  selected: number;
+  left_out: LeftOut;
+  environments: Record<string, EnvironmentReport>;
+  /** Tasks by pass rate: from 0 to below 0.1, …, from 0.9 to below 1, exactly 1. */
+  pass_rates: { read: number[]; selected: number[] };
+  settings: Record<string, unknown>;
+}
+
+const BUCKETS = 11;
+
+/**
+ * Chooses the tasks of the next training set by how the policy did on them. The same profiles, settings and seed give the same rows, in
+ * the order of the profiles.
+ */
+export async function selectTasks(
+  options: SelectOptions,
+): Promise<{ report: SelectionReport; reportPath: string }> {
+  checkOptions(options);
+  const leftOut: LeftOut = {
+    excluded: 0,
+    too_few_rollouts: 0,
+    pass_rate: 0,
+    deviation: 0,
+    duplicate: 0,
+    balance: 0,
+    limit: 0,
+  };
+  const { tasks, read } = await readTasks(options, leftOut);
+  const fitting = filterTasks(tasks, options, leftOut);
+  const selected = chooseTasks(fitting, options, leftOut);
+  const report: SelectionReport = {
+    read,
+    selected: selected.length,
+    left_out: leftOut,
+    environments: environmentReports(tasks, selected),
+    pass_rates: { read: histogram(tasks), selected: histogram(selected) },
+    settings: settingsOf(options),
+  };
+  await writeFileAtomically(options.outputPath, taskLines(selected, options.profilePaths));
+  const reportPath = sidecarPath(options.outputPath, "_selection", ".json");
+  await writeFileAtomically(reportPath, [`${JSON.stringify(report, null, 2)}\n`]);
+  return { report, reportPath };
+}
+
+function checkOptions({ passRateMin, passRateMax, limit, rolloutsMin, deviationMin }: SelectOptions): void {
+  for (const rate of [passRateMin, passRateMax]) {
+    if (rate !== undefined && !(rate >= 0 && rate <= 1))
+      throw invalid(`a pass rate lies between 0 and 1, not at ${rate}`);
+  }
+  if ((passRateMin ?? 0) > (passRateMax ?? 1))
+    throw invalid(`the lowest pass rate ${passRateMin} is above the highest ${passRateMax}`);
+  if (deviationMin !== undefined && !(deviationMin >= 0))
+    throw invalid(`a deviation is at least 0, not ${deviationMin}`);
+  for (const count of [limit, rolloutsMin]) {
+    if (count !== undefined && !(Number.isInteger(count) && count >= 1))
+      throw invalid(`a number of tasks or rollouts is a whole number of at least 1, not ${count}`);
+  }
+}
+
+const invalid = (problem: string) =>
+  new RolloutError("ROLLOUT_SELECTION", `These settings cannot be used: ${problem}.`);
+
+async function readTasks(
+  options: SelectOptions,
+  leftOut: LeftOut,
+): Promise<{ tasks: ProfiledTask[]; read: number }> {
+  const { profilePaths, passThreshold = 1, duplicates = "prompt", signal } = options;
+  const reading = signal ? { signal } : {};
+  const tasks: ProfiledTask[] = [];
+  let read = 0;
+  for (const [file, path] of profilePaths.entries()) {
+    const rollouts = path.replace(/_reward_profiling\.jsonl$/, ".jsonl");
+    const annotations = options.includeExcluded
+      ? new Map<string, never>()
+      : await readAnnotations(annotationsPath(rollouts), reading);
+    for await (const line of readRows(path, reading)) {
+      read++;
+      const task = profiledTask(line, { path, file, passThreshold, duplicates, annotations });
+      if (task) tasks.push(task);
+      else leftOut.excluded++;
+    }
+  }
+  if (read === 0) throw new RolloutError("ROLLOUT_INPUT_EMPTY", "The profiles hold no tasks.");
+  return { tasks, read };
+}
+
+function filterTasks(
+  tasks: readonly ProfiledTask[],
+  options: SelectOptions,
+  leftOut: LeftOut,
+): ProfiledTask[] {
+  const { rolloutsMin = 1, passRateMin = 0, passRateMax = 1, deviationMin = 0 } = options;
+  const seen = new Set<string>();
+  const reasonOf = ({ rollouts, passRate, deviation, identity }: ProfiledTask): keyof LeftOut | undefined => {
+    if (rollouts < rolloutsMin) return "too_few_rollouts";
+    if (passRate < passRateMin || passRate > passRateMax) return "pass_rate";
+    if (deviation < deviationMin) return "deviation";
+    if (identity !== undefined && seen.has(identity)) return "duplicate";
+    if (identity !== undefined) seen.add(identity);
+    return undefined;
+  };
+  return tasks.filter((task) => {
+    const reason = reasonOf(task);
+    if (reason) leftOut[reason]++;
+    return reason === undefined;
+  });
+}
+
+/** Takes as many as wanted, and gives them back in the order of the profiles. */
+function chooseTasks(
+  fitting: readonly ProfiledTask[],
+  options: SelectOptions,
+  leftOut: LeftOut,
+): ProfiledTask[] {
+  const { limit = Number.POSITIVE_INFINITY, balance = false, prefer = "random", seed = 0 } = options;
+  const random = seededRandom(seed);
+  const ranked = fitting
+    .map((task, place) => ({ task, place, lot: random() }))
+    .sort((a, b) => (prefer === "deviation" ? b.task.deviation - a.task.deviation : 0) || a.lot - b.lot);
+  const groups = new Map<string, typeof ranked>();
+  for (const entry of ranked) {
+    const key = balance ? entry.task.environment : "";
+    const group = groups.get(key);
+    if (group) group.push(entry);
+    else groups.set(key, [entry]);
+  }
+  const sizes = [...groups.values()].map(({ length }) => length);
+  const wanted = balance && !Number.isFinite(limit) ? Math.min(...sizes) * sizes.length : limit;
+  const shares = fairShares(sizes, wanted);
+  const chosen = [...groups.values()].flatMap((group, index) => group.slice(0, shares[index]));
+  leftOut[Number.isFinite(limit) ? "limit" : "balance"] += fitting.length - chosen.length;
+  return chosen.sort((a, b) => a.place - b.place).map(({ task }) => task);
+}
+
+/** Splits a number among groups: equally, and what a small group does not need goes to the others. */
+function fairShares(sizes: readonly number[], wanted: number): number[] {
+  const shares = sizes.map(() => 0);
+  let left = Math.min(
+    wanted,
+    sizes.reduce((sum, size) => sum + size, 0),
+  );
+  const ascending = sizes.map((_, index) => index).sort((a, b) => (sizes[a] ?? 0) - (sizes[b] ?? 0));
+  for (const [rank, index] of ascending.entries()) {
+    const share = Math.min(sizes[index] ?? 0, Math.floor(left / (sizes.length - rank)));
+    shares[index] = share;
+    left -= share;
+  }
+  return shares;
+}
+
+function environmentReports(
+  tasks: readonly ProfiledTask[],
+  selected: readonly ProfiledTask[],
+): Record<string, EnvironmentReport> {
+  const names = [...new Set(tasks.map(({ environment }) => environment))].sort();
+  const mean = (own: readonly ProfiledTask[], name: "passRate" | "deviation") =>
+    own.length === 0 ? null : own.reduce((sum, task) => sum + task[name], 0) / own.length;
+  return Object.fromEntries(
+    names.map((name) => {
+      const own = selected.filter(({ environment }) => environment === name);
+      const read = tasks.filter(({ environment }) => environment === name).length;
+      return [
+        name,
+        { read, selected: own.length, pass_rate: mean(own, "passRate"), deviation: mean(own, "deviation") },
+      ];
+    }),
+  );
+}
+
+function histogram(tasks: readonly ProfiledTask[]): number[] {
+  const counts = new Array<number>(BUCKETS).fill(0);
+  for (const { passRate } of tasks) {
+    const bucket = Math.min(BUCKETS - 1, Math.floor(passRate * (BUCKETS - 1) + Number.EPSILON));
+    counts[bucket] = (counts[bucket] ?? 0) + 1;
+  }
+  return counts;
+}
+
+function settingsOf(options: SelectOptions): Record<string, unknown> {
+  return {
+    profiles: options.profilePaths,
+    pass_rate_min: options.passRateMin ?? 0,
+    pass_rate_max: options.passRateMax ?? 1,
+    pass_threshold: options.passThreshold ?? 1,
+    deviation_min: options.deviationMin ?? 0,
+    rollouts_min: options.rolloutsMin ?? 1,
+    duplicates: options.duplicates ?? "prompt",
+    balance: options.balance ?? false,
+    limit: options.limit ?? null,
+    prefer: options.prefer ?? "random",
+    seed: options.seed ?? 0,
+  };
+}
+
+/** The task rows as they were: numbers and keys are not touched. */
+function* taskLines(tasks: readonly ProfiledTask[], paths: readonly string[]): Generator<string> {
+  const files = paths.map((path) => new LineAccess(path));
+  try {
+    for (const { file, offset } of tasks) {
+      const line = files[file]?.lineAt(offset) ?? "";
+      yield `${dumpsCompact(taskRowOf(loads(line) as Row))}\n`;
+    }
+  } finally {
+    for (const file of files) file.close();
+  }
+}
