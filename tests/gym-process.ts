@@ -56,3 +56,10 @@ export async function project(files: Readonly<Record<string, string | Uint8Array
   }
   return directory;
 }
+
+/** What programs need to reach the internet from here: certificates and proxies, in the environment of those who have them. */
+export function networkVariables(): Record<string, string> {
+  const names = /^(NODE_EXTRA_CA_CERTS|SSL_CERT_FILE|https?_proxy|no_proxy|npm_config_(registry|cafile))$/i;
+  const given = Object.entries(process.env).filter(([name]) => names.test(name));
+  return Object.fromEntries(given) as Record<string, string>;
+}

@@ -4,7 +4,7 @@ import path from "node:path";
 import { MockModelEndpoint } from "nemo-gym/testing";
 import { afterEach, describe, expect, it } from "vitest";
 import { harnessRoot } from "../src/agents/cli/program.ts";
-import { project, runGym } from "./gym-process.ts";
+import { networkVariables, project, runGym } from "./gym-process.ts";
 
 /** The shell tool of each harness, and how it takes a command. */
 const SHELLS: Record<string, (command: string) => { name: string; arguments: unknown }> = {
@@ -60,9 +60,17 @@ async function runHarness(harness: string, endpoint: MockModelEndpoint, prompt: 
       ...["--model-type", "openai_model", "--model-url", endpoint.baseUrl, "--model-api-key", "policy-key"],
       ...["--model", "scripted", "-i", "rows.jsonl", "-o", "out.jsonl", ...words],
     ],
-    { cwd, env: { NEMO_GYM_HARNESS_DIR: harnessRoot(), OPENAI_API_KEY: SECRET, ANTHROPIC_API_KEY: SECRET } },
+    {
+      cwd,
+      env: {
+        ...networkVariables(),
+        NEMO_GYM_HARNESS_DIR: harnessRoot(),
+        OPENAI_API_KEY: SECRET,
+        ANTHROPIC_API_KEY: SECRET,
+      },
+    },
   );
-  expect(finished.stderr + finished.stdout).toContain("1 of 1 rollouts count");
+  expect(finished.stderr + finished.stdout).toContain("1 of 1 rollouts scored");
   return JSON.parse(await readFile(path.join(cwd, "out.jsonl"), "utf8"));
 }
 

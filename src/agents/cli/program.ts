@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readFile, rename, rm } from "node:fs/promises";
+import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { GymError } from "../../errors.ts";
@@ -49,17 +49,11 @@ export async function installHarness(harness: HarnessPackage, signal?: AbortSign
   const fresh = `${folder}.${process.pid}.installing`;
   await makeDirectory(fresh);
   try {
+    // With a manifest npm installs here; --prefix would do so too, but would hide the user's global npm configuration.
+    await writeFile(path.join(fresh, "package.json"), JSON.stringify({ private: true }));
     const outcome = await runProcess({
       program: process.platform === "win32" ? "npm.cmd" : "npm",
-      args: [
-        "install",
-        "--prefix",
-        fresh,
-        "--no-audit",
-        "--no-fund",
-        "--no-save",
-        `${harness.package}@${harness.version}`,
-      ],
+      args: ["install", "--no-audit", "--no-fund", "--no-save", named(harness)],
       cwd: fresh,
       timeoutMs: INSTALL_TIMEOUT_MS,
       maxOutputBytes: MAX_LOG_BYTES,
