@@ -54,3 +54,30 @@ it("starts servers, calls them and ends", async () => {
   expect(text).toContain("example_single_tool_call_simple_agent http://127.0.0.1:");
   expect(text).toMatch(/^200$/m);
 });
+
+it("streams an agent to the official client", async () => {
+  const endpoint = new MockModelEndpoint({
+    answer: ({ body }) => {
+      const items = body["input"] as { type?: string; output?: string }[];
+      const last = items.at(-1);
+      if (last?.type === "function_call_output") return { text: `I looked: ${last.output}` };
+      const city = JSON.stringify(last).includes("Bergen") ? "Bergen" : "Oslo";
+      return { toolCalls: [{ name: "get_weather", arguments: { city } }] };
+    },
+  });
+  await endpoint.start();
+  try {
+    const { exitCode, text } = await runExample("chat-with-an-agent.ts", {
+      MODEL_URL: endpoint.baseUrl,
+      MODEL_NAME: "m",
+    });
+    expect(exitCode, text).toBe(0);
+    for (const city of ["Oslo", "Bergen"]) {
+      expect(text).toContain(`[calls {"city":"${city}"}]`);
+      expect(text).toContain(`The weather in ${city} is cold.`);
+    }
+    expect(text.match(/\(3 items, 30 tokens\)/g)).toHaveLength(2);
+  } finally {
+    await endpoint.close();
+  }
+});

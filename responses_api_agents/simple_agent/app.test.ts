@@ -171,6 +171,26 @@ it("answers calls of what can be no tool itself", async () => {
   ]);
 });
 
+it("streams its answer to a client that asks for it", async () => {
+  const server = await createTestServer(definition, {
+    config,
+    servers: { tools: () => ({ temperature: 3 }), model: script() },
+  });
+  const { status, text } = await server.post("/v1/responses", { input: "Go.", stream: true });
+  expect(status).toBe(200);
+  const types = [...text.matchAll(/^event: (.*)$/gm)].map(([, type]) => type);
+  expect(types[0]).toBe("response.created");
+  expect(types.filter((type) => type === "response.output_item.done")).toHaveLength(3);
+  expect(types).toContain("response.output_text.delta");
+  expect(types.at(-1)).toBe("response.completed");
+  await server.close();
+
+  function script() {
+    const turns = [answer([functionCallItem("a")]), answer([messageItem("cold")])];
+    return () => turns.shift();
+  }
+});
+
 describe("failures", () => {
   it("keep the provider's status and message", async () => {
     const message = "401 from api.example.com: bad key";

@@ -4,14 +4,29 @@ import type { ServerContext } from "../../calls/server-context.ts";
 import type { AgentDefinition, AgentReply, RolloutScope } from "../../definitions/define-agent.ts";
 import { Reply } from "../../definitions/reply.ts";
 import { type StandardRunConfig, standardRun } from "../../definitions/standard-run.ts";
+import { isObject } from "../../python/json/json-object.ts";
 import { materializeResponse } from "../../wire/schemas/materialize.ts";
 import { parseCreateParams, type ResponseCreateParams } from "../../wire/schemas/responses.ts";
+import { replayResponse } from "../../wire/stream/replay-responses.ts";
+import {
+  type NamespaceMap,
+  parseSanitizedParams,
+  sanitizeStreamingResponses,
+} from "../../wire/stream/sanitize-streaming-responses.ts";
 import { classNameOf, type Handler, ServerApp } from "../app.ts";
 import { attributionOf, rolloutScopeOfPath, rolloutScopeOfRow } from "../rollout-scope.ts";
+import { eventStream } from "./event-stream.ts";
 import { requireBody, requireFields, requireObject } from "./resources-app.ts";
 import { agentNotes } from "./route-notes.ts";
 
 const EMPTY_METRICS = { group_level_metrics: [], agent_metrics: {}, key_metrics: {} };
+
+/** The request; with `namespaces` where the answer is to be streamed. */
+function readParams(body: unknown): { params: ResponseCreateParams; namespaces?: NamespaceMap } {
+  if (!isObject(body) || body["stream"] !== true) return { params: parseCreateParams(body, ["body"]) };
+  const { request, namespaces } = sanitizeStreamingResponses(body);
+  return { params: parseSanitizedParams(request, ["body"]), namespaces };
+}
 
 /** Makes a running agent server out of its definition. */
 export function createAgentApp(
@@ -34,9 +49,12 @@ export function createAgentApp(
     options.responses({ config: context.config, server: context, params, rollout, state, cookies, signal });
 
   const responses: Handler = async (call) => {
-    const params = parseCreateParams(requireBody(call.body), ["body"]);
-    const reply = await respond(params, call.signal, call.cookies, rolloutScopeOfPath(call));
-    return new Reply({ body: materializeResponse(reply.response), cookies: reply.cookies });
+    const { params, namespaces } = readParams(requireBody(call.body));
+    const { response, cookies } = await respond(params, call.signal, call.cookies, rolloutScopeOfPath(call));
+    const body = materializeResponse(response);
+    return namespaces
+      ? eventStream(replayResponse(body, namespaces), { cookies })
+      : new Reply({ body, cookies });
   };
 
   const run: Handler = (call) => {

@@ -23,13 +23,15 @@ import { replayChatCompletion } from "../../wire/stream/replay-chat.ts";
 import { replayResponse, replayResponseFailure } from "../../wire/stream/replay-responses.ts";
 import { sanitizeStreamingChat } from "../../wire/stream/sanitize-streaming-chat.ts";
 import {
+  type NamespaceMap,
   parseSanitizedParams,
   sanitizeStreamingResponses,
 } from "../../wire/stream/sanitize-streaming-responses.ts";
-import { encodeSse, type SseEvent } from "../../wire/stream/sse.ts";
+import type { SseEvent } from "../../wire/stream/sse.ts";
 import type { Dialect } from "../../wire/stream/stream-outcome.ts";
 import { classNameOf, type Handler, MalformedBody, type RouteCall, ServerApp } from "../app.ts";
 import { ModelCapture } from "../model-capture/model-capture.ts";
+import { eventStream } from "./event-stream.ts";
 import { countTokensRoute, modelsRoute } from "./model-info.ts";
 import { requireObject } from "./resources-app.ts";
 import { modelNotes } from "./route-notes.ts";
@@ -209,15 +211,19 @@ function responsesRoute(backend: ModelBackend): Handler {
     }
     const { request, namespaces } = sanitizeStreamingResponses(body, backend.onLoss);
     const params = parseSanitizedParams(request, ["body"], backend.onLoss);
-    return stream(async function* () {
-      try {
-        const response = await backend.responses(params, call);
-        yield* replayResponse(materializeResponse(response), namespaces);
-      } catch (error) {
-        yield* replayResponseFailure(errorMessage(error));
-      }
-    });
+    return eventStream(replayed(() => backend.responses(params, call), namespaces));
   };
+}
+
+async function* replayed(
+  respond: () => Promise<Response>,
+  namespaces: NamespaceMap,
+): AsyncGenerator<SseEvent> {
+  try {
+    yield* replayResponse(materializeResponse(await respond()), namespaces);
+  } catch (error) {
+    yield* replayResponseFailure(errorMessage(error));
+  }
 }
 
 const materialized = (response: Response): Reply => new Reply({ body: materializeResponse(response) });
@@ -233,7 +239,7 @@ function chatRoute(backend: ModelBackend): Handler {
     const { request, includeUsage } = sanitizeStreamingChat(body);
     // Answered before the stream begins: a backend that fails is an HTTP error here.
     const completion = await backend.chat(parseChatParams(request, ["body"]), call);
-    return stream(() => replayChatCompletion(completion, { includeUsage }));
+    return eventStream(replayChatCompletion(completion, { includeUsage }));
   };
 }
 
@@ -246,17 +252,9 @@ function messagesRoute(backend: ModelBackend): Handler {
     const message = convertAnswer(() => convertToAnthropicMessage(response, { model, onLoss }));
     // Arguments of calls are part of the body here; they may hold integers that only our writer can write.
     return body["stream"]
-      ? stream(() => replayAnthropicMessage(message))
+      ? eventStream(replayAnthropicMessage(message))
       : new Reply({ raw: dumpsCompact(message) });
   };
-}
-
-function stream(events: () => Iterable<SseEvent> | AsyncIterable<SseEvent>): Reply {
-  return new Reply({ stream: frames(events()) });
-}
-
-async function* frames(events: Iterable<SseEvent> | AsyncIterable<SseEvent>): AsyncGenerator<string> {
-  for await (const event of events) yield encodeSse(event);
 }
 
 function notBoolean(input: unknown): ValidationError {
