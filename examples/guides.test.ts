@@ -14,6 +14,8 @@ function quotedFiles(page: string): { path: string; code: string }[] {
 describe.each([
   "docs/guide/writing-an-environment.md",
   "docs/guide/agents.md",
+  "docs/guide/bring-your-own-agent.md",
+  "docs/guide/serving-an-agent.md",
   "docs/guide/judges.md",
   "docs/guide/sandbox.md",
   "docs/guide/typescript-api.md",

@@ -24,7 +24,7 @@ const MAY_IMPORT = {
   "model-endpoint": ["python", "files", "wire", "calls"],
   capture: ["python", "files", "wire", "calls", "model-endpoint", "import-typescript.ts"],
   definitions: ["python", "config", "wire", "calls", "capture"],
-  agents: ["python", "files", "wire", "calls", "definitions", "sandbox"],
+  agents: ["python", "files", "wire", "calls", "capture", "definitions", "sandbox"],
   "code-runner": ["python", "config", "calls", "sandbox", "definitions"],
   hosting: [
     "python",

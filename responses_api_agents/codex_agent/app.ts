@@ -4,6 +4,7 @@ import { stringify } from "smol-toml";
 import { z } from "zod";
 
 const VERSION = "0.166.0";
+const MCP_START_SECONDS = 60;
 
 const config = cliAgentConfig.extend({
   concurrency: laxInt().default(32),
@@ -68,7 +69,9 @@ function configOf(request: HarnessRequest<z.output<typeof config>>): Record<stri
   };
   const merged = merge(generated, own.extra_config ?? {});
   if (mcp === undefined) return merged;
-  return merge(merged, { mcp_servers: { [mcp.name]: { url: mcp.url, http_headers: mcp.headers } } });
+  // Codex goes on without a server that is slow to answer: on a busy machine its 10 s are too few.
+  const connection = { url: mcp.url, http_headers: mcp.headers, startup_timeout_sec: MCP_START_SECONDS };
+  return merge(merged, { mcp_servers: { [mcp.name]: connection } });
 }
 
 function merge(base: Record<string, unknown>, over: Record<string, unknown>): Record<string, unknown> {

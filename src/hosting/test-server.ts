@@ -116,7 +116,7 @@ export async function createTestServer(
       name,
       directory,
       globalConfig: options.globalConfig ?? {},
-      client: new RunClient({ addresses: new Map(), local }),
+      client: new RunClient({ addresses: addressesOf(local), local }),
       log: silentLogger,
       findFile: (path) => path,
     },
@@ -137,3 +137,7 @@ function scripted(server: ScriptedServer): LocalServer {
     },
   };
 }
+
+/** Servers under test have no port; programs that want an address get one that cannot be reached. */
+const addressesOf = (local: ReadonlyMap<string, unknown>): Map<string, string> =>
+  new Map([...local.keys()].map((name) => [name, `http://${name.replaceAll("_", "-")}.invalid`]));

@@ -9,19 +9,15 @@ import { type AgentDefinition, defineAgent, type RolloutScope } from "../../defi
 import type { MaybePromise } from "../../definitions/definitions.ts";
 import { HttpError } from "../../definitions/errors.ts";
 import { isObject, type JsonObject } from "../../python/json/json-object.ts";
-import { newId } from "../../wire/ids.ts";
 import { rolloutPrefix } from "../../wire/rollout-prefix.ts";
 import { laxFloat, laxInt } from "../../wire/schemas/lax.ts";
 import { materializeCreateParams, materializeResponse } from "../../wire/schemas/materialize.ts";
 import type { Response, ResponseCreateParams, ResponseOutputItem } from "../../wire/schemas/responses.ts";
-import { responseEnvelope } from "../../wire/stream/response-envelope.ts";
+import { DEFAULT_MODEL, isAnswer, responseOf } from "../response-of.ts";
 import { type HarnessOutcome, type HarnessPlace, runHarness } from "./harness-run.ts";
 import { type HarnessPackage, installHarness } from "./program.ts";
 import { promptOf } from "./prompt.ts";
 import type { Transcript } from "./transcript.ts";
-
-/** What a model is called where neither the config nor the row names one. */
-const DEFAULT_MODEL = "gym-policy-model";
 
 /** Config keys of every command-line agent. */
 export const cliAgentConfig = agentConfig.extend({
@@ -138,7 +134,8 @@ export function defineCliAgent<ConfigSchema extends typeof cliAgentConfig>(
     options.finish?.(outcome.transcript, outcome);
     const items = outcome.transcript.finish();
     requireActivity(options.name, items, outcome);
-    return responseOfRun(params, model, items, outcome);
+    const incompleteReason = outcome.timedOut ? "timeout" : outcome.transcript.incompleteReason;
+    return responseOf(items, { params, model, usage: outcome.transcript.usage, incompleteReason });
   }
 
   return defineAgent({
@@ -195,7 +192,7 @@ export function defineCliAgent<ConfigSchema extends typeof cliAgentConfig>(
         });
         const measured = {
           turns_used: response.output.filter(isAnswer).length,
-          finished_naturally: isAnswer(response.output.at(-1)),
+          finished_naturally: response.status === "completed" && isAnswer(response.output.at(-1)),
         };
         if (config.skip_verification) {
           const reward = config.skip_verification_reward;
@@ -231,36 +228,6 @@ function requireActivity(name: string, items: readonly ResponseOutputItem[], out
     failure: { class: "agent_error", stage: "model", retryable: true, message },
   });
 }
-
-function responseOfRun(
-  params: ResponseCreateParams,
-  model: string,
-  items: readonly ResponseOutputItem[],
-  outcome: HarnessOutcome,
-): Response {
-  const reason = outcome.timedOut ? "timeout" : outcome.transcript.incompleteReason;
-  const answered = items.some(isAnswer);
-  return {
-    ...responseEnvelope(params, { model, createdAt: Math.floor(Date.now() / 1000) }),
-    // Verifiers read the last message; a run without one has an empty answer.
-    output: answered ? [...items] : [...items, emptyAnswer()],
-    usage: outcome.transcript.usage,
-    status: reason === undefined ? "completed" : "incomplete",
-    incomplete_details: reason === undefined ? null : { reason },
-  } as Response;
-}
-
-function emptyAnswer(): ResponseOutputItem {
-  return {
-    type: "message",
-    id: newId("msg"),
-    role: "assistant",
-    status: "completed",
-    content: [{ type: "output_text", text: "", annotations: [] }],
-  };
-}
-
-const isAnswer = (item: ResponseOutputItem | undefined): boolean => item?.type === "message";
 
 /** The MCP connection that `/seed_session` offers. */
 function mcpOf(seedReply: unknown, baseUrl: string): McpConnection | undefined {

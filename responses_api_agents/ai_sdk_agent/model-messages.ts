@@ -1,0 +1,66 @@
+import type { ModelMessage } from "ai";
+import type { ChatMessage } from "nemo-gym/openai";
+
+/** Chat messages as the AI SDK has them. */
+export function modelMessages(messages: readonly ChatMessage[]): ModelMessage[] {
+  const toolNames = new Map<string, string>();
+  return messages.map((message): ModelMessage => {
+    switch (message.role) {
+      case "system":
+      case "developer":
+        return { role: "system", content: textOf(message.content) };
+      case "user":
+        return { role: "user", content: userParts(message.content) };
+      case "tool":
+        return {
+          role: "tool",
+          content: [
+            {
+              type: "tool-result",
+              toolCallId: message.tool_call_id,
+              toolName: toolNames.get(message.tool_call_id) ?? "",
+              output: { type: "text", value: textOf(message.content) },
+            },
+          ],
+        };
+      default: {
+        const calls = "tool_calls" in message ? (message.tool_calls ?? []) : [];
+        const parts = calls.flatMap((call) => {
+          if (!("function" in call)) return [];
+          toolNames.set(call.id, call.function.name);
+          const { name, arguments: text } = call.function;
+          return [{ type: "tool-call" as const, toolCallId: call.id, toolName: name, input: parsed(text) }];
+        });
+        const text = textOf(message.content);
+        return {
+          role: "assistant",
+          content: [...(text === "" ? [] : [{ type: "text" as const, text }]), ...parts],
+        };
+      }
+    }
+  });
+}
+
+function userParts(content: unknown) {
+  if (!Array.isArray(content)) return textOf(content);
+  return content.map((part: { text?: string; image_url?: { url: string } }) =>
+    part.image_url
+      ? { type: "image" as const, image: new URL(part.image_url.url) }
+      : { type: "text" as const, text: part.text ?? "" },
+  );
+}
+
+function textOf(content: unknown): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content.map((part: { text?: string }) => part.text ?? "").join("\n");
+}
+
+/** Arguments the model wrote; what is not JSON stays a text. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,96 @@
+import { type Cookies, mergeCookies } from "../../calls/cookies.ts";
+import { runToolCall, type ToolRun } from "../../definitions/tool-calls.ts";
+import type { JsonObject } from "../../python/json/json-object.ts";
+import { newId } from "../../wire/ids.ts";
+import type { ResponseCreateParams } from "../../wire/schemas/responses.ts";
+import type { LoopRecord } from "./loop-record.ts";
+
+/** A tool of the resources server, ready to be handed to a framework. */
+export interface GymTool {
+  name: string;
+  description: string;
+  /** JSON Schema of the input. */
+  parameters: JsonObject;
+  /** Runs the tool in the session of the rollout. Errors of the tool are outputs too. `callId`: the model's id of the call. */
+  run(input: unknown, callId?: string): Promise<string>;
+}
+
+const NO_PARAMETERS: JsonObject = { type: "object", properties: {} };
+
+/** Makes the function tools of a row callable. `session` holds the cookies of the resources server, before and after. */
+export function gymTools(
+  params: ResponseCreateParams,
+  options: ToolRun & { session: { cookies: Cookies }; record?: LoopRecord },
+): GymTool[] {
+  const { session, record } = options;
+  const tools: GymTool[] = [];
+  for (const tool of params.tools ?? []) {
+    if (tool.type !== "function") continue;
+    const { name } = tool;
+    tools.push({
+      name,
+      description: tool.description ?? "",
+      parameters: (tool.parameters as JsonObject | null | undefined) ?? NO_PARAMETERS,
+      async run(input, callId = record?.openCallOf(name) ?? newId("call")) {
+        const args = typeof input === "string" ? input : JSON.stringify(input ?? {});
+        const call = { type: "function_call" as const, call_id: callId, name, arguments: args };
+        const { output, cookies } = await runToolCall(call, session.cookies, options);
+        session.cookies = mergeCookies(session.cookies, cookies);
+        record?.toolOutput(callId, output.output);
+        return String(output.output);
+      },
+    });
+  }
+  return tools;
+}
+
+/** Tools for LangChain and LangGraph. `tool` is the function of `@langchain/core/tools`. */
+export function langChainTools<Tool>(
+  tools: readonly GymTool[],
+  tool: (
+    run: (input: unknown, config?: { toolCall?: { id?: string } }) => Promise<string>,
+    options: { name: string; description: string; schema: JsonObject },
+  ) => Tool,
+): Tool[] {
+  return tools.map(({ name, description, parameters, run }) =>
+    tool((input, config) => run(input, config?.toolCall?.id), { name, description, schema: parameters }),
+  );
+}
+
+/** Tools for the AI SDK. `tool` and `jsonSchema` are functions of `ai`. */
+export function aiSdkTools<Tool>(
+  tools: readonly GymTool[],
+  library: {
+    // biome-ignore lint/suspicious/noExplicitAny: the SDK's own types are not there
+    tool(options: any): Tool;
+    jsonSchema(schema: JsonObject): unknown;
+  },
+): Record<string, Tool> {
+  const set: Record<string, Tool> = {};
+  for (const { name, description, parameters, run } of tools)
+    set[name] = library.tool({
+      description,
+      inputSchema: library.jsonSchema(parameters),
+      execute: (input: unknown, { toolCallId }: { toolCallId?: string }) => run(input, toolCallId),
+    });
+  return set;
+}
+
+/** Tools for the OpenAI Agents SDK. `tool` is the function of `@openai/agents`. */
+export function openAiAgentsTools<Tool>(
+  tools: readonly GymTool[],
+  // biome-ignore lint/suspicious/noExplicitAny: the SDK's own types are not there
+  tool: (options: any) => Tool,
+): Tool[] {
+  return tools.map(({ name, description, parameters, run }) =>
+    tool({
+      name,
+      description,
+      // Without strict mode the SDK passes the schema on as it is.
+      strict: false,
+      parameters: { additionalProperties: true, required: [], properties: {}, ...parameters },
+      execute: (input: unknown, _context: unknown, details?: { toolCall?: { callId?: string } }) =>
+        run(input, details?.toolCall?.callId),
+    }),
+  );
+}
