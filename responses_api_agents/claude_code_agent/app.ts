@@ -116,7 +116,8 @@ const outcome = z.looseObject({
     .optional(),
 });
 
-function readEvent(event: Record<string, unknown>, transcript: Transcript): void {
+/** Adds what one event of the program says to the transcript. */
+export function readEvent(event: Record<string, unknown>, transcript: Transcript): void {
   if (event["type"] === "result") {
     readResult(event, transcript);
     return;

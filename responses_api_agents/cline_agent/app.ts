@@ -82,7 +82,8 @@ const usage = z.looseObject({
   cacheReadTokens: z.number().default(0),
 });
 
-function readEvent(event: Record<string, unknown>, transcript: Transcript): void {
+/** Adds what one event of the program says to the transcript. */
+export function readEvent(event: Record<string, unknown>, transcript: Transcript): void {
   if (event["type"] === "run_result") {
     const total = usage.safeParse(event["aggregateUsage"] ?? event["usage"]);
     if (total.success)

@@ -94,7 +94,8 @@ const usage = z.looseObject({
   reasoning_output_tokens: z.number().nullish(),
 });
 
-function readEvent(event: Record<string, unknown>, transcript: Transcript): void {
+/** Adds what one event of the program says to the transcript. */
+export function readEvent(event: Record<string, unknown>, transcript: Transcript): void {
   if (event["type"] === "item.completed") {
     const parsed = item.safeParse(event["item"]);
     if (parsed.success) readItem(parsed.data, transcript);

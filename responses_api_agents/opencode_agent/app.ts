@@ -88,7 +88,8 @@ const part = z.looseObject({
     .optional(),
 });
 
-function readEvent(event: Record<string, unknown>, transcript: Transcript): void {
+/** Adds what one event of the program says to the transcript. */
+export function readEvent(event: Record<string, unknown>, transcript: Transcript): void {
   if (event["type"] === "error") {
     transcript.errors.push(JSON.stringify(event["error"] ?? event));
     return;

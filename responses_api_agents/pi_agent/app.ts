@@ -83,7 +83,8 @@ const message = z.looseObject({
     .nullish(),
 });
 
-function readEvent(event: Record<string, unknown>, transcript: Transcript): void {
+/** Adds what one event of the program says to the transcript. */
+export function readEvent(event: Record<string, unknown>, transcript: Transcript): void {
   if (event["type"] !== "message_end") return;
   const parsed = message.safeParse(event["message"]);
   if (!parsed.success) return;

@@ -8,7 +8,7 @@ export const EXAMPLES = 5;
 /** What is missing or wrong in the `data` folder of a resources server; each line says what to do. */
 export function checkDataFiles(directory: string, entrypoint: string): string[] {
   const name = path.basename(entrypoint);
-  const config = `${entrypoint}/configs/${name}.yaml`;
+  const config = `${entrypoint}/configs/${configFile(directory, name)}`;
   const data = path.join(directory, "data");
   const problems: string[] = [];
   const exampleLines = lineCount(path.join(data, "example.jsonl"));
@@ -38,6 +38,14 @@ export function checkDataFiles(directory: string, entrypoint: string): string[] 
     );
   }
   return problems;
+}
+
+/** The config named after the server; where there is none, the first one. */
+function configFile(directory: string, name: string): string {
+  const configs = path.join(directory, "configs");
+  const files = existsSync(configs) ? readdirSync(configs).filter((file) => file.endsWith(".yaml")) : [];
+  const own = `${name}.yaml`;
+  return files.includes(own) ? own : (files.sort()[0] ?? own);
 }
 
 function found(count: number | string, noun: string): string {

@@ -1,0 +1,33 @@
+import { readFileSync } from "node:fs";
+import { createTestServer } from "nemo-gym/testing";
+import { expect, it } from "vitest";
+import definition from "./app.ts";
+
+const [line = ""] = readFileSync(new URL("data/example.jsonl", import.meta.url), "utf8").split("\n");
+const row = JSON.parse(line) as Record<string, unknown>;
+const response = {
+  id: "resp_1",
+  created_at: 1,
+  model: "m",
+  object: "response",
+  output: [],
+  parallel_tool_calls: true,
+  tool_choice: "auto",
+  tools: [],
+};
+
+it("scores an answer without a patch 0, without a sandbox", async () => {
+  const server = await createTestServer(definition);
+  const { status, body } = await server.verify({ ...row, response });
+  expect(status).toBe(200);
+  expect(body).toMatchObject({ reward: 0, resolved: false });
+  expect(body.metadata.eval_report[String(row["instance_id"])]).toMatchObject({ patch_exists: false });
+  await server.close();
+});
+
+it("refuses a row that is no instance", async () => {
+  const server = await createTestServer(definition);
+  const { instance_id: _id, ...rest } = row;
+  expect((await server.verify({ ...rest, response })).status).toBe(422);
+  await server.close();
+});
