@@ -41,6 +41,9 @@ const publicEntries = Object.entries(manifest.exports).flatMap(([entry, target])
   ];
 });
 
+/** The built program, wherever the repository lies. */
+const built = new RegExp(`^(?:file://)?${import.meta.dirname.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}/dist/`);
+
 export default defineConfig({
   resolve: {
     alias: publicEntries,
@@ -78,7 +81,7 @@ export default defineConfig({
           testTimeout: 60_000,
           retry: RETRIES,
           // What is built is loaded as it is, not through the aliases above.
-          server: { deps: { external: [/\/dist\//] } },
+          server: { deps: { external: [built] } },
         },
       },
     ],

@@ -43,6 +43,8 @@ const MAY_IMPORT = {
   results: ["python", "metrics", "wire", "calls", "rollouts"],
   run: [
     "python",
+    "files",
+    "queue",
     "config",
     "metrics",
     "calls",
@@ -73,6 +75,7 @@ const MAY_IMPORT = {
   viewer: ["python", "metrics", "wire", "datasets", "rollouts", "results"],
   cli: [
     "python",
+    "queue",
     "config",
     "math",
     "metrics",

@@ -48,6 +48,7 @@ async function createContext(
     positionals: parsed.positionals as Record<string, string>,
     overrides,
     verbose: parsed.verbose,
+    envFile: envFileChoice(parsed.envFile),
     json,
     signal: io.signal ?? new AbortController().signal,
     terminal: createTerminal(io.stdout, io.env),

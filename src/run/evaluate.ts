@@ -3,7 +3,12 @@ import type { ServerClient } from "../calls/server-client.ts";
 import { CoverageCounter } from "../metrics/coverage.ts";
 import { type RunSummary, summarizeRun } from "../results/summarize.ts";
 import { Collection } from "../rollouts/collect/collect.ts";
-import type { CollectLimits, CollectResult, OutcomeEvent } from "../rollouts/collect/collect-contract.ts";
+import type {
+  CollectLimits,
+  CollectResult,
+  OutcomeEvent,
+  WorkersLink,
+} from "../rollouts/collect/collect-contract.ts";
 import { RunTotals } from "../rollouts/collect/run-totals.ts";
 import { turnBoundaryText } from "../rollouts/collect/turn-boundaries.ts";
 import { type ArtifactPaths, artifactPaths } from "../rollouts/files/artifact-paths.ts";
@@ -56,6 +61,13 @@ export interface RunEvaluationOptions {
   captures?: RolloutCaptures | undefined;
   /** What calls have cost so far, in dollars. */
   spent?: (() => number) | undefined;
+  /** Workers run the rollouts, and this process none. */
+  workers?: EvaluationWorkers | undefined;
+}
+
+/** Workers of an evaluation, which learn of the collection when it is made. */
+export interface EvaluationWorkers extends WorkersLink {
+  attach(collection: Collection): Promise<void>;
 }
 
 export type EvaluateOptions = PrepareEvaluationOptions & RunEvaluationOptions;
@@ -166,6 +178,16 @@ export class PreparedEvaluation {
     return new RunTotals(new CoverageCounter(materializedRows), materializedRows);
   }
 
+  /** Rollouts of the run. */
+  get total(): number {
+    return this.#run.plan.summary.materializedRows;
+  }
+
+  /** Whether an earlier session has the result of a rollout. */
+  isDone(taskIndex: number, rolloutIndex: number): boolean {
+    return this.#run.plan.isDone(taskIndex, rolloutIndex);
+  }
+
   /** Lets others write to the output. */
   async close(): Promise<void> {
     await this.#run.discard().finally(() => this.#lock.release());
@@ -212,10 +234,12 @@ async function collect(
     onNotice: (text) => emit({ type: "notice", text }),
     findAgain: options.findAgain,
     spent: options.spent,
+    workers: options.workers,
     ...(options.captures && { captures: options.captures }),
     ...(options.drain && { drain: options.drain }),
     ...(options.stop && { stop: options.stop }),
   });
+  await options.workers?.attach(collection);
   emit({ type: "started", collection, paths });
   return closing([output, failures], () => collection.run());
 }

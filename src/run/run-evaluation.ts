@@ -24,6 +24,7 @@ import { loadSkills } from "../rollouts/inputs/skills.ts";
 import { refuseOverwriting } from "../rollouts/resume/prepare-run.ts";
 import { maxAttemptsFrom } from "../rollouts/resume/resume.ts";
 import { openCaptures } from "../rollouts/trajectory/open-captures.ts";
+import type { QueueOptions } from "./distributed/worker-hub.ts";
 import { type Evaluation, PreparedEvaluation } from "./evaluate.ts";
 import { datasetFiles, inputFile } from "./evaluation-input.ts";
 import { gymVersion } from "./gym-version.ts";
@@ -35,6 +36,8 @@ import { type RunEvent, RunEvents } from "./run-events.ts";
 import { startResolved } from "./start-servers.ts";
 
 const DEFAULT_ROLLOUT_TIMEOUT_SECONDS = 7200;
+/** Rollouts of a run that are with the broker and its workers at once, unless told. */
+const QUEUED_AT_ONCE = 100_000;
 
 /** Servers that run already, started by `startServers` or by another process. */
 export interface EvaluationServers {
@@ -85,6 +88,8 @@ export interface EvaluationOptions {
   signal?: AbortSignal | undefined;
   /** Starts no further rollouts; those under way may finish. */
   drain?: AbortSignal | undefined;
+  /** Workers that share this broker run the rollouts (`gym worker`). Default: this process runs them. */
+  queue?: QueueOptions | undefined;
   /** Uses these servers. Default: starts those of the config and stops them in the end. */
   servers?: EvaluationServers;
   /** Collects instead of the built-in loop. */
@@ -206,6 +211,7 @@ class Session {
     });
     const prepared = await this.#prepare(config, inputPath, agents);
     try {
+      if (this.#options.queue) return await this.#withWorkers(config, prepared, agents, this.#options.queue);
       return this.#options.servers
         ? await this.#collect(config, prepared, this.#options.servers)
         : await this.#withOwnServers(config, definitions, prepared);
@@ -250,6 +256,32 @@ class Session {
     }
   }
 
+  /** Rollouts run in workers; servers start here only where metrics need them. */
+  async #withWorkers(
+    config: ResolvedConfig,
+    prepared: PreparedEvaluation,
+    agents: readonly string[],
+    queue: QueueOptions,
+  ): Promise<Evaluation> {
+    const { collectWithWorkers } = await import("./distributed/collect-with-workers.ts");
+    const { aggregate, fsync, drain, signal, rolloutTimeoutSeconds } = this.#options;
+    const seconds = rolloutTimeoutSeconds ?? DEFAULT_ROLLOUT_TIMEOUT_SECONDS;
+    return collectWithWorkers({
+      queue,
+      config,
+      prepared,
+      agents,
+      rolloutTimeoutMs: rolloutTimeoutSeconds === null ? null : seconds * 1000,
+      roots: this.#roots,
+      installRoot: this.#installRoot,
+      onNotice: (text) => this.#notice(text),
+      ...(aggregate !== undefined && { aggregate }),
+      ...(fsync && { fsync }),
+      ...(drain && { drain }),
+      ...(signal && { stop: signal }),
+    });
+  }
+
   /** Either signal ends what comes before the first rollout. */
   #stopSignal(): AbortSignal | undefined {
     const { signal, drain } = this.#options;
@@ -278,7 +310,7 @@ class Session {
       output: this.#output,
       expand,
       limits: {
-        concurrency: options.concurrency ?? null,
+        concurrency: options.concurrency || (options.queue ? QUEUED_AT_ONCE : null),
         maxAttempts:
           options.maxAttempts ??
           maxAttemptsFrom(this.#env["NEMO_GYM_MAX_ROLLOUT_ATTEMPTS"], (text) => this.#notice(text)),

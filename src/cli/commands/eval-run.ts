@@ -8,6 +8,7 @@ import {
   searchDirFlag,
   selectorFlags,
 } from "../flags.ts";
+import { queuedRunKeys, queueFlag } from "../queue/keys.ts";
 
 export const evalRun = defineCommand({
   description:
@@ -106,12 +107,18 @@ export const evalRun = defineCommand({
       help: "collect only, compute no metrics",
     },
     ...healthFlags,
+    queue: {
+      ...queueFlag.queue,
+      help: "let workers (gym worker) that share this NATS broker run the rollouts",
+    },
     json: { kind: "switch", help: "print events as JSON lines" },
   },
-  keysFor: (flags) => (flags["no-serve"] ? collectionKeys : { ...collectionKeys, ...servingKeys }),
+  keysFor: (flags) =>
+    flags["no-serve"] ? collectionKeys : { ...collectionKeys, ...servingKeys, ...queuedRunKeys },
   examples: [
     "gym eval run --resources-server mcqa --model-type random_model",
     "gym eval run --benchmark gsm8k --model-type openai_model --split benchmark --num-repeats 4 -o results/gsm8k.jsonl",
+    "gym eval run --benchmark gsm8k --model-type vllm_model --queue nats://broker:4222 -o results/gsm8k.jsonl",
     "gym eval run --no-serve -a my_agent -i rows.jsonl -o out.jsonl --resume",
   ],
   run: async (context) => (await import("../eval/run.ts")).evalRun(context),

@@ -10,6 +10,7 @@ export const program: Program = {
     { name: "dataset", summary: "manage datasets" },
     { name: "env", summary: "develop and run environments" },
     { name: "eval", summary: "run evaluations" },
+    { name: "queue", summary: "brokers of distributed runs" },
     { name: "math", summary: "compare mathematical answers" },
     { name: "dev", summary: "contributor helpers" },
   ],
@@ -219,6 +220,26 @@ export const program: Program = {
       "eval ctl",
       "look at running collections and steer them",
       async () => (await import("./eval-ctl.ts")).evalCtl,
+    ),
+    command(
+      "worker",
+      "run rollouts of distributed runs on this machine",
+      async () => (await import("./worker.ts")).worker,
+    ),
+    command(
+      "queue up",
+      "start a NATS broker on this machine",
+      async () => (await import("./queue-up.ts")).queueUp,
+    ),
+    command(
+      "queue status",
+      "show the runs and workers of a broker",
+      async () => (await import("./queue-status.ts")).queueStatus,
+    ),
+    command(
+      "queue purge",
+      "remove a run from a broker",
+      async () => (await import("./queue-purge.ts")).queuePurge,
     ),
     command(
       "math check",

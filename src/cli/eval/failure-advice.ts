@@ -15,6 +15,8 @@ const ADVICE: Record<KnownFailureClass, string> = {
     "When the judge answers again, score these without asking the model: gym eval reverify --judge-failed-only.",
   sandbox_unavailable: "See which sandboxes work on this machine, and why others do not: gym sandbox doctor.",
   session_lost: "Raise session_ttl_seconds or max_sessions of the resources server, or lower --concurrency.",
+  worker_lost:
+    "See why workers ended (their logs, memory of their machines); --resume --retry-failed tries these again.",
   invalid_row: "Correct these rows in the input and run that: --resume goes on with the rows as they were.",
   invalid_response: "The server does not speak the protocol: see its log {logs}.",
   agent_error: "The agent is at fault: its log is {logs}.",

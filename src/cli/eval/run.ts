@@ -10,6 +10,7 @@ import { type EvaluationOptions, runEvaluation } from "../../run/run-evaluation.
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
 import { refuseUnusedModelUrl } from "../env/model-flags.ts";
+import { brokerOf, needsOf, queuedRunKeys, weightsOf } from "../queue/keys.ts";
 import { CommandKeysError, UsageError } from "../usage-error.ts";
 import { type RunExport, startExport, uploadsRollouts } from "./exporting.ts";
 import { checkAfterRun, healthJsonEvent, ignoredChecks, printHealth } from "./health-check.ts";
@@ -42,7 +43,9 @@ async function withOwnServers(context: CommandContext): Promise<number> {
   try {
     const input = await chooseInput(context, config, { ...keys, output }, (text) => view.status(text));
     const driver = await configuredDriver(context, keys.rollout_collection_driver);
-    const options = { ...evaluationOptions(context, config, keys), output, input, driver, ownsProcess: true };
+    const queue = queueOf(context, config);
+    const own = evaluationOptions(context, config, keys);
+    const options = { ...own, output, input, driver, queue, ownsProcess: true };
     return await evaluate(context, config, options, keys, view);
   } finally {
     view.close();
@@ -50,7 +53,26 @@ async function withOwnServers(context: CommandContext): Promise<number> {
   }
 }
 
+/** How workers take part; undefined where this process runs the rollouts. */
+function queueOf({ env }: CommandContext, config: ResolvedConfig): EvaluationOptions["queue"] {
+  const keys = readKeys(queuedRunKeys, config);
+  if (keys.queue_url === undefined) return undefined;
+  return {
+    broker: brokerOf(keys, env),
+    leaseSeconds: keys.queue_lease_seconds,
+    maxDeliver: keys.queue_max_deliver,
+    storeHost: keys.queue_store_host,
+    storePort: keys.queue_store_port,
+    weights: weightsOf(keys.queue_weights),
+    needs: needsOf(keys.queue_needs),
+  };
+}
+
 async function againstRunningServers(context: CommandContext): Promise<number> {
+  if (context.flags["queue"] !== undefined)
+    throw new UsageError(
+      "`--queue` cannot be combined with `--no-serve`: start workers with `gym worker --no-serve`.",
+    );
   if (context.flags["agent-type"] !== undefined)
     throw new UsageError(
       "`--agent-type` cannot be combined with `--no-serve`: running servers keep their agents. Name a running agent with --agent.",

@@ -8,6 +8,7 @@ import type { QueuedRow } from "./fair-queue.ts";
 import type { RunResult } from "./rollout-runner.ts";
 import type { RolloutTally } from "./rollout-tally.ts";
 import type { RunTotals } from "./run-totals.ts";
+import type { StartedRollout } from "./started-rollout.ts";
 
 export interface CollectLimits {
   /** Rollouts at once; null: automatic. */
@@ -45,6 +46,8 @@ export interface CollectOptions {
   countAttempts?: boolean;
   /** What servers record about the rollouts. */
   captures?: RolloutCaptures;
+  /** Workers run the rollouts, and this process none. */
+  workers?: WorkersLink | undefined;
   onOutcome?: (event: OutcomeEvent) => void;
   /** Looks where servers are by now, before one that was away is asked again. */
   findAgain?: ((signal: AbortSignal) => Promise<void>) | undefined;
@@ -55,6 +58,28 @@ export interface CollectOptions {
   /** The second stop: everything ends now. */
   stop?: AbortSignal;
 }
+
+/** How a collection reaches workers in other processes. */
+export interface WorkersLink {
+  /** Hands a rollout to whichever worker takes it; waits while there is no room. */
+  enqueue(rollout: StartedRollout): Promise<void>;
+  /** Takes a rollout back from the queue, or from the worker that has it. */
+  withdraw(rollout: StartedRollout): void;
+  /** Whether an earlier session has the result of a rollout. */
+  isDone(taskIndex: number, rolloutIndex: number): boolean;
+}
+
+/** What a worker delivers. */
+export interface WorkerResult {
+  taskIndex: number;
+  rolloutIndex: number;
+  attempt: number;
+  agent: string;
+  result: Exclude<RunResult, { status: "unreachable" }>;
+}
+
+/** Whether the result of a worker counts: `late` when the rollout has one, `superseded` when another attempt is under way. */
+export type Verdict = "counted" | "late" | "superseded";
 
 /** A route of a server, and the stage of a rollout that it does. */
 export interface CallTarget {

@@ -1,7 +1,14 @@
 import { errorMessage } from "../../errors.ts";
+import { RolloutKeyMap } from "../../metrics/rollout-key-map.ts";
 import { InProcessQueue } from "../../queue/in-process-queue.ts";
 import type { RolloutQueue } from "../../queue/queue.ts";
-import type { CollectOptions, CollectResult, RunningRollout } from "./collect-contract.ts";
+import type {
+  CollectOptions,
+  CollectResult,
+  RunningRollout,
+  Verdict,
+  WorkerResult,
+} from "./collect-contract.ts";
 import { CollectionProgress, type ProgressSnapshot } from "./collection-progress.ts";
 import { ConcurrencyLimit } from "./concurrency.ts";
 import { FairQueue, type QueuedRow } from "./fair-queue.ts";
@@ -31,6 +38,10 @@ export class Collection {
   readonly #running = new Map<string, StartedRollout>();
   readonly #runningByAgent = new Map<string, number>();
   readonly #outages: Outages;
+  /** With workers: rollouts that have their result, or were given up. */
+  readonly #settledKeys = new RolloutKeyMap();
+  /** With workers: rollouts whose result is being written. */
+  readonly #settling = new Set<string>();
   #completed = 0;
   #failed = 0;
   #cancelled = 0;
@@ -87,8 +98,47 @@ export class Collection {
   /** Stops one rollout; it counts as cancelled and runs again when the collection is resumed. */
   cancel(id: string, reason: string): boolean {
     const rollout = this.#running.get(id);
-    rollout?.abort(new RolloutCancelled(reason));
+    if (rollout) this.#abort(rollout, reason);
     return rollout !== undefined;
+  }
+
+  /** Whether a worker that has this attempt should run it. */
+  isWanted(taskIndex: number, rolloutIndex: number, attempt: number): boolean {
+    const current = this.#running.get(`${taskIndex}-${rolloutIndex}`)?.attempt;
+    return !this.isSettled(taskIndex, rolloutIndex) && (current ?? attempt) === attempt;
+  }
+
+  /** Whether a rollout has its result or was given up. */
+  isSettled(taskIndex: number, rolloutIndex: number): boolean {
+    return (
+      this.#settledKeys.has(taskIndex, rolloutIndex) ||
+      (this.#options.workers?.isDone(taskIndex, rolloutIndex) ?? false)
+    );
+  }
+
+  /**
+   * Takes the result of a worker. The first success of a rollout counts. A failure counts if it is the one that is waited
+   * for: a worker that was cut off may send one when another has taken its place.
+   */
+  async accept({ taskIndex, rolloutIndex, attempt, agent, result }: WorkerResult): Promise<Verdict> {
+    const id = `${taskIndex}-${rolloutIndex}`;
+    if (this.isSettled(taskIndex, rolloutIndex) || this.#settling.has(id)) return "late";
+    const known = this.#running.get(id);
+    if (result.status !== "completed" && known?.attempt !== attempt) return "superseded";
+    if (result.status === "completed") this.#settledKeys.set(taskIndex, rolloutIndex, 0);
+    const queued = { taskIndex, rolloutIndex, attempt, agent, row: {} };
+    const rollout = known ?? new StartedRollout(queued, this.#runner.target(queued), null);
+    this.#settling.add(id);
+    await this.#settled(rollout, result);
+    this.#settling.delete(id);
+    if (this.#fatal !== undefined) throw this.#fatal;
+    return "counted";
+  }
+
+  /** Takes back what workers have not finished. */
+  withdraw(reason: string): void {
+    this.#stopEarly(reason);
+    this.#abortAll(reason);
   }
 
   async run(): Promise<CollectResult> {
@@ -107,7 +157,7 @@ export class Collection {
     if (drain?.aborted) onDrain();
     if (stop?.aborted) onStop();
     const over = new AbortController();
-    void this.#runLeased(over.signal);
+    if (!this.#options.workers) void this.#runLeased(over.signal);
     try {
       await this.#loop();
     } finally {
@@ -164,7 +214,7 @@ export class Collection {
   async #take(): Promise<QueuedRow | undefined> {
     if (this.#isStopping || this.#paused || this.#running.size >= this.concurrency.current) return undefined;
     const again = this.#outages.next() ?? this.#retries.due();
-    if (again && this.#outages.hold(again)) return this.#take();
+    if (again && (this.#outages.hold(again) || this.#isOver(again))) return this.#take();
     if (again) return again;
     // Rows that wait for another attempt are in memory: new ones have to wait when they pile up.
     if (this.#retries.size >= 2 * this.concurrency.current) return undefined;
@@ -172,7 +222,13 @@ export class Collection {
       this.#outages.has(agent) ? Number.POSITIVE_INFINITY : (this.#runningByAgent.get(agent) ?? 0),
     );
     if (next && this.#outages.hold(next)) return undefined;
+    if (next && this.#isOver(next)) return this.#take();
     return this.#isStopping ? undefined : next;
+  }
+
+  /** A worker may deliver what it took in an earlier session before the row comes up in this one. */
+  #isOver({ taskIndex, rolloutIndex }: QueuedRow): boolean {
+    return this.#options.workers !== undefined && this.isSettled(taskIndex, rolloutIndex);
   }
 
   /** Waits until a rollout ends, a retry is due or somebody changes the settings. */
@@ -198,7 +254,8 @@ export class Collection {
     const rollout = new StartedRollout(queued, target, this.#options.limits.rolloutTimeoutMs);
     this.#running.set(rollout.id, rollout);
     this.#runningByAgent.set(agent, (this.#runningByAgent.get(agent) ?? 0) + 1);
-    return this.#queue.enqueue(rollout);
+    const { workers } = this.#options;
+    return workers ? workers.enqueue(rollout) : this.#queue.enqueue(rollout);
   }
 
   /** Runs what the queue hands out in this process. */
@@ -236,8 +293,10 @@ export class Collection {
 
   #left(rollout: StartedRollout): void {
     const { id, agent } = rollout;
-    this.#running.delete(id);
-    this.#runningByAgent.set(agent, (this.#runningByAgent.get(agent) ?? 1) - 1);
+    if (this.#running.get(id) === rollout) {
+      this.#running.delete(id);
+      this.#runningByAgent.set(agent, (this.#runningByAgent.get(agent) ?? 1) - 1);
+    }
     this.#wake();
   }
 
@@ -268,6 +327,7 @@ export class Collection {
       }
       case "cancelled":
         this.#cancelled++;
+        this.#settledKeys.set(queued.taskIndex, queued.rolloutIndex, 0);
         return false;
       case "failed": {
         const { failure, persist, line } = outcome;
@@ -288,6 +348,7 @@ export class Collection {
           return true;
         }
         this.#failed++;
+        this.#settledKeys.set(queued.taskIndex, queued.rolloutIndex, 0);
         this.#losses.lost(failure, persist ? queued.attempt + 1 : queued.attempt);
         return false;
       }
@@ -332,7 +393,20 @@ export class Collection {
   }
 
   #abortAll(reason: string): void {
-    for (const rollout of this.#running.values()) rollout.abort(new RolloutCancelled(reason));
+    for (const rollout of this.#running.values()) this.#abort(rollout, reason);
     this.#wake();
+  }
+
+  /** What a worker runs counts as cancelled at once; what it still delivers comes too late. */
+  #abort(rollout: StartedRollout, reason: string): void {
+    const { workers } = this.#options;
+    if (!workers) {
+      rollout.abort(new RolloutCancelled(reason));
+      return;
+    }
+    if (this.#settling.has(rollout.id)) return;
+    this.#settledKeys.set(rollout.queued.taskIndex, rollout.queued.rolloutIndex, 0);
+    workers.withdraw(rollout);
+    void this.#settled(rollout, { status: "cancelled", message: reason });
   }
 }

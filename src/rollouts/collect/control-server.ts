@@ -64,58 +64,59 @@ export class ControlServer {
       text += chunk;
       if (text.length > MAX_REQUEST) socket.destroy();
       const end = text.indexOf("\n");
-      if (end >= 0) socket.end(`${JSON.stringify(this.#answer(text.slice(0, end)))}\n`);
+      if (end >= 0)
+        socket.end(`${JSON.stringify(answerControl(this.#collection, this.#output, text.slice(0, end)))}\n`);
     });
   }
+}
 
-  #answer(line: string): object {
-    let request: ControlRequest;
-    try {
-      request = JSON.parse(line) as ControlRequest;
-    } catch {
-      return { ok: false, error: "the request is not JSON" };
-    }
-    const collection = this.#collection;
-    switch (request.command) {
-      case "show":
-        break;
-      case "pause":
-        collection.pause();
-        break;
-      case "resume":
-        collection.resume();
-        break;
-      case "cancel":
-        if (!collection.cancel(String(request.id), "cancelled by gym eval ctl")) {
-          const running = collection.running.map(({ id }) => id);
-          return { ok: false, error: `no rollout '${request.id}' is running`, running };
-        }
-        break;
-      case "concurrency":
-        if (request.limit !== null && !(Number.isInteger(request.limit) && request.limit > 0)) {
-          return {
-            ok: false,
-            error: "the concurrency must be a whole number above 0, or null for automatic",
-          };
-        }
-        collection.setConcurrency(request.limit);
-        break;
-      default:
+/** Carries out the request of `gym eval ctl` and describes the collection. */
+export function answerControl(collection: Collection, output: string, line: string): object {
+  let request: ControlRequest;
+  try {
+    request = JSON.parse(line) as ControlRequest;
+  } catch {
+    return { ok: false, error: "the request is not JSON" };
+  }
+  switch (request.command) {
+    case "show":
+      break;
+    case "pause":
+      collection.pause();
+      break;
+    case "resume":
+      collection.resume();
+      break;
+    case "cancel":
+      if (!collection.cancel(String(request.id), "cancelled by gym eval ctl")) {
+        const running = collection.running.map(({ id }) => id);
+        return { ok: false, error: `no rollout '${request.id}' is running`, running };
+      }
+      break;
+    case "concurrency":
+      if (request.limit !== null && !(Number.isInteger(request.limit) && request.limit > 0)) {
         return {
           ok: false,
-          error: `unknown command ${JSON.stringify((request as { command?: unknown }).command)}`,
+          error: "the concurrency must be a whole number above 0, or null for automatic",
         };
-    }
-    return {
-      ok: true,
-      pid: process.pid,
-      output: this.#output,
-      paused: collection.paused,
-      automatic_concurrency: collection.concurrency.automatic,
-      ...collection.snapshot(),
-      running: collection.running.map(shown),
-    };
+      }
+      collection.setConcurrency(request.limit);
+      break;
+    default:
+      return {
+        ok: false,
+        error: `unknown command ${JSON.stringify((request as { command?: unknown }).command)}`,
+      };
   }
+  return {
+    ok: true,
+    pid: process.pid,
+    output,
+    paused: collection.paused,
+    automatic_concurrency: collection.concurrency.automatic,
+    ...collection.snapshot(),
+    running: collection.running.map(shown),
+  };
 }
 
 function shown({

@@ -14,6 +14,10 @@ export const FAILURE_CLASSES = {
     retryable: true,
     meaning: "the state of the rollout expired or was evicted before it was scored",
   },
+  worker_lost: {
+    retryable: false,
+    meaning: "every worker that took the rollout was lost before it had a result",
+  },
   invalid_row: { retryable: false, meaning: "a server refused the row (422)" },
   invalid_response: { retryable: true, meaning: "a server answered with something other than a JSON object" },
   agent_error: { retryable: false, meaning: "the agent failed" },

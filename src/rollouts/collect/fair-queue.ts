@@ -58,9 +58,9 @@ export class FairQueue {
         this.#exhausted = true;
         return;
       }
-      const { row, taskIndex, rolloutIndex, attempt, line } = value;
+      const { row, taskIndex, rolloutIndex, attempt, line, offset } = value;
       const agent = agentNameOf(row) ?? "";
-      const queued: QueuedRow = { row, taskIndex, rolloutIndex, attempt, line, agent };
+      const queued: QueuedRow = { row, taskIndex, rolloutIndex, attempt, line, offset, agent };
       const rows = this.#waiting.get(agent);
       if (rows) rows.push(queued);
       else this.#waiting.set(agent, [queued]);

@@ -11,6 +11,8 @@ export interface ArtifactPaths {
   manifest: string;
   statistics: string;
   progress: string;
+  /** Results of workers that came after the rollout had one. */
+  lateResults: string;
 }
 
 /** Where the files of the run with this output lie. */
@@ -25,6 +27,7 @@ export function artifactPaths(output: string): ArtifactPaths {
     manifest: sidecarPath(output, "_manifest", ".json"),
     statistics: sidecarPath(output, "_statistics", ".json"),
     progress: sidecarPath(output, "_progress", ".json"),
+    lateResults: sidecarPath(output, "_late_results", ".jsonl"),
   };
 }
 

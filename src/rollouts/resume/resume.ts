@@ -51,6 +51,8 @@ export interface PendingRow {
   attempt: number;
   /** Where it stands in the materialized inputs, counted from 1. */
   line?: number | undefined;
+  /** The byte it begins at. */
+  offset?: number | undefined;
 }
 
 export interface ResumePlan {
@@ -238,6 +240,7 @@ async function* pendingRows(
         rolloutIndex,
         attempt,
         line: line.number,
+        offset: line.offset,
       };
     }
   }

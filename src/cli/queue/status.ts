@@ -1,0 +1,68 @@
+import { Board } from "../../queue/board.ts";
+import { runStreamStats } from "../../queue/run-stream.ts";
+import type { CommandContext } from "../command.ts";
+import { renderTable } from "../render/table.ts";
+import { withBroker } from "./with-broker.ts";
+
+/** Runs `gym queue status`. */
+export function showQueue(context: CommandContext): Promise<number> {
+  const { out, terminal } = context;
+  return withBroker(context, async (broker) => {
+    const board = await Board.open(broker);
+    const workers = await board.workers();
+    const runs = await Promise.all(
+      (await board.runs()).map(async ({ store: _store, ...record }) => {
+        const { waiting, leased, byAgent } = await runStreamStats(broker.jsm, record.run);
+        return { ...record, waiting, leased, by_agent: byAgent };
+      }),
+    );
+    if (context.json) {
+      out(JSON.stringify({ broker: broker.name, runs, workers }));
+      return 0;
+    }
+    if (runs.length === 0) out("No runs.");
+    else
+      out(
+        renderTable(
+          {
+            title: `Runs at ${broker.name}`,
+            columns: ["run", "output", "state", "rollouts", "waiting", "leased", "agents"],
+            rows: runs.map((run) => [
+              run.run,
+              run.name,
+              run.state,
+              String(run.total),
+              String(run.waiting),
+              String(run.leased),
+              run.agents
+                .map(({ name, weight }) => (weight === 1 ? name : `${name} (weight ${weight})`))
+                .join("\n"),
+            ]),
+          },
+          terminal,
+        ),
+      );
+    if (workers.length === 0) out("No workers.");
+    else
+      out(
+        renderTable(
+          {
+            title: "Workers",
+            columns: ["worker", "state", "running", "concurrency", "completed", "failed", "tags", "runs"],
+            rows: workers.map((worker) => [
+              worker.worker,
+              worker.state,
+              String(worker.running),
+              `${worker.concurrency}${worker.automatic_concurrency ? " (automatic)" : ""}`,
+              String(worker.completed),
+              String(worker.failed),
+              worker.tags.join(", "),
+              worker.runs.join("\n"),
+            ]),
+          },
+          terminal,
+        ),
+      );
+    return 0;
+  });
+}

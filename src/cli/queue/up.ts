@@ -1,0 +1,62 @@
+import { spawn } from "node:child_process";
+import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { QueueError } from "../../queue/errors.ts";
+import type { CommandContext } from "../command.ts";
+import { UsageError } from "../usage-error.ts";
+
+/** Runs `gym queue up`: nats-server in the foreground, with the log of the server. */
+export async function queueUp(context: CommandContext): Promise<number> {
+  const { flags, env, io, err, signal } = context;
+  const host = (flags["host"] as string | undefined) ?? "127.0.0.1";
+  const port = Number(flags["port"] ?? 4222);
+  if (!Number.isInteger(port) || port < 1 || port > 65_535)
+    throw new UsageError("--port must be a port number");
+  const { NATS_USER: user, NATS_PASSWORD: password } = env;
+  const isLocal = host === "127.0.0.1" || host === "::1" || host === "localhost";
+  if (!isLocal && (!user || !password))
+    throw new UsageError(
+      `set NATS_USER and NATS_PASSWORD: a broker on ${host} is open to everyone who can reach it`,
+    );
+  const directory = path.resolve(io.cwd, (flags["directory"] as string | undefined) ?? "results/nats");
+  await mkdir(directory, { recursive: true });
+  await chmod(directory, 0o700);
+  const settings = await mkdtemp(path.join(tmpdir(), "nemo-gym-nats-"));
+  try {
+    // A file, since other users can read the words of a command.
+    const file = path.join(settings, "nats.json");
+    const config = {
+      listen: `${host.includes(":") ? `[${host}]` : host}:${port}`,
+      jetstream: { store_dir: directory },
+      ...(user && password && { authorization: { user, password } }),
+    };
+    await writeFile(file, JSON.stringify(config), { mode: 0o600 });
+    err(`Broker at nats://${host}:${port}, files in ${directory}. Ctrl-C stops it.`);
+    return await serve(file, signal);
+  } finally {
+    await rm(settings, { recursive: true, force: true });
+  }
+}
+
+function serve(config: string, signal: AbortSignal): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const child = spawn("nats-server", ["-c", config], { stdio: ["ignore", "inherit", "inherit"] });
+    const stop = () => child.kill("SIGTERM");
+    signal.addEventListener("abort", stop);
+    child.once("error", (error: NodeJS.ErrnoException) =>
+      reject(
+        error.code === "ENOENT"
+          ? new QueueError(
+              "QUEUE_SERVER",
+              "nats-server is not installed. On Debian and Ubuntu: apt-get install nats-server; elsewhere see nats.io/download.",
+            )
+          : error,
+      ),
+    );
+    child.once("exit", (code) => {
+      signal.removeEventListener("abort", stop);
+      resolve(signal.aborted ? 0 : (code ?? 1));
+    });
+  });
+}

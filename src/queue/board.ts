@@ -1,0 +1,110 @@
+import type { KV } from "@nats-io/kv";
+import type { Broker } from "./broker.ts";
+import { QueueError } from "./errors.ts";
+
+const RUNS = "gym-runs";
+const WORKERS = "gym-workers";
+/** A worker that does not report for this long is gone. */
+export const WORKER_TTL_MS = 20_000;
+export const WORKER_REPORT_MS = 5_000;
+
+export interface AgentRecord {
+  name: string;
+  /** Share of the places of a worker, relative to other agents. */
+  weight: number;
+  /** Tags that a worker must have to run it. */
+  needs: string[];
+}
+
+/** What workers have to know about a run. It holds no config and no secret but the token of the store. */
+export interface RunRecord {
+  run: string;
+  /** File name of the output, for people. */
+  name: string;
+  created: string;
+  state: "running" | "paused" | "ended";
+  total: number;
+  agents: AgentRecord[];
+  /** Where rows come from and results go. It changes when the collector is started again elsewhere. */
+  store: { url: string; token: string };
+  lease_ms: number;
+  rollout_timeout_ms: number | null;
+}
+
+export interface WorkerRecord {
+  worker: string;
+  host: string;
+  pid: number;
+  tags: string[];
+  state: "running" | "draining";
+  concurrency: number;
+  automatic_concurrency: boolean;
+  running: number;
+  completed: number;
+  failed: number;
+  runs: string[];
+  started: string;
+}
+
+/** The records of runs and workers, in the key-value store of the broker. */
+export class Board {
+  readonly #runs: KV;
+  readonly #workers: KV;
+
+  private constructor(runs: KV, workers: KV) {
+    this.#runs = runs;
+    this.#workers = workers;
+  }
+
+  static async open({ kvm }: Broker): Promise<Board> {
+    const runs = await kvm.create(RUNS, { history: 1 });
+    const workers = await kvm.create(WORKERS, { history: 1, ttl: WORKER_TTL_MS });
+    return new Board(runs, workers);
+  }
+
+  putRun(record: RunRecord): Promise<unknown> {
+    return this.#runs.put(record.run, JSON.stringify(record));
+  }
+
+  async run(run: string): Promise<RunRecord> {
+    const entry = await this.#runs.get(run);
+    if (entry !== null && entry.operation === "PUT") return entry.json<RunRecord>();
+    const known = (await this.runs()).map((record) => record.run).join(", ") || "none";
+    throw new QueueError("QUEUE_RUN_UNKNOWN", `The broker has no run '${run}'. Runs: ${known}.`);
+  }
+
+  async removeRun(run: string): Promise<void> {
+    await this.#runs.purge(run);
+  }
+
+  /** All runs that were not removed, the oldest first. */
+  async runs(): Promise<RunRecord[]> {
+    const found = await all<RunRecord>(this.#runs);
+    return found.sort((a, b) => (a.created < b.created ? -1 : 1));
+  }
+
+  putWorker(record: WorkerRecord): Promise<unknown> {
+    return this.#workers.put(record.worker, JSON.stringify(record));
+  }
+
+  async removeWorker(worker: string): Promise<void> {
+    await this.#workers.purge(worker);
+  }
+
+  /** Workers that reported of late. */
+  async workers(): Promise<WorkerRecord[]> {
+    const found = await all<WorkerRecord>(this.#workers);
+    return found.sort((a, b) => (a.worker < b.worker ? -1 : 1));
+  }
+}
+
+async function all<T>(kv: KV): Promise<T[]> {
+  const found: T[] = [];
+  const keys: string[] = [];
+  for await (const key of await kv.keys()) keys.push(key);
+  for (const key of keys) {
+    const entry = await kv.get(key);
+    if (entry !== null && entry.operation === "PUT") found.push(entry.json<T>());
+  }
+  return found;
+}

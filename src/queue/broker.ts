@@ -1,0 +1,215 @@
+import { readFile } from "node:fs/promises";
+import type { JetStreamClient, JetStreamManager } from "@nats-io/jetstream";
+import { jetstream, jetstreamManager } from "@nats-io/jetstream";
+import { Kvm } from "@nats-io/kv";
+import {
+  connect,
+  credsAuthenticator,
+  type NatsConnection,
+  type NodeConnectionOptions,
+  nkeyAuthenticator,
+} from "@nats-io/transport-node";
+import { errorMessage } from "../errors.ts";
+import { MASK } from "../secrets.ts";
+import { QueueError } from "./errors.ts";
+
+/** A dead connection is noticed after two of these. */
+const PING_MS = 5_000;
+const CONNECT_MS = 5_000;
+const RECONNECT_MS = 500;
+
+/** Where the broker is and how to log in. None of it is written to files of a run. */
+export interface BrokerSettings {
+  /** `nats://host:4222`, several separated by commas; `tls://` insists on TLS. */
+  url: string;
+  user?: string | undefined;
+  password?: string | undefined;
+  /** Authentication token. */
+  token?: string | undefined;
+  /** File with a JWT and its nkey seed, as `nsc` writes it. */
+  credsFile?: string | undefined;
+  /** File with an nkey seed. */
+  nkeyFile?: string | undefined;
+  /** Certificate authority, client certificate and key, PEM files. */
+  caFile?: string | undefined;
+  certFile?: string | undefined;
+  keyFile?: string | undefined;
+}
+
+/** A connection to NATS that comes back by itself. */
+export interface Broker {
+  connection: NatsConnection;
+  js: JetStreamClient;
+  jsm: JetStreamManager;
+  kvm: Kvm;
+  /** The address, without credentials. */
+  name: string;
+  close(): Promise<void>;
+}
+
+export async function connectBroker(
+  settings: BrokerSettings,
+  options: { name: string; onNotice?: (text: string) => void },
+): Promise<Broker> {
+  const { servers, tls, user, password } = readUrl(settings.url);
+  const name = servers.join(",");
+  let connection: NatsConnection;
+  try {
+    connection = await connect({
+      servers,
+      name: options.name,
+      timeout: CONNECT_MS,
+      pingInterval: PING_MS,
+      maxPingOut: 2,
+      maxReconnectAttempts: -1,
+      reconnectTimeWait: RECONNECT_MS,
+      reconnectJitter: RECONNECT_MS,
+      noAsyncTraces: true,
+      ...(await credentials({
+        ...settings,
+        user: user ?? settings.user,
+        password: password ?? settings.password,
+      })),
+      ...(await tlsOptions(settings, tls)),
+    });
+  } catch (error) {
+    throw connectError(name, error);
+  }
+  watch(connection, name, options.onNotice);
+  try {
+    const jsm = await jetstreamManager(connection);
+    const js = jetstream(connection);
+    return { connection, js, jsm, kvm: new Kvm(js), name, close: () => close(connection) };
+  } catch (error) {
+    await connection.close();
+    throw new QueueError(
+      "QUEUE_NO_JETSTREAM",
+      `The broker at ${name} has no JetStream: ${errorMessage(error)}. Start it with \`nats-server -js\`, or use \`gym queue up\`.`,
+      { cause: error },
+    );
+  }
+}
+
+/** Sends what is buffered; a broker that is gone does not hold up the end of the process. */
+async function close(connection: NatsConnection): Promise<void> {
+  if (connection.isClosed()) return;
+  await Promise.race([
+    connection.drain().catch(() => {}),
+    new Promise<void>((resolve) => setTimeout(resolve, CONNECT_MS).unref()),
+  ]);
+  await connection.close();
+}
+
+function readUrl(text: string): { servers: string[]; tls: boolean; user?: string; password?: string } {
+  let tls = false;
+  let user: string | undefined;
+  let password: string | undefined;
+  const servers = text.split(",").map((part) => {
+    const given = part.trim();
+    let url: URL;
+    try {
+      url = new URL(given.includes("://") ? given : `nats://${given}`);
+    } catch {
+      throw new QueueError(
+        "QUEUE_URL",
+        `'${hidden(given)}' is not the address of a broker; it looks like nats://host:4222.`,
+      );
+    }
+    if (!["nats:", "tls:"].includes(url.protocol) || url.hostname === "")
+      throw new QueueError(
+        "QUEUE_URL",
+        `'${hidden(given)}' is not the address of a broker; it looks like nats://host:4222.`,
+      );
+    if (url.protocol === "tls:") tls = true;
+    if (url.username !== "") user = decodeURIComponent(url.username);
+    if (url.password !== "") password = decodeURIComponent(url.password);
+    return `${url.hostname}:${url.port || "4222"}`;
+  });
+  return { servers, tls, ...(user !== undefined && { user }), ...(password !== undefined && { password }) };
+}
+
+function hidden(url: string): string {
+  return url.replace(/\/\/[^@/]*@/, `//${MASK}@`);
+}
+
+async function credentials(settings: BrokerSettings): Promise<Partial<NodeConnectionOptions>> {
+  const { user, password, token, credsFile, nkeyFile } = settings;
+  if (credsFile !== undefined) return { authenticator: credsAuthenticator(await bytes(credsFile)) };
+  if (nkeyFile !== undefined) {
+    const seed = Buffer.from(await bytes(nkeyFile))
+      .toString("utf8")
+      .trim();
+    return { authenticator: nkeyAuthenticator(new TextEncoder().encode(seed)) };
+  }
+  if (user !== undefined) return { user, pass: password ?? "" };
+  return token === undefined ? {} : { token };
+}
+
+async function tlsOptions(
+  settings: BrokerSettings,
+  required: boolean,
+): Promise<Partial<NodeConnectionOptions>> {
+  const { caFile, certFile, keyFile } = settings;
+  if (!required && caFile === undefined && certFile === undefined) return {};
+  for (const file of [caFile, certFile, keyFile]) if (file !== undefined) await bytes(file);
+  return {
+    tls: {
+      ...(caFile !== undefined && { caFile }),
+      ...(certFile !== undefined && { certFile }),
+      ...(keyFile !== undefined && { keyFile }),
+    },
+  };
+}
+
+async function bytes(file: string): Promise<Uint8Array> {
+  try {
+    return await readFile(file);
+  } catch (error) {
+    throw new QueueError(
+      "QUEUE_CREDENTIALS",
+      `The credentials of the broker cannot be read: ${errorMessage(error)}`,
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
+function connectError(name: string, error: unknown): QueueError {
+  if (error instanceof QueueError) return error;
+  const message = errorMessage(error);
+  const refused = /authorization|authentication|permission/i.test(message);
+  return refused
+    ? new QueueError(
+        "QUEUE_REFUSED",
+        `The broker at ${name} refused the login: ${message}. Set NATS_USER and NATS_PASSWORD, NATS_CREDS or NATS_NKEY.`,
+        { cause: error },
+      )
+    : new QueueError(
+        "QUEUE_UNREACHABLE",
+        `The broker at ${name} cannot be reached: ${message}. \`gym queue up\` starts one on this machine.`,
+        { cause: error },
+      );
+}
+
+function watch(
+  connection: NatsConnection,
+  name: string,
+  onNotice: ((text: string) => void) | undefined,
+): void {
+  const report = async () => {
+    let since: number | undefined;
+    for await (const status of connection.status()) {
+      if (status.type === "disconnect") {
+        since ??= performance.now();
+        onNotice?.(`The connection to the broker at ${name} is lost; trying again.`);
+      } else if (status.type === "reconnect" && since !== undefined) {
+        onNotice?.(
+          `Connected to the broker at ${name} again after ${((performance.now() - since) / 1000).toFixed(0)} s.`,
+        );
+        since = undefined;
+      }
+    }
+  };
+  void report().catch(() => {});
+}

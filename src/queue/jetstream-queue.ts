@@ -1,0 +1,278 @@
+import { type Consumer, JetStreamApiError, type JsMsg } from "@nats-io/jetstream";
+import { errorMessage } from "../errors.ts";
+import type { Broker } from "./broker.ts";
+import type { Lease, QueueStats, RolloutQueue } from "./queue.ts";
+import { runStreamStats } from "./run-stream.ts";
+import { agentToken, payloadOf, type RolloutRef, readReference, streamOf, subjectOf } from "./subjects.ts";
+import { WeightedChoice } from "./weighted-choice.ts";
+
+/** References published and not yet confirmed by the broker. */
+const MAX_PUBLISHING = 512;
+const PUBLISH_TIMEOUT_MS = 10_000;
+const PAUSE_MS = 500;
+/** How long a request for messages stays open at the broker. */
+const FETCH_MS = 5_000;
+/** References taken ahead of the places that are free, so that one is there when a place becomes free. */
+const AHEAD = 32;
+const FLUSH_TIMEOUT_MS = 5_000;
+/** Description of a refusal because the reference is queued already; the code is that of a full stream, too. */
+const ALREADY_QUEUED = /per subject/i;
+const STREAM_FULL = /maximum (messages|bytes)|insufficient (storage|resources)|resource/i;
+
+/** Where the results of a run go. */
+export interface ResultStore<Result> {
+  /** Resolves when the result is safe. */
+  save(ref: RolloutRef, result: Result): Promise<void>;
+}
+
+export interface JetStreamQueueOptions<Result> {
+  broker: Broker;
+  /** The run that `stats` tells about. */
+  run?: string;
+  /** Whether a result of a lease that ran out is still worth saving. */
+  isFinal?: (result: Result) => boolean;
+  onNotice?: (text: string) => void;
+}
+
+interface Feed<Result> {
+  key: string;
+  run: string;
+  weight: number;
+  leaseMs: number;
+  consumer: Consumer;
+  store: ResultStore<Result>;
+  buffer: JetStreamLease<Result>[];
+  isAsking: boolean;
+}
+
+class JetStreamLease<Result> implements Lease<RolloutRef> {
+  readonly message: JsMsg;
+  readonly item: RolloutRef;
+  readonly feed: Feed<Result>;
+  /** When the broker last heard of it; of a clock that cannot be set. */
+  renewedAt: number;
+
+  constructor(message: JsMsg, item: RolloutRef, feed: Feed<Result>) {
+    this.message = message;
+    this.item = item;
+    this.feed = feed;
+    this.renewedAt = performance.now();
+  }
+}
+
+/**
+ * A queue in NATS JetStream. The broker owns delivery, leases and redelivery; this class publishes references, asks for
+ * messages and acknowledges them.
+ */
+export class JetStreamQueue<Result> implements RolloutQueue<RolloutRef, Result> {
+  readonly #options: JetStreamQueueOptions<Result>;
+  readonly #feeds = new Map<string, Feed<Result>>();
+  readonly #choice = new WeightedChoice<Feed<Result>>();
+  /** Taken from the broker and not settled. */
+  readonly #held = new Set<JetStreamLease<Result>>();
+  #publishing = 0;
+  #published: () => void = () => {};
+  #arrived: () => void = () => {};
+  #closed = false;
+  #isFull = false;
+  #failure: unknown;
+
+  constructor(options: JetStreamQueueOptions<Result>) {
+    this.#options = options;
+  }
+
+  /** Leases of this process, those of references that wait for a place included. */
+  get leases(): ReadonlySet<Lease<RolloutRef>> {
+    return this.#held;
+  }
+
+  async enqueue(ref: RolloutRef): Promise<void> {
+    while (this.#publishing >= MAX_PUBLISHING)
+      await new Promise<void>((resolve) => {
+        this.#published = resolve;
+      });
+    if (this.#failure !== undefined) throw this.#failure;
+    this.#publishing++;
+    void this.#publish(ref)
+      .catch((error: unknown) => {
+        this.#failure ??= error;
+      })
+      .finally(() => {
+        this.#publishing--;
+        this.#published();
+      });
+  }
+
+  async #publish(ref: RolloutRef): Promise<void> {
+    const { broker, onNotice } = this.#options;
+    const payload = payloadOf(ref);
+    while (!this.#closed) {
+      try {
+        await broker.js.publish(subjectOf(ref), payload, { timeout: PUBLISH_TIMEOUT_MS });
+        this.#isFull = false;
+        return;
+      } catch (error) {
+        const text = errorMessage(error);
+        if (error instanceof JetStreamApiError) {
+          if (ALREADY_QUEUED.test(text)) return;
+          if (!STREAM_FULL.test(text)) throw error;
+          if (!this.#isFull)
+            onNotice?.(`The queue takes no more (${text}); waiting for workers to make room.`);
+          this.#isFull = true;
+        }
+        // Otherwise the broker is away; whether the reference arrived shows when it is sent again.
+        await pause(PAUSE_MS);
+      }
+    }
+  }
+
+  /** Takes references of this agent of this run, too. */
+  async follow(feed: {
+    run: string;
+    agent: string;
+    /** Its share of the places. */
+    weight: number;
+    leaseMs: number;
+    store: ResultStore<Result>;
+  }): Promise<void> {
+    const { run, agent } = feed;
+    const key = `${run}/${agent}`;
+    if (this.#feeds.has(key)) return;
+    const consumer = await this.#options.broker.js.consumers.get(streamOf(run), agentToken(agent));
+    this.#feeds.set(key, { ...feed, key, consumer, buffer: [], isAsking: false });
+    this.#arrived();
+  }
+
+  /** Takes no more of a run; references that wait for a place go back. */
+  async unfollow(run: string): Promise<void> {
+    for (const [key, feed] of this.#feeds) {
+      if (feed.run !== run) continue;
+      this.#feeds.delete(key);
+      for (const lease of feed.buffer.splice(0)) await this.settle(lease, undefined);
+    }
+  }
+
+  async pull(limit: number, signal: AbortSignal): Promise<Lease<RolloutRef>[]> {
+    const wake = () => this.#arrived();
+    signal.addEventListener("abort", wake);
+    try {
+      while (!signal.aborted) {
+        this.#ask(limit);
+        const taken = this.#take(limit);
+        if (taken.length > 0) return taken;
+        await new Promise<void>((resolve) => {
+          this.#arrived = resolve;
+        });
+      }
+      return [];
+    } finally {
+      signal.removeEventListener("abort", wake);
+    }
+  }
+
+  #take(limit: number): JetStreamLease<Result>[] {
+    const taken: JetStreamLease<Result>[] = [];
+    while (taken.length < limit) {
+      const ready = [...this.#feeds.values()].filter(({ buffer }) => buffer.length > 0);
+      const lease = this.#choice.next(ready)?.buffer.shift();
+      if (!lease) break;
+      taken.push(lease);
+    }
+    return taken;
+  }
+
+  /** Asks for as many messages as there are places, each feed for its share. One request per feed is open at a time. */
+  #ask(places: number): void {
+    let weights = 0;
+    for (const { weight } of this.#feeds.values()) weights += weight;
+    for (const feed of this.#feeds.values()) {
+      const share = Math.ceil((places * feed.weight) / weights) + AHEAD - feed.buffer.length;
+      if (!feed.isAsking && !this.#closed && feed.buffer.length < AHEAD / 2) void this.#fetch(feed, share);
+    }
+  }
+
+  async #fetch(feed: Feed<Result>, count: number): Promise<void> {
+    feed.isAsking = true;
+    try {
+      const messages = await feed.consumer.fetch({ max_messages: count, expires: FETCH_MS });
+      for await (const message of messages) this.#receive(feed, message);
+    } catch {
+      // The broker is away, or the run was removed: the worker is told by the record of the run.
+      await pause(PAUSE_MS);
+    }
+    feed.isAsking = false;
+    this.#arrived();
+  }
+
+  #receive(feed: Feed<Result>, message: JsMsg): void {
+    const ref = readReference(feed.run, message);
+    const lease = new JetStreamLease(message, ref, feed);
+    this.#held.add(lease);
+    if (this.#feeds.get(feed.key) !== feed || this.#closed) void this.settle(lease, undefined);
+    else feed.buffer.push(lease);
+    this.#arrived();
+  }
+
+  /** A lease counts as kept once the broker has answered after it: only then is it known that the heartbeat arrived. */
+  async heartbeat(leases: Iterable<Lease<RolloutRef>>): Promise<void> {
+    const { connection } = this.#options.broker;
+    const now = performance.now();
+    const renewed: JetStreamLease<Result>[] = [];
+    for (const lease of leases as Iterable<JetStreamLease<Result>>) {
+      lease.message.working();
+      renewed.push(lease);
+    }
+    if (renewed.length === 0) return;
+    await Promise.race([
+      connection.flush(),
+      pause(FLUSH_TIMEOUT_MS).then(() => Promise.reject(new Error("the broker does not answer"))),
+    ]);
+    for (const lease of renewed) lease.renewedAt = now;
+  }
+
+  async settle(given: Lease<RolloutRef>, result: Result | undefined): Promise<void> {
+    const lease = given as JetStreamLease<Result>;
+    const { isFinal } = this.#options;
+    if (result === undefined) {
+      this.#held.delete(lease);
+      lease.message.nak();
+      return;
+    }
+    const isLate = performance.now() - lease.renewedAt > lease.feed.leaseMs;
+    // Another worker has the rollout by now: what went wrong here, perhaps because this one was cut off, says nothing.
+    if (isLate && !isFinal?.(result)) {
+      this.#held.delete(lease);
+      return;
+    }
+    try {
+      await lease.feed.store.save(lease.item, result);
+      lease.message.ack();
+    } finally {
+      this.#held.delete(lease);
+    }
+  }
+
+  /** Removes a reference whose rollout has its result already. */
+  drop(given: Lease<RolloutRef>): void {
+    const lease = given as JetStreamLease<Result>;
+    this.#held.delete(lease);
+    lease.message.ack();
+  }
+
+  async stats(): Promise<QueueStats> {
+    const { broker, run } = this.#options;
+    if (run === undefined) return { waiting: 0, leased: this.#held.size };
+    return runStreamStats(broker.jsm, run);
+  }
+
+  /** Gives back what is held. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#arrived();
+    for (const lease of [...this.#held]) await this.settle(lease, undefined);
+  }
+}
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}

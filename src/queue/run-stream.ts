@@ -1,0 +1,123 @@
+import {
+  AckPolicy,
+  DeliverPolicy,
+  DiscardPolicy,
+  JetStreamApiError,
+  type JetStreamManager,
+  RetentionPolicy,
+  StorageType,
+} from "@nats-io/jetstream";
+import type { QueueStats } from "./queue.ts";
+import {
+  agentToken,
+  type RolloutRef,
+  readReference,
+  streamOf,
+  subjectsOfAgent,
+  subjectsOfRun,
+} from "./subjects.ts";
+
+const NANOSECONDS = 1_000_000;
+/** References of one run at a time; the producer waits while the stream is full. */
+const MAX_MESSAGES = 2_000_000;
+const STREAM_NOT_FOUND = 10_059;
+const CONSUMER_EXISTS = new Set([10_013, 10_148]);
+
+export interface RunStreamSettings {
+  run: string;
+  agents: readonly string[];
+  /** A worker that is silent for this long loses its leases. */
+  leaseMs: number;
+  /** Deliveries of one reference, after which it is given up. */
+  maxDeliver: number;
+  maxMessages?: number;
+}
+
+/** Creates the stream of a run with one consumer per agent; what exists is kept, so that a run can be resumed. */
+export async function openRunStream(jsm: JetStreamManager, settings: RunStreamSettings): Promise<void> {
+  const { run, agents, leaseMs, maxDeliver, maxMessages = MAX_MESSAGES } = settings;
+  const config = {
+    name: streamOf(run),
+    subjects: [subjectsOfRun(run)],
+    retention: RetentionPolicy.Workqueue,
+    storage: StorageType.File,
+    discard: DiscardPolicy.New,
+    // A reference that is still queued is refused: publishing again after a crash cannot double it.
+    max_msgs_per_subject: 1,
+    discard_new_per_subject: true,
+    max_msgs: maxMessages,
+  };
+  if (!(await exists(jsm, run))) await jsm.streams.add(config);
+  for (const agent of agents) {
+    try {
+      await jsm.consumers.add(streamOf(run), {
+        durable_name: agentToken(agent),
+        filter_subject: subjectsOfAgent(run, agent),
+        ack_policy: AckPolicy.Explicit,
+        deliver_policy: DeliverPolicy.All,
+        ack_wait: leaseMs * NANOSECONDS,
+        max_deliver: maxDeliver,
+        max_ack_pending: -1,
+      });
+    } catch (error) {
+      if (!(error instanceof JetStreamApiError && CONSUMER_EXISTS.has(error.code))) throw error;
+    }
+  }
+}
+
+async function exists(jsm: JetStreamManager, run: string): Promise<boolean> {
+  try {
+    await jsm.streams.info(streamOf(run));
+    return true;
+  } catch (error) {
+    if (isStreamMissing(error)) return false;
+    throw error;
+  }
+}
+
+export function isStreamMissing(error: unknown): boolean {
+  return error instanceof JetStreamApiError && error.code === STREAM_NOT_FOUND;
+}
+
+/** Deletes the stream of a run; false when there is none. */
+export async function deleteRunStream(jsm: JetStreamManager, run: string): Promise<boolean> {
+  try {
+    return await jsm.streams.delete(streamOf(run));
+  } catch (error) {
+    if (isStreamMissing(error)) return false;
+    throw error;
+  }
+}
+
+export interface RunStreamStats extends QueueStats {
+  /** References in the stream: waiting, leased, or given up after too many deliveries. */
+  messages: number;
+  byAgent: Record<string, QueueStats>;
+}
+
+export async function runStreamStats(jsm: JetStreamManager, run: string): Promise<RunStreamStats> {
+  const stats: RunStreamStats = { waiting: 0, leased: 0, messages: 0, byAgent: {} };
+  for await (const info of jsm.consumers.list(streamOf(run))) {
+    stats.waiting += info.num_pending;
+    stats.leased += info.num_ack_pending;
+    stats.byAgent[info.name] = { waiting: info.num_pending, leased: info.num_ack_pending };
+  }
+  stats.messages = (await jsm.streams.info(streamOf(run))).state.messages;
+  return stats;
+}
+
+/** References that were delivered as often as allowed: they stay in the stream, and no consumer gets them. */
+export async function exhaustedReferences(
+  jsm: JetStreamManager,
+  run: string,
+): Promise<(RolloutRef & { subject: string })[]> {
+  const { waiting, leased, messages } = await runStreamStats(jsm, run);
+  if (messages === 0 || waiting > 0 || leased > 0) return [];
+  const { state } = await jsm.streams.info(streamOf(run), { subjects_filter: subjectsOfRun(run) });
+  const found: (RolloutRef & { subject: string })[] = [];
+  for (const subject of Object.keys(state.subjects ?? {})) {
+    const message = await jsm.streams.getMessage(streamOf(run), { last_by_subj: subject });
+    if (message) found.push({ ...readReference(run, message), subject });
+  }
+  return found;
+}

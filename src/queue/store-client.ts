@@ -1,0 +1,154 @@
+import { Pool } from "undici";
+import { errorMessage } from "../errors.ts";
+import { QueueError } from "./errors.ts";
+import type { ResultHead, RowAddress, Verdict } from "./store-server.ts";
+
+const MAX_BATCH = 256;
+const MAX_BATCH_CHARACTERS = 4 * 1024 * 1024;
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 5_000;
+/** A collector that cannot be reached is noticed after this long, so that a moved one is found. */
+const ANSWER_LIMIT_MS = 30_000;
+
+export interface StoreAddress {
+  url: string;
+  token: string;
+}
+
+/**
+ * Reads rows from the store of a run and brings results there. Requests that come together travel together. While the
+ * collector is away they wait and are sent again, wherever it is started next; `close` ends that.
+ */
+export class StoreClient {
+  readonly #address: () => StoreAddress;
+  readonly #onNotice: (text: string) => void;
+  readonly #closed = new AbortController();
+  readonly #rows: Batches<RowAddress, string | null>;
+  readonly #results: Batches<string, Verdict>;
+  #pool: { url: string; pool: Pool } | undefined;
+  #isAway = false;
+
+  /** `address` is asked before every request. */
+  constructor(address: () => StoreAddress, onNotice: (text: string) => void = () => {}) {
+    this.#address = address;
+    this.#onNotice = onNotice;
+    this.#rows = new Batches(async (batch) => {
+      const text = await this.#insist("POST", "/rows", JSON.stringify(batch));
+      return text.split("\n").map((line) => (line === "null" ? null : line));
+    });
+    this.#results = new Batches(async (batch) => {
+      const text = await this.#insist("POST", "/results", batch.join("\n"));
+      return JSON.parse(text) as Verdict[];
+    });
+  }
+
+  config(): Promise<string> {
+    return this.#insist("GET", "/config", null);
+  }
+
+  /** The row as JSON; null when the rollout is settled. */
+  row(address: RowAddress): Promise<string | null> {
+    return this.#rows.add(address, 0);
+  }
+
+  /** Resolves when the collector has the result in its file. */
+  save(head: ResultHead, line: string): Promise<Verdict> {
+    return this.#results.add(`${JSON.stringify(head)}\n${line}`, line.length);
+  }
+
+  async close(): Promise<void> {
+    this.#closed.abort(new QueueError("QUEUE_STORE", "the run is over"));
+    await this.#pool?.pool.destroy();
+  }
+
+  async #insist(method: "GET" | "POST", path: string, body: string | null): Promise<string> {
+    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(LONGEST_PAUSE_MS, pause * 2)) {
+      this.#closed.signal.throwIfAborted();
+      try {
+        const text = await this.#request(method, path, body);
+        this.#isAway = false;
+        return text;
+      } catch (error) {
+        this.#closed.signal.throwIfAborted();
+        if (!this.#isAway)
+          this.#onNotice(`The collector cannot be reached, trying again: ${errorMessage(error)}`);
+        this.#isAway = true;
+      }
+      await new Promise<void>((resolve) => setTimeout(resolve, pause));
+    }
+  }
+
+  async #request(method: "GET" | "POST", path: string, body: string | null): Promise<string> {
+    const { url, token } = this.#address();
+    if (this.#pool?.url !== url) {
+      void this.#pool?.pool.destroy();
+      this.#pool = { url, pool: new Pool(url, { connections: 4, connect: { timeout: 5_000 } }) };
+    }
+    const answer = await this.#pool.pool.request({
+      method,
+      path,
+      body,
+      headers: { authorization: `Bearer ${token}` },
+      headersTimeout: ANSWER_LIMIT_MS,
+      bodyTimeout: ANSWER_LIMIT_MS,
+      signal: this.#closed.signal,
+    });
+    const text = await answer.body.text();
+    if (answer.statusCode === 200) return text;
+    throw new QueueError("QUEUE_STORE", `${answer.statusCode} from ${url}${path}: ${text.slice(0, 500)}`);
+  }
+}
+
+interface Waiting<In, Out> {
+  item: In;
+  size: number;
+  resolve: (value: Out) => void;
+  reject: (error: unknown) => void;
+}
+
+/** Sends what has gathered while the request before was under way. */
+class Batches<In, Out> {
+  readonly #send: (batch: In[]) => Promise<Out[]>;
+  #waiting: Waiting<In, Out>[] = [];
+  #sending = false;
+
+  constructor(send: (batch: In[]) => Promise<Out[]>) {
+    this.#send = send;
+  }
+
+  add(item: In, size: number): Promise<Out> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ item, size, resolve, reject });
+      if (!this.#sending) void this.#sendAll();
+    });
+  }
+
+  async #sendAll(): Promise<void> {
+    this.#sending = true;
+    // A turn of the event loop, so that what belongs together travels together.
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    while (this.#waiting.length > 0) {
+      const batch = this.#next();
+      try {
+        const answers = await this.#send(batch.map(({ item }) => item));
+        if (answers.length !== batch.length)
+          throw new QueueError("QUEUE_STORE", "the store answered for another number of rollouts than asked");
+        for (const [index, { resolve }] of batch.entries()) resolve(answers[index] as Out);
+      } catch (error) {
+        for (const { reject } of batch) reject(error);
+      }
+    }
+    this.#sending = false;
+  }
+
+  #next(): Waiting<In, Out>[] {
+    let count = 0;
+    let size = 0;
+    for (const waiting of this.#waiting) {
+      if (count >= MAX_BATCH || (count > 0 && size + waiting.size > MAX_BATCH_CHARACTERS)) break;
+      count++;
+      size += waiting.size;
+    }
+    return this.#waiting.splice(0, count);
+  }
+}

@@ -1,0 +1,127 @@
+import { randomBytes, timingSafeEqual } from "node:crypto";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { errorMessage } from "../errors.ts";
+import { QueueError } from "./errors.ts";
+
+/** Longest request taken: a batch of results, or one that is longer than a batch. */
+const MAX_REQUEST_BYTES = 512 * 1024 * 1024;
+
+/** Where a rollout stands in the materialized inputs: task, rollout, attempt, byte offset. */
+export type RowAddress = [task: number, rollout: number, attempt: number, at: number];
+
+/** What a worker says about a result; its row follows on the next line. */
+export interface ResultHead {
+  task: number;
+  rollout: number;
+  attempt: number;
+  agent: string;
+  worker: string;
+  status: "completed" | "failed" | "cancelled";
+  failure?: { class: string; stage: string; retryable: boolean; message: string; terminal?: boolean };
+  persist?: boolean;
+  message?: string;
+}
+
+/** Whether a result counts. A late one is kept, and not counted. */
+export type Verdict = "counted" | "late" | "superseded";
+
+export interface StoreHandlers {
+  /** The config of the run as YAML, without secrets. */
+  config(): string;
+  /** Rows as JSON texts; null for a rollout that is settled. */
+  rows(addresses: readonly RowAddress[]): (string | null)[];
+  /** Resolves when the result is in its file. */
+  result(head: ResultHead, line: string): Promise<Verdict>;
+}
+
+/** Hands out rows and takes results over HTTP, for workers that share no directory with the collector. */
+export class StoreServer {
+  readonly token = randomBytes(24).toString("hex");
+  readonly #server: Server;
+  readonly #handlers: StoreHandlers;
+  #host = "";
+
+  private constructor(handlers: StoreHandlers) {
+    this.#handlers = handlers;
+    this.#server = createServer((request, response) => void this.#answer(request, response));
+    this.#server.keepAliveTimeout = 60_000;
+  }
+
+  static async listen(handlers: StoreHandlers, host: string, port = 0): Promise<StoreServer> {
+    const store = new StoreServer(handlers);
+    await new Promise<void>((resolve, reject) => {
+      store.#server.once("error", (error) =>
+        reject(
+          new QueueError(
+            "QUEUE_STORE",
+            `The store of the run cannot listen on ${host}:${port}: ${errorMessage(error)}`,
+            {
+              cause: error,
+            },
+          ),
+        ),
+      );
+      store.#server.listen(port, host, () => resolve());
+    });
+    store.#host = host;
+    return store;
+  }
+
+  get url(): string {
+    const { port } = this.#server.address() as AddressInfo;
+    return `http://${this.#host.includes(":") ? `[${this.#host}]` : this.#host}:${port}`;
+  }
+
+  async close(): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      if (!this.#isAllowed(request)) return reply(response, 401, "the token of the run is missing or wrong");
+      const route = `${request.method} ${request.url}`;
+      if (route === "GET /config") return reply(response, 200, this.#handlers.config());
+      if (route === "POST /rows") {
+        const rows = this.#handlers.rows(JSON.parse(await body(request)) as RowAddress[]);
+        return reply(response, 200, rows.map((row) => row ?? "null").join("\n"));
+      }
+      if (route === "POST /results") return reply(response, 200, await this.#results(await body(request)));
+      reply(response, 404, "no such route");
+    } catch (error) {
+      reply(response, 500, errorMessage(error));
+    }
+  }
+
+  async #results(text: string): Promise<string> {
+    const lines = text.split("\n");
+    const verdicts: Promise<Verdict>[] = [];
+    for (let at = 0; at + 1 < lines.length; at += 2)
+      verdicts.push(this.#handlers.result(JSON.parse(lines[at] ?? "") as ResultHead, lines[at + 1] ?? ""));
+    return JSON.stringify(await Promise.all(verdicts));
+  }
+
+  #isAllowed({ headers }: IncomingMessage): boolean {
+    const given = Buffer.from(headers.authorization ?? "");
+    const expected = Buffer.from(`Bearer ${this.token}`);
+    return given.length === expected.length && timingSafeEqual(given, expected);
+  }
+}
+
+function reply(response: ServerResponse, status: number, text: string): void {
+  response.writeHead(status, { "content-type": "text/plain; charset=utf-8" });
+  response.end(text);
+}
+
+async function body(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_REQUEST_BYTES) throw new Error("the request is too long");
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}

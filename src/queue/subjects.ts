@@ -1,0 +1,52 @@
+import { createHash } from "node:crypto";
+
+/** A rollout as messages carry it: where it is, never what it is. */
+export interface RolloutRef {
+  run: string;
+  agent: string;
+  task: number;
+  rollout: number;
+  attempt: number;
+  /** Byte offset of its row in the materialized inputs. */
+  at: number;
+}
+
+export const STREAM_PREFIX = "gym-";
+
+export const streamOf = (run: string): string => `${STREAM_PREFIX}${run}`;
+
+/** An agent's name as a subject token and consumer name; names with other characters get a digest, so that they stay distinct. */
+export function agentToken(agent: string): string {
+  if (/^[A-Za-z0-9_-]{1,64}$/.test(agent)) return agent;
+  const digest = createHash("sha256").update(agent).digest("hex").slice(0, 8);
+  return `${agent.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 48)}-${digest}`;
+}
+
+/** One subject per attempt: the stream holds each at most once. */
+export function subjectOf({ run, agent, task, rollout, attempt }: RolloutRef): string {
+  return `gym.run.${run}.${agentToken(agent)}.${task}.${rollout}.${attempt}`;
+}
+
+/** What a message says beyond its subject. */
+export function payloadOf({ agent, at }: RolloutRef): string {
+  return JSON.stringify({ agent, at });
+}
+
+export function readReference(run: string, message: { subject: string; json<T>(): T }): RolloutRef {
+  const { agent, at } = message.json<{ agent: string; at: number }>();
+  const [task = 0, rollout = 0, attempt = 0] = message.subject.split(".").slice(-3).map(Number);
+  return { run, agent, task, rollout, attempt, at };
+}
+
+export const subjectsOfAgent = (run: string, agent: string): string =>
+  `gym.run.${run}.${agentToken(agent)}.>`;
+
+export const subjectsOfRun = (run: string): string => `gym.run.${run}.>`;
+
+/** All attempts of one rollout. */
+export const subjectsOfRollout = ({
+  run,
+  agent,
+  task,
+  rollout,
+}: Omit<RolloutRef, "attempt" | "at">): string => `gym.run.${run}.${agentToken(agent)}.${task}.${rollout}.*`;

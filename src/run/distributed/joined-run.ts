@@ -1,0 +1,146 @@
+import { RunClient } from "../../calls/run-client.ts";
+import type { ServerClient } from "../../calls/server-client.ts";
+import { findPath, installRoot as packageRoot, searchRoots } from "../../config/paths.ts";
+import type { ResolvedConfig, ResolveOptions } from "../../config/resolve.ts";
+import type { RunEvent as ServerEvent } from "../../hosting/processes/run-servers.ts";
+import { copyWith } from "../../python/json/key-order.ts";
+import type { RunRecord } from "../../queue/board.ts";
+import { StoreClient } from "../../queue/store-client.ts";
+import type { ResultHead } from "../../queue/store-server.ts";
+import type { RolloutRef } from "../../queue/subjects.ts";
+import { RolloutRunner, type RunResult } from "../../rollouts/collect/rollout-runner.ts";
+import { StartedRollout } from "../../rollouts/collect/started-rollout.ts";
+import type { Row } from "../../rollouts/files/jsonl-rows.ts";
+import { openCaptures } from "../../rollouts/trajectory/open-captures.ts";
+import { headUrl, runningServers } from "../head.ts";
+import { startResolved } from "../start-servers.ts";
+import { resolveForWorker } from "./shared-config.ts";
+
+export interface JoinOptions {
+  worker: string;
+  /** How the worker's own settings are found. */
+  resolve: ResolveOptions;
+  /** Uses servers that run already, those of the worker's head server. */
+  noServe?: boolean | undefined;
+  signal: AbortSignal;
+  onServerEvent: (event: ServerEvent) => void;
+  onNotice: (text: string) => void;
+}
+
+interface Servers {
+  client: ServerClient;
+  close(): Promise<void>;
+  crashed?: Promise<never>;
+}
+
+/** A run on a worker: its store, and the servers of its config. */
+export class JoinedRun {
+  record: RunRecord;
+  readonly config: ResolvedConfig;
+  readonly crashed: Promise<never> | undefined;
+  readonly #worker: string;
+  readonly #store: StoreClient;
+  readonly #servers: Servers;
+  readonly #runner: RolloutRunner;
+
+  private constructor(
+    record: { current: RunRecord },
+    parts: {
+      worker: string;
+      config: ResolvedConfig;
+      store: StoreClient;
+      servers: Servers;
+      runner: RolloutRunner;
+    },
+  ) {
+    this.record = record.current;
+    this.config = parts.config;
+    this.crashed = parts.servers.crashed;
+    this.#worker = parts.worker;
+    this.#store = parts.store;
+    this.#servers = parts.servers;
+    this.#runner = parts.runner;
+  }
+
+  /** Reads the config of a run and starts its servers. `find` gives the latest record: the collector may move. */
+  static async join(find: () => RunRecord, options: JoinOptions): Promise<JoinedRun> {
+    const { resolve, worker, onNotice } = options;
+    const store = new StoreClient(() => find().store, onNotice);
+    const abandon = () => void store.close();
+    options.signal.addEventListener("abort", abandon);
+    try {
+      const config = await resolveForWorker(await store.config(), resolve);
+      const installRoot = resolve.installRoot ?? packageRoot();
+      const env = { ...(resolve.env ?? process.env) };
+      const roots = searchRoots({ installRoot, env, ...(resolve.cwd !== undefined && { cwd: resolve.cwd }) });
+      const servers = options.noServe
+        ? await runningElsewhere(config, options.signal)
+        : await startResolved(config, new Map(), {
+            roots,
+            installRoot,
+            head: false,
+            ownsProcess: true,
+            signal: options.signal,
+            onEvent: options.onServerEvent,
+          });
+      const captures = await openCaptures({
+        config: config.toObject(),
+        agentConfig: (agent) => config.servers.find(({ name }) => name === agent)?.config,
+        findFile: (file) => findPath(file, roots),
+        onNotice,
+      });
+      const runner = new RolloutRunner({ client: servers.client, captures });
+      return new JoinedRun({ current: find() }, { worker, config, store, servers, runner });
+    } catch (error) {
+      await store.close();
+      throw error;
+    } finally {
+      options.signal.removeEventListener("abort", abandon);
+    }
+  }
+
+  /** The rollout a reference stands for; undefined when it is settled. */
+  async load(ref: RolloutRef): Promise<StartedRollout | undefined> {
+    const text = await this.#store.row([ref.task, ref.rollout, ref.attempt, ref.at]);
+    if (text === null) return undefined;
+    const row = JSON.parse(text) as Row;
+    const queued = {
+      row: ref.attempt > 0 ? copyWith(row, { _ng_attempt_index: ref.attempt }) : row,
+      taskIndex: ref.task,
+      rolloutIndex: ref.rollout,
+      attempt: ref.attempt,
+      agent: ref.agent,
+    };
+    return new StartedRollout(queued, this.#runner.target(queued), this.record.rollout_timeout_ms);
+  }
+
+  run(rollout: StartedRollout): Promise<RunResult> {
+    return this.#runner.run(rollout);
+  }
+
+  /** Brings a result to the store of the run. */
+  async save({ task, rollout, attempt, agent }: RolloutRef, result: RunResult): Promise<void> {
+    const about = { task, rollout, attempt, agent, worker: this.#worker };
+    if (result.status === "completed") {
+      await this.#store.save({ ...about, status: "completed" }, result.line);
+      await result.settle?.(async () => {});
+    } else if (result.status === "failed") {
+      const { failure, persist, line = "" } = result;
+      const head: ResultHead = { ...about, status: "failed", failure, persist };
+      await this.#store.save(head, line);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#store.close();
+    await this.#servers.close();
+  }
+}
+
+async function runningElsewhere(config: ResolvedConfig, signal: AbortSignal): Promise<Servers> {
+  const servers = await runningServers(headUrl(config), signal);
+  const client = new RunClient({
+    addresses: new Map(servers.map(({ process_name, url }) => [process_name, url])),
+  });
+  return { client, close: () => client.close() };
+}

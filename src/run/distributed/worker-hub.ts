@@ -1,0 +1,331 @@
+import { createHash } from "node:crypto";
+import path from "node:path";
+import type { ResolvedConfig } from "../../config/resolve.ts";
+import { errorMessage } from "../../errors.ts";
+import { Board, type RunRecord } from "../../queue/board.ts";
+import { type Broker, type BrokerSettings, connectBroker } from "../../queue/broker.ts";
+import { cancelSubject, collectorSubject, serveControl } from "../../queue/control.ts";
+import { JetStreamQueue } from "../../queue/jetstream-queue.ts";
+import { deleteRunStream, exhaustedReferences, openRunStream } from "../../queue/run-stream.ts";
+import { type ResultHead, type RowAddress, StoreServer, type Verdict } from "../../queue/store-server.ts";
+import { streamOf, subjectsOfRollout } from "../../queue/subjects.ts";
+import type { Collection } from "../../rollouts/collect/collect.ts";
+import type { WorkerResult, WorkersLink } from "../../rollouts/collect/collect-contract.ts";
+import { answerControl } from "../../rollouts/collect/control-server.ts";
+import type { Failure } from "../../rollouts/collect/outcome.ts";
+import { failureRow, lineOf } from "../../rollouts/collect/output-row.ts";
+import type { RunResult } from "../../rollouts/collect/rollout-runner.ts";
+import type { StartedRollout } from "../../rollouts/collect/started-rollout.ts";
+import type { ArtifactPaths } from "../../rollouts/files/artifact-paths.ts";
+import { parseRow } from "../../rollouts/files/jsonl-rows.ts";
+import { JsonlWriter } from "../../rollouts/files/jsonl-writer.ts";
+import { LineAccess } from "../../rollouts/files/line-access.ts";
+import type { RunManifest } from "../../rollouts/files/manifest.ts";
+import { keyOfRow } from "../../rollouts/files/row-key.ts";
+import { configForWorkers } from "./shared-config.ts";
+
+const LEASE_SECONDS = 30;
+const MAX_DELIVER = 10;
+const WATCH_MS = 1_000;
+/** References that cannot be delivered any more are given up when they are seen this often in a row. */
+const SEEN_EXHAUSTED = 3;
+/** More rollouts than this are withdrawn with the whole stream instead of one by one. */
+const WITHDRAWN_SINGLY = 50;
+
+/** How a run uses a broker. */
+export interface QueueOptions {
+  broker: BrokerSettings;
+  /** A worker that is silent for this long loses its rollouts. Default: 30. */
+  leaseSeconds?: number | undefined;
+  /** Deliveries of one rollout before it fails as `worker_lost`. Default: 10. */
+  maxDeliver?: number | undefined;
+  /** Address that workers reach this process at. Default: that of the connection to the broker. */
+  storeHost?: string | undefined;
+  storePort?: number | undefined;
+  /** Share of the places, by agent. Default: 1. */
+  weights?: Readonly<Record<string, number>> | undefined;
+  /** Tags that a worker must have, by agent. */
+  needs?: Readonly<Record<string, readonly string[]>> | undefined;
+}
+
+/** Names a run by its inputs, so that it is the same when it is resumed on another machine. */
+export function runId({ created_at, materialized_inputs }: RunManifest): string {
+  return createHash("sha256")
+    .update(`${created_at} ${materialized_inputs.sha256}`)
+    .digest("hex")
+    .slice(0, 12);
+}
+
+export interface HubOptions {
+  queue: QueueOptions;
+  config: ResolvedConfig;
+  manifest: RunManifest;
+  paths: ArtifactPaths;
+  agents: readonly string[];
+  total: number;
+  rolloutTimeoutMs: number | null;
+  isDone: (taskIndex: number, rolloutIndex: number) => boolean;
+  onNotice: (text: string) => void;
+}
+
+/** The collector's end of a run in workers: publishes references, hands out rows and takes results. */
+export class WorkerHub implements WorkersLink {
+  readonly run: string;
+  readonly #options: HubOptions;
+  readonly #broker: Broker;
+  readonly #board: Board;
+  readonly #queue: JetStreamQueue<never>;
+  readonly #rows: LineAccess;
+  readonly #store: StoreServer;
+  readonly #late: JsonlWriter;
+  readonly #record: RunRecord;
+  readonly #control: { close(): void };
+  #collection: Collection | undefined;
+  #watch: NodeJS.Timeout | undefined;
+  #withdrawn: StartedRollout[] = [];
+  #exhausted = 0;
+
+  private constructor(
+    options: HubOptions,
+    parts: {
+      run: string;
+      broker: Broker;
+      board: Board;
+      store: StoreServer;
+      late: JsonlWriter;
+      record: RunRecord;
+    },
+  ) {
+    this.#options = options;
+    this.run = parts.run;
+    this.#broker = parts.broker;
+    this.#board = parts.board;
+    this.#store = parts.store;
+    this.#late = parts.late;
+    this.#record = parts.record;
+    const { onNotice, paths } = options;
+    const { broker, run } = parts;
+    this.#queue = new JetStreamQueue({ broker, run, onNotice });
+    this.#rows = new LineAccess(paths.materializedInputs);
+    this.#control = serveControl(broker, collectorSubject(run), (request) => this.#answer(request));
+  }
+
+  static async open(options: HubOptions): Promise<WorkerHub> {
+    const { queue, manifest, paths, agents, total, onNotice, config } = options;
+    const run = runId(manifest);
+    const broker = await connectBroker(queue.broker, { name: `gym collector ${run}`, onNotice });
+    let store: StoreServer | undefined;
+    try {
+      const leaseMs = (queue.leaseSeconds ?? LEASE_SECONDS) * 1000;
+      const board = await Board.open(broker);
+      await openRunStream(broker.jsm, { run, agents, leaseMs, maxDeliver: queue.maxDeliver ?? MAX_DELIVER });
+      const text = configForWorkers(config);
+      let hub: WorkerHub | undefined;
+      store = await StoreServer.listen(
+        {
+          config: () => text,
+          rows: (addresses) => (hub ? hub.#rowsAt(addresses) : unready()),
+          result: (head, line) => (hub ? hub.#result(head, line) : unready()),
+        },
+        queue.storeHost ?? ownAddress(broker),
+        queue.storePort,
+      );
+      const record: RunRecord = {
+        run,
+        name: path.basename(paths.output),
+        created: manifest.created_at,
+        state: "running",
+        total,
+        agents: agents.map((name) => ({
+          name,
+          weight: queue.weights?.[name] ?? 1,
+          needs: [...(queue.needs?.[name] ?? [])],
+        })),
+        store: { url: store.url, token: store.token },
+        lease_ms: leaseMs,
+        rollout_timeout_ms: options.rolloutTimeoutMs,
+      };
+      const late = await JsonlWriter.open(paths.lateResults);
+      hub = new WorkerHub(options, { run, broker, board, store, late, record });
+      return hub;
+    } catch (error) {
+      await store?.close();
+      await broker.close();
+      throw error;
+    }
+  }
+
+  /** Lets workers begin; their results go to this collection. */
+  async attach(collection: Collection): Promise<void> {
+    this.#collection = collection;
+    await this.#board.putRun(this.#record);
+    this.#watch = setInterval(() => void this.#look(), WATCH_MS);
+    this.#options.onNotice(
+      `Run ${this.run} waits for workers: gym worker --queue nats://${this.#broker.name} (rows and results at ${this.#store.url}).`,
+    );
+  }
+
+  enqueue({ queued }: StartedRollout): Promise<void> {
+    const { agent, taskIndex, rolloutIndex, attempt, offset = 0 } = queued;
+    // The worker reads the row itself.
+    queued.row = { _ng_task_index: taskIndex, _ng_rollout_index: rolloutIndex, agent_ref: { name: agent } };
+    return this.#queue.enqueue({
+      run: this.run,
+      agent,
+      task: taskIndex,
+      rollout: rolloutIndex,
+      attempt,
+      at: offset,
+    });
+  }
+
+  isDone(taskIndex: number, rolloutIndex: number): boolean {
+    return this.#options.isDone(taskIndex, rolloutIndex);
+  }
+
+  withdraw(rollout: StartedRollout): void {
+    if (this.#withdrawn.length === 0) setImmediate(() => void this.#withdrawAll());
+    this.#withdrawn.push(rollout);
+  }
+
+  async #withdrawAll(): Promise<void> {
+    const rollouts = this.#withdrawn;
+    this.#withdrawn = [];
+    const { connection, jsm } = this.#broker;
+    const cancel = (which: object) => connection.publish(cancelSubject(this.run), JSON.stringify(which));
+    try {
+      if (rollouts.length > WITHDRAWN_SINGLY) {
+        cancel({ all: true });
+        await jsm.streams.purge(streamOf(this.run));
+        return;
+      }
+      for (const { queued } of rollouts) {
+        const { agent, taskIndex: task, rolloutIndex: rollout } = queued;
+        cancel({ task, rollout });
+        const filter = subjectsOfRollout({ run: this.run, agent, task, rollout });
+        await jsm.streams.purge(streamOf(this.run), { filter });
+      }
+    } catch (error) {
+      this.#options.onNotice(`Withdrawn rollouts may still run in workers: ${errorMessage(error)}`);
+    }
+  }
+
+  /** Workers take nothing new; resolves when they have finished what they have, or the signal fires. */
+  async drain(signal: AbortSignal | undefined): Promise<void> {
+    this.#record.state = "paused";
+    await this.#board.putRun(this.#record).catch(() => {});
+    const collection = this.#collection;
+    while (!signal?.aborted && collection !== undefined && collection.running.length > 0) {
+      await new Promise((resolve) => setTimeout(resolve, WATCH_MS / 2));
+      const { leased } = await this.#queue.stats().catch(() => ({ leased: 1 }));
+      if (leased === 0) break;
+    }
+    collection?.withdraw("interrupted");
+  }
+
+  #rowsAt(addresses: readonly RowAddress[]): (string | null)[] {
+    return addresses.map(([task, rollout, attempt, at]) => {
+      if (!this.#collection?.isWanted(task, rollout, attempt)) return null;
+      return this.#rows.lineAt(at);
+    });
+  }
+
+  async #result(head: ResultHead, line: string): Promise<Verdict> {
+    const { task: taskIndex, rollout: rolloutIndex, attempt, agent } = head;
+    if (!this.#collection) return unready();
+    const result = readResult(head, line, this.#options.paths.output);
+    const verdict = await this.#collection.accept({ taskIndex, rolloutIndex, attempt, agent, result });
+    if (verdict !== "counted" && line !== "") await this.#late.append(line);
+    return verdict;
+  }
+
+  /** Tells workers of a pause, and gives up references that the broker does not deliver any more. */
+  async #look(): Promise<void> {
+    const collection = this.#collection;
+    if (!collection) return;
+    try {
+      const state = collection.paused ? "paused" : "running";
+      if (this.#record.state !== state) {
+        this.#record.state = state;
+        await this.#board.putRun(this.#record);
+      }
+      const found = await exhaustedReferences(this.#broker.jsm, this.run);
+      this.#exhausted = found.length === 0 ? 0 : this.#exhausted + 1;
+      if (this.#exhausted >= SEEN_EXHAUSTED) for (const ref of found) await this.#giveUp(ref);
+    } catch {
+      // The broker is away; the next look will tell.
+    }
+  }
+
+  async #giveUp(ref: {
+    subject: string;
+    agent: string;
+    task: number;
+    rollout: number;
+    attempt: number;
+    at: number;
+  }) {
+    const { agent, task: taskIndex, rollout: rolloutIndex, attempt } = ref;
+    const deliveries = this.#options.queue.maxDeliver ?? MAX_DELIVER;
+    const message = `${deliveries} workers took this rollout and none came back with a result; it may be what ends them`;
+    const failure: Failure = { class: "worker_lost", stage: "run", retryable: false, message };
+    const input = JSON.parse(this.#rows.lineAt(ref.at)) as Record<string, unknown>;
+    const line = lineOf(failureRow(failure, input));
+    const result: WorkerResult["result"] = { status: "failed", failure, persist: true, line };
+    await this.#collection?.accept({ taskIndex, rolloutIndex, attempt, agent, result });
+    await this.#broker.jsm.streams.purge(streamOf(this.run), { filter: ref.subject });
+  }
+
+  async #answer(request: string): Promise<object> {
+    if (!this.#collection) return { ok: false, error: "the run is starting" };
+    const answer = answerControl(this.#collection, this.#options.paths.output, request);
+    await this.#look();
+    const workers = (await this.#board.workers()).filter(({ runs }) => runs.includes(this.run));
+    return { ...answer, run: this.run, workers };
+  }
+
+  /** Ends the run at the broker. */
+  async close(): Promise<void> {
+    clearInterval(this.#watch);
+    this.#control.close();
+    await this.#queue.close();
+    try {
+      await this.#board.removeRun(this.run);
+      await deleteRunStream(this.#broker.jsm, this.run);
+    } catch (error) {
+      this.#options.onNotice(
+        `The run could not be removed from the broker (gym queue purge ${this.run}): ${errorMessage(error)}`,
+      );
+    }
+    await this.#store.close();
+    await this.#late.close();
+    this.#rows.close();
+    await this.#broker.close();
+  }
+}
+
+function unready(): never {
+  throw new Error("the run is starting");
+}
+
+/** The address of this machine that the broker sees. */
+function ownAddress({ connection }: Broker): string {
+  const address = connection.info?.client_ip;
+  return address === undefined || address === "" ? "127.0.0.1" : address;
+}
+
+function readResult(head: ResultHead, line: string, file: string): WorkerResult["result"] {
+  if (head.status === "cancelled") return { status: "cancelled", message: head.message ?? "" };
+  if (head.status === "failed")
+    return {
+      status: "failed",
+      failure: head.failure as Failure,
+      persist: head.persist ?? true,
+      ...(line !== "" && { line }),
+    };
+  const row = parseRow(file, { text: line, number: 0, offset: 0, byteLength: 0, terminated: true });
+  const key = keyOfRow(row);
+  if (key?.taskIndex !== head.task || key.rolloutIndex !== head.rollout)
+    throw new Error(`the result is not that of rollout ${head.rollout} of task ${head.task}`);
+  return { status: "completed", row, line } satisfies RunResult;
+}
