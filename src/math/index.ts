@@ -38,5 +38,5 @@ export function extractAnswer(text: string, options: { mode?: Mode } = {}): stri
  * printNode(parse("x^2 + 2x")) // "x**2 + 2*x"
  */
 export function parse(answer: string, options: { mode?: Mode } = {}): Node {
-  return parseAnswer(normalizeAnswer(answer), new Budget(), options.mode ?? "compat");
+  return parseAnswer(normalizeAnswer(answer.trim()), new Budget(), options.mode ?? "compat");
 }

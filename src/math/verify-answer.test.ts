@@ -27,6 +27,8 @@ describe("equal answers", () => {
     ["\\mathbb{R}\\setminus\\{0\\}", "(-\\infty,0)\\cup(0,\\infty)"],
     ["x>3", "(3,\\infty)"],
     ["x^2>4", "(-\\infty,-2)\\cup(2,\\infty)"],
+    ["-\\infty<x\\le 4", "(-\\infty,4]"],
+    ["3\\le x<\\infty", "[3,\\infty)"],
     ["x=1,y=2", "(x,y)=(1,2)"],
     ["y=2x+1", "2x-y+1=0"],
     ["\\pm 2", "\\{-2,2\\}"],

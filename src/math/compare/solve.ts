@@ -3,7 +3,7 @@ import { freeSymbols, type Node, negated, type RelationNode, some, sumOf } from 
 import { complex } from "../numbers/complex.ts";
 import { evaluate } from "../numbers/evaluate.ts";
 import { polynomialAt, rationalFunction, realRoots } from "../numbers/polynomial.ts";
-import { complement, intersection, interval, point, type RealSet, union } from "./real-set.ts";
+import { ALL, complement, intersection, interval, point, type RealSet, union } from "./real-set.ts";
 
 /** The grid on which signs are looked for, on each side of 0: fine near it, reaching far. */
 const GRID = [
@@ -32,8 +32,29 @@ export function solve(node: Node, budget: Budget): RealSet | undefined {
     return parts.reduce((left, right) => left && right && intersection(left, right));
   }
   if (node.kind !== "relation" || freeSymbols(node).size !== 1) return undefined;
+  const unbounded = solveUnbounded(node);
+  if (unbounded) return unbounded;
   if (some(node, (part) => ["set", "interval", "tuple", "matrix"].includes(part.kind))) return undefined;
   return solveRelation(node, budget);
+}
+
+/** A symbol compared with infinity: every real number, or none. */
+function solveUnbounded({ operator, left, right }: RelationNode): RealSet | undefined {
+  const [side, symbolIsLeft] = left.kind === "symbol" ? [right, true] : [left, false];
+  const infinity = infiniteSign(side);
+  if (infinity === undefined || (symbolIsLeft ? left : right).kind !== "symbol") return undefined;
+  if (operator === "=") return union();
+  if (operator === "!=") return ALL;
+  const isBelow = operator.startsWith("<") === symbolIsLeft;
+  return isBelow === infinity > 0 ? ALL : union();
+}
+
+function infiniteSign(node: Node): number | undefined {
+  if (node.kind === "constant" && node.name === "infinity") return 1;
+  if (node.kind !== "multiply" || node.args.length !== 2) return undefined;
+  const [factor, value] = node.args as [Node, Node];
+  const isMinusOne = factor.kind === "number" && factor.value.n === -1n && factor.value.d === 1n;
+  return isMinusOne && infiniteSign(value) !== undefined ? -1 : undefined;
 }
 
 function solveRelation({ operator, left, right }: RelationNode, budget: Budget): RealSet | undefined {

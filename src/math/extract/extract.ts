@@ -49,7 +49,7 @@ export function extract(text: string, targets: "latex" | "all", budget: Budget, 
 
 function normalize(content: string, mode: Mode): string {
   if (content.length > MAX_ANSWER_CHARS) return content;
-  return normalizeAnswer(mode === "strict" ? conventional(content) : content);
+  return normalizeAnswer(mode === "strict" ? conventional(content).trim() : content);
 }
 
 function read(candidate: Candidate, texts: readonly string[], budget: Budget, mode: Mode): Node | undefined {

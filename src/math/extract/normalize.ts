@@ -40,12 +40,15 @@ const REPAIRS: readonly (readonly [RegExp, string])[] = [
   [/^\s*(-?\d+)\/(\d+)\s*$/, "\\frac{$1}{$2}"],
 ];
 
-/** Brings an answer into the form the parser reads: fonts, sizes, separators, units and common slips are evened out. */
+/**
+ * Brings an answer into the form the parser reads: fonts, sizes, separators, units and common slips are evened out. A unit with
+ * a space behind it stays (upstream: `\\[ 5 \\text{ cm} \\]` is five times a symbol).
+ */
 export function normalizeAnswer(answer: string): string {
-  let text = (boxedContent(answer, "all") ?? answer).trim().replace(/\s{3,}/g, " ");
+  let text = (boxedContent(answer, "all") ?? answer).trimStart().replace(/\s{3,}/g, " ");
   for (const [pattern, replacement] of REPLACEMENTS) text = text.replace(pattern, replacement);
   if (!text.includes("matrix}")) text = text.replace(/\\\\(?=[a-zA-Z])/g, "\\");
-  text = removeUnits(text.trim());
+  text = removeUnits(text.trimStart());
   if (text.startsWith(".")) text = `0${text}`;
   if (text === "0.5") return "\\frac{1}{2}";
   for (const [pattern, replacement] of REPAIRS) text = text.replace(pattern, replacement);

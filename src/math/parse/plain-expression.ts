@@ -9,7 +9,9 @@ import { ParseError } from "./tokens.ts";
 export function parsePlainExpression(text: string, budget: Budget): Node {
   if (/[×÷]/.test(text))
     throw new ParseError("Only ASCII operators are read outside of LaTeX", text.search(/[×÷]/));
-  const reader = new TokenReader(text.replaceAll("**", "^"), budget);
+  // `5.` is a float in Python; the dot that ends a sentence is read as one, too.
+  const floats = text.replaceAll(/(\d)\.(?!\d)/g, "$1.0");
+  const reader = new TokenReader(floats.replaceAll("**", "^"), budget);
   const node = sum(reader);
   if (reader.token.kind !== "end") throw reader.unexpected("expected the end of the expression");
   return node;
