@@ -54,6 +54,7 @@ const AGENT: Table<AgentDefinition["options"]> = {
   responses: "needed",
   run: "optional",
   aggregateMetrics: "optional",
+  prefetch: "optional",
 };
 
 const MODEL: Table<ModelDefinition["options"]> = {

@@ -27,6 +27,12 @@ export interface AgentReply {
 export interface AgentOptions<ConfigSchema extends z.ZodType, State> {
   name?: string;
   config?: ConfigSchema;
+  /** `gym env prefetch`: installs or downloads ahead of a run what `start` would otherwise have to. */
+  prefetch?(args: {
+    config: Infer<ConfigSchema>;
+    signal: AbortSignal;
+    log(line: string): void;
+  }): MaybePromise<void>;
   start?(server: ServerContext<Infer<ConfigSchema>>): MaybePromise<State>;
   stop?(server: ServerContext<Infer<ConfigSchema>>, state: NoInfer<State>): MaybePromise<void>;
   /** `POST /v1/responses`: the loop. */

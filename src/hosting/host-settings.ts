@@ -47,7 +47,17 @@ const SETTINGS: Readonly<Record<string, Setting>> = {
 };
 
 /** Keys of a block that others than its server read. */
-const OTHERS = ["entrypoint", "host", "port", "domain", "datasets", "description", "value", "verified"];
+const OTHERS = [
+  "entrypoint",
+  "host",
+  "port",
+  "domain",
+  "datasets",
+  "description",
+  "capabilities",
+  "value",
+  "verified",
+];
 
 /** The keys of a block that mean something for every server of a type. */
 export function hostKeys(type: ServerType): string[] {

@@ -141,6 +141,11 @@ export function defineCliAgent<ConfigSchema extends typeof cliAgentConfig>(
   return defineAgent({
     name: options.name,
     config: options.config,
+    async prefetch({ config, signal, log }) {
+      const harness = options.program(config as Config);
+      const program = await installHarness(harness, signal);
+      log(`${harness.package}@${harness.version}: ${program}`);
+    },
     async start({ config, log }): Promise<State> {
       const harness = options.program(config as Config);
       const program = await installHarness(harness);

@@ -38,7 +38,8 @@ trivia_agent:
   "environments/garden/config.yaml":
     "garden:\n  resources_servers:\n    g: {entrypoint: app.ts, domain: games}\n",
   "responses_api_agents/loop/configs/loop.yaml":
-    "a:\n  responses_api_agents:\n    loop: {entrypoint: app.ts, resources_server: {name: x}, description: Loops}\n",
+    "a:\n  responses_api_agents:\n    loop: {entrypoint: app.ts, resources_server: {name: x}, description: Loops, " +
+    "capabilities: {tools: mcp, multi_turn: true, token_ids: capture}}\n",
   "responses_api_models/gpt/configs/gpt.yaml": "m: 1\n",
   "responses_api_models/gpt/configs/small.yaml": "m: 1\n",
 };
@@ -188,8 +189,12 @@ describe("gym list of parts", () => {
         self_contained: false,
         variants: ["loop"],
         description: "Loops",
+        capabilities: { tools: "mcp", multi_turn: true, token_ids: "capture", sandbox: false },
       },
     ]);
+    expect((await run("list", "agents")).stdout).toContain(
+      "│ tools by MCP, multi-turn, token ids by capture │ Loops       │",
+    );
     expect(await json("list", "models")).toEqual([
       { name: "gpt", model: "gpt", model_group: "gpt" },
       { name: "gpt/small", model: "gpt/small", model_group: "gpt" },
@@ -202,7 +207,12 @@ describe("gym list of parts", () => {
 
   it("inspects them", async () => {
     expect(await json("list", "agents", "loop")).toMatchObject({
-      details: { path: `${base}/responses_api_agents/loop`, composition: "composable (A)", variants: "loop" },
+      details: {
+        path: `${base}/responses_api_agents/loop`,
+        composition: "composable (A)",
+        can: "tools by MCP, multi-turn, token ids by capture",
+        variants: "loop",
+      },
       usage_example: null,
     });
     expect(await json("list", "models", "gpt/small")).toMatchObject({

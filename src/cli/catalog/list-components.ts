@@ -1,5 +1,6 @@
 import { realpathSync } from "node:fs";
 import {
+  type AgentCapabilities,
   discoverAgents,
   discoverModels,
   discoverResourcesServers,
@@ -25,6 +26,7 @@ export async function listAgents(context: CommandContext): Promise<number> {
       details: {
         path: realpathSync(agent.folder),
         composition: composition(agent.selfContained),
+        can: agent.capabilities ? abilities(agent.capabilities) : undefined,
         variants: agent.variants.join(", "),
       },
     });
@@ -36,22 +38,27 @@ export async function listAgents(context: CommandContext): Promise<number> {
   return printListing(context, {
     plural: "agents",
     query,
-    rows: agents.map(({ name, selfContained, variants, description }) => ({
+    rows: agents.map(({ name, selfContained, variants, description, capabilities }) => ({
       name,
       pattern: selfContained ? "B (self-contained)" : "A (composable)",
       self_contained: selfContained,
       variants,
       description: description ?? null,
+      capabilities: capabilities ?? null,
     })),
     table: {
       title:
         query === undefined
           ? `NeMo Gym agents (${agents.length})`
           : `Agents matching '${query}' (${agents.length})`,
-      columns: ["agent", "composition", "variants", "description"],
-      rows: agents.map(({ name, selfContained, variants, description = "" }) => {
-        return [name, composition(selfContained), variants.join(", ") || "—", description];
-      }),
+      columns: ["agent", "composition", "variants", "can", "description"],
+      rows: agents.map(({ name, selfContained, variants, capabilities, description = "" }) => [
+        name,
+        composition(selfContained),
+        variants.join(", ") || "—",
+        capabilities ? abilities(capabilities) : "—",
+        description,
+      ]),
     },
   });
 }
@@ -128,4 +135,24 @@ function nameOf({ name }: { name: string }): string {
 
 function composition(selfContained: boolean): string {
   return selfContained ? "self-contained (B)" : "composable (A)";
+}
+
+const TOOL_ACCESS: Readonly<Record<string, string>> = {
+  http: "tools by HTTP",
+  mcp: "tools by MCP",
+  environment: "calls answered by the environment",
+};
+const TOKEN_IDS: Readonly<Record<string, string>> = {
+  items: "token ids",
+  capture: "token ids by capture",
+};
+
+function abilities({ tools, multi_turn, token_ids, sandbox }: AgentCapabilities): string {
+  const list = [
+    TOOL_ACCESS[tools],
+    multi_turn ? "multi-turn" : undefined,
+    TOKEN_IDS[token_ids],
+    sandbox ? "sandbox" : undefined,
+  ];
+  return list.filter((ability) => ability !== undefined).join(", ") || "—";
 }

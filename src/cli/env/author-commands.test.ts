@@ -206,4 +206,21 @@ describe("gym env prefetch", () => {
       stderr: "",
     });
   });
+
+  it("lets an agent fetch what it needs", async () => {
+    write(
+      "responses_api_agents/fetcher/app.ts",
+      'import { defineAgent } from "nemo-gym";\nexport default defineAgent({\n' +
+        "  prefetch: ({ config, log }) => log(`fetched ${config.what}`),\n" +
+        '  responses: () => { throw new Error("unused"); },\n});\n',
+    );
+    write(
+      "fetcher.yaml",
+      "fetcher:\n  responses_api_agents:\n    fetcher: {entrypoint: app.ts, what: the tool}\n",
+    );
+    const result = await run("env", "prefetch", "--config", "fetcher.yaml");
+    expect(result.stdout).toBe(
+      "Pre-warming venv for: responses_api_agents/fetcher\nfetched the tool\nPrefetch complete.\n",
+    );
+  });
 });

@@ -1,6 +1,9 @@
 import { searchRoots } from "../../config/paths.ts";
+import { readConfig } from "../../hosting/apps/create-app.ts";
+import { loadDefinition } from "../../hosting/load-definition.ts";
 import { installNodeDependencies } from "../../hosting/processes/node-dependencies.ts";
 import { pythonEnvironment } from "../../hosting/processes/python-environment.ts";
+import { silentLogger } from "../../logger.ts";
 import { locateInstances } from "../../run/start-servers.ts";
 import type { CommandContext } from "../command.ts";
 
@@ -31,9 +34,23 @@ export async function prefetchServers(context: CommandContext): Promise<number> 
       const globalConfig = config.toObject();
       await pythonEnvironment(instance, { globalConfig, installRoot, log: out });
     } else if (hasOwnDependencies) await installNodeDependencies(instance.name, directory, signal);
+    if (language === "node" && instance.type === "responses_api_agents")
+      await prefetchAgent(instance, { installRoot, signal, log: out });
     folders.push({ server: label, directory, has_own_packages: needsPackages });
   }
   out("Prefetch complete.");
   if (json) context.out(JSON.stringify({ prepared: folders }));
   return 0;
+}
+
+/** What an agent needs besides the libraries of its folder, such as the program it runs. */
+async function prefetchAgent(
+  instance: ReturnType<typeof locateInstances>[number],
+  context: { installRoot: string; signal: AbortSignal; log(line: string): void },
+): Promise<void> {
+  const definition = await loadDefinition(instance.code.entry, context.installRoot);
+  if (definition.type !== "responses_api_agents" || definition.options.prefetch === undefined) return;
+  const { signal, log } = context;
+  const config = readConfig(definition, { ...instance, log: silentLogger });
+  await definition.options.prefetch({ config, signal, log });
 }

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import path from "node:path";
-import { textOf } from "../../config/node.ts";
+import { type ConfigNode, textOf } from "../../config/node.ts";
 import { serverBlocks } from "../../config/servers/server-blocks.ts";
 import type { ConfigFiles } from "./config-files.ts";
 import { subfolders, yamlFiles } from "./folders.ts";
@@ -30,6 +30,20 @@ export interface AgentComponent {
   /** Stems of its config files, sorted. */
   readonly variants: readonly string[];
   readonly description?: string;
+  /** What its config says it can do. */
+  readonly capabilities?: AgentCapabilities;
+}
+
+/** `capabilities` of an agent's config. */
+export interface AgentCapabilities {
+  /** How it calls the tools of the environment: `http`, `mcp`, `environment` (which answers calls itself) or `none`. */
+  readonly tools: string;
+  /** Whether it goes on with a conversation; others start from the last user message, or ask once. */
+  readonly multi_turn: boolean;
+  /** How its rollouts get token ids: on the `items`, by `capture` on the model server, or not (`none`). */
+  readonly token_ids: string;
+  /** Whether what it runs is confined to a sandbox. */
+  readonly sandbox: boolean;
 }
 
 const AGENT_ENTRIES = ["app.ts", "app.js", "app.mjs", "app.py"];
@@ -96,6 +110,7 @@ function readAgent(name: string, folder: string, files: ConfigFiles): AgentCompo
   const variants: string[] = [];
   const keys = new Set<string>();
   let description: string | undefined;
+  let capabilities: AgentCapabilities | undefined;
   for (const file of yamlFiles(configs)) {
     const root = files.tryRead(path.join(configs, file));
     const blocks = root === undefined ? [] : [...serverBlocks(root)];
@@ -105,14 +120,35 @@ function readAgent(name: string, folder: string, files: ConfigFiles): AgentCompo
     for (const { block } of agents) {
       for (const key of block.entries.keys()) keys.add(String(key));
       description ??= textOf(block.entries.get("description"));
+      capabilities ??= readCapabilities(block.entries.get("capabilities"));
     }
   }
   const hasEntry = AGENT_ENTRIES.some((entry) => isFile(path.join(folder, entry)));
   if (!hasEntry && variants.length === 0) return undefined;
   const composable =
     keys.has("resources_server") && !keys.has("agent_framework") && !keys.has("anthropic_api_key");
-  return { name, folder, selfContained: variants.length > 0 && !composable, variants, description };
+  return {
+    name,
+    folder,
+    selfContained: variants.length > 0 && !composable,
+    variants,
+    description,
+    capabilities,
+  };
 }
+
+function readCapabilities(node: ConfigNode | undefined): AgentCapabilities | undefined {
+  if (node?.kind !== "dict") return undefined;
+  const text = (key: string) => textOf(node.entries.get(key));
+  return {
+    tools: text("tools") ?? "none",
+    multi_turn: isTrue(node.entries.get("multi_turn")),
+    token_ids: text("token_ids") ?? "none",
+    sandbox: isTrue(node.entries.get("sandbox")),
+  };
+}
+
+const isTrue = (node: ConfigNode | undefined) => node?.kind === "scalar" && node.value === true;
 
 function isFile(file: string): boolean {
   return statSync(file, { throwIfNoEntry: false })?.isFile() === true;
