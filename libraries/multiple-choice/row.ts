@@ -22,6 +22,8 @@ export const Row = z.object({
     .looseObject({ output_regex: z.union([z.string(), z.array(z.string())]).optional() })
     .nullish(),
 });
+/** What a rollout cannot do without: `verify` scores a row that has no answer with 0, as the original does. */
+export const Task = Row.extend({ expected_answer: z.string().min(1) });
 export type Row = z.output<typeof Row>;
 
 /** `null` leaves the mode to each row. */

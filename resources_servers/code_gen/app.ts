@@ -38,6 +38,7 @@ const runnerOf = perServer((server: ServerContext): CodeRunner => createCodeRunn
 export default defineResourcesServer({
   config: Config,
   row: Row,
+  seed: z.looseObject({ verifier_metadata: z.looseObject({ unit_tests: UnitTests }) }),
   echo: [],
   reverifyMode: "stateless",
   stop: (server) => runnerOf(server).close(),

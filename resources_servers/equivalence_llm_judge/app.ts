@@ -15,7 +15,7 @@ import { lastAssistantText } from "nemo-gym/openai";
 import { codePointLength } from "nemo-gym/python";
 import { Config } from "./config.ts";
 import { extractAnswer } from "./extract.ts";
-import { expectedAnswer, Row, rowPattern } from "./row.ts";
+import { expectedAnswer, Row, rowPattern, Task } from "./row.ts";
 
 interface State {
   judge: Judge;
@@ -40,6 +40,7 @@ export default defineResourcesServer({
   name: "equivalence_llm_judge",
   config: Config,
   row: Row,
+  seed: Task,
   echo: [],
   async start(server) {
     if (server.config.judge_prompt_template) {

@@ -19,6 +19,12 @@ export function expectedAnswer(row: Row): string {
   return fromMetadata === undefined || fromMetadata === null ? "" : pyStr(fromMetadata);
 }
 
+/** A row that can be judged. */
+export const Task = Row.refine((row) => expectedAnswer(row) !== "", {
+  path: ["expected_answer"],
+  params: { pydantic: "missing" },
+});
+
 /** The row's own pattern for the answer. */
 export function rowPattern(row: Row): string | undefined {
   const metadata = row.template_metadata as { output_regex?: unknown } | null | undefined;

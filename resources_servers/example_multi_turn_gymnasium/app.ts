@@ -5,6 +5,7 @@ import { z } from "zod";
 /** Asks scripted follow-up questions and grades the answer to the last one. */
 export default defineGymnasiumServer({
   row: z.looseObject({ follow_ups: z.unknown().optional(), expected_answer: z.unknown().optional() }),
+  seed: z.looseObject({ expected_answer: z.string().min(1) }),
   reset: () => ({ session: { turn: 0 } }),
   unseeded: () => ({ turn: 0 }),
   keepFinished: true,

@@ -12,6 +12,7 @@ interface PredictedCall {
 /** One tool call, scored on three axes that are reported apart and summed. */
 export default defineResourcesServer({
   row: z.object({ expected_call: z.record(z.string(), z.unknown()).default({}) }),
+  seed: z.looseObject({ expected_call: z.looseObject({ name: z.string() }) }),
   echo: [],
   reverifyMode: "stateless",
   tools: {

@@ -4,7 +4,7 @@ import { offeredLetters } from "nemo-gym/verify";
 import { z } from "zod";
 import { gradeChoice } from "../../libraries/multiple-choice/grade.ts";
 import { choiceMetrics } from "../../libraries/multiple-choice/metrics.ts";
-import { Row as ChoiceRow, Config } from "../../libraries/multiple-choice/row.ts";
+import { Row as ChoiceRow, Config, Task } from "../../libraries/multiple-choice/row.ts";
 import { findLetter } from "./find-letter.ts";
 
 /** As in `mcqa`, but with one answer pattern at most. */
@@ -16,6 +16,7 @@ const Row = ChoiceRow.extend({
 export default defineResourcesServer({
   config: Config,
   row: Row,
+  seed: Task,
   echo: [],
   metrics: choiceMetrics,
   verify: ({ row, response }) =>

@@ -2,13 +2,14 @@ import { defineResourcesServer } from "nemo-gym";
 import { outputText } from "nemo-gym/openai";
 import { gradeChoice } from "../../libraries/multiple-choice/grade.ts";
 import { choiceMetrics } from "../../libraries/multiple-choice/metrics.ts";
-import { Config, Row } from "../../libraries/multiple-choice/row.ts";
+import { Config, Row, Task } from "../../libraries/multiple-choice/row.ts";
 import { findAnswer } from "./find-answer.ts";
 
 /** Multiple-choice questions: the letter the model settles on against the expected one. */
 export default defineResourcesServer({
   config: Config,
   row: Row,
+  seed: Task,
   echo: [],
   reverifyMode: "stateless",
   metrics: choiceMetrics,

@@ -57,6 +57,7 @@ export default defineResourcesServer({
       .nullish()
       .transform((answer) => answer ?? null),
   }),
+  seed: z.looseObject({ question: z.string(), expected_answer: z.string() }),
   metrics: simpleqaMetrics,
   async start(server) {
     await stateOf(server);

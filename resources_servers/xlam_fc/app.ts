@@ -6,6 +6,8 @@ import { countMatches, predictedCall } from "./match-calls.ts";
 /** Function calling in one turn: the right calls, no more and no fewer. */
 export default defineResourcesServer({
   row: z.object({ expected_answers: z.array(z.looseObject({})).default([]) }),
+  // Without it every answer without a call would be right.
+  seed: z.looseObject({ expected_answers: z.array(z.looseObject({})) }),
   echo: [],
   reverifyMode: "stateless",
   verify: ({ row, response }) => {

@@ -36,6 +36,7 @@ const GYMNASIUM: Table<GymnasiumServerDefinition["options"]> = {
   name: "optional",
   config: "optional",
   row: "optional",
+  seed: "optional",
   reset: "needed",
   step: "needed",
   keepFinished: "optional",

@@ -64,7 +64,10 @@ export interface ResourcesServerOptions<
   name?: string;
   /** Schema of the server's own config keys; unknown keys are allowed and ignored. */
   config?: ConfigSchema;
-  /** Schema of the `POST /seed_session` body where it differs from `row`. */
+  /**
+   * Schema of the row when a rollout starts, where it differs from `row`: what `session` reads, and what a task cannot do without
+   * although `verify` accepts rows that lack it. Both are checked before the first model call.
+   */
   seed?: SeedSchema;
   /** Schema of the row fields `verify` reads. A plain `z.object` drops other fields from the result, `z.looseObject` keeps them. */
   row?: RowSchema;
@@ -153,6 +156,8 @@ export interface GymnasiumServerOptions<
   config?: ConfigSchema;
   /** Schema of the row's own fields (all but `responses_create_params` and `response`). */
   row?: RowSchema;
+  /** What a row must have besides, when an episode starts. */
+  seed?: z.ZodType;
   /** Starts an episode: its state, and what the environment says first. */
   reset(
     args: HandlerScope<Infer<ConfigSchema>> & { row: Infer<RowSchema>; body: JsonObject; sessionId: string },

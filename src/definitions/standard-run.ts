@@ -1,10 +1,10 @@
 import type { Cookies } from "../calls/cookies.ts";
-import { callServer } from "../calls/server-client.ts";
+import { callServer, type ServerReply } from "../calls/server-client.ts";
 import type { ServerContext } from "../calls/server-context.ts";
 import { finishTrajectory, takeTrajectory } from "../capture/trajectory-recorder.ts";
 import type { JsonObject } from "../python/json/json-object.ts";
 import { materializeCreateParams, materializeResponse } from "../wire/schemas/materialize.ts";
-import type { ResponseCreateParams } from "../wire/schemas/responses.ts";
+import { parseCreateParams, type ResponseCreateParams } from "../wire/schemas/responses.ts";
 import type { AgentReply, RolloutScope } from "./define-agent.ts";
 import { Reply } from "./reply.ts";
 import { driftingResponse, driftingResult, driftOf, type TokenDrift } from "./token-drift.ts";
@@ -30,20 +30,21 @@ export interface StandardRunArgs {
 
 /** One rollout as most agents run it: seed the session, respond, verify. */
 export async function standardRun(args: StandardRunArgs): Promise<JsonObject | Reply> {
-  const { config, server, params, cookies, rollout, signal } = args;
+  const { config, server, cookies, rollout, signal } = args;
   const { client } = server;
   const resources = config.resources_server.name;
-  const row = { ...args.row, responses_create_params: materializeCreateParams(params) };
   rollout.onStage("seed");
   const seeded = await callServer(client, {
     server: resources,
     path: `${rollout.prefix}/seed_session`,
-    body: row,
+    body: seedRow(args),
     stage: "seed",
     cookies,
     signal,
     idempotent: true,
   });
+  const params = withServerTools(args.params, seeded);
+  const row = { ...args.row, responses_create_params: materializeCreateParams(params) };
   const { response: answered, cookies: answeredCookies } = await args.respond(params, seeded.cookies);
   const { response: whole, trajectory } = takeTrajectory(answered);
   const drift = driftOf(whole);
@@ -70,4 +71,19 @@ export async function standardRun(args: StandardRunArgs): Promise<JsonObject | R
   });
   if (trajectory || drift) return finished(verified.json() as JsonObject);
   return new Reply(verified.payload());
+}
+
+/** The row with the defaults of its request, but without a list of tools where it has none: the server then names its own. */
+function seedRow({ row, params }: StandardRunArgs): JsonObject {
+  const { tools, ...rest } = materializeCreateParams(params);
+  const request = params.tools === undefined ? rest : { ...rest, tools };
+  return { ...row, responses_create_params: request };
+}
+
+/** Tools that the server named for a row without any. */
+function withServerTools(params: ResponseCreateParams, seeded: ServerReply): ResponseCreateParams {
+  if (params.tools !== undefined) return params;
+  const { tools } = (seeded.json() ?? {}) as { tools?: unknown };
+  if (!Array.isArray(tools)) return params;
+  return parseCreateParams({ ...params, tools }, ["seed_session"]);
 }

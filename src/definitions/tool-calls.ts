@@ -13,6 +13,7 @@ const NOT_TOOLS = new Set([
   "seed_session",
   "verify",
   "aggregate_metrics",
+  "check_rows",
   "reset",
   "step",
   "close",

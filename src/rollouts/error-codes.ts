@@ -3,6 +3,12 @@ import type { ErrorCodeRow } from "../errors.ts";
 /** Codes of the inputs, files and settings of runs. */
 export const rolloutErrorCodes = [
   {
+    code: "ROLLOUT_ROWS_REFUSED",
+    class: "RolloutError",
+    when: "Rows lack what their environment needs to score them, or offer tools it does not have.",
+    fix: "Correct the rows (`gym env schema`, `gym env tools`). `++check_rows=false` skips the check.",
+  },
+  {
     code: "ROLLOUT_FILE_MISSING",
     class: "RolloutFileError",
     when: "A file of a run does not exist, or no file matches a pattern.",

@@ -17,6 +17,7 @@ import { type FsyncPolicy, JsonlWriter } from "../rollouts/files/jsonl-writer.ts
 import { makeDirectory } from "../rollouts/files/make-directory.ts";
 import { refuseNonFile } from "../rollouts/files/output-place.ts";
 import { RunLock } from "../rollouts/files/run-lock.ts";
+import { checkRows } from "../rollouts/inputs/check-rows.ts";
 import type { ExpandOptions } from "../rollouts/inputs/expand.ts";
 import { earlierSpending } from "../rollouts/resume/earlier-spending.ts";
 import { type PreparedRun, prepareRun } from "../rollouts/resume/prepare-run.ts";
@@ -139,6 +140,17 @@ export class PreparedEvaluation {
       lock.release();
       throw error;
     }
+  }
+
+  /** Refuses rows that the servers cannot run or score. */
+  check(client: ServerClient): Promise<void> {
+    const { expand, onEvent, stop } = this.#options;
+    return checkRows(this.#run.plan.rows(), {
+      client,
+      expand,
+      onNotice: (text) => onEvent?.({ type: "notice", text }),
+      signal: stop,
+    });
   }
 
   /** Gives the run its files; until then those of an earlier run are as they were. */

@@ -75,6 +75,8 @@ export interface EvaluationOptions {
   promptConfig?: string | undefined;
   /** Directory of skills offered to the agent. */
   skills?: string | undefined;
+  /** Checks the rows against the schemas and tools of their environment before the first model call. Default: true. */
+  checkRows?: boolean;
   /** Continues the run that `output` holds. */
   resume?: boolean;
   /** Resumes although inputs or config differ. */
@@ -367,6 +369,7 @@ class Session {
       findFile: (file) => findPath(file, this.#roots),
       onNotice: (text) => this.#notice(text),
     });
+    if (this.#options.checkRows !== false) await prepared.check(client);
     await prepared.begin();
     const collect = () =>
       prepared.run({

@@ -109,6 +109,16 @@ export const program: Program = {
       "test_all",
     ),
     command(
+      "env tools",
+      "list the tools of an environment",
+      async () => (await import("./env-tools.ts")).envTools,
+    ),
+    command(
+      "env schema",
+      "print the JSON Schema of an environment's rows",
+      async () => (await import("./env-schema.ts")).envSchema,
+    ),
+    command(
       "env audit",
       "audit a verifier before anybody trains on it",
       async () => (await import("./env-audit.ts")).envAudit,

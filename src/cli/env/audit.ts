@@ -1,18 +1,13 @@
-import { existsSync } from "node:fs";
 import path from "node:path";
-import { searchRoots } from "../../config/paths.ts";
 import { errorMessage } from "../../errors.ts";
 import { auditInProcess } from "../../workloads/audit/audit-process.ts";
 import type { AuditReport, CheckReport } from "../../workloads/audit/report.ts";
 import { discoverResourcesServers } from "../../workloads/catalog/components.ts";
 import { listingKeys } from "../catalog/keys.ts";
 import { openCatalog } from "../catalog/open-catalog.ts";
-import type { CommandContext, SelectorKind } from "../command.ts";
-import { componentNames } from "../component-names.ts";
+import type { CommandContext } from "../command.ts";
 import type { KeyTable } from "../config-keys.ts";
-import { hint } from "../hint.ts";
-import { selectConfig } from "../selectors.ts";
-import { UsageError } from "../usage-error.ts";
+import { namedConfig } from "./named-config.ts";
 
 interface Target {
   readonly name: string;
@@ -42,7 +37,8 @@ export async function auditEnvironments(
     rollout_timeout_seconds: number;
   };
   const { component_name: name, limit } = keys;
-  const targets = name === undefined ? await allTargets(context) : [await namedTarget(context, name)];
+  const targets =
+    name === undefined ? await allTargets(context) : [{ name, configFile: await namedConfig(context, name) }];
   const { io, env, installRoot, signal, err, json, terminal } = context;
   const audited: Audited[] = [];
   for (const target of targets) {
@@ -79,30 +75,6 @@ export async function auditEnvironments(
 async function allTargets(context: CommandContext): Promise<Target[]> {
   const servers = discoverResourcesServers(openCatalog(context));
   return servers.map(({ name, configFile }) => ({ name, configFile }));
-}
-
-const KINDS = ["resources-server", "environment", "benchmark"] as const satisfies readonly SelectorKind[];
-
-/** A config file, or the name of a resources server, environment or benchmark. */
-async function namedTarget({ io, env, installRoot, err }: CommandContext, name: string): Promise<Target> {
-  if (name.endsWith(".yaml")) {
-    const configFile = path.resolve(io.cwd, name);
-    if (!existsSync(configFile)) throw new UsageError(`argument NAME: ${name} does not exist`);
-    return { name, configFile };
-  }
-  const places = { roots: searchRoots({ cwd: io.cwd, env, installRoot }), warn: err };
-  for (const kind of KINDS) {
-    try {
-      return { name, configFile: await selectConfig(kind, kind, name, places) };
-    } catch (error) {
-      if (!(error instanceof UsageError)) throw error;
-    }
-  }
-  const names = await Promise.all(KINDS.map((kind) => componentNames(kind, places.roots)));
-  throw new UsageError(
-    `argument NAME: there is no resources server, environment or benchmark '${name}'.${hint(name, names.flat())} ` +
-      "See `gym list resources-servers` and `gym list environments`.",
-  );
 }
 
 function show(context: CommandContext, { name, reports, problem }: Audited, evidence: boolean): void {

@@ -37,6 +37,11 @@ export const collectionKeys = {
   skills: { type: "dict", help: "skills.path: a directory of skills offered to the agent" },
   responses_create_params: { type: "dict", help: "fields that replace those of every row" },
   disable_aggregation: { type: "bool", default: false, help: "collect only, compute no metrics" },
+  check_rows: {
+    type: "bool",
+    default: true,
+    help: "check rows against the schema and tools of their environment before the first model call",
+  },
   rollout_timeout_seconds: { type: "float", default: 7200, help: "time limit of one rollout; null lifts it" },
   run_timeout_seconds: { type: "float", help: "time limit of the whole collection" },
   fsync: {

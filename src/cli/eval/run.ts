@@ -137,6 +137,7 @@ function evaluationOptions(context: CommandContext, config: ResolvedConfig, keys
     force: Boolean(context.flags["force"]),
     retryFailed: keys.retry_failed,
     aggregate: !keys.disable_aggregation,
+    checkRows: keys.check_rows,
     fsync: keys.fsync,
     drain: signal,
     signal: io.stopSignal,

@@ -2,6 +2,7 @@ import type { Cookies } from "../../calls/cookies.ts";
 import { callServer } from "../../calls/server-client.ts";
 import type { ServerContext } from "../../calls/server-context.ts";
 import type { AgentDefinition, AgentReply, RolloutScope } from "../../definitions/define-agent.ts";
+import { HttpError } from "../../definitions/errors.ts";
 import { Reply } from "../../definitions/reply.ts";
 import { type StandardRunConfig, standardRun } from "../../definitions/standard-run.ts";
 import { isObject } from "../../python/json/json-object.ts";
@@ -16,7 +17,7 @@ import {
 import { classNameOf, type Handler, ServerApp } from "../app.ts";
 import { attributionOf, rolloutScopeOfPath, rolloutScopeOfRow } from "../rollout-scope.ts";
 import { eventStream } from "./event-stream.ts";
-import { requireBody, requireFields, requireObject } from "./resources-app.ts";
+import { requireBody, requireFields, requireObject } from "./request-body.ts";
 import { agentNotes } from "./route-notes.ts";
 
 const EMPTY_METRICS = { group_level_metrics: [], agent_metrics: {}, key_metrics: {} };
@@ -101,12 +102,28 @@ export function createAgentApp(
     return new Reply(reply.payload());
   };
 
+  /** Only the resources server knows what its rows must have. */
+  const checkRows: Handler = async (call) => {
+    const resources = config.resources_server?.name;
+    if (resources === undefined) throw new HttpError(404, "This agent has no resources server.");
+    const reply = await server.client.post(resources, "/check_rows", requireBody(call.body), {
+      signal: call.signal,
+      idempotent: true,
+    });
+    return new Reply({ status: reply.status, ...reply.payload() });
+  };
+
   return new ServerApp({
     name: server.name,
     type: "responses_api_agents",
     className: options.name ?? classNameOf(host.implementation),
     get: {},
-    post: { "/v1/responses": responses, "/run": run, "/aggregate_metrics": aggregate },
+    post: {
+      "/v1/responses": responses,
+      "/run": run,
+      "/aggregate_metrics": aggregate,
+      "/check_rows": checkRows,
+    },
     notes: agentNotes,
     log: server.log,
     ...(host.newSessionId && { newSessionId: host.newSessionId }),

@@ -8,13 +8,9 @@ import { parseCreateParams, parseResponse } from "../../wire/schemas/responses.t
 import { classNameOf, type Handler, type RouteCall, ServerApp } from "../app.ts";
 import { mcpRefusal } from "../mcp/mcp.ts";
 import { SessionStore, sessionLimits } from "../sessions.ts";
-import {
-  aggregateHandler,
-  parseWith,
-  type ResourcesAppHost,
-  requireFields,
-  requireObject,
-} from "./resources-app.ts";
+import { checkRowsHandler } from "./check-rows.ts";
+import { parseWith, requireFields, requireObject } from "./request-body.ts";
+import { aggregateHandler, type ResourcesAppHost } from "./resources-app.ts";
 import { gymnasiumNotes } from "./route-notes.ts";
 
 /** Makes a running multi-turn environment (`/reset`, `/step`, `/close`) out of its definition. */
@@ -49,6 +45,7 @@ export function createGymnasiumApp(
   const reset: Handler = async (call) => {
     const body = requireObject(call.body);
     requireFields(body, "responses_create_params");
+    parseWith(options.seed, body, ["body"]);
     const { session, observation, info } = await options.reset({ ...scope(call), row: rowOf(body), body });
     sessions.set(call.sessionId, session);
     return { observation: observation ?? null, info: info ?? {} };
@@ -94,6 +91,10 @@ export function createGymnasiumApp(
         },
       }),
       "/aggregate_metrics": aggregateHandler(options.metrics, server.config),
+      "/check_rows": checkRowsHandler((row) => {
+        rowOf(row);
+        parseWith(options.seed, row, ["body"]);
+      }),
     },
     notes: () => gymnasiumNotes(options),
     log: server.log,

@@ -33,7 +33,7 @@ import { classNameOf, type Handler, MalformedBody, type RouteCall, ServerApp } f
 import { ModelCapture } from "../model-capture/model-capture.ts";
 import { eventStream } from "./event-stream.ts";
 import { countTokensRoute, modelsRoute } from "./model-info.ts";
-import { requireObject } from "./resources-app.ts";
+import { requireObject } from "./request-body.ts";
 import { modelNotes } from "./route-notes.ts";
 import { convertAnswer } from "./unusable-answer.ts";
 

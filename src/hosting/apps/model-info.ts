@@ -2,7 +2,7 @@ import type { ServerContext } from "../../calls/server-context.ts";
 import type { ModelDefinition } from "../../definitions/define-model.ts";
 import { convertAnthropicRequest } from "../../wire/convert/convert-anthropic-request.ts";
 import type { Handler } from "../app.ts";
-import { requireObject } from "./resources-app.ts";
+import { requireObject } from "./request-body.ts";
 
 /** `GET /v1/models`: the one model behind this server, in the form of the OpenAI API. */
 export function modelsRoute({ options }: ModelDefinition, server: ServerContext<unknown>): Handler {

@@ -36,6 +36,7 @@ it("describes the routes of a server with the schemas of its definition", async 
   expect(openapi).toBe("3.1.0");
   expect(Object.keys(paths).sort()).toEqual([
     "/aggregate_metrics",
+    "/check_rows",
     "/free",
     "/look_up",
     "/reverify_mode",

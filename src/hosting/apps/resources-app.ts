@@ -14,10 +14,12 @@ import type { JsonObject } from "../../python/json/json-object.ts";
 import { maskMembers } from "../../wire/mask-sample.ts";
 import { materializeCreateParams, materializeResponse } from "../../wire/schemas/materialize.ts";
 import { parseCreateParams, parseResponse } from "../../wire/schemas/responses.ts";
-import { ValidationError, zodDetail } from "../../wire/schemas/validation.ts";
+import type { FunctionTool } from "../../wire/schemas/tool-types.ts";
 import { type AppParts, classNameOf, type Handler, type RouteCall, ServerApp } from "../app.ts";
 import { McpExposure } from "../mcp/mcp.ts";
 import { SessionStore, sessionLimits } from "../sessions.ts";
+import { callableTools, checkRow, checkRowsHandler, offeredTools } from "./check-rows.ts";
+import { missingFields, parseWith, requireBody, requireFields, requireObject } from "./request-body.ts";
 import { resourcesNotes } from "./route-notes.ts";
 
 type Options = ResourcesServerDefinition["options"];
@@ -51,6 +53,7 @@ export function createResourcesApp(
     "/seed_session": seedHandler(options, context, state),
     "/verify": verifyHandler(options, state, server, host.verifyInPool),
     "/aggregate_metrics": aggregateHandler(options.metrics, server.config),
+    "/check_rows": checkRowsHandler((row) => checkRow(options, callableTools(options, server.config), row)),
   };
   for (const [name, tool] of Object.entries(options.tools ?? {})) {
     if (Object.hasOwn(post, `/${name}`)) {
@@ -98,9 +101,13 @@ class SessionState {
 
   async create(body: JsonObject, call: RouteCall): Promise<unknown> {
     const { session, seed, row, reseed } = this.#options;
+    // A whole row is checked before the model is asked, with or without state. Other bodies only make a session.
+    const seededRow =
+      body["responses_create_params"] === undefined
+        ? session && parseWith(seed ?? row, body, ["body"])
+        : checkRow(this.#options, undefined, body);
     if (!session) return undefined;
     const { sessionId, signal } = call;
-    const seededRow = parseWith(seed ?? row, body, ["body"]);
     if (reseed === "keep" && this.sessions.has(sessionId)) return this.sessions.get(sessionId);
     const value = await session({
       row: seededRow,
@@ -144,12 +151,25 @@ class SessionState {
 }
 
 function seedHandler(options: Options, context: Context, state: SessionState): Handler {
+  // On first use: a server may find its tools in `start`.
+  let tools: FunctionTool[] | undefined;
   return async (call) => {
     const body = requireObject(call.body);
     const session = await state.create(body, call);
-    if (!options.seedReply) return {};
     const { sessionId, signal } = call;
-    return options.seedReply({ body, session, sessionId, signal, config: context.config, server: context });
+    const reply = await options.seedReply?.({
+      body,
+      session,
+      sessionId,
+      signal,
+      config: context.config,
+      server: context,
+    });
+    // The agent offers them to the model. A row with tools of its own keeps those, also when its list is empty.
+    const params = body["responses_create_params"] as { tools?: unknown } | undefined;
+    if (params === undefined || params.tools !== undefined) return reply ?? {};
+    tools ??= offeredTools(options, context.config);
+    return tools.length > 0 ? { tools, ...reply } : (reply ?? {});
   };
 }
 
@@ -263,7 +283,7 @@ export function aggregateHandler(
   const hooks = typeof metrics === "function" ? metrics(config as never) : metrics;
   return async (call) => {
     const rows = requireObject(call.body)["verify_responses"];
-    if (!Array.isArray(rows)) throw missing(["verify_responses"], call.body);
+    if (!Array.isArray(rows)) throw missingFields(["verify_responses"], call.body);
     // Asked once per run, at its end: not worth loading before.
     const { aggregateMetrics } = await import("../../metrics/aggregate.ts");
     return aggregateMetrics(rows as JsonObject[], {
@@ -271,47 +291,4 @@ export function aggregateHandler(
       ...(hooks?.key && { keyMetrics: hooks.key }),
     });
   };
-}
-
-/** Parses with a definition's schema; what does not fit becomes a 422 that names the field. */
-export function parseWith(
-  schema: z.ZodType | undefined,
-  value: unknown,
-  at: readonly (string | number)[],
-): unknown {
-  if (!schema) return value;
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  throw new ValidationError(zodDetail(result.error, at, value), { cause: result.error });
-}
-
-export function requireBody(body: unknown): unknown {
-  if (body === undefined) {
-    throw new ValidationError([{ type: "missing", loc: ["body"], msg: "Field required", input: null }]);
-  }
-  return body;
-}
-
-export function requireObject(body: unknown): JsonObject {
-  const value = requireBody(body);
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as JsonObject;
-  throw new ValidationError([
-    { type: "model_attributes_type", loc: ["body"], msg: "Input should be a valid dictionary", input: value },
-  ]);
-}
-
-/** Fields that every row of a route must have; all that are absent are told at once. */
-export function requireFields(body: JsonObject, ...fields: readonly string[]): void {
-  for (const field of fields)
-    if (body[field] === undefined)
-      throw missing(
-        fields.filter((name) => body[name] === undefined),
-        body,
-      );
-}
-
-function missing(fields: readonly string[], input: unknown): ValidationError {
-  return new ValidationError(
-    fields.map((field) => ({ type: "missing", loc: ["body", field], msg: "Field required", input })),
-  );
 }

@@ -12,6 +12,7 @@ const AGGREGATE: RouteNote = {
   takes: "AggregateMetricsRequest",
   gives: "AggregateMetrics",
 };
+const CHECK_ROWS: RouteNote = { summary: "What is wrong with each of `rows`, before anything is run." };
 const PARAMS = ["responses_create_params"] as const;
 const ROLLOUT = ["responses_create_params", "response"] as const;
 
@@ -27,6 +28,7 @@ export function resourcesNotes({ seed, row, tools }: ResourcesServerDefinition["
       gives: "VerifyResponse",
     },
     "/aggregate_metrics": AGGREGATE,
+    "/check_rows": CHECK_ROWS,
     "/reverify_mode": { summary: "Whether stored rollouts may be scored again." },
   };
   for (const [name, tool] of Object.entries(tools ?? {})) {
@@ -51,6 +53,7 @@ export function gymnasiumNotes({ row }: GymnasiumServerDefinition["options"]): N
       gives: "StepResponse",
     },
     "/aggregate_metrics": AGGREGATE,
+    "/check_rows": CHECK_ROWS,
   };
 }
 
@@ -63,6 +66,7 @@ export function agentNotes(): Notes {
     },
     "/run": { summary: "One rollout: the row.", also: PARAMS, gives: "VerifyResponse" },
     "/aggregate_metrics": AGGREGATE,
+    "/check_rows": CHECK_ROWS,
   };
 }
 

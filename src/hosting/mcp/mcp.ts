@@ -19,7 +19,7 @@ import { type McpToken, readMcpToken, signMcpToken } from "./mcp-token.ts";
 export const TOKEN_HEADER = "x-nemo-gym-session-token";
 /** Headers of the protocol itself. */
 export const MCP_HEADERS = ["mcp-protocol-version", "mcp-session-id", "mcp-method", "mcp-name"];
-const RESERVED = new Set(["verify", "seed_session", "aggregate_metrics", "mcp"]);
+const RESERVED = new Set(["verify", "seed_session", "aggregate_metrics", "check_rows", "mcp"]);
 const TOOL_NAME = /^[A-Za-z0-9_-]+$/;
 const ANY_OBJECT = { type: "object", additionalProperties: true };
 

@@ -135,10 +135,15 @@ describe("types", () => {
     await writeMissingFiles(base, Object.assign({}, around, ...workloads, agentFiles("a"), modelFiles("m")));
     const settings = JSON.parse(tsconfig);
     // The source instead of what was built of it, which may be older.
-    settings.compilerOptions.paths = {
-      "nemo-gym": [`${root}/src/index.ts`],
-      "nemo-gym/*": [`${root}/src/*/index.ts`],
+    const own = JSON.parse(readFileSync(path.join(root, "tsconfig.json"), "utf8")) as {
+      compilerOptions: { paths: Record<string, string[]> };
     };
+    settings.compilerOptions.paths = Object.fromEntries(
+      Object.entries(own.compilerOptions.paths).map(([name, files]) => [
+        name,
+        files.map((file) => path.join(root, file)),
+      ]),
+    );
     writeFileSync(path.join(base, "tsconfig.json"), JSON.stringify(settings));
     symlinkSync(path.join(root, "node_modules"), path.join(base, "node_modules"));
     const tsc = spawnSync(path.join(root, "node_modules/.bin/tsc"), ["--noEmit", "-p", "."], {

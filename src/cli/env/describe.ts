@@ -1,0 +1,108 @@
+import { resolveLeniently } from "../../config/config-metadata.ts";
+import { searchRoots } from "../../config/paths.ts";
+import type { ServerInstance } from "../../config/resolve.ts";
+import { currentComponentName } from "../../config/servers/aliases.ts";
+import type {
+  GymnasiumServerDefinition,
+  ResourcesServerDefinition,
+} from "../../definitions/define-resources.ts";
+import { GymError } from "../../errors.ts";
+import { offeredTools } from "../../hosting/apps/check-rows.ts";
+import { rowSchemaOf } from "../../hosting/apps/row-schema.ts";
+import { loadDefinition } from "../../hosting/load-definition.ts";
+import { locateServer } from "../../hosting/locate-server.ts";
+import type { JsonObject } from "../../python/json/json-object.ts";
+import type { CommandContext } from "../command.ts";
+import { hint } from "../hint.ts";
+import { UsageError } from "../usage-error.ts";
+import { namedConfig } from "./named-config.ts";
+
+interface DescribedServer {
+  readonly instance: ServerInstance;
+  readonly definition: ResourcesServerDefinition | GymnasiumServerDefinition;
+}
+
+/** Runs `gym env tools NAME`. */
+export async function showTools(context: CommandContext, name: string, server?: string): Promise<number> {
+  const { instance, definition } = await describedServer(context, name, server);
+  const tools = definition.kind === "standard" ? offeredTools(definition.options, instance.config) : [];
+  const { out, err, json, terminal } = context;
+  if (json) {
+    out(JSON.stringify(tools));
+    return 0;
+  }
+  for (const { name: tool, description, parameters } of tools) {
+    out(`${terminal.bold(tool)}${description ? `: ${description}` : ""}`);
+    for (const line of argumentLines(parameters as JsonObject | null)) out(`  ${line}`);
+  }
+  if (tools.length === 0) err(`${instance.name} declares no tools.`);
+  return 0;
+}
+
+function argumentLines(parameters: JsonObject | null): string[] {
+  const { properties = {}, required = [] } = (parameters ?? {}) as {
+    properties?: Record<string, JsonObject>;
+    required?: string[];
+  };
+  return Object.entries(properties).map(([name, schema]) => {
+    const { description, ...rest } = schema;
+    const type =
+      typeof rest["type"] === "string" && Object.keys(rest).length === 1
+        ? rest["type"]
+        : JSON.stringify(rest);
+    const need = required.includes(name) ? "" : ", optional";
+    return `${name} (${type}${need})${description === undefined ? "" : `: ${String(description)}`}`;
+  });
+}
+
+/** Runs `gym env schema NAME`. */
+export async function showRowSchema(context: CommandContext, name: string, server?: string): Promise<number> {
+  const { definition } = await describedServer(context, name, server);
+  context.out(JSON.stringify(rowSchemaOf(definition.options), null, 2));
+  return 0;
+}
+
+/** The resources server of an environment, and the definition in its file. */
+async function describedServer(
+  context: CommandContext,
+  name: string,
+  server?: string,
+): Promise<DescribedServer> {
+  const { io, env, installRoot } = context;
+  const configFile = await namedConfig(context, name);
+  const roots = searchRoots({ cwd: io.cwd, env, installRoot });
+  const { servers } = resolveLeniently(configFile, { cwd: io.cwd, env: { ...env }, installRoot });
+  const instance = chosenServer(
+    servers.filter(({ type }) => type === "resources_servers"),
+    name,
+    server,
+  );
+  const { type, entrypoint } = instance;
+  const implementation = currentComponentName(instance.implementation);
+  const code = locateServer({ name: instance.name, type, implementation, entrypoint }, roots);
+  if (code.language !== "node")
+    throw new GymError(
+      "SERVER_FOLDER",
+      `${implementation} is written in Python; its schemas are at /openapi.json of the running server (gym env start).`,
+    );
+  const definition = await loadDefinition(code.entry, installRoot);
+  if (definition.type !== "resources_servers")
+    throw new GymError("SERVER_FOLDER", `${code.entry} defines ${definition.type}, not a resources server.`);
+  return { instance, definition };
+}
+
+function chosenServer(servers: readonly ServerInstance[], name: string, wanted?: string): ServerInstance {
+  const names = servers.map((server) => server.name);
+  const found = wanted === undefined ? servers : servers.filter((server) => server.name === wanted);
+  const [only] = found;
+  if (only !== undefined && found.length === 1) return only;
+  if (wanted !== undefined)
+    throw new UsageError(
+      `argument --server: the config of '${name}' has no resources server '${wanted}'.${hint(wanted, names)} It has: ${names.join(", ") || "none"}.`,
+    );
+  if (servers.length === 0)
+    throw new UsageError(`argument NAME: the config of '${name}' has no resources server.`);
+  throw new UsageError(
+    `'${name}' has several resources servers; choose one with --server: ${names.join(", ")}.`,
+  );
+}

@@ -1,0 +1,80 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { ServerReply } from "../../calls/server-client.ts";
+import type { Row } from "../files/jsonl-rows.ts";
+import { checkRows } from "./check-rows.ts";
+import { expandRows } from "./expand.ts";
+
+let directory = "";
+beforeEach(async () => {
+  directory = await mkdtemp(path.join(tmpdir(), "check-rows-"));
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+/** Answers of agents by name; refuses rows that say `bad`. */
+function clientOf(statuses: Record<string, number>) {
+  const asked: number[] = [];
+  const post = async (agent: string, _path: string, body: unknown): Promise<ServerReply> => {
+    const status = statuses[agent] ?? 404;
+    if (status === 0) throw new Error("no connection");
+    const { rows } = body as { rows: Row[] };
+    asked.push(rows.length);
+    const problems = rows.flatMap((row, index) => (row["bad"] ? [{ index, problems: ["it is bad"] }] : []));
+    return { status, ok: status === 200, json: () => ({ problems }) } as unknown as ServerReply;
+  };
+  return { client: { post }, asked };
+}
+
+async function check(rows: object[], statuses: Record<string, number>, repeats = 1) {
+  const inputPath = path.join(directory, "rows.jsonl");
+  const lines = rows.map((row) => JSON.stringify({ responses_create_params: { input: "?" }, ...row }));
+  await writeFile(inputPath, lines.join("\n"));
+  const expand = { inputPath, agentName: "agent", knownAgents: Object.keys(statuses), repeats };
+  const { client, asked } = clientOf(statuses);
+  const notices: string[] = [];
+  const error = await checkRows(expandRows(expand), {
+    client,
+    expand,
+    onNotice: (text) => notices.push(text),
+  }).then(
+    () => undefined,
+    (problem: Error) => problem.message.replaceAll(directory, ""),
+  );
+  return { error, asked, notices };
+}
+
+describe("checkRows", () => {
+  it("refuses a run with the lines of all its bad rows, asking once per task", async () => {
+    const rows = Array.from({ length: 40 }, (_, id) => ({ id, bad: id === 3 || id === 38 }));
+    const { error, asked } = await check(rows, { agent: 200 }, 4);
+    expect(error).toMatch(
+      /^2 of 40 tasks do not fit the environment; no model was called:\n {2}- \/rows.jsonl:4: it is bad\n {2}- \/rows.jsonl:39: it is bad\n/,
+    );
+    expect(asked.reduce((sum, count) => sum + count)).toBe(40);
+  });
+
+  it("leaves agents out that cannot be asked, and stops when there is no other", async () => {
+    const rows = Array.from({ length: 40 }, (_, id) => ({ id, bad: true }));
+    const silent = await check(rows, { agent: 404 });
+    expect(silent).toEqual({ error: undefined, asked: [1], notices: [] });
+    const broken = await check(rows, { agent: 500 });
+    expect(broken.notices).toEqual(["The rows of 'agent' are not checked: POST /check_rows answered 500."]);
+    const away = await check(rows, { agent: 0 });
+    expect(away.notices).toEqual(["The rows of 'agent' are not checked: no connection"]);
+    const mixed = await check(
+      [{ agent_ref: { name: "python" } }, { agent_ref: { name: "agent" }, bad: true }],
+      { agent: 200, python: 404 },
+    );
+    expect(mixed.error).toContain("rows.jsonl:2");
+  });
+
+  it("names ten tasks at the most", async () => {
+    const { error } = await check(
+      Array.from({ length: 30 }, (_, id) => ({ id, bad: true })),
+      { agent: 200 },
+    );
+    expect(error).toContain("… and 20 more");
+  });
+});

@@ -1,0 +1,118 @@
+import type { ServerClient, ServerReply } from "../../calls/server-client.ts";
+import { errorMessage } from "../../errors.ts";
+import { RolloutError } from "../errors.ts";
+import type { Row } from "../files/jsonl-rows.ts";
+import { agentNameOf, type ExpandOptions, expandRows } from "./expand.ts";
+
+/** Rows sent to an agent at once. */
+const BATCH_ROWS = 16;
+/** Tasks named in the error. */
+const MAX_NAMED = 10;
+
+export interface CheckOptions {
+  client: Pick<ServerClient, "post">;
+  /** How the rows were made, to name their lines. */
+  expand: ExpandOptions;
+  onNotice: (text: string) => void;
+  signal?: AbortSignal | undefined;
+}
+
+interface Task {
+  taskIndex: number;
+  row: Row;
+}
+
+/**
+ * Asks the servers whether they can run and score these rows, and refuses the run if they cannot: before the first model call,
+ * with all that is wrong. Agents that cannot be asked (those in Python) are left out.
+ */
+export async function checkRows(
+  rows: AsyncIterable<{ taskIndex: number; row: Row }>,
+  options: CheckOptions,
+): Promise<void> {
+  const problems = new Map<number, readonly string[]>();
+  const unaskable = new Set<string>();
+  const batches = new Map<string, Task[]>();
+  let tasks = 0;
+  let previous: number | undefined;
+  const send = async (agent: string, batch: readonly Task[]) => {
+    const found = await askAgent(agent, batch, options);
+    if (found === undefined) unaskable.add(agent);
+    else for (const [taskIndex, texts] of found) problems.set(taskIndex, texts);
+  };
+  for await (const { taskIndex, row } of rows) {
+    const agent = agentNameOf(row);
+    // The repeats of a task follow each other and differ in their seed at the most.
+    if (agent === undefined || taskIndex === previous) continue;
+    previous = taskIndex;
+    tasks++;
+    if (unaskable.has(agent)) {
+      if (options.expand.knownAgents?.every((name) => unaskable.has(name))) return;
+      continue;
+    }
+    const batch = batches.get(agent) ?? [];
+    batches.set(agent, batch);
+    batch.push({ taskIndex, row });
+    // The first row alone: it shows whether the agent can be asked.
+    if (batch.length >= BATCH_ROWS || tasks === 1) await send(agent, batch.splice(0));
+  }
+  for (const [agent, batch] of batches)
+    if (batch.length > 0 && !unaskable.has(agent)) await send(agent, batch);
+  if (problems.size > 0) throw await refusal(problems, tasks, options.expand);
+}
+
+/** What is wrong by task; undefined when the agent does not say. */
+async function askAgent(
+  agent: string,
+  batch: readonly Task[],
+  { client, onNotice, signal }: CheckOptions,
+): Promise<[taskIndex: number, problems: readonly string[]][] | undefined> {
+  const body = { rows: batch.map(({ row }) => row) };
+  let reply: ServerReply;
+  try {
+    reply = await client.post(agent, "/check_rows", body, { idempotent: true, ...(signal && { signal }) });
+  } catch (error) {
+    signal?.throwIfAborted();
+    // A server that is away may be back for the rollouts, which are tried again.
+    onNotice(`The rows of '${agent}' are not checked: ${errorMessage(error)}`);
+    return undefined;
+  }
+  if (!reply.ok) {
+    if (reply.status !== 404 && reply.status !== 405)
+      onNotice(`The rows of '${agent}' are not checked: POST /check_rows answered ${reply.status}.`);
+    return undefined;
+  }
+  const { problems } = reply.json() as { problems: { index: number; problems: string[] }[] };
+  return problems.flatMap(({ index, problems: texts }) => {
+    const task = batch[index];
+    return task === undefined ? [] : [[task.taskIndex, texts] as [number, string[]]];
+  });
+}
+
+async function refusal(
+  problems: ReadonlyMap<number, readonly string[]>,
+  tasks: number,
+  expand: ExpandOptions,
+): Promise<RolloutError> {
+  const lines = await linesOf([...problems.keys()].slice(0, MAX_NAMED), expand);
+  const named = [...problems].slice(0, MAX_NAMED).map(([taskIndex, texts]) => {
+    const line = lines.get(taskIndex);
+    return `  - ${line === undefined ? `task ${taskIndex}` : `${expand.inputPath}:${line}`}: ${texts.join("; ")}`;
+  });
+  if (problems.size > MAX_NAMED) named.push(`  … and ${problems.size - MAX_NAMED} more`);
+  return new RolloutError(
+    "ROLLOUT_ROWS_REFUSED",
+    `${problems.size} of ${tasks} ${tasks === 1 ? "task does" : "tasks do"} not fit the environment; no model was called:\n${named.join("\n")}\n` +
+      "Correct the rows (`gym env schema` and `gym env tools` show what they may hold), or skip this check with ++check_rows=false.",
+  );
+}
+
+/** The input line of each task: looked up again, because only refused runs need it. */
+async function linesOf(tasks: readonly number[], expand: ExpandOptions): Promise<Map<number, number>> {
+  const lines = new Map<number, number>();
+  for await (const { taskIndex, lineNumber } of expandRows(expand)) {
+    if (tasks.includes(taskIndex) && !lines.has(taskIndex)) lines.set(taskIndex, lineNumber);
+    if (lines.size === tasks.length) break;
+  }
+  return lines;
+}
