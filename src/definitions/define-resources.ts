@@ -156,7 +156,7 @@ export interface GymnasiumServerOptions<
   config?: ConfigSchema;
   /** Schema of the row's own fields (all but `responses_create_params` and `response`). */
   row?: RowSchema;
-  /** What a row must have besides, when an episode starts. */
+  /** What a row must have besides; checked before a run begins. */
   seed?: z.ZodType;
   /** Starts an episode: its state, and what the environment says first. */
   reset(

@@ -3,6 +3,7 @@ import { callServer, type ServerReply } from "../calls/server-client.ts";
 import type { ServerContext } from "../calls/server-context.ts";
 import { finishTrajectory, takeTrajectory } from "../capture/trajectory-recorder.ts";
 import type { JsonObject } from "../python/json/json-object.ts";
+import { ROLLOUT_START_HEADER } from "../wire/rollout-prefix.ts";
 import { materializeCreateParams, materializeResponse } from "../wire/schemas/materialize.ts";
 import { parseCreateParams, type ResponseCreateParams } from "../wire/schemas/responses.ts";
 import type { AgentReply, RolloutScope } from "./define-agent.ts";
@@ -39,6 +40,7 @@ export async function standardRun(args: StandardRunArgs): Promise<JsonObject | R
     path: `${rollout.prefix}/seed_session`,
     body: seedRow(args),
     stage: "seed",
+    headers: { [ROLLOUT_START_HEADER]: "1" },
     cookies,
     signal,
     idempotent: true,

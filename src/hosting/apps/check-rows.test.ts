@@ -95,27 +95,10 @@ describe("POST /check_rows", () => {
 });
 
 describe("POST /seed_session", () => {
-  it("refuses a whole row that cannot be scored, before any model is asked", async () => {
+  it("takes what the original takes from callers that are not agents", async () => {
     const server = await createTestServer(weather);
-    expect((await server.post("/seed_session", { responses_create_params: { input: "?" } })).status).toBe(
-      422,
-    );
-    expect((await server.post("/seed_session", {})).status).toBe(200);
-    await server.close();
-  });
-
-  it("names the tools of the server for a row that lists none", async () => {
-    const server = await createTestServer(weather);
-    const seed = async (params: object) =>
-      (
-        await server.post("/seed_session", {
-          responses_create_params: { input: "?", ...params },
-          city: "Oslo",
-        })
-      ).body;
-    expect(await seed({})).toEqual({ tools: OFFERED });
-    expect(await seed({ tools: [] })).toEqual({});
-    expect(await seed({ tools: [tool("get_weather")] })).toEqual({});
+    for (const body of [{}, { responses_create_params: { input: "?" } }])
+      expect(await server.post("/seed_session", body)).toMatchObject({ status: 200, body: {} });
     await server.close();
   });
 });
@@ -144,10 +127,29 @@ describe("an agent", () => {
     expect(filled.response.tools).toMatchObject(OFFERED);
     expect(filled.responses_create_params.tools).toMatchObject(OFFERED);
     expect((await run({ tools: [] })).response.tools).toEqual([]);
+    expect((await run({ tools: [tool("get_weather")] })).response.tools).toMatchObject([{ strict: true }]);
     const { status, body } = await server.post("/check_rows", {
       rows: [{ responses_create_params: { input: "?" } }],
     });
     expect([status, body.problems]).toEqual([200, [{ index: 0, problems: ["city: Field required"] }]]);
+    await server.close();
+    await world.close();
+  });
+
+  it("asks no model about a row that cannot be scored", async () => {
+    const world = await createTestServer(weather);
+    let asked = 0;
+    const counting = defineAgent({
+      config: loopAgentConfig,
+      responses: () => {
+        asked++;
+        throw new Error("not reached");
+      },
+    });
+    const server = await createTestServer(counting, { config, servers: { world: world.app } });
+    const { status, text } = await server.post("/run", { responses_create_params: { input: "?" } });
+    expect([status, asked]).toEqual([422, 0]);
+    expect(text).toContain("Field required");
     await server.close();
     await world.close();
   });

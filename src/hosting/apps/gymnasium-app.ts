@@ -45,7 +45,6 @@ export function createGymnasiumApp(
   const reset: Handler = async (call) => {
     const body = requireObject(call.body);
     requireFields(body, "responses_create_params");
-    parseWith(options.seed, body, ["body"]);
     const { session, observation, info } = await options.reset({ ...scope(call), row: rowOf(body), body });
     sessions.set(call.sessionId, session);
     return { observation: observation ?? null, info: info ?? {} };

@@ -12,6 +12,7 @@ import { rewardOf } from "../../definitions/verified-reward.ts";
 import { errorMessage, GymError } from "../../errors.ts";
 import type { JsonObject } from "../../python/json/json-object.ts";
 import { maskMembers } from "../../wire/mask-sample.ts";
+import { ROLLOUT_START_HEADER } from "../../wire/rollout-prefix.ts";
 import { materializeCreateParams, materializeResponse } from "../../wire/schemas/materialize.ts";
 import { parseCreateParams, parseResponse } from "../../wire/schemas/responses.ts";
 import type { FunctionTool } from "../../wire/schemas/tool-types.ts";
@@ -101,11 +102,9 @@ class SessionState {
 
   async create(body: JsonObject, call: RouteCall): Promise<unknown> {
     const { session, seed, row, reseed } = this.#options;
-    // A whole row is checked before the model is asked, with or without state. Other bodies only make a session.
-    const seededRow =
-      body["responses_create_params"] === undefined
-        ? session && parseWith(seed ?? row, body, ["body"])
-        : checkRow(this.#options, undefined, body);
+    const seededRow = startsRollout(call)
+      ? checkRow(this.#options, undefined, body)
+      : session && parseWith(seed ?? row, body, ["body"]);
     if (!session) return undefined;
     const { sessionId, signal } = call;
     if (reseed === "keep" && this.sessions.has(sessionId)) return this.sessions.get(sessionId);
@@ -166,11 +165,16 @@ function seedHandler(options: Options, context: Context, state: SessionState): H
       server: context,
     });
     // The agent offers them to the model. A row with tools of its own keeps those, also when its list is empty.
-    const params = body["responses_create_params"] as { tools?: unknown } | undefined;
-    if (params === undefined || params.tools !== undefined) return reply ?? {};
+    const params = body["responses_create_params"] as { tools?: unknown } | null | undefined;
+    if (!startsRollout(call) || params?.tools !== undefined) return reply ?? {};
     tools ??= offeredTools(options, context.config);
     return tools.length > 0 ? { tools, ...reply } : (reply ?? {});
   };
+}
+
+/** Other callers of `/seed_session` get what the original gives them. */
+function startsRollout({ headers }: RouteCall): boolean {
+  return headers[ROLLOUT_START_HEADER] !== undefined;
 }
 
 function toolHandler(
