@@ -342,7 +342,7 @@ describe("gym env resolve", () => {
     const help = await run({ "a.yaml": KILN }, "env", "resolve", "--config", "a.yaml", "+h=true");
     expect(help.exitCode).toBe(0);
     expect(help.stdout).toContain("Displaying help for gym env resolve");
-    expect(help.stdout).toContain("There are no arguments to this CLI command!");
+    expect(help.stdout).toContain("Parameters of every config\n- config_paths ");
     const broken = await run({}, "env", "resolve", "--config", "a.yaml", "+help=true");
     expect(broken).toMatchObject({
       exitCode: 1,

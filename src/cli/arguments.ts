@@ -42,7 +42,7 @@ export function isOverrideWord(word: string): boolean {
 
 /** True for the older spelling of `--json`. */
 export function isJsonWord(word: string): boolean {
-  return /^\+{0,2}json=true$/i.test(word);
+  return /^\+{0,2}json(?:_format)?=true$/i.test(word);
 }
 
 /** How messages name a flag: `--input/-i`. */

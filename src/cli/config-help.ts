@@ -1,3 +1,4 @@
+import { reservedKeys } from "../config/reserved-keys.ts";
 import { type Command, commandWords, type FlagTable, type FlagValues } from "./command.ts";
 import { describeDefault, type KeyTable, typeName } from "./config-keys.ts";
 import { describe, PROGRAM_NAME } from "./help.ts";
@@ -18,19 +19,33 @@ export function keysOf(command: Command, flags: FlagValues<FlagTable>): KeyTable
   return command.keysFor?.(flags) ?? command.keys ?? {};
 }
 
-/** The text behind `+h=true`. */
+/** The text behind `+h=true`: the keys of the command, then those that every config may set. */
 export function configHelp(command: Command, flags: FlagValues<FlagTable>): string {
-  const entries = Object.entries(keysOf(command, flags));
   const name = [PROGRAM_NAME, ...commandWords(command)].join(" ");
-  const head = [`Displaying help for ${name}`, "", describe(command), ""];
-  if (entries.length === 0) {
-    const more = `It reads no config keys of its own; its flags are listed by \`${name} --help\`.`;
-    return [...head, "There are no arguments to this CLI command!", more].join("\n");
-  }
-  const labels = entries.map(([key, description]) => `- ${key} (${typeName(description)})`);
-  const width = Math.max(...labels.map((label) => label.length)) + 3;
-  const lines = entries.map(
-    ([, key], index) => `${padEnd(labels[index] ?? "", width)}${key.help}${describeDefault(key)}`,
+  const own = Object.entries(keysOf(command, flags)).map(
+    ([key, description]): KeyLine => [
+      `- ${key} (${typeName(description)})`,
+      description.help + describeDefault(description),
+    ],
   );
-  return [...head, "Parameters", ...lines].join("\n");
+  const lines = [`Displaying help for ${name}`, "", describe(command)];
+  if (own.length > 0) lines.push("", "Parameters", ...aligned(own));
+  if ("config" in command.flags) lines.push("", "Parameters of every config", ...aligned(commonKeys()));
+  else if (own.length === 0) lines.push("", "There are no arguments to this CLI command!");
+  lines.push("", `Its flags are listed by \`${name} --help\`.`);
+  return lines.join("\n");
+}
+
+type KeyLine = readonly [label: string, help: string];
+
+function commonKeys(): KeyLine[] {
+  return reservedKeys.map((reserved): KeyLine => {
+    const { key, description } = reserved;
+    return [`- ${key}`, description + ("default" in reserved ? ` [default: ${reserved.default}]` : "")];
+  });
+}
+
+function aligned(keys: readonly KeyLine[]): string[] {
+  const width = Math.max(...keys.map(([label]) => label.length)) + 3;
+  return keys.map(([label, help]) => padEnd(label, width) + help);
 }

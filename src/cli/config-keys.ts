@@ -128,6 +128,6 @@ export function typeName(key: Key): string {
 /** ` [required]`, ` [default: x]` or nothing. */
 export function describeDefault(key: Key): string {
   if (key.required) return " [required]";
-  if (key.computed) return " [default: <factory>]";
+  if (key.computed) return " [default: computed]";
   return key.default === undefined ? "" : ` [default: ${key.default}]`;
 }

@@ -243,6 +243,8 @@ describe("help of a command's config", () => {
 
       Parameters
       - limit (int)   at most this many [default: 3]
+
+      Its flags are listed by \`gym env start --help\`.
       "
     `);
   });

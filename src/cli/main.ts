@@ -111,12 +111,25 @@ function readRoot(argv: readonly string[]): RootWords {
   };
 }
 
+const VERSION_KEYS = [
+  "Displaying help for gym --version",
+  "",
+  "Print the version of the gym, of its dependencies and of the machine.",
+  "",
+  "Parameters",
+  "- json (bool)          print JSON [default: false]",
+  "- json_format (bool)   older name of json",
+].join("\n");
+
 async function printVersion(frame: Frame, root: RootWords): Promise<number> {
-  const [{ formatVersion, versionReport }, { installRoot }] = await Promise.all([
+  const [{ asksForConfigHelp }, { formatVersion, versionReport }, { installRoot }] = await Promise.all([
+    import("./config-help.ts"),
     import("./version.ts"),
     import("../config/paths.ts"),
   ]);
-  const json = root.json || [...root.before, ...root.rest].some(isJsonWord);
+  const words = [...root.before, ...root.rest];
+  if (asksForConfigHelp(words)) return print(frame, VERSION_KEYS, 0);
+  const json = root.json || words.some(isJsonWord);
   const report = versionReport(frame.io.installRoot ?? installRoot());
   return print(frame, json ? JSON.stringify(report) : formatVersion(report), 0);
 }

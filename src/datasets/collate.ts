@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
-import { stat } from "node:fs/promises";
+import { stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { findPath } from "../config/paths.ts";
+import { dumps } from "../python/json/json-dumps.ts";
 import type { TransferProgress } from "../remote/download-file.ts";
 import { loadPromptConfig, type PromptConfig } from "../rollouts/inputs/prompt-config.ts";
 import { besidePath } from "./beside-path.ts";
@@ -12,6 +13,11 @@ import { OutputFile } from "./output-file.ts";
 import { refuseOverwriting } from "./overwriting.ts";
 import { prepareDataset } from "./prepare-dataset.ts";
 import { type DatasetScan, scanDataset, summarizeScan } from "./scan-dataset.ts";
+import {
+  type ExtendedStatistics,
+  type ExtendedSummary,
+  extendedContent,
+} from "./statistics/extended-statistics.ts";
 import {
   type MetricsOutcome,
   metricsContent,
@@ -48,6 +54,8 @@ export interface CollateOptions {
   overwriteMetricsConflicts?: boolean;
   /** Fail when any row is invalid, before anything is written. */
   strict?: boolean;
+  /** Makes what computes the statistics beyond the metrics file; without it there are none. */
+  extended?: () => ExtendedStatistics;
   /** Settle metrics dataset by dataset and meet unreadable rows only while collating, as the original does. */
   failLate?: boolean;
   signal?: AbortSignal;
@@ -80,6 +88,7 @@ interface MetricsSubject {
   dataset?: CollateDataset;
   type?: DatasetType;
   summary: StatisticsSummary;
+  extended?: ExtendedSummary;
 }
 
 export interface CollateResult {
@@ -95,6 +104,7 @@ interface ValidatedDataset {
   /** Why there is no prompt config although the entry names one. */
   promptFailure?: unknown;
   summary: StatisticsSummary;
+  extended: ExtendedStatistics | undefined;
 }
 
 /** Validates the datasets of a mode, computes their metrics and joins them by type; see docs/guide/datasets.md. */
@@ -198,14 +208,16 @@ async function validateAll(
   const outcomes: MetricsOutcome[] = [];
   for (const dataset of datasets) {
     const { prompt, promptFailure } = await promptOf(options, dataset.entry, prompts);
+    const extended = options.extended?.();
     const scan = await scanDataset(dataset.file, dataset.entry, {
       prompt,
+      ...(extended && { onValidRow: (params) => extended.observe(params) }),
       signal: options.signal,
       onProgress: await rowsProgress(options, "validate", dataset),
     });
     options.onEvent?.({ event: "rows-checked", dataset, scan });
     const summary = summarizeScan(scan, dataset.file);
-    const member = { dataset, scan, prompt, promptFailure, summary };
+    const member = { dataset, scan, prompt, promptFailure, summary, extended };
     validated.push(member);
     if (options.failLate) outcomes.push(await settleDataset(options, member));
   }
@@ -221,10 +233,11 @@ async function validateAll(
 
 function settleDataset(
   options: CollateOptions,
-  { dataset, summary }: ValidatedDataset,
+  { dataset, summary, extended }: ValidatedDataset,
 ): Promise<MetricsOutcome> {
   const file = metricsPath(path.resolve(options.cwd, dataset.entry.jsonlPath));
-  return settle(options, file, dataset.entry, { dataset, summary });
+  const more = extended && { extended: extended.summary() };
+  return settle(options, file, dataset.entry, { dataset, summary, ...more });
 }
 
 async function promptOf(
@@ -320,11 +333,18 @@ async function collateTypes(
     const total = new DatasetStatistics();
     for (const { scan } of members) total.merge(scan.statistics);
     const file = path.resolve(options.cwd, options.outputDirectory, `${type}.jsonl`);
-    const subject = { type, summary: total.summary() };
+    const extended = options.extended?.();
+    for (const member of members) if (member.extended) extended?.merge(member.extended);
+    const subject = { type, summary: total.summary(), ...(extended && { extended: extended.summary() }) };
     const outcome = await settle(options, metricsPath(file), first.dataset.entry, subject);
     outcomes.push(outcome);
     if (outcome.status === "conflict") continue;
     const rows = await joinDatasets(options, members, file);
+    if (subject.extended)
+      await writeFile(
+        besidePath(file, "_statistics.json"),
+        `${dumps(extendedContent(subject.extended), { indent: 4 })}\n`,
+      );
     files.push({ type, rows, file, metricsFile: outcome.file });
     options.onEvent?.({ event: "type-collated", type, file, rows });
   }

@@ -38,6 +38,14 @@ describe("profileRun", () => {
     expect(result.summary).toMatchObject({ completed_rollout_rows: 3, complete_input_rows: 2 });
     const lines = (await read("out_reward_profiling.jsonl")).trimEnd().split("\n");
     expect(lines.map((line) => JSON.parse(line)._ng_task_index)).toEqual([0, 1]);
+    expect(lines.map((line) => JSON.parse(line).pass_rate)).toEqual([0, 0.5]);
+    expect(result.passed).toEqual({ total: 3, passed: 1 });
+    const lenient = await profileRun({
+      materializedInputsPath: inputs,
+      rolloutsPath: rollouts,
+      passThreshold: 0.5,
+    });
+    expect(lenient.passed).toEqual({ total: 3, passed: 2 });
     expect(lines[1]).toContain('"sample":{"q":1.0,"agent_ref":{"name":"a"}}');
     expect(JSON.parse(lines[0] ?? "").sample.q).toHaveLength(40_000);
     expect(JSON.parse(await read("out_agent_metrics.json"))).toMatchObject([

@@ -20,6 +20,13 @@ export interface ProfiledRun {
   rewardProfilingPath: string;
   agentMetricsPath: string;
   summary: CompletionSummary;
+  /** Rollouts with a reward, and how many of them pass. */
+  passed: PassCount;
+}
+
+interface PassCount {
+  total: number;
+  passed: number;
 }
 
 export interface ProfileRunOptions {
@@ -27,6 +34,8 @@ export interface ProfileRunOptions {
   rolloutsPath: string;
   /** Profiles what there is although some inputs have no rollout. */
   allowPartialRollouts?: boolean;
+  /** Reward from which a rollout passes; default 1. */
+  passThreshold?: number;
   signal?: AbortSignal;
 }
 
@@ -43,12 +52,14 @@ export async function profileRun(options: ProfileRunOptions): Promise<ProfiledRu
       located(materializedInputsPath, line, () => builder.addInput(key, agent, line.offset));
     }
   }
-  const { rolloutsPath } = options;
+  const { rolloutsPath, passThreshold = 1 } = options;
+  const passes = new Map<unknown, PassCount>();
   // Batch by batch: a step of an async generator per row would cost as much as the statistics.
   for await (const batch of readLineBatches(rolloutsPath, read)) {
     for (const line of batch) {
       const row = parseRow(rolloutsPath, line);
       located(rolloutsPath, line, () => builder.addRollout(row));
+      countPass(passes, row, passThreshold);
     }
   }
   const paths = artifactPaths(rolloutsPath);
@@ -58,16 +69,57 @@ export async function profileRun(options: ProfileRunOptions): Promise<ProfiledRu
       allowPartialRollouts: options.allowPartialRollouts ?? false,
       sampleOf: (offset) => withoutIndices(inputs.lineAt(offset)),
     });
-    await writeFileAtomically(paths.rewardProfiling, jsonLines(profile.tasks));
+    await writeFileAtomically(
+      paths.rewardProfiling,
+      jsonLines(withPassRates(profile.tasks, passes, passThreshold)),
+    );
     await writeFileAtomically(paths.agentMetrics, [dumpsCompact(profile.agentMetrics)]);
     return {
       rewardProfilingPath: paths.rewardProfiling,
       agentMetricsPath: paths.agentMetrics,
       summary: profile.summary,
+      passed: sumOf(passes.values()),
     };
   } finally {
     inputs.close();
   }
+}
+
+function countPass(passes: Map<unknown, PassCount>, row: Row, threshold: number): void {
+  const reward = Number(row["reward"]);
+  if (row["reward"] === null || !Number.isFinite(reward)) return;
+  const task = row["_ng_task_index"];
+  const count = passes.get(task) ?? { total: 0, passed: 0 };
+  count.total++;
+  if (reward >= threshold) count.passed++;
+  passes.set(task, count);
+}
+
+function* withPassRates(
+  tasks: Iterable<Record<string, unknown>>,
+  passes: ReadonlyMap<unknown, PassCount>,
+  threshold: number,
+): Generator<Record<string, unknown>> {
+  for (const task of tasks) {
+    const count = passes.get(task["_ng_task_index"]);
+    if (count === undefined) yield task;
+    else
+      yield copyWith(task, {
+        pass_rate: count.passed / count.total,
+        pass_rate_total: count.total,
+        pass_rate_passed: count.passed,
+        pass_threshold: threshold,
+      });
+  }
+}
+
+function sumOf(counts: Iterable<PassCount>): PassCount {
+  const sum = { total: 0, passed: 0 };
+  for (const { total, passed } of counts) {
+    sum.total += total;
+    sum.passed += passed;
+  }
+  return sum;
 }
 
 function withoutIndices(text: string): Row {

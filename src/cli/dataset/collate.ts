@@ -1,13 +1,14 @@
 import path from "node:path";
 import { agentsOf } from "../../datasets/agents.ts";
 import { type CollateEvent, type CollateResult, collate } from "../../datasets/collate.ts";
+import { ExtendedStatistics, tokenCounter } from "../../datasets/statistics/extended-statistics.ts";
 import { readKeys } from "../config-keys.ts";
 import { CommandKeysError } from "../usage-error.ts";
 import { hubAccess, registryAccess } from "./access.ts";
 import type { DatasetContext } from "./context.ts";
 import { roots, withFileErrors } from "./input-file.ts";
 import { collateKeys } from "./keys.ts";
-import { formatStatistics } from "./metrics-table.ts";
+import { formatExtended, formatStatistics } from "./metrics-table.ts";
 import { formatRowReports, rowReportsJson } from "./row-reports.ts";
 import { ByteProgress } from "./transfer-progress.ts";
 
@@ -41,6 +42,7 @@ export async function collateDatasets(context: DatasetContext, json: boolean): P
     say(`- ${name}: ${listed || "no datasets"}`);
   }
   const progress = new ByteProgress(context);
+  const countTokens = keys.count_tokens ? await tokenCounter() : undefined;
   return withFileErrors(async () => {
     try {
       const result = await collate({
@@ -50,6 +52,7 @@ export async function collateDatasets(context: DatasetContext, json: boolean): P
         cwd: context.io.cwd,
         roots: roots(context),
         strict: keys.strict,
+        extended: () => new ExtendedStatistics(countTokens),
         overwriteMetricsConflicts: keys.overwrite_metrics_conflicts,
         signal: context.signal,
         ...(keys.should_download && {
@@ -62,6 +65,12 @@ export async function collateDatasets(context: DatasetContext, json: boolean): P
         onEvent: (event) => show(event, context, progress, say),
       });
       progress.end();
+      if (result.datasets.length === 0) {
+        context.err(
+          `Error: The config has no dataset of the types that ${keys.mode} works on. Add one to 'datasets' of an agent.`,
+        );
+        return 1;
+      }
       finish(result, context, json);
       return 0;
     } finally {
@@ -106,7 +115,6 @@ function show(
         const place = found ? relative(file) : terminal.yellow("missing");
         say(`- ${entry.jsonlPath} (${entry.type} dataset '${entry.name}' of ${agent}): ${place}`);
       }
-      if (event.datasets.length === 0) say("No dataset of these types: nothing to do.");
       break;
     case "download-start":
       say(`Downloading ${event.dataset.entry.jsonlPath}`);
@@ -124,13 +132,14 @@ function show(
 }
 
 function showMetrics(
-  { outcome, dataset, type, summary }: Extract<CollateEvent, { event: "metrics" }>,
+  { outcome, dataset, type, summary, extended }: Extract<CollateEvent, { event: "metrics" }>,
   context: DatasetContext,
   say: (line: string) => void,
 ): void {
   const file = path.relative(context.io.cwd, outcome.file);
   const subject = dataset === undefined ? `All of type ${type}` : dataset.entry.jsonlPath;
   say(formatStatistics(`${subject}: valid examples: ${summary.examples}`, summary, context.terminal));
+  if (extended) say(formatExtended(extended, context.terminal));
   if (outcome.status === "unchanged") say(`Metrics agree with ${file}, which is left as it is.`);
   else if (outcome.status === "written") say(`Metrics written to ${file}.`);
   else if (outcome.status === "overwritten") {

@@ -92,6 +92,44 @@ describe("gym dataset collate", () => {
     );
   });
 
+  it("prints and saves the seven statistics of the documents", async () => {
+    await put(
+      "data/example.jsonl",
+      row("a") + row("a") + '{"responses_create_params": {"input": "b", "temperature": 0.5, "top_p": 0.9}}\n',
+    );
+    const { stdout } = await gym(
+      `dataset collate --config ${sums} --mode example_validation --output-dir out`,
+    );
+    for (const statistic of [
+      "valid examples: 3",
+      "Number of tools",
+      "input tokens",
+      "Number of turns",
+      "Distinct create params: 2",
+      "Temperature",
+      "top_p",
+      "Distinct user messages: 2",
+    ])
+      expect(stdout).toContain(statistic);
+    expect(JSON.parse(await read("out/example_statistics.json"))).toMatchObject({
+      unique_create_params: 2,
+      unique_user_messages: 2,
+      sampling_parameters: { top_p: { Average: 0.9 } },
+      tokens: { "Total # non-null values": 3 },
+    });
+  });
+
+  it("fails for a config without a dataset of the mode", async () => {
+    await put("data/none.yaml", "a:\n  resources_servers:\n    sums: {entrypoint: app.py, domain: math}\n");
+    const run = await gym(
+      "dataset collate --config data/none.yaml --mode example_validation --output-dir out",
+    );
+    expect(run).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining("has no dataset of the types"),
+    });
+  });
+
   it("fails a strict run and prints JSON for programs", async () => {
     await put("data/example.jsonl", "{}\n");
     const strict = await gym(
@@ -273,6 +311,10 @@ describe("gym dataset upload", () => {
 
   it("goes to the registry too", async () => {
     const upload = "dataset upload --storage gitlab -i data/example.jsonl --name sums --revision 0.0.1";
+    expect(await gym(upload.replace("0.0.1", "v1"))).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining("version is 'v1'; it must be three numbers (x.x.x)"),
+    });
     const { exitCode, stdout } = await gym(upload);
     expect(exitCode).toBe(0);
     expect(stdout).toContain(

@@ -35,6 +35,7 @@ export const collateKeys = {
     help: "replace metrics files that do not agree with the data",
   },
   strict: { type: "bool", default: false, help: "fail when any row is invalid, before anything is written" },
+  count_tokens: { type: "bool", default: true, help: "count the tokens of every row" },
   ...hubKeys,
   ...registryKeys,
 } as const satisfies KeyTable;

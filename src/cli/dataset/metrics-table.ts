@@ -1,3 +1,4 @@
+import type { ExtendedSummary } from "../../datasets/statistics/extended-statistics.ts";
 import type { NumericSummary } from "../../datasets/statistics/numeric-statistic.ts";
 import type { StatisticsSummary } from "../../datasets/statistics/statistics.ts";
 import { printableName } from "../../printable.ts";
@@ -33,4 +34,16 @@ export function formatStatistics(title: string, summary: StatisticsSummary, term
 
 export function numericRow(name: string, value: NumericSummary): string[] {
   return [name, value.total, value.average, value.min, value.max, value.standardDeviation].map(String);
+}
+
+/** What the metrics file does not hold: sampling parameters, length in tokens, distinct params and messages. */
+export function formatExtended(summary: ExtendedSummary, terminal: Terminal): string {
+  const rows = Object.entries(summary.samplingParameters).map(([name, value]) => numericRow(name, value));
+  if (summary.tokens !== undefined) rows.push(numericRow("input tokens", summary.tokens));
+  const columns = ["Sampling and length", "Values", "Average", "Min", "Max", "Std. dev."];
+  return [
+    ...(rows.length > 0 ? [renderTable({ columns, rows }, terminal)] : []),
+    `Distinct create params: ${summary.uniqueCreateParams}`,
+    `Distinct user messages: ${summary.uniqueUserMessages}`,
+  ].join("\n");
 }

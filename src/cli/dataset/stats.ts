@@ -1,12 +1,15 @@
 import { stat } from "node:fs/promises";
 import { scanDataset, summarizeScan } from "../../datasets/scan-dataset.ts";
-import { ExtendedStatistics, type ExtendedSummary } from "../../datasets/statistics/extended-statistics.ts";
-import { metricsContent, numericContent } from "../../datasets/statistics/metrics-file.ts";
+import {
+  ExtendedStatistics,
+  extendedContent,
+  tokenCounter,
+} from "../../datasets/statistics/extended-statistics.ts";
+import { metricsContent } from "../../datasets/statistics/metrics-file.ts";
 import { dumps } from "../../python/json/json-dumps.ts";
-import { renderTable } from "../render/table.ts";
 import type { DatasetContext } from "./context.ts";
 import { rootedFile, withFileErrors } from "./input-file.ts";
-import { formatStatistics, numericRow } from "./metrics-table.ts";
+import { formatExtended, formatStatistics } from "./metrics-table.ts";
 import { formatRowReports, rowReportsJson } from "./row-reports.ts";
 import { refuseSurplusWords } from "./surplus-words.ts";
 import { ByteProgress } from "./transfer-progress.ts";
@@ -44,7 +47,7 @@ export async function showStatistics(
         file: name,
         ...rowReportsJson(scan),
         metrics: metricsContent({}, summary),
-        ...extendedJson(more),
+        ...extendedContent(more),
       };
       context.out(dumps(report, { ensureAscii: false }));
     } else {
@@ -52,38 +55,8 @@ export async function showStatistics(
       context.out(
         formatStatistics(`${name}: valid examples: ${summary.examples}`, summary, context.terminal),
       );
-      context.out(formatExtended(more, context));
+      context.out(formatExtended(more, context.terminal));
     }
     return flags.strict && scan.bad.count > 0 ? 1 : 0;
   });
-}
-
-async function tokenCounter(): Promise<(text: string) => number> {
-  const { countTokens } = await import("gpt-tokenizer");
-  // Rows are data: what looks like a special token in them is text.
-  return (text) => countTokens(text, { allowedSpecial: new Set(), disallowedSpecial: new Set() });
-}
-
-function extendedJson(summary: ExtendedSummary) {
-  const sampling = Object.entries(summary.samplingParameters).map(([name, value]) => [
-    name,
-    numericContent(value),
-  ]);
-  return {
-    unique_create_params: summary.uniqueCreateParams,
-    unique_user_messages: summary.uniqueUserMessages,
-    sampling_parameters: Object.fromEntries(sampling) as Record<string, object>,
-    ...(summary.tokens !== undefined && { tokens: numericContent(summary.tokens) }),
-  };
-}
-
-function formatExtended(summary: ExtendedSummary, { terminal }: DatasetContext): string {
-  const rows = Object.entries(summary.samplingParameters).map(([name, value]) => numericRow(name, value));
-  if (summary.tokens !== undefined) rows.push(numericRow("input tokens", summary.tokens));
-  const columns = ["Sampling and length", "Values", "Average", "Min", "Max", "Std. dev."];
-  return [
-    ...(rows.length > 0 ? [renderTable({ columns, rows }, terminal)] : []),
-    `Distinct create params: ${summary.uniqueCreateParams}`,
-    `Distinct user messages: ${summary.uniqueUserMessages}`,
-  ].join("\n");
 }

@@ -164,6 +164,8 @@ function uploadJson({ repositoryUrl, uploaded, commitUrl, pullRequestUrl }: HubU
 export async function uploadToGitlab(context: DatasetContext, { json }: { json: boolean }): Promise<number> {
   const keys = readKeys(registryUploadKeys, await context.resolve());
   const { dataset_name: datasetName, version, input_jsonl_fpath: input } = keys;
+  if (!/^\d+\.\d+\.\d+$/.test(version))
+    throw new CommandKeysError(`version is '${version}'; it must be three numbers (x.x.x), such as 0.0.1.`);
   return withFileErrors(async () => {
     const access = requireRegistry(keys, context);
     const file = await filledInput(context, input);

@@ -92,6 +92,7 @@ export const profileKeys = {
     default: false,
     help: "profile what there is although some inputs have no rollout",
   },
+  pass_threshold: { type: "float", default: 1, help: "reward from which a rollout passes" },
 } as const satisfies KeyTable;
 
 /** Keys of its older form, `ng_profile`. */

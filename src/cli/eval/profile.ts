@@ -7,12 +7,14 @@ import { readKeys } from "../config-keys.ts";
 import { profileKeys, taskProfileKeys } from "./keys.ts";
 import { rolloutFile, shownPath } from "./rollout-file.ts";
 
-/** Runs `gym eval profile`; an output or a threshold asks for the older form, which writes the task rows. */
+/** Runs `gym eval profile`; an output or an input asks for the older form, which writes the task rows. */
 export async function profileRollouts(context: CommandContext): Promise<number> {
   const config = await context.resolve();
-  const older = ["output_jsonl_fpath", "pass_threshold", "input_jsonl_fpath"].some(
-    (key) => (config.get(key) ?? null) !== null,
-  );
+  const isSet = (key: string) => (config.get(key) ?? null) !== null;
+  const older =
+    isSet("output_jsonl_fpath") ||
+    isSet("input_jsonl_fpath") ||
+    (isSet("pass_threshold") && !isSet("materialized_inputs_jsonl_fpath"));
   return older
     ? profileByTask(context, readKeys(taskProfileKeys, config))
     : profileFiles(context, readKeys(profileKeys, config));
@@ -23,15 +25,24 @@ async function profileFiles(
   keys: ReturnType<typeof readKeys<typeof profileKeys>>,
 ): Promise<number> {
   const { out, json, signal } = context;
-  const { summary, rewardProfilingPath, agentMetricsPath } = await profileRun({
+  const { pass_threshold: passThreshold } = keys;
+  const { summary, passed, rewardProfilingPath, agentMetricsPath } = await profileRun({
     materializedInputsPath: await rolloutFile(context, keys.materialized_inputs_jsonl_fpath, "--inputs"),
     rolloutsPath: await rolloutFile(context, keys.rollouts_jsonl_fpath, "--rollouts"),
     allowPartialRollouts: keys.allow_partial_rollouts,
+    passThreshold,
     signal,
   });
+  const rate = passed.total === 0 ? null : passed.passed / passed.total;
   if (json) {
     out(
-      JSON.stringify({ ...summary, reward_profiling: rewardProfilingPath, agent_metrics: agentMetricsPath }),
+      JSON.stringify({
+        ...summary,
+        pass_rate: rate,
+        pass_threshold: passThreshold,
+        reward_profiling: rewardProfilingPath,
+        agent_metrics: agentMetricsPath,
+      }),
     );
     return 0;
   }
@@ -43,6 +54,12 @@ async function profileFiles(
     `Input rows: ${summary.total_input_rows} in all, ${summary.complete_input_rows} complete, ` +
       `${summary.partial_input_rows} partial, ${summary.missing_input_rows} without rollouts`,
   );
+  if (rate !== null)
+    out(
+      `Pass rate: ${(100 * rate).toFixed(2)} % (${passed.passed} of ${passed.total} rollouts have a reward of ${passThreshold} or more)`,
+    );
+  if (expected > 0 && expected === summary.total_input_rows)
+    out("Every task has one rollout, so the spread of its rewards is unknown. Run with --num-repeats N.");
   out(`Profile:       ${shownPath(context, rewardProfilingPath)}`);
   out(`Agent metrics: ${shownPath(context, agentMetricsPath)}`);
   return 0;

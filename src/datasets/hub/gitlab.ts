@@ -55,7 +55,7 @@ export async function uploadToRegistry(
   if (!upload.overwrite && (await exists(access, url))) {
     throw new DatasetError(
       "DATASET_REMOTE_EXISTS",
-      `'${artifact}' is already part of version ${version} of '${name}'. Give the changed data a new version, or allow overwriting.`,
+      `'${artifact}' is already part of version ${version} of '${name}'. Give the changed data a new version, or replace the file with --overwrite (+overwrite=true).`,
     );
   }
   await putFile(access, url, { file: upload.file, size, onProgress });

@@ -17,6 +17,19 @@ export class DistinctCounter {
 
   add(text: string): void {
     const { low, high } = fingerprint(text);
+    this.insertPair(low, high);
+  }
+
+  /** Adds everything `other` has seen. */
+  merge(other: DistinctCounter): void {
+    for (let at = 0; at < other.slots.length; at += 2) {
+      const low = other.slots[at] ?? 0;
+      const high = other.slots[at + 1] ?? 0;
+      if (low !== 0 || high !== 0) this.insertPair(low, high);
+    }
+  }
+
+  private insertPair(low: number, high: number): void {
     if (!insert(this.slots, low, high)) return;
     this.used++;
     if (this.used > (this.slots.length / 2) * MAX_LOAD) this.grow();

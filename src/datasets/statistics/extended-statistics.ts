@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../python/json/json-object.ts";
 import { DistinctCounter } from "./distinct-counter.ts";
+import { numericContent } from "./metrics-file.ts";
 import { NumericStatistic, type NumericSummary } from "./numeric-statistic.ts";
 
 const SAMPLING_PARAMETERS = [
@@ -45,6 +46,18 @@ export class ExtendedStatistics {
     if (this.countTokens !== undefined) this.tokens.observe(this.countTokens(text));
   }
 
+  /** Adds everything `other` has seen. */
+  merge(other: ExtendedStatistics): void {
+    this.params.merge(other.params);
+    this.messages.merge(other.messages);
+    this.tokens.merge(other.tokens);
+    for (const [name, statistic] of other.sampling) {
+      const own = this.sampling.get(name) ?? new NumericStatistic();
+      own.merge(statistic);
+      this.sampling.set(name, own);
+    }
+  }
+
   summary(): ExtendedSummary {
     return {
       uniqueCreateParams: this.params.size,
@@ -55,6 +68,27 @@ export class ExtendedStatistics {
       ...(this.countTokens !== undefined && { tokens: this.tokens.summary() }),
     };
   }
+}
+
+/** The summary as JSON. */
+export function extendedContent(summary: ExtendedSummary): Record<string, unknown> {
+  const sampling = Object.entries(summary.samplingParameters).map(([name, value]) => [
+    name,
+    numericContent(value),
+  ]);
+  return {
+    unique_create_params: summary.uniqueCreateParams,
+    unique_user_messages: summary.uniqueUserMessages,
+    sampling_parameters: Object.fromEntries(sampling) as Record<string, object>,
+    ...(summary.tokens !== undefined && { tokens: numericContent(summary.tokens) }),
+  };
+}
+
+/** Counts the tokens of OpenAI's models. */
+export async function tokenCounter(): Promise<(text: string) => number> {
+  const { countTokens } = await import("gpt-tokenizer");
+  // Rows are data: what looks like a special token in them is text.
+  return (text) => countTokens(text, { allowedSpecial: new Set(), disallowedSpecial: new Set() });
 }
 
 function* userMessages(input: unknown): Generator<string> {
