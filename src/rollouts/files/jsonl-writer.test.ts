@@ -170,4 +170,11 @@ describe("a file that another program touches", () => {
     await expect(writer.append('{"b":2}')).rejects.toMatchObject({ code: "ROLLOUT_FILE_REPLACED" });
     await expect(writer.close()).rejects.toMatchObject({ code: "ROLLOUT_FILE_REPLACED" });
   });
+
+  it("does not mistake a file that grows during a sync for one that was cut off", async () => {
+    const writer = await JsonlWriter.open(path, { syncIntervalMs: 0 });
+    for (let line = 0; line < 1_000; line++) await Promise.all([writer.append("a"), writer.append("b")]);
+    await writer.close();
+    expect(writer.size).toBe(4_000);
+  });
 });

@@ -211,9 +211,11 @@ export class JsonlWriter {
 
   /** Lines written to a file that was deleted, replaced or cut off by another program are lost: that ends the run. */
   async #checkPlace(): Promise<void> {
+    // Lines may be added while the system answers.
+    const size = this.#size;
     const [own, found] = await Promise.all([this.#file.stat(), stat(this.path).catch(() => undefined)]);
     const isSame = found !== undefined && found.ino === own.ino && found.dev === own.dev;
-    if (isSame && found.size >= this.#size) return;
+    if (isSame && found.size >= size) return;
     const what = isSame ? "cut off" : found ? "replaced" : "deleted";
     throw new RolloutFileError(
       "ROLLOUT_FILE_REPLACED",
