@@ -4,6 +4,7 @@
  *
  * @module
  */
+import path from "node:path";
 import { errorMessage } from "../../src/errors.ts";
 import { loadAdapter } from "./env/adapters.ts";
 import { type Environment, loadEnvironmentModule } from "./env/environment-server.ts";
@@ -29,6 +30,7 @@ export const suite: Suite = async (file, target) => {
   if (!target) throw new Error("The env suite needs the environment's name: env:<name>.");
   const environment = {
     name: target,
+    fixtures: path.dirname(path.resolve(file)),
     adapter: await loadAdapter(target),
     ...(await loadEnvironmentModule(target)),
   };

@@ -3,6 +3,7 @@ import { openSandbox, type SandboxServer } from "../sandbox/open-sandbox.ts";
 import type { SandboxExecResult } from "../sandbox/provider.ts";
 import { UnconfinedProvider } from "../sandbox/providers/unconfined/provider.ts";
 import { Sandbox } from "../sandbox/sandbox.ts";
+import { shellQuote } from "../sandbox/shell-quote.ts";
 import type { SandboxSpecInput } from "../sandbox/spec.ts";
 import type { CodeRunnerConfig } from "./config.ts";
 import { sandboxUnavailable } from "./errors.ts";
@@ -28,8 +29,8 @@ export interface Program {
 }
 
 const LANGUAGES = {
-  python: { file: "main.py", command: "exec python3 -I -B main.py" },
-  javascript: { file: "main.js", command: "exec node main.js" },
+  python: { file: "main.py", command: (python: string) => `exec ${shellQuote(python)} -I -B main.py` },
+  javascript: { file: "main.js", command: () => "exec node main.js" },
 } as const;
 
 /**
@@ -63,7 +64,7 @@ export class CodeRunner {
       async () => {
         const sandbox = await this.#open({ files: { [file]: code } });
         try {
-          const result = await sandbox.exec(command, {
+          const result = await sandbox.exec(command(this.#config.python), {
             stdin,
             timeoutSeconds,
             signal: options.signal,
@@ -133,7 +134,7 @@ export class CodeRunner {
   async #startInterpreter(source: string): Promise<Interpreter> {
     const sandbox = await this.#open({});
     try {
-      return await Interpreter.start(sandbox, source);
+      return await Interpreter.start(sandbox, source, this.#config.python);
     } catch (error) {
       await sandbox.stop();
       throw sandboxUnavailable(error);

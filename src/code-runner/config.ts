@@ -21,6 +21,8 @@ export const codeRunnerConfig = {
   warm: z.number().int().nonnegative().nullish(),
   /** Stateful sessions that may be open at a time. */
   max_sessions: z.number().int().positive().default(256),
+  /** The Python inside the sandbox, by name or absolute path: one with the libraries that programs may use. */
+  python: z.string().min(1).default("python3"),
   /** For each program; needs a provider that can limit it. */
   memory_mib: z.number().int().positive().default(1024),
 };

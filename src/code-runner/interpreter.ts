@@ -33,10 +33,10 @@ export class Interpreter {
   }
 
   /** Starts Python on a program that says `{"ready": true}` first. */
-  static async start(sandbox: Sandbox, source: string): Promise<Interpreter> {
+  static async start(sandbox: Sandbox, source: string, python: string): Promise<Interpreter> {
     const interpreter = new Interpreter(
       sandbox,
-      await sandbox.startProcess(`exec python3 -I -B -c ${shellQuote(source)}`),
+      await sandbox.startProcess(`exec ${shellQuote(python)} -I -B -c ${shellQuote(source)}`),
     );
     const ready = await interpreter.#next({ timeoutMs: START_TIMEOUT_MS });
     if (ready.status === "answered") return interpreter;

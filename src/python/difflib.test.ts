@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { getCloseMatches, similarityRatio } from "./difflib.ts";
+import { getCloseMatches, similarityRatio, unifiedDiff } from "./difflib.ts";
 
 describe("similarityRatio", () => {
   it("gives what Python's SequenceMatcher gives", () => {
@@ -27,5 +27,31 @@ describe("getCloseMatches", () => {
   it("keeps to the number and the cutoff", () => {
     expect(getCloseMatches("appel", words, 1)).toEqual(["apple"]);
     expect(getCloseMatches("xyz", words)).toEqual([]);
+  });
+});
+
+describe("unified diffs", () => {
+  const lines = (count: number) => Array.from({ length: count }, (_, index) => `line ${index}`);
+
+  it("are those of Python", () => {
+    expect(unifiedDiff(["a", "b", "c"], ["a", "B", "c"])).toEqual([
+      "@@ -1,3 +1,3 @@",
+      " a",
+      "-b",
+      "+B",
+      " c",
+    ]);
+    expect(unifiedDiff([], ["a"])).toEqual(["@@ -0,0 +1 @@", "+a"]);
+    expect(unifiedDiff(["a"], [])).toEqual(["@@ -1 +0,0 @@", "-a"]);
+    expect(unifiedDiff(["a"], ["a"])).toEqual([]);
+  });
+
+  it("have one hunk for near changes and several for far ones", () => {
+    const change = (...places: number[]) =>
+      lines(20).map((line, index) => (places.includes(index) ? `${line}!` : line));
+    const heads = (after: string[]) => unifiedDiff(lines(20), after).filter((line) => line.startsWith("@@"));
+    expect(heads(change(5, 12))).toEqual(["@@ -3,14 +3,14 @@"]);
+    expect(heads(change(5, 13))).toEqual(["@@ -3,7 +3,7 @@", "@@ -11,7 +11,7 @@"]);
+    expect(heads(change(0, 19))).toEqual(["@@ -1,4 +1,4 @@", "@@ -17,4 +17,4 @@"]);
   });
 });

@@ -22,7 +22,7 @@ export class SimilarityBudgetError extends GymError {
  * product of the lengths; with `maxSteps` it throws `SimilarityBudgetError` instead.
  */
 export function similarityRatio(a: string, b: string, options: { maxSteps?: number } = {}): number {
-  const matcher = new Matcher(codePointsOf(a), codePointsOf(b), options.maxSteps ?? Number.POSITIVE_INFINITY);
+  const matcher = new Matcher(codePointsOf(a), codePointsOf(b), options);
   const total = matcher.left.length + matcher.right.length;
   return total === 0 ? 1 : (2 * matcher.matchedCharacters()) / total;
 }
@@ -54,6 +54,90 @@ export function getCloseMatches(
   return scored.slice(0, count).map(({ candidate }) => candidate);
 }
 
+/**
+ * Python's `difflib.unified_diff` without its file names: hunks of changed lines with `context` lines around them. No line is too
+ * frequent to be compared (`autojunk` off).
+ */
+export function unifiedDiff(before: readonly string[], after: readonly string[], context = 3): string[] {
+  return groupedChanges(changes(before, after), context).flatMap((group) => [
+    `@@ -${rangeOf(group, "a")} +${rangeOf(group, "b")} @@`,
+    ...group.flatMap(({ same, a, b }) => {
+      const old = before.slice(...a);
+      if (same) return old.map((line) => ` ${line}`);
+      return [...old.map((line) => `-${line}`), ...after.slice(...b).map((line) => `+${line}`)];
+    }),
+  ]);
+}
+
+/** A part of both texts that is the same, or was replaced. Ends are exclusive. */
+interface Change {
+  same: boolean;
+  a: [start: number, end: number];
+  b: [start: number, end: number];
+}
+
+function changes(before: readonly string[], after: readonly string[]): Change[] {
+  const numbers = new Map<string, number>();
+  const numberOf = (line: string) => {
+    const number = numbers.get(line) ?? numbers.size;
+    numbers.set(line, number);
+    return number;
+  };
+  const [left, right] = [before, after].map((lines) => Int32Array.from(lines, numberOf));
+  if (left === undefined || right === undefined) return [];
+  const matches = new Matcher(left, right, { autojunk: false })
+    .matches()
+    .sort((x, y) => x.a - y.a || x.b - y.b);
+  const found: Change[] = [];
+  let [i, j] = [0, 0];
+  for (const { a, b, size } of [...matches, { a: before.length, b: after.length, size: 0 }]) {
+    if (i < a || j < b) found.push({ same: false, a: [i, a], b: [j, b] });
+    const last = found.at(-1);
+    // Neighbouring blocks are one.
+    if (last?.same && last.a[1] === a && last.b[1] === b) [last.a[1], last.b[1]] = [a + size, b + size];
+    else if (size > 0) found.push({ same: true, a: [a, a + size], b: [b, b + size] });
+    [i, j] = [a + size, b + size];
+  }
+  return found;
+}
+
+function groupedChanges(all: readonly Change[], context: number): Change[][] {
+  const groups: Change[][] = [];
+  let group: Change[] = [];
+  for (const [index, change] of all.entries()) {
+    const { same, a, b } = change;
+    if (!same) {
+      group.push(change);
+      continue;
+    }
+    const first = index === 0;
+    const last = index === all.length - 1;
+    const tail = Math.min(a[0] + context, a[1]) - a[0];
+    const head = a[1] - Math.max(a[1] - context, a[0]);
+    const short = a[1] - a[0] <= 2 * context;
+    if (!first && !last && short) {
+      group.push(change);
+      continue;
+    }
+    if (!first) {
+      group.push({ same, a: [a[0], a[0] + tail], b: [b[0], b[0] + tail] });
+      groups.push(group);
+      group = [];
+    }
+    if (!last) group = [{ same, a: [a[1] - head, a[1]], b: [b[1] - head, b[1]] }];
+  }
+  if (group.some(({ same }) => !same)) groups.push(group);
+  return groups;
+}
+
+/** `3,7`; a single line has no length, and no lines are those after the line before. */
+function rangeOf(group: readonly Change[], side: "a" | "b"): string {
+  const start = group[0]?.[side][0] ?? 0;
+  const length = (group.at(-1)?.[side][1] ?? 0) - start;
+  if (length === 1) return String(start + 1);
+  return `${length === 0 ? start : start + 1},${length}`;
+}
+
 class Matcher {
   readonly left: Int32Array;
   readonly right: Int32Array;
@@ -64,10 +148,14 @@ class Matcher {
   private previous: Int32Array;
   private current: Int32Array;
 
-  constructor(left: Int32Array, right: Int32Array, maxSteps: number) {
+  constructor(
+    left: Int32Array,
+    right: Int32Array,
+    { maxSteps = Number.POSITIVE_INFINITY, autojunk = true }: { maxSteps?: number; autojunk?: boolean },
+  ) {
     this.left = left;
     this.right = right;
-    this.positions = indexPositions(right);
+    this.positions = indexPositions(right, autojunk);
     this.maxSteps = maxSteps;
     this.stepsLeft = maxSteps;
     this.previous = new Int32Array(right.length + 1);
@@ -75,19 +163,24 @@ class Matcher {
   }
 
   matchedCharacters(): number {
-    let matched = 0;
+    return this.matches().reduce((total, { size }) => total + size, 0);
+  }
+
+  /** All common blocks, in no order. */
+  matches(): Match[] {
+    const matches: Match[] = [];
     const queue: [number, number, number, number][] = [[0, this.left.length, 0, this.right.length]];
     for (let range = queue.pop(); range !== undefined; range = queue.pop()) {
       const [aLow, aHigh, bLow, bHigh] = range;
       const match = this.longestMatch(aLow, aHigh, bLow, bHigh);
       if (match.size === 0) continue;
-      matched += match.size;
+      matches.push(match);
       if (aLow < match.a && bLow < match.b) queue.push([aLow, match.a, bLow, match.b]);
       const aNext = match.a + match.size;
       const bNext = match.b + match.size;
       if (aNext < aHigh && bNext < bHigh) queue.push([aNext, aHigh, bNext, bHigh]);
     }
-    return matched;
+    return matches;
   }
 
   /** The longest common block in the given ranges; of equal ones the leftmost in `a`, then in `b`. */
@@ -138,14 +231,14 @@ class Matcher {
   }
 }
 
-function indexPositions(text: Int32Array): Map<number, number[]> {
+function indexPositions(text: Int32Array, autojunk: boolean): Map<number, number[]> {
   const positions = new Map<number, number[]>();
   for (const [index, codePoint] of text.entries()) {
     const list = positions.get(codePoint);
     if (list === undefined) positions.set(codePoint, [index]);
     else list.push(index);
   }
-  if (text.length >= AUTOJUNK_LENGTH) {
+  if (autojunk && text.length >= AUTOJUNK_LENGTH) {
     const limit = Math.floor(text.length / 100) + 1;
     for (const [codePoint, list] of positions) if (list.length > limit) positions.delete(codePoint);
   }

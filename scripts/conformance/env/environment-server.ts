@@ -12,6 +12,8 @@ import { ScriptedServers } from "./scripted-servers.ts";
 export interface Environment {
   name: string;
   directory: string;
+  /** Where the fixtures lie; some bring data of their own. */
+  fixtures: string;
   module: JsonObject;
   adapter: Adapter;
 }
@@ -59,7 +61,7 @@ const scriptedNames = ["judge", "genrm", "policy_model"];
 /** Starts the environment as the row configures it, with scripted servers around it. */
 export async function startRowServer(environment: Environment, row: FixtureRow): Promise<RowServer> {
   const { adapter } = environment;
-  const installed = await installConfig({ ...adapter.config?.(row), ...row.config });
+  const installed = await installConfig({ ...adapter.config?.(row, environment), ...row.config });
   const scripted = new ScriptedServers(row["judge_outputs"], adapter.judgeKey);
   const names = [...scriptedNames, ...(adapter.servers ?? [])];
   const server = await createTestServer(definitionOf(environment, row), {

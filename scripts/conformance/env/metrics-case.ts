@@ -11,7 +11,7 @@ export async function runMetricsCase(row: FixtureRow, environment: Environment):
   const definition = definitionFor(environment, row);
   if (definition.type !== "resources_servers") return "the environment has no metrics";
   const { metrics, config: schema } = definition.options;
-  const installed = await installConfig({ ...environment.adapter.config?.(row), ...row.config });
+  const installed = await installConfig({ ...environment.adapter.config?.(row, environment), ...row.config });
   try {
     const config: unknown = schema ? schema.parse(installed.config) : installed.config;
     const hooks: MetricsHooks | undefined = typeof metrics === "function" ? metrics(config) : metrics;

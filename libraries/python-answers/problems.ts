@@ -1,0 +1,30 @@
+import { readFile } from "node:fs/promises";
+import { promisify } from "node:util";
+import { gunzip } from "node:zlib";
+import { GymError } from "nemo-gym";
+import { z } from "zod";
+
+/** Reads problems by `task_id` from JSON Lines or from one JSON object, also compressed with gzip. */
+export async function readProblems<Schema extends z.ZodType<{ task_id: string }>>(
+  file: string,
+  schema: Schema,
+): Promise<Map<string, z.output<Schema>>> {
+  try {
+    const bytes = await readFile(file);
+    const text = (file.endsWith(".gz") ? await promisify(gunzip)(bytes) : bytes).toString("utf8");
+    const problems = rowsOf(text).map((row) => schema.parse(row));
+    return new Map(problems.map((problem) => [problem.task_id, problem]));
+  } catch (error) {
+    const reason = error instanceof z.ZodError ? z.prettifyError(error) : String(error);
+    throw new GymError("PROBLEMS_FILE", `The problems file '${file}' cannot be used: ${reason}`, {
+      cause: error,
+    });
+  }
+}
+
+function rowsOf(text: string): unknown[] {
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  // One object over many lines is a mapping from names to problems.
+  if (lines[0]?.trim() === "{") return Object.values(JSON.parse(text) as object);
+  return lines.map((line) => JSON.parse(line) as unknown);
+}

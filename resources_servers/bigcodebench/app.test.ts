@@ -1,0 +1,61 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { createTestServer, messageItem, verifyBody } from "nemo-gym/testing";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import app from "./app.ts";
+
+const isMissing = (() => {
+  try {
+    execFileSync("bwrap", ["--version"], { stdio: "ignore" });
+    return false;
+  } catch {
+    return process.env["CI"] === undefined;
+  }
+})();
+
+const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+const rows = readFileSync(here("data/example.jsonl"), "utf8")
+  .trim()
+  .split("\n")
+  .map((line) => JSON.parse(line));
+const block = (code: string) => messageItem(`Here:\n\`\`\`python\n${code}\n\`\`\``);
+
+const programs = [
+  "import json\ndef task_func(text):\n    return sum(json.loads(text))",
+  "import csv, io\ndef task_func(text):\n    return list(csv.DictReader(io.StringIO(text)))",
+  'import re\ndef task_func(text):\n    return re.findall(r"\\b[A-Z]\\w*", text)',
+  "import os\ndef task_func(directory):\n    return sorted(n for n in os.listdir(directory) if os.path.getsize(os.path.join(directory, n)) == 0)",
+  "import statistics\ndef task_func(values):\n    if not values:\n        raise ValueError\n    return statistics.mean(values), statistics.median(values)",
+];
+
+describe.skipIf(isMissing)("bigcodebench", () => {
+  let server: Awaited<ReturnType<typeof createTestServer>>;
+  beforeAll(async () => {
+    server = await createTestServer(app, {
+      ...{ config: { gt_time_limit: 2, subprocess_timeout: 5 }, directory: here("./") },
+    });
+  });
+  afterAll(() => server.close());
+  const verify = async (index: number, code: string) =>
+    (await server.verify(verifyBody(rows[index], block(code)))).body;
+
+  it("rewards programs that pass all unit tests", async () => {
+    const bodies = await Promise.all(programs.map((code, index) => verify(index, code)));
+    expect(bodies.map(({ status }) => status)).toEqual(Array(5).fill("pass"));
+  });
+
+  it("names the tests that fail, and what is slow, broken or ends the process", async () => {
+    expect(await verify(0, "def task_func(text):\n    return 6")).toMatchObject({
+      ...{ reward: 0, status: "fail", details: { test_empty: expect.stringContaining("6 != 0") } },
+    });
+    expect(await verify(0, "def task_func(text):\n    while True: pass")).toMatchObject({
+      status: "timeout",
+    });
+    expect(await verify(0, "syntax error(")).toMatchObject({
+      status: "fail",
+      details: { ALL: expect.any(String) },
+    });
+    expect(await verify(0, "import os\nos._exit(0)")).toMatchObject({ reward: 0, status: "error" });
+  });
+});

@@ -1,0 +1,71 @@
+import { defineResourcesServer, HttpError, type JsonObject, type MetricsHooks } from "nemo-gym";
+import { highestKMetrics, passMajorityMetrics } from "nemo-gym/metrics";
+import { outputText } from "nemo-gym/openai";
+import { strip } from "nemo-gym/python";
+import { z } from "zod";
+import { afterThoughts, fencedPython } from "../../libraries/python-answers/extract.ts";
+import { Config, closeRunner, type RunTests, runTests } from "./run-tests.ts";
+
+const Task = z.object({
+  task_id: z.string().nullish(),
+  test: z.string(),
+  entry_point: z.string(),
+  code_prompt: z.string().default(""),
+});
+
+const metrics: MetricsHooks = {
+  compute: (tasks) =>
+    passMajorityMetrics(tasks, {
+      scores: ({ reward }: JsonObject) => ({ accuracy: Number(reward) }),
+      answerField: "extracted_model_code",
+    }).metrics,
+  key: (all) => ({ ...highestKMetrics(all, "pass@1[avg-of-{k}]"), ...highestKMetrics(all, "pass@{k}") }),
+};
+
+/** Programs that use many libraries, checked by unit tests. */
+export function defineBigCodeBench(run: RunTests) {
+  return defineResourcesServer({
+    config: Config,
+    row: z.object({ verifier_metadata: z.record(z.string(), z.unknown()).nullish() }),
+    echo: [],
+    reverifyMode: "stateless",
+    metrics,
+    stop: closeRunner,
+    async verify({ config, row, response, server, sessionId, signal }) {
+      const text = outputText(response);
+      const taskId = row.verifier_metadata?.["task_id"] ?? null;
+      const nothing = {
+        reward: 0,
+        ...{ extracted_model_output: text, extracted_model_code: null, status: "empty_output" },
+        ...{ details: null, task_id: taskId },
+      };
+      if (strip(text) === "") return { ...nothing, extracted_model_output: null };
+      const task = Task.safeParse(row.verifier_metadata ?? {});
+      if (!task.success)
+        throw new HttpError(422, `verifier_metadata does not fit: ${z.prettifyError(task.error)}`);
+      const code = codeOf(text);
+      if (code === "") return { ...nothing, status: "no_code_block" };
+      const { test, entry_point, code_prompt } = task.data;
+      const program = `${code_prompt}\n    pass\n${code}`;
+      const scope = { config, server, sessionId, signal };
+      const verdict = await run({ code: program, test_code: test, entry_point }, scope);
+      const status = verdict?.status ?? null;
+      return {
+        ...nothing,
+        reward: status === "pass" ? 1 : 0,
+        extracted_model_code: code,
+        status,
+        details: verdict?.details ?? null,
+      };
+    },
+  });
+}
+
+export default defineBigCodeBench(runTests);
+
+/** The fenced code of an answer; an answer without any fence is code as a whole. */
+function codeOf(text: string): string {
+  const answer = afterThoughts(text);
+  const code = answer.includes("```") ? fencedPython(answer) : answer.replaceAll("\r", "");
+  return strip(code ?? "");
+}

@@ -1,0 +1,99 @@
+import path from "node:path";
+import {
+  defineResourcesServer,
+  type JsonObject,
+  type MetricsHooks,
+  perServer,
+  type ServerContext,
+} from "nemo-gym";
+import { codeRunnerConfig, createCodeRunner, pythonProgram } from "nemo-gym/code-runner";
+import { highestKMetrics, passMajorityMetrics } from "nemo-gym/metrics";
+import { laxFloat, outputText } from "nemo-gym/openai";
+import { z } from "zod";
+import { afterThoughts, fencedPython } from "../../libraries/python-answers/extract.ts";
+import { readProblems } from "../../libraries/python-answers/problems.ts";
+import { completionOf } from "./overlap.ts";
+
+/** Starting and reporting, on top of the time the program has. */
+const EXTRA_SECONDS = 5;
+
+const Config = z.object({
+  ...codeRunnerConfig,
+  split: z.enum(["single_line", "multi_line", "random_span", "random_span_light"]).default("random_span"),
+  /** Problems of HumanEval-Infilling: JSON Lines, also compressed. */
+  problems_fpath: z.string(),
+  timeout: laxFloat().default(3),
+});
+type Config = z.output<typeof Config>;
+
+const Problem = z.object({
+  task_id: z.string(),
+  prompt: z.string(),
+  suffix: z.string(),
+  test: z.string(),
+  entry_point: z.string(),
+});
+
+const partsOf = perServer(async (server: ServerContext<Config>) => ({
+  problems: await readProblems(server.findFile(server.config.problems_fpath), Problem),
+  runner: createCodeRunner(server),
+  program: pythonProgram(path.join(server.directory, "check.py")),
+}));
+
+const metrics: MetricsHooks = {
+  compute: (tasks) =>
+    passMajorityMetrics(tasks, {
+      scores: ({ passed }: JsonObject) => ({ accuracy: Number(passed === true) }),
+      answerField: "completion",
+    }).metrics,
+  key: (all) => ({ ...highestKMetrics(all, "pass@1[avg-of-{k}]"), ...highestKMetrics(all, "pass@{k}") }),
+};
+
+/** Fill in the middle: the missing part of a program, which then must pass its tests. */
+export default defineResourcesServer({
+  config: Config,
+  row: z.object({ verifier_metadata: z.looseObject({ task_id: z.unknown().optional() }).nullish() }),
+  echo: [],
+  reverifyMode: "stateless",
+  metrics,
+  start: async (server) => {
+    await partsOf(server);
+  },
+  stop: async (server) => (await partsOf(server)).runner.close(),
+  async verify({ config, row, response, server, sessionId, signal }) {
+    const { problems, runner, program } = await partsOf(server);
+    const text = outputText(response);
+    const nothing = {
+      reward: 0,
+      ...{ extracted_model_output: null, extracted_model_code: null, completion: null },
+      ...{ status: null, passed: false, metadata: null },
+    };
+    const taskId = row.verifier_metadata?.task_id;
+    const problem = typeof taskId === "string" ? problems.get(taskId) : undefined;
+    if (problem === undefined) {
+      const error = taskId == null ? "no task_id" : `unknown task_id '${taskId}' for split '${config.split}'`;
+      return { ...nothing, metadata: { error } };
+    }
+    if (text === "") return nothing;
+    const code = fencedPython(afterThoughts(text));
+    if (code === null) return { ...nothing, extracted_model_output: text };
+    const { prompt, suffix, test, entry_point } = problem;
+    const completion = completionOf(code, prompt, suffix);
+    const whole = `${prompt}${completion}${suffix}\n${test}\ncheck(${entry_point})`;
+    const seconds = config.timeout;
+    const answer = await runner.withInterpreter(program, { key: sessionId, signal }, (interpreter) =>
+      interpreter.ask({ code: whole, seconds }, { timeoutMs: (seconds + EXTRA_SECONDS) * 1000, signal }),
+    );
+    const status = answer.status === "answered" ? String(answer.value["status"]) : "timed out";
+    const passed = status === "passed";
+    return {
+      ...nothing,
+      reward: passed ? 1 : 0,
+      extracted_model_output: text,
+      extracted_model_code: code,
+      completion,
+      status,
+      passed,
+    };
+  },
+});

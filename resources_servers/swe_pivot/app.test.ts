@@ -1,0 +1,60 @@
+import { readFileSync } from "node:fs";
+import { createTestServer, functionCallItem, messageItem, verifyBody } from "nemo-gym/testing";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import app from "./app.ts";
+
+const rows = readFileSync(new URL("data/example.jsonl", import.meta.url), "utf8")
+  .trim()
+  .split("\n")
+  .map((line) => JSON.parse(line));
+
+describe("swe_pivot", () => {
+  let server: Awaited<ReturnType<typeof createTestServer>>;
+  let graded: Awaited<ReturnType<typeof createTestServer>>;
+  beforeAll(async () => {
+    server = await createTestServer(app);
+    graded = await createTestServer(app, { config: { reward_mode: "continuous" } });
+  });
+  afterAll(async () => {
+    await server.close();
+    await graded.close();
+  });
+  const verify = async (index: number, name: string, args: object, on = server) =>
+    (await on.verify(verifyBody(rows[index], functionCallItem(name, args)))).body;
+
+  it("rewards the expert's own call, under any name of the tool", async () => {
+    for (const [index, { expected_action }] of rows.entries()) {
+      const args = JSON.parse(expected_action.arguments);
+      expect((await verify(index, expected_action.name, args)).reward, expected_action.name).toBe(1);
+    }
+    expect((await verify(0, "Bash", { cmd: "grep -rn 'def parse_price' /repo/shop/" })).reward).toBe(1);
+    expect((await verify(4, "submit", {})).reward).toBe(1);
+  });
+
+  it("says at which level another call fails", async () => {
+    expect(await verify(0, "finish", {})).toMatchObject({ reward: 0, failure_reason: "tool_name_mismatch" });
+    expect(await verify(0, "bash", { command: "ls /repo" })).toMatchObject({
+      failure_reason: "target_mismatch",
+    });
+    const other = { command: "str_replace", path: "/repo/shop/prices.py", old_str: "x", new_str: "y" };
+    expect(await verify(2, "edit", other)).toMatchObject({ failure_reason: "similarity_below_threshold" });
+    const silent = await server.verify(verifyBody(rows[0], messageItem("I am done.")));
+    expect(silent.body).toMatchObject({ reward: 0, failure_reason: "model_output_invalid" });
+    const noRow = await server.verify(verifyBody({}, functionCallItem("bash", {})));
+    expect(noRow.body).toMatchObject({ reward: 0, failure_reason: "expected_action_invalid" });
+  });
+
+  it("gives part of the reward for part of the text, less for long edits", async () => {
+    const close = {
+      ...{ command: "str_replace", path: "/repo/shop/prices.py" },
+      old_str: "    return cents - cents * percent // 10",
+      new_str: "    # Percent are hundredths.\n    return cents - cents * percent // 100",
+    };
+    const { reward, similarity_score, diff_size_penalty } = await verify(2, "edit", close, graded);
+    expect(similarity_score).toBeGreaterThan(0.4);
+    expect(similarity_score).toBeLessThan(0.8);
+    expect(diff_size_penalty).toBeGreaterThan(0);
+    expect(reward).toBeGreaterThan(0.5);
+    expect(reward).toBeLessThan(1);
+  });
+});

@@ -1,0 +1,73 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { createTestServer, messageItem, verifyBody } from "nemo-gym/testing";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import app from "./app.ts";
+
+const isMissing = (() => {
+  try {
+    execFileSync("bwrap", ["--version"], { stdio: "ignore" });
+    return false;
+  } catch {
+    return process.env["CI"] === undefined;
+  }
+})();
+
+const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+const [row] = readFileSync(here("data/example.jsonl"), "utf8")
+  .trim()
+  .split("\n")
+  .map((line) => JSON.parse(line));
+const edit = (search: string, replace: string) =>
+  messageItem(
+    `<solution>\n\`\`\`python\n### shop/shop/prices.py\n<<<<<<< SEARCH\n${search}\n=======\n${replace}\n>>>>>>> REPLACE\n\`\`\`\n</solution>`,
+  );
+const OLD = '    return f"{cents // 100}.{cents % 100}"';
+
+describe.skipIf(isMissing)("swerl_gen", () => {
+  let server: Awaited<ReturnType<typeof createTestServer>>;
+  beforeAll(async () => {
+    const rootfs_template = `${here("../mini_swe_agent/data/rootfs/")}{repo}`;
+    server = await createTestServer(app, { config: { rootfs_template } });
+  });
+  afterAll(() => server.close());
+  const verify = (item: ReturnType<typeof messageItem>, changed: object = {}) =>
+    server.verify(verifyBody({ ...row, ...changed }, item));
+
+  it("grades edits by the tests of the repository", async () => {
+    const right = await verify(edit(OLD, '    return f"{cents // 100}.{cents % 100:02}"'));
+    expect(right.body).toMatchObject({
+      reward: 1,
+      verification_result: { status: "done", resolution: "RESOLVED_FULL" },
+      model_patch: expect.stringMatching(
+        /^diff --git a\/shop\/prices.py b\/shop\/prices.py\n--- old\n\+\+\+ new\n@@/,
+      ),
+    });
+    expect((await verify(edit(OLD, '    return "12.05"'))).body).toMatchObject({
+      ...{ reward: 0, verification_result: { resolution: "RESOLVED_NO" } },
+    });
+  });
+
+  it("tries a script before and after the reference solution", async () => {
+    const script = (after: string) =>
+      messageItem(
+        `\`\`\`python\nimport sys\nfrom shop.prices import format_price\nsys.exit(${after})\n\`\`\``,
+      );
+    const shows = await verify(script("0 if format_price(7) == '0.07' else 2"), { mode: "repro-gen" });
+    expect(shows.body).toMatchObject({
+      ...{ reward: 1, verification_result: { exit_code_before: 2, exit_code_after: 0 } },
+    });
+    expect((await verify(script("2"), { mode: "repro-gen" })).body.reward).toBe(0);
+  });
+
+  it("gives 0 to what is no edit, and refuses rows that cannot be graded", async () => {
+    expect((await verify(edit("not in the file", "x"))).body).toMatchObject({ reward: 0, model_patch: null });
+    expect((await verify(messageItem("I cannot"))).body).toMatchObject({
+      reward: 0,
+      model_output: "I cannot",
+    });
+    expect((await verify(edit(OLD, "x"), { mode: "other" })).status).toBe(422);
+    expect((await verify(edit(OLD, "x"), { metadata: { ...row.metadata, image: null } })).status).toBe(422);
+  });
+});
