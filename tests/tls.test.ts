@@ -12,9 +12,9 @@ if (!hasOpenssl) console.info("openssl is not installed: secure connections were
 
 /** Asks twice at once and once more, and tells what came of it. */
 const PROGRAM = `
-import { ConnectionPool } from ${JSON.stringify(new URL("../dist/src/calls/connection-pool.js", import.meta.url).href)};
-const pool = new ConnectionPool(process.argv[1], { maxConnections: 2, keepAliveMs: 5000, connectTimeoutMs: 5000 });
-const ask = () => pool.request({ method: "POST", path: "/", headers: {}, body: "When?", maxBytes: 1000 })
+import { HttpClient } from ${JSON.stringify(new URL("../dist/src/calls/http-client.js", import.meta.url).href)};
+const client = new HttpClient({ maxConnections: 2, keepAliveMs: 5000, connectTimeoutMs: 5000 });
+const ask = () => client.request(process.argv[1], { method: "POST", path: "/", headers: {}, body: "When?", maxBytes: 1000 })
   .then(({ status, text }) => status + " " + text, (error) => error.code);
 const first = await ask();
 const both = await Promise.all([ask(), ask()]);

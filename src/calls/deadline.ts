@@ -1,10 +1,19 @@
+import { setMaxListeners } from "node:events";
+
 /** Longest delay of a Node timer in milliseconds, about 24 days. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** A controller whose signal many calls may listen to: Node warns of a leak beyond ten listeners by default. */
+export function abortController(): AbortController {
+  const controller = new AbortController();
+  setMaxListeners(0, controller.signal);
+  return controller;
+}
 
 /** An abort signal that fires when its parent does or when time is up. Whoever creates a deadline calls `clear` in the end. */
 export class Deadline {
   readonly milliseconds: number;
-  readonly #controller = new AbortController();
+  readonly #controller = abortController();
   readonly #parent: AbortSignal | undefined;
   readonly #timer: NodeJS.Timeout | undefined;
   #passed = false;

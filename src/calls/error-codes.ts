@@ -21,6 +21,12 @@ export const clientErrorCodes = [
     fix: "Look at what it logged: it may have crashed, or a proxy between may be impatient. Calls that may be repeated are.",
   },
   {
+    code: "CONNECTION_PROXY",
+    class: "ConnectionError",
+    when: "The proxy that `HTTP_PROXY` or `HTTPS_PROXY` names refused to open a tunnel; the message has its status.",
+    fix: "Check the proxy's address and credentials, or add the host to `NO_PROXY`.",
+  },
+  {
     code: "CONNECTION_TIMEOUT",
     class: "ConnectionError",
     when: "No connection could be made within the time for it.",

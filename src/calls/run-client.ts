@@ -2,11 +2,11 @@ import { errorMessage, GymError } from "../errors.ts";
 import { isServerCallError, ServerCallError } from "./call-errors.ts";
 import { type Cookies, NO_COOKIES } from "./cookies.ts";
 import { Deadline, sleep, untilAborted } from "./deadline.ts";
-import { HttpPools } from "./http-pools.ts";
 import { type Links, LONG_BODY } from "./link/links.ts";
 import { ReceivedReply } from "./received-reply.ts";
 import { nextDelay, type RetryBudget, SERVER_RETRY } from "./retry.ts";
 import type { CallOptions, ServerClient, ServerReply, StageListener } from "./server-client.ts";
+import { ServerHttp } from "./server-http.ts";
 
 /** A server in this process. */
 export interface LocalServer {
@@ -36,7 +36,7 @@ export class RunClient implements ServerClient {
   readonly #addresses: ReadonlyMap<string, string>;
   readonly #local: ReadonlyMap<string, LocalServer>;
   readonly #links: Links | undefined;
-  readonly #pools: HttpPools;
+  readonly #http = new ServerHttp();
   readonly #retry: RetryBudget;
 
   constructor(options: {
@@ -45,13 +45,11 @@ export class RunClient implements ServerClient {
     local?: ReadonlyMap<string, LocalServer>;
     /** To servers in other processes of the run. */
     links?: Links;
-    pools?: HttpPools;
     retry?: RetryBudget;
   }) {
     this.#addresses = options.addresses;
     this.#local = options.local ?? new Map();
     this.#links = options.links;
-    this.#pools = options.pools ?? new HttpPools();
     this.#retry = options.retry ?? SERVER_RETRY;
   }
 
@@ -72,7 +70,7 @@ export class RunClient implements ServerClient {
 
   async close(): Promise<void> {
     this.#links?.close();
-    await this.#pools.close();
+    await this.#http.close();
   }
 
   async #call(
@@ -91,7 +89,7 @@ export class RunClient implements ServerClient {
     if (timeoutMs === undefined || timeoutMs === null) return send(signal);
     const deadline = new Deadline(timeoutMs, signal);
     try {
-      return await deadline.race(send(deadline.signal));
+      return await send(deadline.signal);
     } catch (error) {
       throw deadline.passed ? late(server, path, deadline, timeoutKey, error) : error;
     } finally {
@@ -142,7 +140,7 @@ export class RunClient implements ServerClient {
     const startedAt = performance.now();
     for (let attempt = 1; ; attempt++) {
       try {
-        const { text: raw, ...reply } = await this.#pools.request(origin, {
+        const { text: raw, ...reply } = await this.#http.request(origin, {
           method,
           path,
           ...(method === "POST" && { body: text }),

@@ -57,7 +57,7 @@ export function categoryOfError(error: unknown, status: number | undefined): Err
 }
 
 const CONNECTION_CODE =
-  /^(?:ECONN\w+|EPIPE|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|CONNECTION_CLOSED|UND_ERR_SOCKET|UND_ERR_CLOSED)$/;
+  /^(?:ECONN\w+|EPIPE|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|CONNECTION_CLOSED|CONNECTION_PROXY|UND_ERR_SOCKET|UND_ERR_CLOSED)$/;
 
 function failureOf(error: unknown): FailureInfo | undefined {
   if (isProviderError(error)) return error.failure;

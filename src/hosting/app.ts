@@ -196,10 +196,7 @@ export class ServerApp implements RequestHandler {
 
   unwritable(call: AppCall, error: unknown): Reply {
     const { path } = splitRolloutPrefix(call.path);
-    const deep = error instanceof RangeError && isTooDeep(call.body);
-    const cause = deep
-      ? new ValidationError([tooDeep()])
-      : new TypeError(`the answer of ${call.method} ${path} is no JSON: ${errorMessage(error)}`);
+    const cause = unwritableCause(call, path, error);
     const session = this.cookie.read(call.cookies[this.cookie.name]);
     const cookies = session && { [this.cookie.name]: this.cookie.sign(session.id) };
     return new Reply({ ...this.#failed(cause, call, path), ...(cookies && { cookies }) });
@@ -231,6 +228,12 @@ export class ServerApp implements RequestHandler {
     }
     return this.#post.has(path) || this.#get.has(path) ? 405 : 404;
   }
+}
+
+function unwritableCause({ method, body }: AppCall, path: string, error: unknown): unknown {
+  if ((error as { code?: unknown } | null)?.code === "SERVER_HTTP") return error;
+  if (error instanceof RangeError && isTooDeep(body)) return new ValidationError([tooDeep()]);
+  return new TypeError(`the answer of ${method} ${path} is no JSON: ${errorMessage(error)}`);
 }
 
 function tooDeep(): ErrorDetail {

@@ -1,12 +1,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { parseCookieHeader } from "../calls/cookies.ts";
+import { abortController } from "../calls/deadline.ts";
 import { Reply } from "../definitions/reply.ts";
 import { errorMessage, GymError } from "../errors.ts";
 import { type GuardOptions, jsonRefusalOf } from "../request-guard.ts";
 import type { AppCall, RequestHandler } from "./app.ts";
 import { parseBody } from "./parse-body.ts";
-import { plainText } from "./reply-text.ts";
+import { replyText, requireReplySize } from "./reply-text.ts";
 import { SESSION_COOKIE_ATTRIBUTES } from "./session-cookie.ts";
 
 /** Longer than the clients' 15 s, so that they never reuse a socket that is being closed. */
@@ -136,7 +137,7 @@ export class HttpEdge {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse, text: string): Promise<void> {
-    const controller = new AbortController();
+    const controller = abortController();
     const call: AppCall = {
       method: request.method ?? "GET",
       path: pathOf(request.url ?? "/"),
@@ -151,7 +152,7 @@ export class HttpEdge {
     };
     response.on("close", onClose);
     try {
-      await send(response, await this.#app.handle(call));
+      await send(response, await this.#app.handle(call), call.path);
     } catch (error) {
       // The answer could not be written: it is no JSON, or the connection is gone.
       if (response.headersSent || response.destroyed) response.destroy();
@@ -212,7 +213,7 @@ const REFUSALS: Readonly<Record<string, readonly [number, string, string]>> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, "Request Timeout", "the request did not arrive in time"],
 };
 
-async function send(response: ServerResponse, reply: Reply): Promise<void> {
+async function send(response: ServerResponse, reply: Reply, path = ""): Promise<void> {
   const cookies: string[] = [];
   for (const name in reply.cookies)
     cookies.push(`${name}=${reply.cookies[name]}${SESSION_COOKIE_ATTRIBUTES}`);
@@ -230,7 +231,8 @@ async function send(response: ServerResponse, reply: Reply): Promise<void> {
     return;
   }
   // A text goes out in one piece with its headers; bytes would go out beside them.
-  const body = plainText(reply);
+  const body = replyText(reply);
+  requireReplySize(body, path);
   if (body !== "") headers["content-type"] ??= "application/json";
   headers["content-length"] = String(Buffer.byteLength(body));
   response.writeHead(reply.status, headers);

@@ -10,6 +10,7 @@ import { silentLogger } from "../logger.ts";
 import { ServerApp } from "./app.ts";
 import { HttpEdge } from "./http-edge.ts";
 import { LinkEdge } from "./link-edge.ts";
+import { MAX_REPLY_BYTES } from "./reply-text.ts";
 
 let directory = "";
 const cleanUps: (() => unknown)[] = [];
@@ -122,6 +123,21 @@ describe("a call to another process", () => {
     const unwritable = await (await linkedAgain(app)).post("demo", "/any", {});
     expect(unwritable.status).toBe(500);
     expect(unwritable.json()).toContain("TypeError('the answer of POST /any is no JSON: Converting circular");
+  });
+
+  it("fails a response that is too large, and no other call", async () => {
+    const app = demoApp();
+    const huge = "x".repeat(MAX_REPLY_BYTES + 1);
+    app.handle = async ({ path }) => new Reply({ raw: path === "/huge" ? huge : '"small"' });
+    const { client } = await linked({ app });
+    const [large, ...others] = await Promise.all(
+      ["/huge", "/a", "/b"].map((path) => client.post("demo", path, {})),
+    );
+    expect(large?.status).toBe(500);
+    expect(large?.json()).toMatchObject({
+      error: { class: "invalid_response", retryable: false, message: expect.stringContaining("257 MB") },
+    });
+    expect(others.map((reply) => reply.json())).toEqual(["small", "small"]);
   });
 
   it("keeps thousands of calls apart, whatever their order", async () => {

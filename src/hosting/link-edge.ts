@@ -1,11 +1,12 @@
 import { rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
+import { abortController } from "../calls/deadline.ts";
 import { FrameSocket } from "../calls/link/frame-socket.ts";
-import { type CallHead, MAX_MESSAGE_BYTES, type ReplyHead } from "../calls/link/messages.ts";
+import { type CallHead, MAX_LINE_BYTES, type ReplyHead } from "../calls/link/links.ts";
 import { Reply } from "../definitions/reply.ts";
 import type { AppCall, RequestHandler } from "./app.ts";
 import { parseBody } from "./parse-body.ts";
-import { replyText } from "./reply-text.ts";
+import { requireReplySize, streamedText } from "./reply-text.ts";
 
 /** Answers the other processes of the run, for all servers of this one, on a socket only this user can open. */
 export class LinkEdge {
@@ -37,7 +38,7 @@ export class LinkEdge {
 
   #welcome(socket: Socket): void {
     const running = new Map<number, AbortController>();
-    const frames = new FrameSocket(socket, MAX_MESSAGE_BYTES, {
+    const frames = new FrameSocket(socket, MAX_LINE_BYTES, {
       received: (head, text) => {
         const call = head as CallHead | readonly [id: number];
         if (call.length === 1) running.get(call[0])?.abort(new Error("the caller closed the connection"));
@@ -58,22 +59,22 @@ export class LinkEdge {
     text: string,
   ): Promise<void> {
     const app = this.#apps.get(server);
-    const controller = new AbortController();
+    const controller = abortController();
     const { signal } = controller;
     const call: AppCall = { method, path, body: parseBody(text), cookies, headers, signal };
-    let reply = new Reply({ status: 404, body: { detail: "Not Found" } });
-    let answer: string;
+    const send = async (reply: Reply): Promise<void> => {
+      const text = await streamedText(reply);
+      requireReplySize(text, path);
+      const head: ReplyHead = [id, reply.status, reply.cookies, reply.headers ?? {}];
+      frames.send(head, text);
+    };
     running.set(id, controller);
     try {
-      if (app) reply = await app.handle(call);
-      answer = await replyText(reply);
+      await send(app ? await app.handle(call) : new Reply({ status: 404, body: { detail: "Not Found" } }));
     } catch (error) {
-      if (app) reply = app.unwritable(call, error);
-      answer = await replyText(reply);
+      if (app) await send(app.unwritable(call, error));
     } finally {
       running.delete(id);
     }
-    const head: ReplyHead = [id, reply.status, reply.cookies, reply.headers ?? {}];
-    frames.send(head, answer);
   }
 }

@@ -5,7 +5,7 @@ import { silentLogger } from "../logger.ts";
 import type { JsonObject } from "../python/json/json-object.ts";
 import type { ServerApp } from "./app.ts";
 import { createApp } from "./apps/create-app.ts";
-import { plainText } from "./reply-text.ts";
+import { replyText } from "./reply-text.ts";
 
 /** Answers a call to a scripted server: a body, or a body with a status. Throwing means the connection fails. */
 export type ScriptedServer = (path: string, body: unknown) => unknown;
@@ -67,7 +67,7 @@ export class TestServer {
     jar.cookies = mergeCookies(jar.cookies, reply.cookies);
     let text = reply.raw ?? "";
     if (reply.stream) for await (const frame of reply.stream) text += frame;
-    else text = plainText(reply);
+    else text = replyText(reply);
     const body_ = reply.stream ? undefined : JSON.parse(text);
     return { status: reply.status, body: body_, text, cookies: reply.cookies };
   }

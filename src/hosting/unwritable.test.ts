@@ -3,6 +3,7 @@ import { z } from "zod";
 import { defineAgent } from "../definitions/define-agent.ts";
 import { defineGymnasiumServer, defineResourcesServer } from "../definitions/define-resources.ts";
 import { isTooDeep } from "./nesting.ts";
+import { MAX_REPLY_BYTES } from "./reply-text.ts";
 import { createTestServer } from "./test-server.ts";
 
 const nested = (levels: number) => JSON.parse(`${"[".repeat(levels)}${"]".repeat(levels)}`) as unknown;
@@ -37,6 +38,16 @@ describe("the result of a tool", () => {
     expect((await server.post("/nothing", {})).text).toBe("null");
     expect((await server.post("/text", {})).text).toBe('"say"');
   });
+});
+
+it("that is too large fails its own call", async () => {
+  const large = defineResourcesServer({
+    tools: { large: { run: () => "x".repeat(MAX_REPLY_BYTES) } },
+    verify: () => ({ reward: 1 }),
+  });
+  const { status, body } = await (await createTestServer(large)).post("/large", {});
+  expect(status).toBe(500);
+  expect(body.error).toMatchObject({ class: "invalid_response", retryable: false });
 });
 
 describe("a body that is nested too deeply", () => {

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
+import type { HttpClient } from "../calls/http-client.ts";
 import { AdaptiveLimit, type CallLimit } from "./adaptive-limit.ts";
 import { type Breaker, type BreakerEvents, CircuitBreaker } from "./circuit-breaker.ts";
 import type { EndpointUrl } from "./endpoint-url.ts";
 import { processWide } from "./process-wide.ts";
 import { runConnection } from "./shared/run-connection.ts";
-import type { Connections } from "./transport.ts";
 
 interface LogLike {
   warn(message: string): void;
@@ -16,7 +16,7 @@ export interface Endpoint {
   readonly url: EndpointUrl;
   readonly breaker: Breaker;
   readonly limit: CallLimit;
-  readonly connections: Connections;
+  readonly connections: HttpClient;
 }
 
 const breakers = processWide("breakers", () => new Map<string, CircuitBreaker>());
@@ -27,7 +27,7 @@ const told = processWide("told-breakers", () => new WeakSet<CircuitBreaker>());
 /** The endpoint for a model and key; breaker and limit are those of every other server of the run that calls the same one. */
 export async function sharedEndpoint(
   url: EndpointUrl,
-  use: { model: string; apiKey: string; connections: Connections; log: LogLike },
+  use: { model: string; apiKey: string; connections: HttpClient; log: LogLike },
 ): Promise<Endpoint> {
   const { model, apiKey, connections, log } = use;
   const events: BreakerEvents = {

@@ -10,7 +10,7 @@ import { Provider } from "./provider.ts";
 import { ResponseCache } from "./response-cache.ts";
 import type { Price, ProviderSettings } from "./settings.ts";
 import { runConnection } from "./shared/run-connection.ts";
-import { connectionsTo } from "./transport.ts";
+import { endpointConnections } from "./transport.ts";
 
 export interface OpenProviderOptions {
   /** One base URL, or those of replicas. */
@@ -69,7 +69,7 @@ export async function openProvider(
   connection?.share(RUN_METER, run);
   connection?.share(`server ${server.name}`, own);
   const endpoints = urls.map((url) => {
-    const connections = connectionsTo(url.origin, Math.ceil(settings.connect_timeout_seconds * 1000));
+    const connections = endpointConnections(Math.ceil(settings.connect_timeout_seconds * 1000));
     return sharedEndpoint(url, { model, apiKey: apiKey.value, connections, log });
   });
   const cache = settings.response_cache_dir

@@ -309,6 +309,7 @@ export class Provider {
     try {
       reply = await sendAttempt({
         connections: endpoint.connections,
+        origin: url.origin,
         path: requestPath(base, call.path, query),
         method: call.method ?? "POST",
         headers: call.headers ? { ...this.#headers, ...call.headers } : this.#headers,

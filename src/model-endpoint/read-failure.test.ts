@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ConnectionError } from "../calls/http1/connection-error.ts";
+import { ConnectionError } from "../calls/connection-error.ts";
 import {
   failureOfError,
   failureOfReply,

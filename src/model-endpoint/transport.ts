@@ -1,5 +1,5 @@
-import { ConnectionPool } from "../calls/connection-pool.ts";
-import type { HttpAnswer } from "../calls/http1/exchange.ts";
+import { Deadline } from "../calls/deadline.ts";
+import { type HttpAnswer, HttpClient } from "../calls/http-client.ts";
 import { GymError } from "../errors.ts";
 import { MOST_CONCURRENT } from "./adaptive-limit.ts";
 import { processWide } from "./process-wide.ts";
@@ -7,11 +7,9 @@ import { processWide } from "./process-wide.ts";
 /** An idle connection is closed after this time; endpoints behind balancers drop it themselves after a minute or so. */
 const KEEP_ALIVE_MS = 20_000;
 
-/** The connections of one address; made once per endpoint, shared by all who call it. */
-export type Connections = ConnectionPool;
-
 export interface Attempt {
-  connections: Connections;
+  connections: HttpClient;
+  origin: string;
   path: string;
   method: "GET" | "POST";
   headers: Readonly<Record<string, string>>;
@@ -31,41 +29,38 @@ export class AttemptTimeout extends GymError {
   }
 }
 
-const late = (milliseconds: number) => new AttemptTimeout(milliseconds);
-
 /** Sends one request over a pooled connection. */
-export function sendAttempt(attempt: Attempt): Promise<AttemptReply> {
-  const { connections, path, method, headers, body, signal, timeoutMs, maxResponseBytes: maxBytes } = attempt;
-  // It would be tried again anyway, after a pause and as a failure of the endpoint.
-  const resendable = true;
-  return connections.request({
-    path,
-    method,
-    headers,
-    body,
-    signal,
-    timeoutMs,
-    late,
-    maxBytes,
-    resendable,
-  });
+export async function sendAttempt(attempt: Attempt): Promise<AttemptReply> {
+  const { connections, origin, timeoutMs, maxResponseBytes: maxBytes, ...request } = attempt;
+  // A request on a closed connection would be tried again anyway, after a pause and as a failure of the endpoint.
+  const send = (signal: AbortSignal) =>
+    connections.request(origin, { ...request, signal, maxBytes, resendable: true });
+  if (timeoutMs === null) return send(attempt.signal);
+  const deadline = new Deadline(timeoutMs, attempt.signal);
+  try {
+    return await send(deadline.signal);
+  } catch (error) {
+    throw deadline.passed ? new AttemptTimeout(timeoutMs) : error;
+  } finally {
+    deadline.clear();
+  }
 }
 
-// One pool per address for all servers of the process: sockets are reused whoever asks.
-const pools = processWide("pools", () => new Map<string, ConnectionPool>());
+// Shared by all servers of the process: sockets are reused whoever asks.
+const clients = processWide("http-clients", () => new Map<number, HttpClient>());
 
-/** The connections to an address. */
-export function connectionsTo(origin: string, connectTimeoutMs: number): Connections {
-  const key = `${origin} ${connectTimeoutMs}`;
-  let pool = pools.get(key);
-  if (!pool) {
-    pool = new ConnectionPool(origin, {
+/** The connections to model endpoints. */
+export function endpointConnections(connectTimeoutMs: number): HttpClient {
+  let client = clients.get(connectTimeoutMs);
+  if (!client) {
+    client = new HttpClient({
+      connectTimeoutMs,
+      keepAliveMs: KEEP_ALIVE_MS,
       // How many calls run at once is the limiter's to say: this many with each model and key.
       maxConnections: 4 * MOST_CONCURRENT,
-      keepAliveMs: KEEP_ALIVE_MS,
-      connectTimeoutMs,
+      proxy: true,
     });
-    pools.set(key, pool);
+    clients.set(connectTimeoutMs, client);
   }
-  return pool;
+  return client;
 }

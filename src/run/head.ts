@@ -1,5 +1,5 @@
 import { Deadline } from "../calls/deadline.ts";
-import { requestOnce } from "../calls/http-pools.ts";
+import { requestOnce } from "../calls/server-http.ts";
 import type { ResolvedConfig } from "../config/resolve.ts";
 import { errorMessage, GymError } from "../errors.ts";
 import {

@@ -1,6 +1,6 @@
 import { lookup } from "node:dns/promises";
 import { sleep, withDeadline } from "../calls/deadline.ts";
-import { requestOnce } from "../calls/http-pools.ts";
+import { requestOnce } from "../calls/server-http.ts";
 import { ConfigError } from "../config/errors.ts";
 import type { ResolvedConfig } from "../config/resolve.ts";
 import { providerMessage } from "../model-endpoint/read-failure.ts";

@@ -2,8 +2,27 @@ import { connect } from "node:net";
 import type { Cookies } from "../cookies.ts";
 import { NO_COOKIES } from "../cookies.ts";
 import { FrameSocket } from "./frame-socket.ts";
-import { type CallHead, MAX_MESSAGE_BYTES, type ReplyHead } from "./messages.ts";
 
+/** A call; its body follows as text. One that has only its id cancels the call. */
+export type CallHead = readonly [
+  id: number,
+  server: string,
+  method: string,
+  path: string,
+  cookies: Cookies,
+  headers: Readonly<Record<string, string>>,
+];
+
+/** A response; its body follows as text. */
+export type ReplyHead = readonly [
+  id: number,
+  status: number,
+  cookies: Cookies,
+  headers: Readonly<Record<string, string>>,
+];
+
+/** A connection that sends a longer line is closed. Twice the largest response: quoting may double a text. */
+export const MAX_LINE_BYTES = 512 * 1024 * 1024;
 /** After a failed attempt the other process is called over HTTP for this long. */
 const RETRY_AFTER_MS = 1_000;
 /** Longer bodies had better go over HTTP: they would hold up the calls behind them. */
@@ -87,7 +106,7 @@ export class Link {
     const socket = connect(socketPath);
     // Calls under way keep the process alive by their own timers and handles.
     socket.unref();
-    this.#frames = new FrameSocket(socket, MAX_MESSAGE_BYTES, {
+    this.#frames = new FrameSocket(socket, MAX_LINE_BYTES, {
       received: (head, text) => this.#received(head as ReplyHead, text),
       closed: () => this.#lost(),
     });

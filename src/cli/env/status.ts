@@ -1,5 +1,5 @@
 import { Deadline } from "../../calls/deadline.ts";
-import { requestOnce } from "../../calls/http-pools.ts";
+import { requestOnce } from "../../calls/server-http.ts";
 import type { InstanceRecord } from "../../hosting/processes/head-server.ts";
 import { HeadServerError, headUrl, runningServers } from "../../run/head.ts";
 import type { CommandContext } from "../command.ts";

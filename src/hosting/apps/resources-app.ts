@@ -18,6 +18,7 @@ import { parseCreateParams, parseResponse } from "../../wire/schemas/responses.t
 import type { FunctionTool } from "../../wire/schemas/tool-types.ts";
 import { type AppParts, classNameOf, type Handler, type RouteCall, ServerApp } from "../app.ts";
 import { McpExposure } from "../mcp/mcp.ts";
+import { requireReplySize } from "../reply-text.ts";
 import { SessionStore, sessionLimits } from "../sessions.ts";
 import { callableTools, checkRow, checkRowsHandler, offeredTools } from "./check-rows.ts";
 import { missingFields, parseWith, requireBody, requireFields, requireObject } from "./request-body.ts";
@@ -192,11 +193,14 @@ function toolHandler(
 /** The model reads text: what a tool returns becomes JSON here, and what cannot is an error of the tool like any other. */
 function written(result: unknown, path: string): Reply {
   if (result instanceof Reply) return result;
+  let raw: string;
   try {
-    return new Reply({ raw: JSON.stringify(result) ?? "null" });
+    raw = JSON.stringify(result) ?? "null";
   } catch (error) {
     throw new TypeError(`the result of ${path} is no JSON: ${errorMessage(error)}`, { cause: error });
   }
+  requireReplySize(raw, path);
+  return new Reply({ raw });
 }
 
 function fallbackHandler(options: Options, state: SessionState): Handler | undefined {

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { delimiter } from "node:path";
 import { sleep, withDeadline } from "../../calls/deadline.ts";
-import { requestOnce } from "../../calls/http-pools.ts";
+import { requestOnce } from "../../calls/server-http.ts";
 import { GymError } from "../../errors.ts";
 import type { StartMessage } from "./messages.ts";
 import { pythonEnvironment } from "./python-environment.ts";

@@ -1,5 +1,5 @@
 import type { FailureStage } from "../../calls/call-errors.ts";
-import { LONGEST_TIMER_MS } from "../../calls/deadline.ts";
+import { abortController, LONGEST_TIMER_MS } from "../../calls/deadline.ts";
 import type { StageListener } from "../../calls/server-client.ts";
 import type { CallTarget, RunningRollout } from "./collect-contract.ts";
 import type { QueuedRow } from "./fair-queue.ts";
@@ -16,7 +16,7 @@ export class StartedRollout implements RunningRollout {
   what: string | undefined;
   modelCalls = 0;
   readonly #limitMs: number | null;
-  readonly #controller = new AbortController();
+  readonly #controller = abortController();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(queued: QueuedRow, target: CallTarget, limitMs: number | null) {

@@ -1,15 +1,15 @@
-import { ConnectionPool } from "./connection-pool.ts";
 import { type Cookies, cookieHeader, parseSetCookies } from "./cookies.ts";
+import { HttpClient, type ResponseHeaders } from "./http-client.ts";
 
 /** Shorter than the servers' own keep-alive, so that a reused socket is never one they are closing. */
 const KEEP_ALIVE_MS = 15_000;
-const CONNECTIONS_PER_ORIGIN = 16_384;
+const CONNECTIONS_PER_ADDRESS = 16_384;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** What one answer may weigh. */
+/** Bytes of one response. */
 const MAX_RESPONSE_BYTES = 256 * 1024 * 1024;
 
-export interface HttpRequest {
-  method: "GET" | "POST";
+export interface ServerRequest {
+  method: string;
   path: string;
   /** With its question mark. */
   query?: string;
@@ -19,46 +19,37 @@ export interface HttpRequest {
   signal?: AbortSignal;
 }
 
-export interface HttpReply {
+export interface ServerResponse {
   status: number;
+  headers: ResponseHeaders;
   text: string;
   cookies: Cookies;
 }
 
-/** Connections to each address. */
-export class HttpPools {
-  readonly #pools = new Map<string, ConnectionPool>();
+/** HTTP requests to gym servers, on this machine or others; never through a proxy. */
+export class ServerHttp {
+  readonly #client = new HttpClient({
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    keepAliveMs: KEEP_ALIVE_MS,
+    maxConnections: CONNECTIONS_PER_ADDRESS,
+  });
 
-  async request(origin: string, request: HttpRequest): Promise<HttpReply> {
+  async request(origin: string, request: ServerRequest): Promise<ServerResponse> {
     const headers: Record<string, string> = { ...request.headers };
     if (request.body !== undefined) headers["content-type"] = "application/json";
     const cookie = request.cookies && cookieHeader(request.cookies);
     if (cookie) headers["cookie"] = cookie;
     const { method, body, signal } = request;
     const path = safePath(request.path) + (request.query ?? "");
-    const maxBytes = MAX_RESPONSE_BYTES;
-    const answer = await this.#pool(origin).request({ method, path, headers, body, signal, maxBytes });
-    const { status, text } = answer;
-    return { status, text, cookies: parseSetCookies(answer.headers["set-cookie"]) };
+    const answer = await this.#client.request(origin, {
+      ...{ method, path, headers, body, signal },
+      maxBytes: MAX_RESPONSE_BYTES,
+    });
+    return { ...answer, cookies: parseSetCookies(answer.headers["set-cookie"]) };
   }
 
   async close(): Promise<void> {
-    const pools = [...this.#pools.values()];
-    this.#pools.clear();
-    for (const pool of pools) pool.destroy();
-  }
-
-  #pool(origin: string): ConnectionPool {
-    let pool = this.#pools.get(origin);
-    if (!pool) {
-      pool = new ConnectionPool(origin, {
-        maxConnections: CONNECTIONS_PER_ORIGIN,
-        keepAliveMs: KEEP_ALIVE_MS,
-        connectTimeoutMs: CONNECT_TIMEOUT_MS,
-      });
-      this.#pools.set(origin, pool);
-    }
-    return pool;
+    await this.#client.close();
   }
 }
 
@@ -66,13 +57,13 @@ export class HttpPools {
 export async function requestOnce(
   url: string,
   options: { headers?: Readonly<Record<string, string>>; signal?: AbortSignal } = {},
-): Promise<HttpReply> {
-  const pools = new HttpPools();
+): Promise<ServerResponse> {
+  const http = new ServerHttp();
   try {
     const { origin, pathname, search } = new URL(url);
-    return await pools.request(origin, { method: "GET", path: pathname, query: search, ...options });
+    return await http.request(origin, { method: "GET", path: pathname, query: search, ...options });
   } finally {
-    await pools.close();
+    await http.close();
   }
 }
 

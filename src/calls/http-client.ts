@@ -1,0 +1,199 @@
+import { Agent, type Dispatcher, EnvHttpProxyAgent } from "undici";
+import { ConnectionError, connectionError } from "./connection-error.ts";
+import { decodeBody } from "./decode-body.ts";
+
+/** Response headers beyond this are refused. */
+const MAX_HEADER_BYTES = 64 * 1024;
+const FIRST_BUFFER_BYTES = 16 * 1024;
+
+export interface HttpRequest {
+  method: string;
+  /** With its query. */
+  path: string;
+  headers: Readonly<Record<string, string>>;
+  body?: string | undefined;
+  signal?: AbortSignal | undefined;
+  /** Bytes of the response body that are read, also after decompression. */
+  maxBytes: number;
+  /** Whether the request is sent again, once, when the connection is closed before a response. */
+  resendable?: boolean;
+}
+
+/** By lower-case name; a header that came more than once has all its values. */
+export type ResponseHeaders = Record<string, string | string[] | undefined>;
+
+export interface HttpAnswer {
+  status: number;
+  headers: ResponseHeaders;
+  text: string;
+}
+
+export interface HttpClientOptions {
+  connectTimeoutMs: number;
+  /** An idle connection is closed after this time. */
+  keepAliveMs: number;
+  /** Connections to one address; further requests wait for a free one. */
+  maxConnections: number;
+  /** Honour HTTP_PROXY, HTTPS_PROXY and NO_PROXY. Addresses of this machine are never proxied. */
+  proxy?: boolean;
+}
+
+/** Sends requests over pooled connections. Redirects are not followed, so that keys stay with their host. */
+export class HttpClient {
+  readonly #dispatcher: Dispatcher;
+
+  constructor({ connectTimeoutMs, keepAliveMs, maxConnections, proxy }: HttpClientOptions) {
+    const options: Agent.Options = {
+      connections: maxConnections,
+      keepAliveTimeout: keepAliveMs,
+      keepAliveMaxTimeout: keepAliveMs,
+      maxHeaderSize: MAX_HEADER_BYTES,
+      // Callers bring their own deadlines: a model may think for half an hour.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      connect: { timeout: connectTimeoutMs },
+    };
+    this.#dispatcher = proxy ? new EnvHttpProxyAgent({ ...options, noProxy: noProxy() }) : new Agent(options);
+  }
+
+  async request(origin: string, request: HttpRequest): Promise<HttpAnswer> {
+    try {
+      return await this.#send(origin, request);
+    } catch (error) {
+      if (!request.resendable || !(error instanceof ClosedBeforeAnswer)) throw error;
+      return await this.#send(origin, request);
+    }
+  }
+
+  /** Closes all connections; requests under way fail. */
+  async close(): Promise<void> {
+    await this.#dispatcher.destroy();
+  }
+
+  #send(origin: string, request: HttpRequest): Promise<HttpAnswer> {
+    return new Promise((resolve, reject) => {
+      request.signal?.throwIfAborted();
+      const { method, path, headers, body } = request;
+      this.#dispatcher.dispatch(
+        { origin, method, path, headers: { "accept-encoding": "identity", ...headers }, body: body ?? null },
+        new Exchange(request, resolve, reject),
+      );
+    });
+  }
+}
+
+/** There is no response: the server may have closed an idle connection just as it was used again. */
+class ClosedBeforeAnswer extends ConnectionError {}
+
+/** One request and its response. */
+class Exchange implements Dispatcher.DispatchHandler {
+  readonly #request: HttpRequest;
+  readonly #resolve: (answer: HttpAnswer) => void;
+  readonly #reject: (error: unknown) => void;
+  readonly #body: BodyBuffer;
+  #controller: Dispatcher.DispatchController | undefined;
+  #status = 0;
+  #headers: ResponseHeaders = {};
+
+  constructor(request: HttpRequest, resolve: (answer: HttpAnswer) => void, reject: (error: unknown) => void) {
+    this.#request = request;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#body = new BodyBuffer(request.maxBytes);
+    request.signal?.addEventListener("abort", this.#onAbort);
+  }
+
+  readonly #onAbort = (): void => this.#fail(this.#request.signal?.reason);
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#request.signal?.aborted) controller.abort(this.#request.signal.reason);
+  }
+
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
+    if (status < 200) return;
+    this.#status = status;
+    this.#headers = headers;
+    if (Number(headers["content-length"]) > this.#request.maxBytes) controller.abort(tooLarge());
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (!this.#body.append(chunk)) controller.abort(tooLarge());
+  }
+
+  onResponseEnd(): void {
+    this.#end();
+    const [status, headers] = [this.#status, this.#headers];
+    const encoding = headers["content-encoding"];
+    if (encoding === undefined || this.#body.length === 0) {
+      this.#resolve({ status, headers, text: this.#body.bytes.toString("utf8") });
+      return;
+    }
+    decodeBody(this.#body.bytes, String(encoding), this.#request.maxBytes).then(
+      (decoded) => this.#resolve({ status, headers, text: decoded.toString("utf8") }),
+      // The status of an error says enough.
+      (error: unknown) =>
+        status >= 400 ? this.#resolve({ status, headers, text: "" }) : this.#reject(error),
+    );
+  }
+
+  onResponseError(_controller: unknown, error: unknown): void {
+    const told = connectionError(error);
+    const nothingCame =
+      this.#status === 0 && told instanceof ConnectionError && told.code === "CONNECTION_CLOSED";
+    this.#fail(nothingCame ? new ClosedBeforeAnswer(told.code, told.message, { cause: error }) : told);
+  }
+
+  #fail(error: unknown): void {
+    this.#end();
+    this.#reject(error);
+    this.#controller?.abort(error as Error);
+  }
+
+  #end(): void {
+    this.#request.signal?.removeEventListener("abort", this.#onAbort);
+  }
+}
+
+/** Collects a body. One that comes in many small pieces is copied into a growing buffer, because an object for each piece weighs more than the body. */
+class BodyBuffer {
+  readonly #maxBytes: number;
+  #buffer: Buffer = Buffer.alloc(0);
+  length = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  get bytes(): Buffer {
+    return this.#buffer.subarray(0, this.length);
+  }
+
+  /** False when the body is too large. */
+  append(chunk: Buffer): boolean {
+    const length = this.length + chunk.length;
+    if (length > this.#maxBytes) return false;
+    if (this.length === 0) this.#buffer = chunk;
+    else {
+      if (length > this.#buffer.length || this.#buffer.length < FIRST_BUFFER_BYTES) this.#grow(length);
+      chunk.copy(this.#buffer, this.length);
+    }
+    this.length = length;
+    return true;
+  }
+
+  #grow(length: number): void {
+    const grown = Buffer.allocUnsafe(Math.max(FIRST_BUFFER_BYTES, 2 * length));
+    this.bytes.copy(grown);
+    this.#buffer = grown;
+  }
+}
+
+function tooLarge(): ConnectionError {
+  return new ConnectionError("RESPONSE_TOO_LARGE", "the answer is larger than allowed");
+}
+
+function noProxy(): string {
+  const given = process.env["no_proxy"] ?? process.env["NO_PROXY"] ?? "";
+  return given.trim() === "*" ? "*" : `${given},localhost,127.0.0.1,[::1]`;
+}
