@@ -1,5 +1,6 @@
 import { dirname } from "node:path";
 import type { ServerClient } from "../calls/server-client.ts";
+import { SAMPLE_DATA_KEY } from "../datasets/benchmarks/prepare-context.ts";
 import { CoverageCounter } from "../metrics/coverage.ts";
 import { type RunSummary, summarizeRun } from "../results/summarize.ts";
 import { Collection } from "../rollouts/collect/collect.ts";
@@ -12,7 +13,7 @@ import type {
 import { RunTotals } from "../rollouts/collect/run-totals.ts";
 import { turnBoundaryText } from "../rollouts/collect/turn-boundaries.ts";
 import { type ArtifactPaths, artifactPaths } from "../rollouts/files/artifact-paths.ts";
-import type { Row } from "../rollouts/files/jsonl-rows.ts";
+import { type Row, readRows } from "../rollouts/files/jsonl-rows.ts";
 import { type FsyncPolicy, JsonlWriter } from "../rollouts/files/jsonl-writer.ts";
 import { makeDirectory } from "../rollouts/files/make-directory.ts";
 import { refuseNonFile } from "../rollouts/files/output-place.ts";
@@ -23,6 +24,10 @@ import { earlierSpending } from "../rollouts/resume/earlier-spending.ts";
 import { type PreparedRun, prepareRun } from "../rollouts/resume/prepare-run.ts";
 import type { ResumePlan, ResumeSummary } from "../rollouts/resume/resume.ts";
 import type { RolloutCaptures } from "../rollouts/trajectory/captures.ts";
+
+const SAMPLE_NOTICE =
+  "warning: these rows are samples that come with the benchmark, not its dataset: the rewards say nothing about the benchmark. " +
+  "For the real rows: gym eval prepare --benchmark NAME +prepare_script_args.source=huggingface";
 
 /** What happens during an evaluation; the caller decides what to show. */
 export type EvaluationEvent =
@@ -164,6 +169,7 @@ export class PreparedEvaluation {
     const emit = options.onEvent ?? (() => {});
     const onNotice = (text: string) => emit({ type: "notice", text });
     await this.begin();
+    await this.#tellOfSamples(onNotice);
     const totals = this.#totals(run);
     const result = await collect(options, paths, this.#run.plan, totals, emit);
     emit({ type: "collected", result });
@@ -178,8 +184,17 @@ export class PreparedEvaluation {
       onNotice,
       ...(options.stop && { signal: options.stop }),
     });
+    await this.#tellOfSamples(onNotice);
     emit({ type: "summarized", summary });
     return { paths, result, summary };
+  }
+
+  /** Rewards on sample rows must not be taken for results on the benchmark they stand in for. */
+  async #tellOfSamples(onNotice: (text: string) => void): Promise<void> {
+    for await (const { row } of readRows(this.paths.materializedInputs)) {
+      if (row[SAMPLE_DATA_KEY] === true) onNotice(SAMPLE_NOTICE);
+      return;
+    }
   }
 
   /** A run that goes on with an earlier one has rows that were never counted: its files tell in the end. */

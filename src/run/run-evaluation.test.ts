@@ -71,6 +71,18 @@ it("evaluates an environment of the program in memory, with repeats and interval
   expect(readdirSync(directory)).toEqual([]);
 });
 
+it("says that rows are samples and not the dataset of a benchmark", async () => {
+  const told = async (input: object[]) => {
+    const run = runEvaluation(source, { input: input as typeof rows });
+    const notices: string[] = [];
+    for await (const event of run.events) if (event.type === "notice") notices.push(event.text);
+    await run.result;
+    return notices.filter((text) => text.includes("samples that come with the benchmark")).length;
+  };
+  expect(await told(rows.map((sample) => ({ ...sample, sample_data: true })))).toBe(2);
+  expect(await told(rows)).toBe(0);
+});
+
 it("writes files, which can be read, compared, exported and scored again", async () => {
   const output = path.join(directory, "a.jsonl");
   const other = path.join(directory, "b.jsonl");

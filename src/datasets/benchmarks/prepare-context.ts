@@ -55,9 +55,13 @@ export interface PrepareContextOptions {
   readonly beforeFinish?: () => void;
 }
 
+/** Marks rows that come with a benchmark and are not of the dataset it is named after. */
+export const SAMPLE_DATA_KEY = "sample_data";
+
 export function createPrepareContext(options: PrepareContextOptions): PrepareContext {
   const { script, outputPath, roots, env, python, signal, log, beforeFinish } = options;
   const directory = path.dirname(script);
+  let isSample = false;
   return {
     directory,
     outputPath,
@@ -66,10 +70,17 @@ export function createPrepareContext(options: PrepareContextOptions): PrepareCon
     roots,
     python,
     log,
-    sourceFile: (source, sources) => sourceFile(source, sources, options),
+    sourceFile: (source, sources) => {
+      isSample = source === undefined || source === null;
+      return sourceFile(source, sources, options);
+    },
     readRows: (file) => readRows(file, signal),
-    writeRows: (rows) => writeRows(rows, outputPath, signal, beforeFinish),
+    writeRows: (rows) => writeRows(isSample ? marked(rows) : rows, outputPath, signal, beforeFinish),
   };
+}
+
+async function* marked(rows: AsyncIterable<object> | Iterable<object>): AsyncGenerator<object> {
+  for await (const row of rows) yield { ...row, [SAMPLE_DATA_KEY]: true };
 }
 
 async function sourceFile(
