@@ -20,6 +20,17 @@ export const evalCompare = defineCommand({
       help: "mean reward from which a task passes (default 0.5)",
     },
     show: { kind: "value", key: "show", metavar: "N", help: "flipped tasks to list (default 20)" },
+    "fail-on-regression": {
+      kind: "switch",
+      key: "fail_on_regression",
+      help: "exit with 3 when B is significantly worse than A",
+    },
+    "max-drop": {
+      kind: "value",
+      key: "max_drop",
+      metavar: "X",
+      help: "exit with 3 when the mean reward drops by more than X",
+    },
     ...jsonFlag,
   },
   positionals: {
@@ -30,6 +41,7 @@ export const evalCompare = defineCommand({
   examples: [
     "gym eval compare results/base.jsonl results/tuned.jsonl",
     "gym eval compare a.jsonl b.jsonl --json",
+    "gym eval compare main.jsonl branch.jsonl --fail-on-regression",
   ],
   resolve: { noModel: true, offline: true },
   run: async (context) => {

@@ -106,6 +106,18 @@ export const evalRun = defineCommand({
       key: "disable_aggregation",
       help: "collect only, compute no metrics",
     },
+    "fail-under": {
+      kind: "value",
+      key: "fail_under",
+      metavar: "REWARD",
+      help: "exit with 3 when the mean reward of an agent is lower",
+    },
+    "min-coverage": {
+      kind: "value",
+      key: "min_coverage",
+      metavar: "SHARE",
+      help: "exit with 3 when a smaller share of the rollouts was scored (0 to 1)",
+    },
     ...healthFlags,
     queue: {
       ...queueFlag.queue,

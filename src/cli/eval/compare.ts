@@ -9,6 +9,7 @@ import { renderTable } from "../render/table.ts";
 import { compareKeys } from "./keys.ts";
 import { estimateText } from "./report.ts";
 import { shownPath } from "./rollout-file.ts";
+import { THRESHOLD_MISSED } from "./thresholds.ts";
 
 const SIGNIFICANT = 0.05;
 const MAX_PROMPT = 60;
@@ -27,7 +28,23 @@ export async function compareTwoRuns(
   });
   if (json) out(JSON.stringify(comparison));
   else print(comparison, context, keys.show);
-  return 0;
+  const problem = regression(comparison, keys);
+  if (problem === undefined) return 0;
+  context.err(problem);
+  return THRESHOLD_MISSED;
+}
+
+/** Why the second run is not good enough, where it is not. */
+function regression(
+  { difference, permutation }: FilesComparison,
+  { fail_on_regression, max_drop }: { fail_on_regression: boolean; max_drop?: number | undefined },
+): string | undefined {
+  const drop = -difference.value;
+  if (max_drop !== undefined && !(drop <= max_drop))
+    return `The mean reward drops by ${drop.toFixed(4)}, more than --max-drop ${max_drop}.`;
+  if (fail_on_regression && drop > 0 && permutation.p < SIGNIFICANT)
+    return `The mean reward drops by ${drop.toFixed(4)}, which is significant (p = ${pText(permutation.p)}).`;
+  return undefined;
 }
 
 function print(comparison: FilesComparison, context: CommandContext, shown: number): void {

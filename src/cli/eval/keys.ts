@@ -42,6 +42,12 @@ export const collectionKeys = {
     default: true,
     help: "check rows against the schema and tools of their environment before the first model call",
   },
+  fail_under: { type: "float", help: "exit with 3 when the mean reward of an agent is lower" },
+  min_coverage: {
+    type: "float",
+    minimum: 0,
+    help: "exit with 3 when a smaller share of the rollouts was scored",
+  },
   rollout_timeout_seconds: { type: "float", default: 7200, help: "time limit of one rollout; null lifts it" },
   run_timeout_seconds: { type: "float", help: "time limit of the whole collection" },
   fsync: {
@@ -172,6 +178,12 @@ export const compareKeys = {
   },
   pass_threshold: { type: "float", default: 0.5, help: "mean reward from which a task passes" },
   show: { type: "int", minimum: 0, default: 20, help: "flipped tasks to list" },
+  fail_on_regression: {
+    type: "bool",
+    default: false,
+    help: "exit with 3 when B is significantly worse than A",
+  },
+  max_drop: { type: "float", minimum: 0, help: "exit with 3 when the mean reward drops by more" },
 } as const satisfies KeyTable;
 
 /** Keys of `eval reverify`. */

@@ -20,6 +20,7 @@ import { dropEmptyDirectory, newOutput } from "./new-output.ts";
 import { exitCodeOf, printReport } from "./report.ts";
 import { createRunView, followRun, type RunView } from "./run-view.ts";
 import { checkSampling } from "./sampling-check.ts";
+import { checkThresholds, missedThresholds, THRESHOLD_MISSED } from "./thresholds.ts";
 
 /** Runs `gym eval run`, with its own servers or with those that run already. */
 export async function evalRun(context: CommandContext): Promise<number> {
@@ -169,7 +170,11 @@ async function evaluate(
   const upload = uploadsRollouts(config, keys.upload_rollouts, (text) => view.notice(text));
   const { summary, paths } = evaluation;
   await exporting?.finish({ summary, rollouts: upload ? paths : undefined });
-  return exitCodeOf(evaluation, context);
+  const exitCode = exitCodeOf(evaluation, context);
+  if (exitCode !== 0) return exitCode;
+  const missed = missedThresholds(summary, keys);
+  for (const sentence of missed) context.err(sentence);
+  return missed.length > 0 ? THRESHOLD_MISSED : 0;
 }
 
 /** Refuses what no row can change before any row is read. */
@@ -190,6 +195,7 @@ function checkKeys(keys: Keys): void {
       : error;
   }
   checkSampling(params);
+  checkThresholds(keys);
   ignoredChecks(keys);
 }
 
