@@ -1,4 +1,4 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --
 import module from "node:module";
 
 module.enableCompileCache?.();

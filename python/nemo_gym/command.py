@@ -29,7 +29,8 @@ def gym_command() -> list[str]:
     for root in _checkouts():
         script = root / "bin" / "gym.js"
         if script.is_file():
-            return [_node(), str(script)]
+            # Without `--`, Node 20 takes `--env-file` for its own flag.
+            return [_node(), "--", str(script)]
     raise GymNotFoundError(
         "The gym command was not found. Set NEMO_GYM_COMMAND (for example 'node /path/to/checkout/bin/gym.js'), "
         "put `gym` on PATH (npm install -g nemo-gym), or install this package from a checkout (pip install ./python)."

@@ -53,7 +53,7 @@ class CommandTests(unittest.TestCase):
     def test_the_checkout(self) -> None:
         node = executable(self.folder / "node", "#!/bin/sh\n")
         self.environment(PATH=str(self.folder))
-        self.assertEqual(gym_command(), [str(node), str(CHECKOUT / "bin" / "gym.js")])
+        self.assertEqual(gym_command(), [str(node), "--", str(CHECKOUT / "bin" / "gym.js")])
 
     def test_what_to_do_when_there_is_none(self) -> None:
         self.environment(PATH=str(self.folder))

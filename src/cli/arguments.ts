@@ -25,7 +25,7 @@ export interface ArgumentTables {
 export const commonFlags = {
   help: { kind: "switch", short: "h", help: "show this help message and exit" },
   verbose: { kind: "switch", short: "v", help: "log at debug level, here and in the servers" },
-  "env-yaml": {
+  "env-file": {
     kind: "text",
     metavar: "PATH|none",
     completes: "file",
@@ -114,7 +114,7 @@ class ArgumentParser {
       words: [...this.overrides, ...this.plain],
       help,
       verbose: this.given.has("verbose"),
-      envFile: this.given.get("env-yaml")?.[0],
+      envFile: this.given.get("env-file")?.[0],
     };
   }
 

@@ -129,7 +129,7 @@ export interface CommandContext<
   /** All overrides: those made from flags, then the user's own, `config_paths` joined. */
   readonly overrides: readonly Override[];
   readonly verbose: boolean;
-  /** What `--env-yaml` says about env.yaml, for who resolves a config of its own. */
+  /** What `--env-file` says about env.yaml, for who resolves a config of its own. */
   readonly envFile: { readonly skipEnvYaml?: true; readonly envYamlPath?: string };
   /** Whether `--json` or `+json=true` was given. */
   readonly json: boolean;

@@ -74,7 +74,7 @@ async function createContext(
   };
 }
 
-/** What `--env-yaml` says about env.yaml. */
+/** What `--env-file` says about env.yaml. */
 function envFileChoice(given: string | undefined): { skipEnvYaml?: true; envYamlPath?: string } {
   if (given === undefined) return {};
   return given === "none" ? { skipEnvYaml: true } : { envYamlPath: given };
