@@ -16,6 +16,7 @@ describe.each([
   "docs/guide/agents.md",
   "docs/guide/bring-your-own-agent.md",
   "docs/guide/serving-an-agent.md",
+  "docs/guide/multi-agent.md",
   "docs/guide/judges.md",
   "docs/guide/sandbox.md",
   "docs/guide/typescript-api.md",

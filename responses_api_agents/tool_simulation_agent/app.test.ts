@@ -1,0 +1,51 @@
+import { createTestServer, functionCallItem } from "nemo-gym/testing";
+import { expect, it } from "vitest";
+import definition from "./app.ts";
+
+const config = {
+  resources_server: { type: "resources_servers", name: "tools" },
+  model_server: { type: "responses_api_models", name: "model" },
+};
+const response = {
+  id: "resp_1",
+  created_at: 1,
+  model: "m",
+  object: "response",
+  output: [functionCallItem("find", { q: 1 })],
+  parallel_tool_calls: true,
+  tool_choice: "auto",
+  tools: [],
+};
+
+async function run(extra: object = {}) {
+  const paths: string[] = [];
+  const server = await createTestServer(definition, {
+    config: { ...config, ...extra },
+    servers: {
+      model: (path) => {
+        paths.push(path);
+        return response;
+      },
+      tools: (path, body) => {
+        paths.push(path);
+        return { ...(body as object), reward: 0.5 };
+      },
+    },
+  });
+  const { body } = await server.post("/run", { responses_create_params: { input: "Find it." }, id: 7 });
+  await server.close();
+  return { body, paths };
+}
+
+it("asks once and verifies, without a session and without running tools", async () => {
+  const { body, paths } = await run();
+  expect(paths).toEqual(["/v1/responses", "/verify"]);
+  expect(body).toMatchObject({ id: 7, reward: 0.5 });
+  expect(body.response.output).toMatchObject([{ type: "function_call", name: "find" }]);
+});
+
+it("skips verification when told to", async () => {
+  const { body, paths } = await run({ skip_verification: true, skip_verification_reward: 0.25 });
+  expect(paths).toEqual(["/v1/responses"]);
+  expect(body).toMatchObject({ id: 7, reward: 0.25, verification_skipped: true });
+});

@@ -1,0 +1,81 @@
+import { allAssistantText, callModel, type RolloutScope, type ServerContext } from "nemo-gym";
+import {
+  accumulateUsage,
+  type ResponseCreateParams,
+  type ResponseInputItem,
+  type ResponseOutputItem,
+  type Usage,
+} from "nemo-gym/openai";
+
+/** What the user's side of a conversation needs. */
+export interface SimulatedUserOptions {
+  modelServer: string;
+  /** Who the user is and what they want. */
+  instructions: string;
+  stopWords: readonly string[];
+  params: Record<string, unknown>;
+  server: ServerContext<unknown>;
+  rollout: RolloutScope;
+  signal: AbortSignal;
+  timeoutMs: number | null;
+}
+
+type Item = ResponseInputItem | ResponseOutputItem;
+
+/** A model that plays the user. It sees what a user would see: the messages, not the tools. */
+export class SimulatedUser {
+  usage: Usage | null = null;
+  calls = 0;
+  readonly #options: SimulatedUserOptions;
+
+  constructor(options: SimulatedUserOptions) {
+    this.#options = options;
+  }
+
+  /** What the user says next; `isOver` when they are done. */
+  async reply(conversation: readonly Item[]): Promise<{ text: string; isOver: boolean }> {
+    const { modelServer, instructions, stopWords, params, server, rollout, signal, timeoutMs } =
+      this.#options;
+    const { response } = await callModel(server.client, {
+      modelServer,
+      params: {
+        ...params,
+        input: [{ role: "system", content: instructions, type: "message" }, ...mirrored(conversation)],
+      } as ResponseCreateParams,
+      // The user's tokens are nobody's training data.
+      rollout: { ...rollout, modelPrefix: rollout.prefix },
+      signal,
+      timeoutMs,
+    });
+    this.calls++;
+    this.usage = accumulateUsage(this.usage, response.usage);
+    const said = allAssistantText(response);
+    const ending = stopWords.find((word) => said.includes(word));
+    const text = ending === undefined ? said : said.slice(0, said.indexOf(ending));
+    return { text: text.trim(), isOver: ending !== undefined };
+  }
+}
+
+/** The conversation from the user's side: the assistant's messages are what the user hears, their own are what they said. */
+function mirrored(conversation: readonly Item[]): ResponseInputItem[] {
+  const mirror: ResponseInputItem[] = [];
+  for (const item of conversation) {
+    if (!("role" in item) || !("content" in item)) continue;
+    if (item.role !== "user" && item.role !== "assistant") continue;
+    const content = textOf(item.content);
+    if (content === "") continue;
+    mirror.push({ role: item.role === "user" ? "assistant" : "user", content, type: "message" });
+  }
+  // A model answers a user: somebody has to speak first.
+  if (mirror[0]?.type !== "message" || !("role" in mirror[0]) || mirror[0].role !== "user")
+    mirror.unshift({ role: "user", content: "Hello, how can I help you?", type: "message" });
+  return mirror;
+}
+
+function textOf(content: unknown): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content
+    .map((part: { text?: unknown }) => (typeof part.text === "string" ? part.text : ""))
+    .join("\n");
+}
