@@ -60,6 +60,7 @@ export {
 export { type StandardRunArgs, standardRun } from "./definitions/standard-run.ts";
 export { stripThinking, stripThinkPairs } from "./definitions/think-text.ts";
 export { runToolCall, type ToolRun } from "./definitions/tool-calls.ts";
+export { type ToolLoopArgs, type ToolLoopHooks, toolLoop } from "./definitions/tool-loop.ts";
 export { toolOutput } from "./definitions/tool-output.ts";
 export { type TruncationPolicy, truncateText } from "./definitions/truncate-text.ts";
 export { errorMessage, GymError } from "./errors.ts";

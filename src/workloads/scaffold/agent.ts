@@ -31,44 +31,20 @@ function config(name: string): string {
 }
 
 function app(name: string): string {
-  return `import { callModel, defineAgent, inputItems, loopAgentConfig, runToolCall } from "nemo-gym";
-import { accumulateUsage, type Response, type ResponseOutputItem, type Usage } from "nemo-gym/openai";
-
-/** Model calls of one rollout when the config does not say. */
-const DEFAULT_MAX_STEPS = 8;
+  return `import { defineAgent, loopAgentConfig, toolLoop } from "nemo-gym";
 
 export default defineAgent({
   name: "${pascalCase(name)}",
   config: loopAgentConfig,
-  async responses({ params, cookies, config, server, rollout, signal }) {
-    const { client } = server;
-    const tools = { client, resourcesServer: config.resources_server.name, rollout, signal };
-    const input = inputItems(params);
-    const produced: ResponseOutputItem[] = [];
-    const steps = config.max_steps ?? DEFAULT_MAX_STEPS;
-    let session = cookies;
-    let usage: Usage | null = null;
-    let last: Response;
-    for (let step = 1; ; step++) {
-      const modelServer = config.model_server.name;
-      const turn = await callModel(client, {
-        modelServer,
-        params: { ...params, input: [...input, ...produced] },
-        rollout,
-        signal,
-      });
-      last = turn.response;
-      usage = accumulateUsage(usage, last.usage);
-      produced.push(...last.output);
-      const calls = last.output.filter((item) => item.type === "function_call");
-      if (calls.length === 0 || last.incomplete_details || step >= steps) break;
-      for (const call of calls) {
-        const done = await runToolCall(call, session, tools);
-        session = done.cookies;
-        produced.push(done.output);
-      }
-    }
-    return { response: { ...last, output: produced, usage }, cookies: session };
+  responses(args) {
+    return toolLoop(args, {
+      /** What the model is asked: shorten or rewrite the conversation here. */
+      question: (conversation) => conversation,
+      /** A tool call: refuse it, change it or answer it yourself here. */
+      runCall: (_call, byServer) => byServer(),
+      /** The model has answered: return further messages to go on with the conversation. */
+      answered: () => undefined,
+    });
   },
 });
 `;
@@ -76,16 +52,14 @@ export default defineAgent({
 
 /** The same with the whole episode in its hands. */
 function withRun(text: string): string {
-  return text
-    .replace("loopAgentConfig, runToolCall }", "loopAgentConfig, runToolCall, standardRun }")
-    .replace(
-      "  async responses({",
-      `  /** The whole episode: hand it to a framework here, and what the framework did to the verifier. */
-  async run(args) {
+  return text.replace("loopAgentConfig, toolLoop }", "loopAgentConfig, standardRun, toolLoop }").replace(
+    "  responses(args) {",
+    `  /** The whole episode: hand it to a framework here, and what the framework did to the verifier. */
+  run(args) {
     return standardRun(args);
   },
-  async responses({`,
-    );
+  responses(args) {`,
+  );
 }
 
 const APP_TEST = `import { createTestServer, functionCallItem, messageItem, verifyBody } from "nemo-gym/testing";

@@ -1,0 +1,147 @@
+import { type Cookies, mergeCookies } from "../calls/cookies.ts";
+import type { ServerContext } from "../calls/server-context.ts";
+import { isObserved } from "../capture/settings.ts";
+import { TrajectoryRecorder } from "../capture/trajectory-recorder.ts";
+import { accumulateUsage } from "../wire/convert/accumulate-usage.ts";
+import type {
+  FunctionCall,
+  FunctionCallOutput,
+  Response,
+  ResponseCreateParams,
+  ResponseInputItem,
+  ResponseOutputItem,
+  Usage,
+} from "../wire/schemas/responses.ts";
+import { callLimits } from "./call-limits.ts";
+import { callModel, inputItems } from "./call-model.ts";
+import type { AgentReply, RolloutScope } from "./define-agent.ts";
+import type { MaybePromise } from "./definitions.ts";
+import { EmptyTurns } from "./empty-turns.ts";
+import { runToolCall, type ToolRun } from "./tool-calls.ts";
+
+/** What the loop needs of the arguments of `responses`; `config` is `loopAgentConfig` or an extension of it. */
+export interface ToolLoopArgs {
+  params: ResponseCreateParams;
+  cookies: Cookies;
+  config: {
+    model_server: { name: string };
+    resources_server: { name: string };
+    max_steps?: number | null | undefined;
+    max_empty_turns?: number | null | undefined;
+  };
+  server: ServerContext<unknown>;
+  rollout: RolloutScope;
+  signal: AbortSignal;
+}
+
+/** Where an agent of one's own differs from the standard loop. */
+export interface ToolLoopHooks {
+  /** The input of a model call. Default: the whole conversation. */
+  question?(conversation: readonly ResponseInputItem[], step: number): readonly ResponseInputItem[];
+  /** Answers a tool call. Default: `byServer`, which runs the tool on the resources server. */
+  runCall?(call: FunctionCall, byServer: () => Promise<FunctionCallOutput>): Promise<FunctionCallOutput>;
+  /** Called when the model has answered. Items it returns continue the conversation. Default: the answer ends it. */
+  answered?(response: Response, step: number): MaybePromise<readonly ResponseInputItem[] | undefined>;
+}
+
+/**
+ * The loop of an agent: ask the model, run its tool calls in order, until it answers. Keeps the cookies of both servers, obeys the
+ * time limits, `max_steps` and `max_empty_turns`, and records the trajectory.
+ *
+ * @example
+ * export default defineAgent({ config: loopAgentConfig, responses: (args) => toolLoop(args) });
+ */
+export async function toolLoop(args: ToolLoopArgs, hooks: ToolLoopHooks = {}): Promise<AgentReply> {
+  const { params, config, server, rollout, signal } = args;
+  const { client, globalConfig } = server;
+  const limits = callLimits(globalConfig);
+  const modelServer = config.model_server.name;
+  // Only a rollout that has an id can be told from others in a trajectory.
+  const recorder = isObserved(globalConfig) && rollout.prefix !== "" ? new TrajectoryRecorder() : undefined;
+  const tools = new SessionTools(args.cookies, {
+    client,
+    resourcesServer: config.resources_server.name,
+    rollout,
+    signal,
+    timeoutMs: limits.toolCallMs,
+    recorder,
+  });
+  const emptyTurns = new EmptyTurns(config.max_empty_turns);
+  const input = inputItems(params);
+  const produced: ResponseOutputItem[] = [];
+  let usage: Usage | null = null;
+  let modelCookies: Cookies | undefined;
+  let last: Response;
+  let status: "completed" | "incomplete" = "incomplete";
+  let gaveUp = false;
+  for (let step = 1; ; step++) {
+    const startedAt = Date.now();
+    const conversation = [...input, ...produced];
+    const question = [...(hooks.question?.(conversation, step) ?? conversation)];
+    const turn = await callModel(client, {
+      modelServer,
+      params: { ...params, input: question },
+      rollout,
+      signal,
+      timeoutMs: limits.modelCallMs,
+      // Replaying the model server's cookie keeps a conversation on one replica.
+      ...(modelCookies && { cookies: modelCookies }),
+    });
+    last = turn.response;
+    modelCookies = turn.cookies;
+    const { output } = last;
+    produced.push(...output);
+    usage = accumulateUsage(usage, last.usage);
+    recorder?.modelTurn({ startedAt, question, output, responseId: last.id, modelServer });
+    // A truncated turn may hold half a call: nothing of it is run.
+    if (last.incomplete_details) break;
+    const calls = output.filter((item) => item.type === "function_call");
+    if (isAnswer(output, calls.length)) {
+      const further = await hooks.answered?.(last, step);
+      if (further === undefined || further.length === 0) {
+        status = "completed";
+        break;
+      }
+      produced.push(...(further as readonly ResponseOutputItem[]));
+    }
+    gaveUp = emptyTurns.isOver(output);
+    if (gaveUp) {
+      server.log.warn(emptyTurns.note);
+      break;
+    }
+    for (const call of calls) {
+      const byServer = () => tools.run(call);
+      produced.push(await (hooks.runCall ? hooks.runCall(call, byServer) : byServer()));
+    }
+    if (config.max_steps && step >= config.max_steps) break;
+  }
+  let response: Response & Record<string, unknown> = { ...last, output: produced, usage };
+  if (gaveUp) response = emptyTurns.ended(response);
+  if (recorder) response["_ng_trajectory"] = recorder.finish(response, input, status);
+  return { response, cookies: mergeCookies(tools.cookies, modelCookies ?? {}) };
+}
+
+/** The tools of one session: every call carries the cookies that the calls before it left. */
+class SessionTools {
+  cookies: Cookies;
+  readonly #run: ToolRun;
+
+  constructor(cookies: Cookies, run: ToolRun) {
+    this.cookies = cookies;
+    this.#run = run;
+  }
+
+  async run(call: FunctionCall): Promise<FunctionCallOutput> {
+    const done = await runToolCall(call, this.cookies, this.#run);
+    this.cookies = done.cookies;
+    return done.output;
+  }
+}
+
+/** A turn is an answer when it says something and calls nothing; one that only reasoned goes round again. */
+export function isAnswer(output: readonly ResponseOutputItem[], calls: number): boolean {
+  return (
+    calls === 0 &&
+    output.some((item) => item.type === "message" && (item.role ?? "assistant") === "assistant")
+  );
+}
