@@ -1,5 +1,5 @@
-import { defineResourcesServer, HttpError, perServer, type ServerContext } from "nemo-gym";
-import { type CodeRunner, codeRunnerConfig, createCodeRunner, runPythonTests } from "nemo-gym/code-runner";
+import { defineResourcesServer, HttpError } from "nemo-gym";
+import { codeRunnerConfig, createCodeRunner, runPythonTests } from "nemo-gym/code-runner";
 import { outputText } from "nemo-gym/openai";
 import { strip } from "nemo-gym/python";
 import { z } from "zod";
@@ -32,8 +32,6 @@ function readTests(value: unknown): z.output<typeof UnitTests> {
   throw new HttpError(422, `verifier_metadata.unit_tests does not fit: ${where.join("; ")}`);
 }
 
-const runnerOf = perServer((server: ServerContext): CodeRunner => createCodeRunner(server));
-
 /** Programming tasks in Python: the last code block of the answer must pass all unit tests. */
 export default defineResourcesServer({
   config: Config,
@@ -41,8 +39,9 @@ export default defineResourcesServer({
   seed: z.looseObject({ verifier_metadata: z.looseObject({ unit_tests: UnitTests }) }),
   echo: [],
   reverifyMode: "stateless",
-  stop: (server) => runnerOf(server).close(),
-  async verify({ config, row, response, server, sessionId, signal }) {
+  start: (server) => createCodeRunner(server),
+  stop: (_server, runner) => runner.close(),
+  async verify({ config, row, response, state: runner, sessionId, signal }) {
     const text = outputText(response);
     const nothing = {
       reward: 0,
@@ -61,7 +60,7 @@ export default defineResourcesServer({
     if (code === "") return { ...nothing, extracted_model_output: text };
     const started = performance.now();
     const { results, metadata } = await runPythonTests(
-      runnerOf(server),
+      runner,
       { code, tests, timeoutSeconds: config.unit_test_timeout_secs },
       { key: sessionId, signal },
     );

@@ -3,13 +3,9 @@ import {
   defineResourcesServer,
   firstLabel,
   type JsonObject,
-  type Judge,
   lastPartOfLastMessage,
   lastUserText,
   loadPromptText,
-  type PromptTemplate,
-  perServer,
-  type ServerContext,
 } from "nemo-gym";
 import { lastAssistantText } from "nemo-gym/openai";
 import { codePointLength } from "nemo-gym/python";
@@ -17,18 +13,7 @@ import { Config } from "./config.ts";
 import { extractAnswer } from "./extract.ts";
 import { expectedAnswer, Row, rowPattern, Task } from "./row.ts";
 
-interface State {
-  judge: Judge;
-  prompt: PromptTemplate;
-}
-
 const PROMPT_FIELDS = ["question", "expected_answer", "generated_answer"];
-
-const stateOf = perServer(async (server: ServerContext<Config>): Promise<State> => {
-  const { config } = server;
-  const prompt = await loadPromptText(server, config.judge_prompt_template_fpath, PROMPT_FIELDS);
-  return { judge: createJudge(server, config, { systemMessage: config.judge_system_message }), prompt };
-});
 
 interface Evaluation extends JsonObject {
   responses_create_params: JsonObject;
@@ -43,15 +28,16 @@ export default defineResourcesServer({
   seed: Task,
   echo: [],
   async start(server) {
-    if (server.config.judge_prompt_template) {
+    const { config } = server;
+    if (config.judge_prompt_template) {
       server.log.warn(
         "judge_prompt_template is ignored; put the text into a file named by judge_prompt_template_fpath.",
       );
     }
-    await stateOf(server);
+    const prompt = await loadPromptText(server, config.judge_prompt_template_fpath, PROMPT_FIELDS);
+    return { judge: createJudge(server, config, { systemMessage: config.judge_system_message }), prompt };
   },
-  async verify({ config, server, signal, row, response, params }) {
-    const { judge, prompt } = await stateOf(server);
+  async verify({ config, state: { judge, prompt }, signal, row, response, params }) {
     const expected = expectedAnswer(row);
     const input = Array.isArray(params.input) ? params.input : [];
     const question = extractAnswer(lastUserText(input), config.question_extract_regex);

@@ -5,9 +5,7 @@ import {
   judgeConfig,
   lastTextMessage,
   loadPromptYaml,
-  perServer,
   requireJudgeText,
-  type ServerContext,
 } from "nemo-gym";
 import { laxBool } from "nemo-gym/openai";
 import { z } from "zod";
@@ -23,14 +21,6 @@ const Config = z.object({
   use_chat_completions_for_judge: laxBool().default(false),
 });
 type Config = z.output<typeof Config>;
-
-const stateOf = perServer(async (server: ServerContext<Config>) => {
-  const { config } = server;
-  const prompt = await loadPromptYaml(server, config.judge_prompt_path, promptFields);
-  const chat = config.use_chat_completions_for_judge;
-  const judge = createJudge(server, config, chat ? { api: "chat", params: chatParams(config) } : {});
-  return { judge, prompt: prompt.user };
-});
 
 function chatParams({ judge_responses_create_params: params }: Config): JsonObject {
   return {
@@ -60,10 +50,13 @@ export default defineResourcesServer({
   seed: z.looseObject({ question: z.string(), expected_answer: z.string() }),
   metrics: simpleqaMetrics,
   async start(server) {
-    await stateOf(server);
+    const { config } = server;
+    const prompt = await loadPromptYaml(server, config.judge_prompt_path, promptFields);
+    const chat = config.use_chat_completions_for_judge;
+    const judge = createJudge(server, config, chat ? { api: "chat", params: chatParams(config) } : {});
+    return { judge, prompt: prompt.user };
   },
-  async verify({ row, response, server, signal }) {
-    const { judge, prompt } = await stateOf(server);
+  async verify({ row, response, state: { judge, prompt }, signal }) {
     const generation = lastTextMessage(response);
     const expected = row.expected_answer ?? "";
     const text = prompt.render({

@@ -10,29 +10,36 @@ import type { JsonObject } from "../python/json/json-object.ts";
 import type { Response, ResponseCreateParams } from "../wire/schemas/responses.ts";
 import type { HandlerScope, Infer, MaybePromise } from "./definitions.ts";
 
-export interface SessionScope<Config, Session> extends HandlerScope<Config> {
+/** What handlers get, and what `start` returned. */
+interface StatefulScope<Config, State> extends HandlerScope<Config> {
+  /** What `start` returned. Absent in a verifier that runs in the pool. */
+  state: State;
+}
+
+export interface SessionScope<Config, Session, State = undefined> extends StatefulScope<Config, State> {
   session: Session;
   sessionId: string;
 }
 
-export interface ToolDefinition<Input, Config, Session> {
+export interface ToolDefinition<Input, Config, Session, State = undefined> {
   description?: string;
   /** Schema of the arguments; absent: any JSON object. Also the schema shown to MCP clients. */
   input?: z.ZodType<Input>;
   /** `false` keeps the route off MCP. */
   expose?: boolean;
   /** Takes the arguments, gives any JSON value; text is sent as a JSON string. */
-  run(args: SessionScope<Config, Session> & { input: Input }): unknown;
+  run(args: SessionScope<Config, Session, State> & { input: Input }): unknown;
 }
 
 /** Answers every `POST /<name>` that no tool is declared for. */
-export interface FallbackTool<Config, Session> {
-  run(args: SessionScope<Config, Session> & { name: string; input: unknown }): unknown;
+export interface FallbackTool<Config, Session, State = undefined> {
+  run(args: SessionScope<Config, Session, State> & { name: string; input: unknown }): unknown;
   /** The tools behind it, for MCP clients. */
   list?(config: Config): { name: string; description?: string; inputSchema: JsonObject }[];
 }
 
-export interface VerifyArgs<Config, Row, Session> extends SessionScope<Config, Session> {
+export interface VerifyArgs<Config, Row, Session, State = undefined>
+  extends SessionScope<Config, Session, State> {
   /** The row, parsed by the `row` schema. */
   row: Row;
   response: Response;
@@ -59,6 +66,7 @@ export interface ResourcesServerOptions<
   RowSchema extends z.ZodType,
   Session,
   Tools extends object,
+  State,
 > {
   /** Class-like name used in the session cookie; default: made from the folder name. */
   name?: string;
@@ -71,9 +79,14 @@ export interface ResourcesServerOptions<
   seed?: SeedSchema;
   /** Schema of the row fields `verify` reads. A plain `z.object` drops other fields from the result, `z.looseObject` keeps them. */
   row?: RowSchema;
+  /**
+   * Runs once before the server accepts requests. What it returns is the `state` of the handlers (loaded data, a judge); write it in
+   * front of those that use it, so that its type is known there.
+   */
+  start?(server: ServerContext<Infer<ConfigSchema>>): MaybePromise<State>;
   /** Makes the state of one rollout from its row. */
   session?(
-    args: HandlerScope<Infer<ConfigSchema>> & {
+    args: StatefulScope<Infer<ConfigSchema>, NoInfer<State>> & {
       row: z.ZodType extends SeedSchema ? Infer<RowSchema> : Infer<SeedSchema>;
       sessionId: string;
     },
@@ -81,31 +94,33 @@ export interface ResourcesServerOptions<
   /** `keep`: seeding a session again leaves its state as it is; default: it starts anew. */
   reseed?: "replace" | "keep";
   /** State for calls that were never seeded; without it such tool calls are refused with 409. */
-  unseeded?(args: HandlerScope<Infer<ConfigSchema>> & { sessionId: string }): MaybePromise<Session>;
+  unseeded?(
+    args: StatefulScope<Infer<ConfigSchema>, NoInfer<State>> & { sessionId: string },
+  ): MaybePromise<Session>;
   /** Runs once when a session ends: expired, evicted or the server stops. */
   closeSession?(args: { session: NoInfer<Session>; sessionId: string }): MaybePromise<void>;
   /** Extra fields of the `/seed_session` reply. */
   seedReply?(
-    args: SessionScope<Infer<ConfigSchema>, NoInfer<Session>> & { body: JsonObject },
+    args: SessionScope<Infer<ConfigSchema>, NoInfer<Session>, NoInfer<State>> & { body: JsonObject },
   ): MaybePromise<JsonObject>;
-  tools?: { [Name in keyof Tools]: ToolDefinition<Tools[Name], Infer<ConfigSchema>, NoInfer<Session>> };
-  fallbackTool?: FallbackTool<Infer<ConfigSchema>, NoInfer<Session>>;
+  tools?: {
+    [Name in keyof Tools]: ToolDefinition<Tools[Name], Infer<ConfigSchema>, NoInfer<Session>, NoInfer<State>>;
+  };
+  fallbackTool?: FallbackTool<Infer<ConfigSchema>, NoInfer<Session>, NoInfer<State>>;
   /** Scores the rollout. A malformed model answer is `{ reward: 0 }`, never an exception. */
   verify(
-    args: VerifyArgs<Infer<ConfigSchema>, Infer<RowSchema>, NoInfer<Session>>,
+    args: VerifyArgs<Infer<ConfigSchema>, Infer<RowSchema>, NoInfer<Session>, NoInfer<State>>,
   ): MaybePromise<VerifyResult>;
   /** Row fields the result repeats; default: all that `row` declares. */
   echo?: readonly (keyof Infer<RowSchema> & string)[];
-  /** `pool`: verify is CPU work and runs in a worker; it then gets plain data only (no `server`, no live session objects). */
+  /** `pool`: verify is CPU work and runs in a worker; it then gets plain data only (no `server`, no `state`, no live session objects). */
   verifyIn?: "loop" | "pool";
   metrics?: MetricsHooks | ((config: Infer<ConfigSchema>) => MetricsHooks);
   /** Whether stored rollouts may be scored again without their session. */
   reverifyMode?: "stateless" | "unsupported" | "unknown";
   /** Which tools an MCP client of this session may call; default: all. */
   allowedTools?(body: JsonObject): readonly string[] | null;
-  /** Runs once before the server accepts requests, e.g. to load data. */
-  start?(server: ServerContext<Infer<ConfigSchema>>): MaybePromise<void>;
-  stop?(server: ServerContext<Infer<ConfigSchema>>): MaybePromise<void>;
+  stop?(server: ServerContext<Infer<ConfigSchema>>, state: NoInfer<State>): MaybePromise<void>;
 }
 
 // Inside the host the generics are erased: everything a definition gets was parsed by its own schemas before.
@@ -115,7 +130,7 @@ type Erased = any;
 export interface ResourcesServerDefinition {
   type: "resources_servers";
   kind: "standard";
-  options: ResourcesServerOptions<Erased, Erased, Erased, Erased, Erased>;
+  options: ResourcesServerOptions<Erased, Erased, Erased, Erased, Erased, Erased>;
 }
 
 /**
@@ -133,8 +148,9 @@ export function defineResourcesServer<
   RowSchema extends z.ZodType = z.ZodType<JsonObject>,
   Session = undefined,
   Tools extends object = Record<never, never>,
+  State = undefined,
 >(
-  options: ResourcesServerOptions<ConfigSchema, SeedSchema, RowSchema, Session, Tools>,
+  options: ResourcesServerOptions<ConfigSchema, SeedSchema, RowSchema, Session, Tools, State>,
 ): ResourcesServerDefinition {
   return { type: "resources_servers", kind: "standard", options };
 }
@@ -151,6 +167,7 @@ export interface GymnasiumServerOptions<
   ConfigSchema extends z.ZodType,
   RowSchema extends z.ZodType,
   Session,
+  State,
 > {
   name?: string;
   config?: ConfigSchema;
@@ -158,13 +175,19 @@ export interface GymnasiumServerOptions<
   row?: RowSchema;
   /** What a row must have besides; checked before a run begins. */
   seed?: z.ZodType;
+  /** Runs once before the server accepts requests; what it returns is the `state` of the handlers after it. */
+  start?(server: ServerContext<Infer<ConfigSchema>>): MaybePromise<State>;
   /** Starts an episode: its state, and what the environment says first. */
   reset(
-    args: HandlerScope<Infer<ConfigSchema>> & { row: Infer<RowSchema>; body: JsonObject; sessionId: string },
+    args: StatefulScope<Infer<ConfigSchema>, NoInfer<State>> & {
+      row: Infer<RowSchema>;
+      body: JsonObject;
+      sessionId: string;
+    },
   ): MaybePromise<{ session: Session; observation?: string | null; info?: JsonObject }>;
   /** Answers one model turn. */
   step(
-    args: SessionScope<Infer<ConfigSchema>, NoInfer<Session>> & {
+    args: SessionScope<Infer<ConfigSchema>, NoInfer<Session>, NoInfer<State>> & {
       row: Infer<RowSchema>;
       body: JsonObject;
       response: Response;
@@ -173,18 +196,19 @@ export interface GymnasiumServerOptions<
   /** Keep the state of an episode that has ended: further steps go on with it. */
   keepFinished?: boolean;
   /** State for a step that was never reset; without it such a step is refused with 409. */
-  unseeded?(args: HandlerScope<Infer<ConfigSchema>> & { sessionId: string }): MaybePromise<Session>;
+  unseeded?(
+    args: StatefulScope<Infer<ConfigSchema>, NoInfer<State>> & { sessionId: string },
+  ): MaybePromise<Session>;
   /** Frees what an episode holds; with it the server has a `/close` route. */
   closeSession?(args: { session: NoInfer<Session>; sessionId: string }): MaybePromise<void>;
   metrics?: MetricsHooks | ((config: Infer<ConfigSchema>) => MetricsHooks);
-  start?(server: ServerContext<Infer<ConfigSchema>>): MaybePromise<void>;
-  stop?(server: ServerContext<Infer<ConfigSchema>>): MaybePromise<void>;
+  stop?(server: ServerContext<Infer<ConfigSchema>>, state: NoInfer<State>): MaybePromise<void>;
 }
 
 export interface GymnasiumServerDefinition {
   type: "resources_servers";
   kind: "gymnasium";
-  options: GymnasiumServerOptions<Erased, Erased, Erased>;
+  options: GymnasiumServerOptions<Erased, Erased, Erased, Erased>;
 }
 
 /** Defines a multi-turn environment that answers every model turn (`/reset`, `/step`, `/close`). */
@@ -192,6 +216,7 @@ export function defineGymnasiumServer<
   ConfigSchema extends z.ZodType = z.ZodType<JsonObject>,
   RowSchema extends z.ZodType = z.ZodType<JsonObject>,
   Session = undefined,
->(options: GymnasiumServerOptions<ConfigSchema, RowSchema, Session>): GymnasiumServerDefinition {
+  State = undefined,
+>(options: GymnasiumServerOptions<ConfigSchema, RowSchema, Session, State>): GymnasiumServerDefinition {
   return { type: "resources_servers", kind: "gymnasium", options };
 }

@@ -1,31 +1,20 @@
-import {
-  createJudge,
-  defineResourcesServer,
-  judgeConfig,
-  lastLabel,
-  loadPromptText,
-  perServer,
-  type ServerContext,
-} from "nemo-gym";
+import { createJudge, defineResourcesServer, judgeConfig, lastLabel, loadPromptText } from "nemo-gym";
 import { lastAssistantText } from "nemo-gym/openai";
 import { z } from "zod";
 
 const Config = z.object({ ...judgeConfig, judge_votes: z.number().int().positive().default(3) });
 
-const stateOf = perServer(async (server: ServerContext<z.output<typeof Config>>) => ({
-  judge: createJudge(server, server.config, { systemMessage: "You are a strict editor of poetry." }),
-  prompt: await loadPromptText(server, "prompt.txt", ["topic", "poem"]),
-}));
-
 export default defineResourcesServer({
   config: Config,
   row: z.object({ topic: z.string() }),
   // A prompt that is missing or asks for something else is found at the start, not in the first rollout.
-  start: async (server) => void (await stateOf(server)),
-  async verify({ config, server, signal, row, response }) {
+  start: async (server) => ({
+    judge: createJudge(server, server.config, { systemMessage: "You are a strict editor of poetry." }),
+    prompt: await loadPromptText(server, "prompt.txt", ["topic", "poem"]),
+  }),
+  async verify({ config, state: { judge, prompt }, signal, row, response }) {
     const poem = lastAssistantText(response);
     if (poem === "") return { reward: 0, verdicts: [] };
-    const { judge, prompt } = await stateOf(server);
     const { verdict, verdicts } = await judge.vote(
       prompt.render({ topic: row.topic, poem: judge.fit(poem) }),
       {

@@ -35,9 +35,11 @@ export function createGymnasiumApp(
     parseCreateParams(params, ["body", "responses_create_params"]);
     return parseWith(options.row, row, ["body"]);
   };
+  let state: unknown;
   const scope = ({ sessionId, signal }: RouteCall) => ({
     sessionId,
     signal,
+    state,
     config: context.config,
     server: context,
   });
@@ -98,10 +100,12 @@ export function createGymnasiumApp(
     notes: () => gymnasiumNotes(options),
     log: server.log,
     ...(host.newSessionId && { newSessionId: host.newSessionId }),
-    start: () => options.start?.(context),
+    start: async () => {
+      state = await options.start?.(context);
+    },
     close: async () => {
       await sessions.close();
-      await options.stop?.(context);
+      await options.stop?.(context, state);
     },
   });
 }

@@ -77,10 +77,12 @@ export function createResourcesApp(
     notes: () => resourcesNotes(options),
     log: server.log,
     ...(host.newSessionId && { newSessionId: host.newSessionId }),
-    start: () => options.start?.(context),
+    start: async () => {
+      state.started = await options.start?.(context);
+    },
     close: async () => {
       await sessions.close();
-      await options.stop?.(context);
+      await options.stop?.(context, state.started);
     },
   };
   if ((server.config as { expose_tools_over_mcp?: unknown } | null)?.expose_tools_over_mcp === true) {
@@ -94,6 +96,8 @@ class SessionState {
   readonly #options: Options;
   readonly #context: Context;
   readonly sessions: SessionStore<unknown>;
+  /** What `start` returned. */
+  started: unknown;
 
   constructor(options: Options, context: Context, sessions: SessionStore<unknown>) {
     this.#options = options;
@@ -113,6 +117,7 @@ class SessionState {
       row: seededRow,
       sessionId,
       signal,
+      state: this.started,
       config: this.#context.config,
       server: this.#context,
     });
@@ -121,7 +126,7 @@ class SessionState {
   }
 
   /** The scope of a call; a session that was never seeded is made by `unseeded`, or from the row when there is one. */
-  async scope(call: RouteCall, row?: JsonObject): Promise<SessionScope<never, never>> {
+  async scope(call: RouteCall, row?: JsonObject): Promise<SessionScope<never, never, never>> {
     const { sessionId } = call;
     let session = this.sessions.get(sessionId);
     if (session === undefined && this.#options.session && !this.sessions.has(sessionId)) {
@@ -130,6 +135,7 @@ class SessionState {
         session = await this.#options.unseeded({
           sessionId,
           signal: call.signal,
+          state: this.started,
           config: this.#context.config,
           server: this.#context,
         });
@@ -144,6 +150,7 @@ class SessionState {
       session: session as never,
       sessionId,
       signal: call.signal,
+      state: this.started as never,
       config: this.#context.config,
       server: this.#context,
     };
@@ -162,6 +169,7 @@ function seedHandler(options: Options, context: Context, state: SessionState): H
       session,
       sessionId,
       signal,
+      state: state.started,
       config: context.config,
       server: context,
     });
