@@ -34,6 +34,7 @@ import {
   templateSettings,
   tokenizeBody,
   type VllmChatBody,
+  withPolicyVersion,
 } from "nemo-gym/openai";
 import { audioUrl } from "./audio-file.ts";
 import { type ChatTemplate, loadChatTemplate } from "./chat-template.ts";
@@ -150,7 +151,7 @@ export class VllmBackend {
     }
     const reply = await this.#ask("/chat/completions", body, call, (answer) => parseChatCompletion(answer));
     if (reply === undefined) return contextOverflowCompletion(this.model);
-    const billed = { ...billedCompletion(reply), model: this.model };
+    const billed = withPolicyVersion({ ...billedCompletion(reply), model: this.model });
     const merged = await this.#engineFaults(() => mergeReasoning(billed, settings));
     if (!settings.return_token_id_information) return merged;
     const completion = await this.#withTokens(merged, body, reply.replica, call);

@@ -22,6 +22,7 @@ export interface VllmCall {
   generationIds: number[];
   /** Whether the prompt continues one of the turn before with its generation; undefined for a first turn. */
   continues: boolean | undefined;
+  policyVersion: number | undefined;
 }
 
 export interface VllmDoubleOptions extends Omit<EndpointOptions, "handler"> {
@@ -38,7 +39,11 @@ export interface VllmDoubleOptions extends Omit<EndpointOptions, "handler"> {
   /** Knows `return_token_ids`; engines before 0.10.2 do not. */
   returnsTokenIds?: boolean;
   maxModelLen?: number;
-  drift?: (turn: number) => Drift | undefined;
+  drift?: (turn: number, body: Readonly<Record<string, unknown>>) => Drift | undefined;
+  /** Reported with every answer; see `policyVersion`. */
+  policyVersion?: number;
+  /** Replicas of one model have the same. */
+  tokenizer?: ToyTokenizer;
 }
 
 type Body = Record<string, unknown>;
@@ -59,14 +64,19 @@ const CREATED = 1_700_000_000;
  * with `token_id:<n>`, `/tokenize`, `/v1/models`, context overflow, and prompts that continue earlier ones or do not.
  */
 export class VllmDouble extends EndpointServer {
-  readonly tokenizer = new ToyTokenizer();
+  readonly tokenizer: ToyTokenizer;
   readonly calls: VllmCall[] = [];
+  /** Raise it for new weights. */
+  policyVersion: number | undefined;
   readonly #options: VllmDoubleOptions;
+  readonly #finished = new FinishedSequences();
   #serial = 0;
 
   constructor(options: VllmDoubleOptions = {}) {
     super({ ...options, handler: (request) => this.#handle(request) });
     this.#options = options;
+    this.tokenizer = options.tokenizer ?? new ToyTokenizer();
+    this.policyVersion = options.policyVersion;
   }
 
   get baseUrl(): string {
@@ -119,7 +129,7 @@ export class VllmDouble extends EndpointServer {
   /** The prompt's ids by the template, with what earlier answers really consisted of in front where that is asked for. */
   #prompt(body: Body, turn: number): number[] {
     const messages = (body["messages"] ?? []) as Message[];
-    const changing = this.#options.drift?.(turn) === "changing-prompt";
+    const changing = this.#options.drift?.(turn, body) === "changing-prompt";
     const head = `${changing ? `<|im_start|>system\nCall ${turn}${END}\n` : ""}${toolsText(body["tools"])}`;
     const last = messages.findLastIndex(({ role }) => role === "assistant");
     const given = prefixOf(body, messages[last]);
@@ -161,7 +171,7 @@ export class VllmDouble extends EndpointServer {
     const thought = answer.reasoning === undefined ? "" : `<think>${answer.reasoning}</think>`;
     const text = answer.text ?? "";
     const written = `${thought}${text}${calls.map((call) => callText(call.name, call.arguments)).join("")}${END}`;
-    const generationIds = this.#generate(promptIds, written, turn);
+    const generationIds = this.#generate(promptIds, written, turn, body);
     const apart = this.#options.reasoningParser !== false;
     const content = apart ? text : thought + text;
     const message = {
@@ -199,7 +209,7 @@ export class VllmDouble extends EndpointServer {
     const { text = "", finishReason = "stop" } = this.#options.answer?.(request, 0) ?? {
       text: " and so on.",
     };
-    const generationIds = this.#generate(promptIds, text, 0);
+    const generationIds = this.#generate(promptIds, text, 0, body);
     const wantsLogprobs = typeof body["logprobs"] === "number";
     return {
       body: {
@@ -224,18 +234,12 @@ export class VllmDouble extends EndpointServer {
     };
   }
 
-  #generate(promptIds: number[], text: string, turn: number): number[] {
-    const odd = this.#options.drift?.(turn) === "odd-spelling";
+  #generate(promptIds: number[], text: string, turn: number, body: Body): number[] {
+    const odd = this.#options.drift?.(turn, body) === "odd-spelling";
     const generationIds = odd ? this.tokenizer.encodeOddly(text) : this.tokenizer.encode(text);
-    const isPrefix = (ids: readonly number[]) =>
-      ids.length <= promptIds.length && ids.every((id, at) => id === promptIds[at]);
-    const continues =
-      turn === 0
-        ? undefined
-        : this.calls.some(
-            (call) => call.turn === turn - 1 && isPrefix(call.promptIds.concat(call.generationIds)),
-          );
-    this.calls.push({ turn, promptIds, generationIds, continues });
+    const continues = turn === 0 ? undefined : this.#finished.hasPrefixOf(turn - 1, promptIds);
+    this.#finished.add(turn, [...promptIds, ...generationIds]);
+    this.calls.push({ turn, promptIds, generationIds, continues, policyVersion: this.policyVersion });
     return generationIds;
   }
 
@@ -273,6 +277,7 @@ export class VllmDouble extends EndpointServer {
       object,
       created: CREATED,
       model: this.model,
+      ...(this.policyVersion !== undefined && { policy_version: this.policyVersion }),
       usage: {
         prompt_tokens: promptIds.length,
         completion_tokens: generationIds.length,
@@ -280,6 +285,23 @@ export class VllmDouble extends EndpointServer {
         prompt_tokens_details: null,
       },
     };
+  }
+}
+
+/** The prompts with what was generated for them, by turn. */
+class FinishedSequences {
+  readonly #byTurn = new Map<number, { texts: Set<string>; lengths: Set<number> }>();
+
+  add(turn: number, ids: readonly number[]): void {
+    const known = this.#byTurn.get(turn) ?? { texts: new Set(), lengths: new Set() };
+    this.#byTurn.set(turn, known);
+    known.texts.add(ids.join());
+    known.lengths.add(ids.length);
+  }
+
+  hasPrefixOf(turn: number, ids: readonly number[]): boolean {
+    const { texts, lengths } = this.#byTurn.get(turn) ?? { texts: new Set(), lengths: new Set<number>() };
+    return [...lengths].some((length) => length <= ids.length && texts.has(ids.slice(0, length).join()));
   }
 }
 

@@ -116,6 +116,7 @@ export {
   type SseEvent,
 } from "./stream/sse.ts";
 export { type Dialect, type StreamOutcome, streamOutcome, terminalOutcome } from "./stream/stream-outcome.ts";
+export { withPolicyVersion } from "./tokens/policy-version.ts";
 export {
   type Boundary,
   type CallTokens,

@@ -7,7 +7,7 @@ const number = (key: string, help: string) => ({ kind: "value", key, metavar: "X
 export const evalExport = defineCommand({
   description:
     "Turn rollouts into training data: conversations (sft, chat, trl), pairs (dpo), tasks to be rolled out again (verl, nemo-rl), " +
-    "training sequences of token ids (skyrl, prime-rl; trl, verl and nemo-rl with --tokens), trajectories (art) or a flat table (csv, parquet). Rows that cannot be exported are reported with their line, never dropped silently.",
+    "training sequences of token ids (skyrl, prime-rl; trl, verl and nemo-rl with --tokens), trajectories (art), single model calls (calls) or a flat table (csv, parquet). Rows that cannot be exported are reported with their line, never dropped silently.",
   flags: {
     rollouts: {
       kind: "text",

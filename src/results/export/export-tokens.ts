@@ -49,6 +49,7 @@ export function tokenRecords(
     rollout_index: candidate.rolloutIndex,
     sequence_index: index,
     agent: agentNameOf(row) ?? null,
+    ...policyVersions(row),
   }));
 }
 
@@ -131,6 +132,13 @@ function withFloats(value: unknown, isFloat = false): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([key, member]) => [key, withFloats(member, FLOAT_FIELDS.has(key))]),
   );
+}
+
+/** Versions of the policy at the start and the end of the rollout, where the engine told them. */
+function policyVersions(row: Row): Row {
+  const usage = (row["response"] as { usage?: Row | null } | null | undefined)?.usage;
+  const { ng_policy_version_start: start, ng_policy_version_end: end } = usage ?? {};
+  return start === undefined ? {} : { policy_version_start: start, policy_version_end: end };
 }
 
 function temperatureOf(row: Row): number {

@@ -158,6 +158,92 @@ describe("exports of token ids", () => {
   });
 });
 
+describe("exports of model calls", () => {
+  it("have one record per call, with what the output shows", async () => {
+    const usage = { input_tokens: 9, output_tokens: 3, ng_policy_version_start: 4, ng_policy_version_end: 5 };
+    const row = tokenRollout(0, 0, true);
+    const { output } = row["response"] as { output: Row[] };
+    const { records, text } = await exported([{ ...row, response: { model: "m", output, usage } }], "calls");
+    expect(records).toEqual([
+      {
+        task_index: 0,
+        rollout_index: 0,
+        agent: "solver",
+        call_index: 0,
+        model_call_id: null,
+        model: "m",
+        finish_reason: null,
+        started_at: null,
+        completed_at: null,
+        policy_version_start: null,
+        policy_version_end: null,
+        usage: { input_tokens: null, output_tokens: null },
+        boundary: null,
+        prompt_token_ids: [1, 2],
+        generation_token_ids: [3, 4],
+        generation_log_probs: [0, -0.5],
+        reward: 1,
+      },
+      expect.objectContaining({
+        call_index: 1,
+        boundary: "fork",
+        prompt_token_ids: [1, 9, 3, 4, 5],
+        generation_token_ids: [6],
+      }),
+    ]);
+    expect(text).toContain('"generation_log_probs":[0.0,-0.5]');
+    const [sequence] = (await exported([{ ...row, response: { output, usage } }], "skyrl")).records;
+    expect(sequence).toMatchObject({ policy_version_start: 4, policy_version_end: 5 });
+  });
+
+  it("have model, versions, times, usage and finish reason where calls were recorded", async () => {
+    const row = tokenRollout(0, 0);
+    const { output } = row["response"] as { output: Row[] };
+    const call = (id: string, items: Row[], startedAt: number, version: number) => ({
+      model_call_id: id,
+      started_at: startedAt,
+      completed_at: startedAt + 1,
+      response: {
+        model: "policy",
+        output: items,
+        usage: {
+          input_tokens: 5,
+          output_tokens: 1,
+          ng_policy_version_start: version,
+          ng_policy_version_end: version,
+        },
+      },
+      response_metadata: { finish_reason: null, response_status: "completed" },
+    });
+    const ng_trajectory = {
+      schema_version: "1.0",
+      turns: [{ turn_no: 1, model_calls: [{ model_call_id: "a" }, { model_call_id: "b" }] }],
+      model_calls: [
+        call("b", output.slice(2), 20, 8),
+        call("a", output.slice(0, 1), 10, 7),
+        call("judge", [], 30, 0),
+      ],
+    };
+    const { records } = await exported([{ ...row, ng_trajectory }], "calls");
+    expect(records).toMatchObject([
+      {
+        model_call_id: "a",
+        model: "policy",
+        policy_version_start: 7,
+        policy_version_end: 7,
+        finish_reason: "completed",
+        usage: { input_tokens: 5, output_tokens: 1 },
+        started_at: 10,
+        completed_at: 11,
+        boundary: null,
+        generation_token_ids: [3, 4],
+      },
+      { model_call_id: "b", policy_version_end: 8, boundary: "extend", prompt_token_ids: [1, 2, 3, 4, 5] },
+    ]);
+    expect(records).toHaveLength(2);
+  });
+});
+
 describe("exportRollouts", () => {
   it("writes conversations for supervised training", async () => {
     const { records, report } = await exported([withTools], "sft");

@@ -16,6 +16,7 @@ import { keyOfRow, materializedKey } from "../../rollouts/files/row-key.ts";
 import type { TokenFormat } from "../../wire/tokens/token-projections.ts";
 import type { DriftPolicy } from "../../wire/tokens/token-sequences.ts";
 import { artRecord } from "./export-art.ts";
+import { callRecords } from "./export-calls.ts";
 import type { ConversationOptions } from "./export-conversation.ts";
 import { checkFilters, type ExportFilters } from "./export-filters.ts";
 import { writeParquet } from "./export-parquet.ts";
@@ -50,6 +51,7 @@ export const EXPORT_FORMATS = [
   "skyrl",
   "prime-rl",
   "art",
+  "calls",
   "csv",
   "parquet",
 ] as const;
@@ -221,6 +223,7 @@ class ExportJob {
     const { tokenFormat } = this;
     if (tokenFormat) return this.sequences(file, tokenFormat);
     if (format === "dpo") return this.pairs(file);
+    if (format === "calls") return this.several(file, callRecords);
     if (format === "verl" || format === "nemo-rl") {
       const toRecord = format === "verl" ? verlRecord : nemoRlRecord;
       return this.taskRecords(file, await this.materializedInputs(), toRecord);
@@ -254,13 +257,19 @@ class ExportJob {
 
   private *sequences(file: LineAccess, format: TokenFormat): Generator<Row> {
     this.report.forkedRollouts = 0;
+    yield* this.several(file, (rollout) => {
+      const records = tokenRecords(rollout, format, this.options.tokenDrift ?? "fork");
+      if (records.length > 1) this.report.forkedRollouts = (this.report.forkedRollouts ?? 0) + 1;
+      return records;
+    });
+  }
+
+  /** Converts each rollout into several records. */
+  private *several(file: LineAccess, convert: (rollout: ExportedRollout) => Row[]): Generator<Row> {
     for (const rollout of this.rollouts(file)) {
-      const records = this.attempt(rollout.candidate.line, () =>
-        tokenRecords(rollout, format, this.options.tokenDrift ?? "fork"),
-      );
+      const records = this.attempt(rollout.candidate.line, () => convert(rollout));
       if (records === undefined) continue;
       this.report.written += records.length - 1;
-      if (records.length > 1) this.report.forkedRollouts++;
       yield* records;
     }
   }

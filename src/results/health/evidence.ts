@@ -11,6 +11,7 @@ const count = z.number().nullish();
 const ModelCall = z.object({
   model_call_id: text,
   started_at: count,
+  completed_at: count,
   response: z.unknown().optional(),
   response_metadata: z
     .object({

@@ -98,3 +98,17 @@ it("keeps what the first turn reports besides", () => {
   });
   expect(sumUsage([turn])).not.toHaveProperty("extra");
 });
+
+it("keeps the version of the policy at the start of the first turn and at the end of the last", () => {
+  const turn = (start: number, end: number): Usage => ({
+    ...{ input_tokens: 1, output_tokens: 2, total_tokens: 3 },
+    input_tokens_details: { cached_tokens: 0 },
+    output_tokens_details: { reasoning_tokens: 0 },
+    ng_policy_version_start: start,
+    ng_policy_version_end: end,
+  });
+  expect(sumUsage([turn(3, 3), turn(3, 4), turn(5, 5)])).toMatchObject({
+    ng_policy_version_start: 3,
+    ng_policy_version_end: 5,
+  });
+});

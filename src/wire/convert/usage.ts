@@ -13,19 +13,30 @@ export interface Usage {
   ng_cost?: number;
   /** Ours: how many of the calls were answered from the response cache. */
   ng_cache_hits?: number;
+  /** Ours: versions of the policy at the start of the first call and at the end of the last, where the engine says so. */
+  ng_policy_version_start?: number;
+  ng_policy_version_end?: number;
 }
 
-const OWN_KEYS = ["ng_cost", "ng_cache_hits"] as const;
+const SUMMED_KEYS = ["ng_cost", "ng_cache_hits"] as const;
+
+type OwnUsage = Pick<
+  Usage,
+  (typeof SUMMED_KEYS)[number] | "ng_policy_version_start" | "ng_policy_version_end"
+>;
 
 /** The keys we add to a usage, of one or of two together; an unknown cost does not hide a known one. */
-export function ownUsage(...usages: readonly unknown[]): Pick<Usage, (typeof OWN_KEYS)[number]> {
-  const own: Pick<Usage, (typeof OWN_KEYS)[number]> = {};
+export function ownUsage(...usages: readonly unknown[]): OwnUsage {
+  const own: OwnUsage = {};
   for (const usage of usages) {
     if (!isObject(usage)) continue;
-    for (const key of OWN_KEYS) {
+    for (const key of SUMMED_KEYS) {
       const value = usage[key];
       if (typeof value === "number") own[key] = (own[key] ?? 0) + value;
     }
+    const { ng_policy_version_start: start, ng_policy_version_end: end } = usage;
+    if (typeof start === "number") own.ng_policy_version_start ??= start;
+    if (typeof end === "number") own.ng_policy_version_end = end;
   }
   return own;
 }

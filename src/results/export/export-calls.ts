@@ -1,0 +1,91 @@
+import { isObject } from "../../python/json/json-object.ts";
+import type { Row } from "../../rollouts/files/jsonl-rows.ts";
+import { normalizeUsage } from "../../wire/convert/normalize-usage.ts";
+import type { ResponseOutputItem } from "../../wire/schemas/item-types.ts";
+import { type CallTokens, callsOf, classifyBoundary } from "../../wire/tokens/token-continuity.ts";
+import { evidenceOf, type ModelCall } from "../health/evidence.ts";
+import { asFloat, type ExportedRollout, identity } from "./export-records.ts";
+
+/** One model call without its tokens; null where the row does not tell. */
+interface CallHead {
+  model_call_id: string | null;
+  model: string | null;
+  policy_version_start: number | null;
+  policy_version_end: number | null;
+  finish_reason: string | null;
+  usage: { input_tokens: number | null; output_tokens: number | null };
+  started_at: number | null;
+  completed_at: number | null;
+}
+
+/** `calls`: every model call of a rollout, with its tokens and how its prompt continues the call before it. */
+export function callRecords(rollout: ExportedRollout): Row[] {
+  const { reward, ...metadata } = identity(rollout);
+  let previous: CallTokens | undefined;
+  return callsOfRow(rollout.row).map(({ head, tokens }, index) => {
+    const boundary = index === 0 ? null : classifyBoundary(previous, tokens).kind;
+    previous = tokens;
+    return {
+      ...metadata,
+      call_index: index,
+      ...head,
+      boundary,
+      prompt_token_ids: tokens?.prompt_token_ids ?? null,
+      generation_token_ids: tokens?.generation_token_ids ?? null,
+      generation_log_probs: tokens?.generation_log_probs?.map(asFloat) ?? null,
+      reward,
+    };
+  });
+}
+
+/** Calls as they were recorded (`ng_trajectory`); without a record, those that the output shows. */
+function callsOfRow(row: Row): { head: CallHead; tokens: CallTokens | undefined }[] {
+  const recorded = [...evidenceOf(row).boundCalls].sort((a, b) => (a.started_at ?? 0) - (b.started_at ?? 0));
+  if (recorded.length > 0)
+    return recorded.map((call) => ({ head: headOf(call), tokens: callsOf(outputOf(call.response)).at(-1) }));
+  const response = isObject(row["response"]) ? row["response"] : {};
+  const model = typeof response["model"] === "string" ? response["model"] : null;
+  const calls = callsOf(outputOf(response));
+  // The usage of a rollout of one call is that of the call.
+  const usage = calls.length === 1 ? response["usage"] : undefined;
+  return calls.map((tokens) => ({
+    head: {
+      model_call_id: null,
+      model,
+      finish_reason: null,
+      started_at: null,
+      completed_at: null,
+      ...aboutUsage(usage),
+    },
+    tokens,
+  }));
+}
+
+function headOf(call: ModelCall): CallHead {
+  const response = isObject(call.response) ? call.response : {};
+  const { response_metadata: about } = call;
+  const { model, usage } = response;
+  return {
+    model_call_id: call.model_call_id ?? null,
+    model: typeof model === "string" ? model : null,
+    finish_reason: about?.finish_reason ?? about?.response_status ?? null,
+    started_at: call.started_at ?? null,
+    completed_at: call.completed_at ?? null,
+    ...aboutUsage(usage),
+  };
+}
+
+function aboutUsage(usage: unknown): Pick<CallHead, "policy_version_start" | "policy_version_end" | "usage"> {
+  const { ng_policy_version_start: start, ng_policy_version_end: end } = isObject(usage) ? usage : {};
+  const { tokens_in, tokens_out } = normalizeUsage(usage);
+  return {
+    policy_version_start: typeof start === "number" ? start : null,
+    policy_version_end: typeof end === "number" ? end : null,
+    usage: { input_tokens: tokens_in, output_tokens: tokens_out },
+  };
+}
+
+function outputOf(response: unknown): ResponseOutputItem[] {
+  const output = isObject(response) ? response["output"] : undefined;
+  return Array.isArray(output) ? (output as ResponseOutputItem[]) : [];
+}
