@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { project, repository, runGym } from "./gym-process.ts";
@@ -138,5 +139,169 @@ describe.skipIf(missing !== undefined)("distributed runs", { timeout: 120_000 },
     const env = { NATS_USER: "gym", NATS_PASSWORD: "secret" };
     const allowed = await runGym(["queue", "status", "--queue", closed.url, "--json"], { cwd, env });
     expect(allowed.exitCode, allowed.stderr).toBe(0);
+  });
+
+  it("is shown, paused, resumed and steered from anywhere", async () => {
+    const cwd = await rows(400);
+    const slow = "++policy_model.responses_api_models.random_model.latency_ms=400";
+    const workers = [1, 2].map(() => startGym(worker("--concurrency", "4"), cwd));
+    const run = startGym(queued("steered.jsonl", slow, "--json"), cwd);
+    const control = async (...words: string[]) => {
+      const { exitCode, stdout, stderr } = await runGym(
+        ["eval", "ctl", ...words, "--queue", broker.url, "--json"],
+        { cwd },
+      );
+      return exitCode === 0 ? JSON.parse(stdout) : { refused: stderr };
+    };
+    await until("results", () => (run.text().match(/"event":"rollout"/g) ?? []).length > 10);
+    const shown = await control("show");
+    expect(shown).toMatchObject({ ok: true, total: 400, paused: false });
+    expect(shown.workers).toHaveLength(2);
+
+    expect(await control("pause")).toMatchObject({ paused: true });
+    await until("the workers to finish what they have", async () =>
+      (await control("list")).workers.every((each: { running: number }) => each.running === 0),
+    );
+    const done = (await control("show")).done;
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    expect((await control("show")).done).toBe(done);
+    expect(await control("resume")).toMatchObject({ paused: false });
+
+    const [first, second] = shown.workers.map((each: { worker: string }) => each.worker);
+    expect(await control("concurrency", "32", "--worker", "all")).toMatchObject([
+      { concurrency: 32 },
+      { concurrency: 32 },
+    ]);
+    expect(await control("drain", first)).toMatchObject([{ worker: first, state: "draining" }]);
+    await until("the drained worker to end", () => workers.some(({ child }) => child.exitCode === 0));
+    expect(await control("drain", first)).toEqual({
+      refused: expect.stringContaining(`Workers: ${second}.`),
+    });
+    expect(await control("cancel", "999-0")).toEqual({
+      refused: expect.stringContaining("no rollout '999-0' is running"),
+    });
+    // The last of 400 is still waiting.
+    expect(await control("cancel", "399-0")).toMatchObject({ ok: true });
+    await run.ended;
+    expect(sortedLines(join(cwd, "steered.jsonl"))).toHaveLength(399);
+    const resumed = await runGym(queued("steered.jsonl", slow, "--resume"), { cwd });
+    expect(resumed.exitCode, resumed.stderr).toBe(0);
+    expect(sortedLines(join(cwd, "steered.jsonl"))).toHaveLength(400);
+  });
+
+  it("ends on Ctrl-C with a run that can be resumed, and leaves nothing at the broker", async () => {
+    const cwd = await rows(100);
+    const slow = "++policy_model.responses_api_models.random_model.latency_ms=500";
+    startGym(worker("--concurrency", "4"), cwd);
+    const run = startGym(queued("stopped.jsonl", slow), cwd);
+    await until(
+      "results",
+      () => existsSync(join(cwd, "stopped.jsonl")) && sortedLines(join(cwd, "stopped.jsonl")).length > 4,
+    );
+    run.child.kill("SIGINT");
+    expect(await run.ended).toBe(130);
+    expect(run.text()).toContain("--resume");
+    const status = await runGym(["queue", "status", "--queue", broker.url, "--json"], { cwd });
+    expect(JSON.parse(status.stdout).runs).toEqual([]);
+  });
+
+  it("gives up a rollout that ends every worker that takes it", async () => {
+    const cwd = await rows(1);
+    const app = [
+      'import { defineResourcesServer } from "nemo-gym";',
+      "export default defineResourcesServer({",
+      "  verify: async ({ row }) => {",
+      "    if (row.number === 1) {",
+      "      await new Promise((resolve) => setTimeout(resolve, 500));",
+      "      process.kill(process.pid, 'SIGKILL');",
+      "    }",
+      "    return { reward: 1 };",
+      "  },",
+      "});",
+    ];
+    await mkdir(join(cwd, "resources_servers/deadly/configs"), { recursive: true });
+    await writeFile(join(cwd, "resources_servers/deadly/app.ts"), app.join("\n"));
+    await writeFile(
+      join(cwd, "resources_servers/deadly/configs/deadly.yaml"),
+      JSON.stringify({
+        deadly: { resources_servers: { deadly: { entrypoint: "app.ts", domain: "other" } } },
+        deadly_agent: {
+          responses_api_agents: {
+            simple_agent: {
+              entrypoint: "app.ts",
+              resources_server: { type: "resources_servers", name: "deadly" },
+              model_server: { type: "responses_api_models", name: "policy_model" },
+            },
+          },
+        },
+      }),
+    );
+    const lines = [0, 1, 2].map((number) => JSON.stringify({ ...JSON.parse(ROW), number }));
+    await writeFile(join(cwd, "rows.jsonl"), `${lines.join("\n")}\n`);
+    const words = [
+      "eval",
+      "run",
+      "--resources-server",
+      "deadly",
+      "--model-type",
+      "random_model",
+      "-i",
+      "rows.jsonl",
+    ];
+    const run = startGym(
+      [
+        ...words,
+        "-o",
+        "deadly.jsonl",
+        "--queue",
+        broker.url,
+        "++queue_lease_seconds=1",
+        "++queue_max_deliver=3",
+      ],
+      cwd,
+    );
+    while (run.child.exitCode === null) {
+      const { ended } = startGym(worker(), cwd);
+      await Promise.race([ended, run.ended]);
+    }
+    expect(sortedLines(join(cwd, "deadly.jsonl"))).toHaveLength(2);
+    const [failure, ...others] = sortedLines(join(cwd, "deadly_failures.jsonl")).map((line) =>
+      JSON.parse(line),
+    );
+    expect(others).toEqual([]);
+    expect(failure).toMatchObject({ _ng_task_index: 1, _ng_failure_class: "worker_lost" });
+  });
+
+  it("waits for a broker that is away and goes on", async () => {
+    const own = new TestBroker(await freePort());
+    await own.start();
+    onTestFinished(() => own.close());
+    const cwd = await rows(60);
+    const slow = "++policy_model.responses_api_models.random_model.latency_ms=200";
+    startGym(["worker", "--queue", own.url, "--concurrency", "4"], cwd);
+    const words = [...EVALUATION, "-i", "rows.jsonl", "-o", "away.jsonl", "--queue", own.url, slow];
+    const run = startGym([...words, "++queue_lease_seconds=2"], cwd);
+    await until(
+      "results",
+      () => existsSync(join(cwd, "away.jsonl")) && sortedLines(join(cwd, "away.jsonl")).length > 4,
+    );
+    await own.kill();
+    await new Promise((resolve) => setTimeout(resolve, 4_000));
+    await own.start();
+    expect(await run.ended, run.text()).toBe(0);
+    expect(sortedLines(join(cwd, "away.jsonl"))).toHaveLength(60);
+    expect(run.text()).toContain("Connected to the broker");
+  });
+
+  it("does not send secrets to workers, which supply their own", async () => {
+    const cwd = await rows(2);
+    const secret = "++policy_model.responses_api_models.random_model.api_key=very-secret";
+    const run = startGym(queued("secret.jsonl", secret), cwd);
+    const without = startGym(worker(), cwd);
+    const key = "++policy_model.responses_api_models.random_model.api_key";
+    await until("the worker to complain", () => without.text().includes(`${key}=...`));
+    without.child.kill("SIGKILL");
+    startGym(worker(`${key}=its-own`), cwd);
+    expect(await run.ended, run.text()).toBe(0);
   });
 });

@@ -42,7 +42,8 @@ export interface WorkerRecord {
   running: number;
   completed: number;
   failed: number;
-  runs: string[];
+  /** Rollouts under way by run that it has joined. */
+  runs: Record<string, number>;
   started: string;
 }
 

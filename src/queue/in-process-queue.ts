@@ -13,7 +13,7 @@ export class InProcessQueue<Item, Result> implements RolloutQueue<Item, Result> 
   }
 
   enqueue(item: Item): void {
-    this.#waiting.push({ item });
+    this.#waiting.push({ item, deliveries: 1 });
     this.#wake();
   }
 

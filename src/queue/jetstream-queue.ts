@@ -1,4 +1,4 @@
-import { type Consumer, JetStreamApiError, type JsMsg } from "@nats-io/jetstream";
+import { type Consumer, type ConsumerMessages, JetStreamApiError, type JsMsg } from "@nats-io/jetstream";
 import { errorMessage } from "../errors.ts";
 import type { Broker } from "./broker.ts";
 import type { Lease, QueueStats, RolloutQueue } from "./queue.ts";
@@ -43,6 +43,8 @@ interface Feed<Result> {
   store: ResultStore<Result>;
   buffer: JetStreamLease<Result>[];
   isAsking: boolean;
+  /** The open request for messages. */
+  request?: ConsumerMessages;
 }
 
 class JetStreamLease<Result> implements Lease<RolloutRef> {
@@ -57,6 +59,10 @@ class JetStreamLease<Result> implements Lease<RolloutRef> {
     this.item = item;
     this.feed = feed;
     this.renewedAt = performance.now();
+  }
+
+  get deliveries(): number {
+    return this.message.info.deliveryCount;
   }
 }
 
@@ -148,6 +154,8 @@ export class JetStreamQueue<Result> implements RolloutQueue<RolloutRef, Result> 
     for (const [key, feed] of this.#feeds) {
       if (feed.run !== run) continue;
       this.#feeds.delete(key);
+      // Otherwise what goes back would come again at once.
+      feed.request?.stop();
       for (const lease of feed.buffer.splice(0)) await this.settle(lease, undefined);
     }
   }
@@ -195,6 +203,8 @@ export class JetStreamQueue<Result> implements RolloutQueue<RolloutRef, Result> 
     feed.isAsking = true;
     try {
       const messages = await feed.consumer.fetch({ max_messages: count, expires: FETCH_MS });
+      feed.request = messages;
+      if (this.#feeds.get(feed.key) !== feed) messages.stop();
       for await (const message of messages) this.#receive(feed, message);
     } catch {
       // The broker is away, or the run was removed: the worker is told by the record of the run.
@@ -269,6 +279,7 @@ export class JetStreamQueue<Result> implements RolloutQueue<RolloutRef, Result> 
   async close(): Promise<void> {
     this.#closed = true;
     this.#arrived();
+    for (const { request } of this.#feeds.values()) request?.stop();
     for (const lease of [...this.#held]) await this.settle(lease, undefined);
   }
 }

@@ -1,12 +1,14 @@
 /** An item that one consumer holds until it settles it or its lease runs out. */
 export interface Lease<Item> {
   readonly item: Item;
+  /** How often the item was delivered, this time included. */
+  readonly deliveries: number;
 }
 
 export interface QueueStats {
   /** Items that nobody has taken. */
   waiting: number;
-  /** Items that a consumer holds. */
+  /** Items that a consumer holds, or has given back. */
   leased: number;
 }
 

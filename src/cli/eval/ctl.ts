@@ -10,7 +10,8 @@ import { progressLines, progressText } from "./progress-lines.ts";
 
 const ANSWER_LIMIT_MS = 5_000;
 
-type Answer =
+/** What a collection answers. */
+export type Answer =
   | ({ ok: true; pid: number; output: string; paused: boolean } & ProgressSnapshot)
   | { ok: false; error: string };
 
@@ -18,6 +19,8 @@ type Answer =
 export async function controlRun(context: CommandContext): Promise<number> {
   const { out, terminal } = context;
   const action = (context.positionals["ACTION"] as string | undefined) ?? "list";
+  if (action === "drain" || context.flags["worker"] !== undefined)
+    throw new UsageError("workers belong to distributed runs: add --queue with the address of the broker");
   const asJson = Boolean(context.flags["json"]);
   const found = await runningCollections();
   if (action === "list") {
@@ -42,7 +45,8 @@ export async function controlRun(context: CommandContext): Promise<number> {
   return 0;
 }
 
-function requestOf(action: string, value: string | undefined): ControlRequest {
+/** What an action and its value mean. */
+export function requestOf(action: string, value: string | undefined): ControlRequest {
   switch (action) {
     case "cancel":
       if (value === undefined)

@@ -57,7 +57,7 @@ export function showQueue(context: CommandContext): Promise<number> {
               String(worker.completed),
               String(worker.failed),
               worker.tags.join(", "),
-              worker.runs.join("\n"),
+              Object.keys(worker.runs).join("\n"),
             ]),
           },
           terminal,

@@ -2,9 +2,15 @@ import { createHash } from "node:crypto";
 import path from "node:path";
 import type { ResolvedConfig } from "../../config/resolve.ts";
 import { errorMessage } from "../../errors.ts";
-import { Board, type RunRecord } from "../../queue/board.ts";
+import { Board, type RunRecord, type WorkerRecord } from "../../queue/board.ts";
 import { type Broker, type BrokerSettings, connectBroker } from "../../queue/broker.ts";
-import { cancelSubject, collectorSubject, serveControl } from "../../queue/control.ts";
+import {
+  askControl,
+  cancelSubject,
+  collectorSubject,
+  serveControl,
+  workerSubject,
+} from "../../queue/control.ts";
 import { JetStreamQueue } from "../../queue/jetstream-queue.ts";
 import { deleteRunStream, exhaustedReferences, openRunStream } from "../../queue/run-stream.ts";
 import { type ResultHead, type RowAddress, StoreServer, type Verdict } from "../../queue/store-server.ts";
@@ -212,15 +218,27 @@ export class WorkerHub implements WorkersLink {
 
   /** Workers take nothing new; resolves when they have finished what they have, or the signal fires. */
   async drain(signal: AbortSignal | undefined): Promise<void> {
-    this.#record.state = "paused";
-    await this.#board.putRun(this.#record).catch(() => {});
     const collection = this.#collection;
+    collection?.pause();
+    await this.#look();
     while (!signal?.aborted && collection !== undefined && collection.running.length > 0) {
       await new Promise((resolve) => setTimeout(resolve, WATCH_MS / 2));
-      const { leased } = await this.#queue.stats().catch(() => ({ leased: 1 }));
-      if (leased === 0) break;
+      if (!(await this.#anyRunning().catch(() => true))) break;
     }
     collection?.withdraw("interrupted");
+  }
+
+  /** Whether a worker that answers is busy with this run. */
+  async #anyRunning(): Promise<boolean> {
+    const workers = await this.#workers();
+    const ask = ({ worker }: WorkerRecord) =>
+      askControl<WorkerRecord>(this.#broker, workerSubject(worker), { command: "show" }, worker);
+    const answers = await Promise.allSettled(workers.map(ask));
+    return answers.some((answer) => answer.status === "fulfilled" && (answer.value.runs[this.run] ?? 0) > 0);
+  }
+
+  async #workers(): Promise<WorkerRecord[]> {
+    return (await this.#board.workers()).filter(({ runs }) => runs[this.run] !== undefined);
   }
 
   #rowsAt(addresses: readonly RowAddress[]): (string | null)[] {
@@ -280,8 +298,7 @@ export class WorkerHub implements WorkersLink {
     if (!this.#collection) return { ok: false, error: "the run is starting" };
     const answer = answerControl(this.#collection, this.#options.paths.output, request);
     await this.#look();
-    const workers = (await this.#board.workers()).filter(({ runs }) => runs.includes(this.run));
-    return { ...answer, run: this.run, workers };
+    return { ...answer, run: this.run, workers: await this.#workers() };
   }
 
   /** Ends the run at the broker. */

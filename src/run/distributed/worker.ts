@@ -20,6 +20,11 @@ const LOOK_MS = 1_000;
 /** A run that could not be joined is tried again after this long. */
 const JOIN_AGAIN_MS = 30_000;
 const UNREACHABLE_PAUSE_MS = 1_000;
+/**
+ * A rollout that was delivered more often may be what ends workers. A worker runs one such at a time, so that rollouts
+ * that only happened to run beside it are not given up with it.
+ */
+const FREE_DELIVERIES = 2;
 const DRAIN_SECONDS = 60;
 /** Stopped rollouts get this long to wind up. */
 const STOP_MS = 5_000;
@@ -90,6 +95,7 @@ class Worker {
   readonly #joined = new Map<string, JoinedRun>();
   readonly #joining = new Map<string, number>();
   readonly #running = new Map<string, { rollout: StartedRollout | undefined; run: string }>();
+  readonly #suspects = new OneAtATime();
   readonly #started = new Date().toISOString();
   readonly #over = new AbortController();
   readonly #draining = new AbortController();
@@ -179,7 +185,8 @@ class Worker {
       return;
     }
     this.#running.set(key, { rollout: undefined, run });
-    this.#run(lease, joined, key)
+    const turn = lease.deliveries > FREE_DELIVERIES ? this.#suspects.run.bind(this.#suspects) : atOnce;
+    turn(() => this.#run(lease, joined, key))
       .catch(async (error: unknown) => {
         this.#released++;
         await this.#queue.settle(lease, undefined);
@@ -270,6 +277,7 @@ class Worker {
       this.#joined.set(run, joined);
       const agents = record.agents.filter((agent) => this.#canRun(agent)).map((agent) => agent.name);
       this.#options.onEvent?.({ type: "joined", run, name, agents });
+      void this.#report();
       if (record.state !== "paused") await this.#take(joined);
     } catch (error) {
       if (!this.#over.signal.aborted) this.#notice(`Run ${run} cannot be joined: ${errorMessage(error)}`);
@@ -305,6 +313,7 @@ class Worker {
       if (of === run) rollout?.abort(new WithdrawnRollout("the run is over"));
     if (!joined) return;
     this.#options.onEvent?.({ type: "left", run });
+    void this.#report();
     await joined.close();
   }
 
@@ -399,9 +408,15 @@ class Worker {
       running: this.#running.size,
       completed: this.#completed,
       failed: this.#failed,
-      runs: [...this.#joined.keys()],
+      runs: this.#runningByRun(),
       started: this.#started,
     };
+  }
+
+  #runningByRun(): Record<string, number> {
+    const counts = Object.fromEntries([...this.#joined.keys()].map((run) => [run, 0]));
+    for (const { run } of this.#running.values()) counts[run] = (counts[run] ?? 0) + 1;
+    return counts;
   }
 
   async #report(): Promise<void> {
@@ -412,6 +427,26 @@ class Worker {
 
   #notice(text: string): void {
     this.#options.onEvent?.({ type: "notice", text });
+  }
+}
+
+const atOnce = (work: () => Promise<void>): Promise<void> => work();
+
+/** Does work one after the other, in random order. */
+class OneAtATime {
+  readonly #waiting: (() => void)[] = [];
+  #busy = false;
+
+  async run(work: () => Promise<void>): Promise<void> {
+    if (this.#busy) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    this.#busy = true;
+    try {
+      await work();
+    } finally {
+      const [next] = this.#waiting.splice(Math.floor(Math.random() * this.#waiting.length), 1);
+      if (next) next();
+      else this.#busy = false;
+    }
   }
 }
 
