@@ -93,6 +93,7 @@ const MAY_IMPORT = {
     "run",
     "tracking",
     "workloads",
+    "sandbox",
     "viewer",
   ],
 };

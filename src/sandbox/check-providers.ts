@@ -28,7 +28,11 @@ export async function checkProvider(
     const provider = await createSandboxProvider({ name, settings });
     try {
       if (provider.check === undefined)
-        return { provider: name, works: false, detail: "It cannot be tried." };
+        return {
+          provider: name,
+          works: false,
+          detail: "Its settings are complete. A service is not tried here.",
+        };
       return { provider: name, works: true, detail: await provider.check(options) };
     } finally {
       await provider.aclose();

@@ -13,6 +13,9 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { checkProvider } from "./check-providers.ts";
+import { findSandboxes } from "./find-sandboxes.ts";
+import { newSandboxName, ownerState } from "./owner.ts";
 import type { SandboxProvider } from "./provider.ts";
 import { ApptainerProvider } from "./providers/apptainer/provider.ts";
 import { DockerProvider } from "./providers/docker/provider.ts";
@@ -178,7 +181,7 @@ describe("docker", () => {
     await expect(start(provider, spec)).rejects.toMatchObject({ code: "SANDBOX_CREATE" });
     const [, ...words] = calls().find(([, verb]) => verb === "run") ?? [];
     const name = words[words.indexOf("--name") + 1] ?? "";
-    expect(name).toMatch(/^nemo-gym-[0-9a-f]{32}$/);
+    expect(name).toMatch(/^nemo-gym-[0-9a-f]{8}-\d+-\w+-[0-9a-f]{16}$/);
     expect(words).toEqual([
       ...[
         "run",
@@ -220,14 +223,14 @@ describe("docker", () => {
       headers: {},
     });
     await expect(sandbox.endpoint(80)).rejects.toThrow(/Port 80 is not among the ports.*8080, 9090/);
-    const [run = []] = calls();
+    const run = calls().find(([, verb]) => verb === "run") ?? [];
     expect(run.join(" ")).toContain("--publish 127.0.0.1::8080/tcp --publish 127.0.0.1::9090/tcp");
     expect(run).not.toContain("--network");
   });
 
   it("lets a container with a time to live remove itself", async () => {
     const sandbox = await start(new DockerProvider(), { image: "python:3.12", ttl_s: 1.2 });
-    const [run = []] = calls();
+    const run = calls().find(([, verb]) => verb === "run") ?? [];
     expect(run.slice(-6)).toEqual(["--rm", "--entrypoint", "/bin/sh", "python:3.12", "-c", "sleep 2"]);
     await expect(sandbox.exec("sleep 2.5; true")).resolves.toMatchObject({ return_code: 0 });
     await expect(sandbox.status()).resolves.toBe("stopped");
@@ -246,7 +249,7 @@ describe("docker", () => {
 
   it("removes what did not get ready", async () => {
     await expect(start(new DockerProvider(), { image: "missing:1" })).rejects.toThrow(
-      /Unable to find image 'missing:1'/,
+      /pull failed .*missing:1/,
     );
     await expect(start(new DockerProvider(), { image: "broken:1" })).rejects.toMatchObject({
       code: "SANDBOX_NOT_READY",
@@ -257,7 +260,7 @@ describe("docker", () => {
     );
     const slow = new DockerProvider({ create: { start_timeout_s: 0.5 } });
     await expect(start(slow, { image: "hangs:1" })).rejects.toThrow(/longer than 0.5 s/);
-    expect(calls().filter(([, verb]) => verb === "rm")).toHaveLength(4);
+    expect(calls().filter(([, verb]) => verb === "rm")).toHaveLength(3);
   });
 
   it("runs 32 commands at a time, or as many as it is told", async () => {
@@ -359,5 +362,66 @@ describe("enroot", () => {
       /ended at once: \[ERROR\] no such thing/,
     );
     await expect(start(enroot(), { image: "/nowhere.sqsh" })).rejects.toThrow(/nowhere.sqsh/);
+  });
+});
+
+describe("what runs leave behind", () => {
+  /** The name of a sandbox whose process is gone. */
+  const dead = () => newSandboxName().replace(/^(nemo-gym-\w+)-\d+-\w+-/, "$1-4194304-1-");
+
+  it("is told from what is in use, and from what others made", async () => {
+    expect(ownerState(newSandboxName())).toBe("in use");
+    expect(ownerState(dead())).toBe("left behind");
+    expect(ownerState(newSandboxName().replace(/^nemo-gym-\w{8}/, "nemo-gym-00000000"))).toBe("elsewhere");
+    expect(ownerState("nemo-gym-web-1")).toBeUndefined();
+  });
+
+  it.each(["docker", "apptainer"])("is found and removed with %s", async (name) => {
+    process.env["TMPDIR"] = directory;
+    const provider = name === "docker" ? new DockerProvider() : new ApptainerProvider();
+    const sandbox = await start(provider, { image: "python:3.12", workdir: work });
+    const left = dead();
+    writeFileSync(path.join(directory, `${left}.pid`), "4194304");
+    mkdirSync(path.join(directory, `${left}.files`));
+    const listed = (await provider.list?.()) ?? [];
+    expect(Object.fromEntries(listed.map(({ id, state }) => [id, state]))).toEqual({
+      [sandbox.id ?? ""]: "in use",
+      [left]: "left behind",
+    });
+    const found = (await findSandboxes()).filter(({ id, provider: by }) => id === left && by === name);
+    expect(found).toHaveLength(1);
+    await found[0]?.remove();
+    await found[0]?.remove();
+    expect(((await provider.list?.()) ?? []).map(({ id }) => id)).toEqual([sandbox.id]);
+    expect(existsSync(path.join(directory, `${left}.files`))).toBe(name === "docker");
+  });
+});
+
+describe("container engines", () => {
+  it("fetch an image once for all who need it, and start few containers at a time", async () => {
+    const provider = new DockerProvider({ create: { max_creates: 1 } });
+    const spec = { image: "remote/python:3.12", workdir: work };
+    await Promise.all([start(provider, spec), start(provider, spec), start(provider, spec)]);
+    expect(calls().filter(([, verb]) => verb === "pull")).toHaveLength(1);
+    await start(provider, spec);
+    expect(calls().filter(([, verb]) => verb === "pull")).toHaveLength(1);
+    await expect(start(provider, { image: "missing:1" })).rejects.toThrow(
+      /pull failed .* manifest .* not found/,
+    );
+  });
+
+  it("say whether they work, and why not", async () => {
+    await expect(checkProvider("docker")).resolves.toEqual({
+      provider: "docker",
+      works: true,
+      detail: "28.0.0",
+    });
+    await expect(checkProvider("docker", { program: "podman" })).resolves.toMatchObject({
+      works: false,
+      detail: expect.stringContaining("'podman' is not on the PATH"),
+    });
+    symlinkSync(path.join(directory, "bin", "docker"), path.join(directory, "bin", "podman"));
+    await expect(checkProvider("docker", { program: "podman" })).resolves.toMatchObject({ works: false });
+    await expect(checkProvider("openshell")).resolves.toMatchObject({ works: false });
   });
 });

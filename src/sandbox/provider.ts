@@ -1,4 +1,5 @@
 import type { Readable, Writable } from "node:stream";
+import type { OwnerState } from "./owner.ts";
 import type { SandboxSpec } from "./spec.ts";
 
 /** Returned in place of an exit code when the sandbox, and not the command, ended the execution. */
@@ -56,6 +57,15 @@ export interface SandboxHandle<Raw = unknown> {
 export interface SandboxEndpoint {
   endpoint: string;
   headers: Readonly<Record<string, string>>;
+}
+
+/** A sandbox that is there, whoever made it. */
+export interface ListedSandbox {
+  id: string;
+  /** Whether the process that made it still runs. */
+  state: OwnerState;
+  /** What is known of it: image, process. */
+  detail: string;
 }
 
 /** What another process needs to use the same sandbox; plain JSON. */
@@ -121,6 +131,10 @@ export interface SandboxProvider<Raw = unknown> {
   aclose(): Promise<void>;
   /** Optional: the version of what runs sandboxes here; throws when none can be made. */
   check?(options?: Cancellable): Promise<string>;
+  /** Optional, together with `remove`: the sandboxes of all processes. */
+  list?(options?: Cancellable): Promise<ListedSandbox[]>;
+  /** Removes a listed sandbox; one that is gone is no error. */
+  remove?(id: string, options?: Cancellable): Promise<void>;
   /** Optional: a command with live streams and no time limit of its own. It does not keep the program alive. */
   startProcess?(handle: SandboxHandle<Raw>, command: string): Promise<SandboxProcess>;
   /** Optional: the way to a declared port. */

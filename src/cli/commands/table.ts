@@ -11,6 +11,7 @@ export const program: Program = {
     { name: "env", summary: "develop and run environments" },
     { name: "eval", summary: "run evaluations" },
     { name: "queue", summary: "brokers of distributed runs" },
+    { name: "sandbox", summary: "see and remove sandboxes" },
     { name: "math", summary: "compare mathematical answers" },
     { name: "dev", summary: "contributor helpers" },
   ],
@@ -250,6 +251,21 @@ export const program: Program = {
       "queue purge",
       "remove a run from a broker",
       async () => (await import("./queue-purge.ts")).queuePurge,
+    ),
+    command(
+      "sandbox doctor",
+      "say which sandbox providers work here, and why the others do not",
+      async () => (await import("./sandbox-doctor.ts")).sandboxDoctor,
+    ),
+    command(
+      "sandbox ls",
+      "list the sandboxes of this machine",
+      async () => (await import("./sandbox-ls.ts")).sandboxLs,
+    ),
+    command(
+      "sandbox gc",
+      "remove sandboxes that dead runs left behind",
+      async () => (await import("./sandbox-gc.ts")).sandboxGc,
     ),
     command(
       "math check",

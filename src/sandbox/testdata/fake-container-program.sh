@@ -74,6 +74,24 @@ case "$program $verb" in
     keep_alive "$name" "${given[--entrypoint]}" "$@" > /dev/null 2>&1
     echo "$image" > "$state/$name.image"
     echo "$name" ;;
+  "docker info") echo 28.0.0 ;;
+  "docker image")
+    case ${!#} in
+      missing*) fail 1 "Error: No such image: ${!#}" ;;
+      remote*) [ -e "$state/pulled" ] || fail 1 "Error: No such image: ${!#}" ;;
+    esac
+    echo sha256:0 ;;
+  "docker pull")
+    image=${!#}
+    case $image in missing*) fail 1 "manifest for $image not found" ;; esac
+    sleep 0.3
+    touch "$state/pulled" ;;
+  "docker ps")
+    for file in "$state"/*.pid; do
+      [ -e "$file" ] || continue
+      name=$(basename "$file" .pid)
+      printf '%s\t%s, Up 1 second\n' "$name" "$(cat "$state/$name.image" 2> /dev/null)"
+    done ;;
   "docker exec")
     options "-w --env --user" "$@"; shift $taken
     name=$1; shift
@@ -106,6 +124,11 @@ case "$program $verb" in
         # Like the real one it leaves a process behind that holds its output.
         keep_alive "$2" sleep 1000 ;;
       list)
+        if [ $# = 1 ]; then
+          names=; for file in "$state"/*.pid; do names+="{\"instance\": \"$(basename "$file" .pid)\", \"img\": \"i.sif\"},"; done
+          echo "{\"instances\": [${names%,}]}"
+          exit 0
+        fi
         name=${!#}
         if alive "$name"; then echo "{\"instances\": [{\"instance\": \"$name\"}]}"; else echo '{"instances": []}'; fi ;;
       stop)

@@ -1,6 +1,5 @@
-import { randomUUID } from "node:crypto";
-import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises";
-import { hostname, tmpdir } from "node:os";
+import { chmod, mkdir, rm } from "node:fs/promises";
+import { hostname } from "node:os";
 import path from "node:path";
 import {
   CliProvider,
@@ -11,11 +10,19 @@ import {
 } from "../../cli-provider.ts";
 import { SandboxCreateError, SandboxOperationError, SandboxSpecError } from "../../errors.ts";
 import { findProgram } from "../../find-program.ts";
+import { newSandboxName, ownerState } from "../../owner.ts";
 import { checkEnvironment } from "../../plain-words.ts";
-import type { Cancellable, SandboxDescriptor, SandboxHandle, SandboxStatus } from "../../provider.ts";
+import type {
+  Cancellable,
+  ListedSandbox,
+  SandboxDescriptor,
+  SandboxHandle,
+  SandboxStatus,
+} from "../../provider.ts";
 import { readSettings } from "../../provider-settings.ts";
 import { shellQuote } from "../../shell-quote.ts";
 import type { SandboxSpec } from "../../spec.ts";
+import { leftStaging, makeStaging, removeStaging } from "../../staging.ts";
 import { type ApptainerSettings, apptainerSettings } from "./settings.ts";
 
 const ADVICE = "Install Apptainer, or use another sandbox provider.";
@@ -47,8 +54,8 @@ export class ApptainerProvider extends CliProvider<ApptainerInstance> {
     const image = imageReference(requireImage(this.name, spec));
     checkEnvironment(spec.env);
     const { create, probe } = this.#settings;
-    const stagingDirectory = await mkdtemp(path.join(tmpdir(), "nemo-gym-apptainer-"));
-    const name = `nemo-gym-${randomUUID().replaceAll("-", "")}`;
+    const name = newSandboxName();
+    const stagingDirectory = await makeStaging(name);
     const handle = {
       sandboxId: name,
       providerName: this.name,
@@ -114,10 +121,28 @@ export class ApptainerProvider extends CliProvider<ApptainerInstance> {
   }
 
   async close({ raw }: Handle): Promise<void> {
-    const { code, stderr } = await this.ask(["instance", "stop", raw.name]);
+    await this.remove(raw.name);
     await rm(raw.stagingDirectory, { recursive: true, force: true });
-    if (code !== 0 && !/no instance found|instance not found|does not exist/i.test(stderr))
-      throw new SandboxOperationError(`apptainer instance stop failed for '${raw.name}': ${stderr.trim()}`);
+  }
+
+  async list(options: Cancellable = {}): Promise<ListedSandbox[]> {
+    const { code, stdout, stderr } = await this.ask(["instance", "list", "--json"], options);
+    if (code !== 0) throw new SandboxOperationError(`apptainer instance list failed: ${stderr.trim()}`);
+    const instances =
+      (JSON.parse(stdout) as { instances?: { instance: string; img?: string }[] }).instances ?? [];
+    const running = instances.flatMap(({ instance: id, img }) => {
+      const state = ownerState(id);
+      return state === undefined ? [] : [{ id, state, detail: img ?? "" }];
+    });
+    const known = new Set(running.map(({ id }) => id));
+    return [...running, ...(await leftStaging()).filter(({ id }) => !known.has(id))];
+  }
+
+  async remove(id: string, options: Cancellable = {}): Promise<void> {
+    const { code, stderr } = await this.ask(["instance", "stop", id], options);
+    await removeStaging(id);
+    if (code !== 0 && !isGone(stderr))
+      throw new SandboxOperationError(`apptainer instance stop failed for '${id}': ${stderr.trim()}`);
   }
 
   protected versionArguments(): readonly string[] {
@@ -194,6 +219,10 @@ export class ApptainerProvider extends CliProvider<ApptainerInstance> {
       ...create.extra_start_args.filter((word) => !(create.contain && word === "--containall")),
     ];
   }
+}
+
+function isGone(stderr: string): boolean {
+  return /no instance found|instance not found|does not exist/i.test(stderr);
 }
 
 /** A plain name is one of a Docker registry. */

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { lstatSync, readlinkSync, realpathSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { Deadline } from "../../../calls/deadline.ts";
 import { errorMessage } from "../../../errors.ts";
@@ -108,6 +109,30 @@ export class Holder {
     killGroup(this.#child);
     await ended;
   }
+}
+
+/** The holders of all processes: those bubblewraps whose arguments carry the name, outermost only. */
+export async function findHolders(): Promise<{ pid: number; parent: number }[]> {
+  const names = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
+  const found = await Promise.all(
+    names.map(async (name) => {
+      const [line, stat] = await Promise.all(
+        ["cmdline", "stat"].map((file) => readText(`/proc/${name}/${file}`)),
+      );
+      const words = line?.split("\0") ?? [];
+      if (!words[0]?.endsWith("bwrap") || !words.includes(HOLDER_NAME)) return [];
+      const parent = Number(stat?.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
+      return [{ pid: Number(name), parent }];
+    }),
+  );
+  const holders = found.flat();
+  const pids = new Set(holders.map(({ pid }) => pid));
+  return holders.filter(({ parent }) => !pids.has(parent));
+}
+
+/** Processes end while they are looked at. */
+function readText(file: string): Promise<string> {
+  return readFile(file, "utf8").catch(() => "");
 }
 
 function spawnHolder({ programs, uid, limits, mounts, entries }: HolderRequest): ChildProcess {

@@ -10,6 +10,7 @@ import { checkEnvironment } from "../../plain-words.ts";
 import type {
   Cancellable,
   ExecOptions,
+  ListedSandbox,
   SandboxExecResult,
   SandboxHandle,
   SandboxProcess,
@@ -28,7 +29,7 @@ import {
   viewArguments,
 } from "./arguments.ts";
 import { pickCores } from "./cores.ts";
-import { Holder, STORE } from "./holder.ts";
+import { findHolders, Holder, STORE } from "./holder.ts";
 import { watchMemory } from "./memory-watch.ts";
 import { checkWorkdir, directoriesAbove, hasPrograms, imageDirectory, readOnlyMounts } from "./mounts.ts";
 import { type BubblewrapPrograms, findPrograms, versionOf } from "./programs.ts";
@@ -172,6 +173,20 @@ export class BubblewrapProvider implements SandboxProvider<BubblewrapSandbox> {
     const ended = raw.holder.close();
     for (const kill of raw.kills) kill();
     await ended;
+  }
+
+  async list(): Promise<ListedSandbox[]> {
+    return (await findHolders()).map(({ pid, parent }) => ({
+      id: `bubblewrap-process-${pid}`,
+      // Orphans are adopted by the first process; a holder ends with its parent, so there should be none.
+      state: parent === 1 ? "left behind" : "in use",
+      detail: `process ${pid}, started by ${parent}`,
+    }));
+  }
+
+  async remove(id: string): Promise<void> {
+    const holder = (await findHolders()).find(({ pid }) => id === `bubblewrap-process-${pid}`);
+    if (holder !== undefined) process.kill(-holder.pid, "SIGKILL");
   }
 
   /** Makes a sandbox and runs a command in it: being installed is not enough, the kernel must allow namespaces too. */

@@ -1,10 +1,13 @@
-import { randomUUID } from "node:crypto";
+import { untilAborted } from "../../../calls/deadline.ts";
+import { Semaphore } from "../../../calls/semaphore.ts";
 import { CliProvider, type InnerCommand, type OuterCommand, requireImage } from "../../cli-provider.ts";
 import { SandboxCreateError, SandboxOperationError } from "../../errors.ts";
 import { findProgram, isInstalled } from "../../find-program.ts";
+import { newSandboxName, ownerState } from "../../owner.ts";
 import { checkEnvironment } from "../../plain-words.ts";
 import type {
   Cancellable,
+  ListedSandbox,
   SandboxDescriptor,
   SandboxEndpoint,
   SandboxHandle,
@@ -13,7 +16,7 @@ import type {
 import { readSettings } from "../../provider-settings.ts";
 import type { SandboxSpec } from "../../spec.ts";
 import { endpointFrom } from "./port-binding.ts";
-import { runArguments } from "./run-arguments.ts";
+import { runArguments, SANDBOX_LABEL } from "./run-arguments.ts";
 import { type DockerSettings, dockerSettings } from "./settings.ts";
 
 const ADVICE = "Install Docker or Podman and start its engine, or use another sandbox provider.";
@@ -34,26 +37,33 @@ type Handle = SandboxHandle<DockerContainer>;
 export class DockerProvider extends CliProvider<DockerContainer> {
   readonly name = "docker";
   readonly #settings: DockerSettings;
+  readonly #creates: Semaphore;
+  readonly #pulls: Semaphore;
+  /** Images that are being fetched: whoever needs one waits for it. */
+  readonly #fetched = new Map<string, Promise<void>>();
 
   constructor(settings?: unknown) {
     const parsed = readSettings("docker", dockerSettings, settings);
     super(parsed.exec);
     this.#settings = parsed;
+    this.#creates = new Semaphore(parsed.create.max_creates);
+    this.#pulls = new Semaphore(parsed.create.max_pulls);
   }
 
   async create(spec: SandboxSpec, { signal }: Cancellable = {}): Promise<Handle> {
     const image = requireImage(this.name, spec).replace(/^docker:\/\//, "");
     checkEnvironment(spec.env);
     const { create, probe } = this.#settings;
-    const name = `nemo-gym-${randomUUID().replaceAll("-", "")}`;
+    const name = newSandboxName();
     const raw: DockerContainer = { name, image, shell: "sh", ports: spec.ports };
     const handle = { sandboxId: name, providerName: this.name, raw };
+    await this.#fetchImage(image, signal);
     try {
       const args = runArguments(spec, image, name, create);
-      const { code, stderr, timedOut } = await this.run(args, {
-        timeoutSeconds: create.start_timeout_s,
+      const { code, stderr, timedOut } = await this.#creates.run(
+        () => this.run(args, { timeoutSeconds: create.start_timeout_s, signal }),
         signal,
-      });
+      );
       if (timedOut)
         throw new SandboxCreateError(
           `${this.#engine()} run took longer than ${create.start_timeout_s} s for '${image}'.`,
@@ -69,6 +79,60 @@ export class DockerProvider extends CliProvider<DockerContainer> {
       await this.ask(["rm", "-f", name]);
       throw error;
     }
+  }
+
+  /** Fetches an image that is not there, once for all who wait: engines and registries take few requests at a time. */
+  async #fetchImage(image: string, signal: AbortSignal | undefined): Promise<void> {
+    const { code } = await this.ask(["image", "inspect", "--format", "{{.Id}}", image], { signal });
+    if (code === 0) return;
+    let fetched = this.#fetched.get(image);
+    if (fetched === undefined) {
+      fetched = this.#pulls.run(() => this.#pull(image)).finally(() => this.#fetched.delete(image));
+      this.#fetched.set(image, fetched);
+    }
+    await (signal === undefined ? fetched : untilAborted(fetched, signal));
+  }
+
+  /** Goes on when one of those who wait gives up. */
+  async #pull(image: string): Promise<void> {
+    const { pull_timeout_s } = this.#settings.create;
+    const { code, stderr, timedOut } = await this.run(["pull", "--quiet", image], {
+      timeoutSeconds: pull_timeout_s,
+    });
+    if (timedOut)
+      throw new SandboxCreateError(
+        `${this.#engine()} pull took longer than ${pull_timeout_s} s for '${image}'.`,
+      );
+    if (code !== 0)
+      throw new SandboxCreateError(
+        `${this.#engine()} pull failed with code ${code} for '${image}': ${stderr.trim()}`,
+      );
+  }
+
+  async list(options: Cancellable = {}): Promise<ListedSandbox[]> {
+    const { code, stdout, stderr } = await this.ask(
+      [
+        "ps",
+        "--all",
+        "--filter",
+        `label=${SANDBOX_LABEL}`,
+        "--format",
+        "{{.Names}}\t{{.Image}}, {{.Status}}",
+      ],
+      options,
+    );
+    if (code !== 0) throw new SandboxOperationError(`${this.#engine()} ps failed: ${stderr.trim()}`);
+    return stdout.split("\n").flatMap((line) => {
+      const [id = "", detail = ""] = line.split("\t");
+      const state = ownerState(id);
+      return state === undefined ? [] : [{ id, detail, state }];
+    });
+  }
+
+  async remove(id: string, options: Cancellable = {}): Promise<void> {
+    const { code, stderr } = await this.ask(["rm", "-f", id], options);
+    if (code !== 0 && !isMissing(stderr))
+      throw new SandboxOperationError(`${this.#engine()} rm failed for '${id}': ${stderr.trim()}`);
   }
 
   async status({ raw }: Handle, options: Cancellable = {}): Promise<SandboxStatus> {
@@ -111,9 +175,7 @@ export class DockerProvider extends CliProvider<DockerContainer> {
   }
 
   async close({ raw }: Handle): Promise<void> {
-    const { code, stderr } = await this.ask(["rm", "-f", raw.name]);
-    if (code !== 0 && !isMissing(stderr))
-      throw new SandboxOperationError(`${this.#engine()} rm failed for '${raw.name}': ${stderr.trim()}`);
+    await this.remove(raw.name);
   }
 
   protected versionArguments(): readonly string[] {

@@ -12,8 +12,12 @@ export const dockerSettings = z.strictObject({
     .strictObject({
       keepalive_shell: z.string().default("/bin/sh"),
       keepalive_cmd: z.string().default(KEEP_ALIVE),
-      /** Pulling the image included. */
       start_timeout_s: optionalSeconds(600),
+      /** Containers that are started at a time; engines become slow and fail above about 32. */
+      max_creates: z.number().int().min(1).default(16),
+      /** Images that are fetched at a time; registries limit how many they give. */
+      max_pulls: z.number().int().min(1).default(4),
+      pull_timeout_s: optionalSeconds(3600),
       use_init: z.boolean().default(true),
       /** Absent: no network, unless the spec has ports; null: docker's own default; else a network by name. */
       network: z.string().nullable().optional(),

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createHash, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { mkdirSync } from "node:fs";
-import { lstat, mkdtemp, open, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { lstat, open, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { sleep } from "../../../calls/deadline.ts";
@@ -16,17 +16,20 @@ import {
 import { SandboxCreateError, SandboxOperationError, SandboxSpecError } from "../../errors.ts";
 import { findProgram } from "../../find-program.ts";
 import { coverInherited } from "../../inherited-descriptors.ts";
+import { newSandboxName, ownerState } from "../../owner.ts";
 import { checkEnvironment } from "../../plain-words.ts";
-import type { Cancellable, SandboxHandle, SandboxStatus } from "../../provider.ts";
+import type { Cancellable, ListedSandbox, SandboxHandle, SandboxStatus } from "../../provider.ts";
 import { readSettings } from "../../provider-settings.ts";
 import { killGroup } from "../../run-process.ts";
 import { shellQuote } from "../../shell-quote.ts";
 import type { SandboxSpec } from "../../spec.ts";
+import { leftStaging, makeStaging, removeStaging } from "../../staging.ts";
 import { imageSource } from "./image.ts";
 import { type EnrootSettings, enrootSettings } from "./settings.ts";
 
 const ADVICE = "Install enroot, or use another sandbox provider.";
 const MAX_MESSAGE_BYTES = 4096;
+const DIRECTORIES = ["ENROOT_DATA_PATH", "ENROOT_CACHE_PATH", "ENROOT_RUNTIME_PATH"];
 
 interface EnrootContainer {
   name: string;
@@ -74,17 +77,17 @@ export class EnrootProvider extends CliProvider<EnrootContainer> {
     const image = requireImage(this.name, spec);
     checkEnvironment(spec.env);
     const { create, probe } = this.#settings;
-    for (const variable of ["ENROOT_DATA_PATH", "ENROOT_CACHE_PATH", "ENROOT_RUNTIME_PATH"])
+    for (const variable of DIRECTORIES)
       mkdirSync(this.#env[variable] ?? "", { recursive: true, mode: 0o700 });
     const file = await this.#imageFile(image, signal);
-    const name = `nemo-gym-${randomUUID().replaceAll("-", "")}`;
+    const name = newSandboxName();
     const unpacked = await this.run(["create", "-n", name, ...create.extra_create_args, file], {
       timeoutSeconds: create.create_timeout_s,
       signal,
     });
     if (unpacked.timedOut || unpacked.code !== 0)
       throw new SandboxCreateError(`enroot create failed for '${image}': ${reasonOf(unpacked)}`);
-    const stagingDirectory = await mkdtemp(path.join(tmpdir(), "nemo-gym-enroot-"));
+    const stagingDirectory = await makeStaging(name);
     let child: ChildProcess | undefined;
     try {
       child = await this.#start(spec, name, stagingDirectory);
@@ -105,8 +108,29 @@ export class EnrootProvider extends CliProvider<EnrootContainer> {
 
   async close({ raw }: Handle): Promise<void> {
     const { code, stderr } = await this.#remove(raw.name, raw.child, raw.stagingDirectory);
-    if (code !== 0 && !/does not exist|no such|not found/i.test(stderr))
+    if (code !== 0 && !isGone(stderr))
       throw new SandboxOperationError(`enroot remove failed for '${raw.name}': ${stderr.trim()}`);
+  }
+
+  async list(options: Cancellable = {}): Promise<ListedSandbox[]> {
+    for (const variable of DIRECTORIES)
+      mkdirSync(this.#env[variable] ?? "", { recursive: true, mode: 0o700 });
+    const { code, stdout, stderr } = await this.ask(["list"], options);
+    if (code !== 0) throw new SandboxOperationError(`enroot list failed: ${stderr.trim()}`);
+    const there = stdout.split("\n").flatMap((line) => {
+      const id = line.trim().split(/\s+/)[0] ?? "";
+      const state = ownerState(id);
+      return state === undefined ? [] : [{ id, state, detail: this.#env["ENROOT_DATA_PATH"] ?? "" }];
+    });
+    const known = new Set(there.map(({ id }) => id));
+    return [...there, ...(await leftStaging()).filter(({ id }) => !known.has(id))];
+  }
+
+  async remove(id: string, options: Cancellable = {}): Promise<void> {
+    const { code, stderr } = await this.ask(["remove", "-f", id], options);
+    await removeStaging(id);
+    if (code !== 0 && !isGone(stderr))
+      throw new SandboxOperationError(`enroot remove failed for '${id}': ${stderr.trim()}`);
   }
 
   protected versionArguments(): readonly string[] {
@@ -268,6 +292,10 @@ export class EnrootProvider extends CliProvider<EnrootContainer> {
     await rm(stagingDirectory, { recursive: true, force: true });
     return outcome;
   }
+}
+
+function isGone(stderr: string): boolean {
+  return /does not exist|no such|not found/i.test(stderr);
 }
 
 /** `enroot list -f`: a header, then name and process number, the latter only for those that run. */
