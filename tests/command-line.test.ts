@@ -175,7 +175,7 @@ describe("bad input", () => {
       title: "an unknown flag",
       files: {},
       words: ["--cofnig", "x"],
-      says: ["gym env validate: error: unrecognized arguments: --cofnig Did you mean `--config`?"],
+      says: ["gym env validate: error: unrecognized arguments: --cofnig. Did you mean `--config`?"],
       exitCode: 2,
       stream: "stderr",
     },

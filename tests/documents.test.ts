@@ -354,6 +354,7 @@ describe("the CLI page", () => {
       for (const list of ["benchmarks", "environments", "agents"])
         expect(JSON.parse(await succeeds(`gym list ${list} --json`))).not.toEqual([]);
       expect(await succeeds("gym search math")).toContain("math_with_judge");
+      expect(await succeeds("gym search Nemotron-RL-knowledge-mcqa")).toContain("mcqa");
       expect(await succeeds("gym --help")).toContain("dataset");
       for (const name of ["gsm8k", "resources_servers/mcqa"])
         expect(await succeeds(`gym env validate --environment ${name}`)).toContain("Config is valid");

@@ -80,10 +80,10 @@ describe("flags", () => {
   });
 
   it("are refused with a hint when unknown", () => {
-    expect(problem("--cofnig", "a.yaml")).toBe("unrecognized arguments: --cofnig Did you mean `--config`?");
-    expect(problem("--storge=hf")).toBe("unrecognized arguments: --storge=hf Did you mean `--storage`?");
+    expect(problem("--cofnig", "a.yaml")).toBe("unrecognized arguments: --cofnig. Did you mean `--config`?");
+    expect(problem("--storge=hf")).toBe("unrecognized arguments: --storge=hf. Did you mean `--storage`?");
     expect(problem("--api-kye=sk-1", "--my-token=t")).toContain("--api-kye=sk-1 --my-token=****");
-    expect(problem("-z", "--zzzzzz")).toBe("unrecognized arguments: -z --zzzzzz");
+    expect(problem("-z", "--zzzzzz")).toBe("unrecognized arguments: -z --zzzzzz.");
   });
 
   it("check their choices", () => {

@@ -219,7 +219,7 @@ class ArgumentParser {
       const known = [...this.flags.keys()].map((name) => `--${name}`);
       const hints = this.unknown.map((word) => hint(word.replace(/=.*/s, ""), known));
       throw new UsageError(
-        `unrecognized arguments: ${this.unknown.map(maskWord).join(" ")}${hints.find(Boolean) ?? ""}`,
+        `unrecognized arguments: ${this.unknown.map(maskWord).join(" ")}.${hints.find(Boolean) ?? ""}`,
       );
     }
     const missing = [...this.flags].filter(([name, flag]) => flag.required && !this.given.has(name));

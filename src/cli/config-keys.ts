@@ -23,6 +23,7 @@ export interface Key {
   readonly choices?: readonly string[];
   /** Smallest number allowed. */
   readonly minimum?: number;
+  readonly maximum?: number;
 }
 
 export type KeyTable = Readonly<Record<string, Key>>;
@@ -87,6 +88,9 @@ function coerce(key: Key, given: unknown): Coerced {
   }
   if (key.minimum !== undefined && typeof value === "number" && value < key.minimum) {
     return { problem: `must be at least ${key.minimum}` };
+  }
+  if (key.maximum !== undefined && typeof value === "number" && value > key.maximum) {
+    return { problem: `must be at most ${key.maximum}` };
   }
   return result;
 }

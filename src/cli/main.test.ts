@@ -191,15 +191,26 @@ describe("commands", () => {
     }
   });
 
+  it("report errors to programs as JSON, with their code", async () => {
+    const { stdout, stderr, exitCode } = await gym("env start --json --limt 5");
+    expect(exitCode).toBe(2);
+    expect(JSON.parse(stdout)).toEqual({
+      event: "error",
+      code: "CLI_USAGE",
+      message: expect.stringContaining("--limt"),
+    });
+    expect(stderr).toContain("--limt");
+  });
+
   it("refuse flags they do not have", async () => {
     const { exitCode, stderr } = await gym("env start --limt 5");
     expect(exitCode).toBe(2);
     expect(stderr).toBe(
       "usage: gym env start [-h] [-v] [--env-file PATH|none] [--limit N]\n                     [key=value ...]\n" +
-        "gym env start: error: unrecognized arguments: --limt Did you mean `--limit`?\n",
+        "gym env start: error: unrecognized arguments: --limt. Did you mean `--limit`?\n",
     );
     expect((await gym("--verison")).stderr).toContain(
-      "gym: error: unrecognized arguments: --verison Did you mean `--version`?",
+      "gym: error: unrecognized arguments: --verison. Did you mean `--version`?",
     );
     expect((await gym("--json env start")).exitCode).toBe(2);
   });

@@ -48,7 +48,10 @@ export async function runCli(
       return 1;
     }
     const { reportError } = await import("./report-error.ts");
-    return reportError(error, io, usage);
+    return reportError(error, io, usage, {
+      json: argv.includes("--json") || argv.some(isJsonWord),
+      verbose: argv.includes("-v") || argv.includes("--verbose"),
+    });
   }
 }
 

@@ -11,8 +11,16 @@ export interface UsageText {
   readonly name: string;
 }
 
+export interface ReportOptions {
+  /** A program reads stdout: the error goes there as one line of JSON, and as text to stderr. */
+  readonly json: boolean;
+  /** Names the code of the error, which docs/reference/errors.md explains. */
+  readonly verbose: boolean;
+}
+
 /** Prints an error in the form its kind has and gives the exit code. Only unforeseen errors show a stack. */
-export function reportError(error: unknown, io: CliIo, usage: UsageText): number {
+export function reportError(error: unknown, io: CliIo, usage: UsageText, options: ReportOptions): number {
+  if (options.json && io.signal?.aborted !== true) io.stdout.write(`${errorJson(error)}\n`);
   if (error instanceof UsageError || error instanceof CommandKeysError) {
     io.stderr.write(`${usage.text}\n${usage.name}: error: ${error.message}\n`);
     return 2;
@@ -31,8 +39,19 @@ export function reportError(error: unknown, io: CliIo, usage: UsageText): number
     return 1;
   }
   // The original prints config errors to stdout, and scripts read them there.
-  const stream = error.code.startsWith("CONFIG_") ? io.stdout : io.stderr;
+  const stream = error.code.startsWith("CONFIG_") && !options.json ? io.stdout : io.stderr;
   stream.write(`${createTerminal(stream, io.env).red("Error:")} ${redactKnown(error.message)}\n`);
   if (error.remedy !== undefined) stream.write(`${error.remedy}\n`);
+  if (options.verbose) stream.write(`Code: ${error.code} (docs/reference/errors.md)\n`);
   return 1;
+}
+
+function errorJson(error: unknown): string {
+  const known = error instanceof GymError ? error : undefined;
+  return JSON.stringify({
+    event: "error",
+    code: known?.code ?? "UNEXPECTED",
+    message: redactKnown(errorMessage(error)),
+    ...(known?.remedy !== undefined && { remedy: known.remedy }),
+  });
 }

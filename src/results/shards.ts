@@ -86,7 +86,7 @@ export class ShardedRollouts {
             "ROLLOUT_ROW_INVALID",
             path,
             line.number,
-            `rollout ${rolloutIndex} of task ${taskIndex} is also in '${paths[first]}'.`,
+            `rollout ${rolloutIndex} of task ${taskIndex} is also in '${paths[first]}'. Shards of one input have different tasks: where the input was split into files, number its rows first (\`_ng_task_index\` in each row).`,
           );
         }
         known.set(taskIndex, rolloutIndex, shard);

@@ -115,7 +115,7 @@ agent: simple_agent
 datasets: example
 
 Usage example:
-gym env start --resources-server quiz --model-type vllm_model
+gym eval run --resources-server quiz --model-type openai_model
 `);
     expect((await run("list", "environments", "quiz")).stdout).toBe(stdout);
   });
@@ -175,7 +175,7 @@ describe("gym list benchmarks", () => {
         agent: "simple_agent",
         datasets: "night_rows",
       },
-      usage_example: "gym env start --benchmark trivia --model-type vllm_model",
+      usage_example: "gym eval run --benchmark trivia --split benchmark --model-type openai_model",
     });
   });
 });
@@ -216,7 +216,7 @@ describe("gym list of parts", () => {
       usage_example: null,
     });
     expect(await json("list", "models", "gpt/small")).toMatchObject({
-      usage_example: "gym env start --resources-server example_single_tool_call --model-type gpt/small",
+      usage_example: "gym eval run --resources-server example_single_tool_call --model-type gpt/small",
     });
     expect((await run("list", "models", "gtp")).stdout).toBe("Unknown model 'gtp'. Did you mean `gpt`?\n");
     expect((await run("list", "resources-servers", "quiz")).stdout).toContain("Value: Knowing things");

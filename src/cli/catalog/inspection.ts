@@ -49,7 +49,9 @@ export function printUnknown(
   name: string,
   known: Iterable<string>,
 ): number {
-  out(`${terminal.red(`Unknown ${type} '${name}'.`)}${hint(name, known)}`);
+  const names = [...known].sort();
+  const nearest = hint(name, names) || ` There are: ${names.join(", ")}.`;
+  out(`${terminal.red(`Unknown ${type} '${name}'.`)}${nearest}`);
   return 1;
 }
 

@@ -74,7 +74,7 @@ export async function listModels(context: CommandContext): Promise<number> {
       name: model.name,
       type: "model",
       details: { config: realpathSync(model.configFile) },
-      usage: `gym env start --resources-server example_single_tool_call --model-type ${model.name}`,
+      usage: `gym eval run --resources-server example_single_tool_call --model-type ${model.name}`,
     });
   }
   const models = all.filter(({ name, group }) => query === undefined || matchesQuery(query, [name, group]));
@@ -107,7 +107,7 @@ export async function listResourcesServers(context: CommandContext): Promise<num
       domain: server.domain,
       description: withValue(server.description, server.value),
       details: { config: realpathSync(server.configFile) },
-      usage: `gym env start --resources-server ${server.name} --model-type vllm_model`,
+      usage: `gym eval run --resources-server ${server.name} --model-type openai_model`,
     });
   }
   const servers = all.filter(

@@ -141,8 +141,14 @@ function search(
   if (query === undefined) return entries;
   return entries.filter((entry) => {
     if (matchesQuery(query, [entry.name, entry.domain, entry.description])) return true;
-    const { agent, benchmark, resourcesServers, datasets } = readParts(entry, files);
-    return matchesQuery(query, [agent, benchmark?.agentName, ...resourcesServers, ...datasets]);
+    const { agent, benchmark, resourcesServers, datasets, hubDatasets } = readParts(entry, files);
+    return matchesQuery(query, [
+      agent,
+      benchmark?.agentName,
+      ...resourcesServers,
+      ...datasets,
+      ...hubDatasets,
+    ]);
   });
 }
 
@@ -189,7 +195,7 @@ async function inspect(
       agent: parts.agent,
       datasets: parts.datasets.join(", "),
     },
-    usage: `gym env start ${selector} --model-type vllm_model`,
+    usage: `gym eval run ${selector}${entry.kind === "benchmark" ? " --split benchmark" : ""} --model-type openai_model`,
   });
 }
 

@@ -24,7 +24,8 @@ export function formatRow(row: JsonObject, options: RowViewOptions): string {
     const { input, tools, ...rest } = params;
     for (const [role, text] of messages(input)) add(role, text);
     if (Array.isArray(tools)) add("tools", tools.map(toolText).join(", ") || "none");
-    if (Object.keys(rest).length > 0) add("parameters", inline(rest));
+    const set = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null));
+    if (Object.keys(set).length > 0) add("parameters", inline(set));
   } else if (params !== undefined) add("parameters", `${dumps(params)} (no object)`);
   if (isObject(response)) {
     for (const [role, text] of messages(response["output"])) add(`→ ${role}`, text);

@@ -230,6 +230,7 @@ export const viewKeys = {
   server_port: {
     type: "int",
     minimum: 0,
+    maximum: 65535,
     default: 7860,
     help: "port to listen on; the next free one if taken",
   },

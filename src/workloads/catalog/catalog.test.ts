@@ -149,6 +149,7 @@ describe("readParts", () => {
       resourcesServers: ["quiz"],
       agent: "simple_agent",
       datasets: ["trivia_rows"],
+      hubDatasets: [],
       value: "Knowing things",
       benchmark: { agentName: "trivia_agent", numRepeats: 4 },
     });

@@ -13,6 +13,8 @@ export interface WorkloadParts {
   readonly agent?: string;
   /** Names of the datasets. */
   readonly datasets: readonly string[];
+  /** Where they lie on the Hugging Face hub. */
+  readonly hubDatasets: readonly string[];
   /** The instance of the agent that has the benchmark's dataset, and how often each of its rows is run. */
   readonly benchmark?: { readonly agentName: string; readonly numRepeats: number | undefined };
   readonly value?: string;
@@ -27,7 +29,7 @@ export function readParts({ configFile, kind }: Workload, files: ConfigFiles): W
     layers = files.layers(configFile);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return { resourcesServers: [], datasets: [], problem: error.message };
+    return { resourcesServers: [], datasets: [], hubDatasets: [], problem: error.message };
   }
   const own = layers.at(-1);
   const blocks = layers.flatMap((layer) => [...serverBlocks(layer)]);
@@ -41,11 +43,21 @@ export function readParts({ configFile, kind }: Workload, files: ConfigFiles): W
     resourcesServers: [...new Set(servers.map(({ implementation }) => implementation))],
     agent: agents[0]?.implementation,
     datasets: [...new Set(datasets.flatMap((dataset) => textOf(dataset.entries.get("name")) ?? []))],
+    hubDatasets: [...new Set(datasets.flatMap(hubRepository))],
     value: servers
       .map(({ block }) => textOf(block.entries.get("value")))
       .find((value) => value !== undefined),
     benchmark: kind === "benchmark" ? benchmarkAgent(blocks) : undefined,
   };
+}
+
+function hubRepository(dataset: DictNode): string[] {
+  for (const key of ["source", "huggingface_identifier"]) {
+    const source = dataset.entries.get(key);
+    const id = source?.kind === "dict" ? textOf(source.entries.get("repo_id")) : undefined;
+    if (id !== undefined) return [id];
+  }
+  return [];
 }
 
 function benchmarkAgent(blocks: readonly { name: string; block: DictNode }[]): WorkloadParts["benchmark"] {
