@@ -27,6 +27,7 @@ export function defineBigCodeBench(run: RunTests) {
   return defineResourcesServer({
     config: Config,
     row: z.object({ verifier_metadata: z.record(z.string(), z.unknown()).nullish() }),
+    seed: z.looseObject({ verifier_metadata: Task }),
     echo: [],
     reverifyMode: "stateless",
     metrics,

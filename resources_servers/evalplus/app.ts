@@ -42,6 +42,7 @@ const metrics: MetricsHooks = {
 export default defineResourcesServer({
   config: Config,
   row: z.object({ verifier_metadata: z.looseObject({ task_id: z.unknown().optional() }).nullish() }),
+  seed: z.looseObject({ verifier_metadata: z.looseObject({ task_id: z.string() }) }),
   echo: [],
   reverifyMode: "stateless",
   metrics,

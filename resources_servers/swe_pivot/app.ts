@@ -29,6 +29,10 @@ const Row = z.object({
 export default defineResourcesServer({
   config: Config,
   row: Row,
+  seed: Row.refine((row) => expectedCall(row) !== undefined, {
+    path: ["expected_action"],
+    params: { pydantic: "missing" },
+  }),
   echo: [],
   reverifyMode: "stateless",
   verify({ config, row, response }) {

@@ -1,5 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
+import { impliedEntry } from "../config/implied-config.ts";
 import type { SelectorKind } from "./command.ts";
 
 const DIRECTORIES = {
@@ -59,7 +60,9 @@ async function folderNames(kind: SelectorKind, folder: string): Promise<string[]
   for (const entry of entries) {
     if (!entry.isDirectory()) continue;
     const inside: string[] = await readdir(path.join(folder, entry.name)).catch(() => []);
-    if (inside.includes(marker)) names.push(entry.name);
+    const needsNone =
+      kind === "resources-server" && impliedEntry(path.join(folder, entry.name)) !== undefined;
+    if (inside.includes(marker) || needsNone) names.push(entry.name);
   }
   return names;
 }

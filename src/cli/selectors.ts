@@ -1,5 +1,6 @@
 import { readdir, realpath, stat } from "node:fs/promises";
 import path from "node:path";
+import { impliedConfig } from "../config/implied-config.ts";
 import { aliasedPath } from "../config/servers/aliases.ts";
 import type { SelectorKind } from "./command.ts";
 import { componentDirectory, componentNames } from "./component-names.ts";
@@ -68,6 +69,7 @@ async function existingFiles(relative: string, roots: readonly string[]): Promis
     const file = path.join(root, relative);
     const status = await stat(file).catch(() => undefined);
     if (status?.isFile()) found.add(await realpath(file));
+    else if (impliedConfig(file) !== undefined) found.add(file);
   }
   return [...found];
 }

@@ -1,6 +1,7 @@
 import { existsSync, realpathSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { impliedConfig } from "./implied-config.ts";
 import { aliasedPath } from "./servers/aliases.ts";
 
 /** The variable that names further roots, before the working directory and the install root. */
@@ -74,7 +75,9 @@ export function outputPath(given: string, cwd: string): string {
 
 /** Like findPath, but undefined when nothing exists. */
 export function findExistingPath(relative: string, roots: readonly string[]): string | undefined {
-  const found = candidatePaths(relative, roots).find((candidate) => existsSync(candidate));
+  const found = candidatePaths(relative, roots).find(
+    (candidate) => existsSync(candidate) || impliedConfig(candidate) !== undefined,
+  );
   if (found !== undefined) return found;
   const renamed = aliasedPath(relative);
   return renamed === undefined

@@ -1,6 +1,7 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { errorMessage } from "../errors.ts";
 import { ConfigError } from "./errors.ts";
+import { impliedConfig } from "./implied-config.ts";
 import { parseText } from "./interpolation/interpolation-grammar.ts";
 import { type ConfigNode, type DictNode, interpolationText, positionOf, type Source } from "./node.ts";
 import { LineIndex } from "./yaml/line-index.ts";
@@ -12,7 +13,7 @@ const CHUNK_BYTES = 64 * 1024;
 
 /** Reads one config file; every mistake in it becomes a ConfigError that names the place. */
 export function readConfigFile(file: string, kind: Source["kind"] = "file"): DictNode {
-  return readConfigText(readText(file), { kind, name: file });
+  return readConfigText(impliedConfig(file) ?? readText(file), { kind, name: file });
 }
 
 /** Reads the text of a config and checks the syntax of its interpolations. */

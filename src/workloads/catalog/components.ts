@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import path from "node:path";
+import { impliedConfig } from "../../config/implied-config.ts";
 import { type ConfigNode, textOf } from "../../config/node.ts";
 import { serverBlocks } from "../../config/servers/server-blocks.ts";
 import type { ConfigFiles } from "./config-files.ts";
@@ -93,6 +94,8 @@ function* componentConfigs(roots: readonly string[], type: string): Generator<Co
   for (const root of roots) {
     for (const folder of subfolders(path.join(root, type))) {
       const configs = path.join(root, type, folder, "configs");
+      const usual = path.join(configs, `${folder}.yaml`);
+      if (impliedConfig(usual) !== undefined) yield { name: folder, folder, file: usual };
       for (const file of yamlFiles(configs)) {
         const flavor = file.slice(0, -".yaml".length);
         yield {
