@@ -181,6 +181,7 @@ export const commandKeys = [
   "check_rows",
   "commit_description",
   "commit_message",
+  "complete_groups",
   "config_name",
   "count_tokens",
   "create_pr",

@@ -68,6 +68,11 @@ export const evalExport = defineCommand({
       help: "only rollouts with such a verdict of the health check (default any)",
     },
     "health-check-ignore": healthFlags["health-check-ignore"],
+    "complete-groups": {
+      kind: "switch",
+      key: "complete_groups",
+      help: "only tasks of which all repeats are there and not left out",
+    },
     pairs: { kind: "text", key: "pairs", choices: exportKeys.pairs.choices, help: "dpo: which pairs" },
     "min-margin": number("min_margin", "dpo: least difference of the rewards of a pair"),
     "max-pairs": {

@@ -48,6 +48,7 @@ export async function exportRun(context: CommandContext): Promise<number> {
       ...(keys.min_margin !== undefined && { minMargin: keys.min_margin }),
       passThreshold: keys.pass_threshold,
       includeMasked: keys.include_masked,
+      completeGroups: keys.complete_groups,
       health: keys.health,
       ignoredChecks: ignoredChecks(keys),
       pairs: keys.pairs,
@@ -99,11 +100,12 @@ function printReport(
   if (report.invalid > MAX_SHOWN)
     err(terminal.yellow(`… and ${report.invalid - MAX_SHOWN} more invalid rows`));
   out(`${report.written} ${format} records from ${report.read} rollouts: ${shownPath(context, outputPath)}`);
-  const { masked, annotated, health, pass_rate, reward, best_of } = report.filtered;
+  const { masked, annotated, health, incomplete_group, pass_rate, reward, best_of } = report.filtered;
   const filtered = [
     [masked, "masked"],
     [annotated, "excluded or without the label"],
     [health, "by their health"],
+    [incomplete_group, "of incomplete groups"],
     [pass_rate, "outside the pass rates"],
     [reward, "outside the rewards"],
     [best_of, "not among the best"],

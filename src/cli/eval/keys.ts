@@ -158,6 +158,11 @@ export const exportKeys = {
   include_masked: { type: "bool", default: false, help: "take rows marked mask_sample too" },
   label: { type: "str", help: "only rollouts with this label, as given in the viewer" },
   include_excluded: { type: "bool", default: false, help: "take rollouts excluded in the viewer too" },
+  complete_groups: {
+    type: "bool",
+    default: false,
+    help: "only tasks of which all repeats are there and not left out",
+  },
   health: {
     type: "str",
     choices: ["any", "not-unhealthy", "healthy"],

@@ -22,6 +22,8 @@ export interface ExportFilters {
   health?: HealthFilter;
   /** Health checks that do not count. */
   ignoredChecks?: readonly string[];
+  /** Only tasks all of whose repeats are there and were not left out by the filters above: what learns from groups needs them whole. */
+  completeGroups?: boolean;
   /** Rows with `mask_sample` are left out unless this is set. */
   includeMasked?: boolean;
   /** Only rollouts that were given this label in the viewer. */

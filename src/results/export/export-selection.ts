@@ -29,6 +29,7 @@ export interface FilteredCounts {
   /** Excluded in the viewer, or without the label asked for. */
   annotated: number;
   health: number;
+  incomplete_group: number;
   pass_rate: number;
   reward: number;
   best_of: number;
@@ -47,6 +48,7 @@ export class ExportSelection {
     masked: 0,
     annotated: 0,
     health: 0,
+    incomplete_group: 0,
     pass_rate: 0,
     reward: 0,
     best_of: 0,
@@ -54,6 +56,8 @@ export class ExportSelection {
   private readonly tasks = new Map<number, Candidate[]>();
   private readonly filters: ExportFilters;
   private readonly ignoredChecks: ReadonlySet<string>;
+  /** Repeats that each task should have; without it every number will do. */
+  expected: ReadonlyMap<number, number> | undefined;
 
   constructor(filters: ExportFilters) {
     this.filters = filters;
@@ -113,6 +117,10 @@ export class ExportSelection {
     const passRate = all.filter(({ reward }) => reward >= passThreshold).length / all.length;
     const averageReward = all.reduce((sum, { reward }) => sum + reward, 0) / all.length;
     const task = { taskIndex, rollouts: [] as Candidate[], total: all.length, passRate, averageReward };
+    if (all.length < (this.expected?.get(taskIndex) ?? 0)) {
+      this.filtered.incomplete_group += all.length;
+      return task;
+    }
     if (passRate < passRateMin || passRate > passRateMax) {
       this.filtered.pass_rate += all.length;
       return task;

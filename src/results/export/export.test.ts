@@ -113,6 +113,36 @@ describe("exports of token ids", () => {
     },
   );
 
+  it("are of whole groups only when asked", async () => {
+    const keys = [
+      [0, 0],
+      [0, 1],
+      [1, 0],
+      [1, 1],
+      [2, 0],
+      [2, 1],
+    ] as const;
+    await writeFile(
+      join(directory, "out_materialized_inputs.jsonl"),
+      keys.map(([task, index]) => `{"_ng_task_index":${task},"_ng_rollout_index":${index}}\n`).join(""),
+    );
+    // Of task 1 a repeat is missing, of task 2 one is masked.
+    const rows = [
+      tokenRollout(0, 0),
+      tokenRollout(0, 1),
+      tokenRollout(1, 0),
+      tokenRollout(2, 0),
+      { ...tokenRollout(2, 1), mask_sample: true },
+    ];
+    const { records, report } = await exported(rows, "skyrl", { filters: { completeGroups: true } });
+    expect(records.map((record) => record["task_index"])).toEqual([0, 0]);
+    expect(report.filtered).toMatchObject({ masked: 1, incomplete_group: 2 });
+    await rm(join(directory, "out_materialized_inputs.jsonl"));
+    await expect(exported(rows, "skyrl", { filters: { completeGroups: true } })).rejects.toThrow(
+      "out_materialized_inputs.jsonl' does not exist",
+    );
+  });
+
   it("are cut off or refused where tokens drift", async () => {
     const rows = [tokenRollout(0, 0, true), tokenRollout(1, 0)];
     const cut = await exported(rows, "skyrl", { tokenDrift: "truncate" });

@@ -100,6 +100,7 @@ export async function exportRollouts(options: ExportOptions): Promise<ExportRepo
   checkFilters(filters);
   const job = new ExportJob(options, filters);
   await job.scan();
+  if (filters.completeGroups) await job.expectGroups();
   await job.write();
   await job.verify();
   return job.report;
@@ -141,6 +142,20 @@ class ExportJob {
         if (problem !== undefined) this.refuse(line.number, problem);
       }
     }
+  }
+
+  /** Counts the repeats of each task that the run was asked for. */
+  async expectGroups(): Promise<void> {
+    const { rolloutsPath, materializedInputsPath, signal } = this.options;
+    const path = materializedInputsPath ?? artifactPaths(rolloutsPath).materializedInputs;
+    const expected = new Map<number, number>();
+    for await (const batch of readLineBatches(path, signal ? { signal } : {})) {
+      for (const line of batch) {
+        const { taskIndex } = materializedKey(path, line);
+        expected.set(taskIndex, (expected.get(taskIndex) ?? 0) + 1);
+      }
+    }
+    this.selection.expected = expected;
   }
 
   private scanLine(line: JsonlLine): string | undefined {
