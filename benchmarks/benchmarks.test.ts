@@ -9,6 +9,7 @@ import { prepare as prepareGsm8k } from "./gsm8k/prepare.ts";
 import { prepare as prepareIfeval } from "./ifeval/prepare.ts";
 import { prepare as prepareMmlu } from "./mmlu/prepare.ts";
 import { SUBJECTS } from "./mmlu/subjects.ts";
+import { prepare as prepareSwebench } from "./swebench_verified/prepare.ts";
 
 let base: string;
 beforeEach(() => {
@@ -37,6 +38,7 @@ describe("rows that come with the benchmarks", () => {
     ["aime25", prepareAime25, 5],
     ["mmlu", prepareMmlu, 10],
     ["ifeval", prepareIfeval, 8],
+    ["swebench_verified", prepareSwebench, 5],
   ] as const)("%s", async (name, prepare, count) => {
     const { rows, said } = await prepareInto(base, name, prepare);
     expect(rows).toHaveLength(count);
@@ -225,6 +227,21 @@ describe("prepared files", () => {
     const { file } = await prepareInto(base, "gsm8k", prepareGsm8k);
     expect(readFileSync(file, "utf8").split("\n")[0]).toMatch(
       /^\{"question": "A bakery .*", "expected_answer": "24", /,
+    );
+  });
+});
+
+describe("swebench_verified", () => {
+  it("keeps the fields of instances, and says which row is none", async () => {
+    const instance = { instance_id: "a__b-1", problem_statement: "p", FAIL_TO_PASS: '["t"]', version: "1.0" };
+    const source = write("test.jsonl", lines([instance]));
+    const { rows } = await prepareInto(base, "swebench_verified", prepareSwebench, { source });
+    expect(rows).toEqual([
+      { ...instance, subset: "verified", split: "test", responses_create_params: { input: [] } },
+    ]);
+    const other = write("other.jsonl", lines([{ problem_statement: "p" }]));
+    await expect(prepareInto(base, "swebench_verified", prepareSwebench, { source: other })).rejects.toThrow(
+      /not a SWE instance: instance_id/,
     );
   });
 });

@@ -8,6 +8,7 @@ import {
   type Sandbox,
   type SandboxExecResult,
   type SandboxServer,
+  SandboxUnavailableError,
   sandboxConfig,
   shellQuote,
 } from "nemo-gym/sandbox";
@@ -153,7 +154,7 @@ async function firstEngine(signal: AbortSignal): Promise<Place> {
     if (works) return engine;
     reasons.push(`${engine}: ${detail}`);
   }
-  throw new Error(`No container engine works here. ${reasons.join(" ")}`);
+  throw new SandboxUnavailableError(`No container engine works here. ${reasons.join(" ")}`);
 }
 
 /** The published image of an instance, by the rules of its subset. */
