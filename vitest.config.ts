@@ -20,6 +20,7 @@ const slow = [
   "src/cli/{dataset,env,eval}/**/*.test.ts",
   "src/run/run-evaluation.test.ts",
   "scripts/conformance/*.test.ts",
+  "scripts/docs/api-pages.test.ts",
   "resources_servers/{format_verification,reasoning_gym,structured_outputs,instruction_following,string_match}/**/*.test.ts",
   "resources_servers/equivalence_llm_judge/app.test.ts",
   "responses_api_models/local_vllm_model/*.test.ts",

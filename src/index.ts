@@ -1,3 +1,8 @@
+/**
+ * What authors of environments, agents and model servers import.
+ *
+ * @module
+ */
 export { type Cookies, cookieHeader, mergeCookies, parseSetCookies } from "./calls/cookies.ts";
 export { Deadline, sleep, untilAborted, withDeadline } from "./calls/deadline.ts";
 export { nextDelay, type RetryBudget, retryAfterMs } from "./calls/retry.ts";

@@ -1,3 +1,8 @@
+/**
+ * The test kit: run a server without a port, script the servers it calls, and stand in for model endpoints.
+ *
+ * @module
+ */
 export {
   functionCallItem,
   functionCallOutputItem,
