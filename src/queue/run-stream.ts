@@ -13,6 +13,7 @@ import {
   type RolloutRef,
   readReference,
   streamOf,
+  subjectOf,
   subjectsOfAgent,
   subjectsOfRun,
 } from "./subjects.ts";
@@ -107,17 +108,24 @@ export async function runStreamStats(jsm: JetStreamManager, run: string): Promis
 }
 
 /** References that were delivered as often as allowed: they stay in the stream, and no consumer gets them. */
-export async function exhaustedReferences(
-  jsm: JetStreamManager,
-  run: string,
-): Promise<(RolloutRef & { subject: string })[]> {
+export async function exhaustedReferences(jsm: JetStreamManager, run: string): Promise<RolloutRef[]> {
   const { waiting, leased, messages } = await runStreamStats(jsm, run);
   if (messages === 0 || waiting > 0 || leased > 0) return [];
   const { state } = await jsm.streams.info(streamOf(run), { subjects_filter: subjectsOfRun(run) });
-  const found: (RolloutRef & { subject: string })[] = [];
+  const found: RolloutRef[] = [];
   for (const subject of Object.keys(state.subjects ?? {})) {
     const message = await jsm.streams.getMessage(streamOf(run), { last_by_subj: subject });
-    if (message) found.push({ ...readReference(run, message), subject });
+    if (message) found.push(readReference(run, message));
   }
   return found;
+}
+
+/**
+ * Removes one reference, if the stream holds it. Purging by subject is no way to do it: nats-server 2.9 then forgets what
+ * its consumers have not delivered yet.
+ */
+export async function removeReference(jsm: JetStreamManager, ref: RolloutRef): Promise<void> {
+  const stream = streamOf(ref.run);
+  const message = await jsm.streams.getMessage(stream, { last_by_subj: subjectOf(ref) });
+  if (message) await jsm.streams.deleteMessage(stream, message.seq, false);
 }

@@ -42,11 +42,3 @@ export const subjectsOfAgent = (run: string, agent: string): string =>
   `gym.run.${run}.${agentToken(agent)}.>`;
 
 export const subjectsOfRun = (run: string): string => `gym.run.${run}.>`;
-
-/** All attempts of one rollout. */
-export const subjectsOfRollout = ({
-  run,
-  agent,
-  task,
-  rollout,
-}: Omit<RolloutRef, "attempt" | "at">): string => `gym.run.${run}.${agentToken(agent)}.${task}.${rollout}.*`;

@@ -12,12 +12,18 @@ import {
   workerSubject,
 } from "../../queue/control.ts";
 import { JetStreamQueue } from "../../queue/jetstream-queue.ts";
-import { deleteRunStream, exhaustedReferences, openRunStream } from "../../queue/run-stream.ts";
+import {
+  deleteRunStream,
+  exhaustedReferences,
+  openRunStream,
+  removeReference,
+} from "../../queue/run-stream.ts";
 import { type ResultHead, type RowAddress, StoreServer, type Verdict } from "../../queue/store-server.ts";
-import { streamOf, subjectsOfRollout } from "../../queue/subjects.ts";
+import { type RolloutRef, streamOf } from "../../queue/subjects.ts";
 import type { Collection } from "../../rollouts/collect/collect.ts";
 import type { WorkerResult, WorkersLink } from "../../rollouts/collect/collect-contract.ts";
 import { answerControl } from "../../rollouts/collect/control-server.ts";
+import type { QueuedRow } from "../../rollouts/collect/fair-queue.ts";
 import type { Failure } from "../../rollouts/collect/outcome.ts";
 import { failureRow, lineOf } from "../../rollouts/collect/output-row.ts";
 import type { RunResult } from "../../rollouts/collect/rollout-runner.ts";
@@ -172,17 +178,14 @@ export class WorkerHub implements WorkersLink {
   }
 
   enqueue({ queued }: StartedRollout): Promise<void> {
-    const { agent, taskIndex, rolloutIndex, attempt, offset = 0 } = queued;
+    const { agent, taskIndex, rolloutIndex } = queued;
     // The worker reads the row itself.
     queued.row = { _ng_task_index: taskIndex, _ng_rollout_index: rolloutIndex, agent_ref: { name: agent } };
-    return this.#queue.enqueue({
-      run: this.run,
-      agent,
-      task: taskIndex,
-      rollout: rolloutIndex,
-      attempt,
-      at: offset,
-    });
+    return this.#queue.enqueue(this.#refOf(queued));
+  }
+
+  #refOf({ agent, taskIndex, rolloutIndex, attempt, offset = 0 }: QueuedRow): RolloutRef {
+    return { run: this.run, agent, task: taskIndex, rollout: rolloutIndex, attempt, at: offset };
   }
 
   isDone(taskIndex: number, rolloutIndex: number): boolean {
@@ -206,10 +209,8 @@ export class WorkerHub implements WorkersLink {
         return;
       }
       for (const { queued } of rollouts) {
-        const { agent, taskIndex: task, rolloutIndex: rollout } = queued;
-        cancel({ task, rollout });
-        const filter = subjectsOfRollout({ run: this.run, agent, task, rollout });
-        await jsm.streams.purge(streamOf(this.run), { filter });
+        cancel({ task: queued.taskIndex, rollout: queued.rolloutIndex });
+        await removeReference(jsm, this.#refOf(queued));
       }
     } catch (error) {
       this.#options.onNotice(`Withdrawn rollouts may still run in workers: ${errorMessage(error)}`);
@@ -275,14 +276,7 @@ export class WorkerHub implements WorkersLink {
     }
   }
 
-  async #giveUp(ref: {
-    subject: string;
-    agent: string;
-    task: number;
-    rollout: number;
-    attempt: number;
-    at: number;
-  }) {
+  async #giveUp(ref: RolloutRef): Promise<void> {
     const { agent, task: taskIndex, rollout: rolloutIndex, attempt } = ref;
     const deliveries = this.#options.queue.maxDeliver ?? MAX_DELIVER;
     const message = `${deliveries} workers took this rollout and none came back with a result; it may be what ends them`;
@@ -291,7 +285,7 @@ export class WorkerHub implements WorkersLink {
     const line = lineOf(failureRow(failure, input));
     const result: WorkerResult["result"] = { status: "failed", failure, persist: true, line };
     await this.#collection?.accept({ taskIndex, rolloutIndex, attempt, agent, result });
-    await this.#broker.jsm.streams.purge(streamOf(this.run), { filter: ref.subject });
+    await removeReference(this.#broker.jsm, ref);
   }
 
   async #answer(request: string): Promise<object> {

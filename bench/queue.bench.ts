@@ -1,0 +1,143 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { installRoot } from "../src/config/paths.ts";
+import { finishedGym } from "./gym-program.ts";
+import { memoryMb, treeCpuMs } from "./process-tree.ts";
+import type { Report } from "./report.ts";
+
+export const name = "queue";
+
+const PORT = 14_333;
+const ROLLOUTS = 20_000;
+const QUEUE_BUDGET_MS = 0.25;
+const SPEEDUP = 1.7;
+const IN_FLIGHT = 100_000;
+const IN_FLIGHT_WORKERS = 4;
+
+const EVALUATION = ["eval", "run", "--resources-server", "mcqa", "--model-type", "random_model"];
+const MODEL = "++policy_model.responses_api_models.random_model";
+
+/** What distributing a run costs, how it scales with workers, and how many rollouts can be in flight. */
+export async function run(report: Report): Promise<void> {
+  if (spawnSync("nats-server", ["--version"]).status !== 0) {
+    report.check("nats-server is not installed: nothing was measured", false);
+    return;
+  }
+  const cwd = mkdtempSync(path.join(tmpdir(), "nemo-gym-queue-bench-"));
+  const broker = spawn(
+    "nats-server",
+    ["-js", "-sd", path.join(cwd, "nats"), "-a", "127.0.0.1", "-p", String(PORT)],
+    {
+      stdio: "ignore",
+    },
+  );
+  try {
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    await overhead(report, cwd, broker);
+    await speedup(report, cwd);
+    await inFlight(report, cwd);
+  } finally {
+    broker.kill("SIGKILL");
+    rmSync(cwd, { recursive: true, force: true });
+  }
+}
+
+const url = `nats://127.0.0.1:${PORT}`;
+
+function writeRows(cwd: string, count: number): string {
+  const example = path.join(installRoot(), "resources_servers/mcqa/data/example.jsonl");
+  const row = JSON.parse(readFileSync(example, "utf8").split("\n")[0] ?? "") as object;
+  const file = path.join(cwd, `rows-${count}.jsonl`);
+  const rows = Array.from({ length: count }, (_, number) => JSON.stringify({ ...row, number }));
+  writeFileSync(file, `${rows.join("\n")}\n`);
+  return file;
+}
+
+/** A worker, on one core if one is named. */
+function startWorker(cwd: string, concurrency: number, core?: number): ChildProcess & { pid: number } {
+  const gym = [
+    path.join(installRoot(), "bin/gym.js"),
+    "worker",
+    "--queue",
+    url,
+    "--concurrency",
+    String(concurrency),
+  ];
+  const [program = "", ...words] = core === undefined ? gym : ["taskset", "-c", String(core), ...gym];
+  const child = spawn(program, words, { cwd, stdio: "ignore" });
+  return Object.assign(child, { pid: child.pid ?? 0 });
+}
+
+/** CPU of all processes of a distributed run, broker included, against the same run in one process. */
+async function overhead(report: Report, cwd: string, broker: ChildProcess): Promise<void> {
+  const rows = ["-i", writeRows(cwd, ROLLOUTS), "--disable-aggregation"];
+  const few = ["-i", writeRows(cwd, 50), "--disable-aggregation"];
+  const alone = async (words: string[], output: string) =>
+    (await finishedGym([...EVALUATION, ...words, "--concurrency", "64", "-o", output], cwd)).cpuMs;
+  const together = async (words: string[], output: string) => {
+    const worker = startWorker(cwd, 64);
+    const before = treeCpuMs(broker.pid ?? 0);
+    const collector = await finishedGym([...EVALUATION, ...words, "-o", output, "--queue", url], cwd);
+    const cpuMs = collector.cpuMs + treeCpuMs(worker.pid) + treeCpuMs(broker.pid ?? 0) - before;
+    worker.kill("SIGKILL");
+    return cpuMs;
+  };
+  // Starting costs more with more processes; the difference of two sizes is what a rollout costs.
+  const one = ((await alone(rows, "a.jsonl")) - (await alone(few, "b.jsonl"))) / (ROLLOUTS - 50);
+  const queued = ((await together(rows, "c.jsonl")) - (await together(few, "d.jsonl"))) / (ROLLOUTS - 50);
+  report.add({ label: "a rollout in one process", cpuMs: one, operations: ROLLOUTS });
+  report.add({ label: "the same with broker, collector and worker", cpuMs: queued, operations: ROLLOUTS });
+  report.check(
+    `the queue costs a rollout ${(queued - one).toFixed(3)} ms CPU (budget ${QUEUE_BUDGET_MS})`,
+    queued - one <= QUEUE_BUDGET_MS,
+  );
+}
+
+/** Two workers on a core each against one, with work that takes CPU. */
+async function speedup(report: Report, cwd: string): Promise<void> {
+  const words = [...EVALUATION, "-i", writeRows(cwd, ROLLOUTS), "--disable-aggregation", "--queue", url];
+  const seconds: number[] = [];
+  for (const cores of [[0], [0, 1]]) {
+    const workers = cores.map((core) => startWorker(cwd, 64, core));
+    const { collectingSeconds } = await finishedGym([...words, "-o", `speed-${cores.length}.jsonl`], cwd);
+    seconds.push(collectingSeconds);
+    for (const worker of workers) worker.kill("SIGKILL");
+  }
+  const [one = 0, two = 1] = seconds;
+  report.check(
+    `2 workers on 2 cores are ${(one / two).toFixed(2)} times as fast as one on one core (at least ${SPEEDUP}; collector and broker share the cores)`,
+    one / two >= SPEEDUP,
+  );
+}
+
+/** Many rollouts that wait for a slow model at the same time. */
+async function inFlight(report: Report, cwd: string): Promise<void> {
+  const each = IN_FLIGHT / IN_FLIGHT_WORKERS;
+  const workers = Array.from({ length: IN_FLIGHT_WORKERS }, () => startWorker(cwd, each));
+  await new Promise((resolve) => setTimeout(resolve, 4_000));
+  const idle = workers.reduce((sum, { pid }) => sum + memoryMb(pid, "VmRSS"), 0);
+  const words = [...EVALUATION, "-i", writeRows(cwd, IN_FLIGHT), "--disable-aggregation", "--queue", url];
+  const result = await finishedGym(
+    [
+      ...words,
+      "-o",
+      "many.jsonl",
+      `${MODEL}.latency_ms=180000`,
+      "++queue_lease_seconds=120",
+      "--concurrency",
+      String(IN_FLIGHT),
+    ],
+    cwd,
+  );
+  const peak = workers.reduce((sum, { pid }) => sum + memoryMb(pid, "VmHWM"), 0);
+  for (const worker of workers) worker.kill("SIGKILL");
+  const lines = readFileSync(path.join(cwd, "many.jsonl"), "utf8").split("\n").length - 1;
+  const perRollout = ((peak - idle) * 1024) / IN_FLIGHT;
+  const collector = (result.peakMb * 1024) / IN_FLIGHT;
+  report.check(
+    `${IN_FLIGHT} rollouts in flight in ${IN_FLIGHT_WORKERS} workers: ${IN_FLIGHT - lines} lost, ${perRollout.toFixed(1)} kB each in workers, ${collector.toFixed(1)} kB in the collector, ${result.seconds.toFixed(0)} s`,
+    lines === IN_FLIGHT,
+  );
+}
