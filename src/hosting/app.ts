@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Cookies } from "../calls/cookies.ts";
 import type { StageListener } from "../calls/server-client.ts";
 import type { MaybePromise, ServerType } from "../definitions/definitions.ts";
+import { HttpError } from "../definitions/errors.ts";
 import { Reply } from "../definitions/reply.ts";
 import { errorMessage } from "../errors.ts";
 import type { Logger } from "../logger.ts";
@@ -233,7 +234,11 @@ export class ServerApp implements RequestHandler {
 function unwritableCause({ method, body }: AppCall, path: string, error: unknown): unknown {
   if ((error as { code?: unknown } | null)?.code === "SERVER_HTTP") return error;
   if (error instanceof RangeError && isTooDeep(body)) return new ValidationError([tooDeep()]);
-  return new TypeError(`the answer of ${method} ${path} is no JSON: ${errorMessage(error)}`);
+  const message = `the answer of ${method} ${path} is no JSON: ${errorMessage(error)}`;
+  // The same result would come again: a failure as final as in one process, where the row cannot be written.
+  if (path === "/verify")
+    return new HttpError(500, message, { failure: { class: "verifier_error", retryable: false, message } });
+  return new TypeError(message);
 }
 
 function tooDeep(): ErrorDetail {

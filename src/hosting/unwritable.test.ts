@@ -40,6 +40,17 @@ describe("the result of a tool", () => {
   });
 });
 
+it("a result of verify that is no JSON is a failure that no retry can help", async () => {
+  const cyclic = defineResourcesServer({ verify: () => ({ reward: 1, cycle }) });
+  const { app } = await createTestServer(cyclic);
+  const call = { method: "POST", path: "/verify", body: {}, cookies: {}, headers: {} };
+  const reply = app.unwritable(call as never, new TypeError("Converting circular structure"));
+  expect(reply).toMatchObject({
+    status: 500,
+    body: { error: { class: "verifier_error", retryable: false } },
+  });
+});
+
 it("that is too large fails its own call", async () => {
   const large = defineResourcesServer({
     tools: { large: { run: () => "x".repeat(MAX_REPLY_BYTES) } },

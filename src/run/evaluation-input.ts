@@ -8,6 +8,7 @@ import { GymError } from "../errors.ts";
 import { dumpsCompact } from "../python/json/json-dumps.ts";
 import { writeFileAtomically } from "../rollouts/files/atomic-file.ts";
 import { type Row, readRows } from "../rollouts/files/jsonl-rows.ts";
+import { makeDirectory } from "../rollouts/files/make-directory.ts";
 import { checkAgentName } from "../rollouts/inputs/agent-check.ts";
 
 export interface InputOptions {
@@ -24,6 +25,8 @@ export async function inputFile(config: ResolvedConfig, options: InputOptions): 
   const { input, output, roots } = options;
   if (typeof input === "string") return existingInput(input, roots);
   const directory = preprocessedDirectory(output);
+  // Where the output cannot be, the message names that and not a file beside it.
+  await makeDirectory(path.dirname(output));
   if (input === undefined) return joinExamples(config, directory, options);
   const file = path.join(directory, "input.jsonl");
   await writeFileAtomically(
