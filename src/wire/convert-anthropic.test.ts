@@ -370,3 +370,24 @@ describe("like the original", () => {
     expect(sent(false)).toMatchObject([{ content: [{ content: [{ type: "text", text: "o" }] }] }]);
   });
 });
+
+it("leaves empty texts out of Messages requests, which refuse them", () => {
+  const told: string[] = [];
+  const { messages } = convertToAnthropicRequest(
+    {
+      input: [
+        { role: "user", content: "" },
+        {
+          role: "user",
+          content: [
+            { type: "input_text", text: " " },
+            { type: "input_text", text: "Hi." },
+          ],
+        },
+      ],
+    },
+    { model: "m", maxTokens: 5, onLoss: ({ field }) => told.push(field) },
+  );
+  expect(messages).toEqual([{ role: "user", content: [{ type: "text", text: "Hi." }] }]);
+  expect(told).toEqual(["input.0.content", "input.1.content"]);
+});

@@ -32,6 +32,8 @@ export class ChatTurns {
   #text = "";
   #calls: ChatToolCall[] = [];
   #touched = false;
+  /** Whether the turn has a text or a call already, after which more text loses its place. */
+  #spoken = false;
   #tokens: TokenInformation | undefined;
 
   constructor({ returnTokenIds = false, refuseLikeOriginal = false, onLoss }: ChatTurnsOptions) {
@@ -61,6 +63,7 @@ export class ChatTurns {
           arguments: text,
         } = item as { call_id: string; name: string; arguments: string };
         this.#touched = true;
+        this.#spoken = true;
         this.#calls.push({ id: call_id, type: "function", function: { name, arguments: text } });
         break;
       }
@@ -109,7 +112,9 @@ export class ChatTurns {
   }
 
   #addAssistant(item: JsonObject, index: number): void {
+    this.#noteJoining(index);
     this.#touched = true;
+    this.#spoken = true;
     const { content, tool_calls: calls } = item;
     if (Array.isArray(content)) {
       for (const part of content) {
@@ -130,7 +135,17 @@ export class ChatTurns {
     for (const call of Array.isArray(calls) ? calls : []) this.#calls.push(chatCall(call, index));
   }
 
+  /** Items of one turn become one message: its text first, then its calls. */
+  #noteJoining(index: number): void {
+    if (this.#spoken)
+      this.#onLoss?.({
+        field: `input.${index}`,
+        reason: "texts that follow a text or a call of the same turn are joined to it",
+      });
+  }
+
   #addReasoning(item: Reasoning, index: number): void {
+    this.#noteJoining(index);
     this.#touched = true;
     this.#text += wrapInThinkTags((item.summary ?? []).map((summary) => summary.text));
     if (item.encrypted_content) {
@@ -161,6 +176,7 @@ export class ChatTurns {
     }
     this.#text = "";
     this.#calls = [];
+    this.#spoken = false;
     this.#touched = false;
     this.#tokens = undefined;
   }

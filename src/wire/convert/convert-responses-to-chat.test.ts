@@ -182,6 +182,7 @@ describe("settings", () => {
     );
     expect(losses.map(({ field }) => field)).toEqual([
       "input.0.content",
+      "input.1",
       "input.1.encrypted_content",
       "reasoning.summary",
       "tools.0.strict",
@@ -242,4 +243,24 @@ describe("like the original", () => {
   ])("refuses %j", (item) => {
     expect(() => messages([item])).toThrow(ConversionError);
   });
+});
+
+it("reports assistant items that lose their place in the one message of a turn", () => {
+  const message = (text: string) => ({
+    type: "message" as const,
+    role: "assistant" as const,
+    content: [{ type: "output_text" as const, text, annotations: [] }],
+  });
+  const reasoning = (text: string) => ({
+    type: "reasoning" as const,
+    id: "rs_1",
+    summary: [{ type: "summary_text" as const, text }],
+  });
+  const losses = (...input: unknown[]) => {
+    const told: string[] = [];
+    convertResponsesToChat({ input } as never, { onLoss: ({ field }) => told.push(field) });
+    return told;
+  };
+  expect(losses(reasoning("a"), message("b"))).toEqual([]);
+  expect(losses(reasoning("a"), message("b"), reasoning("c"), message("d"))).toEqual(["input.2", "input.3"]);
 });

@@ -97,11 +97,11 @@ function addItem(
   index: number,
   messages: AnthropicMessageParam[],
   system: string[],
-  { likeOriginal = false }: ToAnthropicRequestOptions,
+  { likeOriginal = false, onLoss }: ToAnthropicRequestOptions,
 ) {
   switch (item.type ?? "message") {
     case "message":
-      addMessage(item as unknown as JsonObject, index, messages, system);
+      addMessage(item as unknown as JsonObject, index, messages, system, likeOriginal ? "keep" : onLoss);
       break;
     case "reasoning":
       append(messages, "assistant", thinkingBlocks(item as Reasoning, { likeOriginal }));
@@ -123,12 +123,23 @@ function addItem(
   }
 }
 
-function addMessage(item: JsonObject, index: number, messages: AnthropicMessageParam[], system: string[]) {
+function addMessage(
+  item: JsonObject,
+  index: number,
+  messages: AnthropicMessageParam[],
+  system: string[],
+  onEmpty: OnLoss | "keep" | undefined,
+) {
   const { role, content = "" } = item;
   if (role === "system" || role === "developer") {
     system.push(systemText(content, index));
   } else if (role === "user" || role === "assistant") {
-    append(messages, role, contentBlocks(content, role, index));
+    const blocks = contentBlocks(content, role, index);
+    // The API refuses blocks without text.
+    const filled = onEmpty === "keep" ? blocks : blocks.filter((block) => !isBlank(block));
+    if (filled.length < blocks.length && onEmpty !== "keep")
+      onEmpty?.({ field: `input.${index}.content`, reason: "Messages requests cannot hold empty texts" });
+    if (filled.length > 0) append(messages, role, filled);
   } else {
     unsupported(`input.${index}: messages of role '${wordOf(role)}' have no form in Messages requests`);
   }
@@ -139,6 +150,10 @@ function append(messages: AnthropicMessageParam[], role: "user" | "assistant", b
   const last = messages.at(-1);
   if (last?.role === role) last.content.push(...blocks);
   else messages.push({ role, content: [...blocks] });
+}
+
+function isBlank(block: AnthropicBlock): boolean {
+  return block.type === "text" && block.text.trim() === "";
 }
 
 const TEXT_PARTS = new Set<unknown>(["input_text", "output_text", "text"]);
