@@ -7,7 +7,7 @@ const keys = {
 
 export const envInit = defineCommand({
   description:
-    "Create a component that runs, validates and passes its own test: a resources server, an environment or benchmark " +
+    "Create a component that runs, validates and passes its own test: a resources server (also a game, or one with a judge), an environment or benchmark " +
     "around one, an agent or a model server. Names are lower-case letters, digits and '_'. Nothing is ever overwritten. " +
     "In a folder without package.json the project around it is created too.",
   flags: {
@@ -23,6 +23,18 @@ export const envInit = defineCommand({
       metavar: "NAME",
       exclusive: "what",
       help: "create a benchmark and its verifier",
+    },
+    game: {
+      kind: "text",
+      metavar: "NAME",
+      exclusive: "what",
+      help: "create a resources server that answers every turn of the model",
+    },
+    judge: {
+      kind: "text",
+      metavar: "NAME",
+      exclusive: "what",
+      help: "create a resources server whose answers a second model grades",
     },
     agent: { kind: "text", metavar: "NAME", exclusive: "what", help: "create an agent server" },
     model: { kind: "text", metavar: "NAME", exclusive: "what", help: "create a model server" },
@@ -63,6 +75,7 @@ export const envInit = defineCommand({
   keys,
   examples: [
     "gym env init --resources-server my_quiz",
+    "gym env init --game my_game",
     "gym env init --benchmark my_quiz_test --reuse-verifier mcqa --reward-range 0 1 --higher-is-better",
     "gym env init +entrypoint=resources_servers/my_quiz",
   ],

@@ -5,9 +5,16 @@ import type { IntegrationProfile } from "../../workloads/catalog/manifest.ts";
 import { agentFiles } from "../../workloads/scaffold/agent.ts";
 import { ScaffoldError } from "../../workloads/scaffold/errors.ts";
 import { type ScaffoldFiles, type WrittenFiles, writeMissingFiles } from "../../workloads/scaffold/files.ts";
+import { gameFiles } from "../../workloads/scaffold/game.ts";
+import { judgeFiles } from "../../workloads/scaffold/judge.ts";
 import { modelFiles } from "../../workloads/scaffold/model.ts";
 import { checkName } from "../../workloads/scaffold/names.ts";
-import { copiedSource, missingDependency, projectFiles } from "../../workloads/scaffold/project.ts";
+import {
+  commonJsProject,
+  copiedSource,
+  missingDependency,
+  projectFiles,
+} from "../../workloads/scaffold/project.ts";
 import { resourcesServerFiles } from "../../workloads/scaffold/resources-server.ts";
 import { existingVerifier, newVerifier } from "../../workloads/scaffold/verifier.ts";
 import { workloadFiles } from "../../workloads/scaffold/workload.ts";
@@ -27,6 +34,8 @@ interface InitFlags {
   readonly benchmark?: string;
   readonly agent?: string;
   readonly model?: string;
+  readonly game?: string;
+  readonly judge?: string;
   readonly profile?: IntegrationProfile;
   readonly "reuse-verifier"?: string;
   readonly "reward-range": readonly string[];
@@ -37,12 +46,14 @@ interface InitFlags {
 /** Runs `gym env init`. */
 export async function initComponent(context: CommandContext, keys: KeyTable): Promise<number> {
   const flags = context.flags as unknown as InitFlags;
-  const { environment, benchmark, agent, model } = flags;
+  const { environment, benchmark, agent, model, game, judge } = flags;
   const workload = environment ?? benchmark;
   if (workload === undefined) {
     refuseWorkloadFlags(flags);
     if (agent !== undefined) return initServer(context, `responses_api_agents/${agent}`);
     if (model !== undefined) return initServer(context, `responses_api_models/${model}`);
+    if (game !== undefined) return initServer(context, `resources_servers/${game}`, gameFiles);
+    if (judge !== undefined) return initServer(context, `resources_servers/${judge}`, judgeFiles);
     return initServer(context, await givenEntrypoint(context, keys));
   }
   return initWorkload(context, flags, environment === undefined ? "benchmark" : "environment", workload);
@@ -53,18 +64,23 @@ async function givenEntrypoint(context: CommandContext, keys: KeyTable): Promise
   const { entrypoint } = await listingKeys(context, { entrypoint: { ...keys["entrypoint"], ...OPTIONAL } });
   if (entrypoint !== undefined) return entrypoint;
   throw new UsageError(
-    "missing required configuration: entrypoint. Say what to create: --resources-server NAME, --environment NAME, " +
-      "--benchmark NAME, --agent NAME or --model NAME (or +entrypoint=resources_servers/NAME).",
+    "missing required configuration: entrypoint. Say what to create: --resources-server NAME, --game NAME, --judge NAME, " +
+      "--environment NAME, --benchmark NAME, --agent NAME or --model NAME (or +entrypoint=resources_servers/NAME).",
   );
 }
 
 const OPTIONAL = { type: "str", required: false, help: "" } as const;
 
-async function initServer(context: CommandContext, entrypoint: string): Promise<number> {
+async function initServer(
+  context: CommandContext,
+  entrypoint: string,
+  chosen?: (name: string) => ScaffoldFiles,
+): Promise<number> {
   const [type = "", name = "", ...rest] = entrypoint.split("/");
-  const files = Object.hasOwn(SERVER_FOLDERS, type)
+  const usual = Object.hasOwn(SERVER_FOLDERS, type)
     ? SERVER_FOLDERS[type as keyof typeof SERVER_FOLDERS]
     : undefined;
+  const files = chosen ?? usual;
   if (files === undefined || rest.length > 0) {
     throw new ScaffoldError(
       `entrypoint '${entrypoint}' must be a folder such as resources_servers/my_server; ` +
@@ -124,6 +140,8 @@ async function create(context: CommandContext, folder: string, files: ScaffoldFi
     out(`${terminal.green("✓")} Created ${folder}`);
     for (const file of created) out(`  ${file}`);
   }
+  const commonJs = commonJsProject(io.cwd, installRoot);
+  if (commonJs !== undefined) err(`Warning: ${commonJs}`);
   const hint = missingDependency(io.cwd, installRoot);
   if (hint !== undefined) err(`Warning: ${hint}`);
   else if ("package.json" in around) {

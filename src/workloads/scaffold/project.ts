@@ -4,6 +4,7 @@ import type { ScaffoldFiles } from "./files.ts";
 import { packageSource } from "./package-source.ts";
 
 interface PackageFile {
+  type?: string;
   version?: string;
   dependencies?: Record<string, string>;
   devDependencies?: Record<string, string>;
@@ -11,10 +12,12 @@ interface PackageFile {
 
 /** What a scaffold in a folder outside this package needs around it, so that editors, tests and commands find the package. */
 export function projectFiles(cwd: string, installRoot: string): ScaffoldFiles {
-  if (isInside(cwd, installRoot) || existsSync(path.join(cwd, "package.json"))) return {};
-  const files: Record<string, string> = { "package.json": packageJson(cwd, installRoot) };
+  if (isInside(cwd, installRoot)) return {};
+  const files: Record<string, string> = {};
+  if (!existsSync(path.join(cwd, "package.json"))) files["package.json"] = packageJson(cwd, installRoot);
   if (!existsSync(path.join(cwd, "tsconfig.json"))) files["tsconfig.json"] = TSCONFIG;
-  if (!existsSync(path.join(cwd, ".gitignore"))) files[".gitignore"] = "node_modules/\nresults/\nenv.yaml\n";
+  if ("package.json" in files && !existsSync(path.join(cwd, ".gitignore")))
+    files[".gitignore"] = "node_modules/\nresults/\nenv.yaml\n";
   return files;
 }
 
@@ -25,6 +28,14 @@ export function copiedSource(cwd: string, installRoot: string): string | undefin
   return isCopy
     ? `package.json takes nemo-gym from the copy installed on this machine (${specifier}); before you share the project, run \`npm install <version, file or address>\`.`
     : undefined;
+}
+
+/** What to say about a project whose files Node takes for CommonJS, which `npm init` makes. */
+export function commonJsProject(cwd: string, installRoot: string): string | undefined {
+  const file = path.join(cwd, "package.json");
+  if (isInside(cwd, installRoot) || !existsSync(file)) return undefined;
+  if (readPackage(file).type === "module") return undefined;
+  return 'package.json does not say "type": "module", so editors and tests take the files here for CommonJS. Set it with `npm pkg set type=module`.';
 }
 
 /** What to tell the owner of a project that has a package.json but does not know this package. */

@@ -17,10 +17,12 @@ import { ConfigFiles } from "../catalog/config-files.ts";
 import { discoverWorkloads } from "../catalog/workloads.ts";
 import { agentFiles } from "./agent.ts";
 import { type ScaffoldFiles, writeMissingFiles } from "./files.ts";
+import { gameFiles } from "./game.ts";
+import { judgeFiles } from "./judge.ts";
 import { modelFiles } from "./model.ts";
 import { checkName } from "./names.ts";
 import { packageSource } from "./package-source.ts";
-import { missingDependency, projectFiles } from "./project.ts";
+import { commonJsProject, missingDependency, projectFiles } from "./project.ts";
 import { resourcesServerFiles } from "./resources-server.ts";
 import { existingVerifier, newVerifier } from "./verifier.ts";
 import { type WorkloadScaffold, workloadFiles } from "./workload.ts";
@@ -98,6 +100,8 @@ describe("servers", () => {
   it("are formatted like the rest of this repository", () => {
     const files = {
       ...resourcesServerFiles("quiz"),
+      ...gameFiles("hunt"),
+      ...judgeFiles("essay"),
       ...agentFiles("looper"),
       ...modelFiles("parrot"),
       ...workload({ kind: "benchmark", profile: "external-rollout-driver" }),
@@ -132,7 +136,18 @@ describe("types", () => {
       }),
     );
     const { "tsconfig.json": tsconfig = "", ...around } = projectFiles(base, root);
-    await writeMissingFiles(base, Object.assign({}, around, ...workloads, agentFiles("a"), modelFiles("m")));
+    await writeMissingFiles(
+      base,
+      Object.assign(
+        {},
+        around,
+        ...workloads,
+        agentFiles("a"),
+        modelFiles("m"),
+        gameFiles("g"),
+        judgeFiles("j"),
+      ),
+    );
     const settings = JSON.parse(tsconfig);
     // The source instead of what was built of it, which may be older.
     const own = JSON.parse(readFileSync(path.join(root, "tsconfig.json"), "utf8")) as {
@@ -224,7 +239,8 @@ describe("projects", () => {
     expect(content).toMatchObject({ name: "my-project", type: "module", private: true });
     expect(path.resolve(cwd, content.dependencies["nemo-gym"].slice("file:".length))).toBe(installRoot());
     writeFileSync(path.join(cwd, "package.json"), '{"dependencies": {"nemo-gym": "*"}}');
-    expect(projectFiles(cwd, installRoot())).toEqual({});
+    expect(Object.keys(projectFiles(cwd, installRoot()))).toEqual(["tsconfig.json"]);
+    expect(commonJsProject(cwd, installRoot())).toContain("npm pkg set type=module");
     expect(missingDependency(cwd, installRoot())).toContain("zod, vitest");
   });
   describe("that an installed copy makes", () => {
