@@ -1,0 +1,118 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import codeGen from "../resources_servers/code_gen/app.ts";
+import { createTestServer, messageItem, verifyBody } from "../src/testing/index.ts";
+import type { Report } from "./report.ts";
+
+export const name = "code";
+
+const FEW = 5;
+const MANY = 45;
+const ROUNDS = 3;
+const OVERHEAD_MS = 15;
+const VERIFICATIONS = 200;
+const LAG_MS = 50;
+const TICK_MS = 5;
+
+/**
+ * Runs a program and prints the CPU seconds of all it started. It adopts orphans: bubblewrap ends without having waited for
+ * what runs inside, which would count nowhere otherwise.
+ */
+const COUNT = `
+import ctypes, os, resource, subprocess, sys
+ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
+subprocess.run(sys.argv[1:], check=True)
+while True:
+    try:
+        os.wait()
+    except ChildProcessError:
+        break
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(used.ru_utime + used.ru_stime)
+`;
+
+async function cpuOf(kind: string, count: number): Promise<number> {
+  const program = fileURLToPath(new URL("code-runs.js", import.meta.url));
+  const words = ["-c", COUNT, process.execPath, program, kind, String(count)];
+  const { stdout } = await promisify(execFile)("/usr/bin/python3", words);
+  return Number(stdout) * 1000;
+}
+
+/** The CPU of one more start: what a program needs for itself is in both counts. */
+async function perStart(kind: string): Promise<number> {
+  const least = async (count: number) => {
+    const counts: number[] = [];
+    for (let round = 0; round < ROUNDS; round++) counts.push(await cpuOf(kind, count));
+    return Math.min(...counts);
+  };
+  return ((await least(MANY)) - (await least(FEW))) / (MANY - FEW);
+}
+
+async function startOfPython(report: Report): Promise<void> {
+  const [bare, sandboxed] = [await perStart("bare"), await perStart("sandboxed")];
+  const operations = (MANY + FEW) * ROUNDS;
+  report.add({ label: "python3 -c pass, bare", cpuMs: bare, operations });
+  report.add({ label: "python3 -c pass, in an open sandbox", cpuMs: sandboxed, operations });
+  const over = sandboxed - bare;
+  report.check(`a sandbox adds ${over.toFixed(1)} ms of CPU (at most ${OVERHEAD_MS})`, over <= OVERHEAD_MS);
+}
+
+/** The longest time nothing else could run, and how much of such a time this process itself was at work. */
+class LoopWatch {
+  readonly #timer: NodeJS.Timeout;
+  #last = performance.now();
+  #cpu = process.cpuUsage();
+  longest = 0;
+  longestOwn = 0;
+
+  constructor() {
+    this.#timer = setInterval(() => this.#tick(), TICK_MS);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  #tick(): void {
+    const now = performance.now();
+    const { user, system } = process.cpuUsage(this.#cpu);
+    const late = Math.max(0, now - this.#last - TICK_MS);
+    this.longest = Math.max(this.longest, late);
+    // On a busy machine a process also waits for a core. Only its own work is its doing.
+    this.longestOwn = Math.max(this.longestOwn, Math.min(late, (user + system) / 1000));
+    this.#last = now;
+    this.#cpu = process.cpuUsage();
+  }
+}
+
+async function manyAtOnce(report: Report): Promise<void> {
+  const server = await createTestServer(codeGen);
+  const unit_tests = { inputs: ["1 2\n", "3 4\n"], outputs: ["3\n", "7\n"] };
+  const answer = messageItem("```python\nprint(sum(map(int, input().split())))\n```");
+  const body = verifyBody({ verifier_metadata: { unit_tests } }, answer);
+  try {
+    await Promise.all([server.verify(body), server.verify(body)]);
+    const watch = new LoopWatch();
+    const before = process.cpuUsage();
+    const replies = await Promise.all(Array.from({ length: VERIFICATIONS }, () => server.verify(body)));
+    const { user, system } = process.cpuUsage(before);
+    watch.stop();
+    const wrong = replies.filter(({ body: { reward } }) => reward !== 1).length;
+    const each = (user + system) / 1000 / VERIFICATIONS;
+    report.add({ label: "code_gen, one verification, this process", cpuMs: each, operations: VERIFICATIONS });
+    report.check(`${VERIFICATIONS} verifications at once are all right`, wrong === 0);
+    const [own, all] = [watch.longestOwn, watch.longest].map((lag) => lag.toFixed(0));
+    report.check(
+      `they hold the event loop for ${own} ms (at most ${LAG_MS}); with waits for a core it lagged ${all} ms`,
+      watch.longestOwn < LAG_MS,
+    );
+  } finally {
+    await server.close();
+  }
+}
+
+export async function run(report: Report): Promise<void> {
+  await startOfPython(report);
+  await manyAtOnce(report);
+}
