@@ -128,7 +128,8 @@ export function* misspeltHostKeys(
     if (known.includes(key) || own.includes(key)) continue;
     const unset = known.filter((name) => config[name] === undefined || config[name] === null);
     const [nearest] = getCloseMatches(key, unset, 1, NEARNESS);
-    if (nearest !== undefined)
+    // The singular is a key of its own in several servers: `dataset` chooses one.
+    if (nearest !== undefined && nearest !== `${key}s`)
       yield `${key} has no effect unless the server reads it itself. Did you mean '${nearest}'?`;
   }
 }
