@@ -4,14 +4,17 @@ import { callServer, type ServerClient, type ServerReply } from "../calls/server
 import { errorMessage } from "../errors.ts";
 import { ROLLOUT_HEADER } from "../wire/rollout-prefix.ts";
 import {
+  CREATE_PARAM_KEYS,
   parseResponse,
   type Response,
   type ResponseCreateParams,
   type ResponseInputItem,
 } from "../wire/schemas/responses.ts";
+import { trust } from "../wire/schemas/trusted.ts";
 import type { RolloutScope } from "./define-agent.ts";
 
 const MAX_QUOTED = 500;
+const KNOWN_KEYS = new Set(CREATE_PARAM_KEYS);
 
 /** Asks a model server for one turn; an answer that is no Response is a failure that quotes it. */
 export function callModel(
@@ -30,7 +33,7 @@ export function callModel(
   const reply = callServer(client, {
     server: modelServer,
     path: `${rollout.modelPrefix}/v1/responses`,
-    body: params,
+    body: trustedParams(params),
     stage: "model",
     signal,
     idempotent: true,
@@ -39,6 +42,11 @@ export function callModel(
     ...(rollout.rolloutId !== undefined && { headers: { [ROLLOUT_HEADER]: rollout.rolloutId } }),
   });
   return reply.then((answer) => turnOf(modelServer, answer));
+}
+
+/** Params of the loop are those of a parsed request with more items. Keys that no request has are for the model server to refuse. */
+function trustedParams(params: ResponseCreateParams): ResponseCreateParams {
+  return Object.keys(params).every((key) => KNOWN_KEYS.has(key)) ? trust(params) : params;
 }
 
 interface ModelTurn {

@@ -21,6 +21,7 @@ import {
   stringRecord,
 } from "./readers.ts";
 import type { Tool, ToolChoice } from "./tool-types.ts";
+import { isTrusted, trust } from "./trusted.ts";
 import { readInputItem, readOutputItem } from "./validate-items.ts";
 import { readPrompt } from "./validate-prompt.ts";
 import {
@@ -307,7 +308,8 @@ export const readResponse = object<Response>(responseFields, "keep");
  * @example parseCreateParams({ input: "hi", made_up: 1 }, ["body"]) // throws ValidationError
  */
 export function parseCreateParams(value: unknown, prefix: Location = []): ResponseCreateParams {
-  return readWith(readCreateParams, value, prefix);
+  if (isTrusted(value)) return value as ResponseCreateParams;
+  return trust(readWith(readCreateParams, value, prefix));
 }
 
 /** How a Response is read. */
@@ -322,5 +324,7 @@ export function parseResponse(
   prefix: Location = [],
   { refuseLikeOriginal = false }: ParseResponseOptions = {},
 ): Response {
-  return readWith(refuseLikeOriginal ? readStrictResponse : readResponse, value, prefix);
+  if (refuseLikeOriginal) return readWith(readStrictResponse, value, prefix);
+  if (isTrusted(value)) return value as Response;
+  return trust(readWith(readResponse, value, prefix));
 }
