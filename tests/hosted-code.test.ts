@@ -181,6 +181,7 @@ describe("gym eval run", { timeout: 120_000 }, () => {
     expect(told).toContain("Server 'my_tools' hangs: the event loop has been blocked for 1 s");
     expect(told).toMatch(where);
     expect(output).toContain("That is the limit (blocked_loop_limit_seconds: 3): the process ends here.");
-    expect(exitCode).toBe(1);
+    // A blocked process of its own is reported by the one that started it; a blocked gym is killed.
+    expect(exitCode).toBe(words.length > 0 ? 1 : null);
   });
 });

@@ -3,10 +3,13 @@ import { setMaxListeners } from "node:events";
 /** Longest delay of a Node timer in milliseconds, about 24 days. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** A controller whose signal many calls may listen to: Node warns of a leak beyond ten listeners by default. */
+/** Node warns of a leak beyond ten listeners. Not 0, which means no limit: Node 20's fetch fails on a signal with that. */
+const MANY_LISTENERS = 1_000_000;
+
+/** A controller whose signal many calls may listen to. */
 export function abortController(): AbortController {
   const controller = new AbortController();
-  setMaxListeners(0, controller.signal);
+  setMaxListeners(MANY_LISTENERS, controller.signal);
   return controller;
 }
 

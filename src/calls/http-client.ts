@@ -5,6 +5,8 @@ import { decodeBody } from "./decode-body.ts";
 /** Response headers beyond this are refused. */
 const MAX_HEADER_BYTES = 64 * 1024;
 const FIRST_BUFFER_BYTES = 16 * 1024;
+/** undici looks through all busy connections of a pool for a free one, twice a request: with thousands of them that is most of the work. */
+const CONNECTIONS_PER_POOL = 256;
 
 export interface HttpRequest {
   method: string;
@@ -38,13 +40,21 @@ export interface HttpClientOptions {
   proxy?: boolean;
 }
 
+interface RequestPool {
+  dispatcher: Dispatcher;
+  inFlight: number;
+}
+
 /** Sends requests over pooled connections. Redirects are not followed, so that keys stay with their host. */
 export class HttpClient {
-  readonly #dispatcher: Dispatcher;
+  readonly #newDispatcher: () => Dispatcher;
+  readonly #maxPools: number;
+  /** Requests beyond what the first takes go to the next, so that few requests share few connections. */
+  readonly #pools: RequestPool[] = [];
 
   constructor({ connectTimeoutMs, keepAliveMs, maxConnections, proxy }: HttpClientOptions) {
     const options: Agent.Options = {
-      connections: maxConnections,
+      connections: Math.min(maxConnections, CONNECTIONS_PER_POOL),
       keepAliveTimeout: keepAliveMs,
       keepAliveMaxTimeout: keepAliveMs,
       maxHeaderSize: MAX_HEADER_BYTES,
@@ -53,7 +63,9 @@ export class HttpClient {
       bodyTimeout: 0,
       connect: { timeout: connectTimeoutMs },
     };
-    this.#dispatcher = proxy ? new EnvHttpProxyAgent({ ...options, noProxy: noProxy() }) : new Agent(options);
+    this.#maxPools = Math.ceil(maxConnections / CONNECTIONS_PER_POOL);
+    this.#newDispatcher = () =>
+      proxy ? new EnvHttpProxyAgent({ ...options, noProxy: noProxy() }) : new Agent(options);
   }
 
   async request(origin: string, request: HttpRequest): Promise<HttpAnswer> {
@@ -67,18 +79,33 @@ export class HttpClient {
 
   /** Closes all connections; requests under way fail. */
   async close(): Promise<void> {
-    await this.#dispatcher.destroy();
+    await Promise.all(this.#pools.map(({ dispatcher }) => dispatcher.destroy()));
   }
 
-  #send(origin: string, request: HttpRequest): Promise<HttpAnswer> {
-    return new Promise((resolve, reject) => {
-      request.signal?.throwIfAborted();
-      const { method, path, headers, body } = request;
-      this.#dispatcher.dispatch(
-        { origin, method, path, headers: { "accept-encoding": "identity", ...headers }, body: body ?? null },
-        new Exchange(request, resolve, reject),
-      );
-    });
+  async #send(origin: string, request: HttpRequest): Promise<HttpAnswer> {
+    request.signal?.throwIfAborted();
+    const { method, path, body = null } = request;
+    const headers = { "accept-encoding": "identity", ...request.headers };
+    const pool = this.#pool();
+    pool.inFlight++;
+    try {
+      return await new Promise((resolve, reject) => {
+        const exchange = new Exchange(request, resolve, reject);
+        pool.dispatcher.dispatch({ origin, method, path, headers, body }, exchange);
+      });
+    } finally {
+      pool.inFlight--;
+    }
+  }
+
+  #pool(): RequestPool {
+    const pools = this.#pools;
+    for (const pool of pools) if (pool.inFlight < CONNECTIONS_PER_POOL) return pool;
+    if (pools.length >= this.#maxPools)
+      return pools.reduce((least, pool) => (pool.inFlight < least.inFlight ? pool : least));
+    const added = { dispatcher: this.#newDispatcher(), inFlight: 0 };
+    pools.push(added);
+    return added;
   }
 }
 

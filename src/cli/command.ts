@@ -102,8 +102,6 @@ export interface CliIo {
   readonly signal?: AbortSignal;
   /** Aborted by the second signal. A command that asks for it winds up by itself; others end at once. */
   readonly stopSignal?: AbortSignal;
-  /** Called before the work of a command that is over in a moment. */
-  readonly expectShortWork?: () => Promise<void>;
 }
 
 /** How a command wants its config resolved; what resolveConfig takes besides the overrides. */
@@ -160,8 +158,6 @@ export interface CommandDescription<F extends FlagTable, P extends PositionalTab
   readonly resolve?: ResolveChoices;
   /** Whether stdout is read by programs: what there is to say besides goes to stderr. */
   readonly printsData?: boolean;
-  /** Over in a moment, whatever it is given. */
-  readonly isShort?: boolean;
   /** Does the work and gives the exit code. Anything heavy is imported inside. */
   readonly run: (context: CommandContext<F, P>) => Promise<number>;
 }

@@ -115,10 +115,5 @@ function processIo(): CliIo {
       windsUp = true;
       return stop.signal;
     },
-    async expectShortWork() {
-      // Optimising code takes a fifth of the CPU of a listing, and never pays off.
-      const { setFlagsFromString } = await import("node:v8");
-      setFlagsFromString("--no-opt");
-    },
   };
 }

@@ -12,7 +12,6 @@ export async function runCommand(
   io: CliIo,
   program: Program,
 ): Promise<number> {
-  if (command.isShort) await io.expectShortWork?.();
   const context = await createContext(command, parsed, io, program);
   if (!asksForConfigHelp(parsed.words)) return command.run(context);
   await context.resolve({ requireServers: false });

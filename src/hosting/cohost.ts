@@ -18,7 +18,6 @@ import { HttpEdge } from "./http-edge.ts";
 import { LinkEdge } from "./link-edge.ts";
 import { loadDefinition } from "./load-definition.ts";
 import type { ServerCode } from "./locate-server.ts";
-import { expectShortLives } from "./short-lived.ts";
 import { VerifyPool } from "./verify-pool.ts";
 
 /** One instance with its code found. */
@@ -84,7 +83,6 @@ export class CoHost {
   }
 
   static async start(options: CoHostOptions): Promise<CoHost> {
-    expectShortLives();
     const apps = new Map<string, ServerApp>();
     const handlers = new Map<string, RequestHandler>();
     const { addresses, link } = options;

@@ -202,7 +202,6 @@ export class RolloutTable {
     for (let index = 0; index < found.length; index++)
       if (Number.isNaN(found[index])) shapeKey += ` ${index}`;
     const shape = this.shapes.get(shapeKey) ?? this.addShape(shapeKey, columns, found, frame);
-    // A copy of an object of the same shape stays compact; adding these keys one by one would make it a dictionary.
     const result = { ...shape.example };
     for (let index = 0; index < shape.keys.length; index++) {
       result[shape.keys[index] ?? ""] = found[shape.places[index] ?? 0] ?? 0;
@@ -215,7 +214,7 @@ export class RolloutTable {
     const places = keys.map((_, place) => place).filter((place) => !Number.isNaN(found[place]));
     const named = places.map((place) => keys[place] ?? "");
     const members = [...frame.before, ...named, ...frame.after];
-    const example = JSON.parse(JSON.stringify(Object.fromEntries(members.map((key) => [key, 0.5])))) as Row;
+    const example = Object.fromEntries(members.map((key) => [key, 0])) as Row;
     const shape = { keys: named, places, example };
     if (this.shapes.size < MAX_SHAPES) this.shapes.set(shapeKey, shape);
     return shape;

@@ -66,15 +66,6 @@ describe("gym list environments", () => {
   const quiz = row("resources_servers/quiz", "environment", "knowledge", "Questions");
   const trivia = row("trivia", "benchmark", "knowledge", "Questions");
 
-  it("announces that its work is short", async () => {
-    const announced: string[] = [];
-    for (const words of ["list environments", "search quiz", "env resolve"]) {
-      const expectShortWork = async () => void announced.push(words);
-      await captureRun(words.split(" "), { cwd: base, installRoot: base, expectShortWork });
-    }
-    expect(announced).toEqual(["list environments", "search quiz"]);
-  });
-
   it("shows environments and benchmarks", async () => {
     expect(await json("list", "environments")).toEqual([garden, lost, quiz, trivia]);
     const { stdout, stderr, exitCode } = await run("list", "environments");

@@ -14,6 +14,5 @@ export const listAgents = defineCommand({
     },
   },
   examples: ["gym list agents simple_agent", "gym list agents --json"],
-  isShort: true,
   run: async (context) => (await import("../catalog/list-components.ts")).listAgents(context),
 });

@@ -10,6 +10,5 @@ export const listBenchmarks = defineCommand({
     NAME: { optional: true, key: "component_name", completes: ["benchmarks"], help: "the benchmark to show" },
   },
   examples: ["gym list benchmarks", "gym list benchmarks gsm8k", "gym list benchmarks --json"],
-  isShort: true,
   run: async (context) => (await import("../catalog/list-workloads.ts")).listBenchmarks(context),
 });

@@ -39,6 +39,5 @@ export const listEnvironments = defineCommand({
     },
   },
   examples: ["gym list environments", "gym list environments --domain math --json"],
-  isShort: true,
   run: async (context) => (await import("../catalog/list-workloads.ts")).listEnvironments(context),
 });

@@ -13,6 +13,5 @@ export const listModels = defineCommand({
     },
   },
   examples: ["gym list models", "gym list models --json"],
-  isShort: true,
   run: async (context) => (await import("../catalog/list-components.ts")).listModels(context),
 });

@@ -13,6 +13,5 @@ export const listResourcesServers = defineCommand({
     },
   },
   examples: ["gym list resources-servers mcqa", "gym list resources-servers --json"],
-  isShort: true,
   run: async (context) => (await import("../catalog/list-components.ts")).listResourcesServers(context),
 });

@@ -24,7 +24,6 @@ export const mathCheck = defineCommand({
     "gym math check '[0,\\infty)' 'x\\ge 0' --mode strict",
     "gym math check 42 'So the answer is 42.' --text",
   ],
-  isShort: true,
   run: async (context) =>
     (await import("../math/check.ts")).checkPair(context, context.positionals, context.flags),
 });

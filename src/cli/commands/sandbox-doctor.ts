@@ -7,6 +7,5 @@ export const sandboxDoctor = defineCommand({
     "The exit code is 1 when none works.",
   flags: { ...jsonFlag },
   examples: ["gym sandbox doctor", "gym sandbox doctor --json"],
-  isShort: true,
   run: async (context) => (await import("../sandbox/doctor.ts")).runDoctor(context),
 });

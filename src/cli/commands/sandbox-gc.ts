@@ -10,7 +10,6 @@ export const sandboxGc = defineCommand({
     ...jsonFlag,
   },
   examples: ["gym sandbox gc --dry-run", "gym sandbox gc"],
-  isShort: true,
   run: async (context) =>
     (await import("../sandbox/list.ts")).removeLeftSandboxes(context, context.flags["dry-run"]),
 });

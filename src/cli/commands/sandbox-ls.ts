@@ -7,6 +7,5 @@ export const sandboxLs = defineCommand({
     "Sandboxes of services (daytona, opensandbox) are not listed.",
   flags: { ...jsonFlag },
   examples: ["gym sandbox ls", "gym sandbox ls --json"],
-  isShort: true,
   run: async (context) => (await import("../sandbox/list.ts")).listSandboxes(context),
 });

@@ -15,7 +15,6 @@ export const search = defineCommand({
     QUERY: { key: "query", rest: true, help: "words to look for" },
   },
   examples: ["gym search math", "gym search agents gymnasium", "gym search benchmarks gsm8k --json"],
-  isShort: true,
   run: async (context) =>
     (await import("../catalog/search.ts")).searchCatalog(context, context.positionals.TYPE),
 });

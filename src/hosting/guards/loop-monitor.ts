@@ -55,6 +55,11 @@ export class LoopMonitor {
     queueMicrotask(() => process.nextTick(() => this.#rest()));
   }
 
+  /** The server whose handler runs now, until the loop gets its turn. */
+  get running(): string | undefined {
+    return this.#running?.server;
+  }
+
   stop(): void {
     clearInterval(this.#timer);
     this.#histogram.disable();

@@ -1,42 +1,38 @@
 import { StringDecoder } from "node:string_decoder";
-import { callingFiles, isCore } from "./calling-code.ts";
-import { type HostedCode, serverOfFile } from "./hosted-code.ts";
 import { LineSplitter } from "./line-splitter.ts";
 
 export type OutputStream = "stdout" | "stderr";
 
-type Write = typeof process.stdout.write;
-
 /**
- * Takes what the code of these servers writes to the output of the process they share, line by line; the writer is known
- * by its stack. Everything else goes where it went. Gives back how to end it.
+ * Takes what is written to the output of a process that servers share, line by line. The program itself writes through a
+ * reference to `write` that it took before. Returns a function that restores the streams.
+ *
+ * @param writer The server whose code is running.
  */
 export function captureOutput(
-  code: readonly HostedCode[],
+  writer: () => string,
   onLine: (server: string, line: string, stream: OutputStream) => void,
 ): () => void {
   const ends = (["stdout", "stderr"] as const).map((name) => {
     const stream = process[name];
     const write = stream.write;
-    const servers = new Map<string, { decoder: StringDecoder; lines: LineSplitter }>();
+    const writers = new Map<string, { decoder: StringDecoder; lines: LineSplitter }>();
     const captured = (chunk: string | Uint8Array, ...rest: unknown[]): boolean => {
-      const server = writingServer(code);
-      if (server === undefined)
-        return (write as (...words: unknown[]) => boolean).call(stream, chunk, ...rest);
-      let writer = servers.get(server);
-      if (!writer) {
+      const server = writer();
+      let output = writers.get(server);
+      if (!output) {
         const lines = new LineSplitter((line) => onLine(server, line, name));
-        writer = { decoder: new StringDecoder("utf8"), lines };
-        servers.set(server, writer);
+        output = { decoder: new StringDecoder("utf8"), lines };
+        writers.set(server, output);
       }
-      writer.lines.add(typeof chunk === "string" ? chunk : writer.decoder.write(Buffer.from(chunk)));
+      output.lines.add(typeof chunk === "string" ? chunk : output.decoder.write(Buffer.from(chunk)));
       const done = rest.find((word) => typeof word === "function") as (() => void) | undefined;
       if (done) process.nextTick(done);
       return true;
     };
-    stream.write = captured as Write;
+    stream.write = captured as typeof stream.write;
     return () => {
-      for (const { lines } of servers.values()) lines.end();
+      for (const { lines } of writers.values()) lines.end();
       if (stream.write === captured) stream.write = write;
     };
   });
@@ -44,16 +40,3 @@ export function captureOutput(
     for (const end of ends) end();
   };
 }
-
-/** Our own code nearest to the write, as when a server logs through us, means that it is ours. */
-function writingServer(code: readonly HostedCode[]): string | undefined {
-  for (const file of callingFiles().slice(FRAMES_HERE)) {
-    const server = serverOfFile(file, code);
-    if (server !== undefined) return server;
-    if (isCore(file)) return undefined;
-  }
-  return undefined;
-}
-
-/** callingFiles, writingServer and the function in place of `write`. */
-const FRAMES_HERE = 3;

@@ -3,12 +3,11 @@
  *
  * @module
  */
-import { closeSync, writeSync } from "node:fs";
+import { writeSync } from "node:fs";
 import { type Debugger, Session } from "node:inspector";
 import { workerData } from "node:worker_threads";
 import { killLeftBehind, killOwnGroup } from "../processes/left-behind.ts";
 import { serverOfFile } from "./hosted-code.ts";
-import { onSignals } from "./thread-signals.ts";
 import { Slot, type WatchdogTask } from "./watchdog.ts";
 
 const LOOK_MS = 1_000;
@@ -16,26 +15,19 @@ const REPEAT_SECONDS = 60;
 /** Native code cannot be interrupted to ask where it is. */
 const PAUSE_LIMIT_MS = 5_000;
 const STDERR = 2;
-const SIGNAL_EXIT_BASE = 128;
-/** The loop may come back and do what a signal asks for; whoever repeats it does not want to wait for that. */
-const SIGNAL_GRACE_SECONDS = 4;
-const REPEATED_SIGNAL_GRACE_SECONDS = 1;
 /** A loop that only works a lot notices by itself that its parent is gone. */
 const ORPHAN_GRACE_SECONDS = 3;
 
-const { slots, code, signals, warnSeconds, limitSeconds, hasOneServer, parent, startedBefore } =
+const { slots, code, warnSeconds, limitSeconds, hasOneServer, parent, startedBefore } =
   workerData as WatchdogTask;
 const shared = new Int32Array(slots);
 let lastBeat = Atomics.load(shared, Slot.beat);
 let blockedSeconds = 0;
 let nextWarning = warnSeconds;
-/** What came in, and the last beat before it: the loop has not moved since. */
-let asked: { name: NodeJS.Signals; number: number; beat: number; times: number; seconds: number } | undefined;
 
 const watching = setInterval(() => {
   // Looks are counted, not time: a laptop that slept has not blocked its loop.
   const beat = Atomics.load(shared, Slot.beat);
-  if (beat !== asked?.beat) asked = undefined;
   if (beat !== lastBeat) {
     lastBeat = beat;
     blockedSeconds = 0;
@@ -43,49 +35,29 @@ const watching = setInterval(() => {
     return;
   }
   blockedSeconds += LOOK_MS / 1000;
-  if (asked) answerSignal(asked);
-  else if (parent !== undefined && process.ppid !== parent && blockedSeconds >= ORPHAN_GRACE_SECONDS)
-    endGroup();
+  if (parent !== undefined && process.ppid !== parent && blockedSeconds >= ORPHAN_GRACE_SECONDS) endGroup();
   else if (limitSeconds !== null && blockedSeconds >= limitSeconds)
-    end(1, `That is the limit (blocked_loop_limit_seconds: ${limitSeconds}): the process ends here.`);
+    end(`That is the limit (blocked_loop_limit_seconds: ${limitSeconds}): the process ends here.`);
   else if (blockedSeconds >= nextWarning) {
     nextWarning += REPEAT_SECONDS;
-    withPausedMain((frames) => say(`${describe(frames)}. ${REMEDY}`));
+    const seconds = blockedSeconds;
+    withPausedMain((frames) => say(`${describe(frames, seconds)}. ${REMEDY}`));
   }
 }, LOOK_MS);
 
-onSignals(signals, (name, number) => {
-  const beat = Atomics.load(shared, Slot.beat);
-  if (asked?.beat === beat) asked.times++;
-  else asked = { name, number, beat, times: 1, seconds: 0 };
-});
-
 const OWN_PROCESS = hasOneServer ? "" : ", or give the server a process of its own (hosting: process)";
 const REMEDY =
-  "Nothing else in this process can run meanwhile. " +
+  "Nothing else in this process can run meanwhile; Ctrl-C has to wait too, Ctrl-\\ ends the process at once. " +
   `Make the work asynchronous or bounded${hasOneServer ? " or" : ","} move it to a worker (verifyIn: "pool" for a verifier)${OWN_PROCESS}.`;
 
-/** A signal the blocked thread cannot answer: says so at once, and ends the process when it does not come back. */
-function answerSignal(signal: NonNullable<typeof asked>): void {
-  signal.seconds += LOOK_MS / 1000;
-  const { name, number, times, seconds } = signal;
-  const grace = times > 1 ? REPEATED_SIGNAL_GRACE_SECONDS : SIGNAL_GRACE_SECONDS;
-  if (seconds > grace) end(SIGNAL_EXIT_BASE + number, `It cannot answer ${name}: the process ends here.`);
-  else if (seconds === LOOK_MS / 1000 && times === 1)
-    withPausedMain((frames) =>
-      say(`${describe(frames)}. It cannot answer ${name} yet; the process ends in ${grace} s at the latest.`),
-    );
-}
-
-function end(exitCode: number, why: string): void {
+/** Nothing but a kill ends a thread that never comes back. Files survive that: every line is whole, and a run can be resumed. */
+function end(why: string): void {
   clearInterval(watching);
-  withPausedMain((frames, evaluate) => {
-    say(`${describe(frames)}. ${why} What was finished is saved; resume when the server is mended.`);
+  const seconds = blockedSeconds;
+  withPausedMain((frames) => {
+    say(`${describe(frames, seconds)}. ${why} What was finished is saved; resume when the server is mended.`);
     if (startedBefore) killLeftBehind(startedBefore);
-    setTimeout(() => process.kill(process.pid, "SIGKILL"), PAUSE_LIMIT_MS);
-    // Node would add that it waits for a debugger to leave, which is this thread and nobody the reader knows.
-    closeSync(STDERR);
-    evaluate(`try { process.emit("exit", ${exitCode}); } finally { process.reallyExit(${exitCode}); }`);
+    process.kill(process.pid, "SIGKILL");
   });
 }
 
@@ -110,8 +82,8 @@ interface Frame {
   line: number;
 }
 
-function describe(frames: readonly Frame[]): string {
-  const held = `the event loop has been blocked for ${Math.round(blockedSeconds)} s`;
+function describe(frames: readonly Frame[], seconds: number): string {
+  const held = `the event loop has been blocked for ${Math.round(seconds)} s`;
   const frame = frames.find(({ file }) => serverOfFile(file, code) !== undefined);
   if (frame) {
     const { functionName, file, line } = frame;
@@ -124,26 +96,23 @@ function describe(frames: readonly Frame[]): string {
   return `A server hangs: ${held}${last === undefined ? "" : `; the last request was for '${last}'`}`;
 }
 
-type Evaluate = (expression: string) => void;
-
-/** Interrupts the main thread, tells what it is doing, and lets it go on. */
-function withPausedMain(then: (frames: Frame[], evaluate: Evaluate) => void): void {
+/** Interrupts the main thread, reports what it is doing, and lets it go on. */
+function withPausedMain(then: (frames: Frame[]) => void): void {
   const session = new Session();
   const files = new Map<string, string>();
   let told = false;
-  const tell = (frames: Frame[], evaluate: Evaluate) => {
+  const tell = (frames: Frame[]) => {
     if (told) return;
     told = true;
     clearTimeout(timer);
     try {
-      then(frames, evaluate);
+      then(frames);
       session.post("Debugger.resume");
     } finally {
       session.disconnect();
     }
   };
-  // Without a pause there is nobody to evaluate anything: whoever wants an end has its own way.
-  const timer = setTimeout(() => tell([], () => {}), PAUSE_LIMIT_MS);
+  const timer = setTimeout(() => tell([]), PAUSE_LIMIT_MS);
   session.on("Debugger.scriptParsed", ({ params }) => void files.set(params.scriptId, params.url));
   session.on("Debugger.paused", ({ params }) => {
     const frames = params.callFrames.map(({ functionName, location }: Debugger.CallFrame) => ({
@@ -151,14 +120,13 @@ function withPausedMain(then: (frames: Frame[], evaluate: Evaluate) => void): vo
       file: files.get(location.scriptId) ?? "",
       line: location.lineNumber + 1,
     }));
-    const callFrameId = params.callFrames[0]?.callFrameId ?? "";
-    tell(frames, (expression) => session.post("Debugger.evaluateOnCallFrame", { callFrameId, expression }));
+    tell(frames);
   });
   try {
     session.connectToMainThread();
     session.post("Debugger.enable");
     session.post("Debugger.pause");
   } catch {
-    tell([], () => {});
+    tell([]);
   }
 }

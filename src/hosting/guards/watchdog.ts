@@ -9,7 +9,6 @@ import type { HostedCode } from "./hosted-code.ts";
 const BEAT_MS = 500;
 const DEFAULT_WARN_SECONDS = 5;
 const DEFAULT_LIMIT_SECONDS = 300;
-const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** Where the beating thread and the watching one meet. */
 export const Slot = { beat: 0, held: 1, entered: 2, count: 3 } as const;
@@ -17,8 +16,6 @@ export const Slot = { beat: 0, held: 1, entered: 2, count: 3 } as const;
 export interface WatchdogTask extends WatchdogLimits, WatchedProcess {
   slots: SharedArrayBuffer;
   code: readonly HostedCode[];
-  /** Signals this program answers by itself; with the loop blocked it cannot. */
-  signals: readonly NodeJS.Signals[];
 }
 
 /** The process the loop belongs to. */
@@ -56,8 +53,8 @@ function seconds(config: Readonly<Record<string, unknown>>, key: string, preset:
 }
 
 /**
- * Notices from another thread when this one does nothing but compute: names the server whose code it is in, ends the
- * process when that lasts beyond the limit, and does what signals ask for meanwhile. Nothing in this thread could.
+ * Notices from another thread when this one does nothing but compute: names the server whose code it is in, and ends the
+ * process when that lasts beyond the limit. Nothing in this thread could.
  */
 export class Watchdog {
   readonly #slots = new Int32Array(new SharedArrayBuffer(Slot.count * Int32Array.BYTES_PER_ELEMENT));
@@ -77,9 +74,7 @@ export class Watchdog {
     // Whoever looks at the process with a debugger stops it for as long as it takes.
     if (debuggerUrl() !== undefined) return;
     const slots = this.#slots.buffer as SharedArrayBuffer;
-    // One that nobody listens for ends the process by itself, and must go on doing so.
-    const signals = STOP_SIGNALS.filter((signal) => process.listenerCount(signal) > 0);
-    this.#worker = startWorker({ slots, code, signals, ...limits, ...about }, installRoot);
+    this.#worker = startWorker({ slots, code, ...limits, ...about }, installRoot);
   }
 
   /** A number for the server, for `enter`. */

@@ -113,7 +113,11 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
   const emit = options.onEvent ?? (() => {});
   const addresses = new Map(instances.map(({ name, host, port }) => [name, `http://${host}:${port}`]));
   const logs = new Map(instances.map(({ name }) => [name, serverLog(name, options, emit)]));
-  const logOf = (name: string) => logs.get(name) ?? serverLog(name, options, emit);
+  const logOf = (name: string): ServerLog => {
+    const log = logs.get(name) ?? serverLog(name, options, emit);
+    logs.set(name, log);
+    return log;
+  };
   const placements = new Map(
     instances.map((instance) => [instance.name, placementOf(instance, globalConfig)]),
   );
@@ -268,9 +272,12 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
     if (here.length > 0) {
       process.on("uncaughtException", onStray);
       process.on("unhandledRejection", onStray);
-      endCapture = captureOutput(codeHere, (name, line, stream) =>
-        logOf(name).write(line, stream === "stdout" ? "info" : "error"),
-      );
+      // In a program of somebody else the output is that program's.
+      if (options.ownsProcess)
+        endCapture = captureOutput(
+          () => (here.length === 1 ? here[0]?.name : monitor.running) ?? "co-hosted",
+          (name, line, stream) => logOf(name).write(line, stream === "stdout" ? "info" : "error"),
+        );
     }
     const startHere = async () => {
       cohost = await CoHost.start({

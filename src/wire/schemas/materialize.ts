@@ -3,6 +3,7 @@ import type { Usage } from "../convert/usage.ts";
 import type { OutputPart, ResponseInputItem, ResponseOutputItem, TokenInformation } from "./item-types.ts";
 import { CREATE_PARAM_KEYS, RESPONSE_KEYS, type Response, type ResponseCreateParams } from "./responses.ts";
 import type { Tool } from "./tool-types.ts";
+import { isMaterialized, isTrusted, trust, trustMaterialized } from "./trusted.ts";
 
 /** Request params with every key present, as `/verify` echoes them. */
 export type MaterializedCreateParams = Required<ResponseCreateParams>;
@@ -127,14 +128,14 @@ const withNulls = (keys: readonly string[], value: unknown) => {
   return { ...filled, ...value };
 };
 
-/** Every key, null: a copy of this to start with costs less than adding the keys one by one. */
 const nulls = (keys: readonly string[]): Readonly<JsonObject> =>
-  JSON.parse(`{${keys.map((key) => `"${key}":null`).join()}}`) as JsonObject;
+  Object.fromEntries(keys.map((key) => [key, null]));
 const NO_PARAMS = nulls(CREATE_PARAM_KEYS);
 const NO_RESPONSE = nulls(RESPONSE_KEYS);
 
 /** Fills in every optional key of a request: null, or the API's default for tools and tool choice. */
 export function materializeCreateParams(params: ResponseCreateParams): MaterializedCreateParams {
+  if (isMaterialized(params)) return params as MaterializedCreateParams;
   const source = params as unknown as JsonObject;
   const result: JsonObject = { ...NO_PARAMS };
   for (const key of Object.keys(source)) if (Object.hasOwn(NO_PARAMS, key)) result[key] = source[key] ?? null;
@@ -143,11 +144,13 @@ export function materializeCreateParams(params: ResponseCreateParams): Materiali
   result["parallel_tool_calls"] = params.parallel_tool_calls ?? true;
   result["tool_choice"] = params.tool_choice ?? "auto";
   result["tools"] = params.tools ?? [];
-  return result as unknown as MaterializedCreateParams;
+  if (isTrusted(params)) trust(result);
+  return trustMaterialized(result) as unknown as MaterializedCreateParams;
 }
 
 /** Fills in every key of a Response the API knows; extra keys stay where they are, behind the known ones. */
 export function materializeResponse(response: Response): MaterializedResponse {
+  if (isMaterialized(response)) return response as MaterializedResponse;
   const source = response as unknown as JsonObject;
   const result: JsonObject = { ...NO_RESPONSE };
   for (const key of Object.keys(source)) {
@@ -163,7 +166,8 @@ export function materializeResponse(response: Response): MaterializedResponse {
   if (Array.isArray(response.instructions)) {
     result["instructions"] = response.instructions.map((item) => materializeItem(item));
   }
-  return result as unknown as MaterializedResponse;
+  if (isTrusted(response)) trust(result);
+  return trustMaterialized(result) as unknown as MaterializedResponse;
 }
 
 /** Keys come from outside: `__proto__` is one like any other. */
