@@ -1,7 +1,7 @@
 import { readdir, readFile, readlink } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
-import { MockModelEndpoint } from "nemo-gym/testing";
+import { MockModelEndpoint, VllmDouble } from "nemo-gym/testing";
 import { afterEach, describe, expect, it } from "vitest";
 import { harnessRoot } from "../src/agents/cli/program.ts";
 import { networkVariables, project, runGym } from "./gym-process.ts";
@@ -24,7 +24,7 @@ if (chosen.length === 0)
 const TIMEOUT_MS = 600_000;
 const SECRET = "sk-of-the-user-0123456789";
 
-const endpoints: MockModelEndpoint[] = [];
+const endpoints: { close(): Promise<void> }[] = [];
 afterEach(async () => {
   for (const endpoint of endpoints.splice(0)) await endpoint.close();
 });
@@ -47,43 +47,65 @@ async function scripted(answer: Answer): Promise<MockModelEndpoint> {
   return endpoint;
 }
 
+const ROW = {
+  responses_create_params: { input: "Ask get_weather about Oslo, then repeat its sentence." },
+  verifier_metadata: { expected_city: "Oslo" },
+};
+const env = () => ({
+  ...networkVariables(),
+  NEMO_GYM_HARNESS_DIR: harnessRoot(),
+  OPENAI_API_KEY: SECRET,
+  ANTHROPIC_API_KEY: SECRET,
+});
+
 /** Runs one row of example_mcp_weather by a harness; returns the row of the result. */
-async function runHarness(harness: string, endpoint: MockModelEndpoint, prompt: string, ...words: string[]) {
-  const row = {
-    responses_create_params: { input: prompt },
-    verifier_metadata: { expected_city: "Oslo" },
-  };
+async function runHarness(harness: string, model: string[], prompt: string, ...words: string[]) {
+  const row = { ...ROW, responses_create_params: { input: prompt } };
   const cwd = await project({ "rows.jsonl": `${JSON.stringify(row)}\n` });
   const finished = await runGym(
     [
       ...["eval", "run", "--resources-server", "example_mcp_weather", "--agent-type", `${harness}_agent`],
-      ...["--model-type", "openai_model", "--model-url", endpoint.baseUrl, "--model-api-key", "policy-key"],
-      ...["--model", "scripted", "-i", "rows.jsonl", "-o", "out.jsonl", ...words],
+      ...["-i", "rows.jsonl", "-o", "out.jsonl", ...model, ...words],
     ],
-    {
-      cwd,
-      env: {
-        ...networkVariables(),
-        NEMO_GYM_HARNESS_DIR: harnessRoot(),
-        OPENAI_API_KEY: SECRET,
-        ANTHROPIC_API_KEY: SECRET,
-      },
-    },
+    { cwd, env: env() },
   );
   expect(finished.stderr + finished.stdout).toContain("1 of 1 rollouts scored");
-  return JSON.parse(await readFile(path.join(cwd, "out.jsonl"), "utf8"));
+  return { cwd, row: JSON.parse(await readFile(path.join(cwd, "out.jsonl"), "utf8")) };
+}
+
+const modelAt = (url: string) => [
+  ...[
+    "--model-type",
+    "openai_model",
+    "--model-url",
+    url,
+    "--model-api-key",
+    "policy-key",
+    "--model",
+    "scripted",
+  ],
+];
+
+/** Calls the tool of the environment, then repeats what it said. */
+function askAndRepeat(conversation: string, tools: string[]) {
+  const seen = /The weather in Oslo is sunny and 72 F\./.exec(conversation);
+  if (seen) return textAnswer(seen[0]);
+  const name = tools.find((tool) => tool.includes("get_weather"));
+  if (name === undefined) return textAnswer(`no such tool among ${tools.join(", ")}`);
+  // As models write it. Messages carry the arguments as an object, so only the usual spelling comes back as it was.
+  return { toolCalls: [{ name, arguments: '{"city": "Oslo"}' }] };
 }
 
 describe.skipIf(chosen.length === 0).each(chosen)("%s_agent", (harness) => {
   it("calls a tool of the resources server over MCP and is scored", { timeout: TIMEOUT_MS }, async () => {
-    const endpoint = await scripted((conversation, tools) => {
-      const seen = /The weather in Oslo is sunny and 72 F\./.exec(conversation);
-      if (seen) return textAnswer(seen[0]);
-      const name = tools.find((tool) => tool.includes("get_weather"));
-      if (name === undefined) return textAnswer(`no such tool among ${tools.join(", ")}`);
-      return { toolCalls: [{ name, arguments: { city: "Oslo" } }] };
-    });
-    const row = await runHarness(harness, endpoint, "Ask get_weather about Oslo, then repeat its sentence.");
+    const endpoint = await scripted(askAndRepeat);
+    const { row } = await runHarness(
+      harness,
+      modelAt(endpoint.baseUrl),
+      ROW.responses_create_params.input,
+      "+observability_enabled=true",
+      `+model_call_capture_dir=${await project({})}`,
+    );
     expect(row.reward).toBe(1);
     expect(row.tool_call_seen).toBe(true);
     const items: { type: string; name?: string }[] = row.response.output;
@@ -91,6 +113,11 @@ describe.skipIf(chosen.length === 0).each(chosen)("%s_agent", (harness) => {
     expect(items[0]?.name).toContain("get_weather");
     expect(row.response.usage).toMatchObject({ input_tokens: 20, output_tokens: 10 });
     expect(row).toMatchObject({ turns_used: 1, finished_naturally: true });
+    // The calls were attributed to the rollout by the prefix in the address the program was given.
+    expect(row.ng_model_call_capture.metrics).toMatchObject({
+      num_calls: expect.toSatisfy((n: number) => n >= 2),
+    });
+    expect(row.ng_trajectory.model_calls.length).toBeGreaterThanOrEqual(2);
   });
 
   it("keeps the user's keys out of the program's environment", { timeout: TIMEOUT_MS }, async () => {
@@ -101,7 +128,11 @@ describe.skipIf(chosen.length === 0).each(chosen)("%s_agent", (harness) => {
       if (conversation.includes("HOME=")) return textAnswer("done");
       return { toolCalls: [shell("env | sort")] };
     });
-    const row = await runHarness(harness, endpoint, "Print the environment with the shell.");
+    const { row } = await runHarness(
+      harness,
+      modelAt(endpoint.baseUrl),
+      "Print the environment with the shell.",
+    );
     const text = JSON.stringify(row.response.output);
     expect(text).toContain("HOME=");
     expect(text).not.toContain(SECRET);
@@ -113,12 +144,101 @@ describe.skipIf(chosen.length === 0).each(chosen)("%s_agent", (harness) => {
       () => new Promise((resolve) => setTimeout(resolve, 60_000, textAnswer("late")).unref()),
     );
     const limit = `++example_mcp_weather_${harness}_agent.responses_api_agents.${harness}_agent.timeout=6`;
-    const row = await runHarness(harness, endpoint, "Wait.", limit);
+    const { row } = await runHarness(harness, modelAt(endpoint.baseUrl), "Wait.", limit);
     expect(row.response).toMatchObject({ status: "incomplete", incomplete_details: { reason: "timeout" } });
     expect(row.reward).toBe(0);
     expect(await leftBehind()).toEqual([]);
   });
+
+  it("can be trained on when the model server gives token ids", { timeout: TIMEOUT_MS }, async () => {
+    const vllm = await new VllmDouble({
+      maxModelLen: 10_000_000,
+      answer: ({ body }) => {
+        const tools = (body["tools"] ?? []) as { function: { name: string } }[];
+        const names = tools.map(({ function: fn }) => fn.name);
+        // A request without tools asks for a title; it is answered at once.
+        return names.length === 0
+          ? { text: "Weather" }
+          : (askAndRepeat(JSON.stringify(body["messages"]), names) as { text: string });
+      },
+    }).start();
+    endpoints.push(vllm);
+    const { cwd, row } = await runHarness(
+      harness,
+      [
+        ...["--model-type", "vllm_model/vllm_model_for_training", "--model-url", vllm.baseUrl],
+        ...["--model", vllm.model, "--model-api-key", "k"],
+      ],
+      ROW.responses_create_params.input,
+      "+token_id_capture.enabled=true",
+      `+token_id_capture.dir=${await project({})}`,
+      `++example_mcp_weather_${harness}_agent.responses_api_agents.${harness}_agent.token_id_capture=true`,
+    );
+    expect(row.reward).toBe(1);
+    expect(row["mask_sample"], JSON.stringify(row["_ng_token_capture"])).not.toBe(true);
+    const words = [
+      "eval",
+      "export",
+      "--format",
+      "nemo-rl",
+      "--tokens",
+      "--verify-tokens",
+      "--rollouts",
+      "out.jsonl",
+    ];
+    const exported = await runGym([...words, "-o", "train.jsonl"], { cwd });
+    expect(exported.exitCode, exported.stderr + exported.stdout).toBe(0);
+    const [sample] = (await readFile(path.join(cwd, "train.jsonl"), "utf8")).trim().split("\n");
+    const { message_log, reward } = JSON.parse(sample ?? "{}");
+    expect(reward).toBe(1);
+    const generated = message_log.filter(({ role }: { role: string }) => role === "assistant");
+    expect(generated).toHaveLength(2);
+    expect(generated[0].generation_logprobs).toHaveLength(generated[0].token_ids.length);
+  });
 });
+
+it.skipIf(chosen.length < 2)(
+  "the same environment is run by each harness with one flag, and compared",
+  { timeout: TIMEOUT_MS },
+  async () => {
+    const cwd = await project({ "rows.jsonl": `${JSON.stringify(ROW)}\n`.repeat(2) });
+    const endpoint = await scripted(askAndRepeat);
+    const table: string[][] = [];
+    for (const harness of chosen) {
+      const output = `${harness}/rollouts.jsonl`;
+      const words = ["eval", "run", "--resources-server", "example_mcp_weather"];
+      const finished = await runGym(
+        [
+          ...words,
+          "--agent-type",
+          `${harness}_agent`,
+          ...modelAt(endpoint.baseUrl),
+          "-i",
+          "rows.jsonl",
+          "-o",
+          output,
+        ],
+        { cwd, env: env() },
+      );
+      expect(finished.stderr + finished.stdout).toContain("2 of 2 rollouts scored");
+      const [line = ""] = (await readFile(path.join(cwd, output), "utf8")).split("\n");
+      const { reward, response } = JSON.parse(line);
+      const items = response.output.map(({ type }: { type: string }) => type).join(" ");
+      table.push([
+        harness,
+        String(reward),
+        items,
+        `${response.usage.input_tokens}/${response.usage.output_tokens}`,
+      ]);
+    }
+    console.info(table.map((cells) => cells.join(" | ")).join("\n"));
+    const [first, ...others] = chosen.map((harness) => `${harness}/rollouts.jsonl`);
+    for (const other of others) {
+      const compared = await runGym(["eval", "compare", first ?? "", other, "--json"], { cwd });
+      expect(compared.exitCode, compared.stderr + compared.stdout).toBe(0);
+    }
+  },
+);
 
 /** Folders of rollouts, and processes that still work in one. */
 async function leftBehind(): Promise<string[]> {

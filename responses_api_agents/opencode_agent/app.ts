@@ -38,6 +38,8 @@ export default defineCliAgent({
     const settings = {
       $schema: "https://opencode.ai/config.json",
       autoupdate: false,
+      // A title would be a second conversation among the model calls of the rollout.
+      agent: { title: { disable: true } },
       ...own.opencode_config,
       provider: { ...(own.opencode_config["provider"] as object | undefined), nemo: provider },
       ...(mcp !== undefined && {

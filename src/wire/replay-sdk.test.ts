@@ -77,6 +77,23 @@ describe("the openai SDK", () => {
   });
 });
 
+it("a replayed response has numbers in its usage, also where a backend does not tell the details", () => {
+  const usage = {
+    input_tokens: 3,
+    input_tokens_details: { cached_tokens: null },
+    output_tokens: 2,
+    output_tokens_details: { reasoning_tokens: null },
+    total_tokens: 5,
+  };
+  const events = [...replayResponse({ id: "resp_1", object: "response", output: [], usage })];
+  const { response } = events.at(-1)?.data as { response: { usage: object } };
+  expect(response.usage).toEqual({
+    ...usage,
+    input_tokens_details: { cached_tokens: 0 },
+    output_tokens_details: { reasoning_tokens: 0 },
+  });
+});
+
 describe("the openai SDK's stream helper", () => {
   const output = [
     {

@@ -4,6 +4,11 @@ import { itemSteps } from "./replay-item.ts";
 import type { NamespaceMap } from "./sanitize-streaming-responses.ts";
 import type { SseEvent } from "./sse.ts";
 
+const USAGE_DETAILS = [
+  ["input_tokens_details", "cached_tokens"],
+  ["output_tokens_details", "reasoning_tokens"],
+] as const;
+
 const frame = (type: string, fields: JsonObject): SseEvent => ({ event: type, data: { type, ...fields } });
 
 /** What a replayed stream holds. */
@@ -29,7 +34,19 @@ export function* replayResponse(
     if (likeOriginal) yield numbered("response.output_item.done", { output_index, item });
     else for (const [type, fields] of itemSteps(item)) yield numbered(type, { output_index, ...fields });
   }
-  yield numbered("response.completed", { response: { ...source, output } });
+  const { usage } = source;
+  const completed = likeOriginal || !isObject(usage) ? source : { ...source, usage: knownUsage(usage) };
+  yield numbered("response.completed", { response: { ...completed, output } });
+}
+
+/** Streaming clients insist on numbers: Codex takes a null among the details for a broken stream and asks again. */
+function knownUsage(usage: JsonObject): JsonObject {
+  const known = { ...usage };
+  for (const [key, count] of USAGE_DETAILS) {
+    const details = usage[key];
+    if (isObject(details) && details[count] === null) known[key] = { ...details, [count]: 0 };
+  }
+  return known;
 }
 
 function restoreNamespace(item: unknown, namespaces: NamespaceMap): unknown {
