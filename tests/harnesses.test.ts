@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { readdir, readFile, readlink } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
@@ -87,18 +88,17 @@ const modelAt = (url: string) => [
 ];
 
 /** Calls the tool of the environment, then repeats what it said. */
-function askAndRepeat(conversation: string, tools: string[]) {
+function askAndRepeat(conversation: string, tools: string[], city = '{"city":"Oslo"}') {
   const seen = /The weather in Oslo is sunny and 72 F\./.exec(conversation);
   if (seen) return textAnswer(seen[0]);
   const name = tools.find((tool) => tool.includes("get_weather"));
   if (name === undefined) return textAnswer(`no such tool among ${tools.join(", ")}`);
-  // As models write it. Messages carry the arguments as an object, so only the usual spelling comes back as it was.
-  return { toolCalls: [{ name, arguments: '{"city": "Oslo"}' }] };
+  return { toolCalls: [{ name, arguments: city }] };
 }
 
 describe.skipIf(chosen.length === 0).each(chosen)("%s_agent", (harness) => {
   it("calls a tool of the resources server over MCP and is scored", { timeout: TIMEOUT_MS }, async () => {
-    const endpoint = await scripted(askAndRepeat);
+    const endpoint = await scripted((conversation, tools) => askAndRepeat(conversation, tools));
     const { row } = await runHarness(
       harness,
       modelAt(endpoint.baseUrl),
@@ -151,6 +151,8 @@ describe.skipIf(chosen.length === 0).each(chosen)("%s_agent", (harness) => {
   });
 
   it("can be trained on when the model server gives token ids", { timeout: TIMEOUT_MS }, async () => {
+    // Harnesses write the arguments of earlier calls anew. Only a model that spells them the same way has a history that continues.
+    const spelling = harness === "claude_code" ? '{"city": "Oslo"}' : '{"city":"Oslo"}';
     const vllm = await new VllmDouble({
       maxModelLen: 10_000_000,
       answer: ({ body }) => {
@@ -159,7 +161,7 @@ describe.skipIf(chosen.length === 0).each(chosen)("%s_agent", (harness) => {
         // A request without tools asks for a title; it is answered at once.
         return names.length === 0
           ? { text: "Weather" }
-          : (askAndRepeat(JSON.stringify(body["messages"]), names) as { text: string });
+          : (askAndRepeat(JSON.stringify(body["messages"]), names, spelling) as { text: string });
       },
     }).start();
     endpoints.push(vllm);
@@ -202,7 +204,7 @@ it.skipIf(chosen.length < 2)(
   { timeout: TIMEOUT_MS },
   async () => {
     const cwd = await project({ "rows.jsonl": `${JSON.stringify(ROW)}\n`.repeat(2) });
-    const endpoint = await scripted(askAndRepeat);
+    const endpoint = await scripted((conversation, tools) => askAndRepeat(conversation, tools));
     const table: string[][] = [];
     for (const harness of chosen) {
       const output = `${harness}/rollouts.jsonl`;
@@ -237,6 +239,48 @@ it.skipIf(chosen.length < 2)(
       const compared = await runGym(["eval", "compare", first ?? "", other, "--json"], { cwd });
       expect(compared.exitCode, compared.stderr + compared.stdout).toBe(0);
     }
+  },
+);
+
+const bubblewrap = spawnSync("bwrap", ["--version"]).status === 0;
+if (!bubblewrap) console.info("The sandboxed harness is not tested: bubblewrap is not installed.");
+
+it.skipIf(!bubblewrap || !chosen.includes("opencode"))(
+  "opencode_sandboxed_agent reaches the model and the tools, and nothing else",
+  { timeout: TIMEOUT_MS },
+  async () => {
+    const other = await scripted(() => textAnswer("I am another server of this machine."));
+    const probe = [
+      "ls -A /root /home/sandbox",
+      `curl -sS -m 5 ${other.baseUrl}/models 2>&1`,
+      // Every port that listens inside: the two ways out, and what the harness itself may have opened.
+      `for hex in $(awk '$4 == "0A" { split($2, at, ":"); print at[2] }' /proc/net/tcp); do curl -sS -m 5 -o /dev/null -w 'status:%{http_code} ' -X POST http://127.0.0.1:$((16#$hex))/verify; done`,
+      "env | sort",
+      "echo probed",
+    ].join("; ");
+    const endpoint = await scripted((conversation, tools) => {
+      if (conversation.includes("probed\\\\n") || conversation.includes("HOME="))
+        return textAnswer("The weather in Oslo is sunny and 72 F.");
+      if (!conversation.includes("sunny")) return askAndRepeat(conversation, tools);
+      return { toolCalls: [SHELLS["opencode"]?.(probe) ?? { name: "", arguments: {} }] };
+    });
+    const { row } = await runHarness(
+      "opencode_sandboxed",
+      modelAt(endpoint.baseUrl),
+      ROW.responses_create_params.input,
+    );
+    expect(row.reward).toBe(1);
+    const outputs = row.response.output.filter(
+      ({ type }: { type: string }) => type === "function_call_output",
+    );
+    const said: string = outputs.at(-1).output;
+    expect(said).toContain("HOME=/work/home");
+    expect(said).not.toContain(SECRET);
+    expect(said).not.toContain("another server");
+    // The verifier is on the way to the tools, but not for the harness.
+    expect(said.match(/status:404/g)?.length, said).toBeGreaterThanOrEqual(2);
+    expect(said).not.toMatch(/status:[25]/);
+    expect((await readdir(os.tmpdir())).filter((name) => name.startsWith("nemo-gym-way-out-"))).toEqual([]);
   },
 );
 

@@ -4,6 +4,7 @@ import { z } from "zod";
 
 /** The newest version for Node 20; later ones need Node 22. */
 const VERSION = "2.1.197";
+const MCP_START_MS = 60_000;
 
 const config = cliAgentConfig.extend({
   concurrency: laxInt().default(32),
@@ -59,6 +60,9 @@ export default defineCliAgent({
         ANTHROPIC_AUTH_TOKEN: "local",
         ANTHROPIC_API_KEY: "local",
         CLAUDE_CONFIG_DIR: `${home}/.claude`,
+        // Claude Code would go on without the tools of a server that is slow to answer.
+        MCP_CONNECTION_NONBLOCKING: "false",
+        MCP_TIMEOUT: String(MCP_START_MS),
         // Root may skip the permission questions only in what calls itself a sandbox.
         IS_SANDBOX: "1",
       },

@@ -69,8 +69,9 @@ function configOf(request: HarnessRequest<z.output<typeof config>>): Record<stri
   };
   const merged = merge(generated, own.extra_config ?? {});
   if (mcp === undefined) return merged;
-  // Codex goes on without a server that is slow to answer: on a busy machine its 10 s are too few.
-  const connection = { url: mcp.url, http_headers: mcp.headers, startup_timeout_sec: MCP_START_SECONDS };
+  // Codex would go on without the tools of a server that is slow to answer, and its 10 s are too few on a busy machine.
+  const start = { startup_timeout_sec: MCP_START_SECONDS, required: true };
+  const connection = { url: mcp.url, http_headers: mcp.headers, ...start };
   return merge(merged, { mcp_servers: { [mcp.name]: connection } });
 }
 

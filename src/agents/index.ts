@@ -14,6 +14,7 @@ export {
 export type { HarnessOutcome, HarnessPlace } from "./cli/harness-run.ts";
 export { type HarnessPackage, harnessRoot, installedProgram, installHarness } from "./cli/program.ts";
 export { type HarnessPrompt, promptOf } from "./cli/prompt.ts";
+export { type HarnessSandbox, harnessSandbox } from "./cli/sandboxed-host.ts";
 export { type ReportedUsage, Transcript } from "./cli/transcript.ts";
 export {
   defineFrameworkAgent,

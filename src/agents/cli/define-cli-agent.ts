@@ -14,9 +14,10 @@ import { laxFloat, laxInt } from "../../wire/schemas/lax.ts";
 import { materializeCreateParams, materializeResponse } from "../../wire/schemas/materialize.ts";
 import type { Response, ResponseCreateParams, ResponseOutputItem } from "../../wire/schemas/responses.ts";
 import { DEFAULT_MODEL, isAnswer, responseOf } from "../response-of.ts";
-import { type HarnessOutcome, type HarnessPlace, runHarness } from "./harness-run.ts";
-import { type HarnessPackage, installHarness } from "./program.ts";
+import { type HarnessOutcome, type HarnessPlace, openLocalHost, runHarness } from "./harness-run.ts";
+import { type HarnessPackage, installHarness, packageFolder } from "./program.ts";
 import { promptOf } from "./prompt.ts";
+import { harnessSandbox, insideUrl, MODEL_ROUTES, SandboxedHost, TOOL_ROUTES } from "./sandboxed-host.ts";
 import type { Transcript } from "./transcript.ts";
 
 /** Config keys of every command-line agent. */
@@ -33,7 +34,7 @@ export const cliAgentConfig = agentConfig.extend({
   /** Further arguments, in front of the prompt. */
   extra_args: z.array(z.string()).default([]),
   /** Where the program runs: on the host, or in a sandbox that reaches nothing but the model and resources servers. */
-  sandbox: z.unknown().optional(),
+  sandbox: harnessSandbox.default(false),
 });
 
 /** How a harness reaches the tools of the resources server. */
@@ -85,6 +86,8 @@ export interface CliAgentOptions<ConfigSchema extends typeof cliAgentConfig> {
 interface State {
   program: string;
   slots: Semaphore;
+  /** Opened by the first rollout: the addresses of the other servers are known by then. */
+  sandboxes?: Promise<SandboxedHost>;
 }
 
 /**
@@ -113,8 +116,12 @@ export function defineCliAgent<ConfigSchema extends typeof cliAgentConfig>(
     const model = config.model ?? params.model ?? DEFAULT_MODEL;
     const timeoutMs = config.timeout * 1000;
     rollout.onStage("model", options.name);
+    const origin = server.client.baseUrl(config.model_server.name);
+    const isSandboxed = config.sandbox !== false;
+    const address = (url: string) => (isSandboxed ? insideUrl(url) : url);
     const outcome = await runHarness({
       program: state.program,
+      host: isSandboxed ? (await sandboxesOf(state, config, server)).host() : await openLocalHost(),
       timeoutMs,
       signal,
       launch: (place) =>
@@ -122,10 +129,10 @@ export function defineCliAgent<ConfigSchema extends typeof cliAgentConfig>(
           ...place,
           config,
           model,
-          baseUrl: `${server.client.baseUrl(config.model_server.name)}${prefix}`,
+          baseUrl: `${address(origin)}${prefix}`,
           prompt,
           system,
-          mcp: args.mcp,
+          mcp: args.mcp && { ...args.mcp, url: address(args.mcp.url) },
           skillsDirectory: args.skillsDirectory,
           timeoutMs,
         }),
@@ -151,6 +158,9 @@ export function defineCliAgent<ConfigSchema extends typeof cliAgentConfig>(
       const program = await installHarness(harness);
       log.info(`uses ${harness.package}@${harness.version}`);
       return { program, slots: new Semaphore(config.concurrency) };
+    },
+    async stop(_server, state) {
+      await (await state.sandboxes)?.close();
     },
     async responses({ params, cookies, config, server, rollout, state, signal }) {
       const response = await state.slots.run(
@@ -220,6 +230,20 @@ export function defineCliAgent<ConfigSchema extends typeof cliAgentConfig>(
       }, signal);
     },
   });
+}
+
+function sandboxesOf(
+  state: State,
+  config: z.output<typeof cliAgentConfig>,
+  server: ServerContext<unknown>,
+): Promise<SandboxedHost> {
+  const { model_server, resources_server, sandbox } = config;
+  const waysOut = [
+    { origin: server.client.baseUrl(model_server.name), routes: MODEL_ROUTES },
+    { origin: server.client.baseUrl(resources_server.name), routes: TOOL_ROUTES },
+  ];
+  state.sandboxes ??= SandboxedHost.open(sandbox, waysOut, [packageFolder(state.program)]);
+  return state.sandboxes;
 }
 
 /** A harness that did nothing at all and failed is broken, or could not reach the model: that is not a wrong answer. */

@@ -8,7 +8,7 @@ import type { HarnessLaunch } from "./define-cli-agent.ts";
 import { Transcript } from "./transcript.ts";
 
 /** What one run of a harness may print. */
-const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
+export const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 /** Variables of the user's that a program needs to run at all. Everything else, keys included, stays outside. */
 const INHERITED = [
   "PATH",
@@ -33,36 +33,39 @@ export interface HarnessOutcome extends Pick<ProcessOutcome, "code" | "stderr" |
   transcript: Transcript;
 }
 
-/** Runs a harness once, in folders that are removed afterwards, and collects what it did. */
+/** Where a harness runs for one rollout. */
+export interface HarnessHost {
+  /** The folders as the program sees them. */
+  place: HarnessPlace;
+  /** Writes what the launch needs. */
+  prepare(launch: HarnessLaunch, signal: AbortSignal): Promise<void>;
+  run(
+    command: { program: string; args: readonly string[] },
+    options: { env: Readonly<Record<string, string>>; timeoutMs: number; signal: AbortSignal },
+  ): Promise<Pick<ProcessOutcome, "code" | "stdout" | "stderr" | "timedOut">>;
+  /** Removes everything. */
+  close(): Promise<void>;
+}
+
+/** Runs a harness once and collects what it did. */
 export async function runHarness(options: {
   program: string;
+  host: HarnessHost;
   timeoutMs: number;
   signal: AbortSignal;
   launch(place: HarnessPlace): MaybePromise<HarnessLaunch>;
   read(event: JsonObject, transcript: Transcript): void;
 }): Promise<HarnessOutcome> {
-  const folder = await realpath(await mkdtemp(path.join(os.tmpdir(), "nemo-gym-harness-")));
-  const place = { home: path.join(folder, "home"), workspace: path.join(folder, "workspace") };
+  const { host, signal } = options;
   try {
-    await mkdir(place.home, { mode: 0o700 });
-    await mkdir(place.workspace, { mode: 0o700 });
-    const launch = await options.launch(place);
-    for (const [target, source] of Object.entries(launch.copies ?? {}))
-      await cp(source, path.join(place.home, target), { recursive: true, errorOnExist: true, force: false });
-    for (const [target, text] of Object.entries(launch.files ?? {})) {
-      const file = path.join(place.home, target);
-      await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
-      await writeFile(file, text, { mode: 0o600 });
-    }
+    const launch = await options.launch(host.place);
+    await host.prepare(launch, signal);
     const started = performance.now();
     const run = (args: readonly string[]) =>
-      runProcess({
-        ...commandOf(options.program, args),
-        cwd: place.workspace,
-        env: { ...inheritedVariables(), HOME: place.home, ...launch.env },
+      host.run(commandOf(options.program, args), {
+        env: { ...launch.env },
         timeoutMs: Math.max(1, options.timeoutMs - (performance.now() - started)),
-        maxOutputBytes: MAX_OUTPUT_BYTES,
-        signal: options.signal,
+        signal,
       });
     const transcript = new Transcript();
     for (const args of launch.before ?? []) {
@@ -73,8 +76,42 @@ export async function runHarness(options: {
     for (const event of eventsOf(outcome.stdout)) options.read(event, transcript);
     return { ...outcome, transcript };
   } finally {
-    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+    await host.close();
   }
+}
+
+/** Two folders of this machine that are removed afterwards; the program has the rights of this process. */
+export async function openLocalHost(): Promise<HarnessHost> {
+  const folder = await realpath(await mkdtemp(path.join(os.tmpdir(), "nemo-gym-harness-")));
+  const place = { home: path.join(folder, "home"), workspace: path.join(folder, "workspace") };
+  await mkdir(place.home, { mode: 0o700 });
+  await mkdir(place.workspace, { mode: 0o700 });
+  return {
+    place,
+    async prepare(launch) {
+      for (const [target, source] of Object.entries(launch.copies ?? {}))
+        await cp(source, path.join(place.home, target), {
+          recursive: true,
+          errorOnExist: true,
+          force: false,
+        });
+      for (const [target, text] of Object.entries(launch.files ?? {})) {
+        const file = path.join(place.home, target);
+        await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+        await writeFile(file, text, { mode: 0o600 });
+      }
+    },
+    run: (command, { env, timeoutMs, signal }) =>
+      runProcess({
+        ...command,
+        cwd: place.workspace,
+        env: { ...inheritedVariables(), HOME: place.home, ...env },
+        timeoutMs,
+        maxOutputBytes: MAX_OUTPUT_BYTES,
+        signal,
+      }),
+    close: () => rm(folder, { recursive: true, force: true, maxRetries: 3 }),
+  };
 }
 
 /** JavaScript programs run with this Node; others are started as they are. */

@@ -25,12 +25,13 @@ export class HarnessError extends GymError {
   }
 }
 
-/** Where harnesses are installed: one folder per package and version, shared by all runs of the user. */
+/**
+ * Where harnesses are installed: one folder per package and version, shared by all runs of the user. Sandboxes that root opens run
+ * as users without rights, who may not enter root's home.
+ */
 export function harnessRoot(env: NodeJS.ProcessEnv = process.env): string {
-  return (
-    env["NEMO_GYM_HARNESS_DIR"] ??
-    path.join(env["XDG_CACHE_HOME"] ?? path.join(os.homedir(), ".cache"), "nemo-gym", "harnesses")
-  );
+  const home = process.getuid?.() === 0 ? "/var/cache" : path.join(os.homedir(), ".cache");
+  return env["NEMO_GYM_HARNESS_DIR"] ?? path.join(env["XDG_CACHE_HOME"] ?? home, "nemo-gym", "harnesses");
 }
 
 /** The file to run with Node or directly; undefined when the harness is not installed. */
@@ -75,6 +76,11 @@ export async function installHarness(harness: HarnessPackage, signal?: AbortSign
   const installed = await installedProgram(harness);
   if (installed === undefined) throw new HarnessError(`${named(harness)} has vanished from ${folder}.`);
   return installed;
+}
+
+/** The folder that everything of an installed program lies in. */
+export function packageFolder(program: string): string {
+  return program.slice(0, program.indexOf(`${path.sep}node_modules${path.sep}`));
 }
 
 const named = ({ package: name, version }: HarnessPackage) => `${name}@${version}`;

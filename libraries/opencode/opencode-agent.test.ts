@@ -1,6 +1,6 @@
 import { Transcript } from "nemo-gym/agents";
 import { expect, it } from "vitest";
-import { readEvent } from "./app.ts";
+import { readEvent } from "./opencode-agent.ts";
 
 it("turns the events of the program into items, usage and errors", () => {
   const transcript = new Transcript();

@@ -1,0 +1,3 @@
+import { opencodeAgent } from "../../libraries/opencode/opencode-agent.ts";
+
+export default opencodeAgent("OpencodeSandboxedAgent", true);

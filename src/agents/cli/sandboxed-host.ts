@@ -1,0 +1,189 @@
+import { chmod, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { createServer, request, type Server } from "node:http";
+import os from "node:os";
+import path from "node:path";
+import { z } from "zod";
+import { createSandboxProvider } from "../../sandbox/create-provider.ts";
+import type { SandboxProvider } from "../../sandbox/provider.ts";
+import { Sandbox } from "../../sandbox/sandbox.ts";
+import { laxFloat, laxInt } from "../../wire/schemas/lax.ts";
+import { type HarnessHost, type HarnessPlace, MAX_OUTPUT_BYTES } from "./harness-run.ts";
+
+/** `sandbox` of a command-line agent: true, or what a sandbox may use. Harnesses are large programs. */
+export const harnessSandbox = z.union([
+  z.boolean(),
+  z.strictObject({
+    cpu: laxFloat().default(1),
+    memory_mib: laxInt().default(4096),
+    disk_mib: laxInt().default(1024),
+    processes: laxInt().default(256),
+  }),
+]);
+export type HarnessSandbox = z.output<typeof harnessSandbox>;
+
+const PLACE: HarnessPlace = { home: "/work/home", workspace: "/work/workspace" };
+const RELAY = "/work/relay.mjs";
+
+/**
+ * Runs in the sandbox, which has a loopback interface of its own and nothing else: connections to the ports of the model and
+ * resources servers go out through one socket each. Then it becomes the harness.
+ */
+const RELAY_SOURCE = `import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { connect, createServer } from "node:net";
+const { routes, program, args } = JSON.parse(readFileSync(process.argv[2], "utf8"));
+for (const { port, socket } of routes) {
+  const server = createServer((client) => {
+    const outside = connect(socket);
+    client.on("error", () => outside.destroy());
+    outside.on("error", () => client.destroy());
+    client.pipe(outside).pipe(client);
+  });
+  await new Promise((resolve, reject) => server.on("error", reject).listen(port, "127.0.0.1", resolve));
+}
+const child = spawn(program, args, { stdio: ["ignore", "inherit", "inherit"] });
+child.on("error", ({ message }) => { console.error(message); process.exit(127); });
+child.on("exit", (code) => process.exit(code ?? 128));
+`;
+
+/** A server that a harness may reach, and the paths it may ask for. */
+interface WayOut {
+  origin: string;
+  routes: RegExp;
+}
+
+/** A harness asks the model and calls tools. Other routes, such as the verifier's, are none of its business. */
+export const MODEL_ROUTES = /^(\/ng-rollout\/[^/]+(\/training-token-capture)?)?\/v1\//;
+export const TOOL_ROUTES = /^\/mcp(?![^/?])/;
+
+/** The way out of the sandboxes of one agent server: sockets to the servers it names, and a provider that shows them. */
+export class SandboxedHost {
+  readonly #provider: SandboxProvider;
+  readonly #directory: string;
+  readonly #servers: Server[];
+  readonly #routes: { port: number; socket: string }[];
+
+  private constructor(
+    provider: SandboxProvider,
+    directory: string,
+    servers: Server[],
+    routes: { port: number; socket: string }[],
+  ) {
+    this.#provider = provider;
+    this.#directory = directory;
+    this.#servers = servers;
+    this.#routes = routes;
+  }
+
+  /** `readable` are the folders the harness is run from. */
+  static async open(
+    settings: HarnessSandbox,
+    waysOut: readonly WayOut[],
+    readable: readonly string[],
+  ): Promise<SandboxedHost> {
+    // Only the sandboxes' own users use it, and whoever finds it can do no more than through the servers' ports.
+    const directory = await mkdtemp(path.join(os.tmpdir(), "nemo-gym-way-out-"));
+    await chmod(directory, 0o711);
+    const servers: Server[] = [];
+    const routes: { port: number; socket: string }[] = [];
+    for (const wayOut of waysOut) {
+      const { port } = new URL(wayOut.origin);
+      const socket = path.join(directory, port);
+      servers.push(await forward(wayOut, socket));
+      await chmod(socket, 0o666);
+      routes.push({ port: Number(port), socket });
+    }
+    const limits = typeof settings === "object" ? settings : harnessSandbox.parse({});
+    const provider = await createSandboxProvider({
+      name: "bubblewrap",
+      settings: {
+        limits,
+        exec: { max_output_bytes: MAX_OUTPUT_BYTES },
+        read_only_paths: [directory, path.dirname(path.dirname(process.execPath)), ...readable].filter(
+          (folder) => !/^\/(usr|bin|lib)(\/|$)/.test(folder),
+        ),
+      },
+    });
+    return new SandboxedHost(provider, directory, servers, routes);
+  }
+
+  async close(): Promise<void> {
+    for (const server of this.#servers) server.close();
+    await rm(this.#directory, { recursive: true, force: true });
+    await this.#provider.aclose();
+  }
+
+  /** A sandbox for one rollout. */
+  host(): HarnessHost {
+    let sandbox: Sandbox | undefined;
+    return {
+      place: PLACE,
+      prepare: async (launch, signal) => {
+        const files: Record<string, string> = { [RELAY]: RELAY_SOURCE };
+        for (const [target, source] of Object.entries(launch.copies ?? {}))
+          Object.assign(files, await textsBelow(source, `${PLACE.home}/${target}`));
+        for (const [target, text] of Object.entries(launch.files ?? {}))
+          files[`${PLACE.home}/${target}`] = text;
+        sandbox = new Sandbox(this.#provider, { workdir: PLACE.workspace, files }, { ownsProvider: false });
+        await sandbox.start(undefined, { signal });
+      },
+      run: async ({ program, args }, { env, timeoutMs, signal }) => {
+        if (sandbox === undefined) throw new Error("the sandbox was not prepared");
+        const request = `${PLACE.home}/.gym-run.json`;
+        await sandbox.writeText(request, JSON.stringify({ routes: this.#routes, program, args }), { signal });
+        const command = `exec "$NODE" ${RELAY} ${request}`;
+        const result = await sandbox.exec(command, {
+          env: { ...env, HOME: PLACE.home, NODE: process.execPath },
+          timeoutSeconds: timeoutMs / 1000,
+          signal,
+        });
+        return {
+          code: result.return_code,
+          stdout: result.stdout ?? "",
+          stderr: result.stderr ?? "",
+          timedOut: result.error_type === "timeout",
+        };
+      },
+      close: async () => sandbox?.stop(),
+    };
+  }
+}
+
+/** The address of a server as the sandbox sees it. */
+export function insideUrl(url: string): string {
+  const address = new URL(url);
+  address.hostname = "127.0.0.1";
+  return address.href.replace(/\/$/, "");
+}
+
+/** Passes requests on from a socket to a server, but only those for the routes a harness needs. */
+function forward({ origin, routes }: WayOut, socket: string): Promise<Server> {
+  const { hostname: host, port } = new URL(origin);
+  const server = createServer((incoming, outgoing) => {
+    const { method, url = "", headers } = incoming;
+    if (!routes.test(url)) {
+      outgoing.writeHead(404).end();
+      return;
+    }
+    const upstream = request({ host, port, method, path: url, headers }, (reply) => {
+      outgoing.writeHead(reply.statusCode ?? 502, reply.headers);
+      reply.pipe(outgoing);
+    });
+    upstream.on("error", () => outgoing.destroy());
+    outgoing.on("close", () => upstream.destroy());
+    incoming.pipe(upstream);
+  });
+  return new Promise((resolve, reject) => {
+    server.once("error", reject).listen(socket, () => resolve(server));
+  });
+}
+
+async function textsBelow(folder: string, target: string): Promise<Record<string, string>> {
+  const texts: Record<string, string> = {};
+  for (const entry of await readdir(folder, { withFileTypes: true, recursive: true })) {
+    if (!entry.isFile()) continue;
+    const file = path.join(entry.parentPath, entry.name);
+    texts[path.posix.join(target, path.relative(folder, file))] = await readFile(file, "utf8");
+  }
+  return texts;
+}
