@@ -8,11 +8,9 @@ const opencodeConfig = cliAgentConfig.extend({
   opencode_version: z.string().nullish(),
   thinking: laxBool().default(false),
   /** Merged into opencode.json; the provider `nemo` is added to it. */
-  opencode_config: z
-    .record(z.string(), z.unknown())
-    .default({
-      permission: { bash: "allow", edit: "allow", webfetch: "allow", external_directory: "allow" },
-    }),
+  opencode_config: z.record(z.string(), z.unknown()).default({
+    permission: { bash: "allow", edit: "allow", webfetch: "allow", external_directory: "allow" },
+  }),
 });
 
 /** OpenCode on the model server's `/v1/chat/completions`; `isSandboxed`: in a sandbox unless the config says otherwise. */

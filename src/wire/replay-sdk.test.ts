@@ -86,8 +86,8 @@ it("a replayed response has numbers in its usage, also where a backend does not 
     total_tokens: 5,
   };
   const events = [...replayResponse({ id: "resp_1", object: "response", output: [], usage })];
-  const { response } = events.at(-1)?.data as { response: { usage: object } };
-  expect(response.usage).toEqual({
+  const completed = events.at(-1)?.data as { response: { usage: object } } | undefined;
+  expect(completed?.response.usage).toEqual({
     ...usage,
     input_tokens_details: { cached_tokens: 0 },
     output_tokens_details: { reasoning_tokens: 0 },
