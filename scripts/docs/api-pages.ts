@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import ts from "typescript-compiler";
+import { ts } from "@ts-morph/common";
 import { installRoot } from "../../src/config/paths.ts";
 import { GENERATED, markdownTable } from "./markdown.ts";
 
