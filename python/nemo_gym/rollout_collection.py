@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import nullcontext
-from typing import Any, Awaitable, Iterator
+from typing import Any, Awaitable, Iterator, TypeVar
 
 from nemo_gym.server_utils import (
     BaseServerConfig,
@@ -15,6 +15,7 @@ from nemo_gym.server_utils import (
 )
 
 Row = dict[str, Any]
+Result = TypeVar("Result")
 
 
 class RolloutCollectionHelper:
@@ -59,7 +60,25 @@ class RolloutCollectionHelper:
                     await raise_for_status(response)
                     return row, await get_response_json(response)
 
-        return asyncio.as_completed([asyncio.ensure_future(run(row)) for row in examples])
+        return first_finished([asyncio.ensure_future(run(row)) for row in examples])
 
     def _forget(self, client: ServerClient) -> None:
         self._clients = {key: kept for key, kept in self._clients.items() if kept is not client}
+
+
+def first_finished(tasks: list[asyncio.Future[Result]]) -> Iterator[Awaitable[Result]]:
+    """As `asyncio.as_completed`, which keeps every result until the last one has come: a batch of long rollouts takes gigabytes."""
+    running = set(tasks)
+    finished: asyncio.Queue[asyncio.Future[Result]] = asyncio.Queue()
+
+    def on_done(task: asyncio.Future[Result]) -> None:
+        running.discard(task)
+        finished.put_nowait(task)
+
+    for task in running:
+        task.add_done_callback(on_done)
+
+    async def next_result() -> Result:
+        return (await finished.get()).result()
+
+    return (next_result() for _ in range(len(running)))

@@ -172,6 +172,7 @@ export const knownKeys = [
  */
 export const commandKeys = [
   "agent_name",
+  "agent_version",
   "allow_partial_rollouts",
   "append",
   "artifact_fpath",
@@ -285,6 +286,7 @@ export const commandKeys = [
   "seed",
   "server_host",
   "server_port",
+  "session_id",
   "shard_index",
   "should_download",
   "should_validate_data",

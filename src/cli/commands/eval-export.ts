@@ -7,7 +7,7 @@ const number = (key: string, help: string) => ({ kind: "value", key, metavar: "X
 export const evalExport = defineCommand({
   description:
     "Turn rollouts into training data: conversations (sft, chat, trl), pairs (dpo), tasks to be rolled out again (verl, nemo-rl), " +
-    "training sequences of token ids (skyrl, prime-rl; trl, verl and nemo-rl with --tokens), trajectories (art), single model calls (calls) or a flat table (csv, parquet). Rows that cannot be exported are reported with their line, never dropped silently.",
+    "training sequences of token ids (skyrl, prime-rl; trl, verl and nemo-rl with --tokens), trajectories (art, atif), single model calls (calls) or a flat table (csv, parquet). Rows that cannot be exported are reported with their line, never dropped silently.",
   flags: {
     rollouts: {
       kind: "text",
@@ -30,6 +30,25 @@ export const evalExport = defineCommand({
       metavar: "FILE",
       completes: "file",
       help: "where the export goes (default: <rollouts>_<format>)",
+    },
+    "output-dir": {
+      kind: "text",
+      key: "output_dirpath",
+      metavar: "DIR",
+      completes: "directory",
+      help: "atif: a new directory for the trajectories",
+    },
+    "session-id": {
+      kind: "text",
+      key: "session_id",
+      metavar: "ID",
+      help: "atif: the session they belong to",
+    },
+    "agent-version": {
+      kind: "text",
+      key: "agent_version",
+      metavar: "VERSION",
+      help: "atif: version of the agent that made them",
     },
     format: {
       kind: "text",
@@ -111,6 +130,7 @@ export const evalExport = defineCommand({
     "gym eval export --rollouts out.jsonl --format sft --reward-min 1 --best-of 1",
     "gym eval export --rollouts out.jsonl --format dpo --pairs all --min-margin 0.5 -o pairs.jsonl",
     "gym eval export --rollouts out.jsonl --format verl --tokens --verify-tokens --health not-unhealthy",
+    "gym eval export --rollouts out.jsonl --format atif --output-dir trajectories --session-id night-7 --agent-version 1.2",
     "gym eval export --rollouts out.jsonl --format nemo-rl --pass-rate-min 0.1 --pass-rate-max 0.9",
   ],
   resolve: { noModel: true, offline: true },

@@ -4,8 +4,9 @@ import { type ExportReport, exportRollouts } from "../../results/export/export.t
 import { artifactPaths, sidecarPath } from "../../rollouts/files/artifact-paths.ts";
 import { refuseNonFile } from "../../rollouts/files/output-place.ts";
 import { refuseOverwriting } from "../../rollouts/resume/prepare-run.ts";
+import { gymVersion } from "../../run/gym-version.ts";
 import type { CommandContext } from "../command.ts";
-import { readKeys } from "../config-keys.ts";
+import { type KeyValues, readKeys } from "../config-keys.ts";
 import { UsageError } from "../usage-error.ts";
 import { ignoredChecks } from "./health-check.ts";
 import { exportKeys } from "./keys.ts";
@@ -21,12 +22,8 @@ const MAX_SHOWN = 20;
 export async function exportRun(context: CommandContext): Promise<number> {
   const keys = readKeys(exportKeys, await context.resolve());
   const rolloutsPath = await rolloutFile(context, keys.rollouts_jsonl_fpath, "--rollouts");
-  const outputPath = outputOf(context, keys, rolloutsPath);
-  await refuseOverwriting("what is exported", Object.values(artifactPaths(rolloutsPath)), {
-    output: outputPath,
-  });
-  await refuseNonFile(outputPath);
-  await refuseReplacingExport(outputPath, keys.format);
+  const atif = atifContext(context, keys);
+  const outputPath = atif ? atif.directory : await outputFile(context, keys, rolloutsPath);
   const given = keys.materialized_inputs_jsonl_fpath;
   const report = await exportRollouts({
     rolloutsPath,
@@ -36,6 +33,7 @@ export async function exportRun(context: CommandContext): Promise<number> {
     tokens: keys.tokens,
     tokenDrift: keys.token_drift,
     verifyTokens: keys.verify_tokens,
+    ...(atif && { atif }),
     ...(given !== undefined && { materializedInputsPath: await rolloutFile(context, given, "--inputs") }),
     filters: {
       ...(keys.reward_min !== undefined && { rewardMin: keys.reward_min }),
@@ -60,6 +58,39 @@ export async function exportRun(context: CommandContext): Promise<number> {
   // An export of which nothing could be used is a failure, also without --strict.
   const nothingValid = report.read > 0 && report.invalid === report.read;
   return nothingValid || (context.flags["strict"] && report.invalid > 0) ? 1 : 0;
+}
+
+/** The file an export goes to; what lies there already must be one. */
+async function outputFile(
+  context: CommandContext,
+  keys: Parameters<typeof outputOf>[1],
+  rolloutsPath: string,
+): Promise<string> {
+  const outputPath = outputOf(context, keys, rolloutsPath);
+  await refuseOverwriting("what is exported", Object.values(artifactPaths(rolloutsPath)), {
+    output: outputPath,
+  });
+  await refuseNonFile(outputPath);
+  await refuseReplacingExport(outputPath, keys.format);
+  return outputPath;
+}
+
+/** What `atif` needs besides; its flags mean nothing to the other formats. */
+function atifContext({ io, installRoot }: CommandContext, keys: KeyValues<typeof exportKeys>) {
+  const { output_dirpath: directory, session_id: sessionId, agent_version: agentVersion } = keys;
+  const given = { "--output-dir": directory, "--session-id": sessionId, "--agent-version": agentVersion };
+  if (keys.format !== "atif") {
+    const [surplus] = Object.entries(given).find(([, value]) => value !== undefined) ?? [];
+    if (surplus !== undefined) throw new UsageError(`argument ${surplus}: only allowed with --format atif`);
+    return undefined;
+  }
+  if (keys.output_jsonl_fpath !== undefined)
+    throw new UsageError("argument --output: not allowed with --format atif, which writes to --output-dir");
+  const missing = Object.entries(given).filter(([, value]) => (value ?? "").trim() === "");
+  if (missing.length > 0 || !directory || !sessionId || !agentVersion)
+    throw new UsageError(`--format atif needs ${missing.map(([flag]) => flag).join(", ")}`);
+  const exporterVersion = gymVersion(installRoot);
+  return { directory: path.resolve(io.cwd, directory), sessionId, agentVersion, exporterVersion };
 }
 
 function outputOf(

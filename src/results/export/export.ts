@@ -16,6 +16,7 @@ import { keyOfRow, materializedKey } from "../../rollouts/files/row-key.ts";
 import type { TokenFormat } from "../../wire/tokens/token-projections.ts";
 import type { DriftPolicy } from "../../wire/tokens/token-sequences.ts";
 import { artRecord } from "./export-art.ts";
+import type { AtifContext } from "./export-atif.ts";
 import { callRecords } from "./export-calls.ts";
 import type { ConversationOptions } from "./export-conversation.ts";
 import { checkFilters, type ExportFilters } from "./export-filters.ts";
@@ -40,6 +41,7 @@ import {
 import { csvLine, TableColumns } from "./export-table.ts";
 import { isTokenFormat, TOKEN_ONLY_FORMATS, tokenRecords } from "./export-tokens.ts";
 import { type VerifiedTokens, verifyTokens } from "./verify-tokens.ts";
+import { writeAtif } from "./write-atif.ts";
 
 export const EXPORT_FORMATS = [
   "sft",
@@ -51,6 +53,7 @@ export const EXPORT_FORMATS = [
   "skyrl",
   "prime-rl",
   "art",
+  "atif",
   "calls",
   "csv",
   "parquet",
@@ -71,6 +74,8 @@ export interface ExportOptions extends ConversationOptions {
   tokens?: boolean;
   /** What becomes of rollouts whose calls do not continue each other (default: fork). */
   tokenDrift?: DriftPolicy;
+  /** For `atif`, whose output is a new directory. */
+  atif?: AtifContext;
   /** Read the export back and compare its token ids with the rollouts. */
   verifyTokens?: boolean;
   signal?: AbortSignal;
@@ -190,12 +195,23 @@ class ExportJob {
     const { format, outputPath } = this.options;
     const file = new LineAccess(this.options.rolloutsPath);
     try {
-      if (format === "parquet") await writeParquet(outputPath, this.columns.list(), this.cells(file));
+      if (format === "atif") await this.writeTrajectories(file);
+      else if (format === "parquet") await writeParquet(outputPath, this.columns.list(), this.cells(file));
       else if (format === "csv") await writeFileAtomically(outputPath, this.csv(file));
       else await writeFileAtomically(outputPath, this.jsonLines(await this.records(file)));
     } finally {
       file.close();
     }
+  }
+
+  private async writeTrajectories(file: LineAccess): Promise<void> {
+    const { atif, outputPath, rolloutsPath } = this.options;
+    const [invalid] = this.report.invalidRows;
+    if (!atif)
+      throw new RolloutError("ROLLOUT_EXPORT", "Format 'atif' needs a session id and an agent version.");
+    if (invalid)
+      throw new RolloutError("ROLLOUT_EXPORT", `${rolloutsPath}: line ${invalid.line}: ${invalid.problem}`);
+    this.report.written = await writeAtif(outputPath, this.rollouts(file), atif);
   }
 
   /** The format of token ids to write; undefined for all other exports. */

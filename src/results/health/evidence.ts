@@ -17,6 +17,7 @@ const ModelCall = z.object({
     .object({
       response_id: text,
       model_ref: ModelRef.nullish(),
+      model: text,
       status_code: count,
       response_status: text,
       finish_reason: text,
@@ -26,7 +27,15 @@ const ModelCall = z.object({
       local_response_reason: text,
     })
     .nullish(),
-  token_stats: z.object({ prompt_tokens: count, completion_tokens: count }).nullish(),
+  token_stats: z
+    .object({
+      prompt_tokens: count,
+      completion_tokens: count,
+      cached_tokens: count,
+      reasoning_tokens: count,
+      total_tokens: count,
+    })
+    .nullish(),
 });
 export type ModelCall = z.output<typeof ModelCall>;
 

@@ -1,0 +1,46 @@
+"""The order and the life of results."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import unittest
+import weakref
+
+from nemo_gym.rollout_collection import first_finished
+
+
+class Answer:
+    """Something large."""
+
+
+class FirstFinishedTests(unittest.TestCase):
+    def test_gives_results_in_the_order_they_finish_and_keeps_none(self) -> None:
+        async def answer(number: int) -> tuple[int, Answer]:
+            await asyncio.sleep((3 - number) / 50)
+            return number, Answer()
+
+        async def run() -> list[int]:
+            numbers: list[int] = []
+            left: list[weakref.ref[Answer]] = []
+            for task in first_finished([asyncio.ensure_future(answer(number)) for number in range(3)]):
+                number, large = await task
+                numbers.append(number)
+                left.append(weakref.ref(large))
+                del large, task
+                gc.collect()
+                self.assertEqual([one() for one in left], [None] * len(left))
+            return numbers
+
+        self.assertEqual(asyncio.run(run()), [2, 1, 0])
+
+    def test_raises_what_a_task_raises(self) -> None:
+        async def fail() -> None:
+            raise ValueError("no")
+
+        async def run() -> None:
+            for task in first_finished([asyncio.ensure_future(fail())]):
+                await task
+
+        with self.assertRaisesRegex(ValueError, "no"):
+            asyncio.run(run())
