@@ -25,6 +25,7 @@ const slow = [
   "resources_servers/equivalence_llm_judge/app.test.ts",
   "responses_api_models/local_vllm_model/*.test.ts",
   "examples/resources_servers/snippets/*.test.ts",
+  "src/viewer/{server,index/rollout-file}.test.ts",
 ];
 
 /** Tests with real processes and clocks get a second try on machines that others use at the same time; it is shown, with its reason. */

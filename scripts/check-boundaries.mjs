@@ -74,6 +74,7 @@ const MAY_IMPORT = {
   "index.ts": ["python", "calls", "model-endpoint", "capture", "definitions", "datasets", "run"],
   viewer: ["python", "metrics", "wire", "datasets", "rollouts", "results"],
   cli: [
+    "files",
     "python",
     "queue",
     "config",

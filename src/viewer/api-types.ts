@@ -1,11 +1,11 @@
+import type { Coverage } from "../metrics/coverage.ts";
+import type { Estimate, PassEstimates } from "../metrics/intervals.ts";
+
 /** What the viewer says is wrong with a row, and where in it. */
 export interface Problem {
   path: string;
   message: string;
 }
-
-/** `ok`: a verify response; `invalid`: an object that is none, shown all the same; `unreadable`: no JSON object. */
-export type RowState = "ok" | "invalid" | "unreadable";
 
 /** Which file a row stands in. */
 export type Source = "rollouts" | "failures";
@@ -16,22 +16,38 @@ export interface RowRef {
   line: number;
 }
 
+/** What somebody noted about a rollout. */
+export interface Annotation {
+  labels: string[];
+  note: string;
+  exclude: boolean;
+}
+
 /** One entry of the list. */
 export interface ListedRow extends RowRef {
-  state: RowState;
+  readable: boolean;
   task: number | null;
   rollout: number | null;
   /** Null where there is none that counts: the rollout failed, or its reward is no number. */
   reward: number | null;
   agent: string | null;
+  model: string | null;
   /** Class of the failure. */
   failure: string | null;
   masked: boolean;
+  /** Failed attempts before this one. */
+  attempt: number;
+  input_tokens: number | null;
   output_tokens: number | null;
-  response_id: string | null;
+  cost: number | null;
+  duration_ms: number | null;
+  turns: number | null;
+  tool_calls: number | null;
+  tools: string[];
+  bytes: number;
   prompt: string;
   answer: string;
-  problem: string | null;
+  annotation: Annotation | null;
 }
 
 export interface FileStatus {
@@ -44,8 +60,38 @@ export interface FileStatus {
   torn_line: number | null;
 }
 
+/** `running`: a collection writes it; `done`: all that was asked for came to something; `stopped`: neither. */
+export type RunState = "running" | "paused" | "done" | "stopped" | "empty";
+
+/** One entry of the list of runs. */
+export interface RunEntry {
+  id: string;
+  name: string;
+  path: string;
+  environment: string | null;
+  model: string | null;
+  agents: string[];
+  /** When it was started, or last written where nothing says so; ISO 8601. */
+  when: string;
+  state: RunState;
+  reward: Estimate | null;
+  coverage: Coverage | null;
+  cost: number | null;
+  bytes: number;
+}
+
+/** Answer of `/api/runs`. */
+export interface RunsAnswer {
+  root: string;
+  runs: RunEntry[];
+  /** Whether the server holds one run that was named by its file. */
+  single: boolean;
+  static: boolean;
+}
+
 /** Answer of `/api/status`. */
 export interface ViewerStatus {
+  run: RunEntry;
   rollouts: FileStatus;
   failures: FileStatus;
   /** Changes whenever a file grows. */
@@ -53,15 +99,18 @@ export interface ViewerStatus {
   /** Changes when a file was replaced by another one. */
   generation: number;
   indexing: boolean;
-  /** Rollouts the run is to have, where its manifest says so. */
-  expected: number | null;
   agents: string[];
+  models: string[];
+  tools: string[];
   failure_classes: string[];
-  /** Rows that are no verify responses, and lines that are no rows. */
-  invalid: number;
+  labels: string[];
+  /** Lines that are no rows. */
   unreadable: number;
   /** Why a file cannot be read now. */
   error: string | null;
+  /** Changes when something was annotated. */
+  annotated: number;
+  can_annotate: boolean;
 }
 
 /** Answer of `/api/rollouts`. */
@@ -83,28 +132,96 @@ export interface SearchProgress {
   rows: number;
 }
 
+/** A distribution in bars; `query` selects what a bar holds. */
+export interface Distribution {
+  bins: { from: number; to: number; count: number }[];
+  mean: number;
+  median: number;
+  max: number;
+  count: number;
+}
+
+export interface GroupRow {
+  agent: string | null;
+  environment: string | null;
+  rollouts: number;
+  tasks: number;
+  failed: number;
+  reward: Estimate | null;
+  pass_1: Estimate | null;
+  output_tokens: number | null;
+  cost: number | null;
+}
+
 /** Answer of `/api/overview`. */
 export interface Overview {
   version: number;
-  /** Rollouts with a reward that counts, among those the filter lets through. */
+  /** False while the file is still being read or searched: the figures are of what has been read. */
+  complete: boolean;
+  search: SearchProgress | null;
+  filtered: boolean;
+  coverage: Coverage & { running: number };
+  /** Completed rollouts with a reward that counts. */
   rewarded: number;
-  mean: number | null;
+  without_reward: number;
+  reward: Estimate | null;
   passed: number;
-  failed: number;
-  masked: number;
   pass_threshold: number;
-  bins: { from: number; to: number; count: number }[];
+  pass: PassEstimates[];
+  tasks: number;
+  /** Rows that name no task count as one task each. */
+  without_task: number;
+  groups: GroupRow[];
+  rewards: Distribution | null;
+  tokens: Distribution | null;
+  turns: Distribution | null;
+  durations: Distribution | null;
+  totals: {
+    input_tokens: number | null;
+    output_tokens: number | null;
+    cost: number | null;
+    spent: number | null;
+    elapsed_seconds: number | null;
+    model_calls: number | null;
+    tool_calls: number;
+  };
+  /** Seconds since the start, rollouts done, rollouts in flight. */
+  history: [seconds: number, done: number, in_flight: number][];
+  failures: { class: string; attempts: number; lost: number; message: string | null }[];
+  slowest: (RowRef & {
+    task: number | null;
+    rollout: number | null;
+    seconds: number | null;
+    tokens: number | null;
+  })[];
+}
+
+export const TASK_SETS = ["all", "mixed", "always_fail", "always_pass", "errored", "flipped"] as const;
+export type TaskSet = (typeof TASK_SETS)[number];
+export const TASK_SORTS = ["task", "mean", "variance", "length", "difference"] as const;
+export type TaskSort = (typeof TASK_SORTS)[number];
+
+/** One repeat of a task in the grid. */
+export interface GridCell extends RowRef {
+  rollout: number | null;
+  reward: number | null;
+  state: "pass" | "part" | "zero" | "none" | "masked" | "failed" | "excluded";
+  /** Attempts that failed before it. */
+  attempt: number;
 }
 
 export interface TaskEntry {
   task: number;
-  rollouts: number;
-  failed: number;
-  rewarded: number;
-  passed: number;
+  prompt: string;
+  cells: GridCell[];
   mean: number | null;
-  min: number | null;
-  max: number | null;
+  variance: number | null;
+  passed: number;
+  rewarded: number;
+  failed: number;
+  tokens: number | null;
+  /** Mean in the run it is compared with. */
+  other: number | null;
 }
 
 /** Answer of `/api/tasks`. */
@@ -112,7 +229,9 @@ export interface TasksPage {
   version: number;
   total: number;
   offset: number;
+  counts: Record<TaskSet, number>;
   tasks: TaskEntry[];
+  search: SearchProgress | null;
 }
 
 /** Answer of `/api/statistics`: JSON texts to be shown as they are. */
@@ -124,23 +243,135 @@ export interface PanelTexts {
   files: { name: string; text: string }[];
 }
 
-/** Answer of `/api/row`; `row` is the line as it stands in the file. */
+/** A value that was cut out of a large row: `path` in it, and its bytes in the line. */
+export interface Elided {
+  path: (string | number)[];
+  from: number;
+  to: number;
+  kind: "string" | "numbers" | "value";
+}
+
+/** Answer of `/api/row`; `row` is the line as it stands in the file, long values cut. */
 export interface RowAnswer extends RowRef {
   path: string;
-  state: RowState;
+  readable: boolean;
   problems: Problem[];
   row: unknown;
   /** The beginning of a line that is no JSON object. */
   raw: string | null;
   bytes: number;
+  elided: Elided[];
+  annotation: Annotation | null;
+  attempts: AttemptEntry[];
+}
+
+/** An attempt at a rollout: failed ones, then the one that completed. */
+export interface AttemptEntry extends RowRef {
+  attempt: number;
+  failure: string | null;
+  reward: number | null;
 }
 
 /** Answer of `/api/row` to who looks at a file that has been written anew since; its row is there no more. */
 export interface RowGone extends RowRef {
-  state: "changed";
+  changed: true;
 }
 
-export const SORTS = ["file", "task", "reward", "tokens"] as const;
-export const STATUSES = ["all", "completed", "failed", "masked", "invalid"] as const;
+/** Answer of `/api/compare`. */
+export interface Comparison {
+  runs: {
+    id: string;
+    name: string;
+    reward: Estimate | null;
+    tasks: number;
+    rollouts: number;
+    coverage: Coverage;
+  }[];
+  /** The first run against each of the others. */
+  pairs: {
+    with: string;
+    matched_by: "index" | "content";
+    matched_content: string | null;
+    kept_apart: number;
+    common: number;
+    only_before: number;
+    only_after: number;
+    difference: Estimate | null;
+    wins: number;
+    losses: number;
+    ties: number;
+    paired_t_p: number | null;
+    sign_test_p: number;
+    permutation_p: number;
+    problem: string | null;
+  }[];
+  tasks: ComparedTask[];
+  total: number;
+  config: { path: string; values: (string | null)[] }[];
+  prompts: (string | null)[];
+}
+
+export interface ComparedTask {
+  task: number;
+  prompt: string;
+  /** Mean reward and index of the task in each run; null where a run does not have it. */
+  means: (number | null)[];
+  indices: (number | null)[];
+  change: "improved" | "regressed" | "unchanged" | "missing";
+  difference: number | null;
+}
+
+export interface RunningRolloutEntry {
+  id: string;
+  agent: string;
+  attempt: number;
+  stage: string;
+  what?: string;
+  seconds: number;
+  stage_seconds: number;
+  model_calls: number;
+}
+
+/** Answer of `/api/live`. */
+export interface LiveAnswer {
+  /** Null when no collection of this user writes the run. */
+  collection: {
+    pid: number;
+    paused: boolean;
+    automatic_concurrency: boolean;
+    total: number;
+    done: number;
+    completed: number;
+    failed: number;
+    cancelled: number;
+    retrying: number;
+    in_flight: number;
+    concurrency: number;
+    elapsed_seconds: number;
+    rate: number;
+    eta_seconds: number | null;
+    mean_reward: number | null;
+    reward_interval: number | null;
+    failures_by_class: Record<string, number>;
+    failure_messages: Record<string, string>;
+    model_calls: number;
+    input_tokens: number;
+    output_tokens: number;
+    spent: number | null;
+    running: RunningRolloutEntry[];
+    lost: { id: string; class: string }[];
+    trouble: { server: string; message: string } | null;
+  } | null;
+}
+
+/** A log of one of the run's servers. */
+export interface LogAnswer {
+  logs: { name: string; bytes: number }[];
+  name: string | null;
+  /** Its last lines, or those that name the rollout. */
+  lines: string[];
+  matched: boolean;
+}
+
+export const SORTS = ["file", "task", "reward", "tokens", "turns", "seconds", "cost"] as const;
 export type Sort = (typeof SORTS)[number];
-export type StatusFilter = (typeof STATUSES)[number];

@@ -5,7 +5,7 @@ export const viewerErrorCodes = [
   {
     code: "VIEWER_NO_ROLLOUTS",
     class: "ViewerError",
-    when: "A directory given to the viewer holds no rollouts file, or several and no rollouts.jsonl.",
+    when: "A directory given to the viewer holds no rollouts file, nor does a directory in it.",
     fix: "Name the file.",
   },
   {
@@ -19,6 +19,12 @@ export const viewerErrorCodes = [
     class: "ViewerError",
     when: "The viewer cannot listen on the address, or the port and the hundred after it are taken.",
     fix: "Choose another `--host` or `--port`; port 0 takes any that is free.",
+  },
+  {
+    code: "VIEWER_FOLDER_NOT_EMPTY",
+    class: "ViewerError",
+    when: "The folder for a static copy of a run already holds files.",
+    fix: "Name a new or empty folder.",
   },
   {
     code: "VIEWER_REQUEST",

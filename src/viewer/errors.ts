@@ -3,7 +3,7 @@ import { GymError } from "../errors.ts";
 /** The viewer cannot start; error-codes.ts says what to do about each code. */
 export class ViewerError extends GymError {
   constructor(
-    code: "VIEWER_NO_ROLLOUTS" | "VIEWER_NOT_BUILT" | "VIEWER_LISTEN",
+    code: "VIEWER_NO_ROLLOUTS" | "VIEWER_NOT_BUILT" | "VIEWER_LISTEN" | "VIEWER_FOLDER_NOT_EMPTY",
     message: string,
     options?: { cause?: unknown },
   ) {

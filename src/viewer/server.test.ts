@@ -1,13 +1,23 @@
-import { appendFile, mkdir, mkdtemp, rm, utimes, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import os from "node:os";
 import path from "node:path";
+import { gunzipSync } from "node:zlib";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { writeDemoRuns } from "../../scripts/viewer/demo-runs.ts";
 import { messageItem, verifyBody } from "../hosting/response-items.ts";
-import type { Overview, PanelTexts, RowAnswer, RowsPage, TasksPage, ViewerStatus } from "./api-types.ts";
-import { findRunFiles } from "./run-files.ts";
+import type {
+  Comparison,
+  Overview,
+  PanelTexts,
+  RowAnswer,
+  RowsPage,
+  RunsAnswer,
+  TasksPage,
+  ViewerStatus,
+} from "./api-types.ts";
+import { Workspace } from "./run/workspace.ts";
 import { ViewerServer } from "./server.ts";
-import { ViewedRun } from "./viewed-run.ts";
 import { loadWebFiles } from "./web-files.ts";
 
 const row = (task: number, rollout: number, reward: unknown, more: Record<string, unknown> = {}) => ({
@@ -29,58 +39,87 @@ const ROWS = [row(1, 0, 1), row(0, 0, 0), row(2, 0, 0.5), row(0, 1, 1), row(2, 1
 const FAILURES = [failed(1, 1, "timeout"), failed(0, 0, "judge_failed")];
 const text = (rows: readonly unknown[]) => rows.map((value) => `${JSON.stringify(value)}\n`).join("");
 
-async function viewer(content = `${text(ROWS)}{broken\n`, failures = text(FAILURES)) {
+interface Options {
+  content?: string;
+  failures?: string;
+  token?: string;
+  readOnly?: boolean;
+  given?: (directory: string) => Promise<string[]>;
+}
+
+async function viewer(options: Options = {}) {
   const directory = await mkdtemp(path.join(os.tmpdir(), "viewer-"));
   const file = path.join(directory, "run.jsonl");
-  await writeFile(file, content);
-  if (failures) await writeFile(path.join(directory, "run_failures.jsonl"), failures);
-  await mkdir(path.join(directory, "web/assets"), { recursive: true });
-  await writeFile(path.join(directory, "web/index.html"), "<!doctype html>");
-  await writeFile(path.join(directory, "web/assets/a.js"), "1");
-  const run = new ViewedRun(await findRunFiles(file));
-  const webFiles = await loadWebFiles(path.join(directory, "web"));
-  const server = await ViewerServer.listen(run, { host: "127.0.0.1", port: 0, webFiles });
+  const failures = options.failures ?? text(FAILURES);
+  let given = [file];
+  if (options.given) given = await options.given(directory);
+  else {
+    await writeFile(file, options.content ?? `${text(ROWS)}{broken\n`);
+    if (failures) await writeFile(path.join(directory, "run_failures.jsonl"), failures);
+  }
+  const web = await mkdtemp(path.join(os.tmpdir(), "viewer-web-"));
+  await mkdir(path.join(web, "assets"), { recursive: true });
+  const page =
+    '<!doctype html><html><head><script type="module" src="./assets/a.js"></script></head><body></body></html>';
+  await writeFile(path.join(web, "index.html"), page);
+  await writeFile(path.join(web, "assets/a.js"), `globalThis.text = "</script>$&";//${"x".repeat(5000)}`);
+  const webFiles = await loadWebFiles(web);
+  const workspace = await Workspace.open(given);
+  const { readOnly = false, token } = options;
+  const listening = { workspace, webFiles, readOnly, token, host: "127.0.0.1", port: 0 };
+  const server = await ViewerServer.listen(listening);
   onTestFinished(async () => {
     await server.close();
-    await run.close();
+    await workspace.close();
     await rm(directory, { recursive: true });
+    await rm(web, { recursive: true });
   });
-  await run.update();
-  const get = (address: string, headers: Record<string, string> = {}, method = "GET") =>
-    new Promise<{ status: number; body: string; headers: Record<string, unknown> }>((resolve, reject) => {
-      // The address goes out as it is: no client tidies up `/../`.
-      const sent = request(
-        { host: "127.0.0.1", port: server.port, path: address, headers, method },
-        (answer) => {
-          let body = "";
-          answer.setEncoding("utf8").on("data", (chunk: string) => {
-            body += chunk;
-          });
-          answer.on("end", () => resolve({ status: answer.statusCode ?? 0, body, headers: answer.headers }));
-        },
-      );
-      sent.on("error", reject).end();
-    });
+  const ask = (address: string, headers: Record<string, string> = {}, method = "GET", body?: string) =>
+    new Promise<{ status: number; body: string; bytes: Buffer; headers: Record<string, unknown> }>(
+      (resolve, reject) => {
+        // The address goes out as it is: no client tidies up `/../`.
+        const sent = request(
+          { host: "127.0.0.1", port: server.port, path: address, headers, method },
+          (answer) => {
+            const chunks: Buffer[] = [];
+            answer.on("data", (chunk: Buffer) => chunks.push(chunk));
+            answer.on("end", () => {
+              const bytes = Buffer.concat(chunks);
+              resolve({
+                status: answer.statusCode ?? 0,
+                body: bytes.toString(),
+                bytes,
+                headers: answer.headers,
+              });
+            });
+          },
+        );
+        sent.on("error", reject).end(body);
+      },
+    );
   const api = async <T>(address: string) => {
-    const { status, body } = await get(`/api/${address}`);
+    const { status, body } = await ask(`/api/${address}`);
     expect({ status, body: status === 200 ? "" : body }).toEqual({ status: 200, body: "" });
     return JSON.parse(body) as T;
   };
-  return { directory, file, run, server, webFiles, get, api };
+  const post = (address: string, body: unknown, headers: Record<string, string> = {}) =>
+    ask(`/api/${address}`, { "content-type": "application/json", ...headers }, "POST", JSON.stringify(body));
+  const run = workspace.size === 1 ? await workspace.readRun(null) : undefined;
+  return { directory, file, run, workspace, server, listening, ask, api, post };
 }
 
 const places = ({ rows }: RowsPage) => rows.map(({ source, line }) => `${source[0]}${line}`).join(" ");
+const q = (query: string) => `q=${encodeURIComponent(query)}`;
 
 describe("the viewer's API", () => {
   it("tells how far it is", async () => {
-    const { api, file, directory } = await viewer();
-    await writeFile(path.join(directory, "run_manifest.json"), '{"materialized_inputs":{"rows":8}}');
+    const { api, file } = await viewer();
     const status = await api<ViewerStatus>("status");
     expect(status).toMatchObject({
+      run: { id: "run", state: "done", coverage: { expected: 6, ok: 4, masked: 1, failed: 1, missing: 0 } },
       rollouts: { name: "run.jsonl", path: file, rows: 6, torn_line: null, exists: true },
       failures: { rows: 2 },
       indexing: false,
-      expected: 8,
       agents: ["other", "solver"],
       failure_classes: ["judge_failed", "timeout"],
       unreadable: 1,
@@ -94,23 +133,22 @@ describe("the viewer's API", () => {
     const page = await api<RowsPage>("rollouts");
     expect(page.total).toBe(8);
     expect(places(page)).toBe("r1 r2 r3 r4 r5 r6 f1 f2");
-    expect(page.rows[0]).toEqual({
+    expect(page.rows[0]).toMatchObject({
       source: "rollouts",
       line: 1,
-      state: "ok",
+      readable: true,
       task: 1,
       rollout: 0,
       reward: 1,
       agent: "solver",
       failure: null,
       masked: false,
-      output_tokens: null,
-      response_id: "resp_test",
       prompt: "question 1",
       answer: "Grüße",
-      problem: null,
+      turns: 1,
+      tools: [],
     });
-    expect(page.rows[5]).toMatchObject({ state: "unreadable", problem: expect.stringContaining("not JSON") });
+    expect(page.rows[5]).toMatchObject({ readable: false, prompt: expect.stringContaining("not JSON") });
     // The reward of a failed attempt is none.
     expect(page.rows[6]).toMatchObject({ failure: "timeout", reward: null });
     expect(places(await api("rollouts?sort=task"))).toBe("r2 f2 r4 r1 f1 r3 r5 r6");
@@ -118,61 +156,79 @@ describe("the viewer's API", () => {
     expect(places(await api("rollouts?sort=reward"))).toBe("r2 r3 r1 r4 r5 r6 f1 f2");
     expect(places(await api("rollouts?order=desc&offset=1&limit=3"))).toBe("f1 r6 r5");
     expect(await api("rollouts?sort=task&limit=0&locate=rollouts:3")).toMatchObject({ rows: [], located: 5 });
-    expect(await api("rollouts?status=failed&limit=0&locate=rollouts:3")).toMatchObject({ located: null });
+    expect(await api(`rollouts?${q("is:failed")}&limit=0&locate=rollouts:3`)).toMatchObject({
+      located: null,
+    });
   });
 
-  it("filters", async () => {
+  it("filters by queries", async () => {
     const { api } = await viewer();
-    const found = async (query: string) => places(await api<RowsPage>(`rollouts?${query}`));
-    expect(await found("reward_min=0.5")).toBe("r1 r3 r4 r5");
-    expect(await found("reward_min=0.1&reward_max=0.9")).toBe("r3");
-    expect(await found("agent=other")).toBe("r3 r5");
-    expect(await found("agent=nobody")).toBe("");
-    expect(await found("status=failed")).toBe("f1 f2");
-    expect(await found("status=completed")).toBe("r1 r2 r3 r4 r5");
-    expect(await found("status=masked")).toBe("r5 f1 f2");
-    expect(await found("status=invalid")).toBe("r6");
-    expect(await found("failure=timeout")).toBe("f1");
+    const found = async (query: string) => places(await api<RowsPage>(`rollouts?${q(query)}`));
+    expect(await found("reward>=0.5")).toBe("r1 r3 r4 r5");
+    expect(await found("reward>0.1 reward<0.9")).toBe("r3");
+    expect(await found("agent:other")).toBe("r3 r5");
+    expect(await found("agent:nobody")).toBe("");
+    expect(await found("is:failed")).toBe("f1 f2");
+    expect(await found("is:completed")).toBe("r1 r2 r3 r4 r5");
+    expect(await found("is:masked")).toBe("r5 f1 f2");
+    expect(await found("is:bad")).toBe("r6");
+    expect(await found("is:passed")).toBe("r1 r4");
+    expect(await found("is:partial")).toBe("r3");
+    expect(await found("error:timeout")).toBe("f1");
     expect(await found("task=0")).toBe("r2 r4 f2");
-    expect(await found("text=gr%C3%BC%C3%9FE")).toBe("r1 r4 r5");
-    expect(await found("text=timeout&status=failed")).toBe("f1");
+    expect(await found("grüßE")).toBe("r1 r4 r5");
+    expect(await found("-grüßE is:completed")).toBe("r2 r3");
+    expect(await found("timeout is:failed")).toBe("f1");
   });
 
   it("refuses what it does not understand", async () => {
-    const { get } = await viewer();
+    const { ask } = await viewer();
     for (const [address, status, message] of [
       ["/api/rollouts?limit=501", 400, "limit"],
+      ["/api/rollouts?limit=0x1", 400, "limit"],
       ["/api/rollouts?offset=-1", 400, "offset"],
       ["/api/rollouts?sort=sideways", 400, "sort"],
-      ["/api/rollouts?reward_min=much", 400, "reward_min"],
-      ["/api/rollouts?__proto__=1", 400, "Unknown parameter '__proto__'"],
-      [`/api/rollouts?text=${"x".repeat(501)}`, 400, "text"],
+      ["/api/rollouts?pass=much", 400, "pass"],
+      ["/api/rollouts?q=rewrd%3C1", 400, "Did you mean 'reward'?"],
+      ["/api/rollouts?__proto__=1", 400, "no parameter '__proto__'"],
       ["/api/row?line=0", 400, "line"],
+      ["/api/row?line=0x1", 400, "line"],
       ["/api/row?source=secrets&line=1", 400, "source"],
       ["/api/row?line=99", 404, "run.jsonl has no line 99"],
+      ["/api/status?run=other", 404, "no run 'other'"],
+      ["/api/tasks?set=flipped", 400, "against"],
+      ["/api/compare?runs=run", 400, "at least two"],
+      ["/api/logs?name=..%2f..%2fsecret.log", 404, "no log"],
       ["/api/nothing", 404, "/api/nothing"],
       ["/api/constructor", 404, ""],
       ["/../run.jsonl", 404, ""],
       ["/assets/..%2f..%2frun.jsonl", 404, ""],
       ["//evil.example/", 404, ""],
     ] as const) {
-      const answer = await get(address);
-      expect([address, answer.status]).toEqual([address, status]);
-      expect(JSON.parse(answer.body).error).toContain(message);
+      const answer = await ask(address);
+      expect([address, answer.status, answer.body.slice(0, 80)]).toEqual([
+        address,
+        status,
+        expect.anything(),
+      ]);
+      // Without logs there is nothing to be refused.
+      if (answer.status !== 200) expect(JSON.parse(answer.body).error).toContain(message);
     }
-    expect((await get("/", {}, "POST")).status).toBe(405);
-    expect((await get("/", { host: "evil.example" })).status).toBe(403);
-    expect((await get("/api/status", { host: "localhost", "sec-fetch-site": "cross-site" })).status).toBe(
+    expect((await ask("/", {}, "PUT")).status).toBe(405);
+    expect((await ask("/", { host: "evil.example" })).status).toBe(403);
+    expect((await ask("/api/status", { host: "localhost", "sec-fetch-site": "cross-site" })).status).toBe(
       403,
     );
   });
 
   it("gives a row as it was written", async () => {
-    const { get, api } = await viewer(`{"reward": 1.0,  "big":12345678901234567890,"nan":NaN}\n{"a`);
-    const { body } = await get("/api/row?line=1");
+    const { ask, api } = await viewer({
+      content: `{"reward": 1.0,  "big":12345678901234567890,"nan":NaN}\n{"a`,
+    });
+    const { body } = await ask("/api/row?line=1");
     expect(body).toContain('"row":{"reward": 1.0,  "big":12345678901234567890,"nan":NaN}}');
-    expect(body).toContain('"state":"invalid"');
-    const { api: broken, file } = await viewer("{broken\n");
+    expect(body).toContain("Field required");
+    const { api: broken, file } = await viewer({ content: "{broken\n" });
     expect(await broken<RowAnswer>("row?line=1")).toMatchObject({
       row: null,
       raw: "{broken",
@@ -182,36 +238,66 @@ describe("the viewer's API", () => {
     expect(await api<ViewerStatus>("status")).toMatchObject({ rollouts: { rows: 1, torn_line: 2 } });
   });
 
+  it("opens a row of 100 MB, cut, and gives its parts", async () => {
+    const long = { ...row(0, 0, 1), log: "z".repeat(100 * 1024 * 1024), ids: [1, 2, 3] };
+    const { ask, api } = await viewer({ content: text([long, row(0, 1, 0)]) });
+    const { status, bytes } = await ask("/api/row?line=1");
+    expect(status).toBe(200);
+    expect(bytes.length).toBeLessThan(200_000);
+    const answer = JSON.parse(bytes.toString()) as RowAnswer;
+    expect(answer).toMatchObject({
+      elided: [{ path: ["log"], kind: "string" }],
+      row: { reward: 1, ids: [1, 2, 3] },
+    });
+    const [{ from } = { from: 0 }] = answer.elided;
+    expect((await ask(`/api/part?line=1&from=${from}&to=${from + 5}`)).body).toBe('"zzzz');
+    expect((await ask(`/api/part?line=1&from=0&to=99999999`)).status).toBe(413);
+    expect(await api<Overview>("overview")).toMatchObject({ rewarded: 2, reward: { value: 0.5 } });
+  });
+
   it("sums up rewards and tasks; failed and masked rows do not count", async () => {
     const { api } = await viewer();
     const overview = await api<Overview>("overview");
     expect(overview).toMatchObject({
+      complete: true,
       rewarded: 4,
-      mean: 0.625,
+      reward: { value: 0.625 },
       passed: 2,
-      failed: 2,
-      masked: 1,
       pass_threshold: 1,
+      // Rollout 0-0 failed and then completed; 1-1 never did.
+      coverage: { expected: 6, ok: 4, masked: 1, failed: 1 },
+      failures: [
+        { class: "timeout", attempts: 1, lost: 1 },
+        { class: "judge_failed", attempts: 1, lost: 0 },
+      ],
     });
-    expect(overview.bins).toHaveLength(20);
-    expect(overview.bins.filter(({ count }) => count > 0).map(({ from, count }) => [from, count])).toEqual([
+    expect(
+      overview.rewards?.bins.filter(({ count }) => count > 0).map(({ from, count }) => [from, count]),
+    ).toEqual([
       [0, 1],
       [0.5, 1],
-      [expect.closeTo(0.95), 2],
+      [expect.closeTo(0.9), 2],
     ]);
-    expect((await api<Overview>("overview?pass_threshold=0.5")).passed).toBe(3);
-    const { tasks } = await api<TasksPage>("tasks");
-    expect(tasks).toEqual([
-      { task: 0, rollouts: 2, failed: 1, rewarded: 2, passed: 1, mean: 0.5, min: 0, max: 1 },
-      { task: 1, rollouts: 1, failed: 1, rewarded: 1, passed: 1, mean: 1, min: 1, max: 1 },
-      { task: 2, rollouts: 2, failed: 0, rewarded: 1, passed: 0, mean: 0.5, min: 0.5, max: 0.5 },
+    expect((await api<Overview>("overview?pass=0.5")).passed).toBe(3);
+    const { tasks, counts } = await api<TasksPage>("tasks");
+    expect(counts).toEqual({ all: 3, mixed: 1, always_fail: 1, always_pass: 1, errored: 1, flipped: 0 });
+    expect(
+      tasks.map(({ task, mean, cells }) => [task, mean, cells.map(({ state }) => state).join(" ")]),
+    ).toEqual([
+      [0, 0.5, "zero pass"],
+      [1, 1, "pass failed"],
+      [2, 0.5, "part masked"],
     ]);
-    const best = await api<TasksPage>("tasks?sort=reward&order=desc&limit=1");
-    expect(best).toMatchObject({ total: 3, tasks: [{ task: 1 }] });
+    expect(tasks[0]?.cells[0]).toMatchObject({ attempt: 1 });
+    expect(await api<TasksPage>("tasks?by=mean&order=desc&limit=1")).toMatchObject({
+      total: 3,
+      tasks: [{ task: 1 }],
+    });
+    expect((await api<TasksPage>("tasks?set=mixed")).tasks.map(({ task }) => task)).toEqual([0]);
   });
 
   it("gives the statistics and the metrics files of the run", async () => {
-    const { api, directory } = await viewer();
+    const { api, directory } = await viewer({ content: text(ROWS) });
     await writeFile(path.join(directory, "run_aggregate_metrics.json"), "[1]");
     const { dataset, files } = await api<PanelTexts>("statistics");
     expect(JSON.parse(dataset)).toMatchObject({ "Number of examples": 5 });
@@ -219,141 +305,230 @@ describe("the viewer's API", () => {
     expect(files).toEqual([{ name: "run_aggregate_metrics.json", text: "[1]" }]);
   });
 
-  it("follows the run", async () => {
-    const { api, run, file } = await viewer(text(ROWS.slice(0, 2)), "");
-    const controller = new AbortController();
-    const following = run.follow(controller.signal);
-    const before = await api<RowsPage>("rollouts?text=question");
+  it("follows the run within a second", async () => {
+    const { api, file } = await viewer({ content: text(ROWS.slice(0, 2)), failures: "" });
+    const before = await api<RowsPage>("rollouts?q=question");
     expect(before).toMatchObject({ total: 2, search: { done: true } });
     await appendFile(file, text(ROWS.slice(2)));
     await expect
-      .poll(async () => (await api<RowsPage>("rollouts?text=question")).total, { timeout: 5000 })
+      .poll(async () => (await api<RowsPage>("rollouts?q=question")).total, { timeout: 5000 })
       .toBe(5);
     expect((await api<ViewerStatus>("status")).version).toBeGreaterThan(before.version);
-    controller.abort();
-    await following;
   });
 
   it("says so when a row is asked for whose file was written anew", async () => {
-    const { get, api, run, file } = await viewer(text(ROWS.slice(0, 3)), "");
-    const row = async (parameters: string) => {
-      const { status, body } = await get(`/api/row?${parameters}`);
-      return { status, ...(JSON.parse(body) as { code?: string; state?: string }) };
-    };
-    const changed = { status: 200, source: "rollouts", state: "changed" };
-    for (const replaced of ["", text([ROWS[3]]), text(ROWS.toReversed())]) {
-      const { generation } = await api<ViewerStatus>("status");
-      expect(await row(`line=1&generation=${generation}`)).toMatchObject({ status: 200, state: "ok" });
-      // As `fs.writeFile` does it; the viewer has not looked since.
-      await writeFile(file, replaced);
-      expect(await row("line=1")).toMatchObject({ status: 409, code: "VIEWER_FILE_CHANGED" });
-      expect(await row(`line=1&generation=${generation}`)).toEqual({ ...changed, line: 1 });
-      expect((await api<RowsPage>("rollouts?text=question")).rows.length).toBeLessThanOrEqual(3);
-      await run.update();
-      expect((await api<ViewerStatus>("status")).generation).toBe(generation + 1);
-      // Neither a row of the new file nor an error to one who still looks at the old.
-      expect(await row(`line=1&generation=${generation}`)).toEqual({ ...changed, line: 1 });
-      await writeFile(file, text(ROWS.slice(0, 3)));
-      await run.update();
-    }
-    expect(await row("line=1&generation=-1")).toMatchObject({ status: 400 });
+    const { ask, api, run, file } = await viewer({ content: text(ROWS.slice(0, 3)), failures: "" });
+    const { generation } = await api<ViewerStatus>("status");
+    const asked = async () =>
+      JSON.parse((await ask(`/api/row?line=1&generation=${generation}`)).body) as object;
+    expect(await asked()).toMatchObject({ line: 1, readable: true });
+    await writeFile(file, text(ROWS.toReversed()));
+    expect(await asked()).toEqual({ source: "rollouts", line: 1, changed: true });
+    await run?.update();
+    expect(await asked()).toEqual({ source: "rollouts", line: 1, changed: true });
+    expect((await ask("/api/row?line=1&generation=-1")).status).toBe(400);
   });
 
   it("never fails while the file is written anew again and again", async () => {
-    const { get, run, file } = await viewer(text(ROWS), "");
+    const { ask, file } = await viewer({ content: text(ROWS), failures: "" });
     const big = text(Array.from({ length: 400 }, () => ROWS).flat());
     let writing = true;
-    const updating = (async () => {
-      while (writing) await run.update();
-    })();
-    const answers = new Map<string, number>();
-    const asking = ["row?line=1", "row?line=4&generation=0", "rollouts?text=question", "statistics"].map(
-      async (address) => {
-        while (writing) {
-          const { status, body } = await get(`/api/${address}`);
-          JSON.parse(body);
-          const seen = `${address} ${status}`;
-          answers.set(seen, (answers.get(seen) ?? 0) + 1);
-        }
-      },
-    );
+    const statuses = new Set<number>();
+    const asking = ["row?line=1", "rollouts?q=question", "overview", "tasks"].map(async (address) => {
+      while (writing) {
+        const { status, body } = await ask(`/api/${address}`);
+        JSON.parse(body);
+        statuses.add(status);
+      }
+    });
     for (let time = 0; time < 40; time++) await writeFile(file, time % 2 === 0 ? text([ROWS[1]]) : big);
     writing = false;
-    await Promise.all([updating, ...asking]);
-    const statuses = new Set([...answers.keys()].map((seen) => seen.split(" ")[1]));
+    await Promise.all(asking);
     // 404: there is no such line at that moment; 409: ask again.
-    for (const status of statuses) expect(["200", "404", "409"]).toContain(status);
-    expect([...answers.keys()].filter((seen) => /generation=0 (?!200)/.test(seen))).toEqual([]);
+    for (const status of statuses) expect([200, 404, 409]).toContain(status);
   });
 
-  it("does without files beside the rollouts that cannot be read", async () => {
-    const { api, directory } = await viewer();
-    await mkdir(path.join(directory, "run_manifest.json"));
-    await mkdir(path.join(directory, "run_aggregate_metrics.json"));
-    expect(await api<ViewerStatus>("status")).toMatchObject({ expected: null });
-    const { files } = await api<PanelTexts>("statistics");
-    expect(files).toMatchObject([
-      { name: "run_aggregate_metrics.json", text: expect.stringContaining("EISDIR") },
-    ]);
-  });
-
-  it("sends its pages with headers that keep everything else out", async () => {
-    const { get } = await viewer();
-    const page = await get("/");
-    expect(page).toMatchObject({ status: 200, body: "<!doctype html>" });
+  it("sends its pages compressed, with headers that keep everything else out", async () => {
+    const { ask } = await viewer();
+    const page = await ask("/");
+    expect(page).toMatchObject({ status: 200, body: expect.stringContaining("<!doctype html>") });
     expect(page.headers["content-security-policy"]).toContain("default-src 'none'; script-src 'self'");
+    expect(page.headers["content-security-policy"]).not.toContain("unsafe");
     expect(page.headers["x-frame-options"]).toBe("DENY");
     expect(page.headers["cache-control"]).toBe("no-cache");
-    expect((await get("/assets/a.js")).headers["cache-control"]).toContain("immutable");
-    expect(await get("/", {}, "HEAD")).toMatchObject({ status: 200, body: "" });
+    const script = await ask("/assets/a.js", { "accept-encoding": "gzip, br" });
+    expect(script.headers).toMatchObject({
+      "content-encoding": "gzip",
+      "cache-control": expect.stringContaining("immutable"),
+    });
+    expect(gunzipSync(script.bytes).toString()).toContain("globalThis.text");
+    const rows = await ask("/api/rollouts", { "accept-encoding": "gzip" });
+    expect(rows.headers["content-encoding"]).toBe("gzip");
+    expect(JSON.parse(gunzipSync(rows.bytes).toString())).toMatchObject({ total: 8 });
+    expect(await ask("/", {}, "HEAD")).toMatchObject({ status: 200, body: "" });
   });
 
   it("takes the next free port, and says when it cannot listen", async () => {
-    const { run, server, webFiles } = await viewer();
-    const second = await ViewerServer.listen(run, { host: "127.0.0.1", port: server.port, webFiles });
+    const { server, listening } = await viewer();
+    const second = await ViewerServer.listen({ ...listening, port: server.port });
     onTestFinished(() => second.close());
     expect(second.port).toBeGreaterThan(server.port);
-    expect(second.url).toBe(`http://127.0.0.1:${second.port}/`);
-    await expect(ViewerServer.listen(run, { host: "192.0.2.1", port: 0, webFiles })).rejects.toMatchObject({
+    await expect(ViewerServer.listen({ ...listening, host: "192.0.2.1" })).rejects.toMatchObject({
       code: "VIEWER_LISTEN",
     });
   });
 });
 
-describe("findRunFiles", () => {
-  it("takes the newest run below a directory of runs", async () => {
-    const directory = await mkdtemp(path.join(os.tmpdir(), "viewer-"));
-    onTestFinished(() => rm(directory, { recursive: true }));
-    const write = async (name: string, seconds: number) => {
-      const file = path.join(directory, "runs", name, "rollouts.jsonl");
-      await mkdir(path.dirname(file), { recursive: true });
-      await writeFile(file, "");
-      await utimes(file, seconds, seconds);
-      return file;
-    };
-    const newest = await write("agent_a/2", 2_000);
-    await write("agent_b/1", 1_000);
-    expect((await findRunFiles(path.join(directory, "runs"))).rollouts).toBe(newest);
-    expect((await findRunFiles(path.join(directory, "runs", "agent_b"))).rollouts).toContain("agent_b");
+describe("who may ask", () => {
+  it("needs the token: in the address, then in a cookie, or as a bearer", async () => {
+    const { ask, server } = await viewer({ token: "a-token" });
+    expect(server.url).toBe(`http://127.0.0.1:${server.port}/?token=a-token`);
+    expect(await ask("/api/status")).toMatchObject({ status: 401 });
+    expect(await ask("/api/status?token=b-token")).toMatchObject({ status: 401 });
+    expect(await ask("/api/rollouts?token=a-token")).toMatchObject({ status: 200 });
+    expect((await ask("/")).headers["set-cookie"]).toBeUndefined();
+    const [cookie = ""] = (await ask("/?token=a-token")).headers["set-cookie"] as string[];
+    expect(cookie).toMatch(/HttpOnly; SameSite=Strict$/);
+    expect(await ask("/api/status", { cookie: `x=1; ${cookie.split(";")[0]}` })).toMatchObject({
+      status: 200,
+    });
+    expect(await ask("/api/status", { cookie: `${cookie.split("=")[0]}=wrong` })).toMatchObject({
+      status: 401,
+    });
+    expect(await ask("/api/status", { authorization: "Bearer a-token" })).toMatchObject({ status: 200 });
   });
 
-  it("finds the rollouts in the directory of a run", async () => {
-    const { directory, file } = await viewer();
-    expect(await findRunFiles(directory)).toMatchObject({
-      rollouts: file,
-      failures: path.join(directory, "run_failures.jsonl"),
+  it("changes nothing for other sites, forms, or when it only reads", async () => {
+    const { post, ask, directory } = await viewer({ token: "a-token" });
+    const note = { task: 0, rollout: 0, labels: [], note: "x", exclude: false };
+    expect((await post("annotate", note)).status).toBe(401);
+    const token = { authorization: "Bearer a-token" };
+    expect((await post("annotate", note, { ...token, origin: "http://evil.example" })).status).toBe(403);
+    expect((await post("annotate", note, { ...token, "sec-fetch-site": "same-site" })).status).toBe(403);
+    const form = { ...token, "content-type": "text/plain" };
+    expect((await ask("/api/annotate", form, "POST", JSON.stringify(note))).status).toBe(415);
+    expect((await post("annotate", { ...note, note: "x".repeat(70_000) }, token)).status).toBe(413);
+    expect((await post("status", note, token)).status).toBe(405);
+    await expect(readFile(path.join(directory, "run_annotations.jsonl"))).rejects.toThrow();
+    const { post: reading } = await viewer({ readOnly: true });
+    expect((await reading("annotate", note)).status).toBe(403);
+  });
+});
+
+describe("annotations", () => {
+  it("are kept beside the rollouts, and can be asked for", async () => {
+    const { post, api, directory } = await viewer();
+    const note = (rollout: number, more: object) =>
+      post("annotate", { task: 0, rollout, labels: [], note: "", exclude: false, ...more });
+    expect((await note(0, { labels: ["wrong tool", "wrong tool"], exclude: true })).status).toBe(200);
+    expect((await note(1, { note: "fine" })).status).toBe(200);
+    expect((await note(1, { labels: [""] })).status).toBe(400);
+    const found = async (query: string) => places(await api<RowsPage>(`rollouts?${q(query)}`));
+    expect(await found('label:"wrong tool"')).toBe("r2 f2");
+    expect(await found("is:annotated is:completed")).toBe("r2 r4");
+    expect(await found("is:excluded is:completed")).toBe("r2");
+    expect((await api<ViewerStatus>("status")).labels).toEqual(["wrong tool"]);
+    expect(await api<RowAnswer>("row?line=4")).toMatchObject({ annotation: { note: "fine" } });
+    await note(1, {});
+    expect(await found("is:annotated is:completed")).toBe("r2");
+    const lines = (await readFile(path.join(directory, "run_annotations.jsonl"), "utf8")).trim().split("\n");
+    expect(lines).toHaveLength(3);
+    expect(JSON.parse(lines[0] ?? "")).toMatchObject({
+      _ng_task_index: 0,
+      _ng_rollout_index: 0,
+      exclude: true,
     });
-    await writeFile(path.join(directory, "b.jsonl"), "");
-    await expect(findRunFiles(directory)).rejects.toThrow(
-      "holds several files; name one of: b.jsonl, run.jsonl.",
+  });
+});
+
+describe("several runs", () => {
+  const demo = (directory: string) => writeDemoRuns(directory).then(() => [directory]);
+
+  it("are listed newest first, with the figures of their files", async () => {
+    const { api, workspace, directory } = await viewer({ given: demo });
+    const { runs, single } = await api<RunsAnswer>("runs");
+    expect(single).toBe(false);
+    expect(runs.map(({ id, environment, model, state }) => [id, environment, model, state])).toEqual([
+      ["repair/large-model", "repair", "large-70b", "done"],
+      ["repair/small-model", "repair", "small-4b", "done"],
+    ]);
+    // The same figures where the run is open and counted from its rows.
+    const before = runs[0];
+    await workspace.readRun("repair/large-model");
+    const [after] = (await api<RunsAnswer>("runs")).runs;
+    expect(after).toMatchObject({
+      reward: { value: expect.closeTo(before?.reward?.value ?? 0, 12) },
+      coverage: before?.coverage,
+    });
+    const statistics = JSON.parse(
+      await readFile(path.join(directory, "repair/large-model/rollouts_statistics.json"), "utf8"),
+    ) as { coverage: object; agents: { reward: object; pass: object[]; tasks: number }[] };
+    const overview = await api<Overview>("overview?run=repair%2Flarge-model");
+    expect(overview.coverage).toMatchObject(statistics.coverage);
+    expect(overview.reward).toEqual(statistics.agents[0]?.reward);
+    expect(overview.pass).toEqual(statistics.agents[0]?.pass);
+    expect(overview.groups[0]?.reward).toEqual(statistics.agents[0]?.reward);
+  });
+
+  it("are joined by task", async () => {
+    const { api } = await viewer({ given: demo });
+    const runs = "runs=repair%252Fsmall-model,repair%252Flarge-model";
+    const comparison = await api<Comparison>(`compare?${runs}`);
+    expect(comparison.pairs[0]).toMatchObject({
+      common: 24,
+      matched_by: "index",
+      matched_content: "inputs",
+      problem: null,
+    });
+    const { wins, losses, ties } = comparison.pairs[0] ?? { wins: 0, losses: 0, ties: 0 };
+    expect(wins + losses + ties).toBe(24);
+    expect(comparison.config.map(({ path: key }) => key)).toEqual([
+      "servers.policy_model.openai_model",
+      "servers.policy_model.temperature",
+    ]);
+    const regressed = await api<Comparison>(`compare?${runs}&change=regressed`);
+    expect(regressed.total).toBe(losses);
+    expect(regressed.tasks.every(({ change }) => change === "regressed")).toBe(true);
+    const flipped = await api<TasksPage>(
+      "tasks?run=repair%2Flarge-model&set=flipped&against=repair%2Fsmall-model",
     );
-    await writeFile(path.join(directory, "rollouts.jsonl"), "");
-    expect((await findRunFiles(directory)).rollouts).toBe(path.join(directory, "rollouts.jsonl"));
-    await expect(findRunFiles(path.join(directory, "web"))).rejects.toMatchObject({
-      code: "VIEWER_NO_ROLLOUTS",
+    expect(flipped.tasks.length).toBeGreaterThan(0);
+    for (const { mean, other } of flipped.tasks) expect((mean ?? 0) >= 0.5).not.toBe((other ?? 0) >= 0.5);
+  });
+
+  it("name the logs of a rollout", async () => {
+    const { api } = await viewer({ given: demo });
+    expect(await api("logs?run=repair%2Flarge-model&rollout=0-0")).toMatchObject({
+      name: "repair_tools.log",
+      matched: true,
+      lines: [expect.stringContaining("0-0"), expect.stringContaining("0-0")],
     });
-    await expect(findRunFiles(path.join(directory, "none"))).rejects.toMatchObject({
+  });
+
+  it("finds no run where there is none", async () => {
+    const directory = await mkdtemp(path.join(os.tmpdir(), "viewer-"));
+    onTestFinished(() => rm(directory, { recursive: true }));
+    await expect(Workspace.open([directory])).rejects.toMatchObject({ code: "VIEWER_NO_ROLLOUTS" });
+    await expect(Workspace.open([path.join(directory, "none")])).rejects.toMatchObject({
       code: "ROLLOUT_FILE_MISSING",
     });
+  });
+});
+
+describe("a shared page", () => {
+  it("holds the rollouts, the program and nothing that could run but it", async () => {
+    const { ask } = await viewer({
+      content: text([row(0, 0, 1, { evil: "</script><script>alert(1)</script>" })]),
+      failures: "",
+    });
+    const { status, body, headers } = await ask("/api/share?rows=rollouts:1");
+    expect(status).toBe(200);
+    expect(headers["content-disposition"]).toContain('filename="run-rollouts.html"');
+    expect(body.match(/<script/g)).toHaveLength(2);
+    expect(body).toContain('text = "<\\/script>$&"');
+    expect(body).toContain("content-security-policy");
+    expect(body).not.toContain("<script>alert");
+    expect((await ask("/api/share?rows=rollouts:9")).status).toBe(404);
+    expect((await ask("/api/share?rows=x")).status).toBe(400);
   });
 });

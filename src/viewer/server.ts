@@ -1,16 +1,23 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
 import { errorMessage, GymError } from "../errors.ts";
-import { type GuardOptions, refusalOf } from "../request-guard.ts";
-import { answerApi } from "./api.ts";
+import { type GuardOptions, jsonRefusalOf, refusalOf } from "../request-guard.ts";
+import { AccessToken } from "./access-token.ts";
+import { type ApiAnswer, type ApiContext, answerRead, answerWrite, runOf } from "./api.ts";
 import { FileChangedError, ViewerError, ViewerRequestError } from "./errors.ts";
-import type { ViewedRun } from "./viewed-run.ts";
-import type { WebFile } from "./web-files.ts";
+import { sendEvents } from "./events.ts";
+import { readBody } from "./read-body.ts";
 
 /** Ports tried after the one asked for. */
 const FURTHER_PORTS = 100;
 const MAX_CONNECTIONS = 256;
 const REQUEST_LIMIT_MS = 10_000;
+/** Shorter answers are sent as they are. */
+const LEAST_COMPRESSED = 2048;
+
+const compressed = promisify(gzip);
 
 /** Headers of every answer: nothing is loaded from elsewhere, no other site frames or reads the page. */
 const SECURITY_HEADERS: Readonly<Record<string, string>> = {
@@ -24,19 +31,19 @@ const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   "x-frame-options": "DENY",
 };
 
-export interface ViewerOptions extends Omit<GuardOptions, "allowHint"> {
+export interface ViewerOptions extends Omit<GuardOptions, "allowHint">, ApiContext {
   port: number;
-  webFiles: ReadonlyMap<string, WebFile>;
+  /** Undefined: everyone who reaches the port may read. */
+  token: string | undefined;
 }
 
-/** Serves the pages and the JSON API of a viewed run. */
+/** Serves the pages and the JSON API of a workspace. */
 export class ViewerServer {
   readonly #server: Server;
-  readonly #run: ViewedRun;
   readonly #options: ViewerOptions;
+  #token: AccessToken | undefined;
 
-  private constructor(run: ViewedRun, options: ViewerOptions) {
-    this.#run = run;
+  private constructor(options: ViewerOptions) {
     this.#options = options;
     this.#server = createServer((request, response) => void this.#serve(request, response));
     this.#server.headersTimeout = REQUEST_LIMIT_MS;
@@ -45,12 +52,13 @@ export class ViewerServer {
   }
 
   /** Listens on the port asked for or, if it is taken, on the next free one. */
-  static async listen(run: ViewedRun, options: ViewerOptions): Promise<ViewerServer> {
-    const viewer = new ViewerServer(run, options);
+  static async listen(options: ViewerOptions): Promise<ViewerServer> {
+    const viewer = new ViewerServer(options);
     const last = options.port === 0 ? 0 : Math.min(options.port + FURTHER_PORTS, 65_535);
     for (let port = options.port; ; port++) {
       try {
         await viewer.#listenOn(port);
+        if (options.token !== undefined) viewer.#token = new AccessToken(options.token, viewer.port);
         return viewer;
       } catch (error) {
         const taken = (error as NodeJS.ErrnoException).code === "EADDRINUSE";
@@ -66,11 +74,11 @@ export class ViewerServer {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** The address to open in a browser. */
+  /** The address to open in a browser, with the token. */
   get url(): string {
-    const { host } = this.#options;
+    const { host, token } = this.#options;
     const shown = host === "0.0.0.0" || host === "::" ? "localhost" : host.includes(":") ? `[${host}]` : host;
-    return `http://${shown}:${this.port}/`;
+    return `http://${shown}:${this.port}/${token === undefined ? "" : `?token=${token}`}`;
   }
 
   async close(): Promise<void> {
@@ -103,27 +111,57 @@ export class ViewerServer {
       }
       const status = statusOf(error);
       const code = error instanceof GymError ? error.code : undefined;
-      send(request, response, status, JSON.stringify({ error: errorMessage(error), code }));
+      await send(request, response, status, JSON.stringify({ error: errorMessage(error), code }));
     }
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse, signal: AbortSignal): Promise<void> {
-    const refusal = refusalOf(request.headers, { ...this.#options, allowHint });
+    const guard = { ...this.#options, allowHint };
+    const isPost = request.method === "POST";
+    const refusal = isPost ? jsonRefusalOf(request.headers, guard) : refusalOf(request.headers, guard);
     if (refusal !== undefined) throw new ViewerRequestError(refusal.status, refusal.reason);
-    if (request.method !== "GET" && request.method !== "HEAD")
-      throw new ViewerRequestError(405, "The viewer only reads: use GET.");
+    if (!isPost && request.method !== "GET" && request.method !== "HEAD")
+      throw new ViewerRequestError(405, "Use GET, or POST to annotate and control.");
     const [pathname = "/", search = ""] = (request.url ?? "/").split(/\?(.*)/s);
-    const page = this.#options.webFiles.get(pathname);
+    const parameters = new URLSearchParams(search);
+    const page = isPost ? undefined : this.#options.webFiles.get(pathname);
+    const access = this.#token?.check(request, parameters);
+    parameters.delete("token");
     if (page) {
-      send(request, response, 200, page.content, page.headers);
+      const cookie = access === "by-address" ? { "set-cookie": this.#token?.cookie ?? "" } : {};
+      const isZipped = acceptsGzip(request);
+      response.writeHead(200, {
+        ...SECURITY_HEADERS,
+        ...page.headers,
+        ...cookie,
+        ...(isZipped && { "content-encoding": "gzip" }),
+        vary: "accept-encoding",
+        "content-length": (isZipped ? page.gzip : page.content).length,
+      });
+      response.end(request.method === "HEAD" ? undefined : isZipped ? page.gzip : page.content);
       return;
     }
     const site = request.headers["sec-fetch-site"];
     if (site === "cross-site" || site === "same-site")
       throw new ViewerRequestError(403, "The request comes from another site.");
-    const answer = answerApi(this.#run, pathname, new URLSearchParams(search), signal);
+    if (access === "refused")
+      throw new ViewerRequestError(
+        401,
+        "This viewer wants its token. Open the address that it printed, with ?token=…",
+      );
+    if (isPost) {
+      const answer = answerWrite(this.#options, pathname, parameters, await readBody(request));
+      if (answer === undefined) throw new ViewerRequestError(405, `Nothing can be changed at ${pathname}.`);
+      await sendAnswer(request, response, await answer);
+      return;
+    }
+    if (pathname === "/api/events") {
+      sendEvents(await runOf(this.#options, parameters), response, SECURITY_HEADERS, signal);
+      return;
+    }
+    const answer = answerRead(this.#options, pathname, parameters, signal);
     if (answer === undefined) throw new ViewerRequestError(404, `There is nothing at ${pathname}.`);
-    send(request, response, 200, await answer);
+    await sendAnswer(request, response, await answer);
   }
 }
 
@@ -137,7 +175,13 @@ function statusOf(error: unknown): number {
   return error instanceof FileChangedError ? 409 : 500;
 }
 
-function send(
+function sendAnswer(request: IncomingMessage, response: ServerResponse, answer: ApiAnswer): Promise<void> {
+  return typeof answer === "string"
+    ? send(request, response, 200, answer)
+    : send(request, response, 200, answer.content, answer.headers);
+}
+
+async function send(
   request: IncomingMessage,
   response: ServerResponse,
   status: number,
@@ -146,11 +190,21 @@ function send(
     "content-type": "application/json; charset=utf-8",
     "cache-control": "no-store",
   },
-): void {
+): Promise<void> {
+  const bytes = typeof content === "string" ? Buffer.from(content) : content;
+  // A program on the same machine asks for no compression and gets none.
+  const isZipped = bytes.length >= LEAST_COMPRESSED && acceptsGzip(request);
+  const sent = isZipped ? await compressed(bytes, { level: 1 }) : bytes;
   response.writeHead(status, {
     ...SECURITY_HEADERS,
     ...headers,
-    "content-length": Buffer.byteLength(content),
+    ...(isZipped && { "content-encoding": "gzip" }),
+    vary: "accept-encoding",
+    "content-length": sent.length,
   });
-  response.end(request.method === "HEAD" ? undefined : content);
+  response.end(request.method === "HEAD" ? undefined : sent);
+}
+
+function acceptsGzip(request: IncomingMessage): boolean {
+  return /\bgzip\b/.test(String(request.headers["accept-encoding"] ?? ""));
 }

@@ -1,5 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
+import { gzipSync } from "node:zlib";
 import { ViewerError } from "./errors.ts";
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -11,11 +12,14 @@ const TYPES: Readonly<Record<string, string>> = {
 
 export interface WebFile {
   content: Buffer;
+  gzip: Buffer;
   headers: Record<string, string>;
 }
 
+export type WebFiles = ReadonlyMap<string, WebFile>;
+
 /** The built pages by their address. All are read at the start, so no request ever becomes a path. */
-export async function loadWebFiles(directory: string): Promise<ReadonlyMap<string, WebFile>> {
+export async function loadWebFiles(directory: string): Promise<WebFiles> {
   const files = new Map<string, WebFile>();
   const names = await readdir(directory, { recursive: true }).catch((error: unknown) => {
     throw notBuilt(directory, error);
@@ -27,7 +31,8 @@ export async function loadWebFiles(directory: string): Promise<ReadonlyMap<strin
     const content = await readFile(path.join(directory, name));
     // The names of assets hold a digest of their content.
     const cache = address.startsWith("/assets/") ? "public, max-age=31536000, immutable" : "no-cache";
-    files.set(address, { content, headers: { "content-type": type, "cache-control": cache } });
+    const headers = { "content-type": type, "cache-control": cache };
+    files.set(address, { content, gzip: gzipSync(content), headers });
   }
   const index = files.get("/index.html");
   if (index === undefined) throw notBuilt(directory);

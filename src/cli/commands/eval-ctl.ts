@@ -3,8 +3,8 @@ import { brokerKeys, queueFlag } from "../queue/keys.ts";
 
 export const evalCtl = defineCommand({
   description:
-    "List the collections of this user that run on this machine, show one, pause and resume it, cancel a rollout, or change its concurrency. " +
-    "ACTION is list (default), show, pause, resume, cancel ID or concurrency N|auto. " +
+    "List the collections of this user that run on this machine, show one, pause and resume it, cancel a rollout, run one again, or change its concurrency. " +
+    "ACTION is list (default), show, pause, resume, cancel ID, retry ID or concurrency N|auto. " +
     "With --queue the same for distributed runs of a broker, from any machine: pause stops the workers from taking rollouts, " +
     "concurrency N --worker ID|all sets that of workers, and drain ID lets a worker finish what it has and end.",
   flags: {
@@ -22,10 +22,10 @@ export const evalCtl = defineCommand({
     ACTION: {
       help: "what to do",
       optional: true,
-      choices: ["list", "show", "pause", "resume", "cancel", "concurrency", "drain"],
+      choices: ["list", "show", "pause", "resume", "cancel", "retry", "concurrency", "drain"],
     },
     VALUE: {
-      help: "rollout id for cancel, number or auto for concurrency, worker id or all for drain",
+      help: "rollout id for cancel and retry, number or auto for concurrency, worker id or all for drain",
       optional: true,
     },
   },

@@ -1,19 +1,14 @@
-import { rmSync } from "node:fs";
-import { connect } from "node:net";
 import path from "node:path";
 import { GymError } from "../../errors.ts";
-import type { ProgressSnapshot } from "../../rollouts/collect/collection-progress.ts";
-import { type ControlRequest, controlSockets } from "../../rollouts/collect/control-server.ts";
+import {
+  askCollection,
+  type RunningCollection,
+  runningCollections,
+} from "../../rollouts/collect/control-client.ts";
+import type { ControlRequest } from "../../rollouts/collect/control-server.ts";
 import type { CommandContext } from "../command.ts";
 import { UsageError } from "../usage-error.ts";
 import { progressLines, progressText } from "./progress-lines.ts";
-
-const ANSWER_LIMIT_MS = 5_000;
-
-/** What a collection answers. */
-export type Answer =
-  | ({ ok: true; pid: number; output: string; paused: boolean } & ProgressSnapshot)
-  | { ok: false; error: string };
 
 /** Runs `gym eval ctl`. */
 export async function controlRun(context: CommandContext): Promise<number> {
@@ -35,7 +30,10 @@ export async function controlRun(context: CommandContext): Promise<number> {
     return 0;
   }
   const { socket } = choose(found, context.flags["pid"] as string | undefined);
-  const answer = await ask(socket, requestOf(action, context.positionals["VALUE"] as string | undefined));
+  const answer = await askCollection(
+    socket,
+    requestOf(action, context.positionals["VALUE"] as string | undefined),
+  );
   if (asJson) out(JSON.stringify(answer));
   else if (answer.ok) {
     out(`${answer.pid}${answer.paused ? " (paused)" : ""} ${answer.output}`);
@@ -52,6 +50,10 @@ export function requestOf(action: string, value: string | undefined): ControlReq
       if (value === undefined)
         throw new UsageError("cancel needs the id of a rollout, as `gym eval ctl show` lists them");
       return { command: "cancel", id: value };
+    case "retry":
+      if (value === undefined)
+        throw new UsageError("retry needs the id of a rollout, as `gym eval ctl show` lists them");
+      return { command: "retry", id: value };
     case "concurrency": {
       const limit = value === "auto" ? null : Number(value);
       if (limit !== null && !(Number.isInteger(limit) && limit > 0)) {
@@ -64,26 +66,6 @@ export function requestOf(action: string, value: string | undefined): ControlReq
   }
 }
 
-async function runningCollections(): Promise<{ socket: string; answer: Answer }[]> {
-  const found = await Promise.all(
-    controlSockets().map(async (socket) => {
-      try {
-        return { socket, answer: await ask(socket, { command: "show" }) };
-      } catch {
-        // Left behind by a run that was killed.
-        rmSync(socket, { force: true });
-        return undefined;
-      }
-    }),
-  );
-  return found.filter((entry) => entry !== undefined);
-}
-
-interface RunningCollection {
-  socket: string;
-  answer: Answer;
-}
-
 function choose(running: RunningCollection[], pid: string | undefined): RunningCollection {
   const matching =
     pid === undefined ? running : running.filter(({ socket }) => path.basename(socket) === `${pid}.sock`);
@@ -92,25 +74,4 @@ function choose(running: RunningCollection[], pid: string | undefined): RunningC
   const known = running.map(({ socket }) => path.basename(socket, ".sock")).join(", ") || "none";
   if (matching.length === 0) throw new GymError("EVAL_CTL", `No such collection runs. Running: ${known}.`);
   throw new GymError("EVAL_CTL", `Several collections run; choose one with --pid: ${known}.`);
-}
-
-function ask(socketPath: string, request: ControlRequest): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const socket = connect(socketPath);
-    let text = "";
-    socket.setEncoding("utf8");
-    socket.setTimeout(ANSWER_LIMIT_MS, () => socket.destroy(new Error("no answer")));
-    socket.on("connect", () => socket.write(`${JSON.stringify(request)}\n`));
-    socket.on("data", (chunk: string) => {
-      text += chunk;
-    });
-    socket.on("error", reject);
-    socket.on("end", () => {
-      try {
-        resolve(JSON.parse(text) as Answer);
-      } catch (error) {
-        reject(error);
-      }
-    });
-  });
 }

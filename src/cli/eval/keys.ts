@@ -234,7 +234,7 @@ export const reverifyKeys = {
 
 /** Keys of `eval view`. */
 export const viewKeys = {
-  jsonl_fpath: { type: "str", required: true, help: "rollouts file, or directory of a run" },
+  jsonl_fpath: { type: "str", help: "rollouts file, directory, pattern or address; results when absent" },
   server_host: { type: "str", default: "127.0.0.1", help: "address to listen on; 0.0.0.0 for everyone" },
   server_port: {
     type: "int",

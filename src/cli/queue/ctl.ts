@@ -3,14 +3,15 @@ import { Board, type RunRecord, type WorkerRecord } from "../../queue/board.ts";
 import type { Broker } from "../../queue/broker.ts";
 import { askControl, collectorSubject, workerSubject } from "../../queue/control.ts";
 import { QueueError } from "../../queue/errors.ts";
+import type { ControlAnswer } from "../../rollouts/collect/control-client.ts";
 import type { CommandContext } from "../command.ts";
-import { type Answer, requestOf } from "../eval/ctl.ts";
+import { requestOf } from "../eval/ctl.ts";
 import { progressLines } from "../eval/progress-lines.ts";
 import { UsageError } from "../usage-error.ts";
 import { showQueue } from "./status.ts";
 import { withBroker } from "./with-broker.ts";
 
-type QueuedAnswer = Answer & { run?: string; workers?: WorkerRecord[] };
+type QueuedAnswer = ControlAnswer & { run?: string; workers?: WorkerRecord[] };
 
 /** Runs `gym eval ctl --queue`: asks the collector or the workers of a distributed run, wherever they are. */
 export async function controlQueuedRun(context: CommandContext): Promise<number> {

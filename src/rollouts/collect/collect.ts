@@ -14,7 +14,7 @@ import { ConcurrencyLimit } from "./concurrency.ts";
 import { FairQueue, type QueuedRow } from "./fair-queue.ts";
 import { Losses } from "./losses.ts";
 import { Outages } from "./outages.ts";
-import { RolloutCancelled } from "./outcome.ts";
+import { type Failure, RolloutCancelled } from "./outcome.ts";
 import { RetryQueue } from "./retry-queue.ts";
 import { RolloutRunner, type RunResult } from "./rollout-runner.ts";
 import { StartedRollout } from "./started-rollout.ts";
@@ -25,6 +25,17 @@ const PROBE_TIMEOUT_MS = 10_000;
 
 /** What a rollout came to, once it was tried. */
 type Tried = Exclude<RunResult, { status: "unreachable" }>;
+
+/** Rollouts that failed for good and are kept to be run again on request. */
+const MAX_LOST_KEPT = 1_000;
+
+interface LostRollout {
+  queued: QueuedRow;
+  failure: Failure;
+  attempts: number;
+}
+
+const idOf = ({ taskIndex, rolloutIndex }: QueuedRow): string => `${taskIndex}-${rolloutIndex}`;
 
 /** Runs every pending rollout, bounded and fair, and writes each result as it comes. */
 export class Collection {
@@ -46,6 +57,10 @@ export class Collection {
   #failed = 0;
   #cancelled = 0;
   readonly #losses: Losses;
+  /** Rollouts that failed for good, so that they can be run again while the collection lasts. */
+  readonly #lost = new Map<string, LostRollout>();
+  /** Rollouts that run again when they have been stopped. */
+  readonly #again = new Set<string>();
   #paused = false;
   #stoppedEarly: string | undefined;
   #fatal: unknown;
@@ -139,6 +154,33 @@ export class Collection {
   withdraw(reason: string): void {
     this.#stopEarly(reason);
     this.#abortAll(reason);
+  }
+
+  /** Rollouts that failed for good in this session and could be run again, oldest first. */
+  get lost(): { id: string; class: string }[] {
+    return [...this.#lost].map(([id, { failure }]) => ({ id, class: failure.class }));
+  }
+
+  /** Runs a rollout again that failed for good in this session, or stops one that is under way and starts it anew. */
+  retry(id: string): boolean {
+    // Workers on other machines have been told that a lost rollout is settled.
+    if (this.#isStopping || this.#options.workers) return false;
+    const lost = this.#lost.get(id);
+    const running = this.#running.get(id);
+    const queued = lost?.queued ?? running?.queued;
+    if (queued === undefined) return false;
+    if (lost) {
+      this.#lost.delete(id);
+      this.#failed--;
+      this.#losses.regained(lost.failure, lost.attempts);
+      this.progress.retried();
+    }
+    // It waits until the attempt under way has ended: two of one rollout would write two rows.
+    if (running) this.#again.add(id);
+    running?.abort(new RolloutCancelled("stopped to be run again"));
+    if (!running) this.#retries.add(queued, 0);
+    this.#wake();
+    return true;
   }
 
   async run(): Promise<CollectResult> {
@@ -326,6 +368,10 @@ export class Collection {
         return false;
       }
       case "cancelled":
+        if (this.#again.delete(idOf(queued)) && !this.#isStopping) {
+          this.#retries.add(queued, 0);
+          return true;
+        }
         this.#cancelled++;
         this.#settledKeys.set(queued.taskIndex, queued.rolloutIndex, 0);
         return false;
@@ -349,7 +395,9 @@ export class Collection {
         }
         this.#failed++;
         this.#settledKeys.set(queued.taskIndex, queued.rolloutIndex, 0);
-        this.#losses.lost(failure, persist ? queued.attempt + 1 : queued.attempt);
+        const attempts = persist ? queued.attempt + 1 : queued.attempt;
+        if (this.#lost.size < MAX_LOST_KEPT) this.#lost.set(idOf(queued), { queued, failure, attempts });
+        this.#losses.lost(failure, attempts);
         return false;
       }
     }

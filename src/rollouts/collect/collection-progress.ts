@@ -107,7 +107,7 @@ export class CollectionProgress {
 
   ended(outcome: Outcome, taskIndex: number, willRetry: boolean, agent: string): void {
     if (outcome.status === "cancelled") {
-      this.#cancelled++;
+      if (!willRetry) this.#cancelled++;
       return;
     }
     if (outcome.status === "failed") {
@@ -120,6 +120,11 @@ export class CollectionProgress {
     this.#trouble.over();
     this.#note(performance.now());
     this.#tally.add(outcome.row, taskIndex, agent);
+  }
+
+  /** A rollout that had failed for good runs again. */
+  retried(): void {
+    this.#failed--;
   }
 
   /** Remembers the first rows of a class, so that they can be named. */

@@ -15,6 +15,7 @@ export type ControlRequest =
   | { command: "pause" }
   | { command: "resume" }
   | { command: "cancel"; id: string }
+  | { command: "retry"; id: string }
   | { command: "concurrency"; limit: number | null };
 
 /** Returns the sockets of this user's collections: running ones, and ones that were killed before they could clean up. */
@@ -93,6 +94,14 @@ export function answerControl(collection: Collection, output: string, line: stri
         return { ok: false, error: `no rollout '${request.id}' is running`, running };
       }
       break;
+    case "retry":
+      if (!collection.retry(String(request.id)))
+        return {
+          ok: false,
+          error: `rollout '${request.id}' neither runs nor failed in this session`,
+          lost: collection.lost.map(({ id }) => id),
+        };
+      break;
     case "concurrency":
       if (request.limit !== null && !(Number.isInteger(request.limit) && request.limit > 0)) {
         return {
@@ -116,6 +125,7 @@ export function answerControl(collection: Collection, output: string, line: stri
     automatic_concurrency: collection.concurrency.automatic,
     ...collection.snapshot(),
     running: collection.running.map(shown),
+    lost: collection.lost,
   };
 }
 

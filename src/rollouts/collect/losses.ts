@@ -26,10 +26,19 @@ export class Losses {
   }
 
   lost(failure: Failure, attempts: number): void {
+    this.#count(failure, attempts, 1);
+  }
+
+  /** A rollout that was lost runs again. */
+  regained(failure: Failure, attempts: number): void {
+    this.#count(failure, attempts, -1);
+  }
+
+  #count(failure: Failure, attempts: number, by: 1 | -1): void {
     // A refused row is refused again: it has to be corrected, which makes it another run.
     if (failure.terminal || failure.class === "invalid_row") return;
-    if (attempts >= this.#maxAttempts && !isInfrastructureFailure(failure.class)) this.outOfAttempts++;
-    else this.resumable++;
+    if (attempts >= this.#maxAttempts && !isInfrastructureFailure(failure.class)) this.outOfAttempts += by;
+    else this.resumable += by;
   }
 
   /** Why the run should end, if this failure says so. */

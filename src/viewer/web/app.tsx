@@ -1,161 +1,131 @@
-import { useEffect, useRef, useState } from "react";
-import type { RowRef, ViewerStatus } from "../api-types.ts";
-import { AggregatePanel } from "./aggregate-panel.tsx";
-import { api } from "./api-client.ts";
-import { FilterBar } from "./filter-bar.tsx";
-import { countText, percentText } from "./format.ts";
-import { Header } from "./header.tsx";
-import { HelpDialog } from "./help-dialog.tsx";
-import { OverviewPage } from "./overview-page.tsx";
-import { RolloutView } from "./rollout-view.tsx";
-import { type Filters, viewOfRow } from "./route.ts";
-import { RowListView } from "./row-list.tsx";
-import { TaskView } from "./task-view.tsx";
-import { useKeys } from "./use-keys.ts";
-import { useLoaded } from "./use-loaded.ts";
-import { useRoute } from "./use-route.ts";
-import { MAX_LISTED, type RowList, useRows } from "./use-rows.ts";
-import { useSelection } from "./use-selection.ts";
-import { useStatus } from "./use-status.ts";
+import { useEffect, useState } from "react";
+import { ComparePage } from "./compare/compare-page.tsx";
+import { FilesPage } from "./files/files-page.tsx";
+import { LivePage } from "./live/live-page.tsx";
+import { OverviewPage } from "./overview/overview-page.tsx";
+import { RolloutsPage } from "./rollouts/rollouts-page.tsx";
+import { RunsPage } from "./runs/runs-page.tsx";
+import { api } from "./shared/api-client.ts";
+import { Header } from "./shared/header.tsx";
+import { HelpDialog } from "./shared/help-dialog.tsx";
+import type { Route, View } from "./shared/route.ts";
+import { useKeys } from "./shared/use-keys.ts";
+import { useLoaded } from "./shared/use-loaded.ts";
+import { type Go, useRoute } from "./shared/use-route.ts";
+import { useStatus } from "./shared/use-status.ts";
+import { RepeatsPage } from "./tasks/repeats-page.tsx";
+import { TasksPage } from "./tasks/tasks-page.tsx";
 
 export function App() {
-  const [{ view, filters }, go] = useRoute();
-  const { status, error } = useStatus();
-  const version = status?.version;
-  const generation = status?.generation ?? 0;
-  const list = useRows(filters, version, status?.generation);
-  const selection = useSelection(view, filters, list, { version: version ?? 0, generation }, go);
+  const [route, go] = useRoute();
   const [help, setHelp] = useState(false);
-  const main = useRef<HTMLElement>(null);
-  const threshold = Number(filters.pass_threshold ?? 1);
-  const all = { pass_threshold: filters.pass_threshold };
-  const { value: overview } = useLoaded(
-    version === undefined ? undefined : JSON.stringify([version, all]),
-    (signal) => api.overview(all, signal),
+  const { value: runs, error: runsError } = useLoaded(`runs:${route.view.name === "runs"}`, (signal) =>
+    api.runs(signal),
   );
-  const setFilters = (next: Filters) => go({ filters: next }, { replace: true });
-  const openTask = (task: number) => go({ view: { name: "task", task } });
-  const shown = selection.position === undefined ? undefined : list.rowAt(selection.position);
-
+  // The only run needs no name in the address, and opens on its overview.
+  const single = runs?.single === true;
+  const view: View = single && route.view.name === "runs" ? { name: "overview" } : route.view;
+  const needsRun = view.name !== "runs" && !(view.name === "compare" && route.run === null && !single);
+  const run =
+    runs === undefined || !needsRun ? undefined : single ? null : (route.run ?? runs.runs[0]?.id ?? null);
+  const { status, error } = useStatus(run);
+  const page = (name: "overview" | "tasks" | "rollouts" | "compare" | "live" | "files") => () =>
+    go({ view: { name } });
   useKeys({
-    j: () => void selection.move(1),
-    arrowdown: () => void selection.move(1),
-    k: () => void selection.move(-1),
-    arrowup: () => void selection.move(-1),
     "/": () => document.getElementById("search")?.focus(),
-    o: () => go({ view: { name: "overview" } }),
-    t: () => {
-      const task = view.name === "rollout" ? view.task : shown?.task;
-      if (task !== undefined && task !== null) openTask(task);
-    },
-    f: () => {
-      const { status: current, ...others } = filters;
-      setFilters(current === "failed" ? others : { ...others, status: "failed" });
-    },
-    e: toggleFields,
     "?": () => setHelp(true),
+    g: single ? undefined : () => go({ run: null, view: { name: "runs" } }),
+    ...(needsRun && {
+      o: page("overview"),
+      t: page("tasks"),
+      l: page("rollouts"),
+      d: page("compare"),
+      v: page("live"),
+    }),
   });
-
-  const fileName = status?.rollouts.name;
+  const title = view.name === "runs" ? "Runs" : status?.run.name;
   useEffect(() => {
-    if (fileName) document.title = `${fileName} - rollouts`;
-  }, [fileName]);
-  const where = selection.ref ? `${view.name}:${selection.ref.source}:${selection.ref.line}` : view.name;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: every other page begins at its top
-  useEffect(() => {
-    main.current?.scrollTo(0, 0);
-  }, [where]);
-
+    if (title) document.title = `${title} · rollouts`;
+  }, [title]);
+  const isSplit = view.name === "rollouts" || view.name === "rollout" || view.name === "row";
   return (
     <div className="app">
       <Header
+        view={view}
+        hasRun={needsRun}
+        runs={runs}
         status={status}
-        overview={overview}
-        error={error}
-        page={view.name === "overview" ? "overview" : "other"}
-        onOverview={() => go({ view: view.name === "overview" ? { name: "first" } : { name: "overview" } })}
-        onStatus={(wanted) => setFilters({ ...filters, status: wanted })}
+        error={error ?? runsError}
         onHelp={() => setHelp(true)}
       />
-      <aside>
-        <FilterBar filters={filters} status={status} onChange={setFilters} />
-        <ListState list={list} filtered={Object.keys(filters).length > 0} />
-        <RowListView
-          list={list}
-          selected={view.name === "overview" || view.name === "task" ? undefined : selection.ref}
-          position={view.name === "overview" || view.name === "task" ? undefined : selection.position}
-          threshold={threshold}
-          onSelect={selection.select}
+      {isSplit && run !== undefined && status ? (
+        <RolloutsPage
+          key={String(run)}
+          run={run}
+          view={view}
+          parameters={route.parameters}
+          status={status}
+          go={go}
         />
-      </aside>
-      <main ref={main}>
-        {version !== undefined && <AggregatePanel version={version} />}
-        {status === undefined || version === undefined ? (
-          <p className="note">Loading…</p>
-        ) : view.name === "overview" ? (
-          <OverviewPage filters={filters} version={version} onTask={openTask} />
-        ) : view.name === "task" ? (
-          <TaskView
-            key={`${view.task}:${generation}`}
-            task={view.task}
-            version={version}
-            generation={generation}
-            threshold={threshold}
-            onOpen={(row) => go({ view: viewOfRow(row) })}
+      ) : (
+        <main id="main" tabIndex={-1} className="whole">
+          <Page
+            route={{ ...route, view }}
+            run={run}
+            status={status}
+            runs={runs}
+            go={go}
+            error={error ?? runsError}
           />
-        ) : selection.ref && selection.ref.line > status[selection.ref.source].rows ? (
-          <p className="note">{notThere(status, selection.ref)}</p>
-        ) : selection.ref ? (
-          <RolloutView
-            rowRef={selection.ref}
-            generation={generation}
-            threshold={threshold}
-            onTask={openTask}
-          />
-        ) : (
-          <p className="note">{selection.error ?? emptyText(list, Object.keys(filters).length > 0)}</p>
-        )}
-      </main>
+        </main>
+      )}
       <HelpDialog open={help} onClose={() => setHelp(false)} />
     </div>
   );
 }
 
-function ListState({ list, filtered }: { list: RowList; filtered: boolean }) {
-  const { search } = list;
-  return (
-    <p className="list-state dim" aria-live="polite">
-      {list.error ? (
-        <span className="problem">{list.error}</span>
-      ) : (
-        <>
-          {list.ready
-            ? countText(list.total, filtered ? "match" : "row", filtered ? "matches" : "rows")
-            : "…"}
-          {list.total > MAX_LISTED && `, the first ${countText(MAX_LISTED, "row")} are listed`}
-          {search && !search.done && `, searched ${percentText(search.searched_rows, search.rows)}`}
-        </>
-      )}
-    </p>
-  );
+interface PageProps {
+  route: Route;
+  run: string | null | undefined;
+  status: ReturnType<typeof useStatus>["status"];
+  runs: Parameters<typeof RunsPage>[0]["runs"];
+  go: Go;
+  error: string | undefined;
 }
 
-function emptyText(list: RowList, filtered: boolean): string {
-  if (!list.ready) return "Loading…";
-  return filtered
-    ? "No rollout passes the filters."
-    : "There are no rollouts yet; they appear as they are written.";
-}
-
-/** A row that is not asked for before it is there: it may come yet, or have gone with the file it stood in. */
-function notThere(status: ViewerStatus, { source, line }: RowRef): string {
-  const { name, rows } = status[source];
-  return `${name} has no line ${line}; it has ${rows.toLocaleString("en")} (so far).`;
-}
-
-/** Opens all fields of the row, or closes them when any is open. */
-function toggleFields(): void {
-  const fields = [...document.querySelectorAll<HTMLDetailsElement>("main .fields > details")];
-  const open = !fields.some((field) => field.open);
-  for (const field of fields) field.open = open;
+function Page({ route: { view, parameters }, run, status, runs, go, error }: PageProps) {
+  if (view.name === "runs") return <RunsPage runs={runs} go={go} />;
+  if (view.name === "compare")
+    return <ComparePage current={status?.run.id} parameters={parameters} runs={runs} go={go} />;
+  if (run === undefined || status === undefined)
+    return error ? (
+      <p className="problem-box" role="alert">
+        {error}
+      </p>
+    ) : (
+      <p className="note">Loading…</p>
+    );
+  switch (view.name) {
+    case "overview":
+      return <OverviewPage run={run} parameters={parameters} status={status} go={go} />;
+    case "tasks":
+      return <TasksPage run={run} parameters={parameters} status={status} runs={runs} go={go} />;
+    case "task":
+      return (
+        <RepeatsPage
+          key={view.task}
+          run={run}
+          task={view.task}
+          parameters={parameters}
+          status={status}
+          go={go}
+        />
+      );
+    case "live":
+      return <LivePage run={run} status={status} />;
+    case "files":
+      return <FilesPage run={run} status={status} />;
+    default:
+      return null;
+  }
 }

@@ -1,16 +1,29 @@
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { App } from "./app.tsx";
-import "uplot/dist/uPlot.min.css";
-import "./style.css";
-import { startTheme } from "./theme.ts";
+import { chooseApi } from "./shared/api-client.ts";
+import { startTheme } from "./shared/theme.ts";
+import "./styles/base.css";
+import "./styles/layout.css";
+import "./styles/pages.css";
+import "./styles/rollout.css";
 
 startTheme();
-const root = document.getElementById("root");
-if (root) {
-  createRoot(root).render(
-    <StrictMode>
-      <App />
-    </StrictMode>,
-  );
+const element = document.getElementById("root");
+if (element) {
+  const root = createRoot(element);
+  try {
+    await chooseApi();
+    root.render(
+      <StrictMode>
+        <App />
+      </StrictMode>,
+    );
+  } catch (error) {
+    root.render(
+      <p className="problem-box" role="alert">
+        {error instanceof Error ? error.message : String(error)}
+      </p>,
+    );
+  }
 }

@@ -1,0 +1,77 @@
+// Takes the pictures of docs/guide/viewer.md: `npm run build && node dist/scripts/viewer-screenshots.js [directory]`.
+import { spawn } from "node:child_process";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { chromium } from "playwright-core";
+import { writeDemoRuns } from "./viewer/demo-runs.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const target = path.resolve(process.argv[2] ?? path.join(root, "docs/guide/images"));
+const RUN = "run/repair%2Flarge-model";
+
+/** Name of the picture, page, and what differs from a light window of 1440 px. */
+const PAGES: readonly {
+  name: string;
+  hash: string;
+  width?: number;
+  height?: number;
+  dark?: boolean;
+  open?: string;
+}[] = [
+  { name: "runs", hash: "#/runs", height: 420 },
+  { name: "overview", hash: `#/${RUN}/overview`, height: 1150 },
+  { name: "tasks", hash: `#/${RUN}/tasks`, height: 760 },
+  { name: "rollout", hash: `#/${RUN}/task/0/rollout/1`, height: 1100 },
+  { name: "failure", hash: `#/${RUN}/failure/2`, height: 620 },
+  { name: "repeats", hash: `#/${RUN}/task/4`, height: 900 },
+  { name: "compare", hash: "#/compare?runs=repair%252Fsmall-model%2Crepair%252Flarge-model", height: 900 },
+  { name: "rollout-390", hash: `#/${RUN}/task/0/rollout/1`, width: 390, height: 844 },
+];
+
+const directory = await mkdtemp(path.join(os.tmpdir(), "viewer-shots-"));
+const browser = await chromium.launch({
+  executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
+  args: ["--no-sandbox"],
+});
+await writeDemoRuns(directory);
+const viewer = spawn(
+  process.execPath,
+  [path.join(root, "bin/gym.js"), "eval", "view", directory, "--port", "0", "--json"],
+  {
+    stdio: ["ignore", "pipe", "inherit"],
+  },
+);
+try {
+  await mkdir(target, { recursive: true });
+  const url = await address();
+  for (const { name, hash, width = 1440, height = 900, dark = false, open } of PAGES) {
+    const context = await browser.newContext({
+      viewport: { width, height },
+      colorScheme: dark ? "dark" : "light",
+    });
+    const page = await context.newPage();
+    await page.goto(url.replace(/#.*/, "") + hash);
+    await page.waitForLoadState("networkidle", { timeout: 3000 }).catch(() => {});
+    await page.waitForTimeout(400);
+    if (open) await page.locator(open).last().click();
+    await page.waitForTimeout(200);
+    await page.screenshot({ path: path.join(target, `viewer-${name}.png`) });
+    await context.close();
+    console.log(`viewer-${name}.png`);
+  }
+} finally {
+  viewer.kill();
+  await browser.close();
+  await rm(directory, { recursive: true, force: true });
+}
+
+/** The address that the viewer prints. */
+async function address(): Promise<string> {
+  for await (const chunk of viewer.stdout) {
+    const found = /"url":"([^"]+)"/.exec(String(chunk))?.[1];
+    if (found) return found;
+  }
+  throw new Error("The viewer did not start.");
+}

@@ -1,0 +1,38 @@
+import { randomBytes, timingSafeEqual } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+
+export function newToken(): string {
+  return randomBytes(18).toString("base64url");
+}
+
+/**
+ * The word that opens the viewer: in the address that is printed, then in a cookie that only this server gets back. Programs send it as
+ * `Authorization: Bearer`.
+ */
+export class AccessToken {
+  readonly #token: Buffer;
+  readonly #cookieName: string;
+
+  constructor(token: string, port: number) {
+    this.#token = Buffer.from(token);
+    // Cookies are shared by the ports of a host.
+    this.#cookieName = `gym_viewer_${port}`;
+  }
+
+  get cookie(): string {
+    return `${this.#cookieName}=${this.#token.toString()}; Path=/; HttpOnly; SameSite=Strict`;
+  }
+
+  check(request: IncomingMessage, parameters: URLSearchParams): "granted" | "by-address" | "refused" {
+    if (this.#is(parameters.get("token"))) return "by-address";
+    const [, bearer] = /^Bearer (\S+)$/.exec(request.headers.authorization ?? "") ?? [];
+    const [, cookie] =
+      new RegExp(`(?:^|;\\s*)${this.#cookieName}=([^;]*)`).exec(request.headers.cookie ?? "") ?? [];
+    return this.#is(bearer) || this.#is(cookie) ? "granted" : "refused";
+  }
+
+  #is(given: string | null | undefined): boolean {
+    const bytes = Buffer.from(given ?? "");
+    return bytes.length === this.#token.length && timingSafeEqual(bytes, this.#token);
+  }
+}

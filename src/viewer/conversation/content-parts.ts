@@ -1,0 +1,83 @@
+import { dumps } from "../../python/json/json-dumps.ts";
+import { isObject, type JsonObject } from "../../python/json/json-object.ts";
+
+/** A piece of an entry, as it is shown. */
+export type ContentPart =
+  | { type: "text"; text: string }
+  /** What a tool printed: of fixed width, with colours or a diff. */
+  | { type: "output"; text: string }
+  /** Thoughts inside a message. */
+  | { type: "thought"; text: string }
+  | { type: "json"; value: unknown; text: string }
+  | { type: "refusal"; text: string }
+  /** Said by the viewer, not by anybody in the conversation. */
+  | { type: "note"; text: string }
+  /** `url` holds the picture itself; pictures that lie elsewhere are links, never loaded. */
+  | { type: "image"; url: string }
+  | { type: "link"; url: string; label: string };
+
+/** Pictures a browser shows; data of other kinds is not handed to it. */
+const PICTURE = /^data:image\/(?:png|jpe?g|gif|webp|avif|bmp|svg\+xml)[;,]/i;
+const WEB_ADDRESS = /^https?:\/\//i;
+const MAX_SHOWN_URL = 200;
+
+/** The parts of a message's content, which is text or a list of parts. */
+export function contentParts(content: unknown): ContentPart[] {
+  if (typeof content === "string") return [{ type: "text", text: content }];
+  if (content === null || content === undefined) return [];
+  if (!Array.isArray(content)) return [jsonPart(content)];
+  return content.map((part: unknown) => (isObject(part) ? partOf(part) : textOrJson(part)));
+}
+
+function partOf(part: JsonObject): ContentPart {
+  if (typeof part["text"] === "string") return { type: "text", text: part["text"] };
+  switch (part["type"]) {
+    case "refusal":
+      return { type: "refusal", text: String(part["refusal"]) };
+    case "input_image":
+    case "image_url":
+    case "computer_screenshot":
+      return picture(addressOf(part["image_url"]), text(part["file_id"]));
+    case "input_file":
+      return linked("file", addressOf(part["file_url"]), text(part["filename"] ?? part["file_id"]));
+    case "input_video":
+      return linked("video", addressOf(part["video_url"] ?? part["video"]), undefined);
+    case "input_audio":
+      return { type: "note", text: "(audio)" };
+    default:
+      return jsonPart(part);
+  }
+}
+
+function picture(url: string | undefined, fileId: string | undefined): ContentPart {
+  return url !== undefined && PICTURE.test(url) ? { type: "image", url } : linked("image", url, fileId);
+}
+
+/** A link where the address is one of the web; any other address is only named. */
+function linked(kind: string, url: string | undefined, name: string | undefined): ContentPart {
+  if (url !== undefined && WEB_ADDRESS.test(url)) return { type: "link", url, label: `${kind}: ${url}` };
+  return {
+    type: "note",
+    text: `(${kind}${[name, shortened(url)].map((word) => (word ? ` ${word}` : "")).join("")})`,
+  };
+}
+
+function addressOf(value: unknown): string | undefined {
+  return typeof value === "string" ? value : isObject(value) ? text(value["url"]) : undefined;
+}
+
+function shortened(url: string | undefined): string | undefined {
+  return url !== undefined && url.length > MAX_SHOWN_URL ? `${url.slice(0, MAX_SHOWN_URL)}…` : url;
+}
+
+function textOrJson(value: unknown): ContentPart {
+  return typeof value === "string" ? { type: "text", text: value } : jsonPart(value);
+}
+
+function jsonPart(value: unknown): ContentPart {
+  return { type: "json", value, text: dumps(value, { indent: 2, ensureAscii: false }) };
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}

@@ -1,0 +1,182 @@
+import { dumps } from "../../python/json/json-dumps.ts";
+import { loads } from "../../python/json/json-loads.ts";
+import { isObject, type JsonObject } from "../../python/json/json-object.ts";
+import { type ContentPart, contentParts } from "./content-parts.ts";
+import { type ItemTokens, tokensOf } from "./item-tokens.ts";
+
+/** Spaces per level of JSON that is shown. */
+const INDENT = 2;
+
+export const ITEM_KINDS = ["system", "user", "reasoning", "call", "assistant", "item"] as const;
+export type ItemKind = (typeof ITEM_KINDS)[number];
+
+/** One thing that was said or done, in the order of the conversation. A call holds its output. */
+export interface ConversationItem {
+  /** Place among the items of input and output, which names it in addresses. */
+  place: number;
+  kind: ItemKind;
+  /** Who speaks, or the tool that is called. */
+  title: string;
+  parts: ContentPart[];
+  /** The result of a call, where there is one. */
+  output: { place: number; parts: ContentPart[]; source: unknown } | undefined;
+  callId: string | undefined;
+  from: "input" | "output";
+  /** The turn of the model this belongs to, from 1; 0 for what was there before. */
+  turn: number;
+  source: unknown;
+  tokens: ItemTokens | undefined;
+}
+
+/** The items of a row, calls paired with their outputs by their id. */
+export function conversationOf(row: JsonObject): ConversationItem[] {
+  const params = isObject(row["responses_create_params"]) ? row["responses_create_params"] : {};
+  const response = isObject(row["response"]) ? row["response"] : {};
+  const given = params["input"];
+  const input =
+    typeof given === "string" ? [{ role: "user", content: given }] : Array.isArray(given) ? given : [];
+  const output = Array.isArray(response["output"]) ? response["output"] : [];
+  const items: ConversationItem[] = [];
+  if (typeof params["instructions"] === "string" && params["instructions"] !== "")
+    items.push(itemFor(-1, "input", { role: "system", content: params["instructions"] }, 0));
+  const calls = new Map<string, ConversationItem>();
+  let turn = 0;
+  let modelSpeaks = false;
+  for (const [place, source] of [...input, ...output].entries()) {
+    const from = place < input.length ? "input" : "output";
+    const isModel = from === "output" && isModelItem(source);
+    if (isModel && !modelSpeaks) turn++;
+    modelSpeaks = isModel;
+    const callId = isObject(source) ? textOrUndefined(source["call_id"]) : undefined;
+    if (isObject(source) && isOutput(source) && callId !== undefined) {
+      const call = calls.get(callId);
+      if (call && call.output === undefined) {
+        call.output = { place, parts: outputParts(source), source };
+        continue;
+      }
+    }
+    const item = itemFor(place, from, source, turn);
+    if (item.kind === "call" && callId !== undefined) calls.set(callId, item);
+    items.push(item);
+  }
+  return items;
+}
+
+function isModelItem(item: unknown): boolean {
+  return isObject(item) && !isOutput(item) && (item["role"] ?? "assistant") === "assistant";
+}
+
+function isOutput(item: JsonObject): boolean {
+  return typeof item["type"] === "string" && item["type"].endsWith("_call_output");
+}
+
+function itemFor(place: number, from: "input" | "output", source: unknown, turn: number): ConversationItem {
+  return {
+    place,
+    from,
+    turn,
+    source,
+    output: undefined,
+    callId: isObject(source) ? textOrUndefined(source["call_id"]) : undefined,
+    tokens: tokensOf(source),
+    ...shownItem(source),
+  };
+}
+
+function shownItem(item: unknown): Pick<ConversationItem, "kind" | "title" | "parts"> {
+  if (!isObject(item)) return { kind: "item", title: "Item", parts: [jsonPart(item)] };
+  const type = item["type"] ?? (item["role"] === undefined ? undefined : "message");
+  switch (type) {
+    case "message":
+      return message(item);
+    case "reasoning":
+      return { kind: "reasoning", title: "Reasoning", parts: reasoningParts(item) };
+    case "function_call":
+      return { kind: "call", title: nameOf(item["name"]), parts: [jsonIfParseable(item["arguments"])] };
+    case "function_call_output":
+      return { kind: "call", title: "Output without a call", parts: outputParts(item) };
+    default:
+      return { kind: "item", title: nameOf(type), parts: [...pictureOf(item), jsonPart(item)] };
+  }
+}
+
+const ROLES: Readonly<Record<string, { kind: ItemKind; title: string }>> = {
+  user: { kind: "user", title: "User" },
+  system: { kind: "system", title: "System" },
+  developer: { kind: "system", title: "Developer" },
+  assistant: { kind: "assistant", title: "Assistant" },
+};
+
+function message(item: JsonObject): Pick<ConversationItem, "kind" | "title" | "parts"> {
+  // Models answer as assistants where the item does not say so.
+  const role = nameOf(item["role"] ?? "assistant");
+  const known = Object.hasOwn(ROLES, role) ? ROLES[role] : undefined;
+  const parts = contentParts(item["content"]);
+  return {
+    ...(known ?? { kind: "item", title: role }),
+    parts: known?.kind === "assistant" ? parts.flatMap(withoutThoughts) : parts,
+  };
+}
+
+/** Some models write their thoughts into the message: `<think>…</think>` becomes a part of its own. */
+function withoutThoughts(part: ContentPart): ContentPart[] {
+  if (part.type !== "text") return [part];
+  const match = /^\s*<think>([\s\S]*?)<\/think>\s*([\s\S]*)$/.exec(part.text);
+  if (match === null) return [part];
+  const [, thoughts = "", rest = ""] = match;
+  return [
+    ...(thoughts.trim() === "" ? [] : [{ type: "thought", text: thoughts.trim() } as const]),
+    ...(rest === "" ? [] : [{ type: "text", text: rest } as const]),
+  ];
+}
+
+/** The parts of the summary; models that give no summary have their reasoning in the content. */
+function reasoningParts(item: JsonObject): ContentPart[] {
+  const summary = Array.isArray(item["summary"]) ? item["summary"] : [];
+  const parts = summary.length > 0 ? summary : Array.isArray(item["content"]) ? item["content"] : [];
+  if (parts.length > 0) return contentParts(parts);
+  return [{ type: "note", text: item["encrypted_content"] ? "(encrypted)" : "(empty)" }];
+}
+
+/** What a hosted tool drew, or the screen after a computer call. */
+function pictureOf(item: JsonObject): ContentPart[] {
+  if (item["type"] === "image_generation_call" && typeof item["result"] === "string")
+    return contentParts([{ type: "input_image", image_url: `data:image/png;base64,${item["result"]}` }]);
+  return isObject(item["output"]) && typeof item["output"]["image_url"] === "string"
+    ? contentParts([{ type: "input_image", image_url: item["output"]["image_url"] }])
+    : [];
+}
+
+function outputParts(item: JsonObject): ContentPart[] {
+  const { output } = item;
+  if (Array.isArray(output)) return contentParts(output);
+  return isObject(output) ? [...pictureOf(item), jsonPart(output)] : [jsonIfParseable(output)];
+}
+
+/** Text that is JSON becomes a tree; other text stays as it is. */
+function jsonIfParseable(value: unknown): ContentPart {
+  if (typeof value !== "string") return jsonPart(value ?? null);
+  if (!/^\s*[[{]/.test(value)) return { type: "output", text: value };
+  try {
+    return { type: "json", value: loads(value, { allowNonFinite: true }), text: value };
+  } catch {
+    return { type: "output", text: value };
+  }
+}
+
+function jsonPart(value: unknown): ContentPart {
+  return { type: "json", value, text: prettyJson(value) };
+}
+
+/** JSON for people: indented, letters of all scripts as they are. */
+export function prettyJson(value: unknown): string {
+  return dumps(value, { indent: INDENT, ensureAscii: false });
+}
+
+function nameOf(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value ?? null);
+}
+
+function textOrUndefined(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}

@@ -1,0 +1,72 @@
+import { isObject, type JsonObject } from "../../python/json/json-object.ts";
+import { orderedKeys } from "../../python/json/key-order.ts";
+
+/** What a verifier said about a rollout, out of the fields of its row. */
+export interface Verdict {
+  reward: number | null;
+  /** Numbers and truths that make up the reward. */
+  components: { name: string; value: number | boolean }[];
+  /** What was taken from the answer, and what it should have been. */
+  extracted: { name: string; value: unknown } | undefined;
+  expected: { name: string; value: unknown } | undefined;
+  /** Prompts, answers and verdicts of judges. */
+  judge: { name: string; value: unknown }[];
+  /** All other fields the environment added. */
+  others: { name: string; value: unknown }[];
+}
+
+const OWN = new Set([
+  "responses_create_params",
+  "response",
+  "reward",
+  "agent_ref",
+  "skills_ref",
+  "mask_sample",
+  "ng_trajectory",
+  "ng_model_call_capture",
+]);
+const EXTRACTED = /^(?:extracted|predicted|parsed|submitted)(?:_|$)|^model_(?:output|answer|patch)$/;
+const EXPECTED = /^(?:expected|reference|ground_truth|gold|target|correct|label)(?:_(?!match)|$)|^answer$/;
+const JUDGE = /judge|verdict|rubric|grader/i;
+
+/** Sorts the fields of a row into what a reader asks first. */
+export function verdictOf(row: JsonObject): Verdict {
+  const verdict: Verdict = {
+    reward: numberOf(row["reward"]),
+    components: [],
+    extracted: undefined,
+    expected: undefined,
+    judge: [],
+    others: [],
+  };
+  for (const name of orderedKeys(row)) {
+    const value = row[name];
+    if (OWN.has(name) || name.startsWith("_ng_") || value === null || value === undefined) continue;
+    const number = typeof value === "boolean" ? value : numberOf(value);
+    if (JUDGE.test(name)) verdict.judge.push({ name, value });
+    else if (name === "reward_components" && isObject(value)) addComponents(verdict, value);
+    else if (typeof number === "boolean" || number !== null) {
+      if (EXPECTED.test(name) && verdict.expected === undefined) verdict.expected = { name, value };
+      else if (EXTRACTED.test(name) && verdict.extracted === undefined) verdict.extracted = { name, value };
+      else verdict.components.push({ name, value: number });
+    } else if (EXTRACTED.test(name) && verdict.extracted === undefined) verdict.extracted = { name, value };
+    else if (EXPECTED.test(name) && verdict.expected === undefined) verdict.expected = { name, value };
+    else verdict.others.push({ name, value });
+  }
+  return verdict;
+}
+
+function addComponents(verdict: Verdict, components: JsonObject): void {
+  for (const name of orderedKeys(components)) {
+    const value = components[name];
+    const number = typeof value === "boolean" ? value : numberOf(value);
+    if (number !== null) verdict.components.push({ name, value: number });
+    else verdict.others.push({ name: `reward_components.${name}`, value });
+  }
+}
+
+/** Floats such as `1.0` come wrapped from the exact reader. */
+export function numberOf(value: unknown): number | null {
+  const number = value !== null && typeof value === "object" && !Array.isArray(value) ? Number(value) : value;
+  return typeof number === "number" && Number.isFinite(number) ? number : null;
+}

@@ -1,0 +1,44 @@
+import type { ServerResponse } from "node:http";
+import type { ViewedRun } from "./run/viewed-run.ts";
+
+/** Changes are told at most this often. */
+const LEAST_PAUSE_MS = 200;
+const KEEP_ALIVE_MS = 15_000;
+
+/** Tells a browser whenever the run has something new, as server-sent events without content: the page asks for what it shows. */
+export function sendEvents(
+  run: ViewedRun,
+  response: ServerResponse,
+  headers: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): void {
+  response.writeHead(200, {
+    ...headers,
+    "content-type": "text/event-stream; charset=utf-8",
+    "cache-control": "no-store",
+  });
+  let pause: NodeJS.Timeout | undefined;
+  let isWaiting = false;
+  const tell = () => {
+    if (pause) {
+      isWaiting = true;
+      return;
+    }
+    response.write(`event: change\ndata: ${run.version}\n\n`);
+    pause = setTimeout(() => {
+      pause = undefined;
+      if (isWaiting) tell();
+      isWaiting = false;
+    }, LEAST_PAUSE_MS);
+    pause.unref();
+  };
+  const alive = setInterval(() => response.write(": alive\n\n"), KEEP_ALIVE_MS);
+  alive.unref();
+  const end = run.watch(tell);
+  signal.addEventListener("abort", () => {
+    end();
+    clearInterval(alive);
+    clearTimeout(pause);
+  });
+  tell();
+}

@@ -1,0 +1,88 @@
+import type { FileHandle } from "node:fs/promises";
+
+/** Blocks of less than a megabyte become strings by a copy into the heap, which takes twice as long as searching them. */
+const BLOCK_BYTES = 2 * 1024 * 1024;
+/** A longer line is listed as unreadable; no buffer grows beyond. */
+export const MAX_LINE_BYTES = 1024 * 1024 * 1024;
+const NEWLINE = 0x0a;
+const RETURN = 0x0d;
+
+/** Where a line stands in the bytes of its block. */
+export interface BlockLine {
+  from: number;
+  to: number;
+  /** Where it begins in the file, and where the next one begins. */
+  offset: number;
+  end: number;
+  /** Bytes without the terminator; more than `to - from` for a line beyond the limit. */
+  length: number;
+  /** False for a last line without its newline. */
+  terminated: boolean;
+}
+
+/** Whole lines of a file. The bytes are only valid until the next block is asked for. */
+export interface Block {
+  bytes: Buffer;
+  lines: BlockLine[];
+}
+
+/** The lines from `offset` to the end of the file, some megabytes at a time. */
+export async function* readBlocks(
+  file: FileHandle,
+  offset: number,
+  options: { signal?: AbortSignal | undefined; maxLineBytes?: number } = {},
+): AsyncGenerator<Block> {
+  const limit = options.maxLineBytes ?? MAX_LINE_BYTES;
+  let buffer = Buffer.allocUnsafe(BLOCK_BYTES);
+  let kept = 0;
+  let start = offset;
+  /** Bytes dropped of a line beyond the limit. */
+  let dropped = 0;
+  for (;;) {
+    options.signal?.throwIfAborted();
+    if (kept === buffer.length) {
+      if (dropped > 0 || kept > limit) {
+        dropped += kept;
+        kept = 0;
+      } else {
+        const larger = Buffer.allocUnsafe(buffer.length * 2);
+        buffer.copy(larger, 0, 0, kept);
+        buffer = larger;
+      }
+    }
+    const { bytesRead } = await file.read(buffer, kept, buffer.length - kept, start + dropped + kept);
+    const filled = kept + bytesRead;
+    const bytes = buffer.subarray(0, filled);
+    const lines: BlockLine[] = [];
+    let from = 0;
+    for (;;) {
+      const found = bytes.indexOf(NEWLINE, from === 0 ? kept : from);
+      if (found === -1 && (bytesRead > 0 || (from === filled && dropped === 0))) break;
+      const terminated = found !== -1;
+      const to = terminated ? found : filled;
+      const withoutReturn = terminated && to > from && bytes[to - 1] === RETURN ? to - 1 : to;
+      const end = start + dropped + (to - from) + (terminated ? 1 : 0);
+      lines.push({
+        from,
+        to: withoutReturn,
+        offset: start,
+        end,
+        length: dropped + withoutReturn - from,
+        terminated,
+      });
+      start = end;
+      dropped = 0;
+      from = terminated ? found + 1 : filled;
+      if (!terminated) break;
+    }
+    if (lines.length > 0) yield { bytes, lines };
+    if (bytesRead === 0) return;
+    kept = filled - from;
+    if (buffer.length > BLOCK_BYTES && kept < BLOCK_BYTES) {
+      // The memory of a long row is not kept for the short ones behind it.
+      const smaller = Buffer.allocUnsafe(BLOCK_BYTES);
+      buffer.copy(smaller, 0, from, filled);
+      buffer = smaller;
+    } else buffer.copyWithin(0, from, filled);
+  }
+}

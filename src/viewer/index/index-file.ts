@@ -1,0 +1,90 @@
+import { randomBytes } from "node:crypto";
+import { type FileHandle, open, rename, rm } from "node:fs/promises";
+import { sidecarPath } from "../../rollouts/files/artifact-paths.ts";
+import { RowColumns, type StoredColumns } from "./row-columns.ts";
+
+const MAGIC = "NGIDX003";
+const HEAD_BYTES = MAGIC.length + 4;
+const MAX_DESCRIPTION_BYTES = 64 * 1024 * 1024;
+const MAX_INDEX_BYTES = 4 * 1024 * 1024 * 1024;
+
+/** Which bytes of which file an index is about. */
+export interface IndexedFile {
+  /** Bytes of whole rows that are indexed. */
+  indexed: number;
+  /** Size and time of change of the file then. */
+  bytes: number;
+  mtimeMs: number;
+  /** The last bytes of the last row, and where they stand; other bytes in their place mean another file. */
+  mark: { offset: number; base64: string } | undefined;
+  awaitsNewline: boolean;
+}
+
+type Description = StoredColumns & { file: IndexedFile };
+
+/** Where the index of a rollouts file lies. */
+export function indexPath(rollouts: string): string {
+  return sidecarPath(rollouts, "_index", ".bin");
+}
+
+/** Reads an index; undefined when there is none, or none that this version understands. */
+export async function readIndex(
+  path: string,
+): Promise<{ file: IndexedFile; columns: RowColumns } | undefined> {
+  let handle: FileHandle | undefined;
+  try {
+    handle = await open(path, "r");
+    const { size } = await handle.stat();
+    const head = await readAt(handle, 0, HEAD_BYTES);
+    if (head?.toString("latin1", 0, MAGIC.length) !== MAGIC || size > MAX_INDEX_BYTES) return undefined;
+    const length = head.readUInt32LE(MAGIC.length);
+    if (length > MAX_DESCRIPTION_BYTES) return undefined;
+    const text = await readAt(handle, HEAD_BYTES, length);
+    if (text === undefined) return undefined;
+    const description = JSON.parse(text.toString("utf8")) as Description;
+    const bytes = RowColumns.storedBytes(description.rows);
+    if (HEAD_BYTES + length + bytes !== size) return undefined;
+    const numbers = await readAt(handle, HEAD_BYTES + length, bytes);
+    return numbers && { file: description.file, columns: RowColumns.restored(description, numbers) };
+  } catch {
+    // Whatever is wrong with it, the rollouts can be read without it.
+    return undefined;
+  } finally {
+    await handle?.close();
+  }
+}
+
+/** Writes an index beside the rollouts; false where that is not possible, as in a directory of somebody else. */
+export async function writeIndex(path: string, file: IndexedFile, columns: RowColumns): Promise<boolean> {
+  const { description, parts } = columns.stored();
+  const text = Buffer.from(JSON.stringify({ ...description, file } satisfies Description));
+  const head = Buffer.alloc(HEAD_BYTES);
+  head.write(MAGIC, "latin1");
+  head.writeUInt32LE(text.length, MAGIC.length);
+  const partial = `${path}.${randomBytes(6).toString("hex")}.partial`;
+  let handle: FileHandle | undefined;
+  try {
+    // `wx`: never through a link that somebody else placed there.
+    handle = await open(partial, "wx", 0o600);
+    await handle.writev([head, text, ...parts]);
+    await handle.close();
+    handle = undefined;
+    await rename(partial, path);
+    return true;
+  } catch {
+    await handle?.close().catch(() => {});
+    await rm(partial, { force: true }).catch(() => {});
+    return false;
+  }
+}
+
+async function readAt(handle: FileHandle, position: number, length: number): Promise<Buffer | undefined> {
+  const buffer = Buffer.allocUnsafe(length);
+  let filled = 0;
+  while (filled < length) {
+    const { bytesRead } = await handle.read(buffer, filled, length - filled, position + filled);
+    if (bytesRead === 0) return undefined;
+    filled += bytesRead;
+  }
+  return buffer;
+}

@@ -1,0 +1,306 @@
+import { isUtf8 } from "node:buffer";
+import { type FileHandle, open, stat } from "node:fs/promises";
+import { setImmediate as yieldToLoop } from "node:timers/promises";
+import { fileError } from "../../rollouts/errors.ts";
+import { FileChangedError } from "../errors.ts";
+import { type Block, type BlockLine, MAX_LINE_BYTES, readBlocks } from "./blocks.ts";
+import { EXCERPT_BYTES, excerptAt } from "./excerpts.ts";
+import { indexPath, readIndex, writeIndex } from "./index-file.ts";
+import { SkimError } from "./json-skimmer.ts";
+import { RowColumns } from "./row-columns.ts";
+import { type RowFacts, RowSkim } from "./row-skim.ts";
+
+const MARK_BYTES = 256;
+const RETURN = 0x0d;
+const NEWLINE = 0x0a;
+/** The loop is let go after so much work on one block. */
+const SLICE_MS = 8;
+/** Smaller files are read again faster than an index of theirs is worth. */
+const LEAST_INDEXED_BYTES = 8 * 1024 * 1024;
+
+/** The end of a row that was read, and where it stood. */
+interface Mark {
+  offset: number;
+  bytes: Buffer;
+}
+
+/** How far the viewer is with a file. */
+export interface FileProgress {
+  path: string;
+  exists: boolean;
+  bytes: number;
+  indexedBytes: number;
+  rows: number;
+  /** Line of a last row that is not complete: being written, or cut off by a crash. */
+  tornLine: number | null;
+  /** Grows when the file was replaced, so that row numbers mean other rows. */
+  generation: number;
+  /** When the file was last written. */
+  mtimeMs: number;
+}
+
+/**
+ * A JSONL file that may still grow; every line is a row, so that row `n` stands on line `n + 1`. `update` reads what is new; what stays in memory is the place and the facts of every row,
+ * and single rows are read from the file when somebody looks at them. The index of a large file is kept beside it.
+ */
+export class RolloutFile {
+  readonly path: string;
+  columns = new RowColumns();
+  #handle: FileHandle | undefined;
+  readonly #skim = new RowSkim();
+  /** Tells a new file of the same name from the one that was read. */
+  #identity = "";
+  /** From the last row that was read; other bytes in its place mean that the file was written anew. */
+  #mark: Mark | undefined;
+  /** Somebody found the file written anew; the next update begins from its start. */
+  #isStale = false;
+  /** Size and time of change at the last look; nothing is read before they differ. */
+  #seen = "";
+  #bytes = 0;
+  #mtimeMs = 0;
+  #indexed = 0;
+  /** Bytes that the stored index covers. */
+  #stored = 0;
+  #generation = 0;
+  #tornLine: number | null = null;
+  /** The last row stood at the end of the file without its newline. */
+  #awaitsNewline = false;
+  readonly #keepsIndex: boolean;
+
+  constructor(path: string, options: { keepsIndex?: boolean } = {}) {
+    this.path = path;
+    this.#keepsIndex = options.keepsIndex ?? true;
+  }
+
+  get progress(): FileProgress {
+    return {
+      path: this.path,
+      exists: this.#handle !== undefined,
+      bytes: this.#bytes,
+      indexedBytes: this.#indexed,
+      rows: this.columns.length,
+      tornLine: this.#tornLine,
+      generation: this.#generation,
+      mtimeMs: this.#mtimeMs,
+    };
+  }
+
+  /** Reads what was added since the last time; a file that became shorter or is another one is read anew. */
+  async update(signal?: AbortSignal): Promise<void> {
+    const entry = await stat(this.path).catch((error: unknown) => {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+      throw fileError(error, this.path, "read");
+    });
+    const identity = entry && `${entry.dev}:${entry.ino}`;
+    const isOther = identity !== this.#identity || entry === undefined || entry.size < this.#indexed;
+    if (isOther || this.#isStale) await this.#reset();
+    if (entry === undefined || identity === undefined) return;
+    const seen = `${entry.size}:${entry.mtimeMs}`;
+    if (seen === this.#seen) return;
+    if (this.#handle && !(await hasMark(this.#handle, this.#mark))) await this.#reset();
+    const isNew = this.#handle === undefined;
+    this.#handle ??= await open(this.path, "r").catch((error: unknown) => {
+      throw fileError(error, this.path, "read");
+    });
+    this.#identity = identity;
+    this.#bytes = entry.size;
+    this.#mtimeMs = entry.mtimeMs;
+    if (isNew && entry.size >= LEAST_INDEXED_BYTES) await this.#restore(this.#handle, entry);
+    await this.#index(this.#handle, signal);
+    this.#seen = seen;
+    // Written again when the file has doubled or been read to its end anew, not with every row of a run under way.
+    if (this.#indexed >= LEAST_INDEXED_BYTES && this.#indexed > this.#stored * 1.25) await this.#store();
+  }
+
+  /** The bytes of a row, at most `limit` of them, from `from` on. */
+  read(row: number, limit = Number.POSITIVE_INFINITY, from = 0): Promise<Buffer> {
+    return this.#reading(row, async (handle, offset) => {
+      const length = Math.max(0, Math.min(this.columns.bytes(row) - from, limit));
+      const buffer = Buffer.allocUnsafe(length);
+      let filled = 0;
+      while (filled < length) {
+        const { bytesRead } = await handle.read(buffer, filled, length - filled, offset + from + filled);
+        if (bytesRead === 0) return undefined;
+        filled += bytesRead;
+      }
+      return buffer;
+    });
+  }
+
+  /** The beginning of what was asked and of what was answered last. */
+  async excerpts(row: number): Promise<{ prompt: string; answer: string }> {
+    const { columns } = this;
+    const [prompt, answer] = await Promise.all(
+      [columns.promptAt(row), columns.answerAt(row)].map(async (at) =>
+        Number.isNaN(at) ? "" : excerptAt(await this.read(row, EXCERPT_BYTES, at)),
+      ),
+    );
+    return { prompt: prompt ?? "", answer: answer ?? "" };
+  }
+
+  /** Blocks of whole rows from row `from` on; they end early when the file is written anew. */
+  async *blocks(from: number, signal?: AbortSignal): AsyncGenerator<Block & { firstRow: number }> {
+    const { columns } = this;
+    const handle = this.#handle;
+    if (handle === undefined || from >= columns.length) return;
+    let row = from;
+    const blocks = readBlocks(handle, columns.offset(from), { signal });
+    for (;;) {
+      const next = await blocks.next().catch((error: unknown) => {
+        if (this.#holds(handle)) throw error;
+      });
+      if (!next || next.done || !this.#holds(handle)) break;
+      const lines = next.value.lines.slice(0, columns.length - row);
+      // Rows that are not where the index says: the file is another one.
+      if (lines[0]?.offset !== columns.offset(row)) break;
+      yield { bytes: next.value.bytes, lines, firstRow: row };
+      row += lines.length;
+      if (row >= columns.length) return;
+    }
+    // It ends before the last row that was indexed.
+    if (this.#holds(handle)) this.#isStale = true;
+  }
+
+  async close(): Promise<void> {
+    const handle = this.#handle;
+    this.#handle = undefined;
+    await handle?.close();
+  }
+
+  /** Whether a handle is still the one of the file; it is closed when the file was written anew. */
+  #holds(handle: FileHandle): boolean {
+    return this.#handle === handle;
+  }
+
+  /** Reads from the place of a row. The file may be written anew at any moment: then what was read is none of that row. */
+  async #reading<T>(
+    row: number,
+    read: (handle: FileHandle, offset: number) => Promise<T | undefined>,
+  ): Promise<T> {
+    const handle = this.#handle;
+    const mark = this.#mark;
+    if (handle === undefined || row >= this.columns.length) throw new FileChangedError(this.path);
+    try {
+      const found = await read(handle, this.columns.offset(row));
+      if (found !== undefined && (await hasMark(handle, mark)) && this.#holds(handle)) return found;
+    } catch (error) {
+      if (this.#holds(handle)) throw error;
+    }
+    if (this.#holds(handle)) this.#isStale = true;
+    throw new FileChangedError(this.path);
+  }
+
+  async #reset(): Promise<void> {
+    this.#isStale = false;
+    if (this.#handle === undefined && this.#indexed === 0) return;
+    const handle = this.#handle;
+    // All at once, before anything is waited for: nobody may meet the rows of one file and the handle of another.
+    this.#handle = undefined;
+    this.columns = new RowColumns();
+    this.#identity = "";
+    this.#seen = "";
+    this.#mark = undefined;
+    this.#bytes = 0;
+    this.#indexed = 0;
+    this.#stored = 0;
+    this.#tornLine = null;
+    this.#awaitsNewline = false;
+    this.#generation++;
+    await handle?.close();
+  }
+
+  /** Takes over the stored index if it is about this file: unchanged, or with rows added at its end. */
+  async #restore(handle: FileHandle, entry: { size: number; mtimeMs: number }): Promise<void> {
+    const stored = this.#keepsIndex ? await readIndex(indexPath(this.path)) : undefined;
+    if (stored === undefined || stored.columns.length === 0) return;
+    const { indexed, bytes, mtimeMs, mark, awaitsNewline } = stored.file;
+    const isUnchanged = entry.size === bytes && entry.mtimeMs === mtimeMs;
+    if (!isUnchanged && entry.size <= bytes) return;
+    const found = mark && { offset: mark.offset, bytes: Buffer.from(mark.base64, "base64") };
+    if (found === undefined || !(await hasMark(handle, found))) return;
+    this.columns = stored.columns;
+    this.#indexed = indexed;
+    this.#stored = indexed;
+    this.#mark = found;
+    this.#awaitsNewline = awaitsNewline;
+  }
+
+  async #store(): Promise<void> {
+    if (!this.#keepsIndex || this.#mark === undefined) return;
+    const { offset, bytes } = this.#mark;
+    const mark = { offset, base64: bytes.toString("base64") };
+    const file = { indexed: this.#indexed, bytes: this.#bytes, mtimeMs: this.#mtimeMs, mark };
+    await writeIndex(indexPath(this.path), { ...file, awaitsNewline: this.#awaitsNewline }, this.columns);
+    // Where it could not be written it is not tried again for every row.
+    this.#stored = this.#indexed;
+  }
+
+  async #index(handle: FileHandle, signal?: AbortSignal): Promise<void> {
+    if (this.#awaitsNewline) await this.#passNewline(handle);
+    let sliceEnds = performance.now() + SLICE_MS;
+    for await (const { bytes, lines } of readBlocks(handle, this.#indexed, { signal })) {
+      if (!(await hasMark(handle, this.#mark))) {
+        this.#isStale = true;
+        return;
+      }
+      const isText = isUtf8(bytes);
+      for (const line of lines) {
+        const isGood =
+          line.length <= MAX_LINE_BYTES && (isText || isUtf8(bytes.subarray(line.from, line.to)));
+        this.#add(line, isGood ? this.#factsOf(bytes, line) : undefined);
+        if (performance.now() < sliceEnds) continue;
+        await yieldToLoop();
+        signal?.throwIfAborted();
+        sliceEnds = performance.now() + SLICE_MS;
+      }
+      this.#mark = lastMark(bytes, lines, this.#indexed) ?? this.#mark;
+    }
+  }
+
+  #factsOf(bytes: Buffer, { from, to }: BlockLine): RowFacts | undefined {
+    try {
+      return this.#skim.read(bytes, from, to);
+    } catch (error) {
+      if (error instanceof SkimError) return undefined;
+      throw error;
+    }
+  }
+
+  #add(line: BlockLine, facts: RowFacts | undefined): void {
+    if (!line.terminated && facts === undefined) {
+      this.#tornLine = this.columns.length + 1;
+      return;
+    }
+    this.#tornLine = null;
+    this.#indexed = line.end;
+    this.#bytes = Math.max(this.#bytes, this.#indexed);
+    this.#awaitsNewline = !line.terminated;
+    this.columns.push(line, facts);
+  }
+
+  /** The newline of a row that was read before it was written. */
+  async #passNewline(handle: FileHandle): Promise<void> {
+    const next = Buffer.alloc(2);
+    const { bytesRead } = await handle.read(next, 0, 2, this.#indexed);
+    const ended = next[0] === NEWLINE ? 1 : next[0] === RETURN && next[1] === NEWLINE ? 2 : 0;
+    if (bytesRead === 0 || ended === 0) return;
+    this.#indexed += ended;
+    this.#awaitsNewline = false;
+  }
+}
+
+/** The end of the last row before `indexed` that has any text. */
+function lastMark(bytes: Buffer, lines: readonly BlockLine[], indexed: number): Mark | undefined {
+  const last = lines.findLast(({ end, from, to }) => end <= indexed && to > from);
+  if (last === undefined) return undefined;
+  const from = Math.max(last.from, last.to - MARK_BYTES);
+  const end = last.offset + last.length;
+  return { offset: end - (last.to - from), bytes: Buffer.from(bytes.subarray(from, last.to)) };
+}
+
+async function hasMark(handle: FileHandle, mark: Mark | undefined): Promise<boolean> {
+  if (mark === undefined) return true;
+  const { length } = mark.bytes;
+  const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(length), 0, length, mark.offset);
+  return bytesRead === length && mark.bytes.equals(buffer);
+}

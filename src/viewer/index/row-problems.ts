@@ -1,0 +1,46 @@
+import { validateRow } from "../../datasets/row-validation.ts";
+import { errorMessage } from "../../errors.ts";
+import { loads, loadsPlain } from "../../python/json/json-loads.ts";
+import { isObject, type JsonObject } from "../../python/json/json-object.ts";
+import { float, type Trail } from "../../wire/schemas/readers.ts";
+import { readResponse } from "../../wire/schemas/responses.ts";
+import type { Problem } from "../api-types.ts";
+
+const MAX_PROBLEMS = 10;
+
+/** What keeps a row from being a verify response: it has `responses_create_params`, `response` and `reward`; other keys are welcome. */
+export function problemsOf(text: string): Problem[] {
+  let row: unknown;
+  try {
+    row = loadsPlain(text, { allowNonFinite: true });
+    const first = isObject(row) ? Object.keys(row)[0] : undefined;
+    // JavaScript moves such keys to the front; the exact reader notes where they stood.
+    if (first !== undefined && /^\d+$/.test(first)) row = loads(text, { allowNonFinite: true });
+  } catch (error) {
+    return [
+      {
+        path: "",
+        message: text.trim() === "" ? "the line is blank" : `the line is not JSON: ${errorMessage(error)}`,
+      },
+    ];
+  }
+  if (!isObject(row)) return [{ path: "", message: "the row is not a JSON object" }];
+  const verdict = validateRow(row);
+  const problems = verdict.valid ? [] : [...verdict.problems];
+  // A failed attempt may have got no further than its input.
+  if (typeof row["_ng_failure_class"] !== "string") problems.push(...responseProblems(row));
+  return problems.slice(0, MAX_PROBLEMS);
+}
+
+function responseProblems(row: JsonObject): Problem[] {
+  const trail: Trail = { loc: ["response"], detail: [] };
+  const problems: Problem[] = [];
+  if (row["response"] === undefined) problems.push({ path: "response", message: "Field required" });
+  else readResponse(row["response"], trail);
+  const reward: Trail = { loc: ["reward"], detail: [] };
+  if (row["reward"] === undefined) problems.push({ path: "reward", message: "Field required" });
+  else float(row["reward"], reward);
+  for (const { loc, msg } of [...trail.detail, ...reward.detail])
+    problems.push({ path: loc.join("."), message: msg });
+  return problems;
+}

@@ -1,0 +1,165 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { excerptAt } from "./excerpts.ts";
+import { SkimError } from "./json-skimmer.ts";
+import { outlineOf } from "./row-outline.ts";
+import { RowSkim } from "./row-skim.ts";
+
+const skim = (text: string) => {
+  const bytes = Buffer.from(text);
+  return new RowSkim().read(bytes, 0, bytes.length);
+};
+
+const full = {
+  responses_create_params: {
+    input: [
+      { role: "system", content: "no" },
+      { role: "user", content: [{ type: "input_text", text: 'Say "hi"\n' }] },
+    ],
+  },
+  response: {
+    model: "m",
+    output: [
+      { type: "reasoning", summary: [{ type: "summary_text", text: "…" }] },
+      { type: "function_call", name: "python", call_id: "1", arguments: "{}" },
+      { type: "function_call_output", call_id: "1", output: '{"reward": 9, "_ng_task_index": 9}' },
+      { type: "function_call", name: "shell", call_id: "2", arguments: "{}" },
+      { type: "function_call", name: "python", call_id: "3", arguments: "{}" },
+      { type: "function_call_output", call_id: "2", output: "" },
+      { type: "function_call_output", call_id: "3", output: "" },
+      {
+        type: "message",
+        role: "assistant",
+        content: [{ type: "output_text", text: "Grüße" }],
+        generation_token_ids: Array.from({ length: 400 }, (_, id) => id),
+      },
+    ],
+    usage: { input_tokens: 5, output_tokens: 7, ng_cost: 0.25 },
+  },
+  metadata: { reward: 0.5, _ng_task_index: 4 },
+  reward: 1.0,
+  _ng_task_index: 12,
+  _ng_rollout_index: 3,
+  agent_ref: { type: "responses_api_agents", name: "é agent" },
+};
+
+describe("RowSkim", () => {
+  it("takes the facts of a row off its bytes, and not those of what lies in it", () => {
+    for (const text of [JSON.stringify(full), JSON.stringify(full, null, 3)]) {
+      const facts = skim(text);
+      expect(facts).toMatchObject({
+        task: 12,
+        rollout: 3,
+        reward: 1,
+        agent: "é agent",
+        masked: false,
+        failure: undefined,
+        model: "m",
+        inputTokens: 5,
+        outputTokens: 7,
+        cost: 0.25,
+        turns: 3,
+        toolCalls: 3,
+        tools: ["python", "shell"],
+      });
+      const bytes = Buffer.from(text);
+      expect(excerptAt(bytes.subarray(facts.promptAt))).toBe('Say "hi"');
+      expect(excerptAt(bytes.subarray(facts.answerAt))).toBe("Grüße");
+    }
+  });
+
+  it("reads what rewards and masks can be", () => {
+    const reward = (written: string) => skim(`{"reward": ${written}}`).reward;
+    expect(["1", "-0.5", "1e-7", "true", "false", "null", '"1"', "NaN", "[1]"].map(reward)).toEqual([
+      1,
+      -0.5,
+      1e-7,
+      1,
+      0,
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    const masked = (written: string) => skim(`{"mask_sample":${written}}`).masked;
+    expect(["true", "1", '"x"', "[0]", "false", "0", "null", '""', "[]", "{}"].map(masked)).toEqual([
+      true,
+      true,
+      true,
+      true,
+      false,
+      false,
+      false,
+      false,
+      false,
+      false,
+    ]);
+    // Of two members with one name the last counts, as for every reader of JSON.
+    expect(skim('{"reward":0,"reward":1}').reward).toBe(1);
+  });
+
+  it("passes over arrays of numbers, strings in them or not", () => {
+    const numbers = Array.from({ length: 500 }, (_, place) => place).join(", ");
+    expect(skim(`{"a":[${numbers}],"b":[${numbers},"]"],"c":[${numbers},[1]],"reward":1}`).reward).toBe(1);
+  });
+
+  it.each([
+    "",
+    "[]",
+    "{",
+    '{"a"}',
+    '{"a":}',
+    '{"a":1',
+    '{"a":oops}',
+    '{"a":1}}',
+    '{"a":"b}',
+    "null",
+    '{"a":1 "b":2}',
+  ])("refuses %j", (text) => expect(() => skim(text)).toThrow(SkimError));
+
+  it("finds in every row what parsing it finds", () => {
+    fc.assert(
+      fc.property(
+        fc.dictionary(fc.string(), fc.jsonValue()),
+        fc.double({ noNaN: true, noDefaultInfinity: true }),
+        (more, reward) => {
+          const row = { ...more, reward, nested: { reward: 77, deep: more } };
+          expect(skim(JSON.stringify(row)).reward).toBe(reward === 0 ? 0 : reward);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe("outlineOf", () => {
+  it("cuts long values of a large row, and says where they stand", () => {
+    const row = {
+      id: 1,
+      text: `a"\\é${"x".repeat(200_000)}`,
+      response: {
+        output: [
+          { type: "message", content: "é".repeat(100_000) },
+          { ids: Array.from({ length: 50_000 }, (_, id) => id) },
+        ],
+      },
+      reward: 0.5,
+    };
+    const bytes = Buffer.from(JSON.stringify(row));
+    const { text, elided } = outlineOf(bytes);
+    const cut = JSON.parse(text) as typeof row;
+    expect(text.length).toBeLessThan(200_000);
+    expect(cut.reward).toBe(0.5);
+    expect(row.text.startsWith(cut.text)).toBe(true);
+    expect(elided.map(({ path, kind }) => [path.join("."), kind])).toEqual([
+      ["text", "string"],
+      ["response.output.0.content", "string"],
+      ["response.output.1.ids", "numbers"],
+    ]);
+    for (const { from, to, path } of elided) {
+      const whole: unknown = JSON.parse(bytes.toString("utf8", from, to));
+      const value = path.reduce<unknown>((at, key) => (at as Record<string | number, unknown>)[key], row);
+      expect(whole).toEqual(value);
+    }
+  });
+});

@@ -1,0 +1,199 @@
+/** Fields that hold a number. */
+export const NUMBER_FIELDS = {
+  reward: "reward of the rollout",
+  task: "task index",
+  repeat: "rollout index within the task",
+  attempt: "failed attempts before this one",
+  turns: "how often the model was asked",
+  calls: "tool calls",
+  tokens: "output tokens",
+  input: "input tokens",
+  cost: "cost in dollars",
+  seconds: "time the rollout took",
+  bytes: "size of the row",
+  line: "line in the file",
+} as const;
+
+/** Fields that hold names; a name matches when it contains the value, in any case. */
+export const NAME_FIELDS = {
+  agent: "agent",
+  model: "model that answered",
+  tool: "a tool that was called",
+  error: "class of the failure",
+  label: "a label of yours",
+} as const;
+
+export const STATES = {
+  completed: "completed, with or without a reward",
+  failed: "a failed attempt",
+  passed: "reward at the threshold or above",
+  partial: "reward between 0 and the threshold",
+  zero: "reward 0 or below",
+  masked: "not to be learned from (mask_sample)",
+  retried: "completed after failed attempts",
+  bad: "a line that is no row",
+  annotated: "has a label or a note",
+  excluded: "excluded by you",
+} as const;
+
+export type NumberField = keyof typeof NUMBER_FIELDS;
+export type NameField = keyof typeof NAME_FIELDS;
+export type State = keyof typeof STATES;
+export type Operator = "<" | "<=" | ">" | ">=" | "=" | "!=";
+
+export type Term = { negated: boolean } & (
+  | { kind: "text"; text: string }
+  | { kind: "number"; field: NumberField; operator: Operator; value: number }
+  | { kind: "name"; field: NameField; value: string }
+  | { kind: "is"; state: State }
+);
+
+/** A query that cannot be read; the message says what was expected. */
+export class QueryError extends Error {}
+
+const TERM = /(-?)(?:([a-z]+)(<=|>=|!=|<|>|=|:))?("(?:[^"\\]|\\.)*"?|\S+)/giy;
+
+/**
+ * Reads a query such as `reward<0.5 tool:python -is:masked "exact words"`. Words without a field are searched for in everything a row
+ * holds; a minus turns a term around.
+ */
+export function parseQuery(query: string): Term[] {
+  const terms: Term[] = [];
+  const matcher = new RegExp(TERM);
+  let at = 0;
+  for (;;) {
+    while (at < query.length && /\s/.test(query[at] ?? "")) at++;
+    if (at >= query.length) return terms;
+    matcher.lastIndex = at;
+    const match = matcher.exec(query);
+    if (match === null) throw new QueryError(`'${query.slice(at)}' is no term of a query.`);
+    at = matcher.lastIndex;
+    const [, minus = "", field, operator, written = ""] = match;
+    const term = termOf(field?.toLowerCase(), operator, unquoted(written));
+    if (term) terms.push({ negated: minus === "-", ...term });
+    else terms.push({ negated: minus === "-", kind: "text", text: unquoted(match[0].slice(minus.length)) });
+  }
+}
+
+type Positive = Term extends infer Each ? (Each extends Term ? Omit<Each, "negated"> : never) : never;
+
+/** Undefined for what is only text, such as `https://…` or `x=1`. */
+function termOf(
+  field: string | undefined,
+  operator: string | undefined,
+  value: string,
+): Positive | undefined {
+  if (field === undefined || operator === undefined) return { kind: "text", text: value };
+  if (field === "is") {
+    if (!Object.hasOwn(STATES, value)) throw new QueryError(unknown("state", value, Object.keys(STATES)));
+    return { kind: "is", state: value as State };
+  }
+  if (Object.hasOwn(NUMBER_FIELDS, field)) {
+    const number = value.trim() === "" ? Number.NaN : Number(value);
+    if (!Number.isFinite(number))
+      throw new QueryError(`'${field}' is compared with a number, not '${value}'.`);
+    return {
+      kind: "number",
+      field: field as NumberField,
+      operator: operator === ":" ? "=" : (operator as Operator),
+      value: number,
+    };
+  }
+  if (Object.hasOwn(NAME_FIELDS, field)) {
+    if (operator !== ":" && operator !== "=")
+      throw new QueryError(`'${field}' is a name: write ${field}:${value}.`);
+    return { kind: "name", field: field as NameField, value };
+  }
+  const fields = [...Object.keys(NUMBER_FIELDS), ...Object.keys(NAME_FIELDS), "is"];
+  const near = nearest(field, fields);
+  if (near !== undefined) throw new QueryError(`There is no field '${field}'. Did you mean '${near}'?`);
+  return undefined;
+}
+
+/** A text as a query for it. */
+export function quoted(text: string): string {
+  return /^[^\s":<>=!-][^\s":<>=!]*$/.test(text) ? text : `"${text.replace(/["\\]/g, "\\$&")}"`;
+}
+
+function unquoted(written: string): string {
+  if (!written.startsWith('"')) return written;
+  return written.replace(/^"|"$/g, "").replace(/\\(.)/g, "$1");
+}
+
+function unknown(what: string, value: string, known: readonly string[]): string {
+  const near = nearest(value, known);
+  return `There is no ${what} '${value}'.${near ? ` Did you mean '${near}'?` : ` Known: ${known.join(", ")}.`}`;
+}
+
+/** The known name that differs by at most two letters. */
+function nearest(name: string, known: readonly string[]): string | undefined {
+  const [best] = known
+    .map((other) => ({ other, distance: distance(name, other) }))
+    .filter(({ distance: steps, other }) => steps <= Math.min(2, other.length / 2))
+    .sort((a, b) => a.distance - b.distance);
+  return best?.other;
+}
+
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++)
+      next[j] = Math.min(
+        (next[j - 1] ?? 0) + 1,
+        (row[j] ?? 0) + 1,
+        (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1),
+      );
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}
+
+/** How the terms of a query are looked up in rows of some kind. */
+export interface TermReader<Row> {
+  number: (field: NumberField) => (row: Row) => number;
+  name: (field: NameField, value: string) => (row: Row) => boolean;
+  is: (state: State) => (row: Row) => boolean;
+  text: (text: string) => (row: Row) => boolean;
+}
+
+/** Whether a row passes all terms. */
+export function predicateOf<Row>(terms: readonly Term[], reader: TermReader<Row>): (row: Row) => boolean {
+  const tests = terms.map((term) => {
+    const test = testOf(term, reader);
+    return term.negated ? (row: Row) => !test(row) : test;
+  });
+  return (row) => {
+    for (const test of tests) if (!test(row)) return false;
+    return true;
+  };
+}
+
+function testOf<Row>(term: Term, reader: TermReader<Row>): (row: Row) => boolean {
+  switch (term.kind) {
+    case "text":
+      return reader.text(term.text);
+    case "name":
+      return reader.name(term.field, term.value);
+    case "is":
+      return reader.is(term.state);
+    case "number": {
+      const read = reader.number(term.field);
+      const { value } = term;
+      switch (term.operator) {
+        case "<":
+          return (row) => read(row) < value;
+        case "<=":
+          return (row) => read(row) <= value;
+        case ">":
+          return (row) => read(row) > value;
+        case ">=":
+          return (row) => read(row) >= value;
+        case "=":
+          return (row) => read(row) === value;
+        case "!=":
+          return (row) => read(row) !== value;
+      }
+    }
+  }
+}

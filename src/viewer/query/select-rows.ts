@@ -1,0 +1,184 @@
+import type { RolloutFile } from "../index/rollout-file.ts";
+import type { RowColumns } from "../index/row-columns.ts";
+import type { Annotations } from "../run/annotations.ts";
+import { type NumberField, predicateOf, type State, type TermReader } from "./query.ts";
+import type { RowRequest } from "./request.ts";
+
+/** A row of either file as one number: `n` for row n of the rollouts, `-n - 1` for row n of the failures. */
+export type RowCode = number;
+
+export function isFailureRow(code: RowCode): boolean {
+  return code < 0;
+}
+
+export function rowOf(code: RowCode): number {
+  return code < 0 ? -code - 1 : code;
+}
+
+export interface SelectedFrom {
+  rollouts: RolloutFile;
+  failures: RolloutFile;
+  annotations: Annotations;
+}
+
+/** The rows a request lets through, in its order. */
+export function selectRows(
+  from: SelectedFrom,
+  request: Pick<RowRequest, "terms" | "sort" | "order" | "pass">,
+  hasText: (file: RolloutFile, row: number, text: string) => boolean,
+): Int32Array {
+  const { rollouts, failures } = from;
+  const found = new Int32Array(rollouts.columns.length + failures.columns.length);
+  let length = 0;
+  for (const file of [rollouts, failures]) {
+    const reader = columnReader(file, from.annotations, request.pass, hasText);
+    const passes = predicateOf(request.terms, reader);
+    const count = file.columns.length;
+    for (let row = 0; row < count; row++)
+      if (passes(row)) found[length++] = file === rollouts ? row : -row - 1;
+  }
+  const selected = found.slice(0, length);
+  if (request.sort !== "file") sortRows(selected, from, request);
+  else if (request.order === "desc") selected.reverse();
+  return selected;
+}
+
+function columnReader(
+  file: RolloutFile,
+  annotations: Annotations,
+  pass: number,
+  hasText: (file: RolloutFile, row: number, text: string) => boolean,
+): TermReader<number> {
+  const { columns } = file;
+  const contains = (value: string) => (name: string) => name.toLowerCase().includes(value.toLowerCase());
+  const annotated = (row: number) => annotations.of(columns.task(row), columns.rollout(row));
+  const byId = (ids: Set<number>, id: (row: number) => number) => (row: number) => ids.has(id(row));
+  return {
+    number: (field) => numberReader(columns, field),
+    name: (field, value) => {
+      const test = contains(value);
+      switch (field) {
+        case "agent":
+          return byId(columns.agents.matching(test), (row) => columns.agentId(row));
+        case "model":
+          return byId(columns.models.matching(test), (row) => columns.modelId(row));
+        case "error":
+          return byId(columns.failures.matching(test), (row) => columns.failureId(row));
+        case "tool":
+          return byId(
+            columns.toolSets.matching((set) => set.split("\n").some(test)),
+            (row) => columns.toolSetId(row),
+          );
+        case "label":
+          return (row) => annotated(row)?.labels.some(test) ?? false;
+      }
+    },
+    is: (state) => stateReader(columns, state, pass, annotated),
+    text: (text) => (row) => hasText(file, row, text),
+  };
+}
+
+function numberReader(columns: RowColumns, field: NumberField): (row: number) => number {
+  switch (field) {
+    case "reward":
+      return (row) => (columns.failed(row) ? Number.NaN : columns.reward(row));
+    case "task":
+      return (row) => columns.task(row);
+    case "repeat":
+      return (row) => columns.rollout(row);
+    case "attempt":
+      return (row) => columns.attempt(row);
+    case "turns":
+      return (row) => columns.turns(row);
+    case "calls":
+      return (row) => columns.toolCalls(row);
+    case "tokens":
+      return (row) => columns.outputTokens(row);
+    case "input":
+      return (row) => columns.inputTokens(row);
+    case "cost":
+      return (row) => columns.cost(row);
+    case "seconds":
+      return (row) => columns.durationMs(row) / 1000;
+    case "bytes":
+      return (row) => columns.bytes(row);
+    case "line":
+      return (row) => row + 1;
+  }
+}
+
+function stateReader(
+  columns: RowColumns,
+  state: State,
+  pass: number,
+  annotated: (row: number) => { labels: string[]; note: string; exclude: boolean } | undefined,
+): (row: number) => boolean {
+  switch (state) {
+    case "completed":
+      return (row) => !columns.failed(row) && columns.isReadable(row);
+    case "failed":
+      return (row) => columns.failed(row);
+    case "passed":
+      return (row) => columns.countedReward(row) >= pass;
+    case "partial":
+      return (row) => columns.countedReward(row) > 0 && columns.countedReward(row) < pass;
+    case "zero":
+      return (row) => columns.countedReward(row) <= 0;
+    case "masked":
+      return (row) => columns.masked(row);
+    case "retried":
+      return (row) => !columns.failed(row) && columns.attempt(row) > 0;
+    case "bad":
+      return (row) => !columns.isReadable(row);
+    case "annotated":
+      return (row) => annotated(row) !== undefined;
+    case "excluded":
+      return (row) => annotated(row)?.exclude ?? false;
+  }
+}
+
+function sortRows(
+  selected: Int32Array,
+  { rollouts, failures }: SelectedFrom,
+  { sort, order }: Pick<RowRequest, "sort" | "order">,
+): void {
+  const direction = order === "asc" ? 1 : -1;
+  const columnsOf = (code: RowCode) => (isFailureRow(code) ? failures : rollouts).columns;
+  const field = (
+    {
+      task: "task",
+      reward: "reward",
+      tokens: "tokens",
+      turns: "turns",
+      seconds: "seconds",
+      cost: "cost",
+    } as const
+  )[sort as Exclude<typeof sort, "file">];
+  const readers = {
+    rollouts: numberReader(rollouts.columns, field),
+    failures: numberReader(failures.columns, field),
+  };
+  const keys = new Float64Array(selected.length);
+  for (let place = 0; place < selected.length; place++) {
+    const code = selected[place] ?? 0;
+    keys[place] = isFailureRow(code) ? readers.failures(rowOf(code)) : readers.rollouts(code);
+  }
+  // Sorted by place: keys are read once, not at every comparison.
+  const places = Uint32Array.from(selected, (_, place) => place);
+  places.sort((a, b) => {
+    const [first = 0, second = 0] = [keys[a], keys[b]];
+    if (first !== second) {
+      // Rows without the value come last in both directions.
+      if (Number.isNaN(first)) return Number.isNaN(second) ? a - b : 1;
+      if (Number.isNaN(second)) return -1;
+      return (first - second) * direction;
+    }
+    if (sort === "task") {
+      const [left = 0, right = 0] = [selected[a], selected[b]];
+      const difference = columnsOf(left).rollout(rowOf(left)) - columnsOf(right).rollout(rowOf(right));
+      if (difference !== 0 && !Number.isNaN(difference)) return difference * direction;
+    }
+    return a - b;
+  });
+  selected.set(Int32Array.from(places, (place) => selected[place] ?? 0));
+}

@@ -1,0 +1,75 @@
+import { setImmediate as yieldToLoop } from "node:timers/promises";
+import type { Block } from "../index/blocks.ts";
+import type { RolloutFile } from "../index/rollout-file.ts";
+import { patternFor } from "./text-matcher.ts";
+
+/** Rows that contain a text, found by reading the file; it goes on where it stopped when the file has grown. */
+export class TextSearch {
+  readonly #file: RolloutFile;
+  readonly #pattern: RegExp;
+  #columns: RolloutFile["columns"];
+  #found = new Uint8Array(64);
+  #searched = 0;
+  #running: Promise<void> | undefined;
+
+  constructor(file: RolloutFile, text: string) {
+    this.#file = file;
+    this.#pattern = patternFor(text);
+    this.#columns = file.columns;
+  }
+
+  get searched(): number {
+    return this.#searched;
+  }
+
+  get done(): boolean {
+    return this.#columns === this.#file.columns && this.#searched >= this.#columns.length;
+  }
+
+  has(row: number): boolean {
+    // What was found in a file that has been written anew since says nothing.
+    return this.#columns === this.#file.columns && row < this.#searched && this.#found[row] === 1;
+  }
+
+  /** Searches what has not been searched yet; calls while a search runs join it. */
+  advance(signal?: AbortSignal): Promise<void> {
+    this.#running ??= this.#run(signal).finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+
+  async #run(signal?: AbortSignal): Promise<void> {
+    if (this.#columns !== this.#file.columns) {
+      this.#columns = this.#file.columns;
+      this.#searched = 0;
+    }
+    const columns = this.#columns;
+    for await (const block of this.#file.blocks(this.#searched, signal)) {
+      this.#search(block);
+      if (columns !== this.#file.columns) return;
+      await yieldToLoop();
+    }
+  }
+
+  /** All rows of a block at once: a match says by its place which row it is in, and the search goes on behind that row. */
+  #search({ bytes, lines, firstRow }: Block & { firstRow: number }): void {
+    const last = firstRow + lines.length;
+    if (last > this.#found.length) {
+      const larger = new Uint8Array(Math.max(last, this.#found.length * 2));
+      larger.set(this.#found);
+      this.#found = larger;
+    }
+    this.#found.fill(0, firstRow, last);
+    const pattern = this.#pattern;
+    const text = bytes.toString("latin1", 0, lines.at(-1)?.to ?? 0);
+    let line = 0;
+    pattern.lastIndex = lines[0]?.from ?? 0;
+    for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
+      while ((lines[line]?.to ?? Number.POSITIVE_INFINITY) <= match.index) line++;
+      this.#found[firstRow + line] = 1;
+      pattern.lastIndex = lines[line]?.to ?? text.length;
+    }
+    this.#searched = last;
+  }
+}

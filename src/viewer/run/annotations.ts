@@ -1,0 +1,74 @@
+import { appendFile, stat } from "node:fs/promises";
+import { z } from "zod";
+import { annotationsPath, readAnnotations } from "../../rollouts/files/annotations.ts";
+import type { Annotation, Source } from "../api-types.ts";
+import { ViewerRequestError } from "../errors.ts";
+
+const Change = z.object({
+  task: z.number().int().min(0),
+  rollout: z.number().int().min(0),
+  labels: z.array(z.string().trim().min(1).max(100)).max(20),
+  note: z.string().max(10_000),
+  exclude: z.boolean(),
+});
+
+/** What somebody noted about the rollouts of a run, from the file beside them; the last line about a rollout counts. */
+export class Annotations {
+  readonly path: string;
+  #byKey = new Map<string, Annotation>();
+  #seen = "";
+  #version = 0;
+
+  constructor(rollouts: string) {
+    this.path = annotationsPath(rollouts);
+  }
+
+  get version(): number {
+    return this.#version;
+  }
+
+  get labels(): string[] {
+    return [...new Set([...this.#byKey.values()].flatMap(({ labels }) => labels))].sort();
+  }
+
+  /** Reads the file again if it has changed. */
+  async update(): Promise<void> {
+    const entry = await stat(this.path).catch(() => undefined);
+    const seen = entry ? `${entry.size}:${entry.mtimeMs}` : "";
+    if (seen === this.#seen) return;
+    this.#byKey = new Map(
+      [...(await readAnnotations(this.path))].map(([key, { labels, note, exclude }]) => [
+        key,
+        { labels, note, exclude },
+      ]),
+    );
+    this.#seen = seen;
+    this.#version++;
+  }
+
+  of(task: number, rollout: number): Annotation | undefined {
+    return this.#byKey.size === 0 ? undefined : this.#byKey.get(`${task}:${rollout}`);
+  }
+
+  /** Notes something about a rollout; nothing at all takes back what was noted. */
+  async note(body: unknown): Promise<Annotation> {
+    const change = Change.safeParse(body);
+    if (!change.success) {
+      const [issue] = change.error.issues;
+      throw new ViewerRequestError(400, `${issue?.path.join(".")}: ${issue?.message}`);
+    }
+    const { task, rollout, labels, note, exclude } = change.data;
+    const annotation = { labels: [...new Set(labels)], note, exclude };
+    const line = {
+      _ng_task_index: task,
+      _ng_rollout_index: rollout,
+      ...annotation,
+      annotated_at: new Date().toISOString(),
+    };
+    await appendFile(this.path, `${JSON.stringify(line)}\n`);
+    await this.update();
+    return annotation;
+  }
+}
+
+export type { Source };

@@ -1,0 +1,209 @@
+import { compareRuns } from "../../metrics/compare.ts";
+import { clusteredMean } from "../../metrics/intervals.ts";
+import { isObject } from "../../python/json/json-object.ts";
+import { matchTasks, type TaskMatching } from "../../results/match-tasks.ts";
+import type { RunTask, RunTasks } from "../../results/run-tasks.ts";
+import type { ComparedTask, Comparison } from "../api-types.ts";
+import { ViewerRequestError } from "../errors.ts";
+import type { ViewedRun } from "./viewed-run.ts";
+
+const MAX_DIFFERENCES = 500;
+const MAX_SHOWN = 400;
+
+export interface CompareRequest {
+  match: TaskMatching | undefined;
+  change: ComparedTask["change"] | undefined;
+  offset: number;
+  limit: number;
+}
+
+/** Compares the first run with each of the others, by the statistics of `gym eval compare`. */
+export async function compareViewed(
+  runs: readonly ViewedRun[],
+  request: CompareRequest,
+): Promise<Comparison> {
+  const [first, ...others] = runs;
+  if (first === undefined || others.length === 0)
+    throw new ViewerRequestError(400, "Name at least two runs to compare.");
+  const before = tasksOf(first);
+  const pairs: Comparison["pairs"] = [];
+  const joined = new Map<number, { means: (number | null)[]; indices: (number | null)[] }>();
+  const entry = (task: number) => {
+    const known = joined.get(task) ?? {
+      means: runs.map(() => null as number | null),
+      indices: runs.map(() => null as number | null),
+    };
+    joined.set(task, known);
+    return known;
+  };
+  for (const [task, { rewards }] of before.tasks) {
+    const own = entry(task);
+    own.means[0] = meanOf(rewards);
+    own.indices[0] = task;
+  }
+  for (const [place, other] of others.entries()) {
+    const after = tasksOf(other);
+    const matched = await matchTasks(before, after, request.match ? { by: request.match } : {});
+    const left = new Map<number, number[]>();
+    const right = new Map<number, number[]>();
+    let common = 0;
+    for (const [number, task] of matched.tasks.entries()) {
+      const mine = task.before === undefined ? undefined : before.tasks.get(task.before);
+      const theirs = task.after === undefined ? undefined : after.tasks.get(task.after);
+      if (mine) left.set(number, mine.rewards);
+      if (theirs) right.set(number, theirs.rewards);
+      if (mine && theirs && task.before !== undefined && task.after !== undefined) {
+        common++;
+        const own = entry(task.before);
+        own.means[place + 1] = meanOf(theirs.rewards);
+        own.indices[place + 1] = task.after;
+      }
+    }
+    const problem =
+      common > 0
+        ? null
+        : `No task is common to both, matched by ${matched.by}.${matched.keptApart > 0 ? ` ${matched.keptApart} have the same index, but other ${matched.content}.` : ""}`;
+    const numbers = common > 0 ? compareRuns(left, right) : undefined;
+    pairs.push({
+      with: other.id,
+      matched_by: matched.by,
+      matched_content: matched.content ?? null,
+      kept_apart: matched.keptApart,
+      common,
+      only_before: left.size - common,
+      only_after: right.size - common,
+      difference: numbers?.difference ?? null,
+      wins: numbers?.wins ?? 0,
+      losses: numbers?.losses ?? 0,
+      ties: numbers?.ties ?? 0,
+      paired_t_p: numbers?.paired_t_p ?? null,
+      sign_test_p: numbers?.sign_test_p ?? 1,
+      permutation_p: numbers?.permutation.p ?? 1,
+      problem,
+    });
+  }
+  const tasks = [...joined].map(([task, { means, indices }]) => changeOf(task, means, indices));
+  tasks.sort((a, b) => Math.abs(b.difference ?? 0) - Math.abs(a.difference ?? 0) || a.task - b.task);
+  const chosen =
+    request.change === undefined ? tasks : tasks.filter(({ change }) => change === request.change);
+  const shown = chosen.slice(request.offset, request.offset + request.limit);
+  for (const task of shown) task.prompt = await promptOf(first, before.tasks.get(task.task));
+  return {
+    runs: runs.map((run) => aboutRun(run, run === first ? before : tasksOf(run))),
+    pairs,
+    tasks: shown,
+    total: chosen.length,
+    config: differences(runs.map(({ info }) => info.config)),
+    prompts: await Promise.all(runs.map((run) => systemPrompt(run))),
+  };
+}
+
+function changeOf(task: number, means: (number | null)[], indices: (number | null)[]): ComparedTask {
+  const [before = null, ...others] = means;
+  const known = others.filter((mean) => mean !== null);
+  if (before === null || known.length === 0)
+    return { task, prompt: "", means, indices, change: "missing", difference: null };
+  // With several runs the largest change against the first counts.
+  const difference = known.map((mean) => mean - before).sort((a, b) => Math.abs(b) - Math.abs(a))[0] ?? 0;
+  const change = difference > 0 ? "improved" : difference < 0 ? "regressed" : "unchanged";
+  return { task, prompt: "", means, indices, change, difference };
+}
+
+function meanOf(rewards: readonly number[]): number {
+  return rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length;
+}
+
+/** The rewards of a run by task, as a comparison of files reads them, from the index. */
+function tasksOf({ rollouts, coverage }: ViewedRun): RunTasks {
+  const { columns } = rollouts;
+  const tasks = new Map<number, RunTask>();
+  const counts = { rollouts: 0, masked: 0, withoutReward: 0 };
+  for (let row = 0; row < columns.length; row++) {
+    const task = columns.task(row);
+    if (Number.isNaN(task) || columns.failed(row)) continue;
+    const reward = columns.reward(row);
+    if (columns.masked(row)) counts.masked++;
+    else if (Number.isNaN(reward)) counts.withoutReward++;
+    else {
+      counts.rollouts++;
+      const known = tasks.get(task);
+      if (known) known.rewards.push(reward);
+      else tasks.set(task, { rewards: [reward], agent: columns.agent(row), offset: columns.offset(row) });
+    }
+  }
+  return { path: rollouts.path, tasks, ...counts, coverage };
+}
+
+function aboutRun(run: ViewedRun, { tasks, rollouts }: RunTasks): Comparison["runs"][number] {
+  const rewards = [...tasks.values()].map((task) => task.rewards);
+  return {
+    id: run.id,
+    name: run.id,
+    reward: rewards.length === 0 ? null : clusteredMean(rewards),
+    tasks: tasks.size,
+    rollouts,
+    coverage: run.coverage,
+  };
+}
+
+async function promptOf({ rollouts }: ViewedRun, task: RunTask | undefined): Promise<string> {
+  if (task === undefined) return "";
+  const row = rowAt(rollouts.columns, task.offset);
+  return row === undefined ? "" : (await rollouts.excerpts(row)).prompt;
+}
+
+/** Offsets ascend. */
+function rowAt(columns: ViewedRun["rollouts"]["columns"], offset: number): number | undefined {
+  let [low, high] = [0, columns.length - 1];
+  while (low <= high) {
+    const middle = (low + high) >> 1;
+    const found = columns.offset(middle);
+    if (found === offset) return middle;
+    if (found < offset) low = middle + 1;
+    else high = middle - 1;
+  }
+  return undefined;
+}
+
+const MAX_PROMPT_ROW = 4 * 1024 * 1024;
+
+/** The first instructions of the run: what its system messages say in its first row. */
+async function systemPrompt({ rollouts }: ViewedRun): Promise<string | null> {
+  const { columns } = rollouts;
+  const row = 0;
+  if (columns.length === 0 || !columns.isReadable(row) || columns.bytes(row) > MAX_PROMPT_ROW) return null;
+  const content = JSON.parse((await rollouts.read(row)).toString("utf8")) as Record<string, unknown>;
+  const params = isObject(content["responses_create_params"]) ? content["responses_create_params"] : {};
+  const { input, instructions } = params;
+  const texts = (Array.isArray(input) ? input : [])
+    .filter((item: unknown) => isObject(item) && (item["role"] === "system" || item["role"] === "developer"))
+    .map((item: Record<string, unknown>) =>
+      typeof item["content"] === "string" ? item["content"] : JSON.stringify(item["content"]),
+    );
+  if (typeof instructions === "string") texts.unshift(instructions);
+  return texts.length === 0 ? null : texts.join("\n\n");
+}
+
+/** Where the configs differ, path by path. */
+export function differences(configs: readonly unknown[]): Comparison["config"] {
+  const flat = configs.map((config) => {
+    const values = new Map<string, string>();
+    flatten(config, "", values);
+    return values;
+  });
+  const paths = [...new Set(flat.flatMap((values) => [...values.keys()]))].sort();
+  return paths
+    .filter((path) => new Set(flat.map((values) => values.get(path))).size > 1)
+    .slice(0, MAX_DIFFERENCES)
+    .map((path) => ({ path, values: flat.map((values) => values.get(path) ?? null) }));
+}
+
+function flatten(value: unknown, path: string, into: Map<string, string>): void {
+  if (isObject(value) && Object.keys(value).length > 0) {
+    for (const [key, member] of Object.entries(value))
+      flatten(member, path === "" ? key : `${path}.${key}`, into);
+    return;
+  }
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  into.set(path, text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text);
+}

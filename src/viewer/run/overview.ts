@@ -1,0 +1,279 @@
+import type { Coverage } from "../../metrics/coverage.ts";
+import { clusteredMean, passEstimates } from "../../metrics/intervals.ts";
+import { RolloutKeyMap } from "../../metrics/rollout-key-map.ts";
+import { TaskTotals } from "../../metrics/task-totals.ts";
+import type { Distribution, GroupRow, Overview } from "../api-types.ts";
+import type { RolloutFile } from "../index/rollout-file.ts";
+import { isFailureRow, rowOf } from "../query/select-rows.ts";
+
+/** Few enough that each bar can be hit with a finger. */
+const MAX_BINS = 10;
+const SLOWEST = 10;
+
+interface Files {
+  rollouts: RolloutFile;
+  failures: RolloutFile;
+}
+
+const COMPLETED = 3;
+const MASKED = 2;
+const FAILED = 1;
+
+/** How much of the run there is, counted as `gym eval` does: a rollout that failed and later completed is complete. */
+export function coverageOf({ rollouts, failures }: Files, expected: number | null): Coverage {
+  const states = new RolloutKeyMap();
+  const counts = [0, 0, 0, 0];
+  const raise = (file: RolloutFile, row: number, state: number, unnamed: () => number): void => {
+    const [task, rollout] = [file.columns.task(row), file.columns.rollout(row)];
+    // Rows without indices are rollouts of their own.
+    const named = !Number.isNaN(task) && !Number.isNaN(rollout);
+    const [first, second] = named ? [task, rollout] : [-1, unnamed()];
+    const known = states.get(first, second) ?? 0;
+    if (state <= known) return;
+    states.set(first, second, state);
+    counts[known] = (counts[known] ?? 0) - 1;
+    counts[state] = (counts[state] ?? 0) + 1;
+  };
+  let without = 0;
+  const { columns } = rollouts;
+  for (let row = 0; row < columns.length; row++) {
+    if (!columns.isReadable(row)) continue;
+    const state = columns.failed(row) ? FAILED : columns.masked(row) ? MASKED : COMPLETED;
+    raise(rollouts, row, state, () => without++);
+  }
+  for (let row = 0; row < failures.columns.length; row++)
+    if (failures.columns.isReadable(row)) raise(failures, row, FAILED, () => without++);
+  const [, failed = 0, masked = 0, ok = 0] = counts;
+  const all = Math.max(expected ?? 0, failed + masked + ok);
+  return { expected: all, ok, masked, failed, missing: all - ok - masked - failed };
+}
+
+type Figures = Pick<
+  Overview,
+  | "rewarded"
+  | "without_reward"
+  | "reward"
+  | "passed"
+  | "pass"
+  | "tasks"
+  | "without_task"
+  | "groups"
+  | "rewards"
+  | "tokens"
+  | "turns"
+  | "durations"
+  | "slowest"
+> & { totals: Pick<Overview["totals"], "input_tokens" | "output_tokens" | "cost" | "tool_calls"> };
+
+/** Everything the overview says of the rows selected. */
+export function figuresOf(
+  files: Files,
+  selected: Int32Array,
+  options: { pass: number; environmentOf: (agent: string) => string | null; only?: ReadonlySet<string> },
+): Figures {
+  const byAgent = new Map<string | undefined, AgentFigures>();
+  const rewards: number[] = [];
+  const tokens: number[] = [];
+  const turns: number[] = [];
+  const seconds: number[] = [];
+  const totals = { input_tokens: sum(), output_tokens: sum(), cost: sum(), tool_calls: sum() };
+  const slow: { code: number; key: number }[] = [];
+  let withoutReward = 0;
+  let withoutTask = 0;
+  for (const code of selected) {
+    const { columns } = isFailureRow(code) ? files.failures : files.rollouts;
+    const row = rowOf(code);
+    if (!columns.isReadable(row)) continue;
+    const agent = columns.agent(row);
+    let own = byAgent.get(agent);
+    if (own === undefined) {
+      own = new AgentFigures();
+      byAgent.set(agent, own);
+    }
+    if (columns.failed(row)) {
+      own.failed++;
+      continue;
+    }
+    own.rollouts++;
+    totals.input_tokens.add(columns.inputTokens(row));
+    totals.output_tokens.add(columns.outputTokens(row));
+    totals.cost.add(columns.cost(row));
+    totals.tool_calls.add(columns.toolCalls(row));
+    own.tokens.add(columns.outputTokens(row));
+    own.cost.add(columns.cost(row));
+    push(tokens, columns.outputTokens(row));
+    push(turns, columns.turns(row));
+    push(seconds, columns.durationMs(row) / 1000);
+    if (!isFailureRow(code)) noteSlow(slow, code, columns.durationMs(row), columns.outputTokens(row));
+    if (columns.masked(row)) continue;
+    const reward = columns.reward(row);
+    if (Number.isNaN(reward)) {
+      withoutReward++;
+      continue;
+    }
+    rewards.push(reward);
+    const task = columns.task(row);
+    if (Number.isNaN(task)) withoutTask++;
+    own.add(Number.isNaN(task) ? -1 - row : task, reward);
+  }
+  const all = new TaskTotals(options.pass);
+  const groups: GroupRow[] = [];
+  for (const [agent, own] of [...byAgent].sort(([a = ""], [b = ""]) => (a < b ? -1 : a > b ? 1 : 0))) {
+    const ownTotals = TaskTotals.of(own.tasks.values(), options.pass);
+    for (const task of own.tasks.values()) all.add(task);
+    groups.push({
+      agent: agent ?? null,
+      environment: agent === undefined ? null : options.environmentOf(agent),
+      rollouts: own.rollouts,
+      tasks: ownTotals.tasks,
+      failed: own.failed,
+      reward: ownTotals.tasks === 0 ? null : clusteredMean(ownTotals),
+      pass_1: ownTotals.tasks === 0 ? null : (passEstimates(ownTotals, { ks: [1] })[0]?.pass_at_k ?? null),
+      output_tokens: own.tokens.total,
+      cost: own.cost.total,
+    });
+  }
+  return {
+    rewarded: rewards.length,
+    without_reward: withoutReward,
+    reward: all.tasks === 0 ? null : clusteredMean(all),
+    passed: rewards.filter((reward) => reward >= options.pass).length,
+    pass: passEstimates(all),
+    tasks: all.tasks,
+    without_task: withoutTask,
+    groups,
+    rewards: distributionOf(rewards, { unit: true }),
+    tokens: distributionOf(tokens),
+    turns: distributionOf(turns, { whole: true }),
+    durations: distributionOf(seconds),
+    totals: {
+      input_tokens: totals.input_tokens.total,
+      output_tokens: totals.output_tokens.total,
+      cost: totals.cost.total,
+      tool_calls: totals.tool_calls.total ?? 0,
+    },
+    slowest: slow.map(({ code }) => {
+      const { columns } = files.rollouts;
+      return {
+        source: "rollouts",
+        line: code + 1,
+        task: orNull(columns.task(code)),
+        rollout: orNull(columns.rollout(code)),
+        seconds: orNull(columns.durationMs(code) / 1000),
+        tokens: orNull(columns.outputTokens(code)),
+      };
+    }),
+  };
+}
+
+class AgentFigures {
+  rollouts = 0;
+  failed = 0;
+  readonly tokens = sum();
+  readonly cost = sum();
+  readonly tasks = new Map<number, number[]>();
+
+  add(task: number, reward: number): void {
+    const known = this.tasks.get(task);
+    if (known) known.push(reward);
+    else this.tasks.set(task, [reward]);
+  }
+}
+
+/** A sum of what is there; null when nothing is. */
+function sum() {
+  return {
+    total: null as number | null,
+    add(value: number) {
+      if (!Number.isNaN(value)) this.total = (this.total ?? 0) + value;
+    },
+  };
+}
+
+function push(values: number[], value: number): void {
+  if (!Number.isNaN(value)) values.push(value);
+}
+
+/** By time where it is known, by tokens otherwise. */
+function noteSlow(slow: { code: number; key: number }[], code: number, ms: number, tokens: number): void {
+  const key = Number.isNaN(ms) ? (Number.isNaN(tokens) ? -1 : tokens / 1e9) : ms;
+  if (key < 0 || (slow.length === SLOWEST && key <= (slow.at(-1)?.key ?? 0))) return;
+  slow.push({ code, key });
+  slow.sort((a, b) => b.key - a.key);
+  slow.length = Math.min(slow.length, SLOWEST);
+}
+
+/** Bars of equal width; those of rewards always hold 0 and 1 when they lie between. */
+export function distributionOf(
+  values: number[],
+  options: { unit?: boolean; whole?: boolean } = {},
+): Distribution | null {
+  if (values.length === 0) return null;
+  const sorted = Float64Array.from(values).sort();
+  let from = sorted[0] ?? 0;
+  let to = sorted.at(-1) ?? 0;
+  const max = to;
+  if (options.unit && from >= 0 && to <= 1) [from, to] = [0, 1];
+  else if (!options.unit) from = Math.min(from, 0);
+  let bins = MAX_BINS;
+  if (options.whole) {
+    // One bar for each number, or for several.
+    const step = Math.max(1, Math.ceil((to - from + 1) / MAX_BINS));
+    bins = Math.max(1, Math.ceil((to - from + 1) / step));
+    to = from + bins * step;
+  }
+  if (from === to) to = from + 1;
+  const width = (to - from) / bins;
+  const counts = new Array<number>(bins).fill(0);
+  let total = 0;
+  for (const value of sorted) {
+    total += value;
+    const bin = Math.min(bins - 1, Math.floor((value - from) / width));
+    counts[bin] = (counts[bin] ?? 0) + 1;
+  }
+  const middle = sorted.length / 2;
+  const median = ((sorted[Math.ceil(middle) - 1] ?? 0) + (sorted[Math.floor(middle)] ?? 0)) / 2;
+  return {
+    bins: counts.map((count, bin) => ({ from: from + bin * width, to: from + (bin + 1) * width, count })),
+    mean: total / sorted.length,
+    median,
+    max,
+    count: sorted.length,
+  };
+}
+
+/** Classes of failures by how many attempts they cost, and how many rollouts were lost to them for good. */
+export function failureClasses({
+  rollouts,
+  failures,
+}: Files): Omit<Overview["failures"][number], "message">[] {
+  const completed = new RolloutKeyMap();
+  const { columns: done } = rollouts;
+  if (failures.columns.length > 0)
+    for (let row = 0; row < done.length; row++)
+      if (!done.failed(row) && !Number.isNaN(done.task(row)))
+        completed.set(done.task(row), done.rollout(row), 1);
+  /** The last failure of a rollout is the one that lost it. */
+  const last = new RolloutKeyMap();
+  const { columns } = failures;
+  for (let row = 0; row < columns.length; row++) {
+    const [task, rollout] = [columns.task(row), columns.rollout(row)];
+    if (!Number.isNaN(task) && !Number.isNaN(rollout) && !completed.has(task, rollout))
+      last.set(task, rollout, row);
+  }
+  const lostRows = new Set([...last.entries()].map(([, , row]) => row));
+  const classes = new Map<string, { class: string; attempts: number; lost: number }>();
+  for (let row = 0; row < columns.length; row++) {
+    const name = columns.failure(row);
+    if (name === undefined) continue;
+    const known = classes.get(name) ?? { class: name, attempts: 0, lost: 0 };
+    known.attempts++;
+    if (lostRows.has(row)) known.lost++;
+    classes.set(name, known);
+  }
+  return [...classes.values()].sort((a, b) => b.attempts - a.attempts);
+}
+
+function orNull(value: number): number | null {
+  return Number.isNaN(value) ? null : value;
+}

@@ -1,0 +1,166 @@
+import { stat } from "node:fs/promises";
+import type { Coverage } from "../../metrics/coverage.ts";
+import { clusteredMean, type Estimate } from "../../metrics/intervals.ts";
+import { TaskTotals } from "../../metrics/task-totals.ts";
+import { isObject } from "../../python/json/json-object.ts";
+import { readLines } from "../../rollouts/files/jsonl-reader.ts";
+import { parseRow } from "../../rollouts/files/jsonl-rows.ts";
+import type { RunEntry, RunState } from "../api-types.ts";
+import type { RowColumns } from "../index/row-columns.ts";
+import { type FoundRun, filesOf, type RunFiles } from "./run-files.ts";
+import { type RunInfo, readProgress, readRunInfo, readStatistics } from "./run-info.ts";
+import type { ViewedRun } from "./viewed-run.ts";
+
+/** A run whose progress file is older is not under way, whatever it says. */
+const STALE_MS = 15_000;
+
+/** A run that is open, from what has been read of it. */
+export async function entryOfRun(run: ViewedRun): Promise<RunEntry> {
+  const { columns } = run.rollouts;
+  const progress = await readProgress(run.files.progress);
+  const { bytes, mtimeMs } = run.rollouts.progress;
+  return {
+    id: run.id,
+    name: run.id,
+    path: run.files.rollouts,
+    ...aboutConfig(run.info, columns.agents.all, columns.models.all[0]),
+    when: run.info.createdAt ?? new Date(mtimeMs).toISOString(),
+    state: stateOf(progress, run.coverage, columns.length),
+    reward: meanOf(columns),
+    coverage: run.coverage,
+    cost: progress?.spent || progress?.cost || costOf(columns),
+    bytes,
+  };
+}
+
+/** A run that nobody has opened, from the small files beside its rollouts. */
+export async function entryOfFiles({ id, rollouts }: FoundRun): Promise<RunEntry> {
+  const files = filesOf(rollouts);
+  const [info, progress, statistics, entry] = await Promise.all([
+    readRunInfo(files.manifest),
+    readProgress(files.progress),
+    readStatistics(files.statistics),
+    stat(rollouts).catch(() => undefined),
+  ]);
+  const agents = Array.isArray(statistics?.["agents"])
+    ? (statistics["agents"] as Record<string, unknown>[])
+    : [];
+  const names = agents.flatMap(({ agent_ref }) => (isObject(agent_ref) ? [String(agent_ref["name"])] : []));
+  const coverage = isObject(statistics?.["coverage"])
+    ? (statistics["coverage"] as unknown as Coverage)
+    : coverageOfProgress(progress);
+  const first = info.model === null ? await firstRow(files) : undefined;
+  return {
+    id,
+    name: id,
+    path: rollouts,
+    ...aboutConfig(info, names.length > 0 ? names : (first?.agents ?? []), first?.model),
+    when: info.createdAt ?? new Date(entry?.mtimeMs ?? 0).toISOString(),
+    state: stateOf(progress, coverage, entry?.size ?? 0),
+    // Several agents have means of their own; only one has that of the run.
+    reward:
+      agents.length === 1
+        ? ((agents[0]?.["reward"] as Estimate | undefined) ?? null)
+        : meanOfProgress(progress),
+    coverage,
+    cost: progress?.spent || progress?.cost || null,
+    bytes: entry?.size ?? 0,
+  };
+}
+
+function aboutConfig(info: RunInfo, agents: readonly string[], answered: string | undefined) {
+  const own = [...new Set(agents.flatMap((agent) => info.environments.get(agent) ?? []))];
+  const environments = own.length > 0 ? own : [...new Set(info.environments.values())];
+  const shown = environments.length > 2 ? `${environments.length} environments` : environments.join(", ");
+  return {
+    agents: [...agents],
+    environment: shown === "" ? null : shown,
+    model: info.model ?? answered ?? null,
+  };
+}
+
+type Progress = Awaited<ReturnType<typeof readProgress>>;
+
+function stateOf(progress: Progress, coverage: Coverage | null, content: number): RunState {
+  const updated = progress && Date.parse(String((progress as { updated_at?: unknown }).updated_at));
+  const isFresh = updated !== undefined && Date.now() - updated < STALE_MS;
+  const isUnfinished = (progress?.done ?? 0) < (progress?.total ?? 0) || (progress?.in_flight ?? 0) > 0;
+  if (isFresh && isUnfinished) return "running";
+  if (content === 0) return "empty";
+  return coverage !== null && coverage.missing === 0 ? "done" : "stopped";
+}
+
+function coverageOfProgress(progress: Progress): Coverage | null {
+  if (progress?.total === undefined) return null;
+  const { total, completed = 0, failed = 0 } = progress;
+  return {
+    expected: total,
+    ok: completed,
+    masked: 0,
+    failed,
+    missing: Math.max(0, total - completed - failed),
+  };
+}
+
+function meanOfProgress(progress: Progress): Estimate | null {
+  const value = progress?.mean_reward;
+  if (typeof value !== "number") return null;
+  const reach = progress?.reward_interval ?? null;
+  return {
+    value,
+    standard_error: null,
+    low: reach === null ? null : value - reach,
+    high: reach === null ? null : value + reach,
+    tasks: 0,
+  };
+}
+
+const means = new WeakMap<RowColumns, { rows: number; value: Estimate | null }>();
+
+/** Counted again only when rows have come. */
+function meanOf(columns: RowColumns): Estimate | null {
+  const known = means.get(columns);
+  if (known?.rows === columns.length) return known.value;
+  const tasks = new Map<number, number[]>();
+  for (let row = 0; row < columns.length; row++) {
+    const reward = columns.countedReward(row);
+    if (Number.isNaN(reward)) continue;
+    const task = columns.task(row);
+    const key = Number.isNaN(task) ? -1 - row : task;
+    const rewards = tasks.get(key);
+    if (rewards) rewards.push(reward);
+    else tasks.set(key, [reward]);
+  }
+  const value = tasks.size === 0 ? null : clusteredMean(TaskTotals.of(tasks.values(), 1));
+  means.set(columns, { rows: columns.length, value });
+  return value;
+}
+
+function costOf(columns: RowColumns): number | null {
+  let total: number | null = null;
+  for (let row = 0; row < columns.length; row++) {
+    const cost = columns.cost(row);
+    if (!Number.isNaN(cost)) total = (total ?? 0) + cost;
+  }
+  return total;
+}
+
+/** Agent and model of the first row, where no manifest tells them. */
+async function firstRow(
+  files: RunFiles,
+): Promise<{ agents: string[]; model: string | undefined } | undefined> {
+  try {
+    for await (const line of readLines(files.rollouts)) {
+      const row = parseRow(files.rollouts, line);
+      const response = isObject(row["response"]) ? row["response"] : {};
+      const agent = isObject(row["agent_ref"]) ? row["agent_ref"]["name"] : undefined;
+      return {
+        agents: typeof agent === "string" ? [agent] : [],
+        model: typeof response["model"] === "string" ? response["model"] : undefined,
+      };
+    }
+  } catch {
+    // The list of runs names them all, also those whose rows cannot be read.
+  }
+  return undefined;
+}

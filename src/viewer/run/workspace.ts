@@ -1,0 +1,112 @@
+import type { RunEntry, RunsAnswer } from "../api-types.ts";
+import { ViewerRequestError } from "../errors.ts";
+import { entryOfFiles } from "./run-entry.ts";
+import { type FoundRun, filesOf, findRuns } from "./run-files.ts";
+import { ViewedRun } from "./viewed-run.ts";
+
+/** Runs that stay open; the one that was not asked for longest is closed. */
+const OPEN_RUNS = 6;
+/** Directories are looked through again after this time. */
+const FIND_AGAIN_MS = 5_000;
+const AT_ONCE = 32;
+
+/** The runs that the viewer shows. Those that somebody looks at are open and followed. */
+export class Workspace {
+  readonly #given: readonly string[];
+  #root = "";
+  #runs = new Map<string, FoundRun>();
+  #foundAt = 0;
+  readonly #open = new Map<string, ViewedRun>();
+
+  private constructor(given: readonly string[]) {
+    this.#given = given;
+  }
+
+  /** Finds the runs in files and directories; refuses what holds none. */
+  static async open(given: readonly string[]): Promise<Workspace> {
+    const workspace = new Workspace(given);
+    await workspace.#find();
+    return workspace;
+  }
+
+  get root(): string {
+    return this.#root;
+  }
+
+  get size(): number {
+    return this.#runs.size;
+  }
+
+  /** The only run, or undefined where there are several. */
+  get only(): FoundRun | undefined {
+    return this.#runs.size === 1 ? [...this.#runs.values()][0] : undefined;
+  }
+
+  /** All runs, newest first. */
+  async list(): Promise<RunsAnswer> {
+    if (performance.now() - this.#foundAt > FIND_AGAIN_MS) await this.#find().catch(() => {});
+    const entries: RunEntry[] = [];
+    const all = [...this.#runs.values()];
+    for (let at = 0; at < all.length; at += AT_ONCE) {
+      const some = all.slice(at, at + AT_ONCE);
+      entries.push(...(await Promise.all(some.map((found) => this.#entry(found)))));
+    }
+    entries.sort((a, b) => (a.when < b.when ? 1 : a.when > b.when ? -1 : a.id < b.id ? -1 : 1));
+    return { root: this.#root, runs: entries, single: this.#runs.size === 1, static: false };
+  }
+
+  #entry(found: FoundRun): Promise<RunEntry> {
+    const open = this.#open.get(found.id);
+    return open && !open.indexing ? open.entry() : entryOfFiles(found);
+  }
+
+  /** A run by its id, opened if it is not; without an id the only one. */
+  async run(id: string | null): Promise<ViewedRun> {
+    const found = id === null ? this.only : this.#runs.get(id);
+    if (found === undefined) {
+      const hint = id === null ? "Say which with run=ID" : `There is no run '${id}'`;
+      throw new ViewerRequestError(id === null ? 400 : 404, `${hint}; /api/runs lists them.`);
+    }
+    const known = this.#open.get(found.id);
+    const run = known ?? new ViewedRun(found.id, filesOf(found.rollouts));
+    this.#open.delete(found.id);
+    this.#open.set(found.id, run);
+    run.start();
+    for (const [oldest, other] of this.#open) {
+      if (this.#open.size <= OPEN_RUNS) break;
+      this.#open.delete(oldest);
+      void other.close();
+    }
+    return run;
+  }
+
+  /** A run whose files have been read to their end. */
+  async readRun(id: string | null, signal?: AbortSignal): Promise<ViewedRun> {
+    const run = await this.run(id);
+    while (run.indexing) {
+      signal?.throwIfAborted();
+      await new Promise<void>((resolve) => {
+        const end = run.watch(() => {
+          end();
+          resolve();
+        });
+        if (!run.indexing) {
+          end();
+          resolve();
+        }
+      });
+    }
+    return run;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#open.values()].map((run) => run.close()));
+  }
+
+  async #find(): Promise<void> {
+    const { root, runs } = await findRuns(this.#given);
+    this.#foundAt = performance.now();
+    this.#root = root;
+    this.#runs = new Map(runs.map((run) => [run.id, run]));
+  }
+}

@@ -1,0 +1,38 @@
+import { parseQuery } from "../query/query.ts";
+import type { RowRequest } from "../query/request.ts";
+import type { ViewedRun } from "../run/viewed-run.ts";
+import type { EmbeddedRun } from "./embedded.ts";
+
+/** A request for everything. */
+export function everything(): RowRequest {
+  return {
+    q: "",
+    terms: parseQuery(""),
+    sort: "file",
+    order: "asc",
+    pass: 1,
+    set: "all",
+    by: "task",
+    against: undefined,
+    offset: 0,
+    limit: 100,
+    locate: undefined,
+  };
+}
+
+/** What a page without a server shows of some rows of a run. */
+export async function embeddedRun(
+  run: ViewedRun,
+  codes: Int32Array,
+  options: Pick<EmbeddedRun, "texts" | "title">,
+): Promise<EmbeddedRun> {
+  const rows: EmbeddedRun["rows"] = [];
+  for (const code of codes) rows.push(await run.listed(code));
+  return {
+    run: await run.entry(),
+    status: { ...(await run.status()), can_annotate: false },
+    overview: await run.overview(everything()),
+    rows,
+    ...options,
+  };
+}

@@ -1,0 +1,298 @@
+import type { ComparedTask, Comparison, RunsAnswer } from "../../api-types.ts";
+import { api } from "../shared/api-client.ts";
+import { countText, estimateText, rewardText } from "../shared/format.ts";
+import { formatRoute, type Parameters } from "../shared/route.ts";
+import { Scrolls } from "../shared/scrolls.tsx";
+import { useLoaded } from "../shared/use-loaded.ts";
+import type { Go } from "../shared/use-route.ts";
+import { TextDiff } from "./text-diff.tsx";
+
+interface Props {
+  current: string | undefined;
+  parameters: Parameters;
+  runs: RunsAnswer | undefined;
+  go: Go;
+}
+
+const CHANGES: readonly ComparedTask["change"][] = ["improved", "regressed", "unchanged", "missing"];
+const MAX_RUNS = 6;
+
+/** Runs joined by task: what became better, what worse, and whether that can be chance. */
+export function ComparePage({ current, parameters, runs, go }: Props) {
+  const chosen = (parameters.runs ?? "").split(",").filter(Boolean).map(decodeURIComponent);
+  const ids = chosen.length > 0 ? chosen : current ? [current] : [];
+  const set = (next: readonly string[]) =>
+    go({ parameters: { runs: next.map(encodeURIComponent).join(",") || undefined } });
+  const { change, match } = parameters;
+  const key = ids.length < 2 ? undefined : JSON.stringify([ids, change, match]);
+  const {
+    value,
+    error,
+    key: loadedKey,
+  } = useLoaded(key, (signal) =>
+    api.compare({ runs: ids.map(encodeURIComponent).join(","), change, match }, signal),
+  );
+  const others = runs?.runs.filter(({ id }) => !ids.includes(id)) ?? [];
+  return (
+    <article className="compare page" aria-label="Compare runs">
+      <div className="title-line">
+        <h1>Compare</h1>
+        {ids.map((id, place) => (
+          <span key={id} className="chip saved">
+            {place === 0 ? <span className="dim">baseline </span> : null}
+            <bdi>{id}</bdi>
+            <button
+              type="button"
+              aria-label={`Remove ${id}`}
+              onClick={() => set(ids.filter((other) => other !== id))}
+            >
+              ×
+            </button>
+          </span>
+        ))}
+        {others.length > 0 && ids.length < MAX_RUNS && (
+          <select aria-label="Add a run" value="" onChange={(event) => set([...ids, event.target.value])}>
+            <option value="">Add a run…</option>
+            {others.slice(0, 500).map(({ id }) => (
+              <option key={id} value={id}>
+                {id}
+              </option>
+            ))}
+          </select>
+        )}
+        {ids.length === 2 && (
+          <button type="button" className="quiet" onClick={() => set(ids.toReversed())}>
+            Swap
+          </button>
+        )}
+        <span className="spacer" />
+        <label>
+          match tasks by{" "}
+          <select
+            value={match ?? ""}
+            onChange={(event) => go({ parameters: { match: event.target.value || undefined } })}
+          >
+            <option value="">index and content</option>
+            <option value="index">index</option>
+            <option value="content">content</option>
+          </select>
+        </label>
+      </div>
+      {ids.length < 2 && (
+        <p className="note">
+          {others.length > 0
+            ? "Add a second run to compare with."
+            : "There is only one run here. Open a directory with several, or give two: gym eval view BEFORE AFTER."}
+        </p>
+      )}
+      {error && loadedKey === key && <p className="problem-box">{error}</p>}
+      {key !== undefined && value && <Result comparison={value} parameters={parameters} go={go} />}
+      {key !== undefined && !value && !error && <p className="note">Comparing…</p>}
+    </article>
+  );
+}
+
+function Result({ comparison, parameters, go }: { comparison: Comparison; parameters: Parameters; go: Go }) {
+  const { runs, pairs, tasks, config, prompts } = comparison;
+  const differentPrompts = new Set(prompts).size > 1;
+  return (
+    <>
+      <Scrolls label="Runs">
+        <table className="numbers-table wide">
+          <thead>
+            <tr>
+              <th scope="col">run</th>
+              <th scope="col">reward, 95 % interval</th>
+              <th scope="col">tasks</th>
+              <th scope="col">rollouts</th>
+              <th scope="col">difference, paired 95 % interval</th>
+              <th scope="col">better / worse / same</th>
+              <th scope="col">p (t, sign, permutation)</th>
+            </tr>
+          </thead>
+          <tbody>
+            {runs.map((run, place) => {
+              const pair = pairs[place - 1];
+              return (
+                <tr key={run.id}>
+                  <th scope="row">
+                    <a href={formatRoute({ run: run.id, view: { name: "overview" }, parameters: {} })}>
+                      <bdi>{run.name}</bdi>
+                    </a>
+                  </th>
+                  <td>{estimateText(run.reward)}</td>
+                  <td>{run.tasks.toLocaleString("en")}</td>
+                  <td>{run.rollouts.toLocaleString("en")}</td>
+                  {pair === undefined ? (
+                    <td colSpan={3} className="dim">
+                      baseline
+                    </td>
+                  ) : pair.problem !== null ? (
+                    <td colSpan={3} className="problem">
+                      {pair.problem}
+                    </td>
+                  ) : (
+                    <>
+                      <td className={signOf(pair.difference)}>{estimateText(pair.difference)}</td>
+                      <td>
+                        {pair.wins} / {pair.losses} / {pair.ties}
+                      </td>
+                      <td>
+                        {[pair.paired_t_p, pair.sign_test_p, pair.permutation_p]
+                          .map((p) => (p === null ? "–" : p < 0.0001 ? "<0.0001" : p.toFixed(4)))
+                          .join(", ")}
+                      </td>
+                    </>
+                  )}
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+        {pairs.map((pair) => (
+          <p key={pair.with} className="dim">
+            <bdi>{pair.with}</bdi>: {countText(pair.common, "common task")}, matched by {pair.matched_by}
+            {pair.matched_content && ` and ${pair.matched_content}`}; {pair.only_before} only in the baseline,{" "}
+            {pair.only_after} only in it
+            {pair.kept_apart > 0 && `, ${pair.kept_apart} with the same index but other content`}.
+          </p>
+        ))}
+      </Scrolls>
+      <fieldset className="chips" aria-label="Changes">
+        <button
+          type="button"
+          className="chip"
+          aria-pressed={parameters.change === undefined}
+          onClick={() => go({ parameters: { change: undefined } })}
+        >
+          all
+        </button>
+        {CHANGES.map((change) => (
+          <button
+            key={change}
+            type="button"
+            className="chip"
+            aria-pressed={parameters.change === change}
+            onClick={() => go({ parameters: { change } })}
+          >
+            {change}
+          </button>
+        ))}
+        <span className="dim">{countText(comparison.total, "task")}</span>
+      </fieldset>
+      <Scrolls label="Tasks">
+        <table className="numbers-table wide tasks-table">
+          <thead>
+            <tr>
+              <th scope="col">task</th>
+              {runs.map((run) => (
+                <th key={run.id} scope="col">
+                  <bdi>{run.name}</bdi>
+                </th>
+              ))}
+              <th scope="col">change</th>
+              <th scope="col">question</th>
+            </tr>
+          </thead>
+          <tbody>
+            {tasks.map((task) => (
+              <tr key={task.task} className={task.change}>
+                <th scope="row">{task.task}</th>
+                {task.means.map((mean, place) => {
+                  const [index, run] = [task.indices[place], runs[place]];
+                  return (
+                    <td key={run?.id}>
+                      {mean === null || index === null || index === undefined || run === undefined ? (
+                        "–"
+                      ) : (
+                        <a
+                          href={formatRoute({
+                            run: run.id,
+                            view: { name: "task", task: index },
+                            parameters: {},
+                          })}
+                        >
+                          {rewardText(mean)}
+                        </a>
+                      )}
+                    </td>
+                  );
+                })}
+                <td
+                  className={
+                    task.difference === null
+                      ? ""
+                      : task.difference > 0
+                        ? "better"
+                        : task.difference < 0
+                          ? "worse"
+                          : ""
+                  }
+                >
+                  {task.difference === null
+                    ? "missing"
+                    : task.difference === 0
+                      ? "unchanged"
+                      : `${task.difference > 0 ? "▲ +" : "▼ "}${rewardText(task.difference)}`}
+                </td>
+                <td>
+                  <bdi className="cut">{task.prompt}</bdi>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+        {comparison.total > tasks.length && (
+          <p className="dim">
+            The {tasks.length} largest changes of {comparison.total} are shown.
+          </p>
+        )}
+      </Scrolls>
+      {differentPrompts && (
+        <section aria-label="Prompts">
+          <h2>System prompt</h2>
+          <TextDiff before={prompts[0] ?? ""} after={prompts.find((prompt) => prompt !== prompts[0]) ?? ""} />
+        </section>
+      )}
+      <Scrolls label="Config">
+        <h2>Config</h2>
+        {config.length === 0 ? (
+          <p className="note">The configs in the manifests of the runs do not differ, or there are none.</p>
+        ) : (
+          <table className="numbers-table wide config-diff">
+            <thead>
+              <tr>
+                <th scope="col">key</th>
+                {runs.map((run) => (
+                  <th key={run.id} scope="col">
+                    <bdi>{run.name}</bdi>
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {config.map(({ path, values }) => (
+                <tr key={path}>
+                  <th scope="row">
+                    <code>{path}</code>
+                  </th>
+                  {values.map((value, place) => (
+                    <td key={runs[place]?.id}>
+                      {value === null ? <span className="dim">not set</span> : <bdi>{value}</bdi>}
+                    </td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        )}
+      </Scrolls>
+    </>
+  );
+}
+
+/** A difference is only called better or worse when its interval does not hold 0. */
+function signOf(difference: { low: number | null; high: number | null } | null): string {
+  if (difference === null || difference.low === null || difference.high === null) return "";
+  return difference.low > 0 ? "better" : difference.high < 0 ? "worse" : "";
+}

@@ -1,0 +1,48 @@
+import type { ViewerStatus } from "../../api-types.ts";
+import { Logs } from "../rollout/logs.tsx";
+import { api, type RunId } from "../shared/api-client.ts";
+import { CopyButton } from "../shared/copy-button.tsx";
+import { useLoaded } from "../shared/use-loaded.ts";
+import { LongText } from "../text/long-text.tsx";
+import { PlainText } from "../text/part.tsx";
+
+/** The files of the run beside its rollouts, its logs, and its statistics as a dataset. */
+export function FilesPage({ run, status }: { run: RunId; status: ViewerStatus }) {
+  const { value, error } = useLoaded(`${run}:${status.version}`, (signal) => api.statistics(run, signal));
+  return (
+    <article className="files page" aria-label="Files">
+      <h1>Files</h1>
+      <p className="dim">
+        <bdi>{status.rollouts.path}</bdi>
+      </p>
+      {error && <p className="problem-box">{error}</p>}
+      {!value && !error && <p className="note">Reading all rows…</p>}
+      {value && (
+        <>
+          <Json title="Dataset statistics" text={value.dataset} />
+          {value.left_out.map(({ field, reason }) => (
+            <p key={field} className="note">
+              Left out: <code>{field}</code> {reason}.
+            </p>
+          ))}
+          {value.files.map(({ name, text }) => (
+            <Json key={name} title={name} text={text} />
+          ))}
+        </>
+      )}
+      <Logs run={run} rollout={undefined} />
+    </article>
+  );
+}
+
+function Json({ title, text }: { title: string; text: string }) {
+  return (
+    <section aria-label={title}>
+      <div className="title-line">
+        <h2>{title}</h2>
+        <CopyButton text={() => text} label={`Copy ${title}`} />
+      </div>
+      <LongText text={text} render={(shown) => <PlainText text={shown} />} />
+    </section>
+  );
+}

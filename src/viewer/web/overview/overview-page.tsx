@@ -1,0 +1,258 @@
+import type { Overview, ViewerStatus } from "../../api-types.ts";
+import { api, type RunId } from "../shared/api-client.ts";
+import { Histogram, LineChart } from "../shared/charts.tsx";
+import {
+  countText,
+  dollarText,
+  estimateText,
+  percentText,
+  rewardText,
+  secondsText,
+  shareText,
+  shortCount,
+} from "../shared/format.ts";
+import { QueryBar } from "../shared/query-bar.tsx";
+import { type Parameters, viewOfRow } from "../shared/route.ts";
+import { useLoaded } from "../shared/use-loaded.ts";
+import { addressOf, type Go } from "../shared/use-route.ts";
+import { Coverage } from "./coverage.tsx";
+import { Failures, Groups, Slowest } from "./overview-tables.tsx";
+
+interface Props {
+  run: RunId;
+  parameters: Parameters;
+  status: ViewerStatus;
+  go: Go;
+}
+
+/** Rewards, coverage, lengths, costs and failures of the rollouts that pass the query. */
+export function OverviewPage({ run, parameters, status, go }: Props) {
+  const { q, pass } = parameters;
+  const key = JSON.stringify([run, q, pass, status.version, status.annotated]);
+  const loaded = useLoaded(key, (signal) =>
+    untilSearched((own) => api.overview(run, { q, pass }, own), signal),
+  );
+  const { value: overview, error } = loaded;
+  return (
+    <article className="overview page" aria-label="Overview">
+      <h1 className="hidden">Overview of {status.run.name}</h1>
+      <QueryBar q={q} pass={pass} status={status} go={go} />
+      {error && <p className="problem-box">{error}</p>}
+      {overview ? (
+        <Figures overview={overview} status={status} go={go} q={q} />
+      ) : (
+        !error && <p className="note">Loading…</p>
+      )}
+    </article>
+  );
+}
+
+const SEARCH_POLL_MS = 200;
+
+/** A search goes on in the server: asks until it is through, so that no figure of a part is taken for the whole. */
+async function untilSearched(
+  ask: (signal: AbortSignal) => Promise<Overview>,
+  signal: AbortSignal,
+): Promise<Overview> {
+  for (;;) {
+    const overview = await ask(signal);
+    if (overview.search === null || overview.search.done) return overview;
+    await new Promise((resolve) => window.setTimeout(resolve, SEARCH_POLL_MS));
+    signal.throwIfAborted();
+  }
+}
+
+function Figures({
+  overview,
+  status,
+  go,
+  q = "",
+}: {
+  overview: Overview;
+  status: ViewerStatus;
+  go: Go;
+  q: string | undefined;
+}) {
+  const { totals, pass } = overview;
+  const narrow = (terms: string) =>
+    go({ view: { name: "rollouts" }, parameters: { q: [q, terms].filter(Boolean).join(" ") } });
+  const range = (field: string) => (from: number, to: number, isLast: boolean) =>
+    narrow(`${field}>=${exact(from)} ${field}${isLast ? "<=" : "<"}${exact(to)}`);
+  return (
+    <>
+      {!overview.complete && (
+        <p className="notice" role="status">
+          The file is still being read: these figures are of the{" "}
+          {percentText(status.rollouts.indexed_bytes, status.rollouts.bytes)} read so far.
+        </p>
+      )}
+      <section className="facts-row" aria-label="Rewards">
+        <Fact
+          name="mean reward, 95 % interval"
+          value={overview.reward === null ? "–" : overview.reward.value.toFixed(4)}
+          about={
+            overview.reward?.low != null && overview.reward.high !== null
+              ? `[${overview.reward.low.toFixed(4)}, ${overview.reward.high.toFixed(4)}]`
+              : ""
+          }
+          title={estimateText(overview.reward)}
+        />
+        <Fact
+          name={`pass@1 (reward ≥ ${rewardText(overview.pass_threshold)})`}
+          value={pass[0] ? `${(100 * pass[0].pass_at_k.value).toFixed(2)} %` : "–"}
+          about={pass[0] ? (shareText(pass[0].pass_at_k).match(/\[.*\]/)?.[0] ?? "") : ""}
+        />
+        <Fact
+          name="scored"
+          value={overview.rewarded.toLocaleString("en")}
+          about={`${countText(overview.tasks, "task")}${overview.without_reward > 0 ? `, ${overview.without_reward} without a reward` : ""}`}
+        />
+        <Fact
+          name="tokens in / out"
+          value={`${shortCount(totals.input_tokens)} / ${shortCount(totals.output_tokens)}`}
+          about={
+            totals.model_calls
+              ? countText(totals.model_calls, "model call")
+              : `${countText(totals.tool_calls, "tool call")}`
+          }
+        />
+        <Fact
+          name="cost"
+          value={dollarText(totals.cost)}
+          about={totals.spent !== null && totals.spent > 0 ? `${dollarText(totals.spent)} spent in all` : ""}
+        />
+        <Fact
+          name="time"
+          value={secondsText(totals.elapsed_seconds)}
+          about={
+            totals.elapsed_seconds
+              ? `${(overview.rewarded / totals.elapsed_seconds).toFixed(1)} rollouts/s`
+              : overview.durations
+                ? `median ${secondsText(overview.durations.median)} a rollout`
+                : ""
+          }
+        />
+      </section>
+      <Coverage coverage={overview.coverage} />
+      {overview.without_task > 0 && (
+        <p className="note">
+          {countText(overview.without_task, "row")} of this file name no task; each counts as a task of its
+          own.
+        </p>
+      )}
+      <section className="charts" aria-label="Distributions">
+        {overview.rewards && (
+          <Histogram title="Rewards" data={overview.rewards} format={rewardText} onChoose={range("reward")} />
+        )}
+        {pass.length > 1 && (
+          <LineChart
+            title="pass@k and pass^k"
+            top={1}
+            x={(k) => `k=${k}`}
+            y={(share) => `${Math.round(share * 100)}%`}
+            ticks={pass.map(({ k }) => k)}
+            series={[
+              {
+                name: "pass@k",
+                className: "series-a",
+                points: pass.map(({ k, pass_at_k: e }) => ({ x: k, y: e.value, low: e.low, high: e.high })),
+              },
+              {
+                name: "pass^k",
+                className: "series-b",
+                points: pass.map(({ k, pass_hat_k: e }) => ({ x: k, y: e.value, low: e.low, high: e.high })),
+              },
+            ]}
+          />
+        )}
+        {overview.tokens && (
+          <Histogram
+            title="Output tokens"
+            data={overview.tokens}
+            format={shortCount}
+            onChoose={range("tokens")}
+          />
+        )}
+        {overview.turns && (
+          <Histogram title="Turns" data={overview.turns} format={shortCount} onChoose={range("turns")} />
+        )}
+        {overview.durations && (
+          <Histogram
+            title="Duration"
+            data={overview.durations}
+            format={secondsText}
+            onChoose={range("seconds")}
+          />
+        )}
+        {overview.history.length > 1 && <Throughput history={overview.history} />}
+      </section>
+      {pass.length > 0 && (
+        <section aria-label="pass@k">
+          <table className="numbers-table">
+            <thead>
+              <tr>
+                <th scope="col">k</th>
+                <th scope="col">pass@k</th>
+                <th scope="col">pass^k</th>
+                <th scope="col">tasks</th>
+              </tr>
+            </thead>
+            <tbody>
+              {pass.map(({ k, pass_at_k, pass_hat_k }) => (
+                <tr key={k}>
+                  <th scope="row">{k}</th>
+                  <td>{shareText(pass_at_k)}</td>
+                  <td>{shareText(pass_hat_k)}</td>
+                  <td>{pass_at_k.tasks.toLocaleString("en")}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </section>
+      )}
+      <Groups groups={overview.groups} onChoose={(agent) => narrow(`agent:"${agent}"`)} />
+      <div className="two">
+        <Failures failures={overview.failures} onChoose={(name) => narrow(`error:"${name}"`)} />
+        <Slowest slowest={overview.slowest} addressOf={(row) => addressOf({ view: viewOfRow(row) })} />
+      </div>
+    </>
+  );
+}
+
+/** As short as the number can be written without becoming another one. */
+function exact(value: number): string {
+  return String(Number(value.toPrecision(12)));
+}
+
+function Fact({ name, value, about, title }: { name: string; value: string; about: string; title?: string }) {
+  return (
+    <div className="fact" title={title}>
+      <span className="fact-name">{name}</span>
+      <span className="fact-value">{value}</span>
+      <span className="fact-about">{about || " "}</span>
+    </div>
+  );
+}
+
+function Throughput({ history }: { history: Overview["history"] }) {
+  const rates = history.slice(1).map(([seconds, done], place) => {
+    const [before = 0, doneBefore = 0] = history[place] ?? [];
+    return { x: seconds, y: (done - doneBefore) / Math.max(0.001, seconds - before) };
+  });
+  return (
+    <>
+      <LineChart
+        title="Rollouts a second"
+        x={secondsText}
+        y={(value) => shortCount(value)}
+        series={[{ name: "done per second", className: "series-a", points: rates }]}
+      />
+      <LineChart
+        title="In flight"
+        x={secondsText}
+        y={(value) => shortCount(value)}
+        series={[{ name: "in flight", className: "series-b", points: history.map(([x, , y]) => ({ x, y })) }]}
+      />
+    </>
+  );
+}

@@ -1,0 +1,100 @@
+import { useEffect, useRef, useState } from "react";
+import type { Annotation } from "../../api-types.ts";
+import { api, type RunId } from "../shared/api-client.ts";
+import { useKeys } from "../shared/use-keys.ts";
+
+const NOTHING: Annotation = { labels: [], note: "", exclude: false };
+
+/** Labels, a note, and whether the rollout is left out of exports; kept beside the rollouts. */
+export function Annotate(props: {
+  run: RunId;
+  task: number;
+  rollout: number;
+  annotation: Annotation | null;
+  labels: readonly string[];
+}) {
+  const { run, task, rollout, annotation, labels } = props;
+  const [value, setValue] = useState(annotation ?? NOTHING);
+  const [label, setLabel] = useState("");
+  const [problem, setProblem] = useState<string>();
+  const saved = useRef(annotation ?? NOTHING);
+  useEffect(() => {
+    const { note } = saved.current;
+    saved.current = annotation ?? NOTHING;
+    // A note that is being written is not replaced by what was there before.
+    setValue((current) => ({
+      ...saved.current,
+      note: current.note === note ? saved.current.note : current.note,
+    }));
+  }, [annotation]);
+  const save = (next: Annotation) => {
+    setValue(next);
+    api.annotate(run, { task, rollout, ...next }).then(
+      () => setProblem(undefined),
+      (error: unknown) => setProblem(error instanceof Error ? error.message : String(error)),
+    );
+  };
+  const addLabel = () => {
+    const added = label.trim();
+    setLabel("");
+    if (added !== "" && !value.labels.includes(added)) save({ ...value, labels: [...value.labels, added] });
+  };
+  useKeys({ x: () => save({ ...value, exclude: !value.exclude }) });
+  return (
+    <section className="annotate" aria-label="Annotation">
+      <h2>Annotation</h2>
+      <div className="annotate-line">
+        {value.labels.map((each) => (
+          <span key={each} className="chip saved">
+            {each}
+            <button
+              type="button"
+              aria-label={`Remove label ${each}`}
+              onClick={() => save({ ...value, labels: value.labels.filter((other) => other !== each) })}
+            >
+              ×
+            </button>
+          </span>
+        ))}
+        <input
+          type="text"
+          value={label}
+          placeholder="Add a label"
+          aria-label="Add a label"
+          list="known-labels"
+          maxLength={100}
+          onChange={(event) => setLabel(event.target.value)}
+          onKeyDown={(event) => event.key === "Enter" && addLabel()}
+          onBlur={addLabel}
+        />
+        <datalist id="known-labels">
+          {labels.map((each) => (
+            <option key={each} value={each} />
+          ))}
+        </datalist>
+        <label>
+          <input
+            type="checkbox"
+            checked={value.exclude}
+            onChange={(event) => save({ ...value, exclude: event.target.checked })}
+          />{" "}
+          exclude from exports
+        </label>
+      </div>
+      <textarea
+        value={value.note}
+        placeholder="Note"
+        aria-label="Note"
+        rows={2}
+        maxLength={10_000}
+        onChange={(event) => setValue({ ...value, note: event.target.value })}
+        onBlur={() => value.note !== (annotation?.note ?? "") && save(value)}
+      />
+      {problem && (
+        <p className="problem" role="alert">
+          {problem}
+        </p>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,72 @@
+import { useState } from "react";
+import type { CallUsage } from "../../conversation/timeline.ts";
+import { dollarText, secondsText, shortCount } from "../shared/format.ts";
+import { Scrolls } from "../shared/scrolls.tsx";
+import { JsonTree } from "../text/json-tree.tsx";
+
+/** The model calls with what each used, and their raw requests and answers. */
+export function CallTable({ calls }: { calls: readonly CallUsage[] }) {
+  const [open, setOpen] = useState<number>();
+  return (
+    <section className="calls" aria-label="Model calls">
+      <h2>Model calls</h2>
+      <Scrolls>
+        <table className="numbers-table wide">
+          <thead>
+            <tr>
+              <th scope="col">call</th>
+              <th scope="col">model</th>
+              <th scope="col">in</th>
+              <th scope="col">cached</th>
+              <th scope="col">out</th>
+              <th scope="col">reasoning</th>
+              <th scope="col">first token</th>
+              <th scope="col">time</th>
+              <th scope="col">cost</th>
+              <th scope="col">status</th>
+              <th scope="col">raw</th>
+            </tr>
+          </thead>
+          <tbody>
+            {calls.map((call) => (
+              <tr key={call.call}>
+                <th scope="row">{call.call + 1}</th>
+                <td>{call.model}</td>
+                <td>{shortCount(call.inputTokens)}</td>
+                <td>{shortCount(call.cachedTokens)}</td>
+                <td>{shortCount(call.outputTokens)}</td>
+                <td>{shortCount(call.reasoningTokens)}</td>
+                <td>{secondsText(call.firstTokenSeconds)}</td>
+                <td>{secondsText(call.seconds)}</td>
+                <td>{dollarText(call.cost)}</td>
+                <td>{call.status}</td>
+                <td>
+                  <button
+                    type="button"
+                    className="link"
+                    aria-expanded={open === call.call}
+                    onClick={() => setOpen(open === call.call ? undefined : call.call)}
+                  >
+                    {open === call.call ? "hide" : "show"}
+                  </button>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scrolls>
+      {open !== undefined && (
+        <div className="raw-call">
+          <h3>Request</h3>
+          <div className="json">
+            <JsonTree value={calls[open]?.request} open />
+          </div>
+          <h3>Answer</h3>
+          <div className="json">
+            <JsonTree value={calls[open]?.response} open />
+          </div>
+        </div>
+      )}
+    </section>
+  );
+}

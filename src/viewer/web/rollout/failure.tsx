@@ -1,0 +1,89 @@
+import { isObject, type JsonObject } from "../../../python/json/json-object.ts";
+import type { RowAnswer } from "../../api-types.ts";
+import { rewardText } from "../shared/format.ts";
+import { addressOf, type Go } from "../shared/use-route.ts";
+import { Plain } from "../text/plain.tsx";
+
+/** Why an attempt failed, and all attempts at the same rollout. */
+export function Failure({ row, answer }: { row: JsonObject; answer: RowAnswer; go: Go }) {
+  const failure = failureOf(row);
+  if (failure === undefined && answer.attempts.length < 2) return null;
+  return (
+    <section className={failure ? "failure problem-box" : "failure"} aria-label="Failure and attempts">
+      {failure && (
+        <>
+          <p>
+            <b>{failure.class}</b>
+            {failure.stage && <> in stage {failure.stage}</>}
+            {failure.retryable !== undefined &&
+              (failure.retryable ? ", may be tried again" : ", would fail again")}
+          </p>
+          <pre className="text">
+            <Plain text={failure.message} />
+          </pre>
+        </>
+      )}
+      {answer.attempts.length > 1 && (
+        <ol className="attempts" aria-label="Attempts">
+          {answer.attempts.map(({ source, line, failure: name, reward }, place) => {
+            const isThis = source === answer.source && line === answer.line;
+            return (
+              <li key={`${source}:${line}`}>
+                <a
+                  href={addressOf({ view: { name: "row", ref: { source, line } } })}
+                  aria-current={isThis ? "true" : undefined}
+                >
+                  attempt {place + 1}: {name === null ? `completed, reward ${rewardText(reward)}` : name}
+                </a>
+              </li>
+            );
+          })}
+        </ol>
+      )}
+    </section>
+  );
+}
+
+function failureOf(row: JsonObject) {
+  if (typeof row["_ng_failure_class"] !== "string") return undefined;
+  const failure = isObject(row["_ng_failure"]) ? row["_ng_failure"] : {};
+  const message = failure["message"] ?? row["_ng_failure_message"] ?? row["_ng_failure_judge_error"];
+  return {
+    class: row["_ng_failure_class"],
+    stage: typeof failure["stage"] === "string" ? failure["stage"] : undefined,
+    retryable: typeof failure["retryable"] === "boolean" ? failure["retryable"] : undefined,
+    message: typeof message === "string" ? message : "",
+  };
+}
+
+/** What keeps the row from being a verify response; a reader of rollouts of others can do without it. */
+export function Problems({ answer }: { answer: RowAnswer }) {
+  if (answer.problems.length === 0) return null;
+  const list = (
+    <ul>
+      {answer.problems.map(({ path, message }) => (
+        <li key={`${path}${message}`}>
+          {path && <code>{path}</code>} {message}
+        </li>
+      ))}
+    </ul>
+  );
+  if (!answer.readable)
+    return (
+      <section className="problem-box" aria-label="Problems">
+        <p>
+          <b>
+            {answer.path}:{answer.line}
+          </b>{" "}
+          cannot be read.
+        </p>
+        {list}
+      </section>
+    );
+  return (
+    <details className="schema-note">
+      <summary>Not a verify response in every respect ({answer.problems.length})</summary>
+      {list}
+    </details>
+  );
+}

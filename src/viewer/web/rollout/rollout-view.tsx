@@ -1,0 +1,301 @@
+import { useEffect, useMemo, useState } from "react";
+import { isObject, type JsonObject } from "../../../python/json/json-object.ts";
+import type { RowAnswer, RowRef, ViewerStatus } from "../../api-types.ts";
+import { conversationOf, ITEM_KINDS, type ItemKind, prettyJson } from "../../conversation/conversation.ts";
+import { callUsages, timelineOf } from "../../conversation/timeline.ts";
+import { numberOf, verdictOf } from "../../conversation/verdict.ts";
+import { parseQuery } from "../../query/query.ts";
+import { api, type RunId } from "../shared/api-client.ts";
+import { RewardBadge } from "../shared/badges.tsx";
+import { CopyButton } from "../shared/copy-button.tsx";
+import { bytesText, countText, dollarText, shortCount } from "../shared/format.ts";
+import { type Parameters, parseRoute } from "../shared/route.ts";
+import { useKeys } from "../shared/use-keys.ts";
+import { useLoaded } from "../shared/use-loaded.ts";
+import { addressOf, type Go } from "../shared/use-route.ts";
+import { AsMarkdown } from "../text/part.tsx";
+import { Needles } from "../text/plain.tsx";
+import { Annotate } from "./annotate.tsx";
+import { CallTable } from "./call-table.tsx";
+import { Conversation } from "./conversation.tsx";
+import { ElidedValues } from "./elided.tsx";
+import { Failure, Problems } from "./failure.tsx";
+import { Fields } from "./fields.tsx";
+import { Logs } from "./logs.tsx";
+import { MatchJumps } from "./match-jumps.tsx";
+import { Timeline } from "./timeline.tsx";
+import { VerdictPanel } from "./verdict-panel.tsx";
+
+interface Props {
+  run: RunId;
+  rowRef: RowRef;
+  status: ViewerStatus;
+  parameters: Parameters;
+  threshold: number;
+  isChosen: boolean;
+  onChoose: () => void;
+  go: Go;
+}
+
+/** One rollout: what came out of it, how, and everything that is known about it. */
+export function RolloutView(props: Props) {
+  const { run, rowRef, status } = props;
+  const key = `${run}:${rowRef.source}:${rowRef.line}:${status.generation}:${status.annotated}`;
+  const {
+    value: answer,
+    error,
+    key: loadedKey,
+  } = useLoaded(key, (signal) => api.row(run, rowRef, status.generation, signal));
+  if (error !== undefined && loadedKey === key)
+    return (
+      <p className="problem-box" role="alert">
+        {error}
+      </p>
+    );
+  if (answer === undefined) return <p className="note">Loading…</p>;
+  return (
+    <Loaded
+      key={`${answer.source}:${answer.line}`}
+      {...props}
+      answer={answer}
+      isCurrent={loadedKey === key}
+    />
+  );
+}
+
+function Loaded({ answer, isCurrent, ...props }: Props & { answer: RowAnswer; isCurrent: boolean }) {
+  const { run, parameters, threshold, status, go } = props;
+  const row = useMemo(() => (isObject(answer.row) ? (answer.row as JsonObject) : {}), [answer]);
+  const items = useMemo(() => conversationOf(row), [row]);
+  const verdict = useMemo(() => verdictOf(row), [row]);
+  const spans = useMemo(() => timelineOf(row), [row]);
+  const calls = useMemo(() => callUsages(row), [row]);
+  const [asMarkdown, setAsMarkdown] = useState(true);
+  const hidden = useMemo(
+    () => new Set((parameters.hide ?? "").split(",").filter(Boolean)),
+    [parameters.hide],
+  );
+  const needles = useMemo(() => needlesOf(parameters.q), [parameters.q]);
+  const item = parameters.item === undefined ? undefined : Number(parameters.item);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: jumps when the address names an item, also one of another row
+  useEffect(() => {
+    if (item !== undefined) document.getElementById(`item-${item}`)?.scrollIntoView({ block: "center" });
+  }, [item, items]);
+  const about = aboutRow(answer, row);
+  const repeat = (by: number) => {
+    // The address is ahead of the row while that is being loaded.
+    const { view } = parseRoute(window.location.hash);
+    const { task, rollout } = view.name === "rollout" ? view : about;
+    if (task !== null && rollout !== null && rollout + by >= 0)
+      go({ view: { name: "rollout", task, rollout: rollout + by } });
+  };
+  const step = (by: number) => {
+    const shown = items.filter(({ kind }) => !hidden.has(kind));
+    const at = shown.findIndex(({ place }) => place === item);
+    const next = shown[Math.max(0, Math.min(shown.length - 1, at + by))];
+    if (next) go({ parameters: { item: String(next.place) }, replace: true });
+  };
+  const isFailure = parseRoute(window.location.hash).view.name === "row";
+  const openTask =
+    about.task === null ? undefined : () => go({ view: { name: "task", task: about.task ?? 0 } });
+  useKeys({
+    ...(isFailure && { "[": () => repeat(-1), "]": () => repeat(1) }),
+    n: () => step(1),
+    p: () => step(-1),
+    s: openTask,
+    e: toggleFields,
+    m: () => setAsMarkdown(!asMarkdown),
+  });
+  const toggleKind = (kind: ItemKind) => {
+    const next = new Set(hidden);
+    if (!next.delete(kind)) next.add(kind);
+    go({ parameters: { hide: [...next].join(",") || undefined }, replace: true });
+  };
+  const counts = new Map<ItemKind, number>();
+  for (const { kind } of items) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  return (
+    <Needles value={needles}>
+      <AsMarkdown value={asMarkdown}>
+        <article aria-label={about.name} data-loaded={isCurrent}>
+          <header className="rollout-head">
+            <div className="title-line">
+              <h1>{about.name}</h1>
+              <RewardBadge row={about} threshold={threshold} />
+              {about.masked && <span className="badge masked">masked</span>}
+              <span className="spacer" />
+              {about.task !== null && (
+                <>
+                  <button
+                    type="button"
+                    className="quiet"
+                    onClick={() => repeat(-1)}
+                    title="Previous repeat ([)"
+                    aria-label="Previous repeat"
+                  >
+                    ‹
+                  </button>
+                  <button
+                    type="button"
+                    className="quiet"
+                    onClick={() => repeat(1)}
+                    title="Next repeat (])"
+                    aria-label="Next repeat"
+                  >
+                    ›
+                  </button>
+                  <a
+                    className="button"
+                    href={addressOf({ view: { name: "task", task: about.task } })}
+                    title="Compare the repeats of this task (s)"
+                  >
+                    Side by side
+                  </a>
+                </>
+              )}
+              {!api.isStatic && (
+                <button type="button" aria-pressed={props.isChosen} onClick={props.onChoose}>
+                  {props.isChosen ? "Chosen" : "Choose"}
+                </button>
+              )}
+              <CopyButton
+                text={() => (answer.raw === null ? prettyJson(answer.row) : answer.raw)}
+                label="Copy rollout as JSON"
+                caption="Copy JSON"
+              />
+            </div>
+            <p className="dim facts">
+              {about.facts.map((fact) => (
+                <bdi key={fact}>{fact}</bdi>
+              ))}
+              <span title={answer.path}>
+                {answer.path.split("/").at(-1)}:{answer.line}
+              </span>
+              <span>{bytesText(answer.bytes)}</span>
+            </p>
+          </header>
+          <Failure row={row} answer={answer} go={go} />
+          <Problems answer={answer} />
+          {answer.raw !== null ? (
+            <pre className="text code">{answer.raw}</pre>
+          ) : (
+            <>
+              <VerdictPanel verdict={verdict} about={about} />
+              <ElidedValues run={run} answer={answer} />
+              {spans.length > 0 && <Timeline spans={spans} items={items} go={go} />}
+              <fieldset className="kinds" aria-label="Kinds of items">
+                {ITEM_KINDS.filter((kind) => counts.has(kind)).map((kind) => (
+                  <button
+                    key={kind}
+                    type="button"
+                    className={`chip kind-${kind}`}
+                    aria-pressed={!hidden.has(kind)}
+                    onClick={() => toggleKind(kind)}
+                  >
+                    {KIND_NAMES[kind]} {counts.get(kind)}
+                  </button>
+                ))}
+                <button
+                  type="button"
+                  className="chip"
+                  aria-pressed={asMarkdown}
+                  onClick={() => setAsMarkdown(!asMarkdown)}
+                >
+                  markdown
+                </button>
+                {needles.length > 0 && <MatchJumps needles={needles} />}
+              </fieldset>
+              <Conversation items={items} hidden={hidden} selected={item} calls={calls} row={row} />
+              {calls.length > 0 && <CallTable calls={calls} />}
+              {status.can_annotate && about.task !== null && about.rollout !== null && (
+                <Annotate
+                  run={run}
+                  task={about.task}
+                  rollout={about.rollout}
+                  annotation={answer.annotation}
+                  labels={status.labels}
+                />
+              )}
+              <Fields row={row} verdict={verdict} />
+              {!api.isStatic && (
+                <Logs
+                  run={run}
+                  rollout={about.task === null ? undefined : `${about.task}-${about.rollout ?? 0}`}
+                />
+              )}
+            </>
+          )}
+        </article>
+      </AsMarkdown>
+    </Needles>
+  );
+}
+
+const KIND_NAMES: Record<ItemKind, string> = {
+  system: "system",
+  user: "user",
+  reasoning: "reasoning",
+  call: "tools",
+  assistant: "assistant",
+  item: "other",
+};
+
+/** The texts a query looks for; a term that cannot be read marks nothing. */
+function needlesOf(q: string | undefined): string[] {
+  try {
+    return parseQuery(q ?? "").flatMap((term) =>
+      term.kind === "text" && !term.negated && term.text !== "" ? [term.text] : [],
+    );
+  } catch {
+    return [];
+  }
+}
+
+export interface AboutRow {
+  name: string;
+  task: number | null;
+  rollout: number | null;
+  reward: number | null;
+  failure: string | null;
+  masked: boolean;
+  readable: boolean;
+  facts: string[];
+}
+
+function aboutRow({ source, line, readable }: RowAnswer, row: JsonObject): AboutRow {
+  const response = isObject(row["response"]) ? row["response"] : {};
+  const usage = isObject(response["usage"]) ? response["usage"] : {};
+  const agent = isObject(row["agent_ref"]) ? row["agent_ref"]["name"] : undefined;
+  const failure = typeof row["_ng_failure_class"] === "string" ? row["_ng_failure_class"] : null;
+  const [task, rollout] = [numberOf(row["_ng_task_index"]), numberOf(row["_ng_rollout_index"])];
+  const tokens = [numberOf(usage["input_tokens"]), numberOf(usage["output_tokens"])];
+  const cost = numberOf(usage["ng_cost"]);
+  const attempt = numberOf(row["_ng_attempt_index"]) ?? 0;
+  return {
+    name:
+      task === null
+        ? `${source === "failures" ? "Failure" : "Row"} ${line}`
+        : `Task ${task} · rollout ${rollout ?? "?"}${source === "failures" ? " · failed attempt" : ""}`,
+    task,
+    rollout,
+    reward: typeof row["reward"] === "boolean" ? Number(row["reward"]) : numberOf(row["reward"]),
+    failure,
+    masked: Boolean(row["mask_sample"]) && failure === null,
+    readable,
+    facts: [
+      typeof agent === "string" ? agent : "",
+      typeof response["model"] === "string" ? response["model"] : "",
+      tokens[0] === null && tokens[1] === null
+        ? ""
+        : `${shortCount(tokens[0] ?? 0)} in, ${shortCount(tokens[1] ?? 0)} out`,
+      cost === null ? "" : dollarText(cost),
+      attempt > 0 && failure === null ? `completed after ${countText(attempt, "failed attempt")}` : "",
+    ].filter(Boolean),
+  };
+}
+
+/** Opens all fields of the row, or closes them when any is open. */
+function toggleFields(): void {
+  const fields = [...document.querySelectorAll<HTMLDetailsElement>(".fields details")];
+  const open = !fields.some((field) => field.open);
+  for (const field of fields) field.open = open;
+}

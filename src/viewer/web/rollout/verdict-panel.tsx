@@ -1,0 +1,69 @@
+import type { Verdict } from "../../conversation/verdict.ts";
+import { rewardText } from "../shared/format.ts";
+import { JsonTree } from "../text/json-tree.tsx";
+import { Plain } from "../text/plain.tsx";
+import type { AboutRow } from "./rollout-view.tsx";
+
+/** What the verifier said, before everything else. */
+export function VerdictPanel({ verdict, about }: { verdict: Verdict; about: AboutRow }) {
+  const { components, extracted, expected, judge } = verdict;
+  return (
+    <section className="verdict" aria-label="Verdict">
+      <div className="verdict-line">
+        <span className="verdict-reward">
+          <span className="fact-name">reward</span>
+          <b>{about.failure === null ? rewardText(about.reward) : "none"}</b>
+        </span>
+        {components.slice(0, 24).map(({ name, value }) => (
+          <span key={name} className={`component${value === true ? " yes" : value === false ? " no" : ""}`}>
+            <bdi>{name}</bdi> <b>{typeof value === "boolean" ? (value ? "yes" : "no") : rewardText(value)}</b>
+          </span>
+        ))}
+      </div>
+      {(extracted || expected) && (
+        <div className="answers">
+          <Answer
+            title={extracted ? `extracted (${extracted.name})` : "extracted"}
+            value={extracted?.value}
+          />
+          <Answer title={expected ? `expected (${expected.name})` : "expected"} value={expected?.value} />
+        </div>
+      )}
+      {judge.map(({ name, value }) => (
+        <details key={name} className="judge" open={typeof value === "string" && value.length < 300}>
+          <summary>
+            <bdi>{name}</bdi>
+          </summary>
+          <div className="json">
+            {typeof value === "string" ? (
+              <pre className="text">
+                <Plain text={value} />
+              </pre>
+            ) : (
+              <JsonTree value={value} open />
+            )}
+          </div>
+        </details>
+      ))}
+    </section>
+  );
+}
+
+function Answer({ title, value }: { title: string; value: unknown }) {
+  return (
+    <div className="answer-box">
+      <span className="fact-name">{title}</span>
+      {value === undefined ? (
+        <span className="note">nothing</span>
+      ) : typeof value === "string" ? (
+        <pre className="text">
+          <Plain text={value.slice(0, 4000)} />
+        </pre>
+      ) : (
+        <div className="json">
+          <JsonTree value={value} />
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,148 @@
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { useEffect, useRef } from "react";
+import type { ListedRow, RowRef } from "../../api-types.ts";
+import { RewardBadge } from "../shared/badges.tsx";
+import { shortCount } from "../shared/format.ts";
+import { MAX_LISTED, type RowList } from "../shared/use-rows.ts";
+
+const ROW_HEIGHT = 60;
+
+interface Props {
+  list: RowList;
+  selected: RowRef | undefined;
+  /** Where the selected row stands in the list. */
+  position: number | undefined;
+  threshold: number;
+  chosen: ReadonlyMap<string, RowRef>;
+  onSelect: (row: ListedRow, position: number) => void;
+  onChoose: (row: ListedRow) => void;
+}
+
+/** The rollouts that pass the query; only those in sight are in the page. */
+export function RowListView({ list, selected, position, threshold, chosen, onSelect, onChoose }: Props) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const virtual = useVirtualizer({
+    count: Math.min(list.total, MAX_LISTED),
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_HEIGHT,
+    overscan: 8,
+  });
+  const items = virtual.getVirtualItems();
+  const first = items[0]?.index ?? 0;
+  const last = items.at(-1)?.index ?? 0;
+  useEffect(() => {
+    if (list.total > 0) list.ensure(first, last);
+  });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls when the selection moves, not when the list grows
+  useEffect(() => {
+    if (position !== undefined) virtual.scrollToIndex(position, { align: "auto" });
+  }, [position, list.ready]);
+  const active = position === undefined ? undefined : list.rowAt(position);
+  return (
+    <div
+      ref={scroller}
+      className="rows"
+      tabIndex={0}
+      role="listbox"
+      aria-label="Rollouts"
+      {...(active && { "aria-activedescendant": rowId(active) })}
+    >
+      <div className="rows-space" style={{ height: virtual.getTotalSize() }}>
+        {items.map(({ index, start }) => {
+          const row = list.rowAt(index);
+          return (
+            <div
+              key={index}
+              className="row-place"
+              style={{ transform: `translateY(${start}px)`, height: ROW_HEIGHT }}
+            >
+              {row && (
+                <ListRow
+                  row={row}
+                  place={index}
+                  total={list.total}
+                  selected={row.source === selected?.source && row.line === selected.line}
+                  chosen={chosen.has(`${row.source}:${row.line}`)}
+                  threshold={threshold}
+                  onSelect={() => onSelect(row, index)}
+                  onChoose={() => onChoose(row)}
+                />
+              )}
+            </div>
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+function ListRow(props: {
+  row: ListedRow;
+  place: number;
+  total: number;
+  selected: boolean;
+  chosen: boolean;
+  threshold: number;
+  onSelect: () => void;
+  onChoose: () => void;
+}) {
+  const { row, place, total, selected, chosen, threshold, onSelect, onChoose } = props;
+  const name = rowName(row);
+  return (
+    // biome-ignore lint/a11y/useFocusableInteractive: the list has the focus and names its active row
+    // biome-ignore lint/a11y/useKeyWithClickEvents: j and k choose rows
+    <div
+      id={rowId(row)}
+      className={`row${selected ? " selected" : ""}${chosen ? " chosen" : ""}`}
+      role="option"
+      aria-selected={selected}
+      aria-posinset={place + 1}
+      aria-setsize={total}
+      onClick={(event) => (event.shiftKey ? onChoose() : onSelect())}
+    >
+      <div className="row-head">
+        <span className="where">{name}</span>
+        {row.source === "failures" && <span className="tag">attempt</span>}
+        {row.attempt > 0 && row.failure === null && (
+          <span className="tag" title="Failed attempts before">
+            after {row.attempt}
+          </span>
+        )}
+        {row.masked && row.failure === null && <span className="badge masked">masked</span>}
+        {row.annotation?.exclude && <span className="badge masked">excluded</span>}
+        {row.annotation?.labels.slice(0, 2).map((label) => (
+          <span key={label} className="tag label">
+            {label}
+          </span>
+        ))}
+        <span className="spacer" />
+        <RewardBadge row={row} threshold={threshold} />
+      </div>
+      <div className="row-text">
+        {row.failure !== null && <span className="problem">{row.failure} </span>}
+        <bdi className={row.readable ? "prompt" : "problem"}>{row.prompt}</bdi>
+      </div>
+      <div className="row-text dim">
+        <bdi className="answer">{row.answer}</bdi>
+        <span className="count">
+          {[
+            row.turns !== null && row.turns > 1 ? `${row.turns} turns` : "",
+            row.output_tokens === null ? "" : `${shortCount(row.output_tokens)} tok`,
+          ]
+            .filter(Boolean)
+            .join(" · ")}
+        </span>
+      </div>
+    </div>
+  );
+}
+
+/** How a row is named: by task and repeat, or by its line. */
+export function rowName(row: Pick<ListedRow, "task" | "rollout" | "source" | "line">): string {
+  if (row.task === null) return `${row.source === "failures" ? "Failure" : "Row"} ${row.line}`;
+  return `Task ${row.task}${row.rollout === null ? "" : ` · ${row.rollout}`}`;
+}
+
+function rowId({ source, line }: RowRef): string {
+  return `row-${source}-${line}`;
+}

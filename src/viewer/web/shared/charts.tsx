@@ -1,0 +1,134 @@
+import type { Distribution } from "../../api-types.ts";
+import { shortCount } from "./format.ts";
+
+/** Bars that can be clicked: each selects what it holds. */
+export function Histogram({
+  title,
+  data,
+  format,
+  onChoose,
+}: {
+  title: string;
+  data: Distribution;
+  format: (value: number) => string;
+  onChoose: ((from: number, to: number, isLast: boolean) => void) | undefined;
+}) {
+  const most = Math.max(...data.bins.map(({ count }) => count), 1);
+  const first = data.bins[0];
+  const last = data.bins.at(-1);
+  return (
+    <figure className="histogram" aria-label={title}>
+      <figcaption>
+        <b>{title}</b>
+        <span className="dim">
+          mean {format(data.mean)} · median {format(data.median)} · max {format(data.max)}
+        </span>
+      </figcaption>
+      <div className="bars">
+        <span className="bars-most dim" aria-hidden="true">
+          {shortCount(most)}
+        </span>
+        {data.bins.map(({ from, to, count }, place) => {
+          const isLast = place === data.bins.length - 1;
+          const label = `${format(from)} to ${format(to)}: ${count.toLocaleString("en")}`;
+          const height = `${count === 0 ? 0 : Math.max(2, (100 * count) / most)}%`;
+          return onChoose ? (
+            <button
+              key={from}
+              type="button"
+              className="bar"
+              title={label}
+              aria-label={label}
+              onClick={() => onChoose(from, to, isLast)}
+            >
+              <span style={{ height }} />
+            </button>
+          ) : (
+            <span key={from} className="bar" title={label}>
+              <span style={{ height }} />
+            </span>
+          );
+        })}
+      </div>
+      <div className="bars-axis dim" aria-hidden="true">
+        <span>{format(first?.from ?? 0)}</span>
+        <span>{format(((first?.from ?? 0) + (last?.to ?? 0)) / 2)}</span>
+        <span>{format(last?.to ?? 0)}</span>
+      </div>
+    </figure>
+  );
+}
+
+interface Series {
+  name: string;
+  className: string;
+  points: { x: number; y: number; low?: number | null; high?: number | null }[];
+}
+
+const WIDTH = 420;
+const HEIGHT = 150;
+const LEFT = 34;
+const BOTTOM = 20;
+
+/** Lines with bands, and the values in a table for those who cannot see them. */
+export function LineChart(props: {
+  title: string;
+  series: Series[];
+  x: (value: number) => string;
+  y: (value: number) => string;
+  top?: number;
+  ticks?: number[];
+}) {
+  const { title, series, x, y } = props;
+  const points = series.flatMap((each) => each.points);
+  const [minX, maxX] = [Math.min(...points.map((p) => p.x)), Math.max(...points.map((p) => p.x))];
+  const top = props.top ?? (Math.max(...points.map((p) => p.high ?? p.y)) || 1);
+  const px = (value: number) => LEFT + ((value - minX) / (maxX - minX || 1)) * (WIDTH - LEFT - 10);
+  const py = (value: number) => HEIGHT - BOTTOM - (value / top) * (HEIGHT - BOTTOM - 10);
+  const line = (list: { x: number; y: number }[]) =>
+    list.map((p) => `${px(p.x).toFixed(1)},${py(p.y).toFixed(1)}`).join(" ");
+  const ticks = props.ticks ?? [minX, (minX + maxX) / 2, maxX];
+  return (
+    <figure className="line-chart">
+      <figcaption>
+        <b>{title}</b>
+        <span className="legend">
+          {series.map(({ name, className }) => (
+            <span key={name} className={className}>
+              {name}
+            </span>
+          ))}
+        </span>
+      </figcaption>
+      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={title}>
+        {[0, 0.5, 1].map((share) => (
+          <g key={share}>
+            <line x1={LEFT} x2={WIDTH - 10} y1={py(share * top)} y2={py(share * top)} className="grid-line" />
+            <text x={LEFT - 5} y={py(share * top) + 3} textAnchor="end">
+              {y(share * top)}
+            </text>
+          </g>
+        ))}
+        {ticks.map((tick) => (
+          <text key={tick} x={px(tick)} y={HEIGHT - 5} textAnchor="middle">
+            {x(tick)}
+          </text>
+        ))}
+        {series.map(({ name, className, points: own }) => {
+          const banded = own.filter((p) => typeof p.low === "number" && typeof p.high === "number");
+          const band = [
+            ...banded.map((p) => ({ x: p.x, y: p.high ?? 0 })),
+            ...banded.toReversed().map((p) => ({ x: p.x, y: p.low ?? 0 })),
+          ];
+          return (
+            <g key={name} className={className}>
+              {band.length > 2 && <polygon points={line(band)} className="band" />}
+              <polyline points={line(own)} />
+              {own.length <= 40 && own.map((p) => <circle key={p.x} cx={px(p.x)} cy={py(p.y)} r="2.5" />)}
+            </g>
+          );
+        })}
+      </svg>
+    </figure>
+  );
+}

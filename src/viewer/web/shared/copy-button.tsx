@@ -1,0 +1,56 @@
+import { type MouseEvent, useEffect, useState } from "react";
+
+/** Copies a text; says so for a moment. The text is only made when it is asked for. */
+export function CopyButton({
+  text,
+  label,
+  caption,
+  quiet = caption === undefined,
+}: {
+  text: () => string;
+  label: string;
+  /** What stands on a button of full size. */
+  caption?: string;
+  quiet?: boolean;
+}) {
+  const [copied, setCopied] = useState<boolean>();
+  useEffect(() => {
+    if (copied === undefined) return;
+    const timer = window.setTimeout(() => setCopied(undefined), 1500);
+    return () => window.clearTimeout(timer);
+  }, [copied]);
+  const onClick = async (event: MouseEvent) => {
+    // Inside the heading of an entry, which would open or close.
+    event.preventDefault();
+    event.stopPropagation();
+    setCopied(await copyText(text()));
+  };
+  return (
+    <button
+      type="button"
+      className={quiet ? "quiet copy" : ""}
+      onClick={onClick}
+      title={label}
+      {...(caption === undefined && { "aria-label": label })}
+    >
+      {copied === undefined ? (caption ?? "Copy") : copied ? "Copied" : "Not copied"}
+    </button>
+  );
+}
+
+/** Copies by the clipboard API or, where a page without HTTPS has none, by a selection. */
+export async function copyText(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    const area = document.createElement("textarea");
+    area.value = text;
+    area.className = "offscreen";
+    document.body.append(area);
+    area.select();
+    const copied = document.execCommand("copy");
+    area.remove();
+    return copied;
+  }
+}

@@ -1,0 +1,95 @@
+/** A reward as short as it can be without becoming another one: 1, 0.5, -0.333, 1e-7. */
+export function rewardText(reward: number | null): string {
+  if (reward === null) return "–";
+  const size = Math.abs(reward);
+  if (size !== 0 && (size >= 1e6 || size < 0.0005))
+    return reward
+      .toExponential(2)
+      .replace(/\.?0+e/, "e")
+      .replace("e+", "e");
+  if (Number.isInteger(reward)) return String(reward);
+  return size >= 1000 ? String(Number(reward.toPrecision(5))) : String(Number(reward.toFixed(3)));
+}
+
+export function countText(count: number, one: string, many = `${one}s`): string {
+  return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
+}
+
+export function percentText(part: number, whole: number): string {
+  if (whole === 0) return "–";
+  const percent = (100 * part) / whole;
+  // Neither is said of less or more than all of it.
+  if (part > 0 && percent < 0.1) return "<0.1 %";
+  return `${part < whole ? Math.min(99.9, Number(percent.toFixed(1))) : 100} %`;
+}
+
+export function bytesText(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`;
+  const unit = bytes < 1e6 ? ("kB" as const) : bytes < 1e9 ? ("MB" as const) : ("GB" as const);
+  const size = bytes / { kB: 1e3, MB: 1e6, GB: 1e9 }[unit];
+  return `${size < 10 ? size.toFixed(1) : Math.round(size)} ${unit}`;
+}
+
+/** 1.5k, 2.3M: for counts where the last digits say nothing. */
+export function shortCount(count: number | null): string {
+  if (count === null) return "–";
+  const size = Math.abs(count);
+  if (size < 1000) return String(Number.isInteger(count) ? count : Number(count.toFixed(1)));
+  const [divisor, unit] = size < 1e6 ? [1e3, "k"] : size < 1e9 ? [1e6, "M"] : [1e9, "G"];
+  const short = count / (divisor as number);
+  return `${Math.abs(short) < 10 ? short.toFixed(1) : Math.round(short)}${unit}`;
+}
+
+export function dollarText(cost: number | null): string {
+  if (cost === null) return "–";
+  if (cost === 0) return "$0";
+  return cost < 0.01 ? `$${cost.toPrecision(2)}` : `$${cost.toFixed(2)}`;
+}
+
+export function secondsText(seconds: number | null): string {
+  if (seconds === null) return "–";
+  if (seconds < 0.001) return "<1 ms";
+  if (seconds < 1) return `${Math.round(seconds * 1000)} ms`;
+  if (seconds < 60) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
+  return `${Math.floor(seconds / 3600)} h ${Math.round((seconds % 3600) / 60)} min`;
+}
+
+/** A value with its 95 % interval, as the command line prints it. */
+export function estimateText(
+  estimate: { value: number; low: number | null; high: number | null } | null,
+): string {
+  if (estimate === null) return "–";
+  const { value, low, high } = estimate;
+  return low === null || high === null
+    ? value.toFixed(4)
+    : `${value.toFixed(4)} [${low.toFixed(4)}, ${high.toFixed(4)}]`;
+}
+
+export function shareText(
+  estimate: { value: number; low: number | null; high: number | null } | null,
+): string {
+  if (estimate === null) return "–";
+  const text = (share: number) => (100 * share).toFixed(2);
+  const { value, low, high } = estimate;
+  return low === null || high === null
+    ? `${text(value)} %`
+    : `${text(value)} % [${text(low)}, ${text(high)}]`;
+}
+
+/** Day and time, short, in the place of the reader. */
+export function whenText(iso: string): string {
+  const date = new Date(iso);
+  if (Number.isNaN(date.getTime())) return "";
+  const pad = (part: number) => String(part).padStart(2, "0");
+  return `${date.getFullYear()}-${pad(date.getMonth() + 1)}-${pad(date.getDate())} ${pad(date.getHours())}:${pad(date.getMinutes())}`;
+}
+
+export type Verdict = "pass" | "part" | "fail" | "none";
+
+/** How a reward stands to the threshold from which a rollout passes. */
+export function verdictOf(reward: number | null, threshold: number): Verdict {
+  if (reward === null) return "none";
+  if (reward >= threshold) return "pass";
+  return reward > 0 ? "part" : "fail";
+}

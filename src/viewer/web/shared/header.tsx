@@ -1,0 +1,149 @@
+import { useState } from "react";
+import type { RunsAnswer, ViewerStatus } from "../../api-types.ts";
+import { StateBadge } from "./badges.tsx";
+import { countText, percentText, whenText } from "./format.ts";
+import type { View } from "./route.ts";
+import { setTheme, storedTheme, THEMES, type Theme } from "./theme.ts";
+import { addressOf } from "./use-route.ts";
+
+const TABS = [
+  ["overview", "Overview"],
+  ["tasks", "Tasks"],
+  ["rollouts", "Rollouts"],
+  ["compare", "Compare"],
+  ["live", "Live"],
+  ["files", "Files"],
+] as const;
+
+/** Which tab a view belongs to. */
+function tabOf(view: View): string {
+  return view.name === "rollout" || view.name === "row"
+    ? "rollouts"
+    : view.name === "task"
+      ? "tasks"
+      : view.name;
+}
+
+interface Props {
+  view: View;
+  /** Whether the page is about one run. */
+  hasRun: boolean;
+  runs: RunsAnswer | undefined;
+  status: ViewerStatus | undefined;
+  error: string | undefined;
+  onHelp: () => void;
+}
+
+/** The run that is shown, its pages, and how far it has been read. */
+export function Header({ view, hasRun, runs, status, error, onHelp }: Props) {
+  const current = tabOf(view);
+  // A comparison of chosen runs belongs to none of them.
+  const isRun = view.name !== "runs" && hasRun;
+  return (
+    <header className="top">
+      <button type="button" className="skip" onClick={() => document.getElementById("main")?.focus()}>
+        Skip to content
+      </button>
+      <div className="top-line">
+        {runs && !runs.single && (
+          <a className="crumb" href="#/runs" aria-current={view.name === "runs" ? "page" : undefined}>
+            Runs
+          </a>
+        )}
+        {isRun && (
+          <span className="run-name" title={status?.run.path}>
+            <bdi>{status?.run.name ?? "…"}</bdi>
+          </span>
+        )}
+        {isRun && status && (
+          <>
+            <StateBadge state={status.run.state} />
+            <span className="run-about">
+              {[status.run.environment, status.run.model, whenText(status.run.when)]
+                .filter(Boolean)
+                .map((text) => (
+                  <bdi key={text}>{text}</bdi>
+                ))}
+            </span>
+          </>
+        )}
+        <span className="spacer" />
+        {isRun && <Reading status={status} error={error} />}
+        <ThemeButton />
+        <button
+          type="button"
+          className="quiet"
+          onClick={onHelp}
+          title="Keys and queries (?)"
+          aria-label="Help"
+        >
+          ?
+        </button>
+      </div>
+      {isRun && (
+        <nav aria-label="Pages of the run">
+          {TABS.filter(
+            ([name]) => !runs?.static || (name !== "compare" && name !== "live" && name !== "files"),
+          ).map(([name, caption]) => (
+            <a
+              key={name}
+              href={addressOf({ view: { name } })}
+              aria-current={current === name ? "page" : undefined}
+            >
+              {caption}
+            </a>
+          ))}
+        </nav>
+      )}
+    </header>
+  );
+}
+
+function Reading({ status, error }: { status: ViewerStatus | undefined; error: string | undefined }) {
+  const problem = error ?? status?.error;
+  if (problem) return <span className="live-note problem">{problem}</span>;
+  if (status === undefined) return null;
+  const { rollouts, failures } = status;
+  const torn = rollouts.torn_line ?? failures.torn_line;
+  if (!rollouts.exists && !status.indexing)
+    return <span className="live-note problem">The file is gone.</span>;
+  if (status.indexing)
+    return (
+      <span className="live-note" role="status">
+        <progress
+          value={rollouts.indexed_bytes}
+          max={Math.max(1, rollouts.bytes)}
+          aria-label="Reading the file"
+        />{" "}
+        reading {percentText(rollouts.indexed_bytes, rollouts.bytes)}
+      </span>
+    );
+  return (
+    <span className="live-note" role="status">
+      {countText(rollouts.rows, "row")}
+      {torn !== null && `, line ${torn} is not complete`}
+      {status.unreadable > 0 && `, ${countText(status.unreadable, "bad line")}`}
+    </span>
+  );
+}
+
+const THEME_NAMES: Record<Theme, string> = { auto: "Auto", light: "Light", dark: "Dark" };
+
+function ThemeButton() {
+  const [theme, choose] = useState(storedTheme);
+  const next = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? "auto";
+  return (
+    <button
+      type="button"
+      className="quiet"
+      onClick={() => {
+        setTheme(next);
+        choose(next);
+      }}
+      aria-label={`Theme: ${THEME_NAMES[theme]}. Change to ${THEME_NAMES[next]}`}
+      title={`Theme: ${THEME_NAMES[theme]}`}
+    >
+      {theme === "dark" ? "☾" : theme === "light" ? "☀" : "◑"}
+    </button>
+  );
+}

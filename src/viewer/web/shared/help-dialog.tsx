@@ -1,0 +1,78 @@
+import { useEffect, useRef } from "react";
+import { NAME_FIELDS, NUMBER_FIELDS, STATES } from "../../query/query.ts";
+
+const KEYS = [
+  ["j k", "next, previous rollout of the list"],
+  ["[ ]", "previous, next repeat of the task"],
+  ["n p", "next, previous item of the conversation"],
+  ["/", "search and filter; Esc leaves the field"],
+  ["g", "runs"],
+  ["o", "overview"],
+  ["t", "tasks"],
+  ["l", "rollouts"],
+  ["s", "repeats of the task side by side"],
+  ["d", "compare with another run"],
+  ["v", "live"],
+  ["f", "failed only, on and off"],
+  ["e", "open or close all fields"],
+  ["m", "markdown or plain text"],
+  ["x", "exclude the rollout, or take it back"],
+  ["?", "this list"],
+] as const;
+
+/** The keys that do something, and how queries are written. */
+export function HelpDialog({ open, onClose }: { open: boolean; onClose: () => void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    if (open) dialog.current?.showModal();
+    else dialog.current?.close();
+  }, [open]);
+  return (
+    <dialog ref={dialog} onClose={onClose} aria-labelledby="help-title">
+      <div className="help">
+        <section>
+          <h2 id="help-title">Keyboard</h2>
+          <dl className="keys">
+            {KEYS.map(([key, meaning]) => (
+              <div key={key}>
+                <dt>
+                  {key.split(" ").map((each) => (
+                    <kbd key={each}>{each}</kbd>
+                  ))}
+                </dt>
+                <dd>{meaning}</dd>
+              </div>
+            ))}
+          </dl>
+        </section>
+        <section>
+          <h2>Queries</h2>
+          <p>
+            <code>reward&lt;0.5 tool:python turns&gt;6 -is:masked "exact words"</code>
+          </p>
+          <dl className="keys">
+            {Object.entries({ ...NUMBER_FIELDS, ...NAME_FIELDS }).map(([field, meaning]) => (
+              <div key={field}>
+                <dt>
+                  <code>{field}</code>
+                </dt>
+                <dd>{meaning}</dd>
+              </div>
+            ))}
+            {Object.entries(STATES).map(([state, meaning]) => (
+              <div key={state}>
+                <dt>
+                  <code>is:{state}</code>
+                </dt>
+                <dd>{meaning}</dd>
+              </div>
+            ))}
+          </dl>
+        </section>
+      </div>
+      <button type="button" onClick={onClose}>
+        Close
+      </button>
+    </dialog>
+  );
+}

@@ -1,0 +1,44 @@
+import { describe, expect, it } from "vitest";
+import { formatRoute, parseRoute, viewOfRow } from "./route.ts";
+
+describe("addresses of the viewer", () => {
+  it.each([
+    "#/runs",
+    "#/overview",
+    "#/tasks?set=mixed&by=variance",
+    "#/task/3",
+    "#/task/3/rollout/1?item=7",
+    "#/sample/12",
+    "#/failure/2?q=reward%3C0.5",
+    "#/compare?runs=a%2Cb",
+    "#/run/solver%2F2026-01-31/rollouts?q=tool%3Apython&sort=reward&order=desc",
+  ])("%s is read and written alike", (hash) => {
+    expect(formatRoute(parseRoute(hash))).toBe(hash);
+  });
+
+  it("opens a run on its overview, and without a run the list", () => {
+    expect(parseRoute("")).toEqual({ run: null, view: { name: "runs" }, parameters: {} });
+    expect(parseRoute("#/run/a")).toEqual({ run: "a", view: { name: "overview" }, parameters: {} });
+    expect(parseRoute("#/nonsense/x").view).toEqual({ name: "overview" });
+    expect(parseRoute("#/run/%zz/live")).toMatchObject({ run: "%zz", view: { name: "live" } });
+  });
+
+  it("understands addresses of earlier versions", () => {
+    expect(parseRoute("#/overview?status=failed&reward_min=0.5&text=a+%22b").parameters.q).toBe(
+      '"a \\"b" is:failed reward>=0.5',
+    );
+    expect(parseRoute("#/overview?pass_threshold=0.7").parameters.pass).toBe("0.7");
+  });
+
+  it("names a row by task and rollout where it can", () => {
+    expect(viewOfRow({ source: "rollouts", line: 5, task: 1, rollout: 2 })).toEqual({
+      name: "rollout",
+      task: 1,
+      rollout: 2,
+    });
+    expect(viewOfRow({ source: "failures", line: 5, task: 1, rollout: 2 })).toEqual({
+      name: "row",
+      ref: { source: "failures", line: 5 },
+    });
+  });
+});

@@ -1,0 +1,58 @@
+import { useEffect, useState } from "react";
+import type { ViewerStatus } from "../../api-types.ts";
+import { api } from "./api-client.ts";
+
+const POLL_MS = 5_000;
+/** While a file is being read its progress is shown. */
+const READING_MS = 400;
+
+/** How far the server is with the files of a run; it tells when there is something new. */
+export function useStatus(run: string | null | undefined): {
+  status: ViewerStatus | undefined;
+  error: string | undefined;
+} {
+  const [state, setState] = useState<{
+    run: typeof run;
+    status: ViewerStatus | undefined;
+    error: string | undefined;
+  }>({
+    run,
+    status: undefined,
+    error: undefined,
+  });
+  useEffect(() => {
+    if (run === undefined) return;
+    const controller = new AbortController();
+    let timer: number | undefined;
+    const poll = async () => {
+      window.clearTimeout(timer);
+      let pause = POLL_MS;
+      try {
+        const status = await api.status(run, controller.signal);
+        if (status.indexing) pause = READING_MS;
+        // The same object while nothing changed: nothing is drawn again.
+        setState((before) =>
+          before.run === run &&
+          before.error === undefined &&
+          JSON.stringify(before.status) === JSON.stringify(status)
+            ? before
+            : { run, status, error: undefined },
+        );
+      } catch (problem) {
+        if (controller.signal.aborted) return;
+        const error = problem instanceof Error ? problem.message : String(problem);
+        setState((before) => ({ run, status: before.run === run ? before.status : undefined, error }));
+        pause = 1000;
+      }
+      if (!controller.signal.aborted) timer = window.setTimeout(poll, pause);
+    };
+    const end = api.watch(run, () => void poll());
+    void poll();
+    return () => {
+      end();
+      controller.abort();
+      window.clearTimeout(timer);
+    };
+  }, [run]);
+  return state.run === run ? state : { status: undefined, error: undefined };
+}

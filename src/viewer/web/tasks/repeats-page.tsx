@@ -1,0 +1,171 @@
+import { useMemo } from "react";
+import { isObject, type JsonObject } from "../../../python/json/json-object.ts";
+import type { ListedRow, RowAnswer, ViewerStatus } from "../../api-types.ts";
+import { type ConversationItem, conversationOf } from "../../conversation/conversation.ts";
+import { Item } from "../rollout/conversation.tsx";
+import { api, type RunId } from "../shared/api-client.ts";
+import { RewardBadge } from "../shared/badges.tsx";
+import { countText, percentText, rewardText, shortCount } from "../shared/format.ts";
+import { type Parameters, viewOfRow } from "../shared/route.ts";
+import { useLoaded } from "../shared/use-loaded.ts";
+import { addressOf, type Go } from "../shared/use-route.ts";
+import { firstDivergence, turnsOf } from "./align.ts";
+
+const PANES = 4;
+const MAX_REPEATS = 200;
+
+interface Props {
+  run: RunId;
+  task: number;
+  parameters: Parameters;
+  status: ViewerStatus;
+  go: Go;
+}
+
+/** The repeats of one task side by side, aligned by turn. */
+export function RepeatsPage({ run, task, parameters, status, go }: Props) {
+  const threshold = Number(parameters.pass ?? 1);
+  const { value: page, error } = useLoaded(`${run}:${task}:${status.version}:${status.annotated}`, (signal) =>
+    api.rollouts(run, { q: `task=${task}`, sort: "task", limit: MAX_REPEATS }, signal),
+  );
+  if (error) return <p className="problem-box">{error}</p>;
+  if (page === undefined) return <p className="note">Loading…</p>;
+  const wanted = (parameters.panes ?? "").split(",").filter(Boolean);
+  const named = (row: ListedRow) => `${row.source === "failures" ? "f" : ""}${row.line}`;
+  const shown =
+    wanted.length > 0
+      ? page.rows.filter((row) => wanted.includes(named(row)))
+      : page.rows.filter(({ source }) => source === "rollouts").slice(0, PANES);
+  const panes = shown.length > 0 ? shown : page.rows.slice(0, PANES);
+  const toggle = (row: ListedRow) => {
+    const current = panes.map(named);
+    const next = current.includes(named(row))
+      ? current.filter((each) => each !== named(row))
+      : [...current, named(row)].slice(-PANES);
+    go({ parameters: { panes: next.join(",") || undefined }, replace: true });
+  };
+  const rewarded = page.rows.filter(({ reward, masked }) => reward !== null && !masked);
+  const passed = rewarded.filter(({ reward }) => (reward ?? 0) >= threshold).length;
+  return (
+    <article className="repeats page" aria-label={`Task ${task}`}>
+      <div className="title-line">
+        <h1>Task {task}</h1>
+        <span className="dim">
+          {countText(page.rows.length, "attempt")}, {passed} of {rewarded.length} passed (
+          {percentText(passed, rewarded.length)})
+        </span>
+        <span className="spacer" />
+        <a
+          className="button"
+          href={addressOf({ view: { name: "task", task: Math.max(0, task - 1) } })}
+          aria-label="Previous task"
+        >
+          ‹
+        </a>
+        <a
+          className="button"
+          href={addressOf({ view: { name: "task", task: task + 1 } })}
+          aria-label="Next task"
+        >
+          ›
+        </a>
+      </div>
+      <fieldset className="chips" aria-label="Repeats shown">
+        {page.rows.map((row) => (
+          <button
+            key={named(row)}
+            type="button"
+            className="chip"
+            aria-pressed={panes.includes(row)}
+            onClick={() => toggle(row)}
+          >
+            {row.source === "failures" ? `failed ${row.rollout ?? row.line}` : `${row.rollout ?? row.line}`}:{" "}
+            {row.failure ?? rewardText(row.reward)}
+          </button>
+        ))}
+      </fieldset>
+      {page.rows.length === 0 ? (
+        <p className="note">No rollout of this task is there (yet).</p>
+      ) : (
+        <Panes run={run} rows={panes} status={status} threshold={threshold} />
+      )}
+    </article>
+  );
+}
+
+function Panes({
+  run,
+  rows,
+  status,
+  threshold,
+}: {
+  run: RunId;
+  rows: readonly ListedRow[];
+  status: ViewerStatus;
+  threshold: number;
+}) {
+  const key = JSON.stringify([run, status.generation, rows.map(({ source, line }) => [source, line])]);
+  const { value: answers, error } = useLoaded(key, (signal) =>
+    Promise.all(rows.map((row) => api.row(run, row, status.generation, signal))),
+  );
+  const aligned = useMemo(() => alignedTurns(answers ?? []), [answers]);
+  if (error) return <p className="problem-box">{error}</p>;
+  const columns = { gridTemplateColumns: `repeat(${rows.length}, minmax(min(320px, 85vw), 1fr))` };
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    <section className="panes" aria-label="Repeats side by side" tabIndex={0}>
+      <div className="pane-line pane-heads" style={columns}>
+        {rows.map((row) => (
+          <header key={`${row.source}:${row.line}`} className="pane-head">
+            <a href={addressOf({ view: viewOfRow(row) })}>
+              {row.source === "failures" ? `Failure ${row.line}` : `Rollout ${row.rollout ?? row.line}`}
+            </a>
+            <RewardBadge row={row} threshold={threshold} />
+            <span className="dim">
+              {row.turns ?? 0} turns
+              {row.output_tokens === null ? "" : `, ${shortCount(row.output_tokens)} tok`}
+            </span>
+          </header>
+        ))}
+      </div>
+      {aligned.turns.map((cells, turn) => (
+        <div key={turn === 0 ? "input" : `turn ${turn}`}>
+          <p className={`turn-mark${aligned.divergesAt === turn ? " diverges" : ""}`}>
+            {turn === 0 ? "Input" : `Turn ${turn}`}
+            {aligned.divergesAt === turn && <b> first difference</b>}
+          </p>
+          <div className="pane-line" style={columns}>
+            {cells.map((items, place) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: the panes stand in a fixed order
+              <div key={place} className="pane-cell">
+                {items.map((item) => (
+                  <Item
+                    key={item.place}
+                    item={item}
+                    isSelected={false}
+                    masked={false}
+                    previous={undefined}
+                    open={turn > 0 || aligned.divergesAt === 0}
+                  />
+                ))}
+                {items.length === 0 && <p className="note">–</p>}
+              </div>
+            ))}
+          </div>
+        </div>
+      ))}
+    </section>
+  );
+}
+
+function alignedTurns(answers: readonly (RowAnswer | undefined)[]): {
+  turns: ConversationItem[][][];
+  divergesAt: number | undefined;
+} {
+  const all = answers.map((answer) =>
+    turnsOf(isObject(answer?.row) ? conversationOf(answer.row as JsonObject) : []),
+  );
+  const length = Math.max(0, ...all.map((turns) => turns.length));
+  const turns = Array.from({ length }, (_, turn) => all.map((own) => own[turn] ?? []));
+  return { turns, divergesAt: firstDivergence(turns) };
+}

@@ -1,0 +1,239 @@
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { useCallback, useEffect, useRef, useState } from "react";
+import {
+  type TasksPage as Page,
+  type RunsAnswer,
+  TASK_SETS,
+  type TaskEntry,
+  type TaskSet,
+  type ViewerStatus,
+} from "../../api-types.ts";
+import { api, type RunId } from "../shared/api-client.ts";
+import { cellGlyph, cellWords } from "../shared/badges.tsx";
+import { rewardText, shortCount } from "../shared/format.ts";
+import { QueryBar } from "../shared/query-bar.tsx";
+import { type Parameters, viewOfRow } from "../shared/route.ts";
+import { addressOf, type Go } from "../shared/use-route.ts";
+
+const ROW_HEIGHT = 34;
+const PAGE = 200;
+const SET_NAMES: Record<TaskSet, string> = {
+  all: "All",
+  mixed: "Mixed",
+  always_fail: "Always fail",
+  always_pass: "Always pass",
+  errored: "Errored",
+  flipped: "Flipped",
+};
+
+interface Props {
+  run: RunId;
+  parameters: Parameters;
+  status: ViewerStatus;
+  runs: RunsAnswer | undefined;
+  go: Go;
+}
+
+/** Tasks by repeats: each cell is a rollout. */
+export function TasksPage({ run, parameters, status, runs, go }: Props) {
+  const { q, pass, set = "all", by = "task", order = "asc", against } = parameters;
+  const request = { q, pass, set, by, order, against };
+  const grid = useGrid(run, JSON.stringify(request), `${status.version}:${status.annotated}`);
+  const scroller = useRef<HTMLDivElement>(null);
+  const virtual = useVirtualizer({
+    count: grid.page?.total ?? 0,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_HEIGHT,
+    overscan: 12,
+  });
+  const items = virtual.getVirtualItems();
+  const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
+  useEffect(() => grid.ensure(first, last));
+  const others = runs?.runs.filter(({ id }) => id !== status.run.id) ?? [];
+  return (
+    <article className="tasks-page page" aria-label="Tasks">
+      <h1 className="hidden">Tasks of {status.run.name}</h1>
+      <QueryBar q={q} pass={pass} status={status} go={go} />
+      <div className="grid-tools">
+        <fieldset className="chips" aria-label="Sets of tasks">
+          {TASK_SETS.filter((name) => name !== "flipped" || against).map((name) => (
+            <button
+              key={name}
+              type="button"
+              className="chip"
+              aria-pressed={set === name}
+              onClick={() => go({ parameters: { set: name === "all" ? undefined : name } })}
+            >
+              {SET_NAMES[name]} {grid.page?.counts[name].toLocaleString("en") ?? ""}
+            </button>
+          ))}
+        </fieldset>
+        <span className="spacer" />
+        <label>
+          sort{" "}
+          <select
+            value={by}
+            onChange={(event) =>
+              go({ parameters: { by: event.target.value === "task" ? undefined : event.target.value } })
+            }
+          >
+            <option value="task">task</option>
+            <option value="mean">mean reward</option>
+            <option value="variance">variance</option>
+            <option value="length">output tokens</option>
+            {against && <option value="difference">difference</option>}
+          </select>
+        </label>
+        <button
+          type="button"
+          className="quiet"
+          aria-label={order === "asc" ? "Ascending; change to descending" : "Descending; change to ascending"}
+          onClick={() => go({ parameters: { order: order === "asc" ? "desc" : undefined } })}
+        >
+          {order === "asc" ? "↑" : "↓"}
+        </button>
+        {others.length > 0 && (
+          <label>
+            against{" "}
+            <select
+              value={against ?? ""}
+              onChange={(event) =>
+                go({
+                  parameters: {
+                    against: event.target.value || undefined,
+                    ...(!event.target.value && set === "flipped" && { set: undefined }),
+                  },
+                })
+              }
+            >
+              <option value="">no other run</option>
+              {others.slice(0, 500).map(({ id }) => (
+                <option key={id} value={id}>
+                  {id}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
+      </div>
+      {grid.error && <p className="problem-box">{grid.error}</p>}
+      <div className="legend-line dim" aria-hidden="true">
+        <span className="cell pass">✓</span> passed <span className="cell part">.5</span> partial{" "}
+        <span className="cell zero">·</span> zero <span className="cell failed">!</span> failed{" "}
+        <span className="cell masked">m</span> masked <span className="cell excluded">×</span> excluded
+      </div>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+      <section ref={scroller} className="grid-rows" tabIndex={0} aria-label="Grid of tasks and repeats">
+        <div style={{ height: virtual.getTotalSize(), position: "relative" }}>
+          {items.map(({ index, start }) => {
+            const task = grid.taskAt(index);
+            return (
+              <div
+                key={index}
+                className="row-place"
+                style={{ transform: `translateY(${start}px)`, height: ROW_HEIGHT }}
+              >
+                {task && <TaskRow task={task} compares={against !== undefined} />}
+              </div>
+            );
+          })}
+        </div>
+      </section>
+      {grid.page?.total === 0 && (
+        <p className="note">
+          No task is in this set.{" "}
+          <button type="button" onClick={() => go({ parameters: { q: undefined, set: undefined } })}>
+            Show all tasks
+          </button>
+        </p>
+      )}
+    </article>
+  );
+}
+
+function TaskRow({ task, compares }: { task: TaskEntry; compares: boolean }) {
+  return (
+    <div className="task-row">
+      <a className="task-name" href={addressOf({ view: { name: "task", task: task.task } })}>
+        {task.task}
+      </a>
+      <span className="task-mean number" title={`variance ${rewardText(task.variance)}`}>
+        {rewardText(task.mean)}
+      </span>
+      {compares && <span className="task-other number dim">{rewardText(task.other)}</span>}
+      <span className="cells">
+        {task.cells.map((cell) => (
+          <a
+            key={`${cell.source}:${cell.line}`}
+            className={`cell ${cell.state}`}
+            href={addressOf({ view: viewOfRow({ ...cell, task: task.task }) })}
+            title={cellWords(cell)}
+            aria-label={`Task ${task.task}, ${cellWords(cell)}`}
+          >
+            {cellGlyph(cell)}
+            {cell.attempt > 0 && cell.state !== "failed" && <i aria-hidden="true" />}
+          </a>
+        ))}
+      </span>
+      <span className="task-tokens number dim">
+        {task.tokens === null ? "" : shortCount(Math.round(task.tokens))}
+      </span>
+      <bdi className="task-prompt cut">{task.prompt}</bdi>
+    </div>
+  );
+}
+
+/** Pages of the grid, loaded as they are scrolled to. */
+function useGrid(run: RunId, request: string, version: string) {
+  const key = JSON.stringify([run, request]);
+  const pages = useRef({ key, loaded: new Map<number, TaskEntry[]>(), pending: new Map<number, string>() });
+  const [state, setState] = useState<{
+    key: string;
+    page: Page | undefined;
+    error: string | undefined;
+    drawn: number;
+  }>({
+    key: "",
+    page: undefined,
+    error: undefined,
+    drawn: 0,
+  });
+  if (pages.current.key !== key) pages.current = { key, loaded: new Map(), pending: new Map() };
+  const load = useCallback(
+    async (number: number) => {
+      const own = pages.current;
+      if (own.pending.get(number) === version) return;
+      own.pending.set(number, version);
+      try {
+        const page = await api.tasks(run, {
+          ...(JSON.parse(request) as object),
+          offset: number * PAGE,
+          limit: PAGE,
+        });
+        if (pages.current !== own) return;
+        own.loaded.set(number, page.tasks);
+        setState((before) => ({ key, page, error: undefined, drawn: before.drawn + 1 }));
+        if (page.search && !page.search.done)
+          window.setTimeout(() => {
+            own.pending.delete(number);
+            void load(number);
+          }, 200);
+      } catch (error) {
+        if (pages.current !== own) return;
+        const message = error instanceof Error ? error.message : String(error);
+        setState((before) => ({ ...before, key, page: undefined, error: message }));
+      }
+    },
+    [key, run, request, version],
+  );
+  useEffect(() => void load(0), [load]);
+  return {
+    page: state.key === key ? state.page : undefined,
+    error: state.key === key ? state.error : undefined,
+    taskAt: (index: number) => pages.current.loaded.get(Math.floor(index / PAGE))?.[index % PAGE],
+    ensure: (from: number, to: number) => {
+      for (let page = Math.floor(from / PAGE); page <= Math.floor(to / PAGE); page++)
+        if (pages.current.pending.get(page) !== version) void load(page);
+    },
+  };
+}

@@ -1,0 +1,115 @@
+import { useState } from "react";
+import { isObject } from "../../../python/json/json-object.ts";
+import { orderedKeys } from "../../../python/json/key-order.ts";
+import { prettyJson } from "../../conversation/conversation.ts";
+import { LongText } from "./long-text.tsx";
+import { Output, Plain } from "./plain.tsx";
+
+const OPEN_CHILDREN = 12;
+const PAGE = 200;
+const MAX_DEPTH = 200;
+
+/** A JSON value that can be folded, level by level; what is closed is not made. */
+export function JsonTree({ value, depth = 0, open }: { value: unknown; depth?: number; open?: boolean }) {
+  if (depth > MAX_DEPTH) return <span className="json-text">…</span>;
+  if (Array.isArray(value)) return <Branch value={value} depth={depth} open={open} marks="[]" />;
+  if (isObject(value) && isPlain(value)) return <Branch value={value} depth={depth} open={open} marks="{}" />;
+  return <Leaf value={value} />;
+}
+
+/** Numbers of the exact reader are objects, too. */
+function isPlain(value: object): boolean {
+  const prototype = Object.getPrototypeOf(value) as unknown;
+  return prototype === Object.prototype || prototype === null;
+}
+
+function Branch({
+  value,
+  depth,
+  open,
+  marks,
+}: {
+  value: unknown[] | Record<string, unknown>;
+  depth: number;
+  open: boolean | undefined;
+  marks: "[]" | "{}";
+}) {
+  const keys = Array.isArray(value) ? undefined : orderedKeys(value);
+  const count = keys?.length ?? (value as unknown[]).length;
+  const [isOpen, setOpen] = useState(open ?? (depth < 2 && count <= OPEN_CHILDREN));
+  const [shown, setShown] = useState(PAGE);
+  if (count === 0) return <span className="json-mark">{marks}</span>;
+  const isNumbers =
+    Array.isArray(value) && value.length > 20 && value.every((item) => typeof item === "number");
+  const places = Array.from({ length: Math.min(count, shown) }, (_, place) => place);
+  return (
+    <span className="json-branch">
+      <button type="button" className="json-toggle" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <span aria-hidden="true">{isOpen ? "▾" : "▸"}</span> {marks[0]}
+        {!isOpen && (
+          <span className="dim">
+            {keys ? keys.slice(0, 4).join(", ") : `${count.toLocaleString("en")} items`}
+            {keys && count > 4 ? ", …" : ""}
+          </span>
+        )}
+        {!isOpen && marks[1]}
+      </button>
+      {isOpen && isNumbers && (
+        <span className="json-numbers">{(value as number[]).slice(0, 2000).join(", ")}</span>
+      )}
+      {isOpen && !isNumbers && (
+        <span className="json-children">
+          {places.map((place) => (
+            <span key={place} className="json-member">
+              {keys && (
+                <span className="json-key">
+                  <bdi>
+                    <Plain text={keys[place] ?? ""} />
+                  </bdi>
+                  :{" "}
+                </span>
+              )}
+              <JsonTree
+                value={
+                  keys ? (value as Record<string, unknown>)[keys[place] ?? ""] : (value as unknown[])[place]
+                }
+                depth={depth + 1}
+              />
+            </span>
+          ))}
+          {count > shown && (
+            <button type="button" className="quiet fold" onClick={() => setShown(shown + PAGE * 5)}>
+              {(count - shown).toLocaleString("en")} more
+            </button>
+          )}
+        </span>
+      )}
+      {isOpen && <span className="json-mark">{marks[1]}</span>}
+    </span>
+  );
+}
+
+function Leaf({ value }: { value: unknown }) {
+  if (typeof value === "string") {
+    if (value.includes("\n") || value.length > 200)
+      return (
+        <span className="json-text block">
+          <LongText
+            text={value}
+            render={(text) => (
+              <pre className="text">
+                <Output text={text} />
+              </pre>
+            )}
+          />
+        </span>
+      );
+    return (
+      <bdi className="json-text">
+        "<Plain text={value} />"
+      </bdi>
+    );
+  }
+  const kind = typeof value === "boolean" ? "json-boolean" : value === null ? "json-null" : "json-number";
+  return <span className={kind}>{prettyJson(value)}</span>;
+}

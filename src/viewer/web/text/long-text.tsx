@@ -1,0 +1,53 @@
+import { type ReactNode, useState } from "react";
+import { countText } from "../shared/format.ts";
+
+/** More than this is folded. */
+const MAX_CHARACTERS = 6000;
+const MAX_LINES = 80;
+/** Most characters put into the page at once; the browser stays quick. */
+const MAX_SHOWN = 300_000;
+/** The longest word a browser breaks quickly; a longer one is broken for it. */
+const LONGEST_WORD = 2000;
+
+/** Text that is folded when it is long; `render` shows a piece of it. */
+export function LongText({ text, render }: { text: string; render: (text: string) => ReactNode }) {
+  const [shownTo, setShownTo] = useState(0);
+  const beginning = beginningOf(text);
+  const folded = beginning.length < text.length;
+  const shown = shownTo === 0 ? beginning : text.slice(0, shownTo);
+  return (
+    <>
+      {render(brokenWords(shown))}
+      {folded && (
+        <button
+          type="button"
+          className="quiet fold"
+          aria-expanded={shownTo > 0}
+          onClick={() => setShownTo(shownTo > 0 ? 0 : MAX_SHOWN)}
+        >
+          {shownTo > 0 ? "Show less" : `Show all ${countText(text.length, "character")}`}
+        </button>
+      )}
+      {shownTo > 0 && shownTo < text.length && (
+        <button type="button" className="quiet fold" onClick={() => setShownTo(shownTo + MAX_SHOWN)}>
+          Show {countText(Math.min(MAX_SHOWN, text.length - shownTo), "character")} more
+        </button>
+      )}
+    </>
+  );
+}
+
+function beginningOf(text: string): string {
+  const end = Math.min(text.length, MAX_CHARACTERS);
+  let at = -1;
+  for (let line = 0; line < MAX_LINES; line++) {
+    at = text.indexOf("\n", at + 1);
+    if (at === -1 || at >= end) return text.slice(0, end);
+  }
+  return text.slice(0, at);
+}
+
+/** Browsers take minutes to lay out a word of a million letters: it gets places where it may be broken. */
+function brokenWords(text: string): string {
+  return text.length < LONGEST_WORD ? text : text.replace(new RegExp(`\\S{${LONGEST_WORD}}`, "g"), "$&\n");
+}

@@ -1,0 +1,166 @@
+import { lexer, type Token, type Tokens } from "marked";
+import { Fragment, type ReactNode } from "react";
+import { Scrolls } from "../shared/scrolls.tsx";
+import { looksLikeDiff, Output, Plain } from "./plain.tsx";
+
+/** A longer text is shown as it is. */
+const MAX_CHARACTERS = 100_000;
+const MAX_DEPTH = 20;
+const WEB_ADDRESS = /^https?:\/\//i;
+
+/**
+ * Markdown as elements of the page. The text comes from models and tools: HTML in it stays text, pictures are named and not loaded, and only
+ * links to the web can be followed.
+ */
+export function Markdown({ text }: { text: string }) {
+  const tokens = text.length > MAX_CHARACTERS ? undefined : tokensOf(text);
+  return tokens === undefined ? (
+    <pre className="text">
+      <Plain text={text} />
+    </pre>
+  ) : (
+    <div className="markdown">{blocks(tokens, 0)}</div>
+  );
+}
+
+function tokensOf(text: string): Token[] | undefined {
+  try {
+    return lexer(text, { gfm: true });
+  } catch {
+    return undefined;
+  }
+}
+
+function blocks(tokens: readonly Token[], depth: number): ReactNode {
+  // biome-ignore lint/suspicious/noArrayIndexKey: the tokens of a text never change
+  return tokens.map((token, place) => <Fragment key={place}>{block(token, depth)}</Fragment>);
+}
+
+function block(token: Token, depth: number): ReactNode {
+  if (depth > MAX_DEPTH) return <Plain text={token.raw} />;
+  switch (token.type) {
+    case "space":
+      return null;
+    case "heading":
+      return <p className={`heading heading-${(token as Tokens.Heading).depth}`}>{inline(token, depth)}</p>;
+    case "paragraph":
+      return <p>{inline(token, depth)}</p>;
+    case "code":
+      return <CodeBlock text={(token as Tokens.Code).text} language={(token as Tokens.Code).lang} />;
+    case "blockquote":
+      return <blockquote>{blocks((token as Tokens.Blockquote).tokens, depth + 1)}</blockquote>;
+    case "hr":
+      return <hr />;
+    case "list":
+      return <List token={token as Tokens.List} depth={depth} />;
+    case "table":
+      return <Table token={token as Tokens.Table} depth={depth} />;
+    case "text":
+      return inline(token, depth);
+    default:
+      // HTML, definitions and whatever comes yet: as it was written.
+      return <Plain text={token.raw} />;
+  }
+}
+
+function CodeBlock({ text, language }: { text: string; language: string | undefined }) {
+  const isDiff = language === "diff" || language === "patch" || looksLikeDiff(text);
+  return (
+    <pre className="text code">
+      {isDiff ? (
+        <Output text={looksLikeDiff(text) ? text : `@@ -0 +0 @@\n${text}`.slice(12)} />
+      ) : (
+        <Output text={text} />
+      )}
+    </pre>
+  );
+}
+
+function List({ token, depth }: { token: Tokens.List; depth: number }) {
+  const items = token.items.map((item, place) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the items of a text never change
+    <li key={place}>
+      {item.task && <span className="task-box">{item.checked ? "☑ " : "☐ "}</span>}
+      {blocks(item.tokens, depth + 1)}
+    </li>
+  ));
+  return token.ordered ? <ol start={Number(token.start) || 1}>{items}</ol> : <ul>{items}</ul>;
+}
+
+function Table({ token, depth }: { token: Tokens.Table; depth: number }) {
+  return (
+    <Scrolls>
+      <table>
+        <thead>
+          <tr>
+            {token.header.map((cell, place) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: the cells of a text never change
+              <th key={place}>{inline(cell, depth)}</th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {token.rows.map((row, number) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the same
+            <tr key={number}>
+              {row.map((cell, place) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: the same
+                <td key={place}>{inline(cell, depth)}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scrolls>
+  );
+}
+
+function inline(token: Token | Tokens.TableCell, depth: number): ReactNode {
+  const tokens = "tokens" in token ? token.tokens : undefined;
+  if (tokens === undefined || depth > MAX_DEPTH)
+    return <Plain text={"text" in token ? String(token.text) : ""} />;
+  // biome-ignore lint/suspicious/noArrayIndexKey: the tokens of a text never change
+  return tokens.map((each, place) => <Fragment key={place}>{span(each, depth + 1)}</Fragment>);
+}
+
+function span(token: Token, depth: number): ReactNode {
+  switch (token.type) {
+    case "strong":
+      return <strong>{inline(token, depth)}</strong>;
+    case "em":
+      return <em>{inline(token, depth)}</em>;
+    case "del":
+      return <del>{inline(token, depth)}</del>;
+    case "codespan":
+      return (
+        <code>
+          <Plain text={(token as Tokens.Codespan).text} />
+        </code>
+      );
+    case "br":
+      return <br />;
+    case "link":
+      return <Link href={(token as Tokens.Link).href}>{inline(token, depth)}</Link>;
+    case "image":
+      return <Plain text={`[image: ${(token as Tokens.Image).text || (token as Tokens.Image).href}]`} />;
+    case "text":
+    case "escape":
+      return "tokens" in token && token.tokens ? (
+        inline(token, depth)
+      ) : (
+        <Plain text={(token as Tokens.Text).text} />
+      );
+    default:
+      return <Plain text={token.raw} />;
+  }
+}
+
+/** A link shows where it leads: its text may say something else. */
+function Link({ href, children }: { href: string; children: ReactNode }) {
+  if (!WEB_ADDRESS.test(href)) return children;
+  return (
+    <a href={href} target="_blank" rel="noreferrer noopener" title={href}>
+      {children}
+    </a>
+  );
+}

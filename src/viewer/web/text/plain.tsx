@@ -1,0 +1,77 @@
+import { createContext, Fragment, useContext } from "react";
+import { ansiPieces, HAS_ANSI } from "./ansi.ts";
+import { visiblePieces } from "./controls.ts";
+
+/** Words to be marked wherever text is shown. */
+export const Needles = createContext<readonly string[]>([]);
+
+/** Text with needles marked and unseen characters shown by their number. */
+export function Plain({ text }: { text: string }) {
+  const needles = useContext(Needles);
+  const pieces = visiblePieces(text);
+  return pieces.map(({ text: piece, isUnseen }, place) =>
+    isUnseen ? (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of a text never change
+      <span key={place} className="unseen" title="A character that is not visible">
+        {piece}
+      </span>
+    ) : (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the same
+      <Marked key={place} text={piece} needles={needles} />
+    ),
+  );
+}
+
+function Marked({ text, needles }: { text: string; needles: readonly string[] }) {
+  if (needles.length === 0) return text;
+  const pattern = new RegExp(
+    `(${needles.map((needle) => needle.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|")})`,
+    "gi",
+  );
+  const pieces = text.split(pattern);
+  if (pieces.length === 1) return text;
+  return pieces.map((piece, place) =>
+    // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of a text never change
+    place % 2 === 1 ? <mark key={place}>{piece}</mark> : <Fragment key={place}>{piece}</Fragment>,
+  );
+}
+
+/** What a tool printed: of fixed width, with the colours of a terminal, or as a diff. */
+export function Output({ text }: { text: string }) {
+  if (looksLikeDiff(text)) return <Diff text={text} />;
+  if (!HAS_ANSI.test(text)) return <Plain text={text} />;
+  return ansiPieces(text).map(({ text: piece, className }, place) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of a text never change
+    <span key={place} className={className}>
+      <Plain text={piece} />
+    </span>
+  ));
+}
+
+/** A unified diff: hunks with their heads, or files with both marks. */
+export function looksLikeDiff(text: string): boolean {
+  return /^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@/m.test(text) || /^--- .+\n\+\+\+ .+/m.test(text);
+}
+
+function Diff({ text }: { text: string }) {
+  return text.split("\n").map((line, place) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the lines of a text never change
+    <span key={place} className={`diff-line ${diffKind(line)}`}>
+      <Plain text={line} />
+      {"\n"}
+    </span>
+  ));
+}
+
+function diffKind(line: string): string {
+  if (
+    line.startsWith("+++") ||
+    line.startsWith("---") ||
+    line.startsWith("diff ") ||
+    line.startsWith("index ")
+  )
+    return "diff-file";
+  if (line.startsWith("@@")) return "diff-hunk";
+  if (line.startsWith("+")) return "diff-added";
+  return line.startsWith("-") ? "diff-removed" : "";
+}

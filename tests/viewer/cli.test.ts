@@ -1,0 +1,145 @@
+import { readFile, symlink } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import path from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { project, repository, runGym } from "../gym-process.ts";
+import { freePort } from "../support/free-port.ts";
+import { ask, ended, eventually, lines, rollout, startViewer } from "./support.ts";
+
+describe("gym eval view", () => {
+  it("serves until Ctrl-C, on the next port when one is taken", async () => {
+    const cwd = await project({ "run.jsonl": lines([rollout(0, 0, "yes")]) });
+    const port = await freePort();
+    const first = await startViewer(["eval", "view", "run.jsonl", "--port", String(port), "--json"], cwd);
+    expect(JSON.parse(first.output())).toEqual({
+      url: `http://127.0.0.1:${port}/?token=${first.token}`,
+      host: "127.0.0.1",
+      port,
+      token: expect.stringMatching(/^[\w-]{24}$/),
+      runs: 1,
+      file: path.join(cwd, "run.jsonl"),
+    });
+    const second = await startViewer(["eval", "view", ".", "--port", String(port)], cwd);
+    expect(second.output()).toContain(`Port ${port} is taken; using ${port + 1}.`);
+    expect(second.output()).toContain(`Viewing run.jsonl at http://127.0.0.1:${port + 1}/?token=`);
+    expect((await fetch(`${second.base}api/status`)).status).toBe(401);
+    await eventually(
+      async () => (await ask<{ rollouts: { rows: number } }>(second, "status")).rollouts.rows,
+    ).toBe(1);
+    for (const { child } of [first, second]) {
+      const end = ended(child);
+      child.kill("SIGINT");
+      expect(await end).toBe(0);
+    }
+  });
+
+  it("is ng_viewer, too", async () => {
+    const cwd = await project({ "run.jsonl": lines([rollout(0, 0, "yes")]) });
+    const program = path.join(cwd, "ng_viewer");
+    await symlink(path.join(repository, "bin/legacy.js"), program);
+    const port = await freePort();
+    const words = ["+jsonl_fpath=run.jsonl", "+server_host=0.0.0.0", `+server_port=${port}`];
+    const viewer = await startViewer(words, cwd, program);
+    expect(viewer.output()).toContain("`ng_viewer` is deprecated");
+    expect(viewer.output()).toContain("use `gym eval view` instead");
+    expect(viewer.output()).toContain(
+      "Everyone who can reach this machine and has this address can read the rollouts.",
+    );
+    expect(viewer.base).toBe(`http://localhost:${port}/`);
+  });
+
+  it("does what its guide says", async () => {
+    const guide = await readFile(path.join(repository, "docs/guide/viewer.md"), "utf8");
+    const [, commands = ""] = /```bash\n([\s\S]*?)```/.exec(guide) ?? [];
+    const [run = [], view = []] = commands
+      .trim()
+      .split("\n")
+      .map((line) => line.split(" ").slice(1));
+    const cwd = await project({});
+    expect((await runGym(run, { cwd })).exitCode).toBe(0);
+    const viewer = await startViewer([...view, "--port", "0"], cwd);
+    await eventually(async () => (await ask<{ total: number }>(viewer, "rollouts")).total).toBe(20);
+  });
+
+  it("says what is wrong with what it was given", async () => {
+    const cwd = await project({ "a.jsonl": "", "b.jsonl": "" });
+    const gym = async (...words: string[]) => {
+      const { exitCode, stderr } = await runGym(["eval", "view", ...words], { cwd });
+      return { exitCode, stderr };
+    };
+    expect(await gym("none.jsonl")).toEqual({
+      exitCode: 1,
+      stderr: "Error: Input file not found: 'none.jsonl' (RUN).\n",
+    });
+    expect(await gym()).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining("no directory 'results' here"),
+    });
+    expect(await gym("*.json")).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining("No file matches"),
+    });
+    expect(await gym("a.jsonl", "--where", "rewrd<1")).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining("Did you mean 'reward'?"),
+    });
+    expect(await gym(".", "--to-html", "x.html")).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining("2 runs were found"),
+    });
+    expect(await gym("a.jsonl", "--port", "99999")).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining("99999"),
+    });
+  });
+
+  it("opens directories, patterns, two runs and addresses of the web", async () => {
+    const run = (task: number) => lines([rollout(task, 0, "yes")]);
+    const cwd = await project({
+      "results/a/rollouts.jsonl": run(1),
+      "results/b/2026/rollouts.jsonl": run(2),
+      "results/b/2026/rollouts_manifest.json": "{}",
+      "x1.jsonl": run(3),
+      "x2.jsonl": run(4),
+    });
+    const ids = async (...words: string[]) => {
+      const viewer = await startViewer(["eval", "view", ...words, "--port", "0", "--json"], cwd);
+      const { runs } = await ask<{ runs: { id: string }[] }>(viewer, "runs");
+      return { viewer, ids: runs.map(({ id }) => id).sort() };
+    };
+    // `results` unless told.
+    expect((await ids()).ids).toEqual(["a", "b/2026"]);
+    expect((await ids("x*.jsonl")).ids).toEqual(["x1", "x2"]);
+    const two = await ids("x1.jsonl", "results/a");
+    expect(two.ids).toEqual(["results/a", "x1"]);
+    expect(two.viewer.url).toContain("#/compare?runs=");
+    const web = createServer((_, response) => response.end(run(5)));
+    await new Promise<void>((resolve) => web.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void web.close());
+    const address = `http://127.0.0.1:${(web.address() as AddressInfo).port}/there/run.jsonl`;
+    const fetched = await ids(address);
+    expect(fetched.ids).toEqual(["run"]);
+    expect(await ask(fetched.viewer, "tasks")).toMatchObject({ tasks: [{ task: 5 }] });
+  });
+
+  it("writes chosen rollouts as one page, and a run as a folder", async () => {
+    const cwd = await project({
+      "run.jsonl": lines([rollout(0, 0, "yes"), rollout(0, 1, "no", { reward: 0 })]),
+    });
+    const view = (...words: string[]) => runGym(["eval", "view", "run.jsonl", ...words], { cwd });
+    expect(await view("--where", "reward<1", "--to-html", "bad.html")).toMatchObject({
+      exitCode: 0,
+      stdout: "1 rollouts: bad.html\n",
+    });
+    expect(await readFile(path.join(cwd, "bad.html"), "utf8")).toContain('id="embedded-run"');
+    expect(await view("--where", "reward>1", "--to-html", "none.html")).toMatchObject({ exitCode: 2 });
+    const folder = await view("--to-folder", "site", "--json");
+    expect(JSON.parse(folder.stdout)).toMatchObject({ rows: 2, folder: path.join(cwd, "site") });
+    expect(await readFile(path.join(cwd, "site/data/rows/rollouts-2.json"), "utf8")).toContain('"reward":0');
+    expect(await view("--to-folder", "site")).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining("is not empty"),
+    });
+  });
+});
