@@ -317,3 +317,49 @@ describe("a proxy", () => {
     await client.close();
   });
 });
+
+describe("large answers", () => {
+  const body = "x".repeat(400_000);
+  const head = `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n`;
+
+  it("are all read, however many end at once", async () => {
+    const waiting: Socket[] = [];
+    const count = 300;
+    const { pool } = await talkTo(
+      (socket) => {
+        if (waiting.push(socket) === count) for (const each of waiting) each.end(head + body);
+      },
+      { maxConnections: count },
+    );
+    const answers = await Promise.all(
+      Array.from({ length: count }, () => ask(pool, { maxBytes: 1_000_000 })),
+    );
+    expect(answers.every(({ text }) => text === body)).toBe(true);
+  });
+
+  it("make way when they break off or are not wanted any more", async () => {
+    const controller = new AbortController();
+    let connection = 0;
+    const { pool } = await talkTo(
+      (socket) => {
+        // A hundred bodies that never end, a hundred that break off, and then whole ones.
+        const number = connection++;
+        socket.write(head + body.slice(0, 200_000));
+        if (number >= 200) socket.end(body.slice(200_000));
+        else if (number >= 100) socket.destroy();
+      },
+      { maxConnections: 400 },
+    );
+    const large = (more: Partial<HttpRequest> = {}) => ask(pool, { maxBytes: 1_000_000, ...more });
+    const endless = Array.from({ length: 100 }, () => large({ signal: controller.signal }));
+    const settled = Promise.allSettled(endless);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const broken = Promise.allSettled(Array.from({ length: 100 }, () => large()));
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const whole = Promise.all(Array.from({ length: 100 }, () => large()));
+    controller.abort(new Error("enough"));
+    expect((await settled).every(({ status }) => status === "rejected")).toBe(true);
+    expect((await broken).every(({ status }) => status === "rejected")).toBe(true);
+    expect((await whole).every(({ text }) => text === body)).toBe(true);
+  });
+});

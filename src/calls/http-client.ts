@@ -109,6 +109,42 @@ export class HttpClient {
   }
 }
 
+/** Bodies that reach this size are read a few at a time. */
+const LARGE_BODY_BYTES = 64 * 1024;
+const MOST_LARGE_BODIES = 64;
+
+/**
+ * How many large bodies are read at once; the sockets of the others wait. Thousands of long answers may end together, as after a weight
+ * update: what is not read yet stays with the server that sends it instead of filling the memory here.
+ */
+class LargeBodies {
+  #running = 0;
+  readonly #waiting = new Set<() => void>();
+
+  /** False: `resume` is called when it is this body's turn. */
+  enter(resume: () => void): boolean {
+    if (this.#running >= MOST_LARGE_BODIES) {
+      this.#waiting.add(resume);
+      return false;
+    }
+    this.#running++;
+    return true;
+  }
+
+  /** The body was read, or nobody wants it any more. */
+  leave(resume: () => void): void {
+    if (this.#waiting.delete(resume)) return;
+    const [next] = this.#waiting;
+    if (next === undefined) this.#running--;
+    else {
+      this.#waiting.delete(next);
+      next();
+    }
+  }
+}
+
+const largeBodies = new LargeBodies();
+
 /** There is no response: the server may have closed an idle connection just as it was used again. */
 class ClosedBeforeAnswer extends ConnectionError {}
 
@@ -121,6 +157,9 @@ class Exchange implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined;
   #status = 0;
   #headers: ResponseHeaders = {};
+  /** Goes on with a large body. */
+  #resume: (() => void) | undefined;
+  #ended = false;
 
   constructor(request: HttpRequest, resolve: (answer: HttpAnswer) => void, reject: (error: unknown) => void) {
     this.#request = request;
@@ -146,6 +185,10 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (!this.#body.append(chunk)) controller.abort(tooLarge());
+    else if (this.#resume === undefined && this.#body.length >= LARGE_BODY_BYTES) {
+      this.#resume = () => controller.resume();
+      if (!largeBodies.enter(this.#resume)) controller.pause();
+    }
   }
 
   onResponseEnd(): void {
@@ -179,6 +222,10 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   #end(): void {
     this.#request.signal?.removeEventListener("abort", this.#onAbort);
+    const resume = this.#resume;
+    // What is made of the body comes first; a turn later the next one may be read.
+    if (resume && !this.#ended) setImmediate(() => largeBodies.leave(resume));
+    this.#ended = true;
   }
 }
 
