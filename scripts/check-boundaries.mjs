@@ -71,7 +71,7 @@ const MAY_IMPORT = {
     "run",
   ],
   testing: ["python", "hosting", "datasets", "workloads"],
-  "index.ts": ["python", "calls", "model-endpoint", "capture", "definitions", "datasets", "run"],
+  "index.ts": ["python", "calls", "capture", "definitions", "datasets"],
   viewer: ["python", "metrics", "wire", "datasets", "rollouts", "results"],
   cli: [
     "files",

@@ -5,7 +5,7 @@
  */
 export { type Cookies, cookieHeader, mergeCookies, parseSetCookies } from "./calls/cookies.ts";
 export { Deadline, sleep, untilAborted, withDeadline } from "./calls/deadline.ts";
-export { nextDelay, type RetryBudget, retryAfterMs } from "./calls/retry.ts";
+export { nextDelay } from "./calls/retry.ts";
 export { Semaphore } from "./calls/semaphore.ts";
 export { type CallOptions, callServer, type ServerClient, type ServerReply } from "./calls/server-client.ts";
 export type { ServerContext } from "./calls/server-context.ts";
@@ -13,7 +13,7 @@ export { isObserved } from "./capture/settings.ts";
 export type { TokenCaptureRecord } from "./capture/token-record.ts";
 export type { TokenSink, TokenSnapshot, TokenSource } from "./capture/token-sink.ts";
 export { TrajectoryRecorder } from "./capture/trajectory-recorder.ts";
-export type { BenchmarkSources, PrepareContext } from "./datasets/benchmarks/prepare-context.ts";
+export type { PrepareContext } from "./datasets/benchmarks/prepare-context.ts";
 export {
   agentConfig,
   loopAgentConfig,
@@ -21,7 +21,7 @@ export {
   modelServerRef,
   resourcesServerRef,
 } from "./definitions/agent-config.ts";
-export { type CallLimits, callLimits } from "./definitions/call-limits.ts";
+export { callLimits } from "./definitions/call-limits.ts";
 export { callModel, inputItems } from "./definitions/call-model.ts";
 export { type AgentReply, defineAgent, type RolloutScope } from "./definitions/define-agent.ts";
 export { defineModel, type ModelCallScope } from "./definitions/define-model.ts";
@@ -35,17 +35,14 @@ export {
 export { EmptyTurns } from "./definitions/empty-turns.ts";
 export { HttpError, JudgeError } from "./definitions/errors.ts";
 export {
-  type AskOptions,
   createJudge,
   Judge,
   type JudgeMessage,
-  type JudgeOptions,
   type JudgeReply,
   judgeErrorStatus,
   requireJudgeText,
-  type VoteResult,
 } from "./definitions/judge/judge.ts";
-export { type JudgeConfig, judgeConfig, ServerReference } from "./definitions/judge/judge-config.ts";
+export { judgeConfig } from "./definitions/judge/judge-config.ts";
 export { firstLabel, jsonVerdict, lastLabel, letterGrade } from "./definitions/judge/judge-verdict.ts";
 export { perServer } from "./definitions/per-server.ts";
 export {
@@ -54,7 +51,6 @@ export {
   loadPromptText,
   loadPromptYaml,
   type PromptTemplate,
-  PromptTemplateError,
 } from "./definitions/prompt-template.ts";
 export {
   allAssistantText,
@@ -67,14 +63,5 @@ export { stripThinking, stripThinkPairs } from "./definitions/think-text.ts";
 export { runToolCall, type ToolRun } from "./definitions/tool-calls.ts";
 export { type ToolLoopArgs, type ToolLoopHooks, toolLoop } from "./definitions/tool-loop.ts";
 export { toolOutput } from "./definitions/tool-output.ts";
-export { type TruncationPolicy, truncateText } from "./definitions/truncate-text.ts";
 export { errorMessage, GymError } from "./errors.ts";
-export { billedCompletion, billedResponse } from "./model-endpoint/billed.ts";
-export { type OpenProviderOptions, openProvider } from "./model-endpoint/open-provider.ts";
-export type { Provider, ProviderCall, ProviderReply } from "./model-endpoint/provider.ts";
-export { isProviderError, ProviderError } from "./model-endpoint/provider-error.ts";
-export { HOSTED, type ProviderSettings, providerConfig, TRAINING } from "./model-endpoint/settings.ts";
 export type { JsonObject } from "./python/json/json-object.ts";
-export { type ConnectedRun, connectToRun } from "./run/connect.ts";
-export type { RolloutDriver, RolloutDriverContext } from "./run/rollout-driver.ts";
-export { redactor } from "./secrets.ts";

@@ -1,4 +1,4 @@
-import { providerConfig, TRAINING } from "nemo-gym";
+import { providerConfig, TRAINING } from "nemo-gym/models";
 import { laxBool } from "nemo-gym/openai";
 import { z } from "zod";
 

@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createServer } from "node:net";
 import { createInterface } from "node:readline";
-import { errorMessage, GymError, redactor, sleep } from "nemo-gym";
+import { errorMessage, GymError, sleep } from "nemo-gym";
+import { redactor } from "nemo-gym/models";
 import { request } from "undici";
 import { serveArguments } from "./serve-arguments.ts";
 

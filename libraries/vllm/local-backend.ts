@@ -1,6 +1,7 @@
 import { homedir } from "node:os";
 import { resolve } from "node:path";
-import { errorMessage, HttpError, ProviderError, type ServerContext } from "nemo-gym";
+import { errorMessage, HttpError, type ServerContext } from "nemo-gym";
+import { ProviderError } from "nemo-gym/models";
 import { type ChatCompletion, laxBool, laxFloat, laxInt, type Response } from "nemo-gym/openai";
 import { z } from "zod";
 import { refuseProblems, vllmFields } from "./config.ts";

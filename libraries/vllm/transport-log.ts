@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { closeSync, fsyncSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
-import { errorMessage, isProviderError, type JsonObject } from "nemo-gym";
+import { errorMessage, type JsonObject } from "nemo-gym";
+import { isProviderError } from "nemo-gym/models";
 import { dumps } from "nemo-gym/python";
 
 const VARIABLE = "NEMO_GYM_VLLM_TRANSPORT_LOG";

@@ -1,15 +1,13 @@
+import type { JsonObject, ModelCallScope, ServerContext } from "nemo-gym";
 import {
   billedCompletion,
   billedResponse,
   isProviderError,
-  type JsonObject,
-  type ModelCallScope,
   openProvider,
   type Provider,
   ProviderError,
   type ProviderReply,
-  type ServerContext,
-} from "nemo-gym";
+} from "nemo-gym/models";
 import {
   attachTokens,
   bareReasoningCompletion,

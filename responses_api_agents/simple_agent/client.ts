@@ -4,7 +4,8 @@
  * Then: node --import jiti/register responses_api_agents/simple_agent/client.ts [AGENT] [QUESTION]
  * Without an agent the first one that runs is asked. NEMO_GYM_HEAD_URL names another head server than http://127.0.0.1:11000.
  */
-import { connectToRun, errorMessage } from "nemo-gym";
+import { errorMessage } from "nemo-gym";
+import { connectToRun } from "nemo-gym/run";
 
 const [, , wanted, question = "What is the weather in Oslo?"] = process.argv;
 const tools = [

@@ -1,13 +1,6 @@
 import { readFile } from "node:fs/promises";
-import {
-  billedResponse,
-  isProviderError,
-  type JsonObject,
-  type ModelCallScope,
-  ProviderError,
-  type ProviderSettings,
-  type ServerContext,
-} from "nemo-gym";
+import type { JsonObject, ModelCallScope, ServerContext } from "nemo-gym";
+import { billedResponse, isProviderError, ProviderError, type ProviderSettings } from "nemo-gym/models";
 import type { Response, ResponseCreateParams } from "nemo-gym/openai";
 import { sdkRequest } from "./convert-request.ts";
 import { sdkResponse } from "./convert-result.ts";

@@ -1,4 +1,5 @@
-import { defineModel, providerConfig } from "nemo-gym";
+import { defineModel } from "nemo-gym";
+import { providerConfig } from "nemo-gym/models";
 import { laxInt } from "nemo-gym/openai";
 import { z } from "zod";
 import { AiSdkBackend } from "./ai-sdk-backend.ts";

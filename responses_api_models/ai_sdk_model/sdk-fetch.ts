@@ -1,4 +1,5 @@
-import { openProvider, type Provider, type ProviderSettings, type ServerContext } from "nemo-gym";
+import type { ServerContext } from "nemo-gym";
+import { openProvider, type Provider, type ProviderSettings } from "nemo-gym/models";
 
 /** What a call made through the SDK cost and whether it was made at all. */
 export interface CallRecord {

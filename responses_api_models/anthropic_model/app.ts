@@ -1,4 +1,5 @@
-import { billedResponse, defineModel, openProvider, providerConfig } from "nemo-gym";
+import { defineModel } from "nemo-gym";
+import { billedResponse, openProvider, providerConfig } from "nemo-gym/models";
 import { convertAnthropicMessage, convertToAnthropicRequest, laxInt } from "nemo-gym/openai";
 import { z } from "zod";
 

@@ -1,4 +1,5 @@
-import { billedCompletion, defineModel, openProvider, providerConfig } from "nemo-gym";
+import { defineModel } from "nemo-gym";
+import { billedCompletion, openProvider, providerConfig } from "nemo-gym/models";
 import { laxInt, parseChatCompletion } from "nemo-gym/openai";
 import { z } from "zod";
 import { outboundChat } from "../../libraries/chat-requests/chat-requests.ts";

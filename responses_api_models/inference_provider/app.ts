@@ -1,4 +1,5 @@
-import { billedCompletion, defineModel, openProvider, type Provider, providerConfig } from "nemo-gym";
+import { defineModel } from "nemo-gym";
+import { billedCompletion, openProvider, type Provider, providerConfig } from "nemo-gym/models";
 import { laxBool, laxInt, mergeReasoning, parseChatCompletion } from "nemo-gym/openai";
 import { z } from "zod";
 import { outboundChat, type Quirks } from "../../libraries/chat-requests/chat-requests.ts";

@@ -1,4 +1,5 @@
-import { billedCompletion, billedResponse, defineModel, openProvider, providerConfig } from "nemo-gym";
+import { defineModel } from "nemo-gym";
+import { billedCompletion, billedResponse, openProvider, providerConfig } from "nemo-gym/models";
 import { laxBool, laxInt, parseChatCompletion, parseResponse } from "nemo-gym/openai";
 import { z } from "zod";
 import { outboundChat, outboundResponses } from "../../libraries/chat-requests/openai-requests.ts";

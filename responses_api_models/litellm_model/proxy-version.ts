@@ -1,4 +1,5 @@
-import { errorMessage, GymError, type Provider, withDeadline } from "nemo-gym";
+import { errorMessage, GymError, withDeadline } from "nemo-gym";
+import type { Provider } from "nemo-gym/models";
 
 const CHECK_TIMEOUT_MS = 5_000;
 const OLDEST_SAFE = [1, 83, 0] as const;

@@ -51,8 +51,10 @@ describe("gym env validate, manifest form", () => {
     editManifest("agent_server: simple_agent", "agent_server: other_agent");
     const stale = await validate("garden", "--json");
     expect(stale.exitCode).toBe(1);
-    expect(stale.stdout).toContain("Error: ");
-    expect(stale.stdout).toContain('agent_server: manifest="other_agent", config="simple_agent"');
+    expect(JSON.parse(stale.stdout)).toMatchObject({
+      event: "error",
+      message: expect.stringContaining('agent_server: manifest="other_agent", config="simple_agent"'),
+    });
     const { stdout } = await validate("garden", "--sync", "--json");
     expect(Object.keys(JSON.parse(stdout))).toEqual([
       "name",
@@ -98,7 +100,7 @@ describe("gym env validate, manifest form", () => {
     await run("env", "init", "--environment", "garden");
     const { exitCode, stdout } = await validate(...words);
     expect(exitCode).toBe(1);
-    expect(stdout).toMatch(/^Error: /);
+    expect(stdout).toMatch(words.includes("--json") ? /^\{"event":"error",/ : /^Error: /);
     expect(stdout).toContain(message);
   });
 

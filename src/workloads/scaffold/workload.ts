@@ -49,7 +49,7 @@ function driverOf({ kind, name, profile }: WorkloadScaffold): string | undefined
   return profile === "external-rollout-driver" ? `${kind}s.${name}.rollout_driver:runRollouts` : undefined;
 }
 
-const DRIVER = `import type { RolloutDriver } from "nemo-gym";
+const DRIVER = `import type { RolloutDriver } from "nemo-gym/run";
 
 /** Coordinates the rollouts of an evaluation. Whatever is to happen around the built-in loop, \`collect\`, goes here. */
 export const runRollouts: RolloutDriver = async (_collection, _config, { collect }) => {
