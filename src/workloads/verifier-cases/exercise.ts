@@ -44,7 +44,6 @@ export async function exerciseCases(options: ExerciseOptions): Promise<CaseResul
   const problems: string[] = [];
   const rewards = new Map<VerifierCase, number>();
   for (const found of cases) {
-    if (found.kind === "determinism" && contract.determinism !== "seeded") continue;
     options.onCase?.(found.name);
     try {
       const observed = await runCase(found, options);
@@ -68,6 +67,8 @@ async function runCase(found: VerifierCase, options: ExerciseOptions): Promise<n
     checkRefusal(await observe(found, options), found.expected_error ?? "");
     return [];
   }
+  if (found.kind === "determinism" && options.contract.determinism === "stochastic")
+    throw new CaseProblem("the manifest says that rewards are stochastic; give the case another kind");
   const first = await observedReward(found, options);
   const observed = [first];
   if (found.kind === "determinism") {
@@ -75,6 +76,10 @@ async function runCase(found: VerifierCase, options: ExerciseOptions): Promise<n
     if (second !== first)
       throw new CaseProblem(`the reward changed from ${first} to ${second} on a second fresh server`);
     observed.push(second);
+  } else if (found.kind === "partial_reward") {
+    const [low, high] = options.contract.range;
+    if (first === low || first === high)
+      throw new CaseProblem(`the reward is ${first}, an end of the declared range; a part is between its ends`);
   } else {
     const end = endpoints(options.contract)[found.kind];
     if (first !== end) {

@@ -110,7 +110,13 @@ describe("exerciseVerifierCases", () => {
     await expect(exercise({ determinism: "seeded" })).rejects.toThrow("there is none of: determinism.");
   });
 
-  it("runs determinism twice, and only when it is declared", async () => {
+  it("takes partial credit, between the ends of the range", async () => {
+    const part = { ...full, name: "part", kind: "partial_reward", expected_reward: 0.5 };
+    write(full, zero, malformed, part);
+    await expect(exercise({})).rejects.toThrow("the reward is 1, an end of the declared range");
+  });
+
+  it("runs determinism twice, and refuses it where rewards are stochastic", async () => {
     let served = 0;
     const moody = defineResourcesServer({
       row: z.object({ unit: z.string() }),
@@ -119,8 +125,8 @@ describe("exerciseVerifierCases", () => {
       }),
     });
     write(full, zero, malformed, { ...full, name: "again", kind: "determinism", request: answer("?") });
-    expect(await exercise({}, moody)).toHaveLength(3);
-    await expect(exercise({ determinism: "seeded" }, moody)).rejects.toThrow(
+    await expect(exercise({ determinism: "stochastic" }, moody)).rejects.toThrow("rewards are stochastic");
+    await expect(exercise({}, moody)).rejects.toThrow(
       "again (determinism, line 4): the reward changed from 0.1 to 0.2 on a second fresh server",
     );
     write(full, zero, malformed, { ...full, name: "again", kind: "determinism" });
