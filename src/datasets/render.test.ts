@@ -38,7 +38,7 @@ describe("renderDataset", () => {
     const full = '{"question": "a", "score": 1, "responses_create_params": {"input": "x"}}\n';
     await expect(render(`${full}${full}{"question": "a", "score": 1}\n${full}`)).rejects.toMatchObject({
       code: "DATASET_PROMPT_CONFLICT",
-      message: expect.stringContaining("lines 1-2, 4 (counted from 0, rows 0-1, 3)"),
+      message: expect.stringContaining("would fill: lines 1-2, 4."),
     });
     expect(existsSync(at("deep"))).toBe(false);
   });

@@ -59,18 +59,16 @@ export async function renderDataset(options: RenderOptions): Promise<number> {
 
 async function refusePopulated({ input, promptConfig, signal }: RenderOptions): Promise<void> {
   const lines = new PositionRanges();
-  const positions = new PositionRanges();
   let line = 0;
   for await (const text of readLines(input, { signal })) {
     line++;
     if (!hasPopulatedInput(readRow(text, `${input}:${line}`))) continue;
     lines.add(line, 1);
-    positions.add(line - 1, 1);
   }
   if (lines.count === 0) return;
   throw new DatasetError(
     "DATASET_PROMPT_CONFLICT",
     `${lines.count} rows of '${input}' already have responses_create_params.input, which the prompt config ` +
-      `'${promptConfig}' would fill: lines ${lines.text()} (counted from 0, rows ${positions.text()}).`,
+      `'${promptConfig}' would fill: lines ${lines.text()}.`,
   );
 }

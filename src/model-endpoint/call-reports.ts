@@ -49,11 +49,10 @@ export class CallReports {
       this.#log.warn(`${error.message}; at most ${limit.limit} calls at once from now on`);
       return;
     }
-    const most = mostAttempts ?? "unlimited";
+    // Attempts that only ask whether the endpoint is back are not limited in number.
+    const most = mostAttempts === null || attempt > mostAttempts ? "" : ` of ${mostAttempts}`;
     const seconds = Math.round((now - since) / 1000);
-    this.#log.warn(
-      `${error.message}; trying again (attempt ${attempt} of ${most} failed, after ${seconds} s)`,
-    );
+    this.#log.warn(`${error.message}; trying again (attempt ${attempt}${most} failed, after ${seconds} s)`);
   }
 
   /** An endpoint that was to tell its cost, or a usage that is missing: the limit cannot hold. */

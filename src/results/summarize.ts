@@ -5,6 +5,7 @@ import { type AggregateMetrics, aggregateMetrics } from "../metrics/aggregate.ts
 import { type Coverage, CoverageCounter } from "../metrics/coverage.ts";
 import { type RunStatistics, runStatistics } from "../metrics/run-statistics.ts";
 import { dumpsCompact } from "../python/json/json-dumps.ts";
+import { isObject } from "../python/json/json-object.ts";
 import { type AgentRows, RunTotals } from "../rollouts/collect/run-totals.ts";
 import type { TurnBoundaries } from "../rollouts/collect/turn-boundaries.ts";
 import type { ArtifactPaths } from "../rollouts/files/artifact-paths.ts";
@@ -151,7 +152,9 @@ async function metricsOf(
       idempotent: true,
       ...(signal && { signal }),
     });
-    return reply.json() as AggregateMetrics;
+    const metrics = reply.json();
+    if (!isAggregate(metrics)) throw new Error("the answer lacks agent_metrics or key_metrics");
+    return metrics;
   } catch (error) {
     signal?.throwIfAborted();
     // The rollouts are worth more than this: the default metrics need nobody else.
@@ -160,6 +163,12 @@ async function metricsOf(
     );
     return aggregateMetrics(rows.entries);
   }
+}
+
+/** Servers of others may answer with anything. */
+function isAggregate(value: unknown): value is AggregateMetrics {
+  if (!isObject(value)) return false;
+  return isObject(value["agent_metrics"]) && isObject(value["key_metrics"]);
 }
 
 function byKey(a: Row, b: Row): number {

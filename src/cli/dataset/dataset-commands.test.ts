@@ -95,7 +95,7 @@ describe("gym dataset collate", () => {
   it("prints and saves the seven statistics of the documents", async () => {
     await put(
       "data/example.jsonl",
-      row("a") + row("a") + '{"responses_create_params": {"input": "b", "temperature": 0.5, "top_p": 0.9}}\n',
+      `${row("a") + row("a")}{"responses_create_params": {"input": "b", "temperature": 0.5, "top_p": 0.9}}\n`,
     );
     const { stdout } = await gym(
       `dataset collate --config ${sums} --mode example_validation --output-dir out`,

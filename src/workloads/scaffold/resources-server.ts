@@ -32,6 +32,7 @@ export const DATA_GITIGNORE = `*train.jsonl
 *validation.jsonl
 *_prepare.jsonl
 *_metrics_conflict.json
+example_rollouts_*
 `;
 
 function app(): string {

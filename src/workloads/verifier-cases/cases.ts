@@ -11,7 +11,13 @@ export const CASES_FILE = "tests/verifier_cases.jsonl";
 /** A larger file holds data, not cases. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
-export const caseKinds = ["full_reward", "zero_reward", "partial_reward", "malformed", "determinism"] as const;
+export const caseKinds = [
+  "full_reward",
+  "zero_reward",
+  "partial_reward",
+  "malformed",
+  "determinism",
+] as const;
 export type CaseKind = (typeof caseKinds)[number];
 
 const filledText = z

@@ -79,7 +79,9 @@ async function runCase(found: VerifierCase, options: ExerciseOptions): Promise<n
   } else if (found.kind === "partial_reward") {
     const [low, high] = options.contract.range;
     if (first === low || first === high)
-      throw new CaseProblem(`the reward is ${first}, an end of the declared range; a part is between its ends`);
+      throw new CaseProblem(
+        `the reward is ${first}, an end of the declared range; a part is between its ends`,
+      );
   } else {
     const end = endpoints(options.contract)[found.kind];
     if (first !== end) {

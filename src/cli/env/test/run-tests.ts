@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import path from "node:path";
 import { locateServer } from "../../../hosting/locate-server.ts";
 import { installNodeDependencies } from "../../../hosting/processes/node-dependencies.ts";
@@ -44,7 +45,10 @@ export async function testCommand(
 export async function runServerTests(context: CommandContext, server: ServerFolder): Promise<number> {
   const test = await testCommand(context, server);
   if (test === undefined) {
-    context.err(`${server.entrypoint} has no tests: add app.test.ts (see \`gym env init\`).`);
+    const isPython =
+      !existsSync(path.join(server.directory, "app.ts")) && existsSync(path.join(server.directory, "app.py"));
+    const wanted = isPython ? "tests/test_app.py" : "app.test.ts (see `gym env init`)";
+    context.err(`${server.entrypoint} has no tests: add ${wanted}.`);
     return NO_TESTS;
   }
   const code = await runChild(context, test.command, { cwd: test.cwd });
