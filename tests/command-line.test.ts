@@ -312,6 +312,14 @@ describe("gym env resolve", () => {
     expect(JSON.parse(stdout)).toMatchObject({ policy_base_url: url });
   });
 
+  it("refuses a --search-dir that does not exist", async () => {
+    const refused = await run({}, "env", "validate", "--search-dir", "nowhere", "--resources-server", "mcqa");
+    expect(refused).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining("argument --search-dir: there is no directory"),
+    });
+  });
+
   it("finds components in --search-dir", async () => {
     const files = { "elsewhere/resources_servers/oven/configs/oven.yaml": KILN };
     const { stdout, cwd } = await run(

@@ -1,9 +1,11 @@
+import { statSync } from "node:fs";
 import path from "node:path";
 import { isJsonWord, type ParsedArguments } from "./arguments.ts";
 import type { CliIo, Command, CommandContext, FlagTable, FlagValues, Program } from "./command.ts";
 import { asksForConfigHelp, configHelp } from "./config-help.ts";
 import { collectOverrides } from "./overrides.ts";
 import { createTerminal } from "./render/terminal.ts";
+import { UsageError } from "./usage-error.ts";
 
 /** Turns the flags into overrides, builds the context and runs the command, or shows the help of its config. */
 export async function runCommand(
@@ -86,6 +88,9 @@ function withSearchDirs(command: Command, parsed: ParsedArguments, io: CliIo): C
     .flatMap(([name]) => parsed.flags[name] as string[])
     .map((directory) => path.resolve(io.cwd, directory));
   if (directories.length === 0) return io.env;
+  for (const directory of directories)
+    if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory())
+      throw new UsageError(`argument --search-dir: there is no directory ${directory}`);
   const before = io.env.NEMO_GYM_EXTRA_ROOTS ?? "";
   const roots = before === "" ? directories : [...directories, before];
   return { ...io.env, NEMO_GYM_EXTRA_ROOTS: roots.join(path.delimiter) };
