@@ -70,7 +70,7 @@ const MAY_IMPORT = {
     "rollouts",
     "run",
   ],
-  testing: ["python", "hosting", "datasets", "workloads"],
+  testing: ["python", "hosting", "datasets", "workloads", "sandbox"],
   "index.ts": ["python", "calls", "capture", "definitions", "datasets"],
   viewer: ["python", "metrics", "wire", "datasets", "rollouts", "results"],
   cli: [

@@ -1,18 +1,8 @@
-import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { createTestServer, messageItem, verifyBody } from "nemo-gym/testing";
+import { createTestServer, messageItem, skipWithoutBubblewrap, verifyBody } from "nemo-gym/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import app from "./app.ts";
-
-const isMissing = (() => {
-  try {
-    execFileSync("bwrap", ["--version"], { stdio: "ignore" });
-    return false;
-  } catch {
-    return process.env["CI"] === undefined;
-  }
-})();
 
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const rows = readFileSync(here("data/example.jsonl"), "utf8")
@@ -29,7 +19,7 @@ const programs = [
   "import statistics\ndef task_func(values):\n    if not values:\n        raise ValueError\n    return statistics.mean(values), statistics.median(values)",
 ];
 
-describe.skipIf(isMissing)("bigcodebench", () => {
+describe.skipIf(skipWithoutBubblewrap)("bigcodebench", () => {
   let server: Awaited<ReturnType<typeof createTestServer>>;
   beforeAll(async () => {
     server = await createTestServer(app, {

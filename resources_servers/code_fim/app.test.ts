@@ -1,18 +1,8 @@
-import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { createTestServer, messageItem, verifyBody } from "nemo-gym/testing";
+import { createTestServer, messageItem, skipWithoutBubblewrap, verifyBody } from "nemo-gym/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import app from "./app.ts";
-
-const isMissing = (() => {
-  try {
-    execFileSync("bwrap", ["--version"], { stdio: "ignore" });
-    return false;
-  } catch {
-    return process.env["CI"] === undefined;
-  }
-})();
 
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const rows = readFileSync(here("data/example.jsonl"), "utf8")
@@ -30,7 +20,7 @@ const completions = [
 ];
 const config = { problems_fpath: here("data/example_problems.jsonl"), timeout: 2 };
 
-describe.skipIf(isMissing)("code_fim", () => {
+describe.skipIf(skipWithoutBubblewrap)("code_fim", () => {
   let server: Awaited<ReturnType<typeof createTestServer>>;
   beforeAll(async () => {
     server = await createTestServer(app, { config, directory: here("./") });

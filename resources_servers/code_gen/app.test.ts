@@ -1,17 +1,7 @@
-import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { createTestServer, messageItem, verifyBody } from "nemo-gym/testing";
+import { createTestServer, messageItem, skipWithoutBubblewrap, verifyBody } from "nemo-gym/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import app from "./app.ts";
-
-const isMissing = (() => {
-  try {
-    execFileSync("bwrap", ["--version"], { stdio: "ignore" });
-    return false;
-  } catch {
-    return process.env["CI"] === undefined;
-  }
-})();
 
 const block = (code: string) => messageItem(`Here:\n\`\`\`python\n${code}\n\`\`\``);
 const rows = readFileSync(new URL("data/example.jsonl", import.meta.url), "utf8")
@@ -26,7 +16,7 @@ const solutions = [
   "class Solution:\n    def merge(self, a: List[int], b: List[int]):\n        return tuple(sorted(a + b))",
 ];
 
-describe.skipIf(isMissing)("code_gen", () => {
+describe.skipIf(skipWithoutBubblewrap)("code_gen", () => {
   let server: Awaited<ReturnType<typeof createTestServer>>;
   beforeAll(async () => {
     server = await createTestServer(app, { config: { unit_test_timeout_secs: 3 } });

@@ -1,18 +1,8 @@
-import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { createTestServer, messageItem, verifyBody } from "nemo-gym/testing";
+import { createTestServer, messageItem, skipWithoutBubblewrap, verifyBody } from "nemo-gym/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import app from "./app.ts";
-
-const isMissing = (() => {
-  try {
-    execFileSync("bwrap", ["--version"], { stdio: "ignore" });
-    return false;
-  } catch {
-    return process.env["CI"] === undefined;
-  }
-})();
 
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const [row] = readFileSync(here("data/example.jsonl"), "utf8")
@@ -25,7 +15,7 @@ const edit = (search: string, replace: string) =>
   );
 const OLD = '    return f"{cents // 100}.{cents % 100}"';
 
-describe.skipIf(isMissing)("swerl_gen", () => {
+describe.skipIf(skipWithoutBubblewrap)("swerl_gen", () => {
   let server: Awaited<ReturnType<typeof createTestServer>>;
   beforeAll(async () => {
     const rootfs_template = `${here("../mini_swe_agent/data/rootfs/")}{repo}`;

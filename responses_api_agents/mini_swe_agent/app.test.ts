@@ -1,21 +1,11 @@
-import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { createTestServer, messageItem } from "nemo-gym/testing";
+import { createTestServer, messageItem, skipWithoutBubblewrap } from "nemo-gym/testing";
 import { describe, expect, it } from "vitest";
 import grader from "../../resources_servers/mini_swe_agent/app.ts";
 import definition from "./app.ts";
-
-const isMissing = (() => {
-  try {
-    execFileSync("bwrap", ["--version"], { stdio: "ignore" });
-    return false;
-  } catch {
-    return process.env["CI"] === undefined;
-  }
-})();
 
 const data = fileURLToPath(new URL("../../resources_servers/mini_swe_agent/data/", import.meta.url));
 const rows = readFileSync(`${data}example.jsonl`, "utf8")
@@ -70,7 +60,7 @@ async function run(
   }
 }
 
-describe.skipIf(isMissing)("mini_swe_agent", () => {
+describe.skipIf(skipWithoutBubblewrap)("mini_swe_agent", () => {
   it("solves an instance, has it graded and keeps the conversation", async () => {
     const { status, body, asked } = await run([block("cat shop/prices.py"), FIX, SUBMIT], {
       withGrader: true,

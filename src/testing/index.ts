@@ -37,5 +37,6 @@ export { fakeVllm } from "./fake-vllm.ts";
 export { growthOf } from "./growth.ts";
 export { type MockAnswer, MockModelEndpoint, type MockModelOptions } from "./mock-model-endpoint.ts";
 export { type PreparedRows, type RunPrepareOptions, runPrepare } from "./run-prepare.ts";
+export { skipWithoutBubblewrap } from "./skip-without-bubblewrap.ts";
 export { ToyTokenizer } from "./toy-tokenizer.ts";
 export { type Drift, type VllmCall, VllmDouble, type VllmDoubleOptions } from "./vllm-double.ts";

@@ -1,0 +1,10 @@
+import { isInstalled } from "../sandbox/find-program.ts";
+
+/**
+ * Whether to leave out tests that run programs: bubblewrap is not installed, and `CI` does not ask for all tests.
+ *
+ * @example
+ * describe.skipIf(skipWithoutBubblewrap)("my environment", () => { … });
+ */
+export const skipWithoutBubblewrap = process.env["CI"] === undefined && !isInstalled("bwrap");
+if (skipWithoutBubblewrap) console.warn("bubblewrap is not installed: tests that run programs are left out");
