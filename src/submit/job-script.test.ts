@@ -6,7 +6,7 @@ import os from "node:os";
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { readConfigText } from "../config/read-config-file.ts";
-import { jobScript } from "./job-script.ts";
+import { jobScript, workersScript } from "./job-script.ts";
 import { readSubmitConfig } from "./read-submit-config.ts";
 
 const configOf = (value: object) =>
@@ -262,6 +262,66 @@ describe("a job", () => {
     const said = await file("said");
     expect(said).toMatch(
       /^git clone --quiet -- https:\/\/example\.org\/gym \S+\ngit -C \S+ checkout --quiet v1 --\nnpm ci\nnpm run build\n$/,
+    );
+  });
+});
+
+describe("workersScript", () => {
+  const workers = {
+    count: 16,
+    queue: "nats://broker:4222",
+    partition: "cpu",
+    walltime: "1-00:00:00",
+    concurrency: 128,
+    env: { NATS_USER: "gym", NATS_PASSWORD: "secret" },
+  };
+
+  it("is an array of workers that drain before their time is up and are queued again", async () => {
+    const script = workersScript(configOf({ ...base, workers }), {
+      directory: "/jobs/x/workers",
+      maskSecrets: true,
+    });
+    expect(script.split("\n\n")[0]).toBe(
+      [
+        "#!/bin/bash",
+        "#SBATCH --job-name=gym-workers",
+        "#SBATCH --account=acct",
+        "#SBATCH --array=1-16",
+        "#SBATCH --time=1-00:00:00",
+        "#SBATCH --requeue",
+        "#SBATCH --open-mode=append",
+        "#SBATCH --chdir=/jobs/x/workers",
+        "#SBATCH --partition=cpu",
+        "#SBATCH --output=logs/slurm-%A_%a.log",
+      ].join("\n"),
+    );
+    expect(script).toContain(
+      "gym worker --queue nats://broker:4222 --max-seconds 86100 --drain-seconds 270 --exit-when-idle 600 --concurrency 128",
+    );
+    expect(script).toContain("NATS_PASSWORD='****'");
+    expect(script).not.toContain("secret");
+    expect(script).toContain('scontrol requeue "${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}"');
+    const folder = await mkdtemp(path.join(os.tmpdir(), "workers-script-"));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    await writeFile(path.join(folder, "job.sh"), script);
+    await new Promise<void>((resolve, reject) =>
+      execFile("bash", ["-n", path.join(folder, "job.sh")], (error) => (error ? reject(error) : resolve())),
+    );
+  });
+
+  it("lets runs use the queue, and workers reach the model of the job by name", () => {
+    const script = scriptOf({ workers });
+    expect(script).toContain("--queue nats://broker:4222 --resume");
+    expect(script).toContain('--model-url "http://$(hostname):8000/v1"');
+    expect(script).not.toContain("localhost:8000/v1");
+  });
+
+  it("refuses a login in the address and a drain that is longer than the job", () => {
+    expect(() =>
+      configOf({ ...base, workers: { ...workers, queue: "nats://user:pass@broker:4222" } }),
+    ).toThrow("without a login");
+    expect(() => configOf({ ...base, workers: { ...workers, walltime: "00:05:00" } })).toThrow(
+      "less than the walltime",
     );
   });
 });

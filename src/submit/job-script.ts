@@ -1,8 +1,16 @@
 import { isSecretName, MASK } from "../secrets.ts";
-import { OUTPUT_OVERRIDE } from "./read-submit-config.ts";
+import { OUTPUT_OVERRIDE, POLICY_URL_OVERRIDE } from "./read-submit-config.ts";
+import { walltimeSeconds } from "./read-workers.ts";
 import { shellCommand, shellWord } from "./shell-words.ts";
-import { slurmDirectives } from "./slurm-directives.ts";
-import type { BenchmarkJob, Driver, HealthCheck, Service, SubmitConfig } from "./submit-config.ts";
+import { slurmDirectives, workerDirectives } from "./slurm-directives.ts";
+import type {
+  BenchmarkJob,
+  Driver,
+  HealthCheck,
+  Service,
+  SlurmWorkers,
+  SubmitConfig,
+} from "./submit-config.ts";
 
 /** Everything runs where the script runs, so that services are at localhost; `--overlap`: steps share the allocation. */
 const SRUN = ["srun", "--overlap", "--nodes=1", "--ntasks=1", "--no-container-mount-home"];
@@ -29,7 +37,7 @@ export function jobScript(config: SubmitConfig, options: JobScriptOptions): stri
     ...[...services].flatMap(([name, { healthCheck }]) =>
       healthCheck ? [[waitFor(name, healthCheck)]] : [],
     ),
-    driverFunction(driver, job, maskSecrets),
+    driverFunction(driver, job, config.workers, maskSecrets),
     startDriver(driver, directory, maskSecrets),
     services.size > 0 ? WATCH : ['wait "$driver_pid"'],
   ];
@@ -127,10 +135,20 @@ function waitFor(name: string, { port, path, timeoutSeconds }: HealthCheck): str
 }
 
 /** What happens inside the driver's container. A function, so that nothing has to be quoted twice. */
-function driverFunction(driver: Driver, job: BenchmarkJob, mask: boolean): string[] {
+function driverFunction(
+  driver: Driver,
+  job: BenchmarkJob,
+  workers: SlurmWorkers | undefined,
+  mask: boolean,
+): string[] {
   const words = (overrides: readonly string[]) => (mask ? overrides.map(maskedOverride) : overrides);
   const run = ["gym", "eval", "run", OUTPUT_OVERRIDE];
   if (driver.policyModel) run.push("--model-type", "openai_model");
+  if (workers) run.push("--queue", workers.queue, "--resume");
+  // Workers on other machines reach the model by the name of this one.
+  const isElsewhere = workers !== undefined && driver.policyModel !== undefined;
+  const overrides = isElsewhere ? job.run.filter((word) => !word.startsWith(POLICY_URL_OVERRIDE)) : job.run;
+  const address = isElsewhere ? ` --model-url "http://$(hostname):${driver.policyModel?.port}/v1"` : "";
   return [
     "driver() {",
     "  set -e",
@@ -138,7 +156,7 @@ function driverFunction(driver: Driver, job: BenchmarkJob, mask: boolean): strin
     ...(job.prepare.length > 0
       ? [`  ${shellCommand(["gym", "eval", "prepare", ...words(job.prepare)])}`]
       : []),
-    `  ${shellCommand([...run, ...words(job.run)])}`,
+    `  ${shellCommand([...run, ...words(overrides)])}${address}`,
     "}",
   ];
 }
@@ -171,6 +189,51 @@ function startDriver(driver: Driver, directory: string, mask: boolean): string[]
     `${environment(driver.env, mask)}${shellCommand([...srun, "bash", "-c"])} "$(declare -f driver); driver" &`,
     "driver_pid=$!",
   ];
+}
+
+/** The script of the workers, one job of an array each. A worker that ended because its time was up is queued again. */
+export function workersScript(
+  config: SubmitConfig,
+  options: { directory: string; maskSecrets?: boolean },
+): string {
+  const { workers, driver, compute } = config;
+  if (!workers) throw new Error("the config has no workers");
+  const { directory, maskSecrets = false } = options;
+  const seconds = walltimeSeconds(workers.walltime) - workers.drainSeconds;
+  const words = [
+    ...["gym", "worker", "--queue", workers.queue, "--max-seconds", String(seconds)],
+    ...["--drain-seconds", String(Math.max(1, workers.drainSeconds - 30))],
+    ...["--exit-when-idle", String(workers.idleSeconds)],
+    ...(workers.concurrency === undefined ? [] : ["--concurrency", String(workers.concurrency)]),
+  ];
+  const srun = [
+    ...SRUN,
+    ...mountOption([...workers.mounts, `${directory}:${directory}`]),
+    `--container-workdir=${directory}`,
+    `--container-image=${workers.container}`,
+    "--output=logs/worker-%A_%a.log",
+  ];
+  const sections = [
+    ["#!/bin/bash", ...workerDirectives(compute, workers, directory)],
+    ["set -u"],
+    [
+      "worker() {",
+      "  set -e",
+      ...(driver.gymInstall ? installCommands(driver.gymInstall) : []),
+      `  ${shellCommand(words)}`,
+      "}",
+    ],
+    [
+      `${environment(workers.env, maskSecrets)}${shellCommand([...srun, "bash", "-c"])} "$(declare -f worker); worker"`,
+      "status=$?",
+      "# Its time was up, and there may be more to do.",
+      `if ((status == 0 && SECONDS >= ${seconds})); then`,
+      '  scontrol requeue "${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}"',
+      "fi",
+      "exit $status",
+    ],
+  ];
+  return `${sections.map((lines) => lines.join("\n")).join("\n\n")}\n`;
 }
 
 function mountOption(mounts: readonly string[]): string[] {

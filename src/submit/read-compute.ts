@@ -6,7 +6,7 @@ import type { NodePool, SlurmCompute } from "./submit-config.ts";
 const HOST = [/^[A-Za-z0-9_][A-Za-z0-9_.@:%-]*$/, "the name of a host, or user@host"] as const;
 /** Options of sbatch, without their dashes. */
 const OPTION = [/^[a-z][a-z0-9-]*$/, "the long name of an sbatch option, without dashes"] as const;
-const WALLTIME = [/^[0-9]+(?:[-:][0-9]+)*$/, 'a time such as "01:30:00" or "1-12:00:00"'] as const;
+export const WALLTIME = [/^[0-9]+(?:[-:][0-9]+)*$/, 'a time such as "01:30:00" or "1-12:00:00"'] as const;
 
 export function readCompute(block: BlockReader): SlurmCompute {
   block.choice("type", ["slurm"]);
@@ -34,7 +34,7 @@ export function readCompute(block: BlockReader): SlurmCompute {
 }
 
 /** A line break in one of them would leave the comment that directives are. */
-function sbatchOptions(block: BlockReader): Map<string, string> {
+export function sbatchOptions(block: BlockReader): Map<string, string> {
   const options = block.texts("extra_args", OPTION);
   for (const [name, value] of options) {
     if (/\p{Cc}/u.test(value)) block.problem(["extra_args", name], "must be a text of one line");

@@ -5,6 +5,7 @@ import { BlockReader, nearest, Problems } from "./block-reader.ts";
 import { checkGpus, checkPorts } from "./check-placement.ts";
 import { readCompute } from "./read-compute.ts";
 import { ENV_NAME, MOUNT, NAME, readService } from "./read-service.ts";
+import { readWorkers } from "./read-workers.ts";
 import type { BenchmarkJob, Driver, Service, SubmitConfig, VllmService } from "./submit-config.ts";
 
 // upstream: orchestration/api.py
@@ -12,6 +13,8 @@ const DEFAULT_CONTAINER = "python:3.12";
 const DEFAULT_REPOSITORY = "https://github.com/NVIDIA-NeMo/gym";
 /** Where a run writes its results, relative to the directory of its job. */
 export const OUTPUT_OVERRIDE = "+output_jsonl_fpath=artifacts/rollouts.jsonl";
+/** The overrides of a model that the job serves itself begin with this. */
+export const POLICY_URL_OVERRIDE = "+policy_base_url=";
 const POLICY_KEYS = ["policy_base_url", "policy_model_name", "policy_api_key"] as const;
 const GIT_REF = [/^(?!-)[^\p{Cc}\s]+$/u, "a branch, tag or commit"] as const;
 const GIT_URL = [/^(?!-)[^\p{Cc}\s]+$/u, "an address that git can clone"] as const;
@@ -42,6 +45,8 @@ export function readSubmitConfig(root: DictNode, file: string): SubmitConfig {
     );
   const compute = first && readCompute(first[1]);
   const driver = readDriver(top.block("driver", "required"), services);
+  const workersBlock = top.block("workers");
+  const workers = workersBlock && readWorkers(workersBlock, driver?.container ?? DEFAULT_CONTAINER);
   const job = top.block("job", "required");
   const outputPath = job?.text("output_path", { required: true }) ?? "";
   job?.finish();
@@ -53,7 +58,7 @@ export function readSubmitConfig(root: DictNode, file: string): SubmitConfig {
   }
   problems.throwIfAny();
   if (!compute || !driver) throw new Error("a config without problems has compute and driver");
-  return { services, compute, driver, outputPath, warnings };
+  return { services, compute, driver, workers, outputPath, warnings };
 }
 
 function readDriver(

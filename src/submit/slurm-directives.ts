@@ -1,4 +1,4 @@
-import type { NodePool, SlurmCompute } from "./submit-config.ts";
+import type { NodePool, SlurmCompute, SlurmWorkers } from "./submit-config.ts";
 
 /** The header of a job: what sbatch reads. Several node pools make a heterogeneous job; everything runs in the first. */
 export function slurmDirectives(compute: SlurmCompute, benchmark: string, directory: string): string[] {
@@ -13,6 +13,22 @@ export function slurmDirectives(compute: SlurmCompute, benchmark: string, direct
     lines.push(...poolDirectives(name, pool));
   }
   return lines;
+}
+
+/** The header of the array of workers. */
+export function workerDirectives(compute: SlurmCompute, workers: SlurmWorkers, directory: string): string[] {
+  const options: [string, string][] = [
+    ["job-name", "gym-workers"],
+    ["account", compute.account],
+    ["array", `1-${workers.count}`],
+    ["time", workers.walltime],
+    ["requeue", ""],
+    ["open-mode", "append"],
+    ["chdir", directory],
+  ];
+  if (workers.partition !== undefined) options.push(["partition", workers.partition]);
+  if (!workers.extraArgs.has("output")) options.push(["output", "logs/slurm-%A_%a.log"]);
+  return [...options, ...workers.extraArgs].map(directive);
 }
 
 function poolDirectives(name: string, pool: NodePool): string[] {

@@ -3,6 +3,8 @@ export interface SubmitConfig {
   readonly services: ReadonlyMap<string, Service>;
   readonly compute: SlurmCompute;
   readonly driver: Driver;
+  /** Jobs that run the rollouts; absent: the driver runs them. */
+  readonly workers: SlurmWorkers | undefined;
   /** Where the directories of the jobs go, on the cluster. */
   readonly outputPath: string;
   /** Doubtful, but allowed. */
@@ -62,6 +64,24 @@ export interface Driver {
   readonly benchmarks: ReadonlyMap<string, BenchmarkJob>;
   readonly env: ReadonlyMap<string, string>;
   readonly mounts: readonly string[];
+}
+
+/** An array of jobs that take rollouts from a broker (`gym worker`). */
+export interface SlurmWorkers {
+  readonly count: number;
+  /** Address of the broker, without a login. */
+  readonly queue: string;
+  readonly partition: string | undefined;
+  readonly walltime: string;
+  /** A worker takes nothing new for this long before its walltime ends. */
+  readonly drainSeconds: number;
+  /** A worker ends when there was nothing to do for this long. */
+  readonly idleSeconds: number;
+  readonly concurrency: number | undefined;
+  readonly container: string;
+  readonly env: ReadonlyMap<string, string>;
+  readonly mounts: readonly string[];
+  readonly extraArgs: ReadonlyMap<string, string>;
 }
 
 export interface BenchmarkJob {

@@ -1,8 +1,11 @@
 import path from "node:path";
 import type { Cluster } from "./cluster.ts";
 import { SubmitError } from "./errors.ts";
-import { jobScript } from "./job-script.ts";
+import { jobScript, workersScript } from "./job-script.ts";
 import type { SubmitConfig } from "./submit-config.ts";
+
+/** The name of the workers among the jobs. */
+const WORKERS = "workers";
 
 /** The jobs of one submission, laid out but not written. */
 export interface SubmitPlan {
@@ -41,6 +44,12 @@ export function planJobs(
     });
     return { benchmark, directory: own, script };
   });
+  if (config.workers) {
+    // Workers first: they wait for runs, and runs wait for them.
+    const own = path.posix.join(directory, WORKERS);
+    const script = workersScript(config, { directory: own, maskSecrets: options.maskSecrets ?? false });
+    jobs.unshift({ benchmark: WORKERS, directory: own, script });
+  }
   return { directory, jobs };
 }
 
@@ -72,8 +81,9 @@ export async function submitJobs(
   }
 }
 
-async function checkMounts({ services, driver }: SubmitConfig, cluster: Cluster): Promise<void> {
+async function checkMounts({ services, driver, workers }: SubmitConfig, cluster: Cluster): Promise<void> {
   const owners: [string, readonly string[]][] = [["driver", driver.mounts]];
+  if (workers) owners.push(["workers", workers.mounts]);
   for (const [name, { mounts }] of services) owners.push([`services.${name}`, mounts]);
   const sources = owners.flatMap(([owner, mounts]) =>
     mounts.map((mount) => ({ owner, source: mount.split(":")[0] ?? "" })),
