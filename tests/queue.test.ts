@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { project, repository, runGym } from "./gym-process.ts";
@@ -303,5 +305,55 @@ describe.skipIf(missing !== undefined)("distributed runs", { timeout: 120_000 },
     without.child.kill("SIGKILL");
     startGym(worker(`${key}=its-own`), cwd);
     expect(await run.ended, run.text()).toBe(0);
+  });
+
+  it("lets all workers spend one budget", async () => {
+    let calls = 0;
+    const endpoint = createServer((request, response) => {
+      calls++;
+      request.resume();
+      const message = { type: "message", id: "m", role: "assistant", status: "completed" };
+      const answer = {
+        id: "r",
+        object: "response",
+        created_at: 0,
+        model: "paid",
+        output: [{ ...message, content: [{ type: "output_text", text: "B", annotations: [] }] }],
+        parallel_tool_calls: true,
+        tool_choice: "auto",
+        tools: [],
+        usage: {
+          input_tokens: 1_000,
+          output_tokens: 0,
+          total_tokens: 1_000,
+          input_tokens_details: { cached_tokens: 0 },
+          output_tokens_details: { reasoning_tokens: 0 },
+        },
+      };
+      setTimeout(() => {
+        response.setHeader("content-type", "application/json");
+        response.end(JSON.stringify(answer));
+      }, 1_000);
+    });
+    await new Promise<void>((resolve) => endpoint.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void endpoint.close());
+    const { port } = endpoint.address() as AddressInfo;
+    const cwd = await rows(100);
+    const key = "++policy_api_key=k";
+    for (const _ of [1, 2]) startGym(worker("--concurrency", "2", key), cwd);
+    const { exitCode, stderr } = await runGym(
+      [
+        ...["eval", "run", "--resources-server", "mcqa", "--model-type", "openai_model", "-i", "rows.jsonl"],
+        ...["-o", "paid.jsonl", "--queue", broker.url, "--model-url", `http://127.0.0.1:${port}/v1`],
+        ...["--model", "paid", key, "++max_cost=12"],
+        "++policy_model.responses_api_models.openai_model.prices={input: 1000, output: 1000}",
+      ],
+      { cwd },
+    );
+    expect(exitCode).not.toBe(0);
+    expect(stderr).toContain("budget_exhausted");
+    // A call costs a dollar. Each of two workers would spend 12 alone; what both spend in a second may come on top.
+    expect(calls).toBeGreaterThanOrEqual(12);
+    expect(calls).toBeLessThan(22);
   });
 });

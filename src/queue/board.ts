@@ -4,6 +4,7 @@ import { QueueError } from "./errors.ts";
 
 const RUNS = "gym-runs";
 const WORKERS = "gym-workers";
+const SPENDING = "gym-spending";
 /** A worker that does not report for this long is gone. */
 export const WORKER_TTL_MS = 20_000;
 export const WORKER_REPORT_MS = 5_000;
@@ -51,16 +52,19 @@ export interface WorkerRecord {
 export class Board {
   readonly #runs: KV;
   readonly #workers: KV;
+  readonly #spending: KV;
 
-  private constructor(runs: KV, workers: KV) {
+  private constructor(runs: KV, workers: KV, spending: KV) {
     this.#runs = runs;
     this.#workers = workers;
+    this.#spending = spending;
   }
 
   static async open({ kvm }: Broker): Promise<Board> {
     const runs = await kvm.create(RUNS, { history: 1 });
     const workers = await kvm.create(WORKERS, { history: 1, ttl: WORKER_TTL_MS });
-    return new Board(runs, workers);
+    const spending = await kvm.create(SPENDING, { history: 1 });
+    return new Board(runs, workers, spending);
   }
 
   putRun(record: RunRecord): Promise<unknown> {
@@ -76,6 +80,23 @@ export class Board {
 
   async removeRun(run: string): Promise<void> {
     await this.#runs.purge(run);
+    for (const key of await keysOf(this.#spending, `${run}.*`)) await this.#spending.purge(key);
+  }
+
+  /** Notes what one worker has spent on a run so far, in dollars. */
+  async putSpending(run: string, worker: string, dollars: number): Promise<void> {
+    await this.#spending.put(`${run}.${worker}`, String(dollars));
+  }
+
+  /** What workers have spent on a run, by worker; those that are gone included. */
+  async spending(run: string): Promise<Map<string, number>> {
+    const found = new Map<string, number>();
+    for (const key of await keysOf(this.#spending, `${run}.*`)) {
+      const entry = await this.#spending.get(key);
+      if (entry !== null && entry.operation === "PUT")
+        found.set(key.slice(run.length + 1), Number(entry.string()));
+    }
+    return found;
   }
 
   /** All runs that were not removed, the oldest first. */
@@ -101,11 +122,15 @@ export class Board {
 
 async function all<T>(kv: KV): Promise<T[]> {
   const found: T[] = [];
-  const keys: string[] = [];
-  for await (const key of await kv.keys()) keys.push(key);
-  for (const key of keys) {
+  for (const key of await keysOf(kv, ">")) {
     const entry = await kv.get(key);
     if (entry !== null && entry.operation === "PUT") found.push(entry.json<T>());
   }
   return found;
+}
+
+async function keysOf(kv: KV, filter: string): Promise<string[]> {
+  const keys: string[] = [];
+  for await (const key of await kv.keys(filter)) keys.push(key);
+  return keys;
 }

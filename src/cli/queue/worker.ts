@@ -1,5 +1,6 @@
 import type { ResolveOptions } from "../../config/resolve.ts";
-import { runWorker, type WorkerEvent } from "../../run/distributed/worker.ts";
+import { runWorker } from "../../run/distributed/worker.ts";
+import type { WorkerEvent } from "../../run/distributed/worker-contract.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
 import { UsageError } from "../usage-error.ts";

@@ -34,6 +34,7 @@ export async function collectWithWorkers(options: CollectWithWorkersOptions): Pr
     manifest,
     paths,
     total: prepared.total,
+    spentEarlier: prepared.spentEarlier,
     isDone: (taskIndex, rolloutIndex) => prepared.isDone(taskIndex, rolloutIndex),
   });
   const onDrain = () => void hub.drain(stop);
@@ -49,6 +50,7 @@ export async function collectWithWorkers(options: CollectWithWorkersOptions): Pr
     return await prepared.run({
       client: metrics,
       workers: hub,
+      spent: () => hub.spent,
       ...(aggregate !== undefined && { aggregate }),
       ...(fsync && { fsync }),
     });

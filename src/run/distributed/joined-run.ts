@@ -3,6 +3,7 @@ import type { ServerClient } from "../../calls/server-client.ts";
 import { findPath, installRoot as packageRoot, searchRoots } from "../../config/paths.ts";
 import type { ResolvedConfig, ResolveOptions } from "../../config/resolve.ts";
 import type { RunEvent as ServerEvent } from "../../hosting/processes/run-servers.ts";
+import type { CostMeter } from "../../model-endpoint/cost.ts";
 import { copyWith } from "../../python/json/key-order.ts";
 import type { RunRecord } from "../../queue/board.ts";
 import { StoreClient } from "../../queue/store-client.ts";
@@ -22,6 +23,8 @@ export interface JoinOptions {
   resolve: ResolveOptions;
   /** Uses servers that run already, those of the worker's head server. */
   noServe?: boolean | undefined;
+  /** Receives the meter of the run before any call. */
+  onMeter: (meter: CostMeter) => void;
   signal: AbortSignal;
   onServerEvent: (event: ServerEvent) => void;
   onNotice: (text: string) => void;
@@ -80,6 +83,7 @@ export class JoinedRun {
             installRoot,
             head: false,
             ownsProcess: true,
+            onMeter: options.onMeter,
             signal: options.signal,
             onEvent: options.onServerEvent,
           });

@@ -76,6 +76,8 @@ export interface HubOptions {
   agents: readonly string[];
   total: number;
   rolloutTimeoutMs: number | null;
+  /** Dollars that earlier sessions of the run have spent. */
+  spentEarlier: number;
   isDone: (taskIndex: number, rolloutIndex: number) => boolean;
   onNotice: (text: string) => void;
 }
@@ -96,6 +98,7 @@ export class WorkerHub implements WorkersLink {
   #watch: NodeJS.Timeout | undefined;
   #withdrawn: StartedRollout[] = [];
   #exhausted = 0;
+  #spent = 0;
 
   private constructor(
     options: HubOptions,
@@ -167,9 +170,18 @@ export class WorkerHub implements WorkersLink {
     }
   }
 
+  /** What workers have spent, and earlier sessions before them, in dollars. */
+  get spent(): number {
+    return this.#spent;
+  }
+
   /** Lets workers begin; their results go to this collection. */
   async attach(collection: Collection): Promise<void> {
     this.#collection = collection;
+    // What lost workers have spent in an earlier session is noted at the broker, or counted from its rollouts.
+    const noted = await this.#board.spending(this.run);
+    if (noted.size === 0 && this.#options.spentEarlier > 0)
+      await this.#board.putSpending(this.run, "earlier", this.#options.spentEarlier);
     await this.#board.putRun(this.#record);
     this.#watch = setInterval(() => void this.#look(), WATCH_MS);
     this.#options.onNotice(
@@ -268,6 +280,8 @@ export class WorkerHub implements WorkersLink {
         this.#record.state = state;
         await this.#board.putRun(this.#record);
       }
+      const spending = await this.#board.spending(this.run);
+      this.#spent = [...spending.values()].reduce((sum, dollars) => sum + dollars, 0);
       const found = await exhaustedReferences(this.#broker.jsm, this.run);
       this.#exhausted = found.length === 0 ? 0 : this.#exhausted + 1;
       if (this.#exhausted >= SEEN_EXHAUSTED) for (const ref of found) await this.#giveUp(ref);

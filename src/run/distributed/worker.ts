@@ -1,11 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { hostname } from "node:os";
-import type { ResolveOptions } from "../../config/resolve.ts";
 import { errorMessage } from "../../errors.ts";
-import type { RunEvent as ServerEvent } from "../../hosting/processes/run-servers.ts";
 import { Board, type RunRecord, WORKER_REPORT_MS, type WorkerRecord } from "../../queue/board.ts";
-import { type Broker, type BrokerSettings, connectBroker } from "../../queue/broker.ts";
+import { type Broker, connectBroker } from "../../queue/broker.ts";
 import { serveControl, workerSubject } from "../../queue/control.ts";
 import { JetStreamQueue } from "../../queue/jetstream-queue.ts";
 import type { Lease } from "../../queue/queue.ts";
@@ -15,6 +13,9 @@ import { RolloutCancelled } from "../../rollouts/collect/outcome.ts";
 import type { RunResult } from "../../rollouts/collect/rollout-runner.ts";
 import type { StartedRollout } from "../../rollouts/collect/started-rollout.ts";
 import { JoinedRun } from "./joined-run.ts";
+import { atOnce, OneAtATime } from "./one-at-a-time.ts";
+import { SharedBudget } from "./shared-budget.ts";
+import type { WorkerOptions, WorkerSummary } from "./worker-contract.ts";
 
 const LOOK_MS = 1_000;
 /** A run that could not be joined is tried again after this long. */
@@ -28,47 +29,6 @@ const FREE_DELIVERIES = 2;
 const DRAIN_SECONDS = 60;
 /** Stopped rollouts get this long to wind up. */
 const STOP_MS = 5_000;
-
-export type WorkerEvent =
-  | { type: "joined"; run: string; name: string; agents: string[] }
-  | { type: "left"; run: string }
-  | { type: "notice"; text: string }
-  | { type: "server"; run: string; event: ServerEvent }
-  | { type: "status"; record: WorkerRecord };
-
-export interface WorkerOptions {
-  broker: BrokerSettings;
-  /** Rollouts at once. Default: automatic. */
-  concurrency?: number | undefined;
-  /** Takes rollouts of these runs only. */
-  runs?: readonly string[] | undefined;
-  /** What this machine can do, besides what is found by itself (`sandbox`, `gpu`). */
-  tags?: readonly string[] | undefined;
-  noServe?: boolean | undefined;
-  /** Ends when there was nothing to do for this long. Default: never. */
-  idleSeconds?: number | undefined;
-  /** Drains after this long, so that a job ends before its time is up. */
-  maxSeconds?: number | undefined;
-  /** How long rollouts under way may go on when the worker drains. Default: 60. */
-  drainSeconds?: number | undefined;
-  /** How the worker's own settings are found. */
-  resolve: ResolveOptions;
-  /** Takes no more, finishes what it has, and ends. */
-  drain?: AbortSignal | undefined;
-  /** Gives back what it has, and ends. */
-  stop?: AbortSignal | undefined;
-  onEvent?: (event: WorkerEvent) => void;
-}
-
-export interface WorkerSummary {
-  worker: string;
-  completed: number;
-  failed: number;
-  /** Rollouts given back unfinished. */
-  released: number;
-  /** Why it ended. */
-  reason: string;
-}
 
 /** Takes rollouts of runs from a broker and runs them, until it is told to stop. */
 export async function runWorker(options: WorkerOptions): Promise<WorkerSummary> {
@@ -94,6 +54,7 @@ class Worker {
   readonly #records = new Map<string, RunRecord>();
   readonly #joined = new Map<string, JoinedRun>();
   readonly #joining = new Map<string, number>();
+  readonly #budgets = new Map<string, SharedBudget>();
   readonly #running = new Map<string, { rollout: StartedRollout | undefined; run: string }>();
   readonly #suspects = new OneAtATime();
   readonly #started = new Date().toISOString();
@@ -146,6 +107,7 @@ class Worker {
     } finally {
       for (const timer of timers) clearInterval(timer);
       clearTimeout(end);
+      for (const budget of this.#budgets.values()) budget.close();
       drain?.removeEventListener("abort", onDrain);
       stop?.removeEventListener("abort", onStop);
       this.#over.abort();
@@ -268,6 +230,10 @@ class Worker {
         worker: this.#id,
         resolve: this.#options.resolve,
         noServe: this.#options.noServe,
+        onMeter: (meter) => {
+          this.#budgets.get(run)?.close();
+          this.#budgets.set(run, new SharedBudget(this.#board, run, this.#id, meter));
+        },
         signal: this.#over.signal,
         onServerEvent: (event) => this.#options.onEvent?.({ type: "server", run, event }),
         onNotice: (text) => this.#notice(text),
@@ -308,6 +274,8 @@ class Worker {
     this.#records.delete(run);
     this.#joining.delete(run);
     this.#joined.delete(run);
+    this.#budgets.get(run)?.close();
+    this.#budgets.delete(run);
     await this.#queue.unfollow(run);
     for (const { rollout, run: of } of this.#running.values())
       if (of === run) rollout?.abort(new WithdrawnRollout("the run is over"));
@@ -427,26 +395,6 @@ class Worker {
 
   #notice(text: string): void {
     this.#options.onEvent?.({ type: "notice", text });
-  }
-}
-
-const atOnce = (work: () => Promise<void>): Promise<void> => work();
-
-/** Does work one after the other, in random order. */
-class OneAtATime {
-  readonly #waiting: (() => void)[] = [];
-  #busy = false;
-
-  async run(work: () => Promise<void>): Promise<void> {
-    if (this.#busy) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    this.#busy = true;
-    try {
-      await work();
-    } finally {
-      const [next] = this.#waiting.splice(Math.floor(Math.random() * this.#waiting.length), 1);
-      if (next) next();
-      else this.#busy = false;
-    }
   }
 }
 

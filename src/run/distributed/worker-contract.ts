@@ -1,0 +1,45 @@
+import type { ResolveOptions } from "../../config/resolve.ts";
+import type { RunEvent as ServerEvent } from "../../hosting/processes/run-servers.ts";
+import type { WorkerRecord } from "../../queue/board.ts";
+import type { BrokerSettings } from "../../queue/broker.ts";
+
+export type WorkerEvent =
+  | { type: "joined"; run: string; name: string; agents: string[] }
+  | { type: "left"; run: string }
+  | { type: "notice"; text: string }
+  | { type: "server"; run: string; event: ServerEvent }
+  | { type: "status"; record: WorkerRecord };
+
+export interface WorkerOptions {
+  broker: BrokerSettings;
+  /** Rollouts at once. Default: automatic. */
+  concurrency?: number | undefined;
+  /** Takes rollouts of these runs only. */
+  runs?: readonly string[] | undefined;
+  /** What this machine can do, besides what is found by itself (`sandbox`, `gpu`). */
+  tags?: readonly string[] | undefined;
+  noServe?: boolean | undefined;
+  /** Ends when there was nothing to do for this long. Default: never. */
+  idleSeconds?: number | undefined;
+  /** Drains after this long, so that a job ends before its time is up. */
+  maxSeconds?: number | undefined;
+  /** How long rollouts under way may go on when the worker drains. Default: 60. */
+  drainSeconds?: number | undefined;
+  /** How the worker's own settings are found. */
+  resolve: ResolveOptions;
+  /** Takes no more, finishes what it has, and ends. */
+  drain?: AbortSignal | undefined;
+  /** Gives back what it has, and ends. */
+  stop?: AbortSignal | undefined;
+  onEvent?: (event: WorkerEvent) => void;
+}
+
+export interface WorkerSummary {
+  worker: string;
+  completed: number;
+  failed: number;
+  /** Rollouts given back unfinished. */
+  released: number;
+  /** Why it ended. */
+  reason: string;
+}
