@@ -76,7 +76,7 @@ it("holds what it needs and nothing else", { timeout: 120_000 }, async () => {
   }[];
   const paths = files.map((file) => file.path);
   const unwanted =
-    /\.test\.|\.tsbuildinfo$|\.map$|^(?:dist\/)?(?:bench|tests|scripts)\/|node_modules|__pycache__|^src\//;
+    /\.test\.|\.tsbuildinfo$|\.map$|^(?:dist\/)?(?:bench|tests|scripts)\/|node_modules|__pycache__|^src\/.*\.ts$/;
   expect(paths.filter((file) => unwanted.test(file))).toEqual([]);
   expect(paths).toContain("dist/src/index.d.ts");
   expect(paths).toContain("README.md");

@@ -111,6 +111,6 @@ export function compiledTwin(entry: string, installRoot: string): string | undef
   const twin = join(installRoot, "dist", path.replace(/\.ts$/, ".js"));
   const compiled = statSync(twin, { throwIfNoEntry: false });
   if (compiled === undefined) return undefined;
-  const isPackage = !existsSync(join(installRoot, "src"));
+  const isPackage = !existsSync(join(installRoot, "src/index.ts"));
   return isPackage || compiled.mtimeMs >= statSync(entry).mtimeMs ? twin : undefined;
 }
