@@ -18,6 +18,8 @@ const REDRAW_MS = 250;
 /** Away from a terminal a line appears this often. */
 const LINE_MS = 10_000;
 const PROGRESS_FILE_MS = 2_000;
+/** Points of the progress over time in the progress file. */
+const MAX_HISTORY = 200;
 /** The same line of a server appears this often. */
 const SAID_AT_MOST = 3;
 const MAX_REMEMBERED_LINES = 1_000;
@@ -73,6 +75,7 @@ class ProgressFile {
   readonly #path: string;
   readonly #timer: NodeJS.Timeout;
   readonly #collection: Collection;
+  readonly #history: [seconds: number, done: number, in_flight: number][] = [];
   #writing = false;
 
   constructor(path: string, collection: Collection) {
@@ -87,7 +90,10 @@ class ProgressFile {
   async write(): Promise<void> {
     if (this.#writing) return;
     this.#writing = true;
-    const text = `${JSON.stringify({ updated_at: new Date().toISOString(), ...this.#collection.snapshot() }, null, 2)}\n`;
+    const snapshot = this.#collection.snapshot();
+    this.#note(snapshot);
+    const content = { updated_at: new Date().toISOString(), ...snapshot, history: this.#history };
+    const text = `${JSON.stringify(content, null, 2)}\n`;
     await writeFile(this.#path, text).catch(() => {});
     this.#writing = false;
   }
@@ -95,6 +101,14 @@ class ProgressFile {
   close(): void {
     clearInterval(this.#timer);
     void this.write();
+  }
+
+  /** Throughput over time: so many points at most, evenly over the whole run. */
+  #note({ elapsed_seconds, done, in_flight }: ProgressSnapshot): void {
+    this.#history.push([Number(elapsed_seconds.toFixed(2)), done, in_flight]);
+    if (this.#history.length <= MAX_HISTORY) return;
+    const kept = this.#history.filter((_, place) => place % 2 === 0);
+    this.#history.splice(0, this.#history.length, ...kept);
   }
 }
 

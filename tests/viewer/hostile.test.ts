@@ -1,0 +1,126 @@
+import { existsSync, readdirSync } from "node:fs";
+import path from "node:path";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { project, repository } from "../gym-process.ts";
+import { findBrowser, startBrowser } from "../support/browser.ts";
+import { ask, eventually, openPage, type Row, rollout, startViewer, visit } from "./support.ts";
+
+const executable = findBrowser();
+const SCRIPT = "<script>window.hit=1</script>";
+const MARKUP = `${SCRIPT}<img src=x onerror="window.hit=2"><svg onload="window.hit=3"><iframe srcdoc="${SCRIPT}"></iframe>`;
+const SVG = `data:image/svg+xml,${encodeURIComponent(`<svg xmlns="http://www.w3.org/2000/svg">${SCRIPT}<image href="https://evil.example/a.png"/></svg>`)}`;
+
+const asked = (content: unknown): Row => ({
+  responses_create_params: { input: [{ role: "user", content }] },
+});
+const called = (output: unknown): Row => ({
+  response: {
+    output: [
+      { type: "function_call", call_id: "1", name: MARKUP, arguments: MARKUP },
+      { type: "function_call_output", call_id: "1", output },
+    ],
+  },
+});
+
+/** Rows that want to run something, fetch something or break the page. */
+const HOSTILE: readonly Row[] = [
+  { note: MARKUP, [MARKUP]: MARKUP },
+  asked(MARKUP),
+  asked(`[x](javascript:window.hit=4) [y](data:text/html,${SCRIPT}) ![z](https://evil.example/z.png)`),
+  asked(
+    `<a href="javascript:window.hit=5">x</a>\n\n<img src="https://evil.example/b.png">\n\n| ${SCRIPT} |\n| - |\n| ${MARKUP} |`,
+  ),
+  asked([{ type: "input_image", image_url: SVG }]),
+  asked([{ type: "input_image", image_url: "javascript:window.hit=6" }]),
+  asked([{ type: "input_image", image_url: "https://evil.example/track.png" }]),
+  asked([{ type: "input_image", image_url: `data:image/png;base64,${"A".repeat(5_000_000)}` }]),
+  asked([{ type: "input_file", file_url: "file:///etc/passwd" }]),
+  asked("admin \u202egpj.exe\u202c\u200b and \u2066hidden\u2069"),
+  asked(`${"Z\u0300\u0301\u0302\u0303".repeat(3000)}`),
+  asked("A".repeat(1_000_000)),
+  called("\u001b]8;;https://evil.example\u0007link\u001b]8;;\u0007\u001b[31;5;999mred\u001b[2J\u001bPq"),
+  called(`--- a\n+++ b\n@@ -1 +1 @@\n-${MARKUP}\n+${MARKUP}`),
+  called(JSON.stringify({ html: MARKUP, nested: { [MARKUP]: [MARKUP] } })),
+  { lone: "\ud800 half a character", agent_ref: { name: MARKUP } },
+  {
+    judge_evaluations: [{ prompt: MARKUP, verdict: SCRIPT }],
+    extracted_answer: MARKUP,
+    expected_answer: MARKUP,
+  },
+  { _ng_failure_class: MARKUP, _ng_failure: { stage: MARKUP, message: MARKUP, retryable: true } },
+  { reward: 1.2345678901234568e29, tiny: 1e-7 },
+  { response: { output: [null, 5, "x", [], { type: MARKUP }, { role: { a: 1 }, content: 7 }] } },
+];
+
+describe.skipIf(executable === undefined)("hostile and foreign rollouts", () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await startBrowser(executable ?? "");
+  });
+  afterAll(() => browser?.close());
+
+  it("shows hostile rows as the text they are", async () => {
+    const deep = `{"reward":1,"deep":${"[".repeat(100_000)}${"]".repeat(100_000)}}`;
+    const rows = HOSTILE.map((row, task) => JSON.stringify(rollout(task, 0, MARKUP, row)));
+    const prototype = JSON.stringify(rollout(90, 0, "x", { protoX: { polluted: true } })).replace(
+      "protoX",
+      "__proto__",
+    );
+    const all = [...rows, prototype, deep, MARKUP, '{"reward":NaN,"x":Infinity}'];
+    const cwd = await project({ "run.jsonl": `${all.join("\n")}\n` });
+    const { url } = await startViewer(["eval", "view", "run.jsonl", "--port", "0", "--json"], cwd);
+    const { page, problems } = await openPage(browser, `${url}#/rollouts`);
+    await eventually(() => page.locator(".list-state").textContent()).toContain(`${all.length} rows`);
+    for (let line = 1; line <= all.length; line++) {
+      await visit(page, `#/sample/${line}`);
+      // What is nested too deeply to be shown is said to be so.
+      if (all[line - 1] === deep) {
+        await page.locator(".rollout-pane .problem-box").waitFor();
+        continue;
+      }
+      await eventually(() => page.locator(".facts").allTextContents()).toMatchObject([
+        expect.stringContaining(`run.jsonl:${line}`),
+      ]);
+      await page.keyboard.press("e");
+      const wide = await page.evaluate("document.documentElement.scrollWidth - window.innerWidth");
+      expect([line, wide]).toEqual([line, 0]);
+    }
+    for (const hash of ["#/overview", "#/tasks", "#/task/1", "#/rollouts?q=script"]) {
+      await visit(page, hash);
+      await page.locator("main").waitFor();
+    }
+    expect(
+      await page.evaluate(
+        "[window.hit, {}.polluted, document.querySelectorAll('iframe, script:not([src])').length]",
+      ),
+    ).toEqual([undefined, undefined, 0]);
+    // A picture that is broken on purpose says so on the console; nothing else does.
+    expect(problems).toEqual([]);
+  });
+
+  const folder = path.join(repository, "../shared/fixtures");
+  it.skipIf(!existsSync(folder))("opens files of the original", async () => {
+    const files = readdirSync(folder).flatMap((name) => {
+      const file = path.join(folder, name, "upstream_data/example_rollouts.jsonl");
+      return existsSync(file) ? [file] : [];
+    });
+    const cwd = await project({});
+    for (const file of files.slice(0, 6)) {
+      const viewer = await startViewer(["eval", "view", file, "--port", "0", "--json"], cwd);
+      await eventually(async () => (await ask<{ indexing: boolean }>(viewer, "status")).indexing).toBe(false);
+      const { rows } = await ask<{ rows: { line: number; reward: number | null }[] }>(viewer, "rollouts");
+      const { page, problems } = await openPage(browser, `${viewer.url}#/sample/1`);
+      await page.locator('article[data-loaded="true"]').waitFor();
+      // The reward is in sight whether the row names a task or not.
+      const badge = await page.locator(".row .badge").first().boundingBox();
+      const list = await page.locator(".rows").boundingBox();
+      expect((badge?.x ?? 0) + (badge?.width ?? 0)).toBeLessThanOrEqual((list?.x ?? 0) + (list?.width ?? 0));
+      expect([path.basename(path.dirname(path.dirname(file))), rows.length > 0, problems]).toEqual([
+        path.basename(path.dirname(path.dirname(file))),
+        true,
+        [],
+      ]);
+    }
+  });
+});
