@@ -199,7 +199,7 @@ describe("bad input", () => {
   }
 });
 
-it("refuses a word that is no override", async () => {
+it("refuses a word that is not an override", async () => {
   const { exitCode, stdout, stderr } = await run(
     { "a.yaml": KILN },
     "env",
@@ -231,7 +231,7 @@ it("warns of blocks and references that are nearly servers", async () => {
   const yaml = "kiln:\n  resource_servers:\n    oven: {entrypoint: app.py}\n";
   const { exitCode, stdout, stderr } = await run({ "a.yaml": yaml }, "env", "validate", "--config", "a.yaml");
   expect([exitCode, stdout]).toEqual([1, expect.stringContaining("The config has no servers")]);
-  expect(stderr).toContain("Warning: 'kiln' is no server: 'resource_servers' is no server type");
+  expect(stderr).toContain("Warning: 'kiln' is not a server: 'resource_servers' is not a server type");
   expect(stderr).toContain("Did you mean 'resources_servers'?");
 });
 

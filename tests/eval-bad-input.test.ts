@@ -43,14 +43,18 @@ describe("bad input of gym eval run", () => {
       content: `${JSON.stringify(good)}\n\n${JSON.stringify(good)}\n`,
       says: /in\.jsonl:2: the line is blank/,
     },
-    { title: "a row that is no object", content: "[1]\n", says: /in\.jsonl:1: the row is not a JSON object/ },
+    {
+      title: "a row that is not an object",
+      content: "[1]\n",
+      says: /in\.jsonl:1: the row is not a JSON object/,
+    },
     {
       title: "NaN",
       content: '{"responses_create_params": {"input": NaN}}\n',
       says: /in\.jsonl:1: the line is not JSON/,
     },
     {
-      title: "bytes that are no text",
+      title: "bytes that are not text",
       content: Buffer.from([0x7b, 0xff, 0x7d, 0x0a]),
       says: /in\.jsonl:1: the line is not valid UTF-8/,
     },
@@ -195,7 +199,7 @@ describe("bad input of gym eval run", () => {
     expect(run.text).not.toContain("starting");
   });
 
-  it("an output in a file, a device, or a file that is no result", async () => {
+  it("an output in a file, a device, or a file that is not a result", async () => {
     const cwd = await project({ "in.jsonl": lines([good]), "notes.md": "# Notes\n" });
     const run = (output: string) => gym(cwd, ["eval", "run", ...TOOL_CALL, "-o", output]);
     const before = readdirSync(cwd);

@@ -103,7 +103,7 @@ it.each(modes)(
   },
 );
 
-it("answers a model that calls something that is no tool, without letting it near the verifier", async () => {
+it("answers a model that calls something that is not a tool, without letting it near the verifier", async () => {
   const { servers } = await start();
   const reply = await servers.client.post("agent", "/run", row("count seed_session verify ../count count"));
   const body = reply.json() as { reward: number; response: { output: { type: string; output?: string }[] } };
@@ -174,7 +174,7 @@ it.each(modes)("takes a body of 50 MB and refuses one beyond the limit with 413:
   else expect(refused.statusCode).toBe(413);
 });
 
-it.each(modes)("refuses what is no JSON by its place, and goes on: %s", async (_, config) => {
+it.each(modes)("refuses what is not JSON by its place, and goes on: %s", async (_, config) => {
   const { servers } = await start(config);
   const url = servers.client.baseUrl("tools");
   const reply = await request(`${url}/count`, { method: "POST", body: '{"a": 1,, }' });

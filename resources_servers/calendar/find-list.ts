@@ -9,7 +9,7 @@ const listOfObjects = compilePyRegex(
 /** A longer reply holds no calendar; looking for one would take seconds. */
 const maxLength = 500_000;
 
-/** The first JSON list with objects in a text; undefined without one, or when it is no JSON. */
+/** The first JSON list with objects in a text; undefined without one, or when it is not JSON. */
 export function findJsonList(text: string): unknown[] | undefined {
   if (text.length > maxLength || !text.includes("}")) return undefined;
   try {

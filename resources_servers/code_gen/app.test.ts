@@ -48,7 +48,7 @@ describe.skipIf(skipWithoutBubblewrap)("code_gen", () => {
     expect((await verify(block("print(1)"), {})).status).toBe(422);
   });
 
-  it("fails without a sandbox; that is no score", async () => {
+  it("fails without a sandbox; that is not a score", async () => {
     const without = await createTestServer(app, { config: { sandbox_provider: { openshell: {} } } });
     const reply = await without.verify(verifyBody(rows[0], block(solutions[0] ?? "")));
     expect(reply).toMatchObject({

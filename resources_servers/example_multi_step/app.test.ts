@@ -29,7 +29,7 @@ describe("verify", () => {
     await server.close();
   });
 
-  it("takes the last submission and gives 0 for none or one that is no JSON", async () => {
+  it("takes the last submission and gives 0 for none or one that is not JSON", async () => {
     const server = await createTestServer(definition);
     expect((await server.verify(verifyBody(row, submit([1]), submit([3, 5])))).body.reward).toBe(1);
     expect((await server.verify(verifyBody(row))).body.reward).toBe(0);

@@ -20,7 +20,7 @@ it("asks its follow-ups and grades the last answer", async () => {
   await server.close();
 });
 
-it("gives 0 for a wrong answer and for a row without one, and refuses follow-ups that are no texts", async () => {
+it("gives 0 for a wrong answer and for a row without one, and refuses follow-ups that are not texts", async () => {
   const server = await createTestServer(definition);
   const step = (own: object) =>
     server.post("/step", verifyBody({ ...own }, messageItem("Mars")), server.newJar());

@@ -65,7 +65,7 @@ describe("numeric_answer", () => {
     expect(await reward("1", "")).toBe(0);
   });
 
-  it("compares texts where the expected answer is no number", async () => {
+  it("compares texts where the expected answer is not a number", async () => {
     expect(await reward("07:30", raw`\boxed{07:30}`)).toBe(1);
     expect(await reward("07:30", raw`\boxed{7:30}`)).toBe(0);
   });

@@ -19,7 +19,7 @@ export default defineResourcesServer({
   },
 });
 
-/** Equal numbers; where the expected answer is no number (`07:30`), equal texts. */
+/** Equal numbers; where the expected answer is not a number (`07:30`), equal texts. */
 function sameAnswer(given: string, expected: string): boolean {
   const wanted = parseNumber(expected);
   if (wanted === undefined) return given.toLowerCase() === expected.trim().toLowerCase();

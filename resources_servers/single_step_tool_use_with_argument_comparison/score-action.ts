@@ -101,7 +101,7 @@ class ReadableCall {
     this.text = call.arguments;
   }
 
-  /** What the JSON text holds; undefined where it is no JSON. */
+  /** What the JSON text holds; undefined where it is not JSON. */
   read(): { value: unknown } | undefined {
     if (this.#value === null) this.#value = readJson(this.text);
     return this.#value;

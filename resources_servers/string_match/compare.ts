@@ -97,7 +97,7 @@ function bareNumber(text: string): number | undefined {
   return parsePyFloat(bare.replaceAll("\\%", "").replaceAll("\\$", ""));
 }
 
-/** 1 for equal numbers, falling with the square of the relative error; 0 where one is no number. */
+/** 1 for equal numbers, falling with the square of the relative error; 0 where one is not a number. */
 function numericCloseness(answer: string, expected: string): number {
   const value = bareNumber(answer);
   const wanted = bareNumber(expected);

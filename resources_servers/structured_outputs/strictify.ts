@@ -22,5 +22,5 @@ function namesIn(properties: unknown): unknown[] {
   if (isMapping(properties)) return entriesOf(properties).map(([name]) => name);
   if (Array.isArray(properties)) return [...properties];
   if (typeof properties === "string") return Array.from(properties);
-  throw new UnusableSchemaError("'properties' is no object");
+  throw new UnusableSchemaError("'properties' is not an object");
 }

@@ -3,7 +3,7 @@ import { type Category, categoryOf } from "./categories.ts";
 
 export interface Call {
   name: string;
-  /** Arguments that are no object count as empty. */
+  /** Arguments that are not objects count as empty. */
   args: Readonly<Record<string, unknown>>;
 }
 

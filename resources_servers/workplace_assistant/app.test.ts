@@ -33,7 +33,7 @@ describe("workplace_assistant", () => {
     });
   });
 
-  it("refuses tools before the session was seeded and bodies that are no objects", async () => {
+  it("refuses tools before the session was seeded and bodies that are not objects", async () => {
     const server = await serve();
     expect(await server.tool("email_delete_email", {})).toMatchObject({
       status: 400,

@@ -42,7 +42,7 @@ function items(result: SdkResult): ResponseOutputItem[] {
         ];
       case "tool-call": {
         const { toolCallId = newId("fc"), toolName = "", input } = part;
-        // What is no JSON object comes as it was written.
+        // What is not a JSON object comes as it was written.
         const text = typeof input === "string" ? input : JSON.stringify(input ?? {});
         return [
           {

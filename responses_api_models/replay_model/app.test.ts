@@ -89,7 +89,7 @@ describe("replay_model", () => {
 
   it.each([
     ["{", /rollouts.jsonl:1 is not JSON/],
-    ['{"reward":1}', /rollouts.jsonl:1 is no rollout/],
+    ['{"reward":1}', /rollouts.jsonl:1 is not a rollout/],
   ])("names the line that cannot be replayed: %s", async (line, message) => {
     await expect(replay(`${line}\n`)).rejects.toThrow(message);
   });

@@ -3,7 +3,7 @@ import { isServerCallError } from "../calls/call-errors.ts";
 import { isProviderError } from "../model-endpoint/provider-error.ts";
 import type { StreamOutcome } from "../wire/stream/stream-outcome.ts";
 
-/** Why a recorded call is no plain success. */
+/** Why a recorded call is not a plain success. */
 export type ErrorCategory =
   | "timeout"
   | "rate_limit"

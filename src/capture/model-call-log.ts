@@ -22,9 +22,9 @@ export interface ModelCallLine {
   error_category: ErrorCategory | null;
   request: JsonObject | null;
   response: JsonObject | null;
-  /** The body, where it was no JSON object. */
+  /** The body, where it was not a JSON object. */
   request_raw?: string;
-  /** The body, where it was no JSON object or came as a stream. */
+  /** The body, where it was not a JSON object or came as a stream. */
   response_raw?: string;
 }
 

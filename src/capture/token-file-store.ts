@@ -8,7 +8,7 @@ import { parseTokenRecord, type TokenCaptureRecord, tokenRecordLine } from "./to
 import type { TokenSink, TokenSnapshot, TokenSource } from "./token-sink.ts";
 import { readTokenState, type TokenState, writeTokenState } from "./token-state.ts";
 
-/** The records of one rollout are read at once; more than this is no rollout anybody can train on. */
+/** The records of one rollout are read at once; more than this is not a rollout anybody can train on. */
 const MAX_RECORDS_BYTES = 1024 ** 3;
 const NEWLINE = 0x0a;
 const UNKNOWN_CALL = "unknown";

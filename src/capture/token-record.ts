@@ -38,7 +38,7 @@ const Line = z.looseObject({
   created_at: z.number().default(0),
 });
 
-/** Reads one line; what is no record, or one of a newer version, is refused. */
+/** Reads one line; what is not a record, or one of a newer version, is refused. */
 export function parseTokenRecord(text: string): TokenCaptureRecord {
   const line = Line.parse(JSON.parse(text));
   const { output_items: items, token_item_index: index, generation_token_ids, generation_log_probs } = line;

@@ -27,7 +27,7 @@ export async function readTokenState(path: string): Promise<TokenState> {
   return State.parse(JSON.parse(text));
 }
 
-/** What the records themselves can tell again need not be forced onto the device. */
+/** What can be rebuilt from the records need not be synced to disk. */
 export function writeTokenState(
   path: string,
   state: TokenState,

@@ -26,7 +26,7 @@ function correctedPath(root: string, wanted: readonly string[]): string | undefi
   return corrected;
 }
 
-/** Below a corrected directory (`anyOfKind`) the file is often called after the directory, so the first will do. */
+/** Below a corrected directory (`anyOfKind`) the file is often called after the directory, so the first is enough. */
 function closestName(name: string, names: readonly string[], anyOfKind: boolean): string | undefined {
   const extension = path.extname(name);
   const stems = names

@@ -13,7 +13,7 @@ export function formatPath(path: KeyPath): string {
   return text;
 }
 
-/** Splits `a.b`, `a[0]`, `a[k].c` into segments; all are texts, since only the container tells what an index is. */
+/** Splits `a.b`, `a[0]`, `a[k].c` into segments; all are text, since only the container knows whether it takes an index. */
 export function splitKey(text: string): string[] {
   const head = /^[^.[]*/.exec(text)?.[0] ?? "";
   const segments = head === "" && text.startsWith("[") ? [] : [head];

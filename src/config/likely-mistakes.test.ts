@@ -10,13 +10,13 @@ function mistakes(text: string): string[] {
 
 it("names a server type that is none, with the nearest one and the place", () => {
   expect(mistakes("tools:\n  resource_servers:\n    x: {entrypoint: app.ts}\n")).toEqual([
-    "'tools' is no server: 'resource_servers' is no server type (my.yaml:2:3). Did you mean 'resources_servers'?",
+    "'tools' is not a server: 'resource_servers' is not a server type (my.yaml:2:3). Did you mean 'resources_servers'?",
   ]);
   expect(mistakes("tools: {servers: {x: {entrypoint: app.ts}}}")).toEqual([
-    "'tools' is no server: 'servers' is no server type (my.yaml:1:9).",
+    "'tools' is not a server: 'servers' is not a server type (my.yaml:1:9).",
   ]);
   expect(mistakes("tools:\n  resources_servers:\n    - foo\n")).toEqual([
-    "'tools.resources_servers' is a list, not a mapping of an implementation to its settings, so 'tools' is no server (my.yaml:2:3).",
+    "'tools.resources_servers' is a list, not a mapping of an implementation to its settings, so 'tools' is not a server (my.yaml:2:3).",
   ]);
 });
 
@@ -24,7 +24,7 @@ it("names a reference whose type is nearly one", () => {
   const agent = (reference: string) =>
     `a: {responses_api_agents: {simple_agent: {entrypoint: app.ts, resources_server: ${reference}}}}`;
   expect(mistakes(agent("{type: resource_server, name: tools}"))).toEqual([
-    "'a.responses_api_agents.simple_agent.resources_server' refers to no server: 'resource_server' is no server type (my.yaml:1:88). Did you mean 'resources_servers'?",
+    "'a.responses_api_agents.simple_agent.resources_server' refers to no server: 'resource_server' is not a server type (my.yaml:1:88). Did you mean 'resources_servers'?",
   ]);
   // A mapping with a type and a name may be anything.
   expect(mistakes(agent("{type: json_schema, name: tools}"))).toEqual([]);

@@ -81,9 +81,9 @@ function* misspeltServers(root: DictNode): Generator<string> {
       if (isServerType(type)) {
         if (member.kind === "dict") continue;
         const found = member.kind === "list" ? "a list" : "a single value";
-        yield `'${name}.${type}' is ${found}, not a mapping of an implementation to its settings, so '${name}' is no server${place(positionOf(member))}.`;
+        yield `'${name}.${type}' is ${found}, not a mapping of an implementation to its settings, so '${name}' is not a server${place(positionOf(member))}.`;
       } else if (hasEntrypoint(member)) {
-        yield `'${name}' is no server: '${type}' is no server type${place(positionOf(member))}.${nearestType(type)}`;
+        yield `'${name}' is not a server: '${type}' is not a server type${place(positionOf(member))}.${nearestType(type)}`;
       }
     }
   }
@@ -103,7 +103,7 @@ function* misspeltReferences({ name, type, implementation, block }: ServerBlock)
     const hint = nearestType(value.value);
     const path: KeyPath = [name, type, implementation, String(field)];
     if (hint !== "")
-      yield `'${formatPath(path)}' refers to no server: '${value.value}' is no server type${place(positionOf(value))}.${hint}`;
+      yield `'${formatPath(path)}' refers to no server: '${value.value}' is not a server type${place(positionOf(value))}.${hint}`;
   }
 }
 

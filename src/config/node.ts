@@ -25,7 +25,7 @@ export interface ScalarNode {
   readonly kind: "scalar";
   readonly value: ScalarValue;
   readonly origin: Origin;
-  /** The text means itself: a `${` in it is no interpolation and `???` is nothing missing. */
+  /** The text means itself: a `${` in it is not an interpolation and `???` is nothing missing. */
   readonly literal?: true;
 }
 

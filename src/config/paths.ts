@@ -7,7 +7,7 @@ import { aliasedPath } from "./servers/aliases.ts";
 /** The variable that names further roots, before the working directory and the install root. */
 export const EXTRA_ROOTS_VARIABLE = "NEMO_GYM_EXTRA_ROOTS";
 
-/** Files that tell that a directory is a server and not a left-over. */
+/** Files that mark a directory as a server. */
 const SERVER_MARKERS = [
   "app.ts",
   "app.js",

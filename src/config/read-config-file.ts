@@ -38,7 +38,7 @@ function readText(file: string): string {
   try {
     const stats = statSync(file);
     if (stats.isDirectory()) throw unreadable(file, "it is a directory");
-    // Opening a pipe waits for whoever writes to it, for ever if nobody does.
+    // Opening a pipe blocks until a writer opens it, possibly for ever.
     if (!stats.isFile() && !stats.isCharacterDevice()) throw unreadable(file, "it is not a regular file");
     bytes = readBytes(file);
   } catch (error) {
@@ -61,7 +61,7 @@ function readText(file: string): string {
   }
 }
 
-/** Reads at most the limit: pipes and devices do not tell their size, and some never end. */
+/** Reads at most the limit: pipes and devices have no size, and some never end. */
 function readBytes(file: string): Buffer {
   const descriptor = openSync(file, "r");
   try {

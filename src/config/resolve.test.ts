@@ -264,7 +264,7 @@ describe("resolveConfig", () => {
       },
     ],
     [
-      "a nested config_paths that is no list",
+      "a nested config_paths that is not a list",
       { "main.yaml": "config_paths: other.yaml\n" },
       (error) => expect(error).toBeInstanceOf(MalformedConfigPathsError),
     ],

@@ -264,7 +264,7 @@ describe("benchmarks with a prompt config", () => {
     await put("p.yaml", "user: Hello\n");
     await put("quiz.jsonl", `{"responses_create_params": {}}\n{"responses_create_params": ${params}}\n`);
     await expect(run([benchmark], forTraining)).rejects.toThrow(
-      "quiz.jsonl:2: responses_create_params is no object",
+      "quiz.jsonl:2: responses_create_params is not an object",
     );
   });
 

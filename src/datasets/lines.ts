@@ -3,7 +3,7 @@ import { createReadStream } from "node:fs";
 import { DatasetError } from "./errors.ts";
 
 const CHUNK_BYTES = 256 * 1024;
-/** A longer line than this is no row. */
+/** A longer line than this is not a row. */
 const MAX_LINE_BYTES = 256 * 1024 * 1024;
 const NEWLINE = 0x0a;
 

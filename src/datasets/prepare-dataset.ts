@@ -112,7 +112,7 @@ function fill(row: Record<string, unknown>, prompt: PromptConfig, where: string)
     );
   }
   if (!hasFillableParams(row)) {
-    const message = `${where}: responses_create_params is no object, so the prompt config '${prompt.path}' cannot fill it.`;
+    const message = `${where}: responses_create_params is not an object, so the prompt config '${prompt.path}' cannot fill it.`;
     throw new DatasetError("DATASET_ROW_INVALID", message);
   }
   try {

@@ -89,7 +89,7 @@ describe("validateLine", () => {
     expect(problems(JSON.stringify({ responses_create_params: { input: [item] } }))).not.toEqual([]);
   });
 
-  it("refuses bytes that are no text", () => {
+  it("refuses bytes that are not text", () => {
     expect(problems(null)).toEqual([{ path: "", message: "the line is not UTF-8 text" }]);
   });
 

@@ -109,14 +109,14 @@ describe("aggregateMetrics", () => {
 
   it.each<[string, Row[], RegExp]>([
     ["a missing index", [{ _ng_task_index: 0, reward: 1 }], /lacks '_ng_rollout_index'/],
-    ["an index that is none", [row(0, 0, { _ng_task_index: "x" })], /"x", which is no index/],
+    ["an index that is none", [row(0, 0, { _ng_task_index: "x" })], /"x", which is not an index/],
     ["a repeated rollout", [row(3, 1, {}), row(3, 1, {})], /Rollout 1 of task 3/],
     [
       "an infinite value",
       [row(0, 0, { reward: Number.POSITIVE_INFINITY })],
       /'reward' of a rollout is infinite/,
     ],
-    ["no object", [null as unknown as Row], /no object/],
+    ["no object", [null as unknown as Row], /not an object/],
   ])("refuses %s", (_, rows, message) => {
     expect(() => aggregateMetrics(rows)).toThrow(message);
   });
@@ -151,7 +151,7 @@ describe("usage beside a field of the same name", () => {
     expect(group_level_metrics[0]?.["rollout_infos"]).toMatchObject([{ steps: 4, reward: 5 }]);
   });
 
-  it("leaves no value when it is no number", () => {
+  it("leaves no value when it is not a number", () => {
     const { agent_metrics, group_level_metrics } = only({ steps: null });
     expect(agent_metrics).not.toHaveProperty("mean/steps");
     expect(group_level_metrics[0]?.["rollout_infos"]).toMatchObject([{ steps: 4 }]);

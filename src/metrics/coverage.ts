@@ -26,7 +26,7 @@ export class CoverageCounter {
   private readonly states = new RolloutKeyMap();
   private readonly expected: number;
 
-  /** `expected` tells how many rollouts were asked for where nobody names them; all that come are among them. */
+  /** `expected` is the number of rollouts that were asked for, where no file names them. */
   constructor(expected = 0) {
     this.expected = expected;
   }

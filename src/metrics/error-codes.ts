@@ -5,7 +5,7 @@ export const metricsErrorCodes = [
   {
     code: "METRICS_MISSING_INDEX",
     class: "MetricsError",
-    when: "A rollout row is no object, or lacks its task or rollout index.",
+    when: "A rollout row is not an object, or lacks its task or rollout index.",
     fix: "Compute metrics from rows as `eval run` writes them.",
   },
   {
@@ -17,19 +17,19 @@ export const metricsErrorCodes = [
   {
     code: "METRICS_SCORE_NOT_A_NUMBER",
     class: "MetricsError",
-    when: "A score for pass@k is no number.",
+    when: "A score for pass@k is not a number.",
     fix: "Leave the score out of the rollouts that have none.",
   },
   {
     code: "METRICS_MISSING_RESPONSE",
     class: "MetricsError",
-    when: "A rollout row has no `response`, or one that is no object.",
+    when: "A rollout row has no `response`, or one that is not an object.",
     fix: "Profile the rollouts file, not its inputs.",
   },
   {
     code: "METRICS_MISSING_AGENT",
     class: "MetricsError",
-    when: "A row does not tell which agent it is for.",
+    when: "A row does not name its agent.",
     fix: "Add the agent reference to the row.",
   },
   {

@@ -112,7 +112,7 @@ describe("values that are no ordinary numbers", () => {
 
   it.each([null, "1", [1]])("refuse %j as a score", (score) => {
     const scores = () => ({ s: score as unknown as number });
-    expect(() => passMajorityMetrics([[{}]], { scores })).toThrow("no number");
+    expect(() => passMajorityMetrics([[{}]], { scores })).toThrow("not a number");
   });
 
   it("group by value: 1 and true are one subset, with the name of the first", () => {

@@ -277,7 +277,7 @@ function asNumber(name: string, score: unknown): number {
   if (value !== undefined) return value;
   throw new MetricsError(
     "METRICS_SCORE_NOT_A_NUMBER",
-    `The score '${name}' of a rollout is ${JSON.stringify(score)}, which is no number.`,
+    `The score '${name}' of a rollout is ${JSON.stringify(score)}, which is not a number.`,
   );
 }
 

@@ -127,7 +127,7 @@ export class ProfileBuilder<Sample> {
   private *records(sampleOf: (kept: Sample) => Row): Generator<Record<string, unknown>> {
     for (const slice of this.table.tasks()) {
       const task = this.tasks.get(slice.taskIndex);
-      // The first rollout that is there tells what the task is.
+      // The first rollout found describes the task.
       const sample = this.samples[this.inputOfRow.at(slice.rows[0] ?? 0)];
       if (task === undefined || sample === undefined) continue;
       yield groupRecord(this.table, slice, { sample: sampleOf(sample), expected: task.expected });

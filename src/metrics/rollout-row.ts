@@ -14,7 +14,7 @@ export interface RolloutIndices {
 /** Both indices of a rollout row; without them it has no identity. */
 export function rowIndices(row: Row): RolloutIndices {
   if (row === null || typeof row !== "object") {
-    throw new MetricsError("METRICS_MISSING_INDEX", "A rollout row is no object.");
+    throw new MetricsError("METRICS_MISSING_INDEX", "A rollout row is not an object.");
   }
   return {
     taskIndex: wholeNumber(row["_ng_task_index"], "_ng_task_index"),
@@ -26,7 +26,7 @@ function wholeNumber(value: unknown, key: string): number {
   if (typeof value === "number" && Number.isSafeInteger(value)) return value;
   if (value instanceof PyFloat && Number.isSafeInteger(value.value)) return value.value;
   const problem =
-    value === undefined ? `lacks '${key}'` : `has '${key}' = ${JSON.stringify(value)}, which is no index`;
+    value === undefined ? `lacks '${key}'` : `has '${key}' = ${JSON.stringify(value)}, which is not an index`;
   throw new MetricsError("METRICS_MISSING_INDEX", `A rollout row ${problem}.`);
 }
 
@@ -37,15 +37,15 @@ export function numberOf(value: unknown): number | undefined {
   return value instanceof PyFloat ? value.value : undefined;
 }
 
-/** The token usage of the row's response, if it has any. What stands in their place and is no object is an error. */
+/** The token usage of the row's response, if it has any. What stands in their place and is not an object is an error. */
 export function usageOf(row: Row): Row | undefined {
   const response = row["response"];
   if (response === undefined) return undefined;
   if (!isObject(response)) {
-    throw new MetricsError("METRICS_MISSING_RESPONSE", "The 'response' of a rollout row is no object.");
+    throw new MetricsError("METRICS_MISSING_RESPONSE", "The 'response' of a rollout row is not an object.");
   }
   const usage = response["usage"];
   if (!isTruthy(usage)) return undefined;
   if (isObject(usage)) return usage;
-  throw new MetricsError("METRICS_MISSING_RESPONSE", "The 'usage' of a rollout's response is no object.");
+  throw new MetricsError("METRICS_MISSING_RESPONSE", "The 'usage' of a rollout's response is not an object.");
 }

@@ -44,7 +44,7 @@ export class RolloutTable {
   private readonly columnIds = new Map<string, number>();
   private readonly taskIndices = new GrowableDoubles();
   private readonly rolloutIndices = new GrowableDoubles();
-  /** NaN where the reward is no finite number; then `rewardsAsGiven` has it, if there is one. */
+  /** NaN where the reward is not a finite number; then `rewardsAsGiven` has it, if there is one. */
   private readonly rewards = new GrowableDoubles();
   private readonly rewardsAsGiven = new Map<number, unknown>();
   /** Where the entries of each row begin; one more than there are rows. */

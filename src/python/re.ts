@@ -1,6 +1,6 @@
 /**
  * Regular expressions of Python's `re` on JavaScript strings: its syntax, its Unicode classes, its `$`, its errors, and bounded
- * time where a backtracking engine would explode. For patterns that come with data; for our own, plain `RegExp` will do.
+ * time where a backtracking engine would explode. For patterns that come with data; use a plain `RegExp` for our own.
  *
  * @module
  */

@@ -134,7 +134,7 @@ function mayRepeat(actsTwice: boolean, status: number): boolean {
   return status === 429 || status === 503 || (!actsTwice && status >= 500);
 }
 
-/** Uploads a file with its length, as signed addresses demand, and tells how much has gone out. */
+/** Uploads a file with its length, as signed addresses demand, and reports how much was sent. */
 async function putBlob(url: string, init: RequestInit, blob: Blob, onSent?: (bytes: number) => void) {
   async function* chunks() {
     for await (const chunk of blob.stream()) {

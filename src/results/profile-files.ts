@@ -135,7 +135,7 @@ export interface ProfiledTasks {
   rollouts: number;
   /** Tasks of the input that no rollout is of; they are left out. */
   tasksWithoutRollouts: number;
-  /** Rollouts whose reward is no number; they are left out. */
+  /** Rollouts whose reward is not a number; they are left out. */
   rolloutsWithoutReward: number;
 }
 

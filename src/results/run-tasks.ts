@@ -29,7 +29,7 @@ export interface RunTasks {
   path: string;
   tasks: Map<number, RunTask>;
   rollouts: number;
-  /** Rollouts that are left out: marked `mask_sample`, or with a reward that is no number. */
+  /** Rollouts that are left out: marked `mask_sample`, or with a reward that is not a number. */
   masked: number;
   withoutReward: number;
   coverage: Coverage;

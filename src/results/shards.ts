@@ -18,7 +18,7 @@ import { shellGlob } from "./shell-glob.ts";
 
 export interface Shards {
   paths: string[];
-  /** Matches that are no shards: sidecars of a shard, health reports, and the file the shards are to be merged into. */
+  /** Matches that are not shards: sidecars of a shard, health reports, and the file the shards are to be merged into. */
   leftOut: string[];
 }
 

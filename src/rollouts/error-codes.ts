@@ -101,7 +101,7 @@ export const rolloutErrorCodes = [
   {
     code: "ROLLOUT_REPEATS_INVALID",
     class: "RolloutError",
-    when: "`num_repeats` is no positive whole number, or says nothing about an agent.",
+    when: "`num_repeats` is not a positive whole number, or says nothing about an agent.",
     fix: "Give a number of at least 1, or add the agent or `_default` to the mapping.",
   },
   {

@@ -77,7 +77,7 @@ function parsed(url: string, text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    throw new HeadServerError(url, "other", "its answer is no JSON");
+    throw new HeadServerError(url, "other", "its answer is not JSON");
   }
 }
 

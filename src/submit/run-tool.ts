@@ -25,7 +25,7 @@ export async function runTool(
     const child = spawn(program, words, { env, stdio: ["pipe", "pipe", "pipe"], signal: deadline.signal });
     const stdout = collected(child.stdout);
     const stderr = collected(child.stderr);
-    // A tool that does not read its input is no failure of ours.
+    // A tool may ignore its input; that is not an error.
     child.stdin.on("error", () => {});
     child.stdin.end(input);
     const code = await new Promise<number | null>((resolve, reject) => {

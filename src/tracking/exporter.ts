@@ -14,7 +14,7 @@ export interface Exporter {
   close(signal: AbortSignal): Promise<string | undefined>;
 }
 
-/** What a run tells its exporters about itself. */
+/** What exporters know about a run. */
 export interface ExportedRun {
   /** The resolved config with its secrets masked. */
   config: Record<string, unknown>;

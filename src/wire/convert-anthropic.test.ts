@@ -173,7 +173,7 @@ describe("convertToAnthropicMessage", () => {
     );
   });
 
-  it("refuses arguments that are no object and items without a form", () => {
+  it("refuses arguments that are not objects and items without a form", () => {
     expect(() => convert([call("[1]")])).toThrow(ConversionError);
     expect(() => convert([call("{broken")])).toThrow(ConversionError);
     expect(() => convert([{ type: "function_call_output", call_id: "c", output: "" }])).toThrow(
@@ -351,7 +351,7 @@ describe("like the original", () => {
     expect([call, thought]).toMatchObject([{ arguments: "null" }, { summary: [{ text: "x" }] }]);
   });
 
-  it("counts what Anthropic reports, and refuses what are no numbers", () => {
+  it("counts what Anthropic reports, and refuses what is not a number", () => {
     const usage = { input_tokens: 2, output_tokens: 3, cache_read_input_tokens: -1 };
     expect(read({ usage }).usage).toMatchObject({
       total_tokens: 5,

@@ -1,4 +1,4 @@
-/** Header that tells a model server which rollout is asking, also when nothing is captured. */
+/** Header that names the rollout a model call belongs to, also when nothing is captured. */
 export const ROLLOUT_HEADER = "x-nemo-gym-rollout";
 /** Sent with `/seed_session` by an agent that starts a rollout: the whole row is checked, and the reply names the tools. */
 export const ROLLOUT_START_HEADER = "x-nemo-gym-rollout-start";

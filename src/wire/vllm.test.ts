@@ -63,7 +63,7 @@ describe("buildVllmChatBody", () => {
     expect(body).not.toHaveProperty("top_logprobs");
   });
 
-  it("refuses metadata that is no JSON object, and several choices with token ids", () => {
+  it("refuses metadata that is not a JSON object, and several choices with token ids", () => {
     expect(() => build([], {}, { metadata: { extra_body: "{" } })).toThrow(ConversionError);
     expect(() => build([], {}, { metadata: { extra_body: "[]" } })).toThrow(ConversionError);
     expect(() => build([], { return_token_id_information: true }, { n: 2 })).toThrow("n must be 1");

@@ -40,7 +40,7 @@ function tellingCharacters(text: string): string[] {
   return latin * 2 < other ? characters.filter((character) => !isLatin(character)) : characters;
 }
 
-/** Folds characters that carry the same information: all kana of a kind, all Hangul, everything that is no letter. */
+/** Folds characters that carry the same information: all kana of a kind, all Hangul, everything that is not a letter. */
 function normalize(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   if (code < 0x80) return (code >= 0x41 && code <= 0x5a) || (code >= 0x61 && code <= 0x7a) ? character : " ";

@@ -30,7 +30,7 @@ const calendarArithmetic: Scorer = (answer, entry) => {
 
 function whole(text: string): number {
   const value = parsePyInt(text);
-  if (value === undefined) throw new TypeError(`${text} is no whole number`);
+  if (value === undefined) throw new TypeError(`${text} is not a whole number`);
   return Number(value);
 }
 

@@ -48,7 +48,7 @@ function numberTable(text: string): { shape: string; values: number[] } {
   const width = rows[0]?.length ?? 0;
   const values = rows.flat().map((cell) => {
     const value = parsePyFloat(cell);
-    if (value === undefined) throw new TypeError(`${cell} is no number`);
+    if (value === undefined) throw new TypeError(`${cell} is not a number`);
     return Math.fround(value);
   });
   if (rows.some((row) => row.length !== width)) throw new TypeError("rows of different lengths");

@@ -5,7 +5,7 @@ export class LiteralError extends Error {
   override readonly name = "LiteralError";
 }
 
-/** A literal this deeply nested, or this long, is no answer. */
+/** A literal this deeply nested, or this long, is not an answer. */
 const MAX_DEPTH = 50;
 const MAX_LENGTH = 100_000;
 

@@ -36,7 +36,7 @@ export function power(base: Rational, exponent: bigint): Rational {
 /** Reads `3`, `3.25`, `1e3` exactly. */
 export function parseRational(text: string): Rational {
   const match = /^(\d*)\.?(\d*)(?:[eE]([+-]?\d{1,3}))?$/.exec(text);
-  if (match === null || (match[1] === "" && match[2] === "")) throw new RangeError(`${text} is no number`);
+  if (match === null || (match[1] === "" && match[2] === "")) throw new RangeError(`${text} is not a number`);
   const [, whole = "", fraction = "", exponent = "0"] = match;
   return multiply(
     rational(BigInt(whole + fraction)),

@@ -23,7 +23,7 @@ const count: Check = (value, at) => {
 
 const positive: Check = (value, at) => {
   const amount = numeric(value);
-  return amount !== undefined && amount > 0 ? undefined : `${at} is no number above 0`;
+  return amount !== undefined && amount > 0 ? undefined : `${at} is not a number above 0`;
 };
 
 const regex: Check = (value, at) => {

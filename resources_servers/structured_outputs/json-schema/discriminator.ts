@@ -6,7 +6,7 @@ import { SchemaProblem } from "./schema-problem.ts";
 export function followDiscriminator(call: KeywordCall): boolean | undefined {
   const discriminator = memberAt(call.schema, "discriminator");
   if (discriminator === undefined) return undefined;
-  if (!isMapping(discriminator)) throw new SchemaProblem("TypeError: discriminator is no object");
+  if (!isMapping(discriminator)) throw new SchemaProblem("TypeError: discriminator is not an object");
   const name = memberAt(discriminator, "propertyName");
   if (name === undefined) throw new SchemaProblem("KeyError: discriminator without propertyName");
   if (!isMapping(call.instance)) return false;

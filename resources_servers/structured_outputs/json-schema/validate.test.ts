@@ -121,7 +121,7 @@ describe("schemaFault", () => {
     expect(schemaFault(schema, {})).toBeDefined();
   });
 
-  it("knows keys that are no strings and values JSON has no type for", () => {
+  it("knows keys that are not strings and values JSON has no type for", () => {
     const map = new Map<unknown, unknown>([[1, "x"]]);
     expect(schemaFault({ type: "object", additionalProperties: { type: "string" } }, map)).toBeUndefined();
     expect(schemaFault({ properties: { "1": true }, additionalProperties: false }, map)).toBeDefined();

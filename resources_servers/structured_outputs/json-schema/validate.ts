@@ -80,7 +80,7 @@ export class Validation {
   /** The same for the key of a mapping. Python raises when the key is not a string. */
   matchesKey(pattern: string, key: unknown): boolean {
     if (typeof key === "string") return this.matches(pattern, key);
-    throw new SchemaProblem("TypeError: a key that is no string meets a pattern");
+    throw new SchemaProblem("TypeError: a key that is not a string meets a pattern");
   }
 
   private checkKeywords(instance: unknown, schema: Mapping, base: string, at: string): boolean {

@@ -41,7 +41,7 @@ export function timestampOf(value: unknown): Timestamp | undefined {
   throw new ToolError("Cannot convert input to Timestamp");
 }
 
-/** What `int(value)` makes of a number of minutes; undefined where the text is no whole number. */
+/** What `int(value)` makes of a number of minutes; undefined where the text is not a whole number. */
 export function wholeMinutes(value: unknown): number | undefined {
   if (typeof value === "string") {
     const parsed = parsePyInt(value);

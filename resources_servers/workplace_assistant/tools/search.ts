@@ -29,7 +29,7 @@ export function containing(pattern: unknown): (cell: string) => boolean {
   };
 }
 
-/** The rows whose cell contains the pattern. A cell that is no text cannot be searched. */
+/** The rows whose cell contains the pattern. A cell that is not text cannot be searched. */
 export function rowsContaining(rows: readonly Row[], column: string, pattern: unknown): readonly Row[] {
   const matches = containing(pattern);
   const kept = rows.filter(({ cells }) => typeof cells[column] === "string" && matches(cells[column]));

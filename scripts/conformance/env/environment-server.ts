@@ -29,7 +29,7 @@ export interface RowServer {
 export async function loadEnvironmentModule(
   name: string,
 ): Promise<{ directory: string; module: JsonObject }> {
-  if (!/^[A-Za-z0-9_]+$/.test(name)) throw new Error(`'${name}' is no environment name`);
+  if (!/^[A-Za-z0-9_]+$/.test(name)) throw new Error(`'${name}' is not an environment name`);
   const fromSource = import.meta.url.endsWith(".ts");
   const file = fileURLToPath(
     new URL(`../../../resources_servers/${name}/app.${fromSource ? "ts" : "js"}`, import.meta.url),

@@ -95,7 +95,7 @@ async function profileByTask(
   out(`Tasks: ${result.tasks} profiled from ${result.rollouts} rollouts`);
   if (result.tasksWithoutRollouts > 0) out(`Left out: ${result.tasksWithoutRollouts} tasks without rollouts`);
   if (result.rolloutsWithoutReward > 0)
-    out(`Left out: ${result.rolloutsWithoutReward} rollouts whose reward is no number`);
+    out(`Left out: ${result.rolloutsWithoutReward} rollouts whose reward is not a number`);
   out(`Profile: ${shownPath(context, outputPath)}`);
   return 0;
 }

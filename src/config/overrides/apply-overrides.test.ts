@@ -51,7 +51,7 @@ describe("applyOverrides", () => {
     expect(failure("~gate")).toContain("Could not delete from config. 'gate' does not exist");
     expect(failure("+a=1", "~a=2")).toContain("The value of 'a' is 1 and not 2");
     expect(failure("+a=1", "+a=2")).toMatch(/already at 'a'.*'a=2'.*'\+\+a=2'/s);
-    expect(failure("+a=[1]", "++a.5=2")).toContain("no index into a list of 1");
+    expect(failure("+a=[1]", "++a.5=2")).toContain("not an index into a list of 1");
   });
 
   it("takes flag values literally", () => {

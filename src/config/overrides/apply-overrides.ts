@@ -114,7 +114,7 @@ function put(container: ConfigNode, segment: string, value: ConfigNode, override
   if (container.kind !== "list" || !Number.isInteger(index) || index >= container.items.length) {
     const size = container.kind === "list" ? container.items.length : 0;
     throw new OverrideError(
-      `Could not apply '${override.text}': '${segment}' is no index into a list of ${size}.`,
+      `Could not apply '${override.text}': '${segment}' is not an index into a list of ${size}.`,
       { position: POSITION },
     );
   }

@@ -56,7 +56,7 @@ function namesOfType(servers: readonly ServerBlock[], type: ServerType): string[
   return servers.filter((server) => server.type === type).map(({ name }) => name);
 }
 
-/** The commonest cause: environments leave the choice of the model to whoever runs them. */
+/** The most common cause: environments leave the choice of the model to the user. */
 const NO_MODEL =
   ". Choose the model: --model-type openai_model (`gym list models` shows all) or the config of one with --config.";
 

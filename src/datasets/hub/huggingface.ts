@@ -101,7 +101,7 @@ async function createRepository(access: HubAccess, upload: HubUpload, onEvent: O
   }
 }
 
-/** The ids of what is in a collection, in lower case; the hub does not tell upper from lower case. */
+/** The ids of what is in a collection, in lower case; the hub ignores case. */
 async function readCollection(access: HubAccess, collection: string): Promise<ReadonlySet<string>> {
   try {
     const known = (await hubJson(access, `/api/collections/${collectionPath(collection)}`)) as {

@@ -2,7 +2,7 @@ import { parseYamlText } from "../../config/yaml/read.ts";
 import { DatasetError } from "../errors.ts";
 import { globPattern } from "../glob.ts";
 
-/** Words in a file or directory name that tell its split. */
+/** Words in a file or directory name that name its split. */
 const SPLIT_WORDS: Readonly<Record<string, readonly string[]>> = {
   train: ["train", "training"],
   validation: ["validation", "valid", "dev", "val"],

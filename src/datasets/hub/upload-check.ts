@@ -15,7 +15,7 @@ export async function checkTrainingRows(file: string, signal?: AbortSignal): Pro
   if (bad.count === 0) return;
   throw new DatasetError(
     "DATASET_ROW_INVALID",
-    `${bad.count} of ${line} rows of '${file}' are no training rows: each must be a JSON object with ` +
+    `${bad.count} of ${line} rows of '${file}' are not training rows: each must be a JSON object with ` +
       `'responses_create_params' (lines ${bad.text()}). Nothing was uploaded.`,
   );
 }

@@ -152,7 +152,7 @@ export class Judge {
       const body = reply.json();
       if (typeof body !== "object" || body === null || Array.isArray(body)) {
         throw new JudgeError(
-          `Judge '${modelServer}' ${path} answered with something that is no JSON object.`,
+          `Judge '${modelServer}' ${path} answered with something that is not a JSON object.`,
         );
       }
       return body as JsonObject;

@@ -54,7 +54,7 @@ class Scanner {
     }
   }
 
-  /** Reads into the next value that is no container, or an empty container. */
+  /** Reads into the next value that is not a container, or an empty container. */
   #value(open: ("{" | "[")[]): Fault | undefined {
     for (;;) {
       const start = this.#text[this.#at];

@@ -33,7 +33,7 @@ export class PyRandom {
   /** An integer in [0, limit), for a limit below 2^53. */
   below(limit: number): number {
     if (!Number.isSafeInteger(limit) || limit <= 0)
-      throw new RangeError(`${limit} is no limit to draw below`);
+      throw new RangeError(`${limit} is not a limit to draw below`);
     const high = Math.floor(limit / 2 ** 32);
     const width = high > 0 ? 64 - Math.clz32(high) : 32 - Math.clz32(limit);
     for (;;) {

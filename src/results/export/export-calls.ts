@@ -6,7 +6,7 @@ import { type CallTokens, callsOf, classifyBoundary } from "../../wire/tokens/to
 import { evidenceOf, type ModelCall } from "../health/evidence.ts";
 import { asFloat, type ExportedRollout, identity } from "./export-records.ts";
 
-/** One model call without its tokens; null where the row does not tell. */
+/** One model call without its tokens; null where the row does not say. */
 interface CallHead {
   model_call_id: string | null;
   model: string | null;

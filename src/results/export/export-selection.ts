@@ -56,7 +56,7 @@ export class ExportSelection {
   private readonly tasks = new Map<number, Candidate[]>();
   private readonly filters: ExportFilters;
   private readonly ignoredChecks: ReadonlySet<string>;
-  /** Repeats that each task should have; without it every number will do. */
+  /** Repeats that each task should have; without it any number is accepted. */
   expected: ReadonlyMap<number, number> | undefined;
 
   constructor(filters: ExportFilters) {

@@ -42,7 +42,7 @@ export interface CollectOptions {
   totals?: RunTotals | undefined;
   /** Whom a row is sent to; its agent's `/run` unless told. */
   target?: (row: QueuedRow) => CallTarget;
-  /** Whether another attempt says in its row the how manieth it is (default true). */
+  /** Whether a retry records its attempt number in the row (default true). */
   countAttempts?: boolean;
   /** What servers record about the rollouts. */
   captures?: RolloutCaptures;
@@ -109,7 +109,7 @@ export interface RunningRollout {
   stage: FailureStage;
   stageSince: number;
   what: string | undefined;
-  /** Turns asked of models so far, as far as its agent tells. */
+  /** Model turns so far, as reported by the agent. */
   modelCalls: number;
 }
 

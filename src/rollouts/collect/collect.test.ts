@@ -186,7 +186,7 @@ describe("Collection", () => {
     expect(progress.rate).toBeGreaterThan(0);
   });
 
-  it("fails a rollout whose result is no JSON, and goes on", async () => {
+  it("fails a rollout whose result is not JSON, and goes on", async () => {
     const output = await JsonlWriter.open(at("o.jsonl"));
     const failures = await JsonlWriter.open(at("f.jsonl"));
     const replies = [{ reward: 1, odd: 1n }, { reward: 1 }, { _ng_failure_class: "odd", odd: 1n }];
@@ -213,7 +213,7 @@ describe("Collection", () => {
       expect(JSON.parse(line)._ng_failure).toMatchObject({
         class: "verifier_error",
         retryable: false,
-        message: expect.stringContaining("the result is no JSON: Do not know how to serialize a BigInt"),
+        message: expect.stringContaining("the result is not JSON: Do not know how to serialize a BigInt"),
       });
     expect(lines).toHaveLength(2);
   });

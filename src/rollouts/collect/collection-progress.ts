@@ -36,7 +36,7 @@ export interface ProgressSnapshot {
   failure_rows: Record<string, FailedRow[]>;
   /** What servers have warned of since a rollout last completed; null when nothing holds the run up. */
   trouble: TroubleSnapshot | null;
-  /** Turns asked of models in this session, as far as agents tell: those that share the process do. */
+  /** Model turns in this session, as reported by agents that share the process. */
   model_calls: number;
   input_tokens: number;
   output_tokens: number;

@@ -9,7 +9,7 @@ export interface QueuedRow extends PendingRow {
   agent: string;
 }
 
-/** Hands out pending rows so that the agents of a run share the places: whoever has the fewest running comes next. */
+/** Hands out pending rows so that the agents of a run share the places: the agent with the fewest running comes next. */
 export class FairQueue {
   readonly #source: AsyncIterator<PendingRow>;
   readonly #waiting = new Map<string, QueuedRow[]>();
@@ -20,7 +20,7 @@ export class FairQueue {
     this.#source = rows[Symbol.asyncIterator]();
   }
 
-  /** The next row; undefined when there is none left. `running` tells how many rollouts of an agent are under way. */
+  /** The next row; undefined when there is none left. `running` returns the number of rollouts an agent has under way. */
   async next(running: (agent: string) => number): Promise<QueuedRow | undefined> {
     if (this.#buffered === 0 || this.#onlyOneAgentLeft()) await this.#read();
     let best: QueuedRow[] | undefined;

@@ -127,7 +127,7 @@ describe("outcomeOfError", () => {
       new DeadlineExceeded("60 s are over", "tool"),
       { class: "timeout", stage: "tool", message: "60 s are over" },
     ],
-    ["an answer that is no JSON", new JsonTextError("unexpected", 0), { class: "invalid_response" }],
+    ["an answer that is not JSON", new JsonTextError("unexpected", 0), { class: "invalid_response" }],
     ["anything else", new GymError("X", "odd"), { class: "agent_error", retryable: false, message: "odd" }],
   ])("classifies %s", (_, error, expected) => {
     expect(failureOf(outcomeOfError(error))).toMatchObject(expected);

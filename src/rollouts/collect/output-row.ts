@@ -35,7 +35,7 @@ export function lineOf(row: Row): string {
   try {
     return resultJson(row);
   } catch (error) {
-    throw new RolloutError("ROLLOUT_ROW_NOT_JSON", `the result is no JSON: ${errorMessage(error)}`);
+    throw new RolloutError("ROLLOUT_ROW_NOT_JSON", `the result is not JSON: ${errorMessage(error)}`);
   }
 }
 

@@ -14,7 +14,7 @@ export async function writeFileAtomically(
   parts: Iterable<string> | AsyncIterable<string>,
   options: {
     onBytes?: (bytes: Buffer) => void;
-    /** The last word once all is written: whoever throws here keeps the old file. */
+    /** Called once everything is written; if it throws, the old file stays. */
     beforeReplacing?: () => Promise<void>;
   } = {},
 ): Promise<void> {

@@ -40,7 +40,7 @@ function isRollout(row: Row): boolean {
   return placed ? scored || "response" in row || "_ng_failure_class" in row : scored && "response" in row;
 }
 
-/** Refuses to make room where something lies that is no run's. */
+/** Refuses to make room where something lies that is not a run's. */
 export async function refuseOtherFiles(paths: ArtifactPaths): Promise<void> {
   if ((await heldAt(paths)) === "other") throw otherFileError(paths.output);
 }

@@ -123,7 +123,7 @@ function split(
   return lines;
 }
 
-/** What the bytes are instead of text, where their beginning tells. */
+/** What the bytes are instead of text, judged by their beginning. */
 function notText(bytes: Buffer, offset: number): string {
   const begins = (...start: number[]) => offset === 0 && start.every((byte, index) => bytes[index] === byte);
   if (begins(0x1f, 0x8b)) return "the file is compressed with gzip; unpack it first (gunzip).";

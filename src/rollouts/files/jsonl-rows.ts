@@ -30,14 +30,14 @@ export function parseRow(path: string, line: JsonlLine, options: { exact?: boole
 
 function problemOf(text: string, error: unknown): string {
   if (text.startsWith(BYTE_ORDER_MARK))
-    return "the line begins with a byte order mark (BOM), which is no JSON; save the file as UTF-8 without BOM";
+    return "the line begins with a byte order mark (BOM), which is not JSON; save the file as UTF-8 without BOM";
   return text.trim() === "" ? "the line is blank" : `the line is not JSON: ${errorMessage(error)}`;
 }
 
 export interface ReadRowsOptions extends JsonlReadOptions {
   /** Skip blank lines instead of refusing them (default false). */
   skipBlank?: boolean;
-  /** Told of a last line without newline that is no JSON, which is then skipped; without it, such a line is an error. */
+  /** Told of a last line without newline that is not JSON, which is then skipped; without it, such a line is an error. */
   onTornLine?: (line: JsonlLine) => void;
   /** Only the first so many lines; 0 means all. */
   limit?: number;

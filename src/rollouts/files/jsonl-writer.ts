@@ -203,7 +203,7 @@ export class JsonlWriter {
       await this.#file.datasync();
       await this.#checkPlace();
     } catch (error) {
-      // After a failed sync the system may have dropped what it could not write; only a new start can tell.
+      // After a failed sync the system may have dropped unwritten data; only a fresh start can find out.
       this.#broken = fileError(error, this.path, "write");
       throw this.#broken;
     }

@@ -8,7 +8,7 @@ export interface RolloutKey {
   rolloutIndex: number;
 }
 
-/** The key of a row; undefined when an index is missing or is no whole number. */
+/** The key of a row; undefined when an index is missing or is not a whole number. */
 export function keyOfRow(row: Row): RolloutKey | undefined {
   const { _ng_task_index: taskIndex, _ng_rollout_index: rolloutIndex } = row;
   if (!Number.isSafeInteger(taskIndex) || !Number.isSafeInteger(rolloutIndex)) return undefined;
@@ -33,7 +33,7 @@ export function requireKey(row: Row, path: string, line: JsonlLine): RolloutKey 
  */
 const indicesAtEnd = /[,{]"_ng_task_index":(\d{1,15}),"_ng_rollout_index":(\d{1,15})\}$/;
 
-/** The key of a materialized input, without parsing where its end tells it (as in every file we write). */
+/** The key of a materialized input, without parsing where the end of the line has it (as in every file we write). */
 export function materializedKey(path: string, line: JsonlLine): RolloutKey {
   const match = indicesAtEnd.exec(line.text.slice(-80));
   if (match) return { taskIndex: Number(match[1]), rolloutIndex: Number(match[2]) };

@@ -181,7 +181,7 @@ describe("expandRows", () => {
   it.each([
     ["system: x\n", /needs a text under 'user'/],
     ["user: [a]\n", /needs a text under 'user'/],
-    ["user: a\nsystem: 5\n", /'system' that is no text/],
+    ["user: a\nsystem: 5\n", /'system' that is not text/],
     ["user: '{'\n", /malformed template under 'user'/],
     ["a: b: c\n", /cannot be read/],
   ])("refuses the prompt config %j", async (content, message) => {
@@ -227,7 +227,7 @@ describe("expandRows", () => {
     const inputPath = await file("in.jsonl", `${line("a")}{"responses_create_params": []}\n`);
     const target = join(directory, "out.jsonl");
     await expect(materializeInputs({ inputPath, agentName: "bob" }, target)).rejects.toThrow(
-      /in\.jsonl:2: .* no object/,
+      /in\.jsonl:2: .* not an object/,
     );
     await expect(readFile(target)).rejects.toThrow();
   });

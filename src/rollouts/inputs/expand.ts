@@ -128,7 +128,7 @@ function prepareRow(given: Row, line: JsonlLine, options: ExpandOptions): Row {
     const problem =
       params === undefined
         ? "has no 'responses_create_params'"
-        : "has 'responses_create_params' that are no object";
+        : "has 'responses_create_params' that is not an object";
     throw invalid(options.inputPath, line, `the row ${problem}.`);
   }
   return copyWith(row, {

@@ -34,14 +34,14 @@ export async function loadPromptConfig(
         : `cannot be read: ${errorMessage(error)}`;
     throw invalid(path, problem, error);
   }
-  // A mapping in which some keys are no text is a Map.
+  // A mapping in which some keys are not text is a Map.
   const { user, system } = (content instanceof Map ? Object.fromEntries(content) : (content ?? {})) as {
     user?: unknown;
     system?: unknown;
   };
   if (typeof user !== "string") throw invalid(path, "needs a text under 'user'");
   if (system !== undefined && system !== null && typeof system !== "string") {
-    throw invalid(path, "has a 'system' that is no text");
+    throw invalid(path, "has a 'system' that is not text");
   }
   const template = options.failLate ? lateTemplate : earlyTemplate;
   return {

@@ -13,7 +13,7 @@ import { keyOfRow, materializedKey, requireKey } from "../files/row-key.ts";
 import { agentNameOf } from "../inputs/expand.ts";
 
 const DEFAULT_MAX_ATTEMPTS = 3;
-/** Rows are taken as places become free: those read ahead had better be few. */
+/** Rows are taken as slots become free, so only a few are read ahead. */
 const PENDING_CHUNK_BYTES = 64 * 1024;
 
 /** Output positions of duplicates that a plan remembers. */
@@ -29,7 +29,7 @@ export interface ResumeSummary {
   /** Failed attempts in the sidecar, and the rollouts whose attempts they use up. */
   failedAttempts: number;
   rolloutsWithFailures: number;
-  /** Not done, and not to be tried again by their own word. */
+  /** Not done, and marked as terminal by the failure itself. */
   terminal: number;
   /** Not done, and tried as often as allowed. */
   exhausted: number;
@@ -210,7 +210,7 @@ async function countFailures(
   for await (const { row } of readRows(path, { ...options, skipBlank: true, onTornLine })) {
     const key = keyOfRow(row);
     const state = key && states.get(key.taskIndex, key.rolloutIndex);
-    // A sidecar survives fresh runs (upstream does not delete it), so rows of other inputs are no surprise.
+    // A sidecar survives fresh runs (upstream does not delete it), so rows of other inputs are expected.
     if (key === undefined || state === undefined) continue;
     result.attempts++;
     // Failures of endpoints say nothing about the rollout.

@@ -26,7 +26,7 @@ export interface RolloutCaptures {
   /** Forgets what an earlier run recorded under the id of a row that is about to run. */
   prepare(input: Row): Promise<void>;
   attach(row: Row, input: Row, outcome: "completed" | "failed"): Promise<AttachedRow>;
-  /** What to tell at the end of a run. */
+  /** What to report at the end of a run. */
   summary(): string[];
 }
 

@@ -43,7 +43,7 @@ export class CallJoin {
     });
   }
 
-  /** Calls that nobody claims: a judge's, or those of an agent that does not tell. */
+  /** Calls that no agent reported: those of judges, and of agents that report nothing. */
   noteUnowned(): void {
     for (const call of this.#calls) {
       if (this.#owners.has(call)) continue;

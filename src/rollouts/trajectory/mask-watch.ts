@@ -31,7 +31,7 @@ export class MaskWatch {
     );
   }
 
-  /** What to tell at the end; undefined when nothing was masked. */
+  /** What to report at the end; undefined when nothing was masked. */
   get summary(): string | undefined {
     return this.#masked === 0 ? undefined : `${this.#text()}.`;
   }

@@ -4,7 +4,7 @@ import type { CallRecord } from "./call-record.ts";
 /** One model call in `ng_trajectory`. */
 export type TrajectoryCall = ReturnType<typeof trajectoryCall>;
 
-/** The model calls an agent told of itself, completed by the recorded ones; those it did not tell of follow. */
+/** The model calls an agent reported, completed by the recorded ones; calls it did not report follow. */
 export function mergeCalls(
   reported: readonly unknown[],
   calls: readonly CallRecord[],

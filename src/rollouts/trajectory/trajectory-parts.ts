@@ -103,7 +103,7 @@ export const GapShape = z
     ...(detail != null && { detail }),
   }));
 
-/** What an agent tells about its own rollout. */
+/** What an agent reports about its own rollout. */
 export const ReportedTrajectory = z.object({
   task_id: text,
   rollout_id: text,

@@ -61,7 +61,7 @@ function systemText(system: unknown, onLoss?: OnLoss): string {
   for (const block of blocksOf(system, "system")) {
     if (block["type"] === "text" && isTruthy(block["text"])) texts.push(textAt(block, "text", "system"));
     else if (block["type"] !== "text")
-      onLoss?.({ field: "system", reason: `'${wordOf(block["type"])}' blocks are no instructions` });
+      onLoss?.({ field: "system", reason: `'${wordOf(block["type"])}' blocks are not instructions` });
   }
   return texts.join("\n");
 }

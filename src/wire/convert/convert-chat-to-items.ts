@@ -135,7 +135,7 @@ function assistantText(
   let text = "";
   for (const part of content) {
     if (part.type === "text") text += part.text;
-    else onLoss?.({ field: "message.content", reason: `'${part.type}' parts are no text` });
+    else onLoss?.({ field: "message.content", reason: `'${part.type}' parts are not text` });
   }
   return text;
 }

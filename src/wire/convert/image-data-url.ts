@@ -23,7 +23,7 @@ export function parseImageDataUrl(
   if (mediaType === undefined) {
     return badValue(`${where}: '${named}' is none of ${ANTHROPIC_IMAGE_TYPES.join(", ")}`);
   }
-  if (!isBase64(data)) badValue(`${where}: the data URL is no base64`);
+  if (!isBase64(data)) badValue(`${where}: the data URL is not base64`);
   return { mediaType, data };
 }
 

@@ -4,7 +4,7 @@ import type { Loss } from "./conversion-loss.ts";
 const MAX_KNOWN = 1_000;
 const OPENING = "a conversion leaves out ";
 
-/** Whether a line of a server's log tells of a loss: something to know, but nothing that holds a run up. */
+/** Whether a line of a server's log reports a loss: worth knowing, but no reason to stop a run. */
 export function tellsOfLoss(line: string): boolean {
   return line.replace(/^warning: /, "").startsWith(OPENING);
 }

@@ -63,7 +63,7 @@ const COUNTS = [
   "total_tokens",
 ] as const;
 
-/** A usage of any dialect whose counts are numbers, although an endpoint wrote them as text; what is no count stays as it came. */
+/** A usage of any dialect whose counts are numbers, although an endpoint wrote them as text; what is not a count stays as it came. */
 export function numericCounts<T>(usage: T): T {
   if (!isObject(usage)) return usage;
   const counts: JsonObject = {};
@@ -133,7 +133,7 @@ export const readStrictUsage: Reader<Usage> = object<Usage>(
 export const readUsage: Reader<Usage> = (value, trail) => {
   if (!isObject(value)) return refuse(trail, "dict_type", "Input should be a valid dictionary", value);
   if (value["input_tokens"] === undefined && value["prompt_tokens"] !== undefined) {
-    // A usage that says too little is none; who reads it takes null too.
+    // An incomplete usage counts as absent; readers accept null.
     return usageFromChat(value) as Usage;
   }
   const usage: JsonObject = { ...value };

@@ -136,7 +136,7 @@ export interface HostedItem extends Partial<TokenInformation> {
   [key: string]: unknown;
 }
 
-/** An input item without `type` that is no message, such as a chat-shaped tool turn; kept verbatim. */
+/** An input item without `type` that is not a message, such as a chat-shaped tool turn; kept verbatim. */
 export interface UntypedItem extends Partial<TokenInformation> {
   type?: undefined;
   [key: string]: unknown;

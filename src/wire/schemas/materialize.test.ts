@@ -15,7 +15,7 @@ describe("materializeCreateParams", () => {
     );
   });
 
-  it("leaves untyped items that are no messages alone", () => {
+  it("leaves untyped items that are not messages alone", () => {
     const input = [
       { role: "tool", tool_call_id: "t", content: "x" },
       { role: "assistant", content: [{ type: "output_text", text: "no annotations" }] },

@@ -77,7 +77,7 @@ const isOutputPart = (part: JsonObject) =>
 const isInputPart = (part: JsonObject) =>
   typeof part["type"] === "string" && part["type"].startsWith("input_");
 
-/** Untyped items that are no messages come through here too and must stay as they are. */
+/** Untyped items that are not messages come through here too and must stay as they are. */
 function materializeMessage(item: MessageLike): ResponseInputItem | undefined {
   const { id, role, content, status } = item;
   if (typeof id === "string" && partsAre(content, isOutputPart)) {

@@ -76,7 +76,7 @@ const INCLUDABLES = [
   "message.output_text.logprobs",
 ] as const;
 
-/** How much the model thinks and what it tells of it. */
+/** How much the model reasons, and how much of it the answer shows. */
 export interface ReasoningOptions {
   context?: (typeof CONTEXTS)[number] | null;
   mode?: string;

@@ -40,7 +40,7 @@ describe("messages", () => {
 });
 
 describe("token lists", () => {
-  it("must be whole, and null is no list", () => {
+  it("must be whole, and null is not a list", () => {
     expect(() => read({ role: "user", content: "x", prompt_token_ids: null })).toThrow("must all be present");
     expect(() => read({ role: "user", content: "x", ...tokens, routed_experts: [1] })).toThrow(
       ValidationError,

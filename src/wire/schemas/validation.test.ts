@@ -36,7 +36,7 @@ describe("zodDetail", () => {
     ]);
   });
 
-  it("reaches into unions and refuses what is no object", () => {
+  it("reaches into unions and refuses what is not an object", () => {
     expect(detail({ count: 1, flag: null, name: "n", either: [1, "x"] }).map(({ loc }) => loc)).toEqual([
       ["body", "either"],
       ["body", "either", 1],

@@ -55,7 +55,7 @@ function restoreNamespace(item: unknown, namespaces: NamespaceMap): unknown {
   return found === undefined ? item : { ...item, name: found[1], namespace: found[0] };
 }
 
-/** Replays a backend's failure: once a stream has begun, HTTP 200 is out and only an event can tell. */
+/** Replays a backend's failure: once a stream has begun, the status 200 is sent and only an event can report it. */
 export function* replayResponseFailure(message: string, newId: NewId = freshId): Generator<SseEvent> {
   const error = { code: "server_error", message };
   const response = { id: newId("resp"), object: "response", status: "failed", output: [], error };

@@ -52,7 +52,7 @@ describe("SseDecoder", () => {
   });
 });
 
-it("decodes whole streams, leaving text that is no JSON as it is", () => {
+it("decodes whole streams, leaving text that is not JSON as it is", () => {
   expect(decodeSse('event: a\ndata: {"b": 1}\n\ndata: [DONE]\n\n')).toEqual([
     { event: "a", data: { b: 1 } },
     { event: null, data: "[DONE]" },

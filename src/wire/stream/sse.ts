@@ -4,7 +4,7 @@ import { dumps } from "../../python/json/json-dumps.ts";
 /** One server-sent event; `event` is null where the frame has no event line. */
 export interface SseEvent {
   event: string | null;
-  /** The decoded data, or the text itself where it is no JSON (`[DONE]`). */
+  /** The decoded data, or the text itself where it is not JSON (`[DONE]`). */
   data: unknown;
 }
 
@@ -121,7 +121,7 @@ export class SseDecoder {
   }
 }
 
-/** Decodes a whole stream that is in memory; data that is no JSON comes as text. */
+/** Decodes a whole stream that is in memory; data that is not JSON comes as text. */
 export function decodeSse(text: string | Uint8Array, options: SseDecoderOptions = {}): SseEvent[] {
   const decoder = new SseDecoder(options);
   return [...decoder.push(text), ...decoder.end()].map(({ event, data }) => ({

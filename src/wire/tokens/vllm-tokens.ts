@@ -144,7 +144,7 @@ function idsInLogprobs(choice: ChatChoice): { ids: number[]; logProbs: number[] 
     const logProb = entry?.["logprob"];
     if (id === undefined) return fail(`logprobs.content.${index}.token has not the form token_id:<number>`);
     if (!isPyFloat(logProb) && !isPyInt(logProb))
-      return fail(`logprobs.content.${index}.logprob is no number`);
+      return fail(`logprobs.content.${index}.logprob is not a number`);
     ids.push(id);
     logProbs.push(Number(logProb));
   }

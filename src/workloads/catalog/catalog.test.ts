@@ -155,7 +155,7 @@ describe("readParts", () => {
     });
   });
 
-  it("counts one repeat where none is written, and none where it is no number, as the config system does", () => {
+  it("counts one repeat where none is written, and none where it is not a number, as the config system does", () => {
     expect(parts(benchmark("trivia", "${repeats}"))?.benchmark?.numRepeats).toBeUndefined();
     expect(parts(benchmark("trivia").replace(/ +num_repeats.*\n/, ""))?.benchmark?.numRepeats).toBe(1);
   });

@@ -99,7 +99,7 @@ async function observedReward(found: VerifierCase, options: ExerciseOptions): Pr
   if ("error" in seen) throw new CaseProblem(`${seen.route} answered ${seen.status}: ${seen.error}`);
   const { reward } = seen;
   if (typeof reward !== "number" || !Number.isFinite(reward))
-    throw new CaseProblem(`the reward is no finite number: ${JSON.stringify(reward) ?? "missing"}`);
+    throw new CaseProblem(`the reward is not a finite number: ${JSON.stringify(reward) ?? "missing"}`);
   const [low, high] = options.contract.range;
   if (reward < low || reward > high)
     throw new CaseProblem(`the reward ${reward} is outside the declared range [${low}, ${high}]`);

@@ -75,7 +75,7 @@ describe("readCases", () => {
       { ...malformed, expected_reward: 0 },
       "expected_reward: a malformed case must not",
     ],
-    ["a request that is no object", { ...full, request: [] }, "request"],
+    ["a request that is not an object", { ...full, request: [] }, "request"],
   ])("refuses %s", (_, found, message) => {
     write(full, found);
     expect(() => readCases(file)).toThrow(`${file}:2 is no verifier case: `);
@@ -164,7 +164,7 @@ describe("exerciseVerifierCases", () => {
     const error = await exercise().then(String, (found: Error) => found.message);
     expect(error).toContain(`5 of 5 cases in ${file} do not hold:`);
     expect(error).toContain("the reward is 1, but expected_reward says 0.5");
-    expect(error).toContain("the reward is no finite number");
+    expect(error).toContain("the reward is not a finite number");
     expect(error).toContain("refused it, but without 'colour' in the message: unit: ");
     expect(error).toContain("fine (malformed, line 4): it was not refused, but given the reward 1");
     expect(error).toContain("refused (full_reward, line 5): /verify answered 422: ");

@@ -42,7 +42,7 @@ function malformedAttempts(tool: string | undefined, callTools: boolean): Attemp
   const called = tool ?? "no_such_tool";
   const attempts: Attempt[] = [
     { policy: "arguments that are no JSON", items: [functionCallItem(called, '{"a": ')] },
-    { policy: "arguments that are no object", items: [functionCallItem(called, "[1, null]")] },
+    { policy: "arguments that are not objects", items: [functionCallItem(called, "[1, null]")] },
     {
       policy: "arguments nested too deep",
       items: [functionCallItem(called, `${"[".repeat(DEEP)}${"]".repeat(DEEP)}`)],
