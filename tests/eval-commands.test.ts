@@ -101,6 +101,7 @@ describe("gym eval profile", () => {
     expect(exitCode).toBe(0);
     expect(stdout).toBe(
       "Rollouts: 6 of 6 completed (100.00 %)\nInput rows: 3 in all, 3 complete, 0 partial, 0 without rollouts\n" +
+        "Pass rate: 50.00 % (3 of 6 rollouts have a reward of 1 or more)\n" +
         "Profile:       run_reward_profiling.jsonl\nAgent metrics: run_agent_metrics.json\n",
     );
     expect(rowsOf(path.join(cwd, "run_reward_profiling.jsonl"))).toMatchObject([
