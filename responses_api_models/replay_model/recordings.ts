@@ -79,7 +79,10 @@ export class Recordings {
     const response = row["response"] as JsonObject | undefined;
     const params = row["responses_create_params"] as JsonObject | undefined;
     if (!Array.isArray(response?.["output"]) || !params) {
-      throw new GymError("REPLAY_FILE", `${this.file}:${number} is not a rollout: it has no response.output.`);
+      throw new GymError(
+        "REPLAY_FILE",
+        `${this.file}:${number} is not a rollout: it has no response.output.`,
+      );
     }
     const input = params["input"];
     const { question, turns: turnsAsked } = splitConversation(
