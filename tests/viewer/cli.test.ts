@@ -89,8 +89,8 @@ describe("gym eval view", () => {
       stderr: expect.stringContaining("2 runs were found"),
     });
     expect(await gym("a.jsonl", "--port", "99999")).toMatchObject({
-      exitCode: 1,
-      stderr: expect.stringContaining("99999"),
+      exitCode: 2,
+      stderr: expect.stringContaining("at most 65535"),
     });
   });
 
