@@ -1,0 +1,64 @@
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import path from "node:path";
+import { expect, it } from "vitest";
+import { repositoryRoot } from "./generated-files.ts";
+
+const FOLDERS = [
+  "docs",
+  "examples",
+  "python",
+  "libraries",
+  "resources_servers",
+  "responses_api_agents",
+  "responses_api_models",
+  "benchmarks",
+  "environments",
+  "deploy",
+];
+
+function pages(folder: string): string[] {
+  const base = path.join(repositoryRoot, folder);
+  if (!existsSync(base)) return [];
+  return readdirSync(base, { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".md") && !file.includes("node_modules"))
+    .map((file) => path.join(folder, file));
+}
+
+/** The anchors of a page, as GitHub makes them from its headings. */
+function anchors(text: string): Set<string> {
+  const headings = withoutCode(text).matchAll(/^#+ (.+)$/gm);
+  return new Set(
+    [...headings].map(([, heading = ""]) =>
+      heading
+        .replaceAll(/[`*]|\[([^\]]*)\]\([^)]*\)/g, "$1")
+        .trim()
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
+        .replaceAll(" ", "-"),
+    ),
+  );
+}
+
+const withoutCode = (text: string) => text.replaceAll(/^```[\s\S]*?^```/gm, "");
+
+function brokenLinks(page: string): string[] {
+  const text = readFileSync(path.join(repositoryRoot, page), "utf8");
+  const broken: string[] = [];
+  for (const [, target = ""] of withoutCode(text)
+    .replaceAll(/`[^`\n]*`/g, "")
+    .matchAll(/\]\(([^()\s]+)\)/g)) {
+    if (/^[a-z]+:/.test(target)) continue;
+    const [file = "", anchor] = target.split("#");
+    const linked =
+      file === "" ? path.join(repositoryRoot, page) : path.resolve(repositoryRoot, path.dirname(page), file);
+    if (!existsSync(linked)) broken.push(`${page}: ${target}`);
+    else if (anchor && statSync(linked).isFile() && !anchors(readFileSync(linked, "utf8")).has(anchor))
+      broken.push(`${page}: ${target} (no such heading)`);
+  }
+  return broken;
+}
+
+it("every link between pages leads somewhere", () => {
+  const all = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "ARCHITECTURE.md", ...FOLDERS.flatMap(pages)];
+  expect(all.filter((page) => existsSync(path.join(repositoryRoot, page))).flatMap(brokenLinks)).toEqual([]);
+});
