@@ -67,6 +67,8 @@ export default defineConfig({
           name: "unit",
           // Files share what they have loaded: loading it anew for each would take as long as the tests.
           isolate: false,
+          // Growth of time is measured here; a machine that others use can disturb it.
+          retry: RETRIES,
           include: [
             "{src,scripts,bench,examples}/**/*.test.ts",
             "{resources_servers,responses_api_agents,responses_api_models,benchmarks,environments,libraries}/**/*.test.ts",

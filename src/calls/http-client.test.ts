@@ -269,9 +269,14 @@ describe("a pool of connections", () => {
 });
 
 describe("a proxy", () => {
-  const environment = { ...process.env };
+  const names = ["HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"];
+  const environment = new Map(names.map((name) => [name, process.env[name]]));
+  // The object itself stays: `os.tmpdir()` and other tests of this thread read the real one.
   afterEach(() => {
-    process.env = { ...environment };
+    for (const [name, value] of environment) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
   });
 
   it("is asked for addresses elsewhere, and not for this machine or what NO_PROXY names", async () => {

@@ -233,7 +233,7 @@ describe("what an audit finds", () => {
     });
     expect(messages(report)).toEqual([
       "example.jsonl has 1 rows instead of 5.",
-      "/seed_session refuses the row with 422.",
+      "/verify refuses the row with 422.",
     ]);
   });
 
