@@ -25,6 +25,7 @@ const verdict = (same: boolean, rule: string): Verdict => ({ equal: same, rule }
 /** Decimals that answers with a decimal point are rounded to. */
 const DECIMALS = 6;
 const EXACT_POINTS = 4;
+const WIDE_POINTS = 8;
 const NUMERIC_POINTS = 8;
 /** How many points must be defined and agree. */
 const AGREEING_POINTS = 3;
@@ -157,28 +158,52 @@ function sameRounded(a: Rational, b: Rational): boolean {
 
 /** At points with rational coordinates, exactly: decides numbers, polynomials and rational functions. */
 function compareExactly(gold: Node, answer: Node, points: SamplePoints, budget: Budget): Verdict | undefined {
-  const wanted = points.symbols.length === 0 ? 1 : EXACT_POINTS;
+  const isNumber = points.symbols.length === 0;
+  const wanted = isNumber ? 1 : EXACT_POINTS;
   let agreed = 0;
   for (let index = 0; index < wanted + 2 && agreed < wanted; index++) {
-    const point = points.rational(index);
-    let a: Rational | undefined;
-    let b: Rational | undefined;
-    try {
-      a = exactValue(gold, budget, point);
-      b = a && exactValue(answer, budget, point);
-    } catch (error) {
-      // Large powers and divisions by zero leave the pair to the next step.
-      if (!(error instanceof BudgetError || error instanceof RangeError)) throw error;
-      if (index > 1) return undefined;
-    }
-    if (a === undefined || b === undefined) continue;
-    if (!equal(a, b))
-      return verdict(false, points.symbols.length === 0 ? "exact numbers" : "exact values at a point");
-    agreed++;
+    const same = sameAt(gold, answer, points.rational(index), budget);
+    if (same === "too large" && index > 1) return undefined;
+    if (same === false) return verdict(false, isNumber ? "exact numbers" : "exact values at a point");
+    if (same === true) agreed++;
   }
-  return agreed === wanted
-    ? verdict(true, points.symbols.length === 0 ? "exact numbers" : "exact values at several points")
-    : undefined;
+  if (agreed < wanted) return undefined;
+  if (isNumber) return verdict(true, "exact numbers");
+  return differsFarOut(gold, answer, points, budget)
+    ? verdict(false, "exact values at a point")
+    : verdict(true, "exact values at several points");
+}
+
+/** Finds differences that only show away from zero or at whole numbers: |x - 3| and 3 - x. */
+function differsFarOut(gold: Node, answer: Node, points: SamplePoints, budget: Budget): boolean {
+  const seed = hashOf(`${printNode(gold)} ${printNode(answer)}`);
+  for (let index = 0; index < WIDE_POINTS; index++)
+    if (sameAt(gold, answer, points.wide(index, seed), budget) === false) return true;
+  return false;
+}
+
+/** Whether two expressions have the same value at a point; undefined where one has none. */
+function sameAt(
+  gold: Node,
+  answer: Node,
+  point: ReturnType<SamplePoints["rational"]>,
+  budget: Budget,
+): boolean | "too large" | undefined {
+  try {
+    const a = exactValue(gold, budget, point);
+    const b = a && exactValue(answer, budget, point);
+    return a && b && equal(a, b);
+  } catch (error) {
+    // Large powers and divisions by zero leave the pair to another point or the next step.
+    if (!(error instanceof BudgetError || error instanceof RangeError)) throw error;
+    return "too large";
+  }
+}
+
+function hashOf(text: string): number {
+  let hash = 0;
+  for (let index = 0; index < text.length; index++) hash = (Math.imul(hash, 31) + text.charCodeAt(index)) | 0;
+  return hash;
 }
 
 /** In floating point with error bounds: any difference beyond them decides. */

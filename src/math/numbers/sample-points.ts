@@ -25,6 +25,23 @@ export class SamplePoints {
     return new Map(this.#names.map((name, place) => [name, this.#rational(name, place, index)]));
   }
 
+  /**
+   * Points that reach further out, every other one with whole coordinates. They depend on `seed`, so nobody can prepare an
+   * expression that is right at all of them.
+   */
+  wide(index: number, seed: number): RationalPoint {
+    return new Map(
+      this.#names.map((name, place) => {
+        if (this.#whole.has(name)) return [name, this.#rational(name, place, index)];
+        const draw = pseudoRandom(seed + place, index);
+        const sign = pseudoRandom(seed + place, index + 100) < 0.5 ? -1 : 1;
+        const isWhole = index % 2 === 1;
+        const size = isWhole ? 1 + Math.floor(draw * 30) : 200 + Math.floor(draw * 2_000);
+        return [name, rational(BigInt(sign * size), isWhole ? 1n : 97n)];
+      }),
+    );
+  }
+
   /** As {@link rational}, off the real line for symbols that are not real. */
   complex(index: number): ComplexPoint {
     return new Map(
