@@ -5,6 +5,8 @@ import { useKeys } from "../shared/use-keys.ts";
 
 const NOTHING: Annotation = { labels: [], note: "", exclude: false };
 
+const keyOf = ({ labels, note, exclude }: Annotation) => JSON.stringify([labels, note, exclude]);
+
 /** Labels, a note, and whether the rollout is left out of exports; kept beside the rollouts. */
 export function Annotate(props: {
   run: RunId;
@@ -18,7 +20,14 @@ export function Annotate(props: {
   const [label, setLabel] = useState("");
   const [problem, setProblem] = useState<string>();
   const saved = useRef(annotation ?? NOTHING);
+  /** What was here and what was sent since, oldest first. */
+  const states = useRef([keyOf(annotation ?? NOTHING)]);
   useEffect(() => {
+    const key = keyOf(annotation ?? NOTHING);
+    // The answer to an earlier change must not undo a later one.
+    const age = states.current.lastIndexOf(key);
+    if (age >= 0 && age < states.current.length - 1) return;
+    states.current = [key];
     const { note } = saved.current;
     saved.current = annotation ?? NOTHING;
     // A note that is being written is not replaced by what was there before.
@@ -29,6 +38,7 @@ export function Annotate(props: {
   }, [annotation]);
   const save = (next: Annotation) => {
     setValue(next);
+    states.current.push(keyOf(next));
     api.annotate(run, { task, rollout, ...next }).then(
       () => setProblem(undefined),
       (error: unknown) => setProblem(error instanceof Error ? error.message : String(error)),
