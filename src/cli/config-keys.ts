@@ -1,3 +1,4 @@
+import type { Completes, Flag, FlagTable } from "./command.ts";
 import { CommandKeysError } from "./usage-error.ts";
 
 interface KeyTypes {
@@ -24,6 +25,18 @@ export interface Key {
   /** Smallest number allowed. */
   readonly minimum?: number;
   readonly maximum?: number;
+  /** The flag that sets the key; type, choices, default and help are those of the key. */
+  readonly flag?: KeyFlag;
+}
+
+export interface KeyFlag {
+  /** The name of the key with dashes when absent. */
+  readonly name?: string;
+  readonly short?: string;
+  /** `FILE` and `DIR` also let the shell complete paths. */
+  readonly metavar?: string;
+  /** `text` takes the value as it stands where the type alone would send it through the override grammar. */
+  readonly kind?: "text";
 }
 
 export type KeyTable = Readonly<Record<string, Key>>;
@@ -134,4 +147,41 @@ export function describeDefault(key: Key): string {
   if (key.required) return " [required]";
   if (key.computed) return " [default: computed]";
   return key.default === undefined ? "" : ` [default: ${key.default}]`;
+}
+
+const FLAG_KINDS = {
+  bool: "switch",
+  str: "text",
+  int: "value",
+  float: "value",
+  list: "value",
+  dict: "value",
+  any: "value",
+} as const satisfies Record<KeyType, Flag["kind"]>;
+const METAVARS: Partial<Record<KeyType, string>> = { int: "N", float: "X" };
+const COMPLETIONS: Readonly<Record<string, Completes>> = { FILE: "file", DIR: "directory" };
+
+/** The flags of a key table. */
+export function keyFlags(table: KeyTable): FlagTable {
+  return Object.fromEntries(
+    Object.entries(table).flatMap(([name, key]) =>
+      key.flag === undefined ? [] : [[key.flag.name ?? name.replaceAll("_", "-"), flagOf(name, key)]],
+    ),
+  );
+}
+
+function flagOf(name: string, key: Key): Flag {
+  const kind = key.flag?.kind ?? FLAG_KINDS[key.type];
+  const metavar = key.flag?.metavar ?? METAVARS[key.type];
+  const completes = metavar === undefined ? undefined : COMPLETIONS[metavar];
+  return {
+    kind,
+    key: name,
+    help: key.help,
+    ...(key.flag?.short && { short: key.flag.short }),
+    ...(key.choices && { choices: key.choices }),
+    ...(metavar && !key.choices && kind !== "switch" && { metavar }),
+    ...(completes && { completes }),
+    ...(key.default !== undefined && kind !== "switch" && { default: String(key.default) }),
+  };
 }

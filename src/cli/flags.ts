@@ -126,24 +126,3 @@ export const workloadKindFlag = {
     help: "which one where an environment and a benchmark share the name",
   },
 } as const satisfies FlagTable;
-
-/** The health check of rollouts that were just written. */
-export const healthFlags = {
-  "no-health-check": {
-    kind: "switch",
-    key: "disable_health_check",
-    help: "do not check the rollouts in the end (gym eval health-check)",
-  },
-  "health-check-workers": {
-    kind: "value",
-    key: "health_check_workers",
-    metavar: "N",
-    help: "threads of the health check (default: one for each core, at most 8)",
-  },
-  "health-check-ignore": {
-    kind: "text",
-    key: "health_check_ignored_checks",
-    metavar: "A,B",
-    help: "ids of health checks to leave out",
-  },
-} as const satisfies FlagTable;

@@ -1,7 +1,25 @@
 import { RolloutError } from "../../rollouts/errors.ts";
 
+export const EXPORT_FORMATS = [
+  "sft",
+  "dpo",
+  "chat",
+  "trl",
+  "verl",
+  "nemo-rl",
+  "skyrl",
+  "prime-rl",
+  "art",
+  "atif",
+  "calls",
+  "csv",
+  "parquet",
+] as const;
+export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+
 /** How two rollouts of a task become a pair of a better and a worse one. */
-export type PairSelection = "best-worst" | "all";
+export const PAIR_SELECTIONS = ["best-worst", "all"] as const;
+export type PairSelection = (typeof PAIR_SELECTIONS)[number];
 
 export const HEALTH_FILTERS = ["any", "not-unhealthy", "healthy"] as const;
 export type HealthFilter = (typeof HEALTH_FILTERS)[number];

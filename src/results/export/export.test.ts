@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { asyncBufferFromFile, parquetReadObjects } from "hyparquet";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Row } from "../../rollouts/files/jsonl-rows.ts";
-import { type ExportFormat, type ExportOptions, exportRollouts } from "./export.ts";
-import type { ExportFilters } from "./export-filters.ts";
+import { type ExportOptions, exportRollouts } from "./export.ts";
+import type { ExportFilters, ExportFormat } from "./export-filters.ts";
 
 let directory: string;
 beforeEach(async () => {

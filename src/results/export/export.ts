@@ -19,7 +19,7 @@ import { artRecord } from "./export-art.ts";
 import type { AtifContext } from "./export-atif.ts";
 import { callRecords } from "./export-calls.ts";
 import type { ConversationOptions } from "./export-conversation.ts";
-import { checkFilters, type ExportFilters } from "./export-filters.ts";
+import { checkFilters, type ExportFilters, type ExportFormat } from "./export-filters.ts";
 import { writeParquet } from "./export-parquet.ts";
 import {
   chatRecord,
@@ -42,23 +42,6 @@ import { csvLine, TableColumns } from "./export-table.ts";
 import { isTokenFormat, TOKEN_ONLY_FORMATS, tokenRecords } from "./export-tokens.ts";
 import { type VerifiedTokens, verifyTokens } from "./verify-tokens.ts";
 import { writeAtif } from "./write-atif.ts";
-
-export const EXPORT_FORMATS = [
-  "sft",
-  "dpo",
-  "chat",
-  "trl",
-  "verl",
-  "nemo-rl",
-  "skyrl",
-  "prime-rl",
-  "art",
-  "atif",
-  "calls",
-  "csv",
-  "parquet",
-] as const;
-export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
 /** Invalid rows named in a report; all are counted. */
 const MAX_INVALID_LISTED = 1_000;

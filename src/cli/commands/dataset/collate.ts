@@ -1,5 +1,6 @@
 import { defineCommand } from "../../command.ts";
-import { COLLATE_MODES, collateKeys } from "../../dataset/keys.ts";
+import { keyFlags } from "../../config-keys.ts";
+import { collateKeys } from "../../dataset/keys.ts";
 import { configFlag, jsonFlag, searchDirFlag, selectorFlags } from "../../flags.ts";
 
 export const datasetCollate = defineCommand({
@@ -10,25 +11,7 @@ export const datasetCollate = defineCommand({
     ...configFlag,
     ...selectorFlags,
     ...searchDirFlag,
-    mode: {
-      kind: "text",
-      key: "mode",
-      choices: COLLATE_MODES,
-      help: "train and validation data, or example data",
-    },
-    "output-dir": {
-      kind: "text",
-      key: "output_dirpath",
-      metavar: "DIR",
-      completes: "directory",
-      help: "where the collated files go",
-    },
-    download: { kind: "switch", key: "should_download", help: "fetch datasets that are not on disk" },
-    strict: {
-      kind: "switch",
-      key: "strict",
-      help: "fail when any row is invalid, before anything is written",
-    },
+    ...keyFlags(collateKeys),
     ...jsonFlag,
   },
   keys: collateKeys,

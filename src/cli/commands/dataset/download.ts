@@ -1,4 +1,5 @@
 import { defineCommand } from "../../command.ts";
+import { keyFlags } from "../../config-keys.ts";
 import { hubDownloadKeys, registryDownloadKeys } from "../../dataset/keys.ts";
 import { jsonFlag } from "../../flags.ts";
 
@@ -8,28 +9,13 @@ export const datasetDownload = defineCommand({
     "continued, and compared with the checksum the other side gives.",
   flags: {
     storage: { kind: "text", choices: ["hf", "gitlab"], default: "hf", help: "where from" },
-    "repo-id": { kind: "text", key: "repo_id", metavar: "OWNER/NAME", help: "repository on Hugging Face" },
-    name: { kind: "text", key: "dataset_name", metavar: "NAME", help: "name of the dataset in the registry" },
+    ...keyFlags(registryDownloadKeys),
+    ...keyFlags(hubDownloadKeys),
     revision: {
       kind: "text",
       key: "version",
       metavar: "REVISION",
       help: "version in the registry, branch on the hub",
-    },
-    artifact: { kind: "text", key: "artifact_fpath", metavar: "PATH", help: "the file to fetch as it is" },
-    output: { kind: "text", short: "o", key: "output_fpath", metavar: "FILE", help: "where the file goes" },
-    "output-dir": {
-      kind: "text",
-      key: "output_dirpath",
-      metavar: "DIR",
-      completes: "directory",
-      help: "where files go under their own names",
-    },
-    split: {
-      kind: "text",
-      key: "split",
-      choices: ["train", "validation", "test"],
-      help: "fetch this split only",
     },
     ...jsonFlag,
   },

@@ -1,10 +1,11 @@
 import { defineCommand } from "../../command.ts";
+import { keyFlags } from "../../config-keys.ts";
 import { removeKeys } from "../../dataset/keys.ts";
 
 export const datasetRm = defineCommand({
   description: "Delete a dataset with all its versions from the GitLab registry, after asking.",
   flags: {
-    name: { kind: "text", key: "dataset_name", metavar: "NAME", help: "name of the dataset" },
+    ...keyFlags(removeKeys),
     yes: { kind: "switch", short: "y", help: "do not ask" },
   },
   keys: removeKeys,

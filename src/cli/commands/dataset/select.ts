@@ -1,9 +1,7 @@
 import { defineCommand } from "../../command.ts";
+import { keyFlags } from "../../config-keys.ts";
 import { selectKeys } from "../../dataset/keys.ts";
 import { jsonFlag } from "../../flags.ts";
-
-const number = (key: string, metavar: string, help: string) =>
-  ({ kind: "value", key, metavar, help }) as const;
 
 export const datasetSelect = defineCommand({
   description:
@@ -19,43 +17,7 @@ export const datasetSelect = defineCommand({
       required: true,
       help: "a profile, as gym eval profile writes it; several may be given",
     },
-    output: {
-      kind: "text",
-      short: "o",
-      key: "output_jsonl_fpath",
-      metavar: "FILE",
-      completes: "file",
-      help: "where the task rows go",
-    },
-    "pass-rate-min": number("pass_rate_min", "X", "only tasks of which at least this share passes"),
-    "pass-rate-max": number("pass_rate_max", "X", "only tasks of which at most this share passes"),
-    "pass-threshold": number("pass_threshold", "X", "reward from which a rollout passes (default 1)"),
-    "deviation-min": number("deviation_min", "X", "only tasks whose rewards have at least this deviation"),
-    "rollouts-min": number("rollouts_min", "N", "only tasks with at least so many rollouts (default 1)"),
-    duplicates: {
-      kind: "text",
-      key: "duplicates",
-      choices: selectKeys.duplicates.choices,
-      help: "tasks that count as the same: none, equal prompts (default), or prompts with equal words",
-    },
-    balance: {
-      kind: "switch",
-      key: "balance",
-      help: "the same number of tasks from every environment, as far as it has them",
-    },
-    limit: number("limit", "N", "at most so many tasks"),
-    prefer: {
-      kind: "text",
-      key: "prefer",
-      choices: selectKeys.prefer.choices,
-      help: "which tasks come first when there are too many (default random)",
-    },
-    seed: number("seed", "N", "seed of the random choice (default 0)"),
-    "include-excluded": {
-      kind: "switch",
-      key: "include_excluded",
-      help: "count rollouts excluded in `gym eval view` too",
-    },
+    ...keyFlags(selectKeys),
     ...jsonFlag,
   },
   keys: selectKeys,

@@ -1,4 +1,5 @@
 import { defineCommand } from "../../command.ts";
+import { keyFlags } from "../../config-keys.ts";
 import { hubUploadKeys, registryUploadKeys } from "../../dataset/keys.ts";
 import { jsonFlag } from "../../flags.ts";
 
@@ -8,32 +9,13 @@ export const datasetUpload = defineCommand({
     "and put into the collection. To GitLab: into a version of the model registry. Keys come from env.yaml.",
   flags: {
     storage: { kind: "text", choices: ["hf", "gitlab"], default: "hf", help: "where to" },
-    input: {
-      kind: "text",
-      short: "i",
-      key: "input_jsonl_fpath",
-      metavar: "FILE",
-      completes: "file",
-      help: "the file to upload",
-    },
-    name: { kind: "text", key: "dataset_name", metavar: "NAME", help: "name of the dataset" },
+    ...keyFlags(registryUploadKeys),
+    ...keyFlags(hubUploadKeys),
     revision: {
       kind: "text",
       key: ["version", "revision"],
       metavar: "REVISION",
       help: "branch on Hugging Face, version (x.x.x) in the registry",
-    },
-    split: {
-      kind: "text",
-      key: "split",
-      choices: ["train", "validation", "test"],
-      help: "what the file holds",
-    },
-    "create-pr": { kind: "switch", key: "create_pr", help: "propose the change as a pull request" },
-    overwrite: {
-      kind: "switch",
-      key: "overwrite",
-      help: "replace a file the registry's version already holds",
     },
     yes: { kind: "switch", short: "y", help: "do not ask before a deletion (delete_from_gitlab)" },
     ...jsonFlag,

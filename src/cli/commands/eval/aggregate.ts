@@ -1,6 +1,7 @@
 import { defineCommand } from "../../command.ts";
+import { keyFlags } from "../../config-keys.ts";
 import { aggregateKeys } from "../../eval/keys.ts";
-import { configFlag, healthFlags, jsonFlag, searchDirFlag, selectorFlags } from "../../flags.ts";
+import { configFlag, jsonFlag, searchDirFlag, selectorFlags } from "../../flags.ts";
 
 export const evalAggregate = defineCommand({
   description:
@@ -10,22 +11,7 @@ export const evalAggregate = defineCommand({
     ...configFlag,
     ...selectorFlags,
     ...searchDirFlag,
-    "input-glob": {
-      kind: "text",
-      short: "i",
-      key: "input_glob",
-      metavar: "PATTERNS",
-      help: "shell patterns of the shards, separated by commas",
-    },
-    output: {
-      kind: "text",
-      short: "o",
-      key: "output_jsonl_fpath",
-      metavar: "FILE",
-      completes: "file",
-      help: "where the merged rollouts go; the metrics lie beside it",
-    },
-    ...healthFlags,
+    ...keyFlags(aggregateKeys),
     ...jsonFlag,
   },
   keys: aggregateKeys,

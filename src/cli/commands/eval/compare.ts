@@ -1,4 +1,5 @@
 import { defineCommand } from "../../command.ts";
+import { keyFlags } from "../../config-keys.ts";
 import { compareKeys } from "../../eval/keys.ts";
 import { jsonFlag } from "../../flags.ts";
 
@@ -7,30 +8,7 @@ export const evalCompare = defineCommand({
     "Compare two runs task by task: difference of the mean rewards with interval and significance, tasks on which the second is better or " +
     "worse, and those that flipped. A run is a rollouts file, or a directory with rollouts.jsonl in it.",
   flags: {
-    match: {
-      kind: "text",
-      key: "match",
-      choices: compareKeys.match.choices,
-      help: "what makes two tasks the same (default auto: the index where inputs agree, else the inputs)",
-    },
-    "pass-threshold": {
-      kind: "value",
-      key: "pass_threshold",
-      metavar: "X",
-      help: "mean reward from which a task passes (default 0.5)",
-    },
-    show: { kind: "value", key: "show", metavar: "N", help: "flipped tasks to list (default 20)" },
-    "fail-on-regression": {
-      kind: "switch",
-      key: "fail_on_regression",
-      help: "exit with 3 when B is significantly worse than A",
-    },
-    "max-drop": {
-      kind: "value",
-      key: "max_drop",
-      metavar: "X",
-      help: "exit with 3 when the mean reward drops by more than X",
-    },
+    ...keyFlags(compareKeys),
     ...jsonFlag,
   },
   positionals: {

@@ -1,4 +1,5 @@
 import { defineCommand } from "../../command.ts";
+import { keyFlags } from "../../config-keys.ts";
 import { profileKeys, taskProfileKeys } from "../../eval/keys.ts";
 import { jsonFlag } from "../../flags.ts";
 
@@ -13,26 +14,7 @@ export const evalProfile = defineCommand({
     "Statistics of the rewards of every task and its pass rate, for choosing tasks by difficulty: <rollouts>_reward_profiling.jsonl and <rollouts>_agent_metrics.json. " +
     "The older form, chosen by output_jsonl_fpath, writes the rows of input_jsonl_fpath with avg_reward, std_reward, pass_rate and so on.",
   flags: {
-    inputs: {
-      kind: "text",
-      key: "materialized_inputs_jsonl_fpath",
-      metavar: "FILE",
-      completes: "file",
-      help: "materialized inputs of the run",
-    },
-    rollouts: {
-      kind: "text",
-      key: "rollouts_jsonl_fpath",
-      metavar: "FILE",
-      completes: "file",
-      help: "rollouts of the run",
-    },
-    "pass-threshold": {
-      kind: "value",
-      key: "pass_threshold",
-      metavar: "REWARD",
-      help: "reward from which a rollout passes",
-    },
+    ...keyFlags(profileKeys),
     ...jsonFlag,
   },
   keys: {

@@ -1,4 +1,5 @@
 import { defineCommand } from "../../command.ts";
+import { keyFlags } from "../../config-keys.ts";
 import { viewKeys } from "../../eval/keys.ts";
 import { jsonFlag } from "../../flags.ts";
 
@@ -8,18 +9,7 @@ export const evalView = defineCommand({
     "and a run while it goes on. RUN is a rollouts file, a directory, a pattern such as 'results/*/run.jsonl', or the http(s) address of a file; without it, results/. " +
     "OTHER is opened beside it and compared. With --to-html or --to-folder nothing is served: the run is written as static pages.",
   flags: {
-    host: {
-      kind: "text",
-      key: "server_host",
-      metavar: "HOST",
-      help: "address to listen on (default 127.0.0.1: this machine only)",
-    },
-    port: {
-      kind: "value",
-      key: "server_port",
-      metavar: "PORT",
-      help: "port to listen on (default 7860; the next free one if taken)",
-    },
+    ...keyFlags(viewKeys),
     "allow-host": {
       kind: "text",
       metavar: "NAME",
