@@ -5,7 +5,7 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { pipeline } from "node:stream/promises";
 import { installRoot } from "../src/config/paths.ts";
-import { treeCpuMs, treeMemoryMb } from "./process-tree.ts";
+import { treeCpuMs, treeMemoryMb } from "../src/hosting/processes/process-tree.ts";
 
 const LOOK_EVERY_MS = 25;
 const ROWS_AT_ONCE = 1_000;

@@ -87,6 +87,32 @@ describe.skipIf(missing !== undefined)("distributed runs", { timeout: 120_000 },
     // Nothing of the run is left at the broker.
     const status = await runGym(["queue", "status", "--queue", broker.url, "--json"], { cwd });
     expect(JSON.parse(status.stdout).runs).toEqual([]);
+    // What each worker used is kept, and a larger run can be planned from it.
+    const used = JSON.parse(readFileSync(join(cwd, "queued_resources.json"), "utf8"));
+    expect(used).toMatchObject({ servers: "workers", run: { rollouts: 200 } });
+    const figures = Object.values<{ rollouts: number; cpu_seconds: number }>(used.workers);
+    expect(figures).toHaveLength(2);
+    expect(figures.reduce((sum, { rollouts }) => sum + rollouts, 0)).toBe(200);
+    for (const { cpu_seconds } of figures) expect(cpu_seconds).toBeGreaterThan(0);
+    const planned = await runGym(
+      [
+        "scale",
+        "plan",
+        "--rollouts",
+        "queued.jsonl",
+        "--in-flight",
+        "5000",
+        "--rollout-seconds",
+        "10",
+        "--json",
+      ],
+      { cwd },
+    );
+    expect(JSON.parse(planned.stdout).plan).toMatchObject({ in_flight: 5_000, rollouts_per_second: 500 });
+    const missing = await runGym(["scale", "plan", "--rollouts", "no.jsonl", "--in-flight", "5"], { cwd });
+    expect(missing).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("no_resources.json") });
+    const many = await runGym(["scale", "plan", "--rollouts", "queued.jsonl", "--in-flight", "0"], { cwd });
+    expect(many).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("whole number from 1") });
     for (const { child } of workers) child.kill("SIGINT");
     expect(await Promise.all(workers.map(({ ended }) => ended))).toEqual([0, 0]);
     expect(workers[0]?.text()).toContain("Worker ended (interrupted)");

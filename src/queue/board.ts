@@ -45,6 +45,8 @@ export interface WorkerRecord {
   failed: number;
   /** Rollouts under way by run that it has joined. */
   runs: Record<string, number>;
+  /** What the worker used since it joined the first of these runs; null where that cannot be measured. */
+  resources: Readonly<Record<string, number>> | null;
   started: string;
 }
 

@@ -14,4 +14,10 @@ export const runErrorCodes = [
     when: "`gym eval run` was given neither rows nor a split, and the config has no example data; or the input is a directory, pipe or device.",
     fix: "Give `--input FILE` or `--split NAME`; save what a pipe gives to a file first.",
   },
+  {
+    code: "SCALE_FIGURES",
+    class: "GymError",
+    when: "`gym scale plan` finds no measured figures of a run, or none that say what a rollout takes.",
+    fix: "Run an evaluation with its own servers or with workers on Linux; it writes `<rollouts>_resources.json`.",
+  },
 ] as const satisfies readonly ErrorCodeRow[];

@@ -1,6 +1,7 @@
 import { dirname } from "node:path";
 import type { ServerClient } from "../calls/server-client.ts";
 import { SAMPLE_DATA_KEY } from "../datasets/benchmarks/prepare-context.ts";
+import { errorMessage } from "../errors.ts";
 import { CoverageCounter } from "../metrics/coverage.ts";
 import { type RunSummary, summarizeRun } from "../results/summarize.ts";
 import { Collection } from "../rollouts/collect/collect.ts";
@@ -24,6 +25,8 @@ import { earlierSpending } from "../rollouts/resume/earlier-spending.ts";
 import { type PreparedRun, prepareRun } from "../rollouts/resume/prepare-run.ts";
 import type { ResumePlan, ResumeSummary } from "../rollouts/resume/resume.ts";
 import type { RolloutCaptures } from "../rollouts/trajectory/captures.ts";
+import { ResourceMeter } from "./scale/resource-meter.ts";
+import { type RunResources, writeResources } from "./scale/resources-file.ts";
 
 const SAMPLE_NOTICE =
   "warning: these rows are samples that come with the benchmark, not its dataset: the rewards say nothing about the benchmark. " +
@@ -69,11 +72,15 @@ export interface RunEvaluationOptions {
   spent?: (() => number) | undefined;
   /** Workers run the rollouts, and this process none. */
   workers?: EvaluationWorkers | undefined;
+  /** Whether the servers are processes that this one did not start. */
+  serversElsewhere?: boolean | undefined;
 }
 
 /** Workers of an evaluation, which learn of the collection when it is made. */
 export interface EvaluationWorkers extends WorkersLink {
   attach(collection: Collection): Promise<void>;
+  /** What workers used for the run so far, by worker. */
+  resources(): Promise<RunResources["workers"]>;
 }
 
 export type EvaluateOptions = PrepareEvaluationOptions & RunEvaluationOptions;
@@ -246,6 +253,7 @@ async function collect(
   const output = await JsonlWriter.open(paths.output, fsync);
   const failures = await JsonlWriter.open(paths.failures, fsync);
   const { materializedRows, done, terminal, exhausted } = plan.summary;
+  let meter: ResourceMeter | undefined;
   const collection = new Collection({
     client: options.client,
     rows: plan.rows(),
@@ -257,7 +265,10 @@ async function collect(
     failures,
     limits: options.limits,
     totals,
-    onOutcome: (event) => emit({ type: "outcome", ...event }),
+    onOutcome: (event) => {
+      meter?.ended(event.milliseconds);
+      emit({ type: "outcome", ...event });
+    },
     onNotice: (text) => emit({ type: "notice", text }),
     findAgain: options.findAgain,
     spent: options.spent,
@@ -268,5 +279,25 @@ async function collect(
   });
   await options.workers?.attach(collection);
   emit({ type: "started", collection, paths });
-  return closing([output, failures], () => collection.run());
+  meter = ResourceMeter.start(() => collection.inFlight);
+  try {
+    return await closing([output, failures], () => collection.run());
+  } finally {
+    if (meter) await keepResources(paths, meter, options);
+  }
+}
+
+async function keepResources(
+  paths: ArtifactPaths,
+  meter: ResourceMeter,
+  { workers, serversElsewhere, onEvent }: EvaluateOptions,
+): Promise<void> {
+  const run = meter.figures();
+  meter.close();
+  const servers = workers ? "workers" : serversElsewhere ? "elsewhere" : "own";
+  try {
+    await writeResources(paths.resources, { servers, run, workers: (await workers?.resources()) ?? {} });
+  } catch (error) {
+    onEvent?.({ type: "notice", text: `The figures of the run could not be kept: ${errorMessage(error)}` });
+  }
 }

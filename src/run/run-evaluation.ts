@@ -377,6 +377,7 @@ class Session {
         captures,
         findAgain,
         spent,
+        serversElsewhere: this.#options.servers !== undefined,
         ...(aggregate !== undefined && { aggregate }),
         ...(fsync && { fsync }),
       });

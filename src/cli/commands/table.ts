@@ -11,6 +11,7 @@ export const program: Program = {
     { name: "env", summary: "develop and run environments" },
     { name: "eval", summary: "run evaluations" },
     { name: "queue", summary: "brokers of distributed runs" },
+    { name: "scale", summary: "size of distributed runs" },
     { name: "sandbox", summary: "see and remove sandboxes" },
     { name: "math", summary: "compare mathematical answers" },
     { name: "dev", summary: "contributor helpers" },
@@ -251,6 +252,11 @@ export const program: Program = {
       "queue purge",
       "remove a run from a broker",
       async () => (await import("./queue/purge.ts")).queuePurge,
+    ),
+    command(
+      "scale plan",
+      "compute the workers, cores and memory for rollouts in flight",
+      async () => (await import("./scale-plan.ts")).scalePlan,
     ),
     command(
       "sandbox doctor",

@@ -88,6 +88,7 @@ export function jsonPaths(paths: ArtifactPaths): Record<string, string> {
     manifest: paths.manifest,
     statistics: paths.statistics,
     progress: paths.progress,
+    resources: paths.resources,
   };
 }
 

@@ -1,21 +1,11 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
+import { pids, processTree } from "./process-tree.ts";
 
 /** All processes below this one; empty where the system has no `/proc`. */
 export function descendants(of = process.pid): number[] {
-  const children = new Map<number, number[]>();
-  for (const entry of pids()) {
-    const parent = parentOf(entry);
-    if (parent !== undefined) children.set(parent, [...(children.get(parent) ?? []), entry]);
-  }
-  const found: number[] = [];
-  const open = [of];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    for (const child of children.get(next) ?? []) {
-      found.push(child);
-      open.push(child);
-    }
-  }
-  return found;
+  return processTree(of)
+    .filter(({ pid, isZombie }) => pid !== of && !isZombie)
+    .map(({ pid }) => pid);
 }
 
 /** Ends what servers have started and not ended; processes that were there before are nobody's business. */
@@ -56,26 +46,5 @@ function environmentOf(pid: number): string[] {
     return readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
   } catch {
     return [];
-  }
-}
-
-function pids(): number[] {
-  try {
-    return readdirSync("/proc")
-      .filter((name) => /^\d+$/.test(name))
-      .map(Number);
-  } catch {
-    return [];
-  }
-}
-
-/** The fourth field of `stat`; the second is a name that may hold blanks and brackets. */
-function parentOf(pid: number): number | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    const [state, parent] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return state === "Z" ? undefined : Number(parent);
-  } catch {
-    return undefined;
   }
 }

@@ -86,6 +86,11 @@ export class Collection {
     this.#outages = this.#watchForOutages();
   }
 
+  /** How many rollouts are under way. */
+  get inFlight(): number {
+    return this.#running.size;
+  }
+
   /** The rollouts under way, oldest first. */
   get running(): RunningRollout[] {
     return [...this.#running.values()];

@@ -11,6 +11,8 @@ export interface ArtifactPaths {
   manifest: string;
   statistics: string;
   progress: string;
+  /** What the run used: CPU, memory, time per rollout. */
+  resources: string;
   /** Results of workers that came after the rollout had one. */
   lateResults: string;
 }
@@ -27,6 +29,7 @@ export function artifactPaths(output: string): ArtifactPaths {
     manifest: sidecarPath(output, "_manifest", ".json"),
     statistics: sidecarPath(output, "_statistics", ".json"),
     progress: sidecarPath(output, "_progress", ".json"),
+    resources: sidecarPath(output, "_resources", ".json"),
     lateResults: sidecarPath(output, "_late_results", ".jsonl"),
   };
 }

@@ -34,11 +34,14 @@ import { JsonlWriter } from "../../rollouts/files/jsonl-writer.ts";
 import { LineAccess } from "../../rollouts/files/line-access.ts";
 import type { RunManifest } from "../../rollouts/files/manifest.ts";
 import { keyOfRow } from "../../rollouts/files/row-key.ts";
+import type { RunResources } from "../scale/resources-file.ts";
 import { configForWorkers } from "./shared-config.ts";
 
 const LEASE_SECONDS = 30;
 const MAX_DELIVER = 10;
 const WATCH_MS = 1_000;
+/** Workers are counted at every so many looks. */
+const LOOKS_PER_COUNT = 5;
 /** References that cannot be delivered any more are given up when they are seen this often in a row. */
 const SEEN_EXHAUSTED = 3;
 /** More rollouts than this are withdrawn with the whole stream instead of one by one. */
@@ -99,6 +102,9 @@ export class WorkerHub implements WorkersLink {
   #withdrawn: StartedRollout[] = [];
   #exhausted = 0;
   #spent = 0;
+  #looks = 0;
+  /** The last record of each worker that took part. */
+  readonly #seen = new Map<string, WorkerRecord>();
 
   private constructor(
     options: HubOptions,
@@ -243,15 +249,30 @@ export class WorkerHub implements WorkersLink {
 
   /** Whether a worker that answers is busy with this run. */
   async #anyRunning(): Promise<boolean> {
-    const workers = await this.#workers();
+    return (await this.#askWorkers()).some(({ runs }) => (runs[this.run] ?? 0) > 0);
+  }
+
+  /** What the workers of the run that answer say about themselves now. */
+  async #askWorkers(): Promise<WorkerRecord[]> {
     const ask = ({ worker }: WorkerRecord) =>
       askControl<WorkerRecord>(this.#broker, workerSubject(worker), { command: "show" }, worker);
-    const answers = await Promise.allSettled(workers.map(ask));
-    return answers.some((answer) => answer.status === "fulfilled" && (answer.value.runs[this.run] ?? 0) > 0);
+    const answers = await Promise.allSettled((await this.#workers()).map(ask));
+    return answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
   }
 
   async #workers(): Promise<WorkerRecord[]> {
-    return (await this.#board.workers()).filter(({ runs }) => runs[this.run] !== undefined);
+    const workers = (await this.#board.workers()).filter(({ runs }) => runs[this.run] !== undefined);
+    for (const record of workers) this.#seen.set(record.worker, record);
+    return workers;
+  }
+
+  /** Lost workers count with what they reported last. */
+  async resources(): Promise<RunResources["workers"]> {
+    for (const record of await this.#askWorkers()) this.#seen.set(record.worker, record);
+    const found: RunResources["workers"] = {};
+    for (const { worker, resources } of this.#seen.values())
+      if (resources) found[worker] = resources as RunResources["workers"][string];
+    return found;
   }
 
   #rowsAt(addresses: readonly RowAddress[]): (string | null)[] {
@@ -282,6 +303,7 @@ export class WorkerHub implements WorkersLink {
       }
       const spending = await this.#board.spending(this.run);
       this.#spent = [...spending.values()].reduce((sum, dollars) => sum + dollars, 0);
+      if (this.#looks++ % LOOKS_PER_COUNT === 0) await this.#workers();
       const found = await exhaustedReferences(this.#broker.jsm, this.run);
       this.#exhausted = found.length === 0 ? 0 : this.#exhausted + 1;
       if (this.#exhausted >= SEEN_EXHAUSTED) for (const ref of found) await this.#giveUp(ref);

@@ -12,6 +12,7 @@ import { ConcurrencyLimit } from "../../rollouts/collect/concurrency.ts";
 import { RolloutCancelled } from "../../rollouts/collect/outcome.ts";
 import type { RunResult } from "../../rollouts/collect/rollout-runner.ts";
 import type { StartedRollout } from "../../rollouts/collect/started-rollout.ts";
+import { ResourceMeter } from "../scale/resource-meter.ts";
 import { JoinedRun } from "./joined-run.ts";
 import { atOnce, OneAtATime } from "./one-at-a-time.ts";
 import { SharedBudget } from "./shared-budget.ts";
@@ -66,6 +67,8 @@ class Worker {
   #reason = "";
   #idleSince = performance.now();
   #changed: () => void = () => {};
+  /** Measures while there are runs to serve. */
+  #meter: ResourceMeter | undefined;
 
   constructor(id: string, broker: Broker, board: Board, options: WorkerOptions) {
     this.#id = id;
@@ -110,6 +113,7 @@ class Worker {
       for (const budget of this.#budgets.values()) budget.close();
       drain?.removeEventListener("abort", onDrain);
       stop?.removeEventListener("abort", onStop);
+      this.#stopMeter();
       this.#over.abort();
       control.close();
       cancels.close();
@@ -165,7 +169,9 @@ class Worker {
     const rollout = await joined.load(lease.item);
     if (!rollout) return this.#queue.drop(lease);
     this.#running.set(key, { rollout, run: lease.item.run });
+    const startedAt = performance.now();
     const result = await joined.run(rollout);
+    this.#meter?.ended(performance.now() - startedAt);
     if (result.status === "unreachable") {
       this.#notice(result.message);
       await new Promise((resolve) => setTimeout(resolve, UNREACHABLE_PAUSE_MS));
@@ -241,6 +247,7 @@ class Worker {
       if (!this.#records.has(run)) return await joined.close();
       joined.crashed?.catch((error: unknown) => void this.#crashed(run, error));
       this.#joined.set(run, joined);
+      this.#meter ??= ResourceMeter.start(() => this.#running.size);
       const agents = record.agents.filter((agent) => this.#canRun(agent)).map((agent) => agent.name);
       this.#options.onEvent?.({ type: "joined", run, name, agents });
       void this.#report();
@@ -256,6 +263,11 @@ class Worker {
     for (const agent of agents)
       if (this.#canRun(agent))
         await this.#queue.follow({ run, agent: agent.name, weight: agent.weight, leaseMs, store: joined });
+  }
+
+  #stopMeter(): void {
+    this.#meter?.close();
+    this.#meter = undefined;
   }
 
   #canRun({ needs }: { needs: readonly string[] }): boolean {
@@ -281,6 +293,7 @@ class Worker {
       if (of === run) rollout?.abort(new WithdrawnRollout("the run is over"));
     if (!joined) return;
     this.#options.onEvent?.({ type: "left", run });
+    if (this.#joined.size === 0) this.#stopMeter();
     void this.#report();
     await joined.close();
   }
@@ -377,6 +390,7 @@ class Worker {
       completed: this.#completed,
       failed: this.#failed,
       runs: this.#runningByRun(),
+      resources: this.#meter ? { ...this.#meter.figures() } : null,
       started: this.#started,
     };
   }

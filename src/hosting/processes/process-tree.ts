@@ -3,21 +3,31 @@ import { readdirSync, readFileSync } from "node:fs";
 /** Clock ticks a second in /proc; fixed on Linux. */
 const TICKS = 100;
 
-interface ProcessState {
+export interface ProcessState {
   pid: number;
   parent: number;
+  /** Ended, and not yet waited for by its parent. */
+  isZombie: boolean;
+  /** Name of the program, cut to 15 characters by the kernel. */
+  name: string;
   cpuMs: number;
+  /** CPU of children that have ended and were waited for, and of theirs. */
+  endedChildrenCpuMs: number;
 }
 
-/** A process and all its descendants, as /proc shows them. */
+/** A process and all its descendants, as /proc shows them; empty where the system has no /proc. */
 export function processTree(pid: number): ProcessState[] {
-  const all = readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((name) => stateOf(Number(name)) ?? []);
+  const all = pids().flatMap((each) => stateOf(each) ?? []);
+  const children = new Map<number, ProcessState[]>();
+  for (const state of all) {
+    const siblings = children.get(state.parent);
+    if (siblings) siblings.push(state);
+    else children.set(state.parent, [state]);
+  }
   const tree = all.filter((state) => state.pid === pid);
   for (let place = 0; place < tree.length; place++) {
-    const parent = tree[place]?.pid;
-    tree.push(...all.filter((state) => state.parent === parent));
+    const parent = tree[place];
+    if (parent) tree.push(...(children.get(parent.pid) ?? []));
   }
   return tree;
 }
@@ -38,14 +48,33 @@ export function memoryMb(pid: number, field: "VmRSS" | "VmHWM"): number {
   return Number(match?.[1] ?? 0) / 1024;
 }
 
+/** Every process of the machine. */
+export function pids(): number[] {
+  try {
+    return readdirSync("/proc")
+      .filter((name) => /^\d+$/.test(name))
+      .map(Number);
+  } catch {
+    return [];
+  }
+}
+
 function stateOf(pid: number): ProcessState | undefined {
   const text = textOf(`/proc/${pid}/stat`);
   if (text === "") return undefined;
   // The name stands in brackets and may hold anything; fields are counted behind it.
-  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
-  const [, parent = "0"] = fields;
-  const ticks = Number(fields[11]) + Number(fields[12]);
-  return { pid, parent: Number(parent), cpuMs: (ticks * 1000) / TICKS };
+  const end = text.lastIndexOf(")");
+  const name = text.slice(text.indexOf("(") + 1, end);
+  const fields = text.slice(end + 2).split(" ");
+  const ticks = (from: number) => ((Number(fields[from]) + Number(fields[from + 1])) * 1000) / TICKS;
+  return {
+    pid,
+    parent: Number(fields[1] ?? "0"),
+    isZombie: fields[0] === "Z",
+    name,
+    cpuMs: ticks(11),
+    endedChildrenCpuMs: ticks(13),
+  };
 }
 
 function textOf(file: string): string {

@@ -1,0 +1,117 @@
+import path from "node:path";
+import { GymError } from "../../errors.ts";
+import {
+  type MeasuredScale,
+  measuredScale,
+  NothingMeasured,
+  planScale,
+  type ScalePlan,
+} from "../../run/scale/plan.ts";
+import { readResources } from "../../run/scale/resources-file.ts";
+import type { CommandContext } from "../command.ts";
+import { renderTable } from "../render/table.ts";
+import { UsageError } from "../usage-error.ts";
+
+const MOST_IN_FLIGHT = 10_000_000;
+
+/** Runs `gym scale plan`. */
+export async function scalePlan(context: CommandContext): Promise<number> {
+  const { flags, io, out, err } = context;
+  const target = {
+    inFlight: amount(context, "in-flight", { least: 1, most: MOST_IN_FLIGHT, whole: true }) ?? 1,
+    utilization: amount(context, "utilization", { least: 0.05, most: 1 }) ?? 0.7,
+    rolloutSeconds: amount(context, "rollout-seconds", { least: 0.001, most: 1e6 }),
+    workerMemoryMb: gigabytes(amount(context, "worker-memory-gb", { least: 0.1, most: 1e5 })),
+  };
+  const files = flags["rollouts"] as unknown as readonly string[];
+  const runs = await Promise.all(files.map((file) => readResources(path.resolve(io.cwd, file))));
+  let measured: MeasuredScale;
+  try {
+    measured = measuredScale(runs);
+  } catch (error) {
+    if (!(error instanceof NothingMeasured)) throw error;
+    throw new GymError("SCALE_FIGURES", `Nothing can be planned from ${files.join(", ")}: ${error.message}.`);
+  }
+  const plan = planScale(measured, target);
+  if (context.json) {
+    out(JSON.stringify({ measured, plan }));
+    return 0;
+  }
+  show(measured, plan, context);
+  for (const warning of plan.warnings) err(`warning: ${warning}`);
+  return 0;
+}
+
+function show(measured: MeasuredScale, plan: ScalePlan, { out, terminal }: CommandContext): void {
+  const { workers, collector, broker } = plan;
+  out(
+    `A rollout took ${measured.rollout_seconds.toFixed(2)} s and ${measured.cpu_ms_per_rollout.toFixed(2)} ms of CPU, and ${size(measured.memory_kb_in_flight / 1024)} of memory while it was in flight ` +
+      `(${measured.rollouts} rollouts, ${measured.peak_in_flight} in flight at most).`,
+  );
+  out(
+    `${plan.in_flight} in flight of ${plan.rollout_seconds.toFixed(2)} s each are ${rate(plan.rollouts_per_second)} rollouts a second.`,
+  );
+  out(
+    renderTable(
+      {
+        title: "Needed",
+        columns: ["what", "processes", "busy cores", "memory each", "memory"],
+        rows: [
+          [
+            "workers",
+            String(workers.count),
+            workers.busy_cores.toFixed(2),
+            size(workers.memory_mb),
+            size(workers.total_memory_mb),
+          ],
+          [
+            "collector",
+            "1",
+            collector.busy_cores.toFixed(2),
+            size(collector.memory_mb),
+            size(collector.memory_mb),
+          ],
+          ["broker", "1", broker.busy_cores.toFixed(2), size(broker.memory_mb), size(broker.memory_mb)],
+        ],
+      },
+      terminal,
+    ),
+  );
+  out(`In all: ${plan.cores} cores, ${size(plan.memory_mb)} of memory.`);
+  out(
+    `Sandboxes at once: ${plan.sandboxes > 0 ? plan.sandboxes : "none on the machines of the workers; containers and services are not measured"}.`,
+  );
+  out(`Each worker:   gym worker --concurrency ${workers.concurrency}`);
+  out(
+    `The collector: gym eval run ... --concurrency ${plan.in_flight} ++queue_lease_seconds=${broker.lease_seconds}`,
+  );
+}
+
+function amount(
+  { flags }: CommandContext,
+  name: string,
+  range: { least: number; most: number; whole?: boolean },
+): number | undefined {
+  const text = flags[name] as string | undefined;
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  const { least, most, whole = false } = range;
+  if (text.trim() === "" || !(value >= least && value <= most) || (whole && !Number.isInteger(value)))
+    throw new UsageError(
+      `--${name} must be a ${whole ? "whole " : ""}number from ${least} to ${most}, not '${text}'`,
+    );
+  return value;
+}
+
+function gigabytes(value: number | undefined): number | undefined {
+  return value === undefined ? undefined : value * 1024;
+}
+
+function size(megabytes: number): string {
+  if (megabytes < 1) return `${(megabytes * 1024).toFixed(0)} kB`;
+  return megabytes < 10_000 ? `${megabytes.toFixed(0)} MB` : `${(megabytes / 1024).toFixed(1)} GB`;
+}
+
+function rate(perSecond: number): string {
+  return perSecond < 10 ? perSecond.toFixed(2) : perSecond.toFixed(0);
+}

@@ -1,0 +1,30 @@
+import { spawn } from "node:child_process";
+import { expect, it, onTestFinished } from "vitest";
+import { ResourceMeter } from "./resource-meter.ts";
+
+it.skipIf(process.platform !== "linux")(
+  "counts CPU and memory of processes that rollouts start",
+  async () => {
+    const meter = ResourceMeter.start(() => 7);
+    onTestFinished(() => meter?.close());
+    const before = meter?.figures();
+    // One that has ended by the time of the look, and one that is still there.
+    const work =
+      "const b = Buffer.alloc(50e6, 1); const t = process.cpuUsage().user; while (process.cpuUsage().user - t < 1e5);";
+    const ended = spawn(process.execPath, ["-e", work]);
+    await new Promise((resolve) => ended.once("exit", resolve));
+    const waiting = spawn(process.execPath, [
+      "-e",
+      `${work} console.log("done"); setInterval(() => b.length, 1e6)`,
+    ]);
+    onTestFinished(() => void waiting.kill("SIGKILL"));
+    await new Promise((resolve) => waiting.stdout.once("data", resolve));
+    meter?.ended(400);
+    meter?.ended(800);
+    const figures = meter?.figures();
+    expect((figures?.cpu_seconds ?? 0) - (before?.cpu_seconds ?? 0)).toBeGreaterThan(0.18);
+    expect((figures?.peak_memory_mb ?? 0) - (figures?.idle_memory_mb ?? 0)).toBeGreaterThan(50);
+    expect(figures?.processes).toBeGreaterThanOrEqual(2);
+    expect(figures).toMatchObject({ rollouts: 2, rollout_seconds: 0.6, peak_in_flight: 7, sandboxes: 0 });
+  },
+);

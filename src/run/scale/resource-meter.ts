@@ -1,0 +1,130 @@
+import { memoryMb, processTree } from "../../hosting/processes/process-tree.ts";
+
+const SAMPLE_MS = 1_000;
+/** Sampling takes at most about this share of the time, also on machines with many processes. */
+const SAMPLING_SHARE = 0.01;
+/** The program that a local sandbox runs in; containers and sandbox services are not processes of this machine's tree. */
+const SANDBOX_PROGRAM = "bwrap";
+
+/** What a process and everything it started used while rollouts ran. */
+export interface ResourceFigures {
+  seconds: number;
+  cpu_seconds: number;
+  /** Before the first rollout, and the most at any look. What processes share is counted for each of them. */
+  idle_memory_mb: number;
+  peak_memory_mb: number;
+  /** The most at any look. */
+  processes: number;
+  sandboxes: number;
+  sandbox_memory_mb: number;
+  /** Rollouts that ended, failed attempts included. */
+  rollouts: number;
+  /** Mean time of a rollout. */
+  rollout_seconds: number;
+  mean_in_flight: number;
+  peak_in_flight: number;
+}
+
+/** Measures this process and its descendants once a second, from /proc. */
+export class ResourceMeter {
+  readonly #inFlight: () => number;
+  readonly #startedAt = performance.now();
+  readonly #cpuBefore: number;
+  readonly #idleMemoryMb: number;
+  #timer: NodeJS.Timeout | undefined;
+  #cpuMs: number;
+  #memoryMb: number;
+  #processes = 0;
+  #sandboxes = 0;
+  #sandboxMemoryMb = 0;
+  #peakInFlight = 0;
+  #rollouts = 0;
+  #rolloutMs = 0;
+
+  /** Undefined where the system has no /proc. */
+  static start(inFlight: () => number): ResourceMeter | undefined {
+    return processTree(process.pid).length === 0 ? undefined : new ResourceMeter(inFlight);
+  }
+
+  private constructor(inFlight: () => number) {
+    this.#inFlight = inFlight;
+    const { cpuMs, memory } = treeNow();
+    this.#cpuBefore = cpuMs;
+    this.#cpuMs = cpuMs;
+    this.#idleMemoryMb = memory;
+    this.#memoryMb = memory;
+    this.#sampleLater(SAMPLE_MS);
+  }
+
+  ended(milliseconds: number): void {
+    this.#rollouts++;
+    this.#rolloutMs += milliseconds;
+  }
+
+  figures(): ResourceFigures {
+    this.#sample();
+    const seconds = (performance.now() - this.#startedAt) / 1000;
+    const mean = this.#rolloutMs / 1000 / seconds;
+    return {
+      seconds: round(seconds),
+      cpu_seconds: round((this.#cpuMs - this.#cpuBefore) / 1000),
+      idle_memory_mb: round(this.#idleMemoryMb),
+      peak_memory_mb: round(this.#memoryMb),
+      processes: this.#processes,
+      sandboxes: this.#sandboxes,
+      sandbox_memory_mb: round(this.#sandboxMemoryMb),
+      rollouts: this.#rollouts,
+      rollout_seconds: this.#rollouts === 0 ? 0 : round(this.#rolloutMs / 1000 / this.#rollouts),
+      mean_in_flight: round(mean),
+      // A look once a second can miss the peak of a short run; it was at least the mean.
+      peak_in_flight: Math.max(this.#peakInFlight, Math.ceil(mean)),
+    };
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #sampleLater(delay: number): void {
+    this.#timer = setTimeout(() => {
+      const before = performance.now();
+      this.#sample();
+      this.#sampleLater(Math.max(SAMPLE_MS, (performance.now() - before) / SAMPLING_SHARE));
+    }, delay).unref();
+  }
+
+  #sample(): void {
+    const { cpuMs, memory, processes, sandboxes, sandboxMemory } = treeNow();
+    this.#cpuMs = Math.max(this.#cpuMs, cpuMs);
+    this.#memoryMb = Math.max(this.#memoryMb, memory);
+    this.#processes = Math.max(this.#processes, processes);
+    this.#sandboxes = Math.max(this.#sandboxes, sandboxes);
+    this.#sandboxMemoryMb = Math.max(this.#sandboxMemoryMb, sandboxMemory);
+    this.#peakInFlight = Math.max(this.#peakInFlight, this.#inFlight());
+  }
+}
+
+function treeNow() {
+  const tree = processTree(process.pid);
+  const boxed = new Set<number>();
+  let cpuMs = 0;
+  let memory = 0;
+  let sandboxes = 0;
+  let sandboxMemory = 0;
+  // Parents come before their children.
+  for (const state of tree) {
+    const used = memoryMb(state.pid, "VmRSS");
+    cpuMs += state.cpuMs + state.endedChildrenCpuMs;
+    memory += used;
+    const isInside = boxed.has(state.parent);
+    if (!isInside && state.name !== SANDBOX_PROGRAM) continue;
+    boxed.add(state.pid);
+    sandboxMemory += used;
+    if (!isInside) sandboxes++;
+  }
+  return { cpuMs, memory, processes: tree.length, sandboxes, sandboxMemory };
+}
+
+function round(value: number): number {
+  return Math.round(value * 10_000) / 10_000;
+}

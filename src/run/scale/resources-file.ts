@@ -1,0 +1,77 @@
+import { readFile } from "node:fs/promises";
+import { availableParallelism } from "node:os";
+import { z } from "zod";
+import { errorMessage, GymError } from "../../errors.ts";
+import { artifactPaths } from "../../rollouts/files/artifact-paths.ts";
+import { writeFileAtomically } from "../../rollouts/files/atomic-file.ts";
+import type { ResourceFigures } from "./resource-meter.ts";
+
+const amount = z.number().min(0);
+const Figures = z.object({
+  seconds: amount,
+  cpu_seconds: amount,
+  idle_memory_mb: amount,
+  peak_memory_mb: amount,
+  processes: amount,
+  sandboxes: amount,
+  sandbox_memory_mb: amount,
+  rollouts: amount,
+  rollout_seconds: amount,
+  mean_in_flight: amount,
+  peak_in_flight: amount,
+}) satisfies z.ZodType<ResourceFigures>;
+
+const Resources = z.object({
+  schema_version: z.literal(1),
+  /** Cores of the machine of the collector. */
+  cores: amount,
+  /** Where the rollouts ran: in processes of this run, on servers that ran already, or in workers. */
+  servers: z.enum(["own", "elsewhere", "workers"]),
+  /** The collector, and the servers if they are its own. */
+  run: Figures,
+  /** Workers by id, for as long as they served the run. */
+  workers: z.record(z.string(), Figures),
+});
+
+/** `<output>_resources.json`: what the last session of a run used. */
+export type RunResources = z.infer<typeof Resources>;
+
+export async function writeResources(
+  path: string,
+  resources: Pick<RunResources, "servers" | "run" | "workers">,
+): Promise<void> {
+  const text = JSON.stringify({ schema_version: 1, cores: availableParallelism(), ...resources }, null, 2);
+  await writeFileAtomically(path, [`${text}\n`]);
+}
+
+/** Reads the figures of the run with this output. */
+export async function readResources(output: string): Promise<RunResources> {
+  const { resources: path } = artifactPaths(output);
+  let text: string;
+  try {
+    text = await readFile(path, "utf8");
+  } catch (error) {
+    const why =
+      (error as NodeJS.ErrnoException).code === "ENOENT" ? "it does not exist" : errorMessage(error);
+    throw new GymError(
+      "SCALE_FIGURES",
+      `The measured figures of the run, '${path}', cannot be read: ${why}. \`gym eval run -o ${output}\` writes them (on Linux).`,
+      { cause: error },
+    );
+  }
+  const parsed = Resources.safeParse(readJson(text));
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new GymError(
+    "SCALE_FIGURES",
+    `'${path}' does not hold the figures of a run: ${issue?.path.join(".") || "it"}: ${issue?.message}.`,
+  );
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
