@@ -257,6 +257,10 @@ class ArgumentParser {
     }
     if (missing.length > 0)
       throw new UsageError(`the following arguments are required: ${missing.join(", ")}`);
+    if (this.plain.length > 0 && entries.some(([, { literal }]) => literal))
+      throw new UsageError(
+        `unrecognized arguments: ${this.plain.map(maskWord).join(" ")}. Put several words of one argument in quotes.`,
+      );
     return result;
   }
 

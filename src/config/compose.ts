@@ -10,7 +10,7 @@ import { installRoot, searchRoots } from "./paths.ts";
 import { nodeFromPlain } from "./plain-data.ts";
 import type { Provenance } from "./provenance.ts";
 import { checkInterpolationSyntax } from "./read-config-file.ts";
-import { aliasedInstance } from "./servers/aliases.ts";
+import { aliasedInstance, currentComponentName } from "./servers/aliases.ts";
 import { foldDummyModels, NO_MODEL } from "./servers/no-model.ts";
 import { swapAgents } from "./servers/swap-agent.ts";
 
@@ -65,8 +65,11 @@ export function composeConfig(options: ComposeOptions): ComposedConfig {
   if (duplicates.length > 0) onNotice(duplicatesNotice(duplicates), "stdout");
 
   const fileLayers = files.map(({ root }) => root);
-  const known = new Set(fileLayers.flatMap((layer) => [...layer.entries.keys()].map(String)));
-  const ownLayers = [envYaml, initial, commandLine].map((layer) => withCurrentNames(layer, known, onNotice));
+  const implementations = implementationNames(fileLayers);
+  const known = new Set(implementations.keys());
+  const ownLayers = [envYaml, initial, commandLine].map((layer) =>
+    withCurrentNames(layer, implementations, onNotice),
+  );
   const [envLayer = envYaml, ...lastLayers] = ownLayers;
   const root = merge([...fileLayers, envLayer, merge(lastLayers, env)], env);
   if (files.length > 0) root.entries.set("config_paths", pathList(paths, root.entries.get("config_paths")));
@@ -111,17 +114,47 @@ function pathList(paths: readonly string[], written: ConfigNode | undefined): Co
 /** Blocks that change an instance under the name it used to have apply to the instance of today. */
 function withCurrentNames(
   layer: DictNode,
-  known: ReadonlySet<string>,
+  implementations: ReadonlyMap<string, ReadonlySet<string>>,
   notice: ComposedConfig["notice"],
 ): DictNode {
+  const known = new Set(implementations.keys());
   const entries = [...layer.entries].map(([key, node]): [typeof key, ConfigNode] => {
     const name = String(key);
     const renamed = node.kind === "dict" && !known.has(name) ? aliasedInstance(name, known) : undefined;
-    if (renamed === undefined || layer.entries.has(renamed)) return [key, node];
-    notice(`'${name}' is now called '${renamed}'.`, "stderr");
-    return [renamed, node];
+    const current = renamed === undefined || layer.entries.has(renamed) ? undefined : renamed;
+    if (current !== undefined) notice(`'${name}' is now called '${current}'.`, "stderr");
+    return [current ?? key, withCurrentImplementation(node, implementations.get(current ?? name))];
   });
   return dict(layer.origin, entries);
+}
+
+/** In `library_judge_math.resources_servers.library_judge_math` the last word is renamed as the first one is. */
+function withCurrentImplementation(node: ConfigNode, known: ReadonlySet<string> | undefined): ConfigNode {
+  if (node.kind !== "dict" || known === undefined) return node;
+  const types = [...node.entries].map(([type, servers]): [typeof type, ConfigNode] => {
+    if (servers.kind !== "dict") return [type, servers];
+    const renamed = [...servers.entries].map(([key, value]): [typeof key, ConfigNode] => {
+      const current = currentComponentName(String(key));
+      return [!known.has(String(key)) && known.has(current) ? current : key, value];
+    });
+    return [type, dict(servers.origin, renamed)];
+  });
+  return dict(node.origin, types);
+}
+
+/** Of each instance in the files, the names of its implementations. */
+function implementationNames(files: readonly DictNode[]): Map<string, Set<string>> {
+  const names = new Map<string, Set<string>>();
+  for (const file of files) {
+    for (const [instance, node] of file.entries) {
+      const found = names.get(String(instance)) ?? new Set();
+      names.set(String(instance), found);
+      if (node.kind !== "dict") continue;
+      for (const servers of node.entries.values())
+        if (servers.kind === "dict") for (const name of servers.entries.keys()) found.add(String(name));
+    }
+  }
+  return names;
 }
 
 function duplicatesNotice(duplicates: readonly string[]): string {

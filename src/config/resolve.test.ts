@@ -207,6 +207,18 @@ describe("resolveConfig", () => {
     );
   });
 
+  it("accepts old names of implementations in overrides", async () => {
+    const config = await resolve(
+      {
+        "main.yaml": `${MODEL}math_with_judge:\n  resources_servers:\n    math_with_judge: {entrypoint: app.py}\n`,
+      },
+      { overrides: ["+library_judge_math.resources_servers.library_judge_math.should_use_judge=false"] },
+    );
+    expect(config.get("math_with_judge.resources_servers")).toEqual({
+      math_with_judge: expect.objectContaining({ entrypoint: "app.py", should_use_judge: false }),
+    });
+  });
+
   it.each([
     ["results_dir: ''", "results_dir must be a non-empty path string, but it is ''"],
     ["cache_dir: [a]", "cache_dir must be a non-empty path string"],

@@ -40,6 +40,15 @@ describe("equal answers", () => {
     ["\\$12.50", "12.5"],
     ["\\text{(C)}", "C"],
     ["2^{100}", "1267650600228229401496703205376"],
+    ["\\theta", "θ"],
+    ["\\infty", "\\infty^2"],
+    ["0", "\\frac{1}{\\infty}"],
+    ["\\infty", "x+\\infty"],
+    ["\\sum_{k=1}^{100000}k", "5000050000"],
+    ["\\sum_{k=1}^{3000000}(2k-1)", "9000000000000"],
+    ["\\sin\\frac{\\pi}{12}", "\\frac{\\sqrt{6}-\\sqrt{2}}{4}"],
+    ["\\ln 2+\\ln 3", "\\ln 6"],
+    ["\\arctan 1", "\\frac{\\pi}{4}"],
   ])("%s = %s", (gold, answer) => {
     expect(boxed(gold, answer)).toMatchObject({ equal: true, undecided: false });
   });
@@ -66,6 +75,13 @@ describe("different answers", () => {
     ["\\text{yes}", "\\text{no}"],
     ["\\frac{4}{0}", "\\frac{5}{0}"],
     ["", ""],
+    ["\\pi\\cdot 10^{20}", "\\pi\\cdot 10^{20}+1"],
+    ["\\sqrt{10^{30}+1}", "10^{15}"],
+    ["e^{\\pi\\sqrt{163}}", "262537412640768744"],
+    ["\\cos 10^{-10}", "1"],
+    ["\\sum_{k=1}^{100000}k", "5000050001"],
+    ["\\infty", "-\\infty"],
+    ["0", "\\infty-\\infty"],
   ])("%s != %s", (gold, answer) => {
     expect(boxed(gold, answer).equal).toBe(false);
   });
@@ -84,6 +100,24 @@ describe("where math-verify is wrong", () => {
     ["x=2", "2x=4", false, true],
     ["\\{1,2,3\\}", "(1,2,3)", true, false],
     ["101_2", "101", true, false],
+    ["(1,2)", "\\{1,2\\}", true, false],
+    ["0.0000001", "0.0000002", true, false],
+    ["10^{-8}", "0.0000001", true, false],
+    ["1500", "1.5e3", false, true],
+    ["\\frac13", "0.\\overline{3}", false, true],
+    ["\\frac{41}{333}", "0.\\dot{1}2\\dot{3}", false, true],
+    ["\\frac16", "0.1(6)", false, true],
+    ["\\frac32", "1 1/2", false, true],
+    ["1000", "1 000", false, true],
+    ["5", "5\\,", true, true],
+    ["x^{10}", "x¹⁰", false, true],
+    ["a_1", "a₁", false, true],
+    ["\\sqrt{2}", "√2", false, true],
+    ["\\frac{11}{4}", "2¾", false, true],
+    ["-5", "–5", false, true],
+    ["12", "3·4", false, true],
+    ["(-\\infty,-1)\\cup(2,\\infty)", "x>2\\text{ or }x<-1", false, true],
+    ["2\\infty", "\\infty+1", false, true],
   ])("%s and %s: compat %s, strict %s", (gold, answer, compat, strict) => {
     expect(boxed(gold, answer, "compat").equal).toBe(compat);
     expect(boxed(gold, answer, "strict").equal).toBe(strict);

@@ -27,3 +27,14 @@ it("has a strict mode and JSON for programs", async () => {
   expect(exitCode).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ equal: true, undecided: false, gold: { parsed: "-1" } });
 });
+
+it("refuses words that are left over, and escapes control characters", async () => {
+  const extra = await check("5", "5", "junk");
+  expect(extra.exitCode).toBe(2);
+  expect(extra.stderr).toContain(
+    "unrecognized arguments: junk. Put several words of one argument in quotes.",
+  );
+  const { stdout } = await check("5", "5\u001b[31m");
+  expect(stdout).not.toContain("\u001b");
+  expect(stdout).toContain("\\x1b[31");
+});

@@ -1,4 +1,5 @@
 import type { Mode, ReadAnswer } from "../../math/index.ts";
+import { printable } from "../../printable.ts";
 import type { CommandContext } from "../command.ts";
 
 interface Pair {
@@ -31,7 +32,7 @@ export async function checkPair(context: CommandContext, pair: Pair, options: Op
 }
 
 function describe({ parsed, text, problem }: ReadAnswer): string {
-  if (parsed !== null) return parsed;
+  if (parsed !== null) return printable(parsed);
   if (text === null) return "none found";
-  return `'${text}' cannot be read${problem === null ? "" : `: ${problem}`}`;
+  return printable(`'${text}' cannot be read${problem === null ? "" : `: ${problem}`}`);
 }

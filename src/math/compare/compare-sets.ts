@@ -4,6 +4,7 @@ import { printNode } from "../expression/print.ts";
 import { evaluateConstant } from "../numbers/evaluate.ts";
 import type { Comparison, Verdict } from "./compare-values.ts";
 import { ALL, difference, intersection, interval, point, type RealSet, sameSet, union } from "./real-set.ts";
+import { solve } from "./solve.ts";
 
 type CompareNodes = (gold: Node, answer: Node, comparison: Comparison) => Verdict;
 
@@ -45,9 +46,12 @@ export function compareSets(
   return { equal: false, rule: "different sets" };
 }
 
-/** A tuple, or a pair in parentheses: `(1,2)`. */
-const isOrdered = (node: Node) => node.kind === "tuple";
-const isUnordered = (node: Node) => node.kind === "set" && node.items.length > 1;
+/** A tuple, or a pair in parentheses, which is read as an open interval: `(1,2)`. */
+const isOrdered = (node: Node) => node.kind === "tuple" || node.kind === "interval";
+/** Several values in braces or in a list; `x=1, y=2` names its values and can be a point. */
+const isUnordered = (node: Node) =>
+  node.kind === "set" && node.items.length > 1 && !node.items.some(isRelation);
+const isRelation = ({ kind }: Node) => kind === "relation" || kind === "and";
 
 function sameOpenness(a: IntervalNode, b: IntervalNode): boolean {
   return (a.openFrom === b.openFrom || endless(a.from)) && (a.openTo === b.openTo || endless(a.to));
@@ -121,7 +125,9 @@ export function realSet(node: Node, comparison: Comparison): RealSet | undefined
         : interval(from, to, node.openFrom, node.openTo);
     }
     case "set": {
-      const points = node.items.map(single);
+      const points = node.items.map((item) =>
+        comparison.mode === "strict" && isRelation(item) ? solve(item, comparison.budget) : single(item),
+      );
       return points.every((value) => value !== undefined) ? union(...points) : undefined;
     }
     case "setOperation": {

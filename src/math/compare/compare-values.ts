@@ -6,8 +6,10 @@ import type { Mode } from "../mode.ts";
 import * as c from "../numbers/complex.ts";
 import { evaluate } from "../numbers/evaluate.ts";
 import { doubleValue, exactValue } from "../numbers/exact.ts";
+import { differPrecisely } from "../numbers/precise.ts";
 import { equal, isInteger, type Rational, round, toNumber } from "../numbers/rational.ts";
 import { SamplePoints } from "../numbers/sample-points.ts";
+import { compareInfinite } from "./compare-infinite.ts";
 
 /** How two answers were found equal or different. */
 export interface Verdict {
@@ -24,6 +26,8 @@ const verdict = (same: boolean, rule: string): Verdict => ({ equal: same, rule }
 
 /** Decimals that answers with a decimal point are rounded to. */
 const DECIMALS = 6;
+/** Numbers smaller than a double can be count as 0. */
+const MAX_DECIMALS = 300;
 const EXACT_POINTS = 4;
 const WIDE_POINTS = 8;
 const NUMERIC_POINTS = 8;
@@ -39,7 +43,7 @@ export function compareValues(gold: Node, answer: Node, comparison: Comparison):
   if (letters) return letters;
   if (isUndefined(gold) || isUndefined(answer)) return verdict(false, "a value that is not defined");
   if (hasMatrix(gold) || hasMatrix(answer)) return compareMatrices(gold, answer, comparison);
-  const infinite = compareInfinite(gold, answer);
+  const infinite = compareInfinite(gold, answer, comparison.mode);
   if (infinite) return infinite;
   const points = new SamplePoints(gold, answer);
   if (points.symbols.length === 0) {
@@ -90,30 +94,6 @@ function compareMatrices(gold: Node, answer: Node, comparison: Comparison): Verd
   return verdict(same, "matrices entry by entry");
 }
 
-function compareInfinite(gold: Node, answer: Node): Verdict | undefined {
-  const hasInfinity = (node: Node) =>
-    some(node, (part) => part.kind === "constant" && part.name === "infinity");
-  const bare = (node: Node) => hasInfinity(node) && !some(node, (part) => part.kind === "bound");
-  if (!bare(gold) && !bare(answer)) return undefined;
-  const [a, b] = [extendedValue(gold), extendedValue(answer)];
-  return verdict(a === b && a !== undefined && !Number.isFinite(a), "infinite values");
-}
-
-/** The value on the extended real line of sums, products and signs of infinity. */
-function extendedValue(node: Node): number | undefined {
-  if (node.kind === "constant")
-    return { pi: Math.PI, e: Math.E, i: undefined, infinity: Number.POSITIVE_INFINITY, undefined: undefined }[
-      node.name
-    ];
-  if (node.kind === "number" || node.kind === "float") return toNumber(node.value);
-  if (node.kind !== "add" && node.kind !== "multiply") return undefined;
-  const parts = node.args.map(extendedValue);
-  const value = parts.reduce((total, part) =>
-    total === undefined || part === undefined ? undefined : node.kind === "add" ? total + part : total * part,
-  );
-  return value === undefined || Number.isNaN(value) ? undefined : value;
-}
-
 /** Numbers with a decimal point: equal when they round to the same. Undefined when neither side is one. */
 function compareDecimals(gold: Node, answer: Node, { mode, budget }: Comparison): Verdict | undefined {
   const [a, b] = [decimalOf(gold, mode, budget), decimalOf(answer, mode, budget)];
@@ -123,17 +103,28 @@ function compareDecimals(gold: Node, answer: Node, { mode, budget }: Comparison)
     const whole = (value: typeof a) => !value.decimal && isInteger(value.value);
     // A whole number is not rounded, and a rounded decimal is not one (upstream: SymPy's Float never equals an Integer).
     if (mode === "compat" && (whole(a) || whole(b))) return verdict(false, "a whole number and a decimal");
-    return verdict(sameRounded(a.value, b.value), `decimals rounded to ${DECIMALS} digits`);
+    const digits = roundedDigits(Math.max(Math.abs(toNumber(a.value)), Math.abs(toNumber(b.value))), mode);
+    return verdict(
+      equal(round(a.value, digits), round(b.value, digits)),
+      `decimals rounded to ${digits} digits`,
+    );
   }
   const known = (a ?? b) as { value: Rational };
   const other = evaluate(a ? answer : gold, budget);
   if (!other || !c.isKnown(other) || Math.abs(other.im) > 1e-12)
     return verdict(false, "a decimal and another kind of value");
-  const scaled = Math.round(other.re * 10 ** DECIMALS);
+  const digits = roundedDigits(Math.abs(toNumber(known.value)), mode);
+  const scaled = Math.round(other.re * 10 ** digits);
   return verdict(
-    scaled === Math.round(toNumber(round(known.value, DECIMALS)) * 10 ** DECIMALS),
-    `decimals rounded to ${DECIMALS} digits`,
+    scaled === Math.round(toNumber(round(known.value, digits)) * 10 ** digits),
+    `decimals rounded to ${digits} digits`,
   );
+}
+
+/** In strict mode numbers below 1 keep as many significant digits, so that small ones do not all round to 0. */
+function roundedDigits(size: number, mode: Mode): number {
+  if (mode === "compat" || size >= 1 || size === 0) return DECIMALS;
+  return Math.min(DECIMALS - 1 - Math.floor(Math.log10(size)), MAX_DECIMALS);
 }
 
 interface Decimal {
@@ -150,10 +141,6 @@ function decimalOf(node: Node, mode: Mode, budget: Budget): Decimal | undefined 
     if (error instanceof BudgetError) return undefined;
     throw error;
   }
-}
-
-function sameRounded(a: Rational, b: Rational): boolean {
-  return equal(round(a, DECIMALS), round(b, DECIMALS));
 }
 
 /** At points with rational coordinates, exactly: decides numbers, polynomials and rational functions. */
@@ -206,7 +193,7 @@ function hashOf(text: string): number {
   return hash;
 }
 
-/** In floating point with error bounds: any difference beyond them decides. */
+/** In floating point with error bounds: any difference beyond them decides. Constants that agree are computed to 60 digits. */
 function compareNumerically(gold: Node, answer: Node, points: SamplePoints, budget: Budget): Verdict {
   const count = points.symbols.length === 0 ? 1 : NUMERIC_POINTS;
   let agreed = 0;
@@ -221,7 +208,8 @@ function compareNumerically(gold: Node, answer: Node, points: SamplePoints, budg
     if (distance > 1e-12 * scale + 8 * error) return verdict(false, "numeric values at a point");
     if (error <= 1e-6 * scale || error <= 1e-9) agreed++;
   }
-  return agreed >= Math.min(AGREEING_POINTS, count)
-    ? verdict(true, "numeric values")
-    : verdict(false, "cannot tell");
+  if (agreed < Math.min(AGREEING_POINTS, count)) return verdict(false, "cannot tell");
+  return count === 1 && differPrecisely(gold, answer, budget)
+    ? verdict(false, "numeric values to 60 digits")
+    : verdict(true, "numeric values");
 }

@@ -1,29 +1,10 @@
 /**
- * What strict mode reads differently from math-verify: spellings it does not know, degrees, and the imaginary unit.
+ * What strict mode reads differently from math-verify: degrees and the imaginary unit.
  *
  * @module
  */
 import { constant, integer, inverse, type Node, productOf, some } from "../expression/node.ts";
 import { rewrite } from "../expression/substitute.ts";
-
-const SPELLINGS: readonly (readonly [RegExp, string])[] = [
-  [/\\degree\b|°/g, "^\\circ"],
-  [/\\varnothing\b/g, "\\emptyset"],
-  [/\\text\{\s*infinitely many[^{}]*\}/gi, "\\infty"],
-  [/∞/g, "\\infty"],
-  // Thousands set apart by thin spaces.
-  [/(?<!\d)\d{1,3}(?:(?:\\[,;:! ]|~)\d{3})+(?!\d)/g, ""],
-  [/[.,;]\s*$/, ""],
-];
-
-/** An answer in the spellings that the parser knows. */
-export function conventional(answer: string): string {
-  let text = answer;
-  for (const [pattern, replacement] of SPELLINGS) {
-    text = text.replace(pattern, (found) => (/^\d/.test(found) ? found.replace(/\D/g, "") : replacement));
-  }
-  return text;
-}
 
 const TRIGONOMETRIC: ReadonlySet<string> = new Set(["sin", "cos", "tan", "cot", "sec", "csc"]);
 

@@ -1,5 +1,4 @@
 import { type Budget, BudgetError, MAX_ANSWER_CHARS } from "../budget.ts";
-import { conventional } from "../compare/strict-readings.ts";
 import { type Node, negated } from "../expression/node.ts";
 import type { Mode } from "../mode.ts";
 import { numberNode } from "../parse/build-node.ts";
@@ -8,6 +7,7 @@ import { parsePlainExpression } from "../parse/plain-expression.ts";
 import { ParseError } from "../parse/tokens.ts";
 import { type Candidate, findCandidates } from "./candidates.ts";
 import { normalizeAnswer } from "./normalize.ts";
+import { conventional } from "./strict-spellings.ts";
 
 /** What was found in a text. */
 export interface Extracted {

@@ -1,5 +1,6 @@
 import { type Budget, BudgetError } from "../budget.ts";
 import { type Node, symbolKey } from "../expression/node.ts";
+import { rationalFunction } from "./polynomial.ts";
 import {
   add,
   bitLength,
@@ -25,8 +26,8 @@ import {
 
 export type RationalPoint = ReadonlyMap<string, Rational>;
 
-/** Sums and products with more terms than this are not added up. */
-export const MAX_TERMS = 2000;
+/** Sums and products with more terms than this are not computed term by term. */
+export const MAX_TERMS = 20_000;
 const MAX_FACTORIAL = 2000n;
 const MAX_ROOT = 64n;
 const NOWHERE: RationalPoint = new Map();
@@ -105,7 +106,7 @@ function series(node: Series, budget: Budget, point: RationalPoint): Rational | 
   const from = node.from && exactValue(node.from, budget, point);
   const to = node.to && exactValue(node.to, budget, point);
   if (!from || !to || !isInteger(from) || !isInteger(to)) return undefined;
-  if (to.n - from.n > BigInt(MAX_TERMS)) throw new BudgetError("A sum has too many terms.");
+  if (to.n - from.n > BigInt(MAX_TERMS)) return longSum(node, from, to, budget, point);
   const combine = node.operator === "sum" ? add : multiply;
   let total = node.operator === "sum" ? ZERO : ONE;
   const inside = new Map(point);
@@ -114,6 +115,30 @@ function series(node: Series, budget: Budget, point: RationalPoint): Rational | 
     const term = exactValue(node.body, budget, inside);
     if (term === undefined) return undefined;
     total = combine(total, term);
+  }
+  return total;
+}
+
+/** The sum of a polynomial, from its forward differences: no term but the first few is computed. */
+function longSum(
+  { operator, body, variable }: Series,
+  from: Rational,
+  to: Rational,
+  budget: Budget,
+  point: RationalPoint,
+): Rational {
+  const key = symbolKey(variable);
+  const terms = operator === "sum" ? rationalFunction(body, key) : undefined;
+  if (terms?.bottom.length !== 1) throw new BudgetError("A sum or product has too many terms.");
+  let row = terms.top.map((_, index) =>
+    exactValue(body, budget, new Map(point).set(key, add(from, rational(BigInt(index))))),
+  );
+  const count = add(subtract(to, from), ONE);
+  let total = ZERO;
+  for (let order = 1n; row.length > 0; order++) {
+    const ways = binomial(count, rational(order));
+    total = add(total, multiply(row[0] ?? ZERO, ways ?? ZERO));
+    row = row.slice(1).map((value, index) => subtract(value ?? ZERO, row[index] ?? ZERO));
   }
   return total;
 }

@@ -6,6 +6,22 @@ varsigma tau upsilon phi varphi chi psi omega Gamma Delta Theta Lambda Xi Pi Sig
     /\s+/,
   );
 
+const GREEK_ALPHABET =
+  "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho varsigma sigma tau upsilon phi chi psi omega".split(
+    " ",
+  );
+
+/** Greek letters as characters. A capital names the same symbol as its small letter (upstream: latex2sympy lowers it). */
+export const GREEK_CHARACTERS: ReadonlyMap<string, string> = new Map(
+  GREEK_ALPHABET.flatMap((name, index) => {
+    const letter = String.fromCharCode("α".charCodeAt(0) + index);
+    return [
+      [letter, name],
+      [letter.toUpperCase(), name],
+    ];
+  }),
+);
+
 /** Commands that name a symbol, as letters do. */
 export const SYMBOL_COMMANDS: ReadonlySet<string> = new Set([
   ...GREEK,
@@ -101,14 +117,12 @@ export const ALIASES: Readonly<Record<string, string>> = {
   "\\times": "*",
   "\\ast": "*",
   "×": "*",
-  "·": "*",
   "⋅": "*",
   "∗": "*",
   "\\div": "/",
   "÷": "/",
   ":": "/",
   "−": "-",
-  "–": "-",
   "\\lt": "<",
   "\\gt": ">",
   "\\le": "<=",
@@ -140,6 +154,7 @@ export const ALIASES: Readonly<Record<string, string>> = {
   "\\emptyset": "∅",
   "\\infty": "∞",
   "\\pi": "π",
+  Π: "π",
   "\\pm": "±",
   "\\mp": "±",
   "∓": "±",

@@ -59,13 +59,8 @@ export abstract class FunctionParser extends CompoundParser {
     if (reader.take("|(")) return this.#bars("|)");
     if (reader.take("⌊")) return this.#enclosed("floor", "⌋");
     if (reader.take("⌈")) return this.#enclosed("ceiling", "⌉");
-    for (const [sign, name] of [
-      ["∑", "sum"],
-      ["∏", "product"],
-      ["∫", "integral"],
-    ] as const) {
-      if (reader.take(sign)) return name === "integral" ? this.integral() : this.series(name);
-    }
+    if (reader.take("∑")) return this.series("sum");
+    if (reader.take("∏")) return this.series("product");
     throw reader.unexpected("expected an expression");
   }
 

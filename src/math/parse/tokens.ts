@@ -1,4 +1,4 @@
-import { ACCENTS, ALIASES, SPACES, WORDS } from "./commands.ts";
+import { ACCENTS, ALIASES, GREEK_CHARACTERS, SPACES, WORDS } from "./commands.ts";
 
 /** A part of an answer with its place in the text. */
 export interface Token {
@@ -24,7 +24,7 @@ export class ParseError extends Error {
 
 const NUMBER = /(?:\d+(?:\.\d+)?|\.\d+)(?:E[+-]?\d+)?/y;
 const COMMAND = /\\(?:[a-zA-Z]+|[^a-zA-Z])/y;
-const OPERATORS = /[+\-*/^_=<>!(){}[\]|,;&%'∪∩∖∈∉⊆⊂∅π±⌊⌋⌈⌉∑∏∫]/;
+const OPERATORS = /[+\-*/^_=<>!(){}[\]|,;&%'∪∩∖∈∉⊆⊂∅π±⌊⌋⌈⌉∑∏]/;
 /** Commands that take their argument as a name, not as mathematics. */
 const NAMED = new Set(["text", "mbox", "mathbb", "operatorname", "begin", "end", ...Object.keys(ACCENTS)]);
 
@@ -64,6 +64,8 @@ export function tokenize(text: string): Token[] {
       );
     } else if (OPERATORS.test(character)) {
       push("operator", character, position + 1);
+    } else if (GREEK_CHARACTERS.has(character)) {
+      push("command", GREEK_CHARACTERS.get(character) as string, position + 1);
     } else {
       throw new ParseError(
         `Unexpected character '${String.fromCodePoint(text.codePointAt(position) ?? 0)}'`,

@@ -1,0 +1,100 @@
+/**
+ * Spellings that math-verify does not read and strict mode does, rewritten as LaTeX that the parser knows.
+ *
+ * @module
+ */
+
+type Spelling = readonly [pattern: RegExp, replacement: string | ((...groups: string[]) => string)];
+
+const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ";
+const SUPERSCRIPT_MEANING = "0123456789+-n";
+const SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉";
+
+const FRACTIONS: Readonly<Record<string, string>> = {
+  "½": "1/2",
+  "⅓": "1/3",
+  "⅔": "2/3",
+  "¼": "1/4",
+  "¾": "3/4",
+  "⅕": "1/5",
+  "⅖": "2/5",
+  "⅗": "3/5",
+  "⅘": "4/5",
+  "⅙": "1/6",
+  "⅚": "5/6",
+  "⅛": "1/8",
+  "⅜": "3/8",
+  "⅝": "5/8",
+  "⅞": "7/8",
+};
+
+/** A space of LaTeX or of text. */
+const SPACE = String.raw`(?:\\[,;:! ]|\\quad\b|\\qquad\b|~|\s)`;
+
+/** In this order: a later spelling sees the result of the earlier ones. */
+const SPELLINGS: readonly Spelling[] = [
+  [/\\degree\b|°/g, "^\\circ"],
+  [/\\varnothing\b/g, "\\emptyset"],
+  [/\\text\{\s*infinitely many[^{}]*\}/gi, "\\infty"],
+  [/∞/g, "\\infty"],
+  [/–/g, "-"],
+  [/·/g, "\\cdot "],
+  [/∫/g, "\\int "],
+  [
+    new RegExp(`[${SUPERSCRIPTS}]+`, "g"),
+    (found) => `^{${translated(found, SUPERSCRIPTS, SUPERSCRIPT_MEANING)}}`,
+  ],
+  [
+    new RegExp(`[${SUBSCRIPTS}]+`, "g"),
+    (found) => `_{${translated(found, SUBSCRIPTS, SUPERSCRIPT_MEANING)}}`,
+  ],
+  [/√\s*(?:\(([^()]*)\)|(\d+|[a-zA-Z]))/g, (_, group = "", atom = "") => `\\sqrt{${group}${atom}}`],
+  [
+    new RegExp(`[${Object.keys(FRACTIONS).join("")}]`, "g"),
+    (found) => fraction(...halves(FRACTIONS[found] as string)),
+  ],
+  [/\\([dt]?binom)\s*(\w)\s*(\w)/g, "\\$1{$2}{$3}"],
+  // A period of digits that repeats: 0.1\overline{6}, 0.\dot{3}, 0.(3).
+  [
+    /(\d*)\.(\d*)(?:\\overline\{(\d+)\}|\\dot\{?(\d)\}?(?:(\d*)\\dot\{?(\d)\}?)?|\((\d+)\))/g,
+    (_, whole = "", fixed = "", bar = "", first = "", middle = "", last = "", round = "") =>
+      repeating(whole, fixed, bar || round || first + middle + last),
+  ],
+  // Thousands set apart by spaces.
+  [
+    new RegExp(String.raw`(?<![\d.])\d{1,3}(?:${SPACE}\d{3})+(?!\d)`, "g"),
+    (found) => found.replace(/\D/g, ""),
+  ],
+  [/(?<![\d.\w])(\d+)\s+(\d+)\s*\/\s*(\d+)(?!\d)/g, "$1\\frac{$2}{$3}"],
+  [/(?<![a-zA-Z])(\d+(?:\.\d+)?|\.\d+)[eE]([+-]?\d+)(?![\d.])/g, "$1\\times 10^{$2}"],
+  [new RegExp(`${SPACE}+$`), ""],
+  [/(?<!\\)[.,;]\s*$/, ""],
+];
+
+/** An answer in the spellings that the parser knows. */
+export function conventional(answer: string): string {
+  let text = answer;
+  for (const [pattern, replacement] of SPELLINGS)
+    text =
+      typeof replacement === "string"
+        ? text.replace(pattern, replacement)
+        : text.replace(pattern, replacement);
+  return text;
+}
+
+function translated(text: string, from: string, to: string): string {
+  return [...text].map((character) => to[from.indexOf(character)]).join("");
+}
+
+function halves(quotient: string): [string, string] {
+  const [top = "", bottom = ""] = quotient.split("/");
+  return [top, bottom];
+}
+
+const fraction = (top: string, bottom: string) => `\\frac{${top}}{${bottom}}`;
+
+function repeating(whole: string, fixed: string, period: string): string {
+  const all = BigInt(`${whole}${fixed}${period}`);
+  const start = BigInt(`0${whole}${fixed}`);
+  return fraction(`${all - start}`, `${"9".repeat(period.length)}${"0".repeat(fixed.length)}`);
+}
