@@ -1,5 +1,6 @@
 import type { Coverage } from "../metrics/coverage.ts";
 import type { Estimate, PassEstimates } from "../metrics/intervals.ts";
+import type { CollectionSnapshot } from "../rollouts/collect/progress-snapshot.ts";
 
 /** What the viewer says is wrong with a row, and where in it. */
 export interface Problem {
@@ -321,47 +322,10 @@ export interface ComparedTask {
   difference: number | null;
 }
 
-export interface RunningRolloutEntry {
-  id: string;
-  agent: string;
-  attempt: number;
-  stage: string;
-  what?: string;
-  seconds: number;
-  stage_seconds: number;
-  model_calls: number;
-}
-
 /** Answer of `/api/live`. */
 export interface LiveAnswer {
   /** Null when no collection of this user writes the run. */
-  collection: {
-    pid: number;
-    paused: boolean;
-    automatic_concurrency: boolean;
-    total: number;
-    done: number;
-    completed: number;
-    failed: number;
-    cancelled: number;
-    retrying: number;
-    in_flight: number;
-    concurrency: number;
-    elapsed_seconds: number;
-    rate: number;
-    eta_seconds: number | null;
-    mean_reward: number | null;
-    reward_interval: number | null;
-    failures_by_class: Record<string, number>;
-    failure_messages: Record<string, string>;
-    model_calls: number;
-    input_tokens: number;
-    output_tokens: number;
-    spent: number | null;
-    running: RunningRolloutEntry[];
-    lost: { id: string; class: string }[];
-    trouble: { server: string; message: string } | null;
-  } | null;
+  collection: CollectionSnapshot | null;
 }
 
 /** A log of one of the run's servers. */

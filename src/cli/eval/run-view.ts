@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import type { RunEvent as ServerEvent } from "../../hosting/processes/run-servers.ts";
 import { waitingText } from "../../hosting/processes/start-watch.ts";
 import type { Collection } from "../../rollouts/collect/collect.ts";
-import type { ProgressSnapshot } from "../../rollouts/collect/collection-progress.ts";
+import type { ProgressSnapshot } from "../../rollouts/collect/progress-snapshot.ts";
 import type { ResumeSummary } from "../../rollouts/resume/resume.ts";
 import type { Evaluation, EvaluationEvent } from "../../run/evaluate.ts";
 import type { EvaluationRun, FileResult } from "../../run/run-evaluation.ts";

@@ -9,12 +9,13 @@ import type {
   Verdict,
   WorkerResult,
 } from "./collect-contract.ts";
-import { CollectionProgress, type ProgressSnapshot } from "./collection-progress.ts";
+import { CollectionProgress } from "./collection-progress.ts";
 import { ConcurrencyLimit } from "./concurrency.ts";
 import { FairQueue, type QueuedRow } from "./fair-queue.ts";
 import { Losses } from "./losses.ts";
 import { Outages } from "./outages.ts";
 import { type Failure, RolloutCancelled } from "./outcome.ts";
+import type { ProgressSnapshot } from "./progress-snapshot.ts";
 import { RetryQueue } from "./retry-queue.ts";
 import { RolloutRunner, type RunResult } from "./rollout-runner.ts";
 import { StartedRollout } from "./started-rollout.ts";

@@ -1,67 +1,14 @@
 import type { FailureStage } from "../../calls/call-errors.ts";
 import type { Row } from "../files/jsonl-rows.ts";
 import type { Outcome } from "./outcome.ts";
+import type { FailedRow, ProgressSnapshot } from "./progress-snapshot.ts";
 import { RolloutTally } from "./rollout-tally.ts";
-import { Trouble, type TroubleSnapshot } from "./trouble.ts";
-import type { TurnBoundaries } from "./turn-boundaries.ts";
+import { Trouble } from "./trouble.ts";
 
 const SLOWEST_SHOWN = 3;
 const FAILED_ROWS_SHOWN = 3;
 /** The rate is that of the last half minute, so that it follows what happens now. */
 const RATE_WINDOW_MS = 30_000;
-
-export interface ProgressSnapshot {
-  /** Rollouts of this run and of the ones it resumes. */
-  total: number;
-  done: number;
-  completed: number;
-  failed: number;
-  cancelled: number;
-  retrying: number;
-  in_flight: number;
-  concurrency: number;
-  elapsed_seconds: number;
-  /** Rollouts per second of late. */
-  rate: number;
-  eta_seconds: number | null;
-  mean_reward: number | null;
-  /** Half the width of the 95 % interval of the mean, clustered by task as in the statistics; null while there are too few tasks. */
-  reward_interval: number | null;
-  failures_by_class: Record<string, number>;
-  /** What the latest failure of each class said. */
-  failure_messages: Record<string, string>;
-  /** Where the latest failure of each class happened. */
-  failure_stages: Record<string, FailureStage>;
-  /** The first rows that failed in each class; `line` is that of the materialized inputs. */
-  failure_rows: Record<string, FailedRow[]>;
-  /** What servers have warned of since a rollout last completed; null when nothing holds the run up. */
-  trouble: TroubleSnapshot | null;
-  /** Model turns in this session, as reported by agents that share the process. */
-  model_calls: number;
-  input_tokens: number;
-  output_tokens: number;
-  /** What the calls cost, where prices are known. */
-  cost: number | null;
-  /** What all calls have cost so far, those of failed rollouts, judges and earlier sessions included; null where nobody counts. */
-  spent: number | null;
-  /** How turns continue the tokens before them; null while no rollout has token ids. */
-  turn_boundaries: TurnBoundaries | null;
-  slowest: {
-    id: string;
-    agent: string;
-    seconds: number;
-    stage: FailureStage;
-    what: string | undefined;
-    model_calls: number;
-  }[];
-  by_agent: Record<string, { done: number; mean_reward: number | null }>;
-}
-
-export interface FailedRow {
-  task_index: number;
-  rollout_index: number;
-  line: number | null;
-}
 
 interface RunningLike {
   id: string;

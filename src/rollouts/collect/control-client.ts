@@ -1,14 +1,8 @@
 import { rmSync } from "node:fs";
 import { connect } from "node:net";
-import type { ProgressSnapshot } from "./collection-progress.ts";
-import { type ControlRequest, controlSockets } from "./control-server.ts";
+import { type ControlAnswer, type ControlRequest, controlSockets } from "./control-server.ts";
 
 const ANSWER_LIMIT_MS = 5_000;
-
-/** What a collection answers to a control request. */
-export type ControlAnswer =
-  | ({ ok: true; pid: number; output: string; paused: boolean } & ProgressSnapshot)
-  | { ok: false; error: string };
 
 export interface RunningCollection {
   socket: string;
@@ -21,9 +15,9 @@ export async function runningCollections(): Promise<RunningCollection[]> {
     controlSockets().map(async (socket) => {
       try {
         return { socket, answer: await askCollection(socket, { command: "show" }) };
-      } catch {
-        // Left behind by a run that was killed.
-        rmSync(socket, { force: true });
+      } catch (error) {
+        // Left behind by a run that was killed. One that is busy keeps its socket.
+        if ((error as NodeJS.ErrnoException).code === "ECONNREFUSED") rmSync(socket, { force: true });
         return undefined;
       }
     }),

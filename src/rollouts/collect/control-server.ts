@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { userDirectory } from "../../files/private-directory.ts";
 import type { Collection } from "./collect.ts";
 import type { RunningRollout } from "./collect-contract.ts";
+import type { CollectionSnapshot, RunningSnapshot } from "./progress-snapshot.ts";
 
 /** Requests are one short line; a client that sends more is disconnected. */
 const MAX_REQUEST = 10_000;
@@ -17,6 +18,12 @@ export type ControlRequest =
   | { command: "cancel"; id: string }
   | { command: "retry"; id: string }
   | { command: "concurrency"; limit: number | null };
+
+/** What a collection answers to a control request. */
+export type ControlAnswer =
+  | ({ ok: true } & CollectionSnapshot)
+  /** With the rollouts that could have been named. */
+  | { ok: false; error: string; running?: string[]; lost?: string[] };
 
 /** Returns the sockets of this user's collections: running ones, and ones that were killed before they could clean up. */
 export function controlSockets(): string[] {
@@ -72,7 +79,7 @@ export class ControlServer {
 }
 
 /** Carries out the request of `gym eval ctl` and describes the collection. */
-export function answerControl(collection: Collection, output: string, line: string): object {
+export function answerControl(collection: Collection, output: string, line: string): ControlAnswer {
   let request: ControlRequest;
   try {
     request = JSON.parse(line) as ControlRequest;
@@ -138,7 +145,7 @@ function shown({
   startedAt,
   stageSince,
   modelCalls,
-}: RunningRollout): object {
+}: RunningRollout): RunningSnapshot {
   const now = performance.now();
   return {
     id,

@@ -1,6 +1,7 @@
 import { RunningClusteredMean } from "../../metrics/running-mean.ts";
 import type { Row } from "../files/jsonl-rows.ts";
-import { type TurnBoundaries, TurnBoundaryCounter } from "./turn-boundaries.ts";
+import type { TurnBoundaries } from "./progress-snapshot.ts";
+import { TurnBoundaryCounter } from "./turn-boundaries.ts";
 
 /** What completed rollouts add up to, those of earlier sessions and those of this one alike. */
 export class RolloutTally {

@@ -1,14 +1,5 @@
 import { tellsOfLoss } from "../../wire/convert/loss-log.ts";
-
-/** What holds a run up, while no rollout completes. */
-export interface TroubleSnapshot {
-  server: string;
-  /** What was said last. */
-  message: string;
-  /** Since the first of the warnings. */
-  seconds: number;
-  warnings: number;
-}
+import type { TroubleSnapshot } from "./progress-snapshot.ts";
 
 const MAX_MESSAGE = 1_000;
 

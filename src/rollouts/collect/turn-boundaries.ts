@@ -1,9 +1,7 @@
 import type { ResponseOutputItem } from "../../wire/schemas/item-types.ts";
-import { type Boundary, callsOf, classifyCalls } from "../../wire/tokens/token-continuity.ts";
+import { callsOf, classifyCalls } from "../../wire/tokens/token-continuity.ts";
 import type { Row } from "../files/jsonl-rows.ts";
-
-/** How often the prompt of a turn continued the tokens before it, departed from them, or could not be compared. */
-export type TurnBoundaries = Record<Boundary["kind"], number>;
+import type { TurnBoundaries } from "./progress-snapshot.ts";
 
 /** Counts the turn boundaries of a row; undefined when nothing in it has token ids. */
 export function turnBoundariesOf(row: Row): TurnBoundaries | undefined {

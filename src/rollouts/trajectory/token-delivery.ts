@@ -3,7 +3,7 @@ import { errorMessage } from "../../errors.ts";
 import { maskMembers } from "../../wire/mask-sample.ts";
 import { classifyCalls } from "../../wire/tokens/token-continuity.ts";
 import { rebuildFromTokens } from "../../wire/tokens/token-rebuild.ts";
-import type { TurnBoundaries } from "../collect/turn-boundaries.ts";
+import type { TurnBoundaries } from "../collect/progress-snapshot.ts";
 import type { Row } from "../files/jsonl-rows.ts";
 
 /** `_ng_token_capture`: how much of a rollout's tokens was recorded and delivered. */

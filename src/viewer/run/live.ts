@@ -1,11 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { z } from "zod";
-import {
-  askCollection,
-  type ControlAnswer,
-  type RunningCollection,
-  runningCollections,
-} from "../../rollouts/collect/control-client.ts";
+import { askCollection, runningCollections } from "../../rollouts/collect/control-client.ts";
+import type { CollectionSnapshot } from "../../rollouts/collect/progress-snapshot.ts";
 import type { LiveAnswer } from "../api-types.ts";
 import { ViewerRequestError } from "../errors.ts";
 
@@ -19,8 +15,7 @@ const Command = z.discriminatedUnion("command", [
 
 /** The collection of this user that writes a rollouts file, as `gym eval ctl show` tells it. */
 export async function liveOf(rollouts: string): Promise<LiveAnswer> {
-  const found = await collectionOf(rollouts);
-  return { collection: found ? shown(found.answer) : null };
+  return { collection: (await collectionOf(rollouts))?.collection ?? null };
 }
 
 /** Pauses, resumes, cancels, retries or limits the collection that writes a rollouts file. */
@@ -32,20 +27,18 @@ export async function controlLive(rollouts: string, body: unknown): Promise<Live
   if (found === undefined) throw new ViewerRequestError(409, "No collection of this user writes this run.");
   const answer = await askCollection(found.socket, request.data);
   if (!answer.ok) throw new ViewerRequestError(409, answer.error);
-  return { collection: shown(answer) };
+  return { collection: answer };
 }
 
-async function collectionOf(rollouts: string): Promise<RunningCollection | undefined> {
+async function collectionOf(
+  rollouts: string,
+): Promise<{ socket: string; collection: CollectionSnapshot } | undefined> {
   const own = await realpath(rollouts).catch(() => rollouts);
-  for (const found of await runningCollections()) {
-    if (!found.answer.ok) continue;
-    const { output } = found.answer;
-    if (output === rollouts || (await realpath(output).catch(() => output)) === own) return found;
+  for (const { socket, answer } of await runningCollections()) {
+    if (!answer.ok) continue;
+    const { output } = answer;
+    if (output === rollouts || (await realpath(output).catch(() => output)) === own)
+      return { socket, collection: answer };
   }
   return undefined;
-}
-
-function shown(answer: ControlAnswer): LiveAnswer["collection"] {
-  // The socket's answer has all these fields; its type names those of the snapshot only.
-  return answer.ok ? (answer as unknown as LiveAnswer["collection"]) : null;
 }

@@ -1,5 +1,5 @@
 import { isObject } from "../../python/json/json-object.ts";
-import type { ProgressSnapshot } from "../../rollouts/collect/collection-progress.ts";
+import type { ProgressSnapshot } from "../../rollouts/collect/progress-snapshot.ts";
 import { readSmallFile } from "./small-file.ts";
 
 const MAX_BYTES = 8 * 1024 * 1024;
