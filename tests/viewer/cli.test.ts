@@ -40,7 +40,7 @@ describe("gym eval view", () => {
     await symlink(path.join(repository, "bin/legacy.js"), program);
     const port = await freePort();
     const words = ["+jsonl_fpath=run.jsonl", "+server_host=0.0.0.0", `+server_port=${port}`];
-    const viewer = await startViewer(words, cwd, program);
+    const viewer = await startViewer(words, cwd, { program });
     expect(viewer.output()).toContain("`ng_viewer` is deprecated");
     expect(viewer.output()).toContain("use `gym eval view` instead");
     expect(viewer.output()).toContain(

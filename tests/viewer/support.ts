@@ -26,9 +26,12 @@ export interface Viewer {
 export async function startViewer(
   argv: readonly string[],
   cwd: string,
-  program = "bin/gym.js",
+  { program = "bin/gym.js", env = {} }: { program?: string; env?: Readonly<Record<string, string>> } = {},
 ): Promise<Viewer> {
-  const child = spawn(process.execPath, [path.resolve(repository, program), ...argv], { cwd });
+  const child = spawn(process.execPath, [path.resolve(repository, program), ...argv], {
+    cwd,
+    env: { ...process.env, ...env },
+  });
   onTestFinished(() => void child.kill("SIGKILL"));
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {

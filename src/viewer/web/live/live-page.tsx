@@ -131,7 +131,7 @@ function Collection({
       )}
       <Scrolls label="Rollouts in flight">
         <h2>In flight</h2>
-        <table className="numbers-table wide">
+        <table className="numbers-table wide flights">
           <thead>
             <tr>
               <th scope="col">rollout</th>
@@ -162,6 +162,7 @@ function Collection({
                     <button
                       type="button"
                       className="link"
+                      aria-label={`Cancel ${rollout.id}`}
                       onClick={() => control({ command: "cancel", id: rollout.id })}
                     >
                       cancel
@@ -169,6 +170,7 @@ function Collection({
                     <button
                       type="button"
                       className="link"
+                      aria-label={`Start ${rollout.id} anew`}
                       onClick={() => control({ command: "retry", id: rollout.id })}
                     >
                       start anew
@@ -189,7 +191,12 @@ function Collection({
               <li key={id}>
                 {id} <span className="problem">{name}</span>{" "}
                 {control && (
-                  <button type="button" className="link" onClick={() => control({ command: "retry", id })}>
+                  <button
+                    type="button"
+                    className="link"
+                    aria-label={`Retry ${id}`}
+                    onClick={() => control({ command: "retry", id })}
+                  >
                     retry
                   </button>
                 )}

@@ -54,15 +54,14 @@ export function RolloutsPage({ run, view, parameters, status, go }: Props) {
     "/": () => document.getElementById("search")?.focus(),
     f: () => go({ parameters: { q: q === "is:failed" ? undefined : "is:failed" }, replace: true }),
   });
-  // Follows a run under way: the newest row is shown as it comes.
-  const { total } = list;
-  const newest = useRef(total);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: moves when rows have come, not when the selection does
+  // Follows a run under way: the newest row is shown as it comes. Failed attempts stand after all rows of the list, whenever they happened.
+  const { rows } = status.rollouts;
+  const newest = useRef(rows);
   useEffect(() => {
-    if (follows && total > newest.current)
-      void list.load(total - 1).then((row) => row && selection.select(row, total - 1));
-    newest.current = total;
-  }, [total, follows]);
+    if (follows && rows > newest.current)
+      go({ view: { name: "row", ref: { source: "rollouts", line: rows } }, replace: true });
+    newest.current = rows;
+  }, [rows, follows, go]);
   // The rollout can be scrolled by keys at once.
   const where = ref && `${ref.source}:${ref.line}`;
   useEffect(() => {

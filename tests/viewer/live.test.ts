@@ -1,0 +1,138 @@
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import path from "node:path";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { type MockAnswer, MockModelEndpoint } from "../../src/testing/index.ts";
+import { project, repository, runGym } from "../gym-process.ts";
+import { findBrowser, startBrowser } from "../support/browser.ts";
+import { ended, eventually, openPage, startViewer, visit } from "./support.ts";
+
+const executable = findBrowser();
+
+/** A model that answers when the test says so, and refuses one question until it is mended. */
+async function heldModel(refused: string) {
+  const held: (() => void)[] = [];
+  let isMended = false;
+  const endpoint = await new MockModelEndpoint({
+    answer: () => new Promise<MockAnswer>((resolve) => held.push(() => resolve({ text: "\\boxed{B}" }))),
+    faultFor: ({ body }) =>
+      !isMended && JSON.stringify(body).includes(refused)
+        ? { kind: "status", status: 400, message: "That question is refused." }
+        : undefined,
+  }).start();
+  onTestFinished(() => endpoint.close());
+  return {
+    endpoint,
+    answerAll: () => {
+      for (const answer of held.splice(0)) answer();
+    },
+    mend: () => {
+      isMended = true;
+    },
+  };
+}
+
+describe.skipIf(executable === undefined)("the live page", () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await startBrowser(executable ?? "");
+  });
+  afterAll(() => browser?.close());
+
+  it("shows and steers a collection under way", { timeout: 90_000 }, async () => {
+    const cwd = await project({});
+    // A directory of its own for control sockets: other runs on the machine are none of its concern.
+    const env = { XDG_RUNTIME_DIR: cwd };
+    const { endpoint, answerAll, mend } = await heldModel("A train covers 90 km");
+    const model = ["--model-type", "openai_model", "--model-url", endpoint.baseUrl, "--model", "m"];
+    const run = spawn(
+      process.execPath,
+      [
+        path.join(repository, "bin/gym.js"),
+        ...["eval", "run", "--resources-server", "mcqa", ...model, "--model-api-key", "k"],
+        ...["--limit", "4", "--num-repeats", "2", "--concurrency", "2", "-o", "run/rollouts.jsonl"],
+      ],
+      { cwd, env: { PATH: process.env["PATH"], HOME: cwd, ...env }, stdio: "ignore" },
+    );
+    onTestFinished(() => void run.kill("SIGKILL"));
+    const end = ended(run);
+    await eventually(() => existsSync(path.join(cwd, "run/rollouts.jsonl"))).toBe(true);
+    const viewer = await startViewer(["eval", "view", "run", "--port", "0", "--json"], cwd, { env });
+    const { page, problems } = await openPage(browser, `${viewer.url}#/live`);
+    const flights = page.locator(".flights tbody tr");
+    const ctl = async (...words: string[]) => {
+      const { exitCode, stdout, stderr } = await runGym(["eval", "ctl", ...words, "--json"], { cwd, env });
+      expect([exitCode, stderr]).toEqual([0, ""]);
+      return JSON.parse(stdout) as { paused: boolean; concurrency: number; lost: { id: string }[] };
+    };
+
+    // What is in flight, with stage and age.
+    await eventually(() => flights.count()).toBe(2);
+    expect(await flights.first().textContent()).toMatch(/^0-0.*model.*\d+(\.\d+)? m?s/);
+    await eventually(() => page.locator(".state").textContent()).toBe("running");
+
+    // The concurrency, here and through `gym eval ctl`.
+    await page.getByLabel("concurrency").fill("3");
+    await page.getByRole("button", { name: "Set" }).click();
+    await eventually(() => page.getByLabel("Progress").textContent()).toContain("of 3");
+    expect((await ctl("show")).concurrency).toBe(3);
+
+    // One question is refused for good, and retried once the endpoint is mended.
+    const lost = page.locator(".lost li");
+    await eventually(() => lost.count()).toBe(2);
+    expect(await lost.allTextContents()).toMatchObject(
+      [/^1-0 /, /^1-1 /].map((id) => expect.stringMatching(id)),
+    );
+
+    // Paused, a run starts nothing: the answers that come are written, and nothing takes their place.
+    await page.getByRole("button", { name: "Pause" }).click();
+    await page.getByRole("button", { name: "Resume" }).waitFor();
+    expect((await ctl("show")).paused).toBe(true);
+    await eventually(() => flights.count()).toBe(3);
+    await page.getByRole("button", { name: "Cancel 2-0" }).click();
+    await eventually(() => flights.allTextContents()).not.toContainEqual(expect.stringMatching(/^2-0/));
+    expect(await flights.count()).toBe(2);
+    answerAll();
+    await eventually(() => flights.count()).toBe(0);
+    await page.getByText("Nothing runs at the moment.").waitFor();
+
+    // Retried by the button and by the command; a rollout that neither runs nor failed is refused by name.
+    mend();
+    await page.getByRole("button", { name: "Retry 1-0" }).click();
+    await eventually(() => lost.count()).toBe(1);
+    expect((await ctl("retry", "1-1")).lost).toEqual([]);
+    await eventually(() => lost.count()).toBe(0);
+    expect(await runGym(["eval", "ctl", "retry", "7-7"], { cwd, env })).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining("rollout '7-7' neither runs nor failed in this session"),
+    });
+    await page.getByRole("button", { name: "Resume" }).click();
+    await eventually(() => flights.count()).toBe(3);
+
+    // One under way is stopped and begins anew.
+    const before = endpoint.count;
+    await page
+      .getByRole("button", { name: /^Start .* anew$/ })
+      .first()
+      .click();
+    await eventually(() => endpoint.count).toBeGreaterThan(before);
+
+    // The list follows the newest row.
+    await visit(page, "#/rollouts");
+    await page.getByLabel("follow").check();
+    answerAll();
+    await page.waitForURL(/#\/sample\/[3-7]$/);
+    await page.locator('article[data-loaded="true"]').waitFor();
+
+    // To the end: every rollout but the one that was cancelled.
+    const answering = setInterval(answerAll, 100);
+    onTestFinished(() => clearInterval(answering));
+    await end;
+    await visit(page, "#/live");
+    await page.getByText("No collection of yours on this machine writes this run now.").waitFor();
+    await eventually(() => page.locator(".live-note").textContent()).toContain("7 rows");
+    await eventually(() => page.locator(".state").textContent()).not.toBe("running");
+    expect(problems).toEqual([]);
+  });
+});
