@@ -25,7 +25,7 @@ const READS: Readonly<Record<string, Read>> = {
   "/api/runs": async ({ workspace }) => JSON.stringify(await workspace.list()),
   "/api/status": async (context, parameters) => {
     const status = await (await runOf(context, parameters)).status();
-    return JSON.stringify({ ...status, can_annotate: !context.readOnly });
+    return JSON.stringify({ ...status, can_annotate: status.can_annotate && !context.readOnly });
   },
   "/api/rollouts": async (context, parameters, signal) =>
     JSON.stringify(await (await runOf(context, parameters)).page(readRequest(parameters), signal)),
@@ -93,6 +93,8 @@ const READS: Readonly<Record<string, Read>> = {
 const WRITES: Readonly<Record<string, Write>> = {
   "/api/annotate": async (context, parameters, body) => {
     const run = await runOf(context, parameters);
+    if (run.copyOf !== undefined)
+      throw new ViewerRequestError(403, `'${run.copyOf}' is shown from a copy, which keeps no annotations.`);
     return JSON.stringify(await run.annotations.note(body));
   },
   "/api/control": async (context, parameters, body) =>

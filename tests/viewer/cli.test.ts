@@ -2,10 +2,22 @@ import { readFile, symlink } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
+import { gzipSync } from "node:zlib";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { project, repository, runGym } from "../gym-process.ts";
 import { freePort } from "../support/free-port.ts";
 import { ask, ended, eventually, lines, rollout, startViewer } from "./support.ts";
+
+/** A web server that answers a path with a file, or with 404. */
+async function startWeb(contentOf: (pathname: string) => string | Buffer | undefined): Promise<string> {
+  const web = createServer((request, response) => {
+    const content = contentOf(request.url ?? "/");
+    response.writeHead(content === undefined ? 404 : 200).end(content);
+  });
+  await new Promise<void>((resolve) => web.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void web.close());
+  return `http://127.0.0.1:${(web.address() as AddressInfo).port}`;
+}
 
 describe("gym eval view", () => {
   it("serves until Ctrl-C, on the next port when one is taken", async () => {
@@ -63,7 +75,13 @@ describe("gym eval view", () => {
   });
 
   it("says what is wrong with what it was given", async () => {
-    const cwd = await project({ "a.jsonl": "", "b.jsonl": "" });
+    const cwd = await project({
+      "a.jsonl": "",
+      "b.jsonl": "",
+      "roll/rollouts.jsonl": "",
+      "empty/readme.txt": "",
+      "broken.jsonl.gz": "not gzip",
+    });
     const gym = async (...words: string[]) => {
       const { exitCode, stderr } = await runGym(["eval", "view", ...words], { cwd });
       return { exitCode, stderr };
@@ -71,6 +89,28 @@ describe("gym eval view", () => {
     expect(await gym("none.jsonl")).toEqual({
       exitCode: 1,
       stderr: "Error: Input file not found: 'none.jsonl' (RUN).\n",
+    });
+    expect(await gym("a.jsonl", "roll/rolouts.jsonl")).toEqual({
+      exitCode: 1,
+      stderr:
+        "Error: Input file not found: 'roll/rolouts.jsonl' (OTHER). Did you mean 'roll/rollouts.jsonl'?\n",
+    });
+    expect(await gym("empty")).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining("holds no rollouts file (*.jsonl)"),
+    });
+    expect(await gym("broken.jsonl.gz")).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringMatching(/broken\.jsonl\.gz' cannot be unpacked: .*header/),
+    });
+    expect(await gym("http://")).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining("argument RUN: 'http://' is not a web address"),
+    });
+    const web = await startWeb(() => undefined);
+    expect(await gym(`${web}/none.jsonl`)).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining("404"),
     });
     expect(await gym()).toMatchObject({
       exitCode: 1,
@@ -86,7 +126,7 @@ describe("gym eval view", () => {
     });
     expect(await gym(".", "--to-html", "x.html")).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining("2 runs were found"),
+      stderr: expect.stringContaining("3 runs were found"),
     });
     expect(await gym("a.jsonl", "--port", "99999")).toMatchObject({
       exitCode: 2,
@@ -94,12 +134,15 @@ describe("gym eval view", () => {
     });
   });
 
-  it("opens directories, patterns, two runs and addresses of the web", async () => {
+  it("opens directories, patterns and two runs", async () => {
     const run = (task: number) => lines([rollout(task, 0, "yes")]);
     const cwd = await project({
       "results/a/rollouts.jsonl": run(1),
       "results/b/2026/rollouts.jsonl": run(2),
       "results/b/2026/rollouts_manifest.json": "{}",
+      // Named like rollouts; a dataset beside it is none.
+      "results/c/data/example_rollouts.jsonl": run(9),
+      "results/c/data/example.jsonl": run(9),
       "x1.jsonl": run(3),
       "x2.jsonl": run(4),
     });
@@ -109,18 +152,49 @@ describe("gym eval view", () => {
       return { viewer, ids: runs.map(({ id }) => id).sort() };
     };
     // `results` unless told.
-    expect((await ids()).ids).toEqual(["a", "b/2026"]);
+    expect((await ids()).ids).toEqual(["a", "b/2026", "c/data/example_rollouts"]);
     expect((await ids("x*.jsonl")).ids).toEqual(["x1", "x2"]);
     const two = await ids("x1.jsonl", "results/a");
     expect(two.ids).toEqual(["results/a", "x1"]);
     expect(two.viewer.url).toContain("#/compare?runs=");
-    const web = createServer((_, response) => response.end(run(5)));
-    await new Promise<void>((resolve) => web.listen(0, "127.0.0.1", resolve));
-    onTestFinished(() => void web.close());
-    const address = `http://127.0.0.1:${(web.address() as AddressInfo).port}/there/run.jsonl`;
-    const fetched = await ids(address);
-    expect(fetched.ids).toEqual(["run"]);
-    expect(await ask(fetched.viewer, "tasks")).toMatchObject({ tasks: [{ task: 5 }] });
+  });
+
+  it("opens addresses of the web and compressed files, from copies that it removes", async () => {
+    const run = (task: number) => lines([rollout(task, 0, "yes")]);
+    const cwd = await project({ "mine/rollouts.jsonl.gz": gzipSync(run(6)) });
+    const web = await startWeb((name) =>
+      name === "/a/run.jsonl" ? run(4) : name === "/b/run.jsonl" ? run(5) : gzipSync(run(7)),
+    );
+    const open = async (...words: string[]) => {
+      const viewer = await startViewer(["eval", "view", ...words, "--port", "0", "--json"], cwd);
+      const { runs } = await ask<{ runs: { id: string; path: string }[] }>(viewer, "runs");
+      return { viewer, runs: runs.map(({ id, path: from }) => ({ id, from })) };
+    };
+    // Two files of the same name stay two.
+    const both = await open(`${web}/a/run.jsonl`, `${web}/b/run.jsonl`);
+    expect(both.runs).toHaveLength(2);
+    for (const [place, task] of [
+      ["a", 4],
+      ["b", 5],
+    ] as const) {
+      const id = both.runs.find(({ from }) => from === `${web}/${place}/run.jsonl`)?.id ?? "";
+      const address = `tasks?run=${encodeURIComponent(id)}`;
+      await eventually(async () => await ask(both.viewer, address)).toMatchObject({ tasks: [{ task }] });
+    }
+    for (const [name, from, task] of [
+      ["mine/rollouts.jsonl.gz", path.join(cwd, "mine/rollouts.jsonl.gz"), 6],
+      [`${web}/other.jsonl.gz`, `${web}/other.jsonl.gz`, 7],
+    ] as const) {
+      const { viewer, runs } = await open(name);
+      expect(JSON.parse(viewer.output())).toMatchObject({ file: from });
+      expect(runs).toEqual([{ id: task === 6 ? "mine" : "other", from }]);
+      await eventually(async () => await ask(viewer, "tasks")).toMatchObject({ tasks: [{ task }] });
+      // What is noted about a copy would go with it.
+      expect(await ask(viewer, "status")).toMatchObject({ can_annotate: false });
+      const end = ended(viewer.child);
+      viewer.child.kill("SIGINT");
+      expect(await end).toBe(0);
+    }
   });
 
   it("writes chosen rollouts as one page, and a run as a folder", async () => {

@@ -1,10 +1,8 @@
-import { existsSync, readdirSync } from "node:fs";
-import path from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { project, repository } from "../gym-process.ts";
+import { project } from "../gym-process.ts";
 import { findBrowser, startBrowser } from "../support/browser.ts";
-import { ask, eventually, openPage, type Row, rollout, startViewer, visit } from "./support.ts";
+import { eventually, openPage, type Row, rollout, startViewer, visit } from "./support.ts";
 
 const executable = findBrowser();
 const SCRIPT = "<script>window.hit=1</script>";
@@ -53,7 +51,7 @@ const HOSTILE: readonly Row[] = [
   { response: { output: [null, 5, "x", [], { type: MARKUP }, { role: { a: 1 }, content: 7 }] } },
 ];
 
-describe.skipIf(executable === undefined)("hostile and foreign rollouts", () => {
+describe.skipIf(executable === undefined)("hostile rollouts", () => {
   let browser: Browser;
   beforeAll(async () => {
     browser = await startBrowser(executable ?? "");
@@ -97,30 +95,5 @@ describe.skipIf(executable === undefined)("hostile and foreign rollouts", () => 
     ).toEqual([undefined, undefined, 0]);
     // A picture that is broken on purpose says so on the console; nothing else does.
     expect(problems.filter((problem) => !problem.includes("ERR_INVALID_URL"))).toEqual([]);
-  });
-
-  const folder = path.join(repository, "../shared/fixtures");
-  it.skipIf(!existsSync(folder))("opens files of the original", async () => {
-    const files = readdirSync(folder).flatMap((name) => {
-      const file = path.join(folder, name, "upstream_data/example_rollouts.jsonl");
-      return existsSync(file) ? [file] : [];
-    });
-    const cwd = await project({});
-    for (const file of files.slice(0, 6)) {
-      const viewer = await startViewer(["eval", "view", file, "--port", "0", "--json"], cwd);
-      await eventually(async () => (await ask<{ indexing: boolean }>(viewer, "status")).indexing).toBe(false);
-      const { rows } = await ask<{ rows: { line: number; reward: number | null }[] }>(viewer, "rollouts");
-      const { page, problems } = await openPage(browser, `${viewer.url}#/sample/1`);
-      await page.locator('article[data-loaded="true"]').waitFor();
-      // The reward is in sight whether the row names a task or not.
-      const badge = await page.locator(".row .badge").first().boundingBox();
-      const list = await page.locator(".rows").boundingBox();
-      expect((badge?.x ?? 0) + (badge?.width ?? 0)).toBeLessThanOrEqual((list?.x ?? 0) + (list?.width ?? 0));
-      expect([path.basename(path.dirname(path.dirname(file))), rows.length > 0, problems]).toEqual([
-        path.basename(path.dirname(path.dirname(file))),
-        true,
-        [],
-      ]);
-    }
   });
 });

@@ -1,5 +1,6 @@
 import { stat } from "node:fs/promises";
 import path from "node:path";
+import { closestPath } from "../../config/closest-path.ts";
 import { RolloutFileError } from "../../rollouts/errors.ts";
 import type { CommandContext } from "../command.ts";
 
@@ -13,10 +14,12 @@ export async function rolloutFile(
   const absolute = path.resolve(io.cwd, given);
   const entry = await stat(absolute).catch(() => undefined);
   if (entry === undefined) {
+    const close = closestPath(given, [io.cwd]);
+    const hint = close === undefined ? "" : ` Did you mean '${close}'?`;
     throw new RolloutFileError(
       "ROLLOUT_FILE_MISSING",
       absolute,
-      `Input file not found: '${given}' (${flag}).`,
+      `Input file not found: '${given}' (${flag}).${hint}`,
     );
   }
   if (entry.isDirectory() && !options.directory) {

@@ -1,9 +1,7 @@
-import { stat, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { withTemporaryDirectory } from "../../files/private-directory.ts";
 import { isLoopback } from "../../request-guard.ts";
-import { shellGlob } from "../../results/shell-glob.ts";
-import { RolloutFileError } from "../../rollouts/errors.ts";
 import { newToken } from "../../viewer/access-token.ts";
 import { parseQuery, QueryError } from "../../viewer/query/query.ts";
 import { isFailureRow, rowOf } from "../../viewer/query/select-rows.ts";
@@ -17,11 +15,10 @@ import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
 import { UsageError } from "../usage-error.ts";
 import { viewKeys } from "./keys.ts";
-import { rolloutFile, shownPath } from "./rollout-file.ts";
+import { shownPath } from "./rollout-file.ts";
+import { ViewInput } from "./view-input.ts";
 
-const DEFAULT_RUN = "results";
 const MAX_IN_HTML = 500;
-const WEB_ADDRESS = /^https?:\/\//i;
 
 interface ViewOptions {
   allowedHosts: readonly string[];
@@ -39,13 +36,10 @@ export async function viewRun(context: CommandContext, options: ViewOptions): Pr
   checkQuery(options.where);
   const webFiles = await loadWebFiles(path.join(context.installRoot, "dist", "viewer"));
   return withTemporaryDirectory("viewer", async (directory) => {
-    const given: string[] = [];
-    for (const [name, flag] of [
-      [keys.jsonl_fpath ?? DEFAULT_RUN, "RUN"],
-      [options.other, "OTHER"],
-    ] as const)
-      if (name !== undefined) given.push(...(await filesOf(context, name, flag, directory)));
-    const workspace = await Workspace.open(given);
+    const input = new ViewInput(context, directory);
+    await input.add(keys.jsonl_fpath, "RUN");
+    if (options.other !== undefined) await input.add(options.other, "OTHER");
+    const workspace = await Workspace.open(input.files, input.copies);
     try {
       if (options.toHtml !== undefined || options.toFolder !== undefined)
         return await writePages(context, workspace, webFiles, options);
@@ -82,7 +76,12 @@ async function serve(
   try {
     if (json) {
       const about = { url, host, port: server.port, token: token ?? null, runs: workspace.size };
-      out(JSON.stringify({ ...about, file: only?.rollouts ?? workspace.root }));
+      out(
+        JSON.stringify({
+          ...about,
+          file: only ? (workspace.originOf(only) ?? only.rollouts) : workspace.root,
+        }),
+      );
     } else {
       if (server.port !== server_port && server_port !== 0)
         err(terminal.yellow(`Port ${server_port} is taken; using ${server.port}.`));
@@ -95,7 +94,7 @@ async function serve(
           ),
         );
       const what = only
-        ? shownPath({ io }, only.rollouts)
+        ? (workspace.originOf(only) ?? shownPath({ io }, only.rollouts))
         : `${workspace.size} runs in ${shownPath({ io }, workspace.root)}`;
       out(`Viewing ${what} at ${terminal.bold(url)}`);
       out("Press Ctrl-C to stop.");
@@ -165,45 +164,6 @@ async function writePages(
       : `${refs.length} rollouts: ${shownPath({ io }, file)}`,
   );
   return 0;
-}
-
-/** The files and directories that a word stands for. */
-async function filesOf(
-  context: CommandContext,
-  name: string,
-  flag: string,
-  directory: string,
-): Promise<string[]> {
-  if (WEB_ADDRESS.test(name)) return [await downloaded(context, name, directory)];
-  const there = await stat(path.resolve(context.io.cwd, name)).catch(() => undefined);
-  if (!there && /[*?[]/.test(name)) {
-    const found = await shellGlob(name, context.io.cwd);
-    const rollouts = found.map((file) => path.resolve(context.io.cwd, file));
-    if (rollouts.length > 0) return rollouts;
-    throw new RolloutFileError("ROLLOUT_FILE_MISSING", name, `No file matches '${name}' (${flag}).`);
-  }
-  if (!there && flag === "RUN" && name === DEFAULT_RUN)
-    throw new RolloutFileError(
-      "ROLLOUT_FILE_MISSING",
-      name,
-      "There is no directory 'results' here. Name a rollouts file or the directory of a run: gym eval view RUN.",
-    );
-  return [await rolloutFile(context, name, flag, { directory: true })];
-}
-
-/** A file on the web, fetched into a directory that is removed at the end. */
-async function downloaded(
-  { err, json, signal }: CommandContext,
-  address: string,
-  directory: string,
-): Promise<string> {
-  const { downloadFile } = await import("../../remote/download-file.ts");
-  const url = new URL(address);
-  const name = path.posix.basename(url.pathname).replace(/[^\w.-]/g, "_") || "rollouts.jsonl";
-  const destination = path.join(directory, name.endsWith(".jsonl") ? name : `${name}.jsonl`);
-  if (!json) err(`Fetching ${address}`);
-  await downloadFile({ url: address, destination, signal });
-  return destination;
 }
 
 function checkQuery(where: string | undefined): void {

@@ -1,3 +1,5 @@
+import { getCloseMatches } from "../../python/difflib.ts";
+
 /** Fields that hold a number. */
 export const NUMBER_FIELDS = {
   reward: "reward of the rollout",
@@ -105,7 +107,7 @@ function termOf(
     return { kind: "name", field: field as NameField, value };
   }
   const fields = [...Object.keys(NUMBER_FIELDS), ...Object.keys(NAME_FIELDS), "is"];
-  const near = nearest(field, fields);
+  const [near] = getCloseMatches(field, fields, 1);
   if (near !== undefined) throw new QueryError(`There is no field '${field}'. Did you mean '${near}'?`);
   return undefined;
 }
@@ -121,32 +123,8 @@ function unquoted(written: string): string {
 }
 
 function unknown(what: string, value: string, known: readonly string[]): string {
-  const near = nearest(value, known);
+  const [near] = getCloseMatches(value, known, 1);
   return `There is no ${what} '${value}'.${near ? ` Did you mean '${near}'?` : ` Known: ${known.join(", ")}.`}`;
-}
-
-/** The known name that differs by at most two letters. */
-function nearest(name: string, known: readonly string[]): string | undefined {
-  const [best] = known
-    .map((other) => ({ other, distance: distance(name, other) }))
-    .filter(({ distance: steps, other }) => steps <= Math.min(2, other.length / 2))
-    .sort((a, b) => a.distance - b.distance);
-  return best?.other;
-}
-
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++)
-      next[j] = Math.min(
-        (next[j - 1] ?? 0) + 1,
-        (row[j] ?? 0) + 1,
-        (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1),
-      );
-    row = next;
-  }
-  return row[b.length] ?? 0;
 }
 
 /** How the terms of a query are looked up in rows of some kind. */

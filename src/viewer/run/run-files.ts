@@ -6,6 +6,8 @@ import { ViewerError } from "../errors.ts";
 
 /** The name `gym eval run` gives its output unless told. */
 const USUAL_NAME = "rollouts.jsonl";
+/** Also `example_rollouts.jsonl`, as environments ship them. */
+const NAME_OF_ROLLOUTS = /(?:^|[_-])rollouts\.jsonl$/;
 const BESIDE_A_RUN =
   /(?:_(?:materialized_inputs|failures|reward_profiling|annotations)|^rollout_verdicts)\.jsonl$/;
 /** `results/<agent>/<time>/rollouts.jsonl`, seen from `results`, and one folder more. */
@@ -78,11 +80,15 @@ async function rolloutsBelow(directory: string): Promise<string[]> {
   );
 }
 
-/** In the folder that was named every file counts; in those below it only what a run wrote. */
+/** In the folder that was named every file counts; in those below it only what a run wrote, or what is named like it. */
 async function onlyRuns(folder: string, files: readonly string[], isNamed: boolean): Promise<string[]> {
   if (isNamed) return [...files];
   const runs: string[] = [];
   for (const name of files) {
+    if (NAME_OF_ROLLOUTS.test(name)) {
+      runs.push(name);
+      continue;
+    }
     const { manifest, statistics, progress, materializedInputs } = artifactPaths(path.join(folder, name));
     for (const beside of [manifest, statistics, progress, materializedInputs]) {
       if ((await stat(beside).catch(() => undefined)) === undefined) continue;

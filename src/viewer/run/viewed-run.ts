@@ -49,6 +49,8 @@ const MAX_ATTEMPTS = 100;
 export class ViewedRun {
   readonly id: string;
   readonly files: RunFiles;
+  /** Where the files were copied from; a copy is removed at the end, so nothing is kept beside it. */
+  readonly copyOf: string | undefined;
   readonly rollouts: RolloutFile;
   readonly failures: RolloutFile;
   readonly annotations: Annotations;
@@ -65,9 +67,10 @@ export class ViewedRun {
   #stop = new AbortController();
   #following: Promise<void> | undefined;
 
-  constructor(id: string, files: RunFiles) {
+  constructor(id: string, files: RunFiles, copyOf?: string) {
     this.id = id;
     this.files = files;
+    this.copyOf = copyOf;
     this.rollouts = new RolloutFile(files.rollouts);
     this.failures = new RolloutFile(files.failures);
     this.annotations = new Annotations(files.rollouts);
@@ -120,7 +123,8 @@ export class ViewedRun {
   }
 
   async entry(): Promise<RunEntry> {
-    return entryOfRun(this);
+    const entry = await entryOfRun(this);
+    return { ...entry, path: this.copyOf ?? entry.path };
   }
 
   get indexing(): boolean {
@@ -148,7 +152,7 @@ export class ViewedRun {
       unreadable: this.rollouts.columns.unreadable + this.failures.columns.unreadable,
       error: this.#error,
       annotated: this.annotations.version,
-      can_annotate: true,
+      can_annotate: this.copyOf === undefined,
     };
   }
 

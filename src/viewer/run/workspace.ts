@@ -13,18 +13,23 @@ const AT_ONCE = 32;
 /** The runs that the viewer shows. Those that somebody looks at are open and followed. */
 export class Workspace {
   readonly #given: readonly string[];
+  readonly #copies: ReadonlyMap<string, string>;
   #root = "";
   #runs = new Map<string, FoundRun>();
   #foundAt = 0;
   readonly #open = new Map<string, ViewedRun>();
 
-  private constructor(given: readonly string[]) {
+  private constructor(given: readonly string[], copies: ReadonlyMap<string, string>) {
     this.#given = given;
+    this.#copies = copies;
   }
 
-  /** Finds the runs in files and directories; refuses what holds none. */
-  static async open(given: readonly string[]): Promise<Workspace> {
-    const workspace = new Workspace(given);
+  /** Finds the runs in files and directories; refuses what holds none. `copies` names where files came from that are removed at the end. */
+  static async open(
+    given: readonly string[],
+    copies: ReadonlyMap<string, string> = new Map(),
+  ): Promise<Workspace> {
+    const workspace = new Workspace(given, copies);
     await workspace.#find();
     return workspace;
   }
@@ -42,6 +47,11 @@ export class Workspace {
     return this.#runs.size === 1 ? [...this.#runs.values()][0] : undefined;
   }
 
+  /** The address or path that the rollouts of a run were copied from. */
+  originOf({ rollouts }: FoundRun): string | undefined {
+    return this.#copies.get(rollouts);
+  }
+
   /** All runs, newest first. */
   async list(): Promise<RunsAnswer> {
     if (performance.now() - this.#foundAt > FIND_AGAIN_MS) await this.#find().catch(() => {});
@@ -55,9 +65,11 @@ export class Workspace {
     return { root: this.#root, runs: entries, single: this.#runs.size === 1, static: false };
   }
 
-  #entry(found: FoundRun): Promise<RunEntry> {
+  async #entry(found: FoundRun): Promise<RunEntry> {
     const open = this.#open.get(found.id);
-    return open && !open.indexing ? open.entry() : entryOfFiles(found);
+    if (open && !open.indexing) return open.entry();
+    const entry = await entryOfFiles(found);
+    return { ...entry, path: this.originOf(found) ?? entry.path };
   }
 
   /** A run by its id, opened if it is not; without an id the only one. */
@@ -68,7 +80,7 @@ export class Workspace {
       throw new ViewerRequestError(id === null ? 400 : 404, `${hint}; /api/runs lists them.`);
     }
     const known = this.#open.get(found.id);
-    const run = known ?? new ViewedRun(found.id, filesOf(found.rollouts));
+    const run = known ?? new ViewedRun(found.id, filesOf(found.rollouts), this.originOf(found));
     this.#open.delete(found.id);
     this.#open.set(found.id, run);
     run.start();

@@ -6,7 +6,7 @@ import { jsonFlag } from "../../flags.ts";
 export const evalView = defineCommand({
   description:
     "Look at runs in the browser: all runs below a directory, the overview of each, its tasks and repeats, every rollout turn by turn, comparisons of runs, " +
-    "and a run while it goes on. RUN is a rollouts file, a directory, a pattern such as 'results/*/run.jsonl', or the http(s) address of a file; without it, results/. " +
+    "and a run while it goes on. RUN is a rollouts file (also .gz), a directory, a pattern such as 'results/*/run.jsonl', or the http(s) address of a file; without it, results/. " +
     "OTHER is opened beside it and compared. With --to-html or --to-folder nothing is served: the run is written as static pages.",
   flags: {
     ...keyFlags(viewKeys),

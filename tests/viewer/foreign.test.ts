@@ -1,0 +1,93 @@
+import { existsSync, readFileSync } from "node:fs";
+import path from "node:path";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { project, repository } from "../gym-process.ts";
+import { findBrowser, startBrowser } from "../support/browser.ts";
+import { ask, eventually, lines, openPage, type Row, rollout, startViewer, visit } from "./support.ts";
+
+const executable = findBrowser();
+
+interface Run {
+  id: string;
+  path: string;
+}
+
+/** What a file says, read without the viewer. */
+function rewardsIn(file: string): (number | null)[] {
+  const rows = readFileSync(file, "utf8")
+    .split("\n")
+    .filter((line) => line.trim() !== "");
+  return rows.map((line) => {
+    try {
+      const { reward } = JSON.parse(line) as { reward?: unknown };
+      return typeof reward === "boolean" ? Number(reward) : typeof reward === "number" ? reward : null;
+    } catch {
+      return null;
+    }
+  });
+}
+
+describe.skipIf(executable === undefined)("rollouts of the original", () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await startBrowser(executable ?? "");
+  });
+  afterAll(() => browser?.close());
+
+  /** Opens every file that a word stands for: each row with its reward, and the first row in the browser. */
+  async function opensAll(word: string): Promise<number> {
+    const viewer = await startViewer(["eval", "view", word, "--port", "0", "--json"], await project({}));
+    const { runs } = await ask<{ runs: Run[] }>(viewer, "runs");
+    const isAlone = runs.length === 1;
+    const { page, problems } = await openPage(browser, `${viewer.url}#/overview`);
+    for (const { id, path: file } of runs) {
+      const run = isAlone ? "" : `run=${encodeURIComponent(id)}&`;
+      const expected = rewardsIn(file);
+      await eventually(async () => (await ask<{ indexing: boolean }>(viewer, `status?${run}`)).indexing).toBe(
+        false,
+      );
+      const { rows } = await ask<{ rows: { line: number; reward: number | null }[] }>(
+        viewer,
+        `rollouts?${run}limit=200`,
+      );
+      expect([id, rows.map(({ reward }) => reward)]).toEqual([id, expected.slice(0, 200)]);
+      await visit(page, `#/${isAlone ? "" : `run/${encodeURIComponent(id)}/`}sample/1`);
+      await eventually(() => page.locator('article[data-loaded="true"] .facts').allTextContents()).toEqual([
+        expect.stringContaining(`${path.basename(file)}:1`),
+      ]);
+      // The reward is in sight whether the row names a task or not.
+      await page.locator(".row .badge").first().waitFor();
+      const badge = await page.locator(".row .badge").first().boundingBox();
+      const list = await page.locator(".rows").boundingBox();
+      expect((badge?.x ?? 0) + (badge?.width ?? 0)).toBeLessThanOrEqual((list?.x ?? 0) + (list?.width ?? 0));
+      expect([id, problems]).toEqual([id, []]);
+    }
+    return runs.length;
+  }
+
+  it("opens rows of its shapes: without a task, without a response, with nulls, placeholders", async () => {
+    const response = rollout(0, 0, "yes")["response"] as Row;
+    const withoutTask = { ...rollout(0, 0, "yes"), _ng_task_index: undefined, _ng_rollout_index: undefined };
+    const rows: Row[] = [
+      { ...withoutTask, response: { ...response, tool_choice: null, parallel_tool_calls: null } },
+      { ...withoutTask, response: { ...response, created_at: undefined, status: "completed" } },
+      { responses_create_params: { input: "question" }, reward: 0.5, score: { total: 1 } },
+      { ...withoutTask, reward: null },
+      { ...withoutTask, reward: true },
+    ];
+    const cwd = await project({
+      "data/example_rollouts.jsonl": `${lines(rows)}<PLACEHOLDER ROW>\n`,
+    });
+    expect(await opensAll(path.join(cwd, "data/example_rollouts.jsonl"))).toBe(1);
+  });
+
+  it("opens the examples of every shipped environment", { timeout: 180_000 }, async () => {
+    expect(await opensAll(path.join(repository, "resources_servers"))).toBeGreaterThan(30);
+  });
+
+  const fixtures = path.join(repository, "../shared/fixtures");
+  it.skipIf(!existsSync(fixtures))("opens every file of the original", { timeout: 300_000 }, async () => {
+    expect(await opensAll(path.join(fixtures, "*/upstream_data/*rollouts*.jsonl"))).toBeGreaterThan(90);
+  });
+});
