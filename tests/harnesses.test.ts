@@ -111,7 +111,11 @@ describe.skipIf(chosen.length === 0).each(chosen)("%s_agent", (harness) => {
     const items: { type: string; name?: string }[] = row.response.output;
     expect(items.map(({ type }) => type)).toEqual(["function_call", "function_call_output", "message"]);
     expect(items[0]?.name).toContain("get_weather");
-    expect(row.response.usage).toMatchObject({ input_tokens: 20, output_tokens: 10 });
+    // Counted by the model server: harnesses that also ask for a title have made more than two calls.
+    const { ng_model_calls: calls, ...usage } = row.response.usage;
+    expect(calls).toBeGreaterThanOrEqual(2);
+    expect(usage).toMatchObject({ input_tokens: 10 * calls, output_tokens: 5 * calls });
+    expect(row.ng_model_call_capture.metrics.num_calls).toBe(calls);
     expect(row).toMatchObject({ turns_used: 1, finished_naturally: true });
     // The calls were attributed to the rollout by the prefix in the address the program was given.
     expect(row.ng_model_call_capture.metrics).toMatchObject({
@@ -140,11 +144,20 @@ describe.skipIf(chosen.length === 0).each(chosen)("%s_agent", (harness) => {
   });
 
   it("is ended with all its processes at the time limit", { timeout: TIMEOUT_MS }, async () => {
-    const endpoint = await scripted(
-      () => new Promise((resolve) => setTimeout(resolve, 60_000, textAnswer("late")).unref()),
-    );
-    const limit = `++example_mcp_weather_${harness}_agent.responses_api_agents.${harness}_agent.timeout=6`;
+    const shell = SHELLS[harness];
+    if (shell === undefined) throw new Error(`no shell tool is known for ${harness}`);
+    let answered = 0;
+    const endpoint = await scripted((_, tools) => {
+      // The first call is answered, so there is something to count; the ones after it hang.
+      if (tools.length === 0) return textAnswer("Waiting");
+      if (answered++ === 0) return { toolCalls: [shell("sleep 600 & sleep 1")] };
+      return new Promise((resolve) => setTimeout(resolve, 60_000, textAnswer("late")).unref());
+    });
+    const limit = `++example_mcp_weather_${harness}_agent.responses_api_agents.${harness}_agent.timeout=15`;
     const { row } = await runHarness(harness, modelAt(endpoint.baseUrl), "Wait.", limit);
+    const { ng_model_calls: calls, input_tokens } = row.response.usage;
+    expect(calls).toBeGreaterThanOrEqual(1);
+    expect(input_tokens).toBe(10 * calls);
     expect(row.response).toMatchObject({ status: "incomplete", incomplete_details: { reason: "timeout" } });
     expect(row.reward).toBe(0);
     expect(await leftBehind()).toEqual([]);

@@ -14,6 +14,7 @@ import { laxFloat, laxInt } from "../../wire/schemas/lax.ts";
 import { materializeCreateParams, materializeResponse } from "../../wire/schemas/materialize.ts";
 import type { Response, ResponseCreateParams, ResponseOutputItem } from "../../wire/schemas/responses.ts";
 import { DEFAULT_MODEL, isAnswer, responseOf } from "../response-of.ts";
+import { takeRolloutUsage } from "../rollout-usage.ts";
 import { type HarnessOutcome, type HarnessPlace, openLocalHost, runHarness } from "./harness-run.ts";
 import { type HarnessPackage, installHarness, packageFolder } from "./program.ts";
 import { promptOf } from "./prompt.ts";
@@ -115,6 +116,9 @@ export function defineCliAgent<ConfigSchema extends typeof cliAgentConfig>(
     const prefix = rollout.modelPrefix || rolloutPrefix(rollout.rolloutId);
     const model = config.model ?? params.model ?? DEFAULT_MODEL;
     const timeoutMs = config.timeout * 1000;
+    const countedUsage = () => takeRolloutUsage(server.client, config.model_server.name, rollout, signal);
+    // What an earlier attempt left behind does not count.
+    await countedUsage();
     rollout.onStage("model", options.name);
     const origin = server.client.baseUrl(config.model_server.name);
     const isSandboxed = config.sandbox !== false;
@@ -142,7 +146,8 @@ export function defineCliAgent<ConfigSchema extends typeof cliAgentConfig>(
     const items = outcome.transcript.finish();
     requireActivity(options.name, items, outcome);
     const incompleteReason = outcome.timedOut ? "timeout" : outcome.transcript.incompleteReason;
-    return responseOf(items, { params, model, usage: outcome.transcript.usage, incompleteReason });
+    const usage = (await countedUsage()) ?? outcome.transcript.usage;
+    return responseOf(items, { params, model, usage, incompleteReason });
   }
 
   return defineAgent({

@@ -47,13 +47,18 @@ const calls = [{ id: "c1", type: "function", function: { name: "add", arguments:
 type Respond = (run: FrameworkRun<Record<string, unknown>>) => Promise<FrameworkResult>;
 
 /** Runs a row by an agent, against a model that says what the script says. */
-async function run(respond: Respond, script: unknown[], options: { config?: object; params?: object } = {}) {
+async function run(
+  respond: Respond,
+  script: unknown[],
+  options: { config?: object; params?: object; row?: object; counted?: object } = {},
+) {
   const asked: { path: string; body: Record<string, unknown> }[] = [];
   const definition = defineFrameworkAgent({ name: "Test", respond: respond as never });
   const server = await createTestServer(definition, {
     config: { ...config, ...options.config },
     servers: {
       model: (path, body) => {
+        if (path.endsWith("/rollout_usage")) return { usage: options.counted ?? null };
         asked.push({ path, body: body as Record<string, unknown> });
         return script[asked.length - 1];
       },
@@ -64,7 +69,7 @@ async function run(respond: Respond, script: unknown[], options: { config?: obje
     },
   });
   const params = { input: "Add.", tools, ...options.params };
-  const reply = await server.post("/run", { responses_create_params: params });
+  const reply = await server.post("/run", { ...options.row, responses_create_params: params });
   await server.close();
   return { reply, asked, response: reply.body.response };
 }
@@ -103,6 +108,16 @@ describe("a loop of its own", () => {
     expect(asked.map(({ path, body }) => [path, body["temperature"]])).toEqual([
       ["/v1/chat/completions", 0.3],
       ["/v1/chat/completions", 0.3],
+    ]);
+  });
+
+  it("has the usage that the model server counted for its rollout", async () => {
+    const counted = { ...usage, input_tokens: 70, ng_model_calls: 7 };
+    const row = { _ng_task_index: 3, _ng_rollout_index: 1 };
+    const { response: done, asked } = await run(chat, [completion({ content: "2" })], { counted, row });
+    expect(done.usage).toMatchObject({ input_tokens: 70, ng_model_calls: 7 });
+    expect(asked.map(({ path }) => path)).toEqual([
+      expect.stringMatching(/^\/ng-rollout\/[^/]+\/v1\/chat\/completions$/),
     ]);
   });
 

@@ -12,6 +12,7 @@ import type { ChatMessage } from "../../wire/schemas/chat-types.ts";
 import { laxInt } from "../../wire/schemas/lax.ts";
 import type { Response, ResponseCreateParams, ResponseOutputItem } from "../../wire/schemas/responses.ts";
 import { DEFAULT_MODEL, messageOf, responseOf } from "../response-of.ts";
+import { takeRolloutUsage } from "../rollout-usage.ts";
 import { type GymTool, gymTools } from "./gym-tools.ts";
 import { LoopRecord } from "./loop-record.ts";
 import { type ModelAccess, modelAccess, StepLimitError } from "./model-access.ts";
@@ -89,6 +90,9 @@ export function defineFrameworkAgent<ConfigSchema extends typeof frameworkAgentC
       const record = new LoopRecord(modelServer, trajectory);
       const session = { cookies };
       const model = config.model ?? params.model ?? DEFAULT_MODEL;
+      const countedUsage = () => takeRolloutUsage(client, modelServer, rollout, signal);
+      // What an earlier attempt left behind does not count.
+      await countedUsage();
       const outcome = await settled(record, () =>
         options.respond({
           params,
@@ -120,7 +124,8 @@ export function defineFrameworkAgent<ConfigSchema extends typeof frameworkAgentC
           signal,
         }),
       );
-      const { usage } = record;
+      // Some clients take an address but no fetch: only the model server has seen their calls.
+      const usage = (await countedUsage()) ?? record.usage;
       const { incompleteReason } = outcome;
       const response = responseOf(outcome.items, { params, model, usage, incompleteReason });
       const status = incompleteReason === undefined ? "completed" : "incomplete";

@@ -4,7 +4,7 @@ import { callServer, type ServerClient } from "../../calls/server-client.ts";
 import type { RolloutScope } from "../../definitions/define-agent.ts";
 import { errorMessage } from "../../errors.ts";
 import { isObject, type JsonObject } from "../../python/json/json-object.ts";
-import { ROLLOUT_HEADER, rolloutPrefix } from "../../wire/rollout-prefix.ts";
+import { rolloutPrefix } from "../../wire/rollout-prefix.ts";
 import type { ResponseCreateParams } from "../../wire/schemas/responses.ts";
 import { encodeSse } from "../../wire/stream/sse.ts";
 import { type ModelDialect, modelDialects } from "./dialects.ts";
@@ -47,14 +47,17 @@ export class StepLimitError extends Error {
 /** Opens the way to the model for one rollout. */
 export function modelAccess(options: ModelAccessOptions): ModelAccess {
   const { client, modelServer, rollout } = options;
-  // The prefix also attributes calls of clients that take an address but no fetch.
-  const prefix = rollout.modelPrefix || rolloutPrefix(rollout.rolloutId);
   return {
     name: options.model,
-    baseUrl: `${client.baseUrl(modelServer)}${prefix}/v1`,
+    baseUrl: `${client.baseUrl(modelServer)}${prefixOf(rollout)}/v1`,
     apiKey: "local",
     fetch: recordedFetch(options),
   };
+}
+
+/** The model server counts calls by this prefix, also where nothing is captured. */
+function prefixOf(rollout: RolloutScope): string {
+  return rollout.modelPrefix || rolloutPrefix(rollout.rolloutId);
 }
 
 function recordedFetch(options: ModelAccessOptions): Fetch {
@@ -81,7 +84,7 @@ function recordedFetch(options: ModelAccessOptions): Fetch {
       record.outputsIn(dialect.question(plain));
       const reply = await callServer(client, {
         server: modelServer,
-        path: `${rollout.modelPrefix}${route}`,
+        path: `${prefixOf(rollout)}${route}`,
         body: plain,
         stage: "model",
         signal: AbortSignal.any([signal, request.signal]),
@@ -90,7 +93,6 @@ function recordedFetch(options: ModelAccessOptions): Fetch {
         timeoutKey: "model_call_timeout_seconds",
         // Replaying the model server's cookie keeps a conversation on one replica.
         ...(cookies && { cookies }),
-        ...(rollout.rolloutId !== undefined && { headers: { [ROLLOUT_HEADER]: rollout.rolloutId } }),
       });
       cookies = reply.cookies;
       const answer = reply.json() as JsonObject;

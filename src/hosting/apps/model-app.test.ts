@@ -346,3 +346,34 @@ it("serves chat from a backend with the Responses API, and keeps what it is aske
   });
   expect(asked[0]).toMatchObject({ max_output_tokens: 9, tools: [{ type: "function", name: "add" }] });
 });
+
+describe("usage by rollout", () => {
+  const ask = (model: string, id: string) => [
+    [`/ng-rollout/${id}/v1/responses`, { model, input: "Two?" }],
+    [`/ng-rollout/${id}/v1/chat/completions`, { model, messages: question, stream: true }],
+    [`/ng-rollout/${id}/v1/messages`, { model, max_tokens: 9, messages: question }],
+  ];
+
+  it("is summed over all dialects, and told once", async () => {
+    const { server } = await chatServer(completion({ content: "2" }));
+    for (const [path, body] of [...ask("m", "a"), ...ask("m", "b").slice(0, 1)])
+      expect((await server.post(path as string, body)).status).toBe(200);
+    const { body } = await server.post("/ng-rollout/a/rollout_usage", {});
+    expect(body.usage).toMatchObject({
+      input_tokens: 12,
+      output_tokens: 6,
+      total_tokens: 18,
+      ng_model_calls: 3,
+    });
+    expect((await server.post("/ng-rollout/a/rollout_usage", {})).body).toEqual({ usage: null });
+    expect((await server.post("/ng-rollout/b/rollout_usage", {})).body.usage).toMatchObject({
+      ng_model_calls: 1,
+    });
+  });
+
+  it("is unknown, not zero, where the endpoint reports none", async () => {
+    const { server } = await chatServer(completion({ content: "2" }, { usage: undefined }));
+    await server.post("/ng-rollout/a/v1/responses", { model: "m", input: "Two?" });
+    expect((await server.post("/ng-rollout/a/rollout_usage", {})).body).toEqual({ usage: null });
+  });
+});

@@ -11,6 +11,7 @@ import { convertResponsesToChat } from "../../wire/convert/convert-responses-to-
 import { convertToAnthropicMessage } from "../../wire/convert/convert-to-anthropic-message.ts";
 import { convertToChatCompletion } from "../../wire/convert/convert-to-chat-completion.ts";
 import { LossLog } from "../../wire/convert/loss-log.ts";
+import { type Usage, usageFromChat } from "../../wire/convert/usage.ts";
 import { mergeReasoning } from "../../wire/convert/vllm-completion.ts";
 import { ROLLOUT_HEADER } from "../../wire/rollout-prefix.ts";
 import type { ChatCompletion, ChatCreateParams } from "../../wire/schemas/chat-types.ts";
@@ -34,6 +35,7 @@ import { ModelCapture } from "../model-capture/model-capture.ts";
 import { eventStream } from "./event-stream.ts";
 import { countTokensRoute, modelsRoute } from "./model-info.ts";
 import { requireObject } from "./request-body.ts";
+import { RolloutUsage } from "./rollout-usage.ts";
 import { modelNotes } from "./route-notes.ts";
 import { convertAnswer } from "./unusable-answer.ts";
 
@@ -69,6 +71,7 @@ export function createModelApp(
       "/v1/chat/completions": route("chat", chatRoute(backend)),
       "/v1/messages": route("messages", messagesRoute(backend)),
       "/v1/messages/count_tokens": countTokensRoute(),
+      "/rollout_usage": backend.usage.route,
     },
     notes: modelNotes,
     log: server.log,
@@ -89,6 +92,7 @@ export function createModelApp(
 class ModelBackend {
   state: unknown;
   readonly losses: LossLog;
+  readonly usage = new RolloutUsage();
   readonly #definition: ModelDefinition;
   readonly #server: ServerContext<never>;
 
@@ -119,7 +123,8 @@ class ModelBackend {
 
   responses(params: ResponseCreateParams, call: RouteCall): Promise<Response> {
     const { responses } = this.#definition.options;
-    return responses ? responses(this.scope(call, params)) : this.#responsesByChat(params, call);
+    const answer = responses ? responses(this.scope(call, params)) : this.#responsesByChat(params, call);
+    return this.#counted(answer, call, ({ usage }) => usage);
   }
 
   async #responsesByChat(params: ResponseCreateParams, call: RouteCall): Promise<Response> {
@@ -143,7 +148,18 @@ class ModelBackend {
 
   chat(params: ChatCreateParams, call: RouteCall): Promise<ChatCompletion> {
     const { chat } = this.#definition.options;
-    return chat ? chat(this.scope(call, params)) : this.#chatByResponses(params, call);
+    const answer = chat ? chat(this.scope(call, params)) : this.#chatByResponses(params, call);
+    return this.#counted(answer, call, ({ usage }) => usageFromChat(usage));
+  }
+
+  async #counted<T>(
+    answer: Promise<T>,
+    { rolloutId }: RouteCall,
+    usageOf: (answer: T) => Usage | null | undefined,
+  ): Promise<T> {
+    const answered = await answer;
+    if (rolloutId !== undefined) this.usage.add(rolloutId, usageOf(answered));
+    return answered;
   }
 
   async #chatByResponses(params: ChatCreateParams, call: RouteCall): Promise<ChatCompletion> {

@@ -84,5 +84,9 @@ export function modelNotes(): Notes {
       takes: "MessagesRequest",
     },
     "/v1/models": { summary: "The model behind this server." },
+    "/rollout_usage": {
+      summary:
+        "Behind /ng-rollout/<id>: the tokens and calls of a rollout since the last time somebody asked.",
+    },
   };
 }

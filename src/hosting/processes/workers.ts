@@ -7,6 +7,7 @@ import { Links } from "../../calls/link/links.ts";
 import { Reply } from "../../definitions/reply.ts";
 import { errorMessage, GymError } from "../../errors.ts";
 import { makeSocketDirectory } from "../../files/private-directory.ts";
+import { splitRolloutPrefix } from "../../wire/rollout-prefix.ts";
 import { type AppCall, MalformedBody, type RequestHandler, type ServerApp } from "../app.ts";
 import { LinkEdge } from "../link-edge.ts";
 import type { ServerMessage, StartMessage } from "./messages.ts";
@@ -66,8 +67,8 @@ export async function forkWorkers(message: StartMessage): Promise<() => Promise<
 }
 
 /**
- * Lets several workers hold session state: a session id tells which worker owns it, and a worker that gets another's
- * request passes it on.
+ * Lets several workers hold the state of sessions and rollouts: the id of the session, else that of the rollout, tells which worker
+ * owns it, and a worker that gets another's request passes it on.
  */
 export function sessionAffinity({ index, count, socketDirectory }: NonNullable<StartMessage["worker"]>) {
   const socketOf = (worker: number) => join(socketDirectory, `${worker}.sock`);
@@ -89,8 +90,8 @@ export function sessionAffinity({ index, count, socketDirectory }: NonNullable<S
       return {
         name: app.name,
         async handle(call) {
-          const sessionId = app.sessionOf(call);
-          const owner = sessionId === undefined ? index : ownerOf(sessionId, count);
+          const belongsTo = app.sessionOf(call) ?? rolloutOf(app, call);
+          const owner = belongsTo === undefined ? index : ownerOf(belongsTo, count);
           return owner === index ? handler.handle(call) : forward(links, owner, app.name, call);
         },
         unwritable: (call, error) => app.unwritable(call, error),
@@ -106,9 +107,14 @@ export function sessionAffinity({ index, count, socketDirectory }: NonNullable<S
   };
 }
 
-function ownerOf(sessionId: string, count: number): number {
+/** One worker of a model server counts all calls of a rollout. */
+function rolloutOf({ type }: ServerApp, { path }: AppCall): string | undefined {
+  return type === "responses_api_models" ? splitRolloutPrefix(path).rolloutId : undefined;
+}
+
+function ownerOf(id: string, count: number): number {
   let hash = 0;
-  for (let i = 0; i < sessionId.length; i++) hash = (Math.imul(hash, 31) + sessionId.charCodeAt(i)) >>> 0;
+  for (let i = 0; i < id.length; i++) hash = (Math.imul(hash, 31) + id.charCodeAt(i)) >>> 0;
   return hash % count;
 }
 

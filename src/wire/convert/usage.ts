@@ -13,12 +13,14 @@ export interface Usage {
   ng_cost?: number;
   /** Ours: how many of the calls were answered from the response cache. */
   ng_cache_hits?: number;
+  /** Ours: how many calls these are, where the model server counted them for the agent. */
+  ng_model_calls?: number;
   /** Ours: versions of the policy at the start of the first call and at the end of the last, where the engine says so. */
   ng_policy_version_start?: number;
   ng_policy_version_end?: number;
 }
 
-const SUMMED_KEYS = ["ng_cost", "ng_cache_hits"] as const;
+const SUMMED_KEYS = ["ng_cost", "ng_cache_hits", "ng_model_calls"] as const;
 
 type OwnUsage = Pick<
   Usage,
