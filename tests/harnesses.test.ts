@@ -15,6 +15,8 @@ const SHELLS: Record<string, (command: string) => { name: string; arguments: unk
   pi: (command) => ({ name: "bash", arguments: { command } }),
   cline: (command) => ({ name: "run_commands", arguments: { commands: [command] } }),
 };
+/** Where harnesses that know skills look for them, below their home. */
+const SKILLS: Record<string, string> = { claude_code: ".claude/skills", codex: ".codex/skills" };
 const chosen = (process.env["NEMO_GYM_TEST_HARNESSES"] ?? "").split(",").filter((name) => name !== "");
 if (chosen.length === 0)
   console.info(
@@ -141,6 +143,33 @@ describe.skipIf(chosen.length === 0).each(chosen)("%s_agent", (harness) => {
     expect(text).toContain("HOME=");
     expect(text).not.toContain(SECRET);
     expect(text).not.toContain("policy-key");
+  });
+
+  it.skipIf(!(harness in SKILLS))("finds the skills of the run", { timeout: TIMEOUT_MS }, async () => {
+    const folder = await project({
+      "tides/SKILL.md":
+        "---\nname: tides\ndescription: Reads the tide table of Husoy\n---\nLow water is at noon.\n",
+      "tides/table.txt": "noon",
+    });
+    const shell = SHELLS[harness];
+    const staged = `$HOME/${SKILLS[harness]}/tides`;
+    const endpoint = await scripted((conversation) => {
+      if (conversation.includes("Low water")) return textAnswer("done");
+      return {
+        toolCalls: [shell?.(`cat ${staged}/SKILL.md ${staged}/table.txt`) ?? { name: "", arguments: {} }],
+      };
+    });
+    const { row } = await runHarness(
+      harness,
+      modelAt(endpoint.baseUrl),
+      "When is low water?",
+      `+skills.path=${folder}`,
+    );
+    expect(JSON.stringify(row.response.output)).toContain("Low water is at noon.");
+    expect(row.skills_ref.skills).toMatchObject([{ name: "tides" }]);
+    // The program itself has found it: it tells the model what the skill is for.
+    const asked = endpoint.requests.map(({ body }) => JSON.stringify(body));
+    expect(asked.some((text) => text.includes("Reads the tide table of Husoy"))).toBe(true);
   });
 
   it("is ended with all its processes at the time limit", { timeout: TIMEOUT_MS }, async () => {

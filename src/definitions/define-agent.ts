@@ -3,7 +3,7 @@ import type { Cookies } from "../calls/cookies.ts";
 import type { StageListener } from "../calls/server-client.ts";
 import type { ServerContext } from "../calls/server-context.ts";
 import type { JsonObject } from "../python/json/json-object.ts";
-import type { Response, ResponseCreateParams } from "../wire/schemas/responses.ts";
+import type { Response, ResponseCreateParams, ResponseOutputItem } from "../wire/schemas/responses.ts";
 import type { HandlerScope, Infer, MaybePromise } from "./definitions.ts";
 import type { Reply } from "./reply.ts";
 
@@ -16,6 +16,8 @@ export interface RolloutScope {
   modelPrefix: string;
   /** Tell it what the rollout is busy with; a watchdog names it when the rollout is stuck. */
   onStage: StageListener;
+  /** Tell it what the loop has produced, in order: a client that streams gets it at once. `cookies`: those of the servers by now. */
+  onOutput?: (items: readonly ResponseOutputItem[], cookies: Cookies) => void;
 }
 
 export interface AgentReply {

@@ -69,6 +69,10 @@ export async function toolLoop(args: ToolLoopArgs, hooks: ToolLoopHooks = {}): P
   const emptyTurns = new EmptyTurns(config.max_empty_turns);
   const input = inputItems(params);
   const produced: ResponseOutputItem[] = [];
+  const produce = (...items: readonly ResponseOutputItem[]) => {
+    produced.push(...items);
+    rollout.onOutput?.(items, tools.cookies);
+  };
   let usage: Usage | null = null;
   let modelCookies: Cookies | undefined;
   let last: Response;
@@ -90,7 +94,7 @@ export async function toolLoop(args: ToolLoopArgs, hooks: ToolLoopHooks = {}): P
     last = turn.response;
     modelCookies = turn.cookies;
     const { output } = last;
-    produced.push(...output);
+    produce(...output);
     usage = accumulateUsage(usage, last.usage);
     recorder?.modelTurn({ startedAt, question, output, responseId: last.id, modelServer });
     // A truncated turn may hold half a call: nothing of it is run.
@@ -102,7 +106,7 @@ export async function toolLoop(args: ToolLoopArgs, hooks: ToolLoopHooks = {}): P
         status = "completed";
         break;
       }
-      produced.push(...(further as readonly ResponseOutputItem[]));
+      produce(...(further as readonly ResponseOutputItem[]));
     }
     gaveUp = emptyTurns.isOver(output);
     if (gaveUp) {
@@ -111,7 +115,7 @@ export async function toolLoop(args: ToolLoopArgs, hooks: ToolLoopHooks = {}): P
     }
     for (const call of calls) {
       const byServer = () => tools.run(call);
-      produced.push(await (hooks.runCall ? hooks.runCall(call, byServer) : byServer()));
+      produce(await (hooks.runCall ? hooks.runCall(call, byServer) : byServer()));
     }
     if (config.max_steps && step >= config.max_steps) break;
   }

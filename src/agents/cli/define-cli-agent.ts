@@ -107,6 +107,7 @@ export function defineCliAgent<ConfigSchema extends typeof cliAgentConfig>(
     rollout: RolloutScope;
     state: State;
     signal: AbortSignal;
+    cookies: Cookies;
     mcp: McpConnection | undefined;
     skillsDirectory: string | undefined;
   }): Promise<Response> {
@@ -141,6 +142,7 @@ export function defineCliAgent<ConfigSchema extends typeof cliAgentConfig>(
           timeoutMs,
         }),
       read: (event, transcript) => options.read(event, transcript),
+      onItems: (items) => rollout.onOutput?.(items, args.cookies),
     });
     options.finish?.(outcome.transcript, outcome);
     const items = outcome.transcript.finish();
@@ -177,6 +179,7 @@ export function defineCliAgent<ConfigSchema extends typeof cliAgentConfig>(
             rollout,
             state,
             signal,
+            cookies,
             mcp: undefined,
             skillsDirectory: undefined,
           }),
@@ -207,6 +210,7 @@ export function defineCliAgent<ConfigSchema extends typeof cliAgentConfig>(
           rollout,
           state,
           signal,
+          cookies: seeded.cookies,
           mcp: mcpOf(seeded.json(), server.client.baseUrl(resources)),
           skillsDirectory: skillsOf(row, server),
         });

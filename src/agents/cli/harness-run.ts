@@ -1,9 +1,13 @@
 import { cp, mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
+import { createInterface } from "node:readline";
+import { PassThrough, type Readable } from "node:stream";
 import type { MaybePromise } from "../../definitions/definitions.ts";
+import { killWithVariable } from "../../marked-processes.ts";
 import { isObject, type JsonObject } from "../../python/json/json-object.ts";
 import { type ProcessOutcome, runProcess } from "../../sandbox/run-process.ts";
+import type { ResponseOutputItem } from "../../wire/schemas/responses.ts";
 import type { HarnessLaunch } from "./define-cli-agent.ts";
 import { Transcript } from "./transcript.ts";
 
@@ -20,6 +24,9 @@ const INHERITED = [
   "NODE_EXTRA_CA_CERTS",
   "SystemRoot",
 ];
+
+/** Set for a harness, each time to another value; whatever it starts inherits it. */
+const HARNESS_MARK = "NEMO_GYM_HARNESS";
 
 /** The folders of one rollout. */
 export interface HarnessPlace {
@@ -41,8 +48,14 @@ export interface HarnessHost {
   prepare(launch: HarnessLaunch, signal: AbortSignal): Promise<void>;
   run(
     command: { program: string; args: readonly string[] },
-    options: { env: Readonly<Record<string, string>>; timeoutMs: number; signal: AbortSignal },
-  ): Promise<Pick<ProcessOutcome, "code" | "stdout" | "stderr" | "timedOut">>;
+    options: {
+      env: Readonly<Record<string, string>>;
+      timeoutMs: number;
+      signal: AbortSignal;
+      /** Gets the lines of standard output, as they come where the host can. */
+      onLine(line: string): void;
+    },
+  ): Promise<Pick<ProcessOutcome, "code" | "stderr" | "timedOut">>;
   /** Removes everything. */
   close(): Promise<void>;
 }
@@ -55,25 +68,30 @@ export async function runHarness(options: {
   signal: AbortSignal;
   launch(place: HarnessPlace): MaybePromise<HarnessLaunch>;
   read(event: JsonObject, transcript: Transcript): void;
+  /** Told of items as the harness reports them. */
+  onItems?: (items: readonly ResponseOutputItem[]) => void;
 }): Promise<HarnessOutcome> {
   const { host, signal } = options;
   try {
     const launch = await options.launch(host.place);
     await host.prepare(launch, signal);
     const started = performance.now();
-    const run = (args: readonly string[]) =>
+    const run = (args: readonly string[], onLine: (line: string) => void) =>
       host.run(commandOf(options.program, args), {
         env: { ...launch.env },
         timeoutMs: Math.max(1, options.timeoutMs - (performance.now() - started)),
         signal,
+        onLine,
       });
-    const transcript = new Transcript();
+    const transcript = new Transcript(options.onItems);
     for (const args of launch.before ?? []) {
-      const outcome = await run(args);
+      const outcome = await run(args, () => {});
       if (outcome.code !== 0) return { ...outcome, transcript };
     }
-    const outcome = await run(launch.args);
-    for (const event of eventsOf(outcome.stdout)) options.read(event, transcript);
+    const outcome = await run(launch.args, (line) => {
+      const event = eventOf(line);
+      if (event !== undefined) options.read(event, transcript);
+    });
     return { ...outcome, transcript };
   } finally {
     await host.close();
@@ -101,16 +119,31 @@ export async function openLocalHost(): Promise<HarnessHost> {
         await writeFile(file, text, { mode: 0o600 });
       }
     },
-    run: (command, { env, timeoutMs, signal }) =>
-      runProcess({
-        ...command,
-        cwd: place.workspace,
-        env: { ...inheritedVariables(), HOME: place.home, ...env },
-        timeoutMs,
-        maxOutputBytes: MAX_OUTPUT_BYTES,
-        signal,
-      }),
-    close: () => rm(folder, { recursive: true, force: true, maxRetries: 3 }),
+    async run(command, { env, timeoutMs, signal, onLine }) {
+      const stdout = new PassThrough();
+      const lines = readLines(stdout, onLine);
+      // A reader that fails closes the stream; the program then has nobody to write to and the failure is thrown below.
+      lines.catch(() => {});
+      try {
+        return await runProcess({
+          ...command,
+          cwd: place.workspace,
+          env: { ...inheritedVariables(), HOME: place.home, ...env, [HARNESS_MARK]: folder },
+          timeoutMs,
+          maxOutputBytes: MAX_OUTPUT_BYTES,
+          stdoutTo: stdout,
+          signal,
+        });
+      } finally {
+        stdout.end();
+        await lines;
+      }
+    },
+    async close() {
+      // Shells of harnesses have process groups of their own; what they left in the background still runs.
+      killWithVariable(HARNESS_MARK, folder);
+      await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+    },
   };
 }
 
@@ -127,16 +160,18 @@ function inheritedVariables(): NodeJS.ProcessEnv {
   return kept;
 }
 
-/** The JSON objects among the lines of an output; harnesses also print warnings. */
-function* eventsOf(output: string): Generator<JsonObject> {
-  for (const line of output.split("\n")) {
-    if (!line.trimStart().startsWith("{")) continue;
-    let event: unknown;
-    try {
-      event = JSON.parse(line);
-    } catch {
-      continue;
-    }
-    if (isObject(event)) yield event;
+async function readLines(stream: Readable, onLine: (line: string) => void): Promise<void> {
+  for await (const line of createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY }))
+    onLine(line);
+}
+
+/** The JSON object in a line; undefined for others: harnesses also print warnings. */
+function eventOf(line: string): JsonObject | undefined {
+  if (!line.trimStart().startsWith("{")) return undefined;
+  try {
+    const event: unknown = JSON.parse(line);
+    return isObject(event) ? event : undefined;
+  } catch {
+    return undefined;
   }
 }

@@ -127,7 +127,7 @@ export class SandboxedHost {
         sandbox = new Sandbox(this.#provider, { workdir: PLACE.workspace, files }, { ownsProvider: false });
         await sandbox.start(undefined, { signal });
       },
-      run: async ({ program, args }, { env, timeoutMs, signal }) => {
+      run: async ({ program, args }, { env, timeoutMs, signal, onLine }) => {
         if (sandbox === undefined) throw new Error("the sandbox was not prepared");
         const request = `${PLACE.home}/.gym-run.json`;
         await sandbox.writeText(request, JSON.stringify({ routes: this.#routes, program, args }), { signal });
@@ -137,9 +137,10 @@ export class SandboxedHost {
           timeoutSeconds: timeoutMs / 1000,
           signal,
         });
+        // A sandbox tells its output at the end.
+        for (const line of (result.stdout ?? "").split("\n")) onLine(line);
         return {
           code: result.return_code,
-          stdout: result.stdout ?? "",
           stderr: result.stderr ?? "",
           timedOut: result.error_type === "timeout",
         };

@@ -20,6 +20,11 @@ export class Transcript {
   incompleteReason: string | undefined;
   readonly #openCalls = new Map<string, { name: string; input: unknown }>();
   #thinking: string[] = [];
+  readonly #onItems: ((items: readonly ResponseOutputItem[]) => void) | undefined;
+
+  constructor(onItems?: (items: readonly ResponseOutputItem[]) => void) {
+    this.#onItems = onItems;
+  }
 
   /** Reasoning precedes the next message, between think tags. */
   reasoning(text: string): void {
@@ -29,7 +34,7 @@ export class Transcript {
   message(text: string): void {
     const thinking = this.#takeThinking();
     if (text === "" && thinking === "") return;
-    this.items.push({
+    this.#add({
       type: "message",
       id: newId("msg"),
       role: "assistant",
@@ -54,14 +59,16 @@ export class Transcript {
   call(callId: string, name: string, input: unknown, output: string, failed = false): void {
     const thinking = this.#takeThinking();
     if (thinking !== "") this.message(thinking);
-    this.items.push({
-      type: "function_call",
-      call_id: callId,
-      name,
-      arguments: typeof input === "string" ? input : JSON.stringify(input ?? {}),
-      status: failed ? "incomplete" : "completed",
-    });
-    this.items.push({ type: "function_call_output", call_id: callId, output });
+    this.#add(
+      {
+        type: "function_call",
+        call_id: callId,
+        name,
+        arguments: typeof input === "string" ? input : JSON.stringify(input ?? {}),
+        status: failed ? "incomplete" : "completed",
+      },
+      { type: "function_call_output", call_id: callId, output },
+    );
   }
 
   addUsage({ inputTokens, outputTokens, cachedTokens = null, reasoningTokens = null }: ReportedUsage): void {
@@ -88,6 +95,11 @@ export class Transcript {
     const thinking = this.#takeThinking();
     if (thinking !== "") this.message(thinking);
     return this.items;
+  }
+
+  #add(...items: readonly ResponseOutputItem[]): void {
+    this.items.push(...items);
+    this.#onItems?.(items);
   }
 
   #takeThinking(): string {

@@ -87,8 +87,11 @@ export function defineFrameworkAgent<ConfigSchema extends typeof frameworkAgentC
       const trajectory = observed ? new TrajectoryRecorder() : undefined;
       const limits = callLimits(globalConfig);
       const modelServer = config.model_server.name;
-      const record = new LoopRecord(modelServer, trajectory);
       const session = { cookies };
+      const record = new LoopRecord(modelServer, {
+        trajectory,
+        onItems: (items) => rollout.onOutput?.(items, session.cookies),
+      });
       const model = config.model ?? params.model ?? DEFAULT_MODEL;
       const countedUsage = () => takeRolloutUsage(client, modelServer, rollout, signal);
       // What an earlier attempt left behind does not count.

@@ -23,10 +23,19 @@ export class LoopRecord {
   readonly #openCalls = new Map<string, FunctionCall>();
   readonly #modelServer: string;
   readonly #trajectory: TrajectoryRecorder | undefined;
+  readonly #onItems: ((items: readonly ResponseOutputItem[]) => void) | undefined;
 
-  constructor(modelServer: string, trajectory?: TrajectoryRecorder) {
+  constructor(
+    modelServer: string,
+    options: {
+      trajectory?: TrajectoryRecorder | undefined;
+      /** Told of items as they are recorded. */
+      onItems?: (items: readonly ResponseOutputItem[]) => void;
+    } = {},
+  ) {
     this.#modelServer = modelServer;
-    this.#trajectory = trajectory;
+    this.#trajectory = options.trajectory;
+    this.#onItems = options.onItems;
   }
 
   /** A model call that succeeded. */
@@ -37,7 +46,7 @@ export class LoopRecord {
     this.failure = undefined;
     this.usage = accumulateUsage(this.usage, response.usage);
     this.incompleteReason = response.incomplete_details?.reason ?? undefined;
-    this.items.push(...output);
+    this.#add(...output);
     for (const item of output) if (item.type === "function_call") this.#openCalls.set(item.call_id, item);
     this.#trajectory?.modelTurn({
       startedAt: turn.startedAt,
@@ -58,7 +67,12 @@ export class LoopRecord {
   toolOutput(callId: string, output: unknown): void {
     if (!this.#openCalls.delete(callId)) return;
     const text = typeof output === "string" ? output : JSON.stringify(output);
-    this.items.push({ type: "function_call_output", call_id: callId, output: text });
+    this.#add({ type: "function_call_output", call_id: callId, output: text });
+  }
+
+  #add(...items: readonly ResponseOutputItem[]): void {
+    this.items.push(...items);
+    this.#onItems?.(items);
   }
 
   /** The id of a call for a framework that does not tell its tools: the oldest one without an output. */

@@ -5,10 +5,10 @@ import type { AgentDefinition, AgentReply, RolloutScope } from "../../definition
 import { HttpError } from "../../definitions/errors.ts";
 import { Reply } from "../../definitions/reply.ts";
 import { type StandardRunConfig, standardRun } from "../../definitions/standard-run.ts";
+import { errorMessage } from "../../errors.ts";
 import { isObject } from "../../python/json/json-object.ts";
 import { materializeResponse } from "../../wire/schemas/materialize.ts";
 import { parseCreateParams, type ResponseCreateParams } from "../../wire/schemas/responses.ts";
-import { replayResponse } from "../../wire/stream/replay-responses.ts";
 import {
   type NamespaceMap,
   parseSanitizedParams,
@@ -16,7 +16,7 @@ import {
 } from "../../wire/stream/sanitize-streaming-responses.ts";
 import { classNameOf, type Handler, ServerApp } from "../app.ts";
 import { attributionOf, rolloutScopeOfPath, rolloutScopeOfRow } from "../rollout-scope.ts";
-import { eventStream } from "./event-stream.ts";
+import { streamRun } from "./agent-stream.ts";
 import { requireBody, requireFields, requireObject } from "./request-body.ts";
 import { agentNotes } from "./route-notes.ts";
 
@@ -51,11 +51,18 @@ export function createAgentApp(
 
   const responses: Handler = async (call) => {
     const { params, namespaces } = readParams(requireBody(call.body));
-    const { response, cookies } = await respond(params, call.signal, call.cookies, rolloutScopeOfPath(call));
-    const body = materializeResponse(response);
-    return namespaces
-      ? eventStream(replayResponse(body, namespaces), { cookies })
-      : new Reply({ body, cookies });
+    const rollout = rolloutScopeOfPath(call);
+    if (namespaces)
+      return streamRun({
+        params,
+        namespaces,
+        cookies: call.cookies,
+        server: server.name,
+        respond: (onOutput) => respond(params, call.signal, call.cookies, { ...rollout, onOutput }),
+        onFailure: (error) => server.log.error(`a streamed run failed: ${errorMessage(error)}`),
+      });
+    const { response, cookies } = await respond(params, call.signal, call.cookies, rollout);
+    return new Reply({ body: materializeResponse(response), cookies });
   };
 
   const run: Handler = (call) => {

@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
+import { pids } from "../../marked-processes.ts";
 
 /** Clock ticks a second in /proc; fixed on Linux. */
 const TICKS = 100;
@@ -46,17 +47,6 @@ export function treeMemoryMb(pid: number, field: "VmRSS" | "VmHWM"): number {
 export function memoryMb(pid: number, field: "VmRSS" | "VmHWM"): number {
   const match = new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(textOf(`/proc/${pid}/status`));
   return Number(match?.[1] ?? 0) / 1024;
-}
-
-/** Every process of the machine. */
-export function pids(): number[] {
-  try {
-    return readdirSync("/proc")
-      .filter((name) => /^\d+$/.test(name))
-      .map(Number);
-  } catch {
-    return [];
-  }
 }
 
 function stateOf(pid: number): ProcessState | undefined {

@@ -17,26 +17,66 @@ export interface ReplayResponseOptions {
   likeOriginal?: boolean;
 }
 
+/** The events of one stream of the Responses API, numbered in the order they are asked for. */
+export class ResponseEvents {
+  readonly #namespaces: NamespaceMap;
+  readonly #likeOriginal: boolean;
+  readonly #output: unknown[] = [];
+  #sequence = 0;
+
+  constructor(namespaces: NamespaceMap = {}, { likeOriginal = false }: ReplayResponseOptions = {}) {
+    this.#namespaces = namespaces;
+    this.#likeOriginal = likeOriginal;
+  }
+
+  created(response: object): SseEvent {
+    return this.#numbered("response.created", {
+      response: { ...response, status: "in_progress", output: [] },
+    });
+  }
+
+  /** A whole item, from its empty shell to its end. */
+  *item(item: unknown): Generator<SseEvent> {
+    const restored = restoreNamespace(item, this.#namespaces);
+    const output_index = this.#output.push(restored) - 1;
+    if (this.#likeOriginal)
+      yield this.#numbered("response.output_item.done", { output_index, item: restored });
+    else
+      for (const [type, fields] of itemSteps(restored))
+        yield this.#numbered(type, { output_index, ...fields });
+  }
+
+  /** The end; `output` where it is not the items before. */
+  completed(response: JsonObject, output: readonly unknown[] = this.#output): SseEvent {
+    const { usage } = response;
+    const known =
+      this.#likeOriginal || !isObject(usage) ? response : { ...response, usage: knownUsage(usage) };
+    return this.#numbered("response.completed", { response: { ...known, output } });
+  }
+
+  failed(response: object, message: string): SseEvent {
+    const error = { code: "server_error", message };
+    return this.#numbered("response.failed", {
+      response: { ...response, status: "failed", output: this.#output, error },
+    });
+  }
+
+  #numbered(type: string, fields: JsonObject): SseEvent {
+    return frame(type, this.#likeOriginal ? fields : { ...fields, sequence_number: this.#sequence++ });
+  }
+}
+
 /** Replays a finished response as the stream a client of the Responses API expects. */
 export function* replayResponse(
   response: object,
   namespaces: NamespaceMap = {},
-  { likeOriginal = false }: ReplayResponseOptions = {},
+  options: ReplayResponseOptions = {},
 ): Generator<SseEvent> {
   const source = response as JsonObject;
-  const items = Array.isArray(source["output"]) ? source["output"] : [];
-  const output = items.map((item: unknown) => restoreNamespace(item, namespaces));
-  let sequence_number = 0;
-  const numbered = (type: string, fields: JsonObject) =>
-    frame(type, likeOriginal ? fields : { ...fields, sequence_number: sequence_number++ });
-  yield numbered("response.created", { response: { ...source, status: "in_progress", output: [] } });
-  for (const [output_index, item] of output.entries()) {
-    if (likeOriginal) yield numbered("response.output_item.done", { output_index, item });
-    else for (const [type, fields] of itemSteps(item)) yield numbered(type, { output_index, ...fields });
-  }
-  const { usage } = source;
-  const completed = likeOriginal || !isObject(usage) ? source : { ...source, usage: knownUsage(usage) };
-  yield numbered("response.completed", { response: { ...completed, output } });
+  const events = new ResponseEvents(namespaces, options);
+  yield events.created(source);
+  for (const item of Array.isArray(source["output"]) ? source["output"] : []) yield* events.item(item);
+  yield events.completed(source);
 }
 
 /** Streaming clients insist on numbers: Codex takes a null among the details for a broken stream and asks again. */

@@ -1,0 +1,98 @@
+import type { Cookies } from "../../calls/cookies.ts";
+import type { AgentReply, RolloutScope } from "../../definitions/define-agent.ts";
+import type { Reply } from "../../definitions/reply.ts";
+import { errorMessage } from "../../errors.ts";
+import type { JsonObject } from "../../python/json/json-object.ts";
+import { materializeItem, materializeResponse } from "../../wire/schemas/materialize.ts";
+import type { Response, ResponseCreateParams, ResponseOutputItem } from "../../wire/schemas/responses.ts";
+import { ResponseEvents, replayResponse } from "../../wire/stream/replay-responses.ts";
+import { responseEnvelope } from "../../wire/stream/response-envelope.ts";
+import type { NamespaceMap } from "../../wire/stream/sanitize-streaming-responses.ts";
+import type { SseEvent } from "../../wire/stream/sse.ts";
+import { eventStream } from "./event-stream.ts";
+
+type OnOutput = NonNullable<RolloutScope["onOutput"]>;
+
+export interface StreamedRun {
+  params: ResponseCreateParams;
+  namespaces: NamespaceMap;
+  /** The cookies of the client. */
+  cookies: Cookies;
+  /** The server's name, for clients that name no model. */
+  server: string;
+  respond(onOutput: OnOutput): Promise<AgentReply>;
+  onFailure(error: unknown): void;
+}
+
+/**
+ * Answers a client that streams: items go out as the loop produces them. The headers carry the cookies of the environment's session, so
+ * for a client without one the stream begins when the first tool has opened it. A run that fails before that is an HTTP error.
+ */
+export async function streamRun(run: StreamedRun): Promise<Reply> {
+  const hasSession = Object.keys(run.cookies).length > 0;
+  let items: ReadableStreamDefaultController<ResponseOutputItem> | undefined;
+  const queue = new ReadableStream<ResponseOutputItem>({
+    start(controller) {
+      items = controller;
+    },
+    cancel() {
+      items = undefined;
+    },
+  });
+  const { promise: begun, resolve: begin } = withResolvers<Cookies>();
+  const done = run.respond((produced, cookies) => {
+    for (const item of produced) items?.enqueue(item);
+    if (hasSession || produced.some(({ type }) => type === "function_call_output")) begin(cookies);
+  });
+  // Whoever reads the queue learns of the failure from `done`.
+  const closed = () => items?.close();
+  done.then(closed, closed);
+  const first = await Promise.race([done, begun.then((cookies) => ({ response: undefined, cookies }))]);
+  const { response, cookies } = first;
+  return response === undefined
+    ? eventStream(liveEvents(run, queue, done), { cookies })
+    : eventStream(replayResponse(materializeResponse(response), run.namespaces), { cookies });
+}
+
+async function* liveEvents(
+  run: StreamedRun,
+  queue: ReadableStream<ResponseOutputItem>,
+  done: Promise<AgentReply>,
+): AsyncGenerator<SseEvent> {
+  const { params, namespaces, server } = run;
+  const events = new ResponseEvents(namespaces);
+  const model = params.model ?? server;
+  const shell = responseEnvelope(params, { model, createdAt: Math.floor(Date.now() / 1000) });
+  const envelope = materializeResponse(shell as Response);
+  yield events.created(envelope);
+  const sent: string[] = [];
+  for await (const produced of queue) {
+    const item = materializeItem(produced);
+    sent.push(JSON.stringify(item));
+    yield* events.item(item);
+  }
+  try {
+    const { response } = await done;
+    const body = { ...materializeResponse(response), id: envelope.id } as JsonObject & { output: unknown[] };
+    const { output } = body;
+    // An agent may tell of its run in other items than those of its loop; the last event then has the whole of it.
+    if (!sent.every((item, index) => item === JSON.stringify(output[index]))) {
+      yield events.completed(body, output);
+      return;
+    }
+    for (const item of output.slice(sent.length)) yield* events.item(item);
+    yield events.completed(body);
+  } catch (error) {
+    run.onFailure(error);
+    yield events.failed(envelope, errorMessage(error));
+  }
+}
+
+/** `Promise.withResolvers` of newer engines. */
+function withResolvers<T>(): { promise: Promise<T>; resolve(value: T): void } {
+  let resolve: (value: T) => void = () => {};
+  const promise = new Promise<T>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
+}
