@@ -81,7 +81,16 @@ export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promi
     const onAbort = () => reject(signal.reason);
     if (signal.aborted) onAbort();
     else signal.addEventListener("abort", onAbort);
-    promise.finally(() => signal.removeEventListener("abort", onAbort)).then(resolve, reject);
+    promise.then(
+      (value) => {
+        signal.removeEventListener("abort", onAbort);
+        resolve(value);
+      },
+      (error: unknown) => {
+        signal.removeEventListener("abort", onAbort);
+        reject(error);
+      },
+    );
   });
 }
 

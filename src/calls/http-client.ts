@@ -1,5 +1,6 @@
 import { Agent, type Dispatcher, EnvHttpProxyAgent } from "undici";
 import { ConnectionError, connectionError } from "./connection-error.ts";
+import { LONGEST_TIMER_MS } from "./deadline.ts";
 import { decodeBody } from "./decode-body.ts";
 
 /** Response headers beyond this are refused. */
@@ -15,6 +16,8 @@ export interface HttpRequest {
   headers: Readonly<Record<string, string>>;
   body?: string | undefined;
   signal?: AbortSignal | undefined;
+  /** From the start to the last byte received; null or absent: as long as the signal allows. */
+  timeoutMs?: number | null;
   /** Bytes of the response body that are read, also after decompression. */
   maxBytes: number;
   /** Whether the request is sent again, once, when the connection is closed before a response. */
@@ -65,15 +68,18 @@ export class HttpClient {
     };
     this.#maxPools = Math.ceil(maxConnections / CONNECTIONS_PER_POOL);
     this.#newDispatcher = () =>
-      proxy ? new EnvHttpProxyAgent({ ...options, noProxy: noProxy() }) : new Agent(options);
+      proxy && hasProxy() ? new EnvHttpProxyAgent({ ...options, noProxy: noProxy() }) : new Agent(options);
   }
 
   async request(origin: string, request: HttpRequest): Promise<HttpAnswer> {
+    const { timeoutMs = null } = request;
+    const startedAt = performance.now();
     try {
       return await this.#send(origin, request);
     } catch (error) {
       if (!request.resendable || !(error instanceof ClosedBeforeAnswer)) throw error;
-      return await this.#send(origin, request);
+      const left = timeoutMs === null ? null : Math.max(0, timeoutMs - (performance.now() - startedAt));
+      return await this.#send(origin, { ...request, timeoutMs: left });
     }
   }
 
@@ -145,6 +151,9 @@ class LargeBodies {
 
 const largeBodies = new LargeBodies();
 
+/** The response was not complete in time. */
+export class RequestTimeout extends Error {}
+
 /** There is no response: the server may have closed an idle connection just as it was used again. */
 class ClosedBeforeAnswer extends ConnectionError {}
 
@@ -154,6 +163,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #resolve: (answer: HttpAnswer) => void;
   readonly #reject: (error: unknown) => void;
   readonly #body: BodyBuffer;
+  readonly #timer: NodeJS.Timeout | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #status = 0;
   #headers: ResponseHeaders = {};
@@ -167,13 +177,20 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#reject = reject;
     this.#body = new BodyBuffer(request.maxBytes);
     request.signal?.addEventListener("abort", this.#onAbort);
+    const { timeoutMs = null } = request;
+    if (timeoutMs !== null && timeoutMs <= LONGEST_TIMER_MS)
+      this.#timer = setTimeout(
+        () => this.#fail(new RequestTimeout(`no answer within ${timeoutMs} ms`)),
+        timeoutMs,
+      );
   }
 
   readonly #onAbort = (): void => this.#fail(this.#request.signal?.reason);
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    if (this.#request.signal?.aborted) controller.abort(this.#request.signal.reason);
+    // It was given up while it waited for a connection.
+    if (this.#ended) controller.abort(new ConnectionError("CONNECTION_CLOSED", "given up"));
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
@@ -221,6 +238,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #end(): void {
+    clearTimeout(this.#timer);
     this.#request.signal?.removeEventListener("abort", this.#onAbort);
     const resume = this.#resume;
     // What is made of the body comes first; a turn later the next one may be read.
@@ -265,6 +283,11 @@ class BodyBuffer {
 
 function tooLarge(): ConnectionError {
   return new ConnectionError("RESPONSE_TOO_LARGE", "the answer is larger than allowed");
+}
+
+/** Without a proxy the plain agent does: the other one parses the address of every request. */
+function hasProxy(): boolean {
+  return ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY"].some((name) => process.env[name]);
 }
 
 function noProxy(): string {

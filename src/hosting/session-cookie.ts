@@ -4,6 +4,9 @@ const MAX_AGE_SECONDS = 1_209_600;
 /** A younger cookie is returned as it came instead of being signed again. */
 const FRESH_SECONDS = 60;
 
+/** Cookies whose session is remembered: about 2 MB. */
+const MAX_REMEMBERED = 8_192;
+
 /** Attributes every session cookie carries. */
 export const SESSION_COOKIE_ATTRIBUTES = `; path=/; Max-Age=${MAX_AGE_SECONDS}; httponly; samesite=lax`;
 
@@ -14,32 +17,55 @@ export const SESSION_COOKIE_ATTRIBUTES = `; path=/; Max-Age=${MAX_AGE_SECONDS}; 
 export class SessionCookie {
   readonly name: string;
   readonly #key: Buffer;
+  /** Cookies signed last, oldest first. Most come back within seconds, and need no signature then. */
+  readonly #signed = new Map<string, { id: string; second: number }>();
 
   constructor(name: string) {
     this.name = name;
     this.#key = createHash("sha1").update(`itsdangerous.Signersigner${name}`).digest();
   }
 
-  sign(sessionId: string, nowMs: number = Date.now()): string {
+  sign(sessionId: string, nowMs: number = steadyTime()): string {
     const payload = Buffer.from(`{"session_id": ${JSON.stringify(sessionId)}}`).toString("base64");
-    const text = `${payload}.${encodeSeconds(Math.floor(nowMs / 1000))}`;
-    return `${text}.${this.#signature(text)}`;
+    const second = Math.floor(nowMs / 1000);
+    const text = `${payload}.${encodeSeconds(second)}`;
+    const value = `${text}.${this.#signature(text)}`;
+    this.#signed.set(value, { id: sessionId, second });
+    if (this.#signed.size > MAX_REMEMBERED) {
+      const oldest = this.#signed.keys().next().value;
+      if (oldest !== undefined) this.#signed.delete(oldest);
+    }
+    return value;
   }
 
   /** The session id of a cookie value; undefined when the cookie is forged, expired or malformed. */
-  read(value: string | undefined, nowMs: number = Date.now()): { id: string; isFresh: boolean } | undefined {
-    const [payload, timestamp, signature, ...rest] = value?.split(".") ?? [];
+  read(
+    value: string | undefined,
+    nowMs: number = steadyTime(),
+  ): { id: string; isFresh: boolean } | undefined {
+    if (value === undefined) return undefined;
+    const signed = this.#signed.get(value) ?? this.#verified(value);
+    if (signed === undefined) return undefined;
+    const age = Math.floor(nowMs / 1000) - signed.second;
+    return age > MAX_AGE_SECONDS ? undefined : { id: signed.id, isFresh: age < FRESH_SECONDS };
+  }
+
+  #verified(value: string): { id: string; second: number } | undefined {
+    const [payload, timestamp, signature, ...rest] = value.split(".");
     if (!payload || !timestamp || !signature || rest.length > 0) return undefined;
     if (!sameText(this.#signature(`${payload}.${timestamp}`), signature)) return undefined;
-    const age = Math.floor(nowMs / 1000) - decodeSeconds(timestamp);
-    if (age > MAX_AGE_SECONDS) return undefined;
     const id = sessionIdOf(payload);
-    return id === undefined ? undefined : { id, isFresh: age < FRESH_SECONDS };
+    return id === undefined ? undefined : { id, second: decodeSeconds(timestamp) };
   }
 
   #signature(text: string): string {
     return createHmac("sha1", this.#key).update(text).digest("base64url");
   }
+}
+
+/** The time of day at the start of the process plus the time since then: setting the clock does not age cookies. */
+function steadyTime(): number {
+  return performance.timeOrigin + performance.now();
 }
 
 function sessionIdOf(payload: string): string | undefined {

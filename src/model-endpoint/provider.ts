@@ -316,7 +316,7 @@ export class Provider {
         body,
         signal: call.signal,
         timeoutMs: this.#timeoutMs,
-        maxResponseBytes: this.#maxResponseBytes,
+        maxBytes: this.#maxResponseBytes,
       });
     } catch (error) {
       if (call.signal.aborted) throw call.signal.reason;

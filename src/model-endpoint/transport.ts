@@ -1,5 +1,4 @@
-import { Deadline } from "../calls/deadline.ts";
-import { type HttpAnswer, HttpClient } from "../calls/http-client.ts";
+import { type HttpAnswer, HttpClient, RequestTimeout } from "../calls/http-client.ts";
 import { GymError } from "../errors.ts";
 import { MOST_CONCURRENT } from "./adaptive-limit.ts";
 import { processWide } from "./process-wide.ts";
@@ -17,7 +16,7 @@ export interface Attempt {
   signal: AbortSignal;
   /** From the start to the last byte received; null: as long as the signal allows. */
   timeoutMs: number | null;
-  maxResponseBytes: number;
+  maxBytes: number;
 }
 
 export type AttemptReply = HttpAnswer;
@@ -30,19 +29,12 @@ export class AttemptTimeout extends GymError {
 }
 
 /** Sends one request over a pooled connection. */
-export async function sendAttempt(attempt: Attempt): Promise<AttemptReply> {
-  const { connections, origin, timeoutMs, maxResponseBytes: maxBytes, ...request } = attempt;
-  // A request on a closed connection would be tried again anyway, after a pause and as a failure of the endpoint.
-  const send = (signal: AbortSignal) =>
-    connections.request(origin, { ...request, signal, maxBytes, resendable: true });
-  if (timeoutMs === null) return send(attempt.signal);
-  const deadline = new Deadline(timeoutMs, attempt.signal);
+export async function sendAttempt({ connections, origin, ...attempt }: Attempt): Promise<AttemptReply> {
   try {
-    return await send(deadline.signal);
+    // A request on a closed connection would be tried again anyway, after a pause and as a failure of the endpoint.
+    return await connections.request(origin, { ...attempt, resendable: true });
   } catch (error) {
-    throw deadline.passed ? new AttemptTimeout(timeoutMs) : error;
-  } finally {
-    deadline.clear();
+    throw error instanceof RequestTimeout ? new AttemptTimeout(attempt.timeoutMs ?? 0) : error;
   }
 }
 

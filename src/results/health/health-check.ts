@@ -125,7 +125,8 @@ async function startPool(maxThreads: number): Promise<Tinypool> {
   return new Pool({
     filename: new URL(`./health-worker${suffix}`, import.meta.url).href,
     runtime: "worker_threads",
-    minThreads: 0,
+    // As many as it may have: an idle thread above the minimum ends at once, and the next batch would start another.
+    minThreads: maxThreads,
     maxThreads,
     ...(suffix === ".ts" && { execArgv: ["--import", "jiti/register"] }),
   });
