@@ -1,4 +1,5 @@
 import { expect, it, vi } from "vitest";
+import { seededRandom } from "../wire/seeded-random.ts";
 import { AdaptiveLimit, MOST_CONCURRENT, type Slot } from "./adaptive-limit.ts";
 
 const never = Number.POSITIVE_INFINITY;
@@ -8,6 +9,7 @@ function limit() {
   return {
     clock,
     limit: new AdaptiveLimit(
+      undefined,
       () => 1,
       () => clock.now,
     ),
@@ -94,6 +96,7 @@ it("forgets nobody when a pause ends between two looks at the clock", async () =
     for (let early = 0; early < 12; early++) {
       const clock = { now: 1_000_000 };
       const made = new AdaptiveLimit(
+        undefined,
         () => 1,
         () => (clock.now += 0.25),
       );
@@ -163,4 +166,51 @@ it("serves who came first, and forgets who gave up", async () => {
   expect(order).toEqual([-1, 1]);
   while (made.running < made.limit) await made.enter(undefined, never);
   expect(await made.enter(undefined, clock.now - 1)).toBeUndefined();
+});
+
+/** Callers that keep calling an endpoint with a response time of one second for a minute of fake time. */
+async function simulate(callers: number, refuses: (running: number) => boolean) {
+  vi.useFakeTimers();
+  try {
+    const limit = new AdaptiveLimit(undefined, seededRandom(1), () => Date.now());
+    const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+    const until = Date.now() + 60_000;
+    const counts = { succeeded: 0, refused: 0 };
+    const caller = async () => {
+      while (Date.now() < until) {
+        const slot = await limit.enter(undefined, until);
+        if (!slot) return;
+        if (refuses(limit.running)) {
+          await sleep(20);
+          counts.refused++;
+          limit.leave(slot, { kind: "rate-limited", pauseMs: undefined });
+          await sleep(1_000);
+        } else {
+          await sleep(1_000);
+          counts.succeeded++;
+          limit.leave(slot, { kind: "success", outputTokens: 100 });
+        }
+      }
+    };
+    const all = Promise.all(Array.from({ length: callers }, caller));
+    await vi.advanceTimersByTimeAsync(65_000);
+    await all;
+    return { limit: limit.limit, perSecond: counts.succeeded / 60, ...counts };
+  } finally {
+    vi.useRealTimers();
+  }
+}
+
+it("keeps its concurrency when 3 % of all calls are refused at random", async () => {
+  const random = seededRandom(7);
+  const { limit, perSecond } = await simulate(100, () => random() < 0.03);
+  expect(limit).toBeGreaterThan(75);
+  expect(perSecond).toBeGreaterThan(0.8 * 100);
+});
+
+it("finds the capacity of an endpoint that refuses what is above it", async () => {
+  const { limit, perSecond, refused, succeeded } = await simulate(120, (running) => running > 40);
+  expect(limit).toBeLessThan(60);
+  expect(perSecond).toBeGreaterThan(0.7 * 40);
+  expect(refused / (refused + succeeded)).toBeLessThan(0.2);
 });

@@ -18,8 +18,6 @@ export const ORDINARY_PASS: Pass = { probe: false };
 export interface BreakerEvents {
   opened?(failure: ProviderError, pauseMs: number): void;
   closed?(downMs: number): void;
-  /** Anything another process should know has changed. */
-  changed?(): void;
 }
 
 export interface PassOptions {
@@ -28,25 +26,13 @@ export interface PassOptions {
   longestOutageMs: number;
 }
 
-/** A breaker, as those who make calls see it. */
-export interface Breaker {
-  readonly isOpen: boolean;
-  readonly downMs: number;
-  readonly lastFailure: ProviderError | undefined;
-  readonly probeAt: number;
-  pass(options: PassOptions): Promise<Pass | undefined>;
-  succeeded(): void;
-  failed(pass: Pass, failure: ProviderError): void;
-  ended(pass: Pass): void;
-}
-
 /**
  * Keeps callers away from an endpoint that is down. While it is open they wait; after each pause, which doubles, one of
  * them tries, and its success lets all of them go on. Refusals that are about the request or the rate do not count.
  */
-export class CircuitBreaker implements Breaker {
+export class CircuitBreaker {
   readonly #waiters = new Waiters();
-  readonly #listeners = new Set<BreakerEvents>();
+  readonly #events: BreakerEvents;
   readonly #random: () => number;
   readonly #now: () => number;
   #failures = 0;
@@ -57,16 +43,9 @@ export class CircuitBreaker implements Breaker {
   #lastFailure: ProviderError | undefined;
 
   constructor(events: BreakerEvents = {}, random: () => number = Math.random, now: () => number = steadyNow) {
-    this.#listeners.add(events);
+    this.#events = events;
     this.#random = random;
     this.#now = now;
-  }
-
-  subscribe(events: BreakerEvents): void {
-    this.#listeners.add(events);
-  }
-  unsubscribe(events: BreakerEvents): void {
-    this.#listeners.delete(events);
   }
 
   get isOpen(): boolean {
@@ -76,11 +55,6 @@ export class CircuitBreaker implements Breaker {
   /** Milliseconds since the first failure that no success has followed; 0 while the endpoint is up. */
   get downMs(): number {
     return this.isOpen && this.#downSince !== undefined ? this.#now() - this.#downSince : 0;
-  }
-
-  /** When the first failure came that no success has followed. */
-  get downSince(): number | undefined {
-    return this.#downSince;
   }
 
   get lastFailure(): ProviderError | undefined {
@@ -113,15 +87,14 @@ export class CircuitBreaker implements Breaker {
   succeeded(): void {
     const downMs = this.downMs;
     const wasOpen = this.isOpen;
-    const wasDown = this.#downSince !== undefined;
     this.#failures = 0;
     this.#openings = 0;
     this.#downSince = undefined;
     this.#probeAt = undefined;
     this.#probing = false;
-    if (wasOpen) for (const events of this.#listeners) events.closed?.(downMs);
-    if (wasDown) this.#changed();
-    if (wasOpen) this.#waiters.wakeAll();
+    if (!wasOpen) return;
+    this.#events.closed?.(downMs);
+    this.#waiters.wakeAll();
   }
 
   failed(pass: Pass, failure: ProviderError): void {
@@ -130,16 +103,12 @@ export class CircuitBreaker implements Breaker {
     this.#failures++;
     if (pass.probe) this.#probing = false;
     // What was on its way when the breaker opened says nothing new.
-    else if (this.isOpen || this.#failures < FAILURES_TO_OPEN) {
-      this.#changed();
-      return;
-    }
+    else if (this.isOpen || this.#failures < FAILURES_TO_OPEN) return;
     const ceiling = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(this.#openings, 30));
     const pauseMs = ceiling / 2 + (this.#random() * ceiling) / 2;
     this.#openings++;
     this.#probeAt = this.#now() + pauseMs;
-    if (this.#openings === 1) for (const events of this.#listeners) events.opened?.(failure, pauseMs);
-    this.#changed();
+    if (this.#openings === 1) this.#events.opened?.(failure, pauseMs);
     this.#waiters.wakeAll();
   }
 
@@ -148,9 +117,5 @@ export class CircuitBreaker implements Breaker {
     if (!pass.probe) return;
     this.#probing = false;
     this.#waiters.wakeAll();
-  }
-
-  #changed(): void {
-    for (const events of this.#listeners) events.changed?.();
   }
 }

@@ -1,70 +1,46 @@
 import { createHash } from "node:crypto";
 import type { HttpClient } from "../calls/http-client.ts";
-import { AdaptiveLimit, type CallLimit } from "./adaptive-limit.ts";
-import { type Breaker, type BreakerEvents, CircuitBreaker } from "./circuit-breaker.ts";
+import { AdaptiveLimit, MOST_CONCURRENT } from "./adaptive-limit.ts";
+import { CircuitBreaker } from "./circuit-breaker.ts";
 import type { EndpointUrl } from "./endpoint-url.ts";
+import { ownShare } from "./process-share.ts";
 import { processWide } from "./process-wide.ts";
-import { runConnection } from "./shared/run-connection.ts";
 
 interface LogLike {
   warn(message: string): void;
   info(message: string): void;
 }
 
-/** One address with what all servers of the run know about it. */
+/** One address, with the breaker and the limit that all servers of this process share. */
 export interface Endpoint {
   readonly url: EndpointUrl;
-  readonly breaker: Breaker;
-  readonly limit: CallLimit;
+  readonly breaker: CircuitBreaker;
+  readonly limit: AdaptiveLimit;
   readonly connections: HttpClient;
 }
 
 const breakers = processWide("breakers", () => new Map<string, CircuitBreaker>());
 const limits = processWide("limits", () => new Map<string, AdaptiveLimit>());
-/** Breakers whose changes a server of this process tells. */
-const told = processWide("told-breakers", () => new WeakSet<CircuitBreaker>());
 
-/** The endpoint for a model and key; breaker and limit are those of every other server of the run that calls the same one. */
-export async function sharedEndpoint(
+/** The endpoint for a model and key. Servers of this process that call the same one share its breaker and its limit. */
+export function sharedEndpoint(
   url: EndpointUrl,
   use: { model: string; apiKey: string; connections: HttpClient; log: LogLike },
-): Promise<Endpoint> {
+): Endpoint {
   const { model, apiKey, connections, log } = use;
-  const events: BreakerEvents = {
-    opened: (failure) => log.warn(`${failure.message}; calls wait until it answers again`),
-    closed: (downMs) => log.info(`${url.host} answers again after ${(downMs / 1000).toFixed(1)} s`),
-  };
   const account = createHash("sha256").update(apiKey).digest("hex").slice(0, 16);
   const key = `${url.text} ${model} ${account}`;
-  const run = runConnection();
-  if (!run) return { url, breaker: localBreaker(url.text, events), limit: localLimit(key), connections };
-  const limit = run.limit(key);
-  await limit.joined;
-  return { url, breaker: run.breaker(url.text, events), limit, connections };
-}
-
-/** The limit of this process, and of those that share it. */
-export function localLimit(key: string): AdaptiveLimit {
-  let limit = limits.get(key);
-  if (!limit) {
-    limit = new AdaptiveLimit();
-    limits.set(key, limit);
-  }
-  return limit;
-}
-
-/** The breaker of this process, and of those that share it; the first server to use it says what happens. */
-export function localBreaker(key: string, events?: BreakerEvents): CircuitBreaker {
-  let breaker = breakers.get(key);
-  if (!breaker) {
-    breaker = new CircuitBreaker();
-    breakers.set(key, breaker);
-  }
-  if (events && !told.has(breaker)) {
-    told.add(breaker);
-    breaker.subscribe(events);
-  }
-  return breaker;
+  const limit = limits.get(key) ?? new AdaptiveLimit(ownShare(MOST_CONCURRENT));
+  limits.set(key, limit);
+  // The first server that uses a breaker logs its changes.
+  const breaker =
+    breakers.get(url.text) ??
+    new CircuitBreaker({
+      opened: (failure) => log.warn(`${failure.message}; calls wait until it answers again`),
+      closed: (downMs) => log.info(`${url.host} answers again after ${(downMs / 1000).toFixed(1)} s`),
+    });
+  breakers.set(url.text, breaker);
+  return { url, breaker, limit, connections };
 }
 
 /** Forgets what is known about every endpoint; for tests. */

@@ -2,14 +2,15 @@ import { basename, resolve } from "node:path";
 import type { ServerContext } from "../calls/server-context.ts";
 import { GymError } from "../errors.ts";
 import { ApiKey } from "./api-key.ts";
+import { runBudgets } from "./budget/budget-client.ts";
 import { CostMeter, RUN_METER, runMeter } from "./cost.ts";
 import { sharedEndpoint } from "./endpoint.ts";
 import { parseEndpointUrl } from "./endpoint-url.ts";
 import { listPrice } from "./prices.ts";
+import { ownShare } from "./process-share.ts";
 import { Provider } from "./provider.ts";
 import { ResponseCache } from "./response-cache.ts";
 import type { Price, ProviderSettings } from "./settings.ts";
-import { runConnection } from "./shared/run-connection.ts";
 import { endpointConnections } from "./transport.ts";
 
 export interface OpenProviderOptions {
@@ -65,9 +66,9 @@ export async function openProvider(
   const price: Price | undefined = settings.prices ?? (free ? undefined : listPrice(model));
   const counted = price !== undefined || free || options.statesCost;
   if (!counted && limited) throw noPrice(server, model);
-  const connection = runConnection();
-  connection?.share(RUN_METER, run);
-  connection?.share(`server ${server.name}`, own);
+  const budgets = runBudgets();
+  budgets?.share(RUN_METER, run);
+  budgets?.share(`server ${server.name}`, own);
   const endpoints = urls.map((url) => {
     const connections = endpointConnections(Math.ceil(settings.connect_timeout_seconds * 1000));
     return sharedEndpoint(url, { model, apiKey: apiKey.value, connections, log });
@@ -81,13 +82,13 @@ export async function openProvider(
     : undefined;
   await cache?.open();
   return new Provider({
-    endpoints: await Promise.all(endpoints),
+    endpoints,
     apiKey,
     authorize: options.authorize ?? bearer,
     headers: options.headers ?? {},
     query: options.query ?? {},
     settings,
-    maxConcurrent: options.maxConcurrent ?? null,
+    maxConcurrent: options.maxConcurrent == null ? null : ownShare(options.maxConcurrent),
     price,
     free,
     meters: [run, own],

@@ -12,8 +12,8 @@ export interface StartMessage {
   configYaml: string;
   installRoot: string;
   roots: string[];
-  /** Where the processes of the run share limits, breakers and budgets. */
-  coordinator?: string;
+  /** The socket where the processes of the run share their budgets. */
+  budgets?: string;
   /** Sockets the processes of the run call each other on: its own unless several share it, and by server. */
   link?: { socketPath?: string; sockets: [server: string, path: string][] };
   /** Set for one worker of several. */

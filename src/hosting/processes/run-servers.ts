@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { untilAborted } from "../../calls/deadline.ts";
 import { RunClient } from "../../calls/run-client.ts";
 import { errorMessage, GymError } from "../../errors.ts";
-import { Coordinator } from "../../model-endpoint/shared/coordinator.ts";
+import { BudgetServer } from "../../model-endpoint/budget/budget-server.ts";
 import { rememberSecrets } from "../../secrets.ts";
 import { CoHost, codeOf, type HostedInstance } from "../cohost.ts";
 import { serverOfError, strayText } from "../guards/calling-code.ts";
@@ -130,7 +130,7 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
   let cohost: CoHost | undefined;
   let watchdog: Watchdog | undefined;
   let head: HeadServer | undefined;
-  let coordinator: Coordinator | undefined;
+  let budgets: BudgetServer | undefined;
   let sockets: Map<string, string> | undefined;
   let stopping = false;
   const monitor = new LoopMonitor((lag) => emit({ type: "lag", lag }));
@@ -165,7 +165,7 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
     await watchdog?.stop();
     endCapture?.();
     await Promise.allSettled([head?.close(), client?.close()]);
-    coordinator?.close();
+    budgets?.close();
     if (before) killLeftBehind(before);
     for (const log of logs.values()) log.close();
     closed = true;
@@ -189,7 +189,7 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
       headToken,
       installRoot,
       roots: [...options.roots],
-      ...(coordinator && { coordinator: coordinator.socketPath }),
+      ...(budgets && { budgets: budgets.socketPath }),
       ...(sockets && { link: linkOf(instance.name, sockets) }),
     };
     const child = new ServerChild(message, log, ({ type: _type, ...lag }) => emit({ type: "lag", lag }));
@@ -238,12 +238,12 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
       });
     }
     if ([...placements.values()].some((placement) => placement === "process" || placement === "workers"))
-      coordinator = await Coordinator.listen(globalConfig).catch((error: unknown) => {
-        const line = `limits and budgets hold per process, not for the run: ${errorMessage(error)}`;
+      budgets = await BudgetServer.listen(globalConfig).catch((error: unknown) => {
+        const line = `max_cost holds for each process, not for the run: ${errorMessage(error)}`;
         emit({ type: "log", server: "run", line, level: "warn" });
         return undefined;
       });
-    sockets = coordinator && linkSockets(placements, coordinator);
+    sockets = budgets && linkSockets(placements, budgets);
     for (const { name } of instances) {
       const placement = placements.get(name) ?? "cohosted";
       emit({
@@ -290,7 +290,7 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
         monitor,
         onStarted: (name) => startWatch.ready(name),
         ...(watchdog && { watchdog }),
-        ...(coordinator && sockets && { link: { socketPath: coordinator.socketBeside("here"), sockets } }),
+        ...(budgets && sockets && { link: { socketPath: budgets.socketBeside("here"), sockets } }),
       }).catch((error: unknown) => {
         throw explainTaken(error, error instanceof ListenError ? error.port : undefined);
       });
@@ -338,15 +338,12 @@ function serverLog(server: string, options: RunServersOptions, emit: (event: Run
 }
 
 /** The socket of the process each server of ours lives in; several workers of one share its port instead. */
-function linkSockets(
-  placements: ReadonlyMap<string, Placement>,
-  coordinator: Coordinator,
-): Map<string, string> {
+function linkSockets(placements: ReadonlyMap<string, Placement>, budgets: BudgetServer): Map<string, string> {
   const sockets = new Map<string, string>();
   let number = 0;
   for (const [server, placement] of placements) {
-    if (placement === "cohosted") sockets.set(server, coordinator.socketBeside("here"));
-    if (placement === "process") sockets.set(server, coordinator.socketBeside(String(number++)));
+    if (placement === "cohosted") sockets.set(server, budgets.socketBeside("here"));
+    if (placement === "process") sockets.set(server, budgets.socketBeside(String(number++)));
   }
   return sockets;
 }

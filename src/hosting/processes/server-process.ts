@@ -5,7 +5,8 @@
  */
 import cluster from "node:cluster";
 import { errorMessage } from "../../errors.ts";
-import { joinRun } from "../../model-endpoint/shared/run-connection.ts";
+import { joinBudgets } from "../../model-endpoint/budget/budget-client.ts";
+import { shareLimitsAmong } from "../../model-endpoint/process-share.ts";
 import { rememberSecrets } from "../../secrets.ts";
 import { CoHost, type CoHostOptions, codeOf } from "../cohost.ts";
 import { strayText } from "../guards/calling-code.ts";
@@ -29,7 +30,8 @@ async function start(message: StartMessage): Promise<() => Promise<void>> {
   rememberSecrets(message.globalConfig);
   if (instance.code.language === "python") return runPython(message);
   if (!message.worker && workerCount(instance) > 1) return forkWorkers(message);
-  if (message.coordinator !== undefined) await joinRun(message.coordinator);
+  if (message.budgets !== undefined) await joinBudgets(message.budgets);
+  if (message.worker) shareLimitsAmong(message.worker.count);
   const monitor = new LoopMonitor((lag) => report({ type: "lag", ...lag }));
   const affinity =
     message.worker && instance.type === "resources_servers" ? sessionAffinity(message.worker) : undefined;

@@ -1,0 +1,99 @@
+import { connect } from "node:net";
+import type { CostMeter } from "../cost.ts";
+import { processWide } from "../process-wide.ts";
+import type { SpendMessage, TotalMessage } from "./budget-server.ts";
+import { LineSocket } from "./line-socket.ts";
+
+const CONNECT_WITHIN_MS = 5_000;
+/** Costs of this time are reported together. */
+const REPORT_EVERY_MS = 10;
+
+/** Keeps the meters of this process in step with those of the other processes of the run. If the connection breaks, each process counts alone. */
+export class BudgetClient {
+  readonly #lines: LineSocket<SpendMessage>;
+  readonly #meters = new Map<string, SharedMeter>();
+  #isOpen = true;
+
+  private constructor(socket: ReturnType<typeof connect>) {
+    this.#lines = new LineSocket(socket, {
+      messages: (batch) => {
+        for (const { key, spent, reported } of batch as TotalMessage[])
+          this.#meters.get(key)?.update(spent, reported);
+      },
+      closed: () => {
+        this.#isOpen = false;
+      },
+    });
+  }
+
+  /** Resolves with undefined when nothing answers at the socket. */
+  static open(socketPath: string): Promise<BudgetClient | undefined> {
+    return new Promise((resolve) => {
+      const socket = connect(socketPath);
+      const giveUp = () => {
+        clearTimeout(timer);
+        socket.destroy();
+        resolve(undefined);
+      };
+      const timer = setTimeout(giveUp, CONNECT_WITHIN_MS);
+      socket.once("error", giveUp);
+      socket.once("connect", () => {
+        clearTimeout(timer);
+        socket.off("error", giveUp);
+        resolve(new BudgetClient(socket));
+      });
+    });
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** Counts what the other processes spend on the same budget. A meter without a limit is not shared. */
+  share(key: string, meter: CostMeter): void {
+    if (meter.limit === null || this.#meters.has(key)) return;
+    this.#meters.set(key, new SharedMeter(meter, (spent) => this.#lines.send({ key, spent })));
+    this.#lines.send({ key });
+  }
+
+  close(): void {
+    this.#lines.close();
+  }
+}
+
+class SharedMeter {
+  readonly #meter: CostMeter;
+  #own = 0;
+  #unreported = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(meter: CostMeter, report: (spent: number) => void) {
+    this.#meter = meter;
+    meter.subscribe((cost) => {
+      this.#own += cost;
+      this.#unreported += cost;
+      this.#timer ??= setTimeout(() => {
+        this.#timer = undefined;
+        report(this.#unreported);
+        this.#unreported = 0;
+      }, REPORT_EVERY_MS).unref();
+    });
+  }
+
+  /** Takes over the total of all processes, plus what this process has not reported yet. */
+  update(spent: number, reported: number): void {
+    this.#meter.correct(spent - reported + this.#own);
+  }
+}
+
+const joined = processWide("run", () => ({ client: undefined as BudgetClient | undefined }));
+
+/** Connects this process to the budgets of its run. */
+export async function joinBudgets(socketPath: string): Promise<void> {
+  joined.client = await BudgetClient.open(socketPath);
+}
+
+/** The budgets of the run; undefined in the process that keeps them, and where there is no other process. */
+export function runBudgets(): BudgetClient | undefined {
+  return joined.client?.isOpen ? joined.client : undefined;
+}

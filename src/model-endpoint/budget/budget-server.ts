@@ -1,0 +1,120 @@
+import { rmSync } from "node:fs";
+import { createServer, type Server } from "node:net";
+import { join } from "node:path";
+import { makeSocketDirectory, userDirectory } from "../../files/private-directory.ts";
+import { CostMeter, RUN_METER, runMeter } from "../cost.ts";
+import { LineSocket } from "./line-socket.ts";
+import { RUN_PREFIX, RUN_SOCKET, sweepRuns } from "./sweep-runs.ts";
+
+/** What the processes of a run spend within this time is sent to them together. */
+const SEND_EVERY_MS = 10;
+
+/** From a process to the server: it uses a budget, or has spent some of it. */
+export type SpendMessage = { key: string; spent?: number };
+
+/** From the server to a process: what all processes have spent, and how much of it this process has reported. */
+export type TotalMessage = { key: string; spent: number; reported: number };
+
+interface Member {
+  readonly lines: LineSocket<TotalMessage>;
+  /** What this process has reported, by budget. */
+  readonly reported: Map<string, number>;
+}
+
+/**
+ * Adds up what the processes of a run spend, so that `max_cost` holds for all of them together. It lives in the process that starts
+ * the others. Servers in that process use its meters directly; other processes connect to a socket that only this user can open.
+ */
+export class BudgetServer {
+  readonly socketPath: string;
+  readonly #server: Server;
+  readonly #directory: string;
+  readonly #globalConfig: Readonly<Record<string, unknown>>;
+  readonly #members = new Set<Member>();
+  readonly #meters = new Map<string, CostMeter>();
+  /** Budgets that have changed since the last message. */
+  readonly #changed = new Set<string>();
+  #timer: NodeJS.Timeout | undefined;
+
+  private constructor(directory: string, globalConfig: Readonly<Record<string, unknown>>) {
+    this.#directory = directory;
+    this.#globalConfig = globalConfig;
+    this.socketPath = join(directory, RUN_SOCKET);
+    this.#server = createServer((socket) => this.#welcome(socket));
+    this.#server.unref();
+  }
+
+  static async listen(globalConfig: Readonly<Record<string, unknown>>): Promise<BudgetServer> {
+    void sweepRuns(userDirectory());
+    const budgets = new BudgetServer(makeSocketDirectory(RUN_PREFIX), globalConfig);
+    const server = budgets.#server;
+    try {
+      await new Promise<void>((resolve, reject) => {
+        server.once("error", reject);
+        server.listen(budgets.socketPath, () => resolve());
+      });
+    } catch (error) {
+      budgets.#cleanUp();
+      throw error;
+    }
+    server.on("error", () => budgets.close());
+    process.once("exit", budgets.#cleanUp);
+    return budgets;
+  }
+
+  /** Returns the path of another socket of this run, in the same directory. */
+  socketBeside(name: string): string {
+    return join(this.#directory, `${name}.sock`);
+  }
+
+  close(): void {
+    this.#server.close();
+    for (const { lines } of [...this.#members]) lines.close();
+    process.off("exit", this.#cleanUp);
+    this.#cleanUp();
+  }
+
+  readonly #cleanUp = (): void => rmSync(this.#directory, { recursive: true, force: true });
+
+  #welcome(socket: ConstructorParameters<typeof LineSocket>[0]): void {
+    const lines = new LineSocket<TotalMessage>(socket, {
+      messages: (batch) => {
+        for (const message of batch as SpendMessage[]) this.#received(member, message);
+      },
+      closed: () => this.#members.delete(member),
+    });
+    const member: Member = { lines, reported: new Map() };
+    this.#members.add(member);
+  }
+
+  #received(member: Member, { key, spent = 0 }: SpendMessage): void {
+    member.reported.set(key, (member.reported.get(key) ?? 0) + spent);
+    const meter = this.#meter(key);
+    if (spent > 0) meter.add(spent);
+    else this.#send(member, key);
+  }
+
+  #meter(key: string): CostMeter {
+    let meter = this.#meters.get(key);
+    if (!meter) {
+      meter = key === RUN_METER ? runMeter(this.#globalConfig) : new CostMeter(null, key);
+      meter.subscribe(() => this.#sendSoon(key));
+      this.#meters.set(key, meter);
+    }
+    return meter;
+  }
+
+  #sendSoon(key: string): void {
+    this.#changed.add(key);
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      for (const member of this.#members) for (const changed of this.#changed) this.#send(member, changed);
+      this.#changed.clear();
+    }, SEND_EVERY_MS).unref();
+  }
+
+  #send({ lines, reported }: Member, key: string): void {
+    const own = reported.get(key);
+    if (own !== undefined) lines.send({ key, spent: this.#meter(key).spent, reported: own });
+  }
+}
