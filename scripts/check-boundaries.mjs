@@ -16,7 +16,7 @@ const SHARED_FILES = [
 /** Which folders (and top-level files) of src/ a folder may import from. The table must have no cycle. */
 const MAY_IMPORT = {
   python: [],
-  files: [],
+  files: ["python"],
   queue: [],
   config: ["python"],
   "import-typescript.ts": ["config"],
@@ -25,9 +25,9 @@ const MAY_IMPORT = {
   verify: ["python", "config"],
   wire: ["python"],
   calls: [],
-  remote: ["files"],
+  remote: ["files", "calls"],
   submit: ["python", "files", "config", "calls"],
-  sandbox: ["python", "config", "calls"],
+  sandbox: ["python", "files", "config", "calls"],
   "model-endpoint": ["python", "files", "wire", "calls"],
   capture: ["python", "files", "wire", "calls", "model-endpoint", "import-typescript.ts"],
   definitions: ["python", "config", "wire", "calls", "capture"],
@@ -47,7 +47,7 @@ const MAY_IMPORT = {
   ],
   rollouts: ["python", "files", "queue", "config", "metrics", "wire", "verify", "calls", "capture"],
   datasets: ["python", "files", "config", "wire", "remote", "rollouts", "import-typescript.ts"],
-  results: ["python", "metrics", "wire", "calls", "rollouts"],
+  results: ["python", "files", "metrics", "wire", "calls", "rollouts"],
   run: [
     "python",
     "files",

@@ -1,4 +1,4 @@
-import { PyFloat, pyEquals, pyStr } from "nemo-gym/python";
+import { isObject, PyFloat, pyEquals, pyStr } from "nemo-gym/python";
 import { minutesOf } from "./clock.ts";
 import { findJsonList } from "./find-list.ts";
 
@@ -34,10 +34,6 @@ export function findFault(reply: string, expected: Fields): Fault | undefined {
   if (spans.length > maxEvents || spans.length < events.length) return "bad_event";
   if (anyOverlap(spans)) return "conflicting_events";
   return ids.every((id) => fits(byId.get(id), expected[id])) ? undefined : "constraint_violated";
-}
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof PyFloat);
 }
 
 function hasId(value: unknown): value is Fields {

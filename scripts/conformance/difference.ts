@@ -1,3 +1,5 @@
+import { isObject } from "../../src/python/json/json-object.ts";
+
 const TOLERANCE = 1e-9;
 const SHOWN_CHARACTERS = 300;
 
@@ -33,10 +35,6 @@ function first<Item>(items: Iterable<Item>, compare: (item: Item) => string | un
     if (found !== undefined) return found;
   }
   return undefined;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function sameNumber(actual: number, expected: number): boolean {

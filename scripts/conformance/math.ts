@@ -5,7 +5,8 @@
  * @module
  */
 import { verifyAnswer } from "../../src/math/index.ts";
-import { type FixtureRow, isObject, readRows } from "./env/rows.ts";
+import { isObject } from "../../src/python/json/json-object.ts";
+import { type FixtureRow, readRows } from "./env/rows.ts";
 import type { CaseResult, Suite } from "./suite.ts";
 
 function check(row: FixtureRow, mode: "compat" | "strict"): CaseResult {

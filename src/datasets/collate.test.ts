@@ -332,7 +332,7 @@ describe("outputs", () => {
 describe("missing datasets", () => {
   const gitlab = { dataset_name: "sums", version: "0.0.1", artifact_fpath: "train.jsonl" };
   const huggingface = { repo_id: "acme/sums", artifact_fpath: "train.jsonl" };
-  const retries = { attempts: 1, firstDelayMs: 1, maxDelayMs: 1 };
+  const retries = { attempts: 1, baseDelayMs: 1, maxDelayMs: 1 };
 
   it("are listed together", async () => {
     await expect(run([example])).rejects.toThrow(

@@ -1,12 +1,12 @@
 import type { z } from "zod";
 import type { ServerContext } from "../calls/server-context.ts";
+import type { ServerType } from "../config/servers/server-types.ts";
 import type { JsonObject } from "../python/json/json-object.ts";
 import type { AgentDefinition } from "./define-agent.ts";
 import type { ModelDefinition } from "./define-model.ts";
 import type { GymnasiumServerDefinition, ResourcesServerDefinition } from "./define-resources.ts";
 
-export const SERVER_TYPES = ["resources_servers", "responses_api_agents", "responses_api_models"] as const;
-export type ServerType = (typeof SERVER_TYPES)[number];
+export type { ServerType };
 
 export type MaybePromise<T> = T | Promise<T>;
 export type Infer<Schema> = Schema extends z.ZodType ? z.output<Schema> : JsonObject;

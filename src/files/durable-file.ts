@@ -27,10 +27,27 @@ async function endsMidLine(file: FileHandle): Promise<boolean> {
   return last[0] !== NEWLINE;
 }
 
-/** Replaces a file in one step; readers see the old text or the new one. */
-export async function replaceFile(path: string, text: string, options: { durable: boolean }): Promise<void> {
-  const partial = `${path}.${process.pid}.partial`;
+let serial = 0;
+
+/**
+ * Replaces a file in one step: `write` fills a file beside it, which then takes its name. Readers see the old content or the
+ * new one. After a failure the old file stays, and nothing else.
+ */
+export async function replaceWith<T>(path: string, write: (partial: string) => Promise<T>): Promise<T> {
+  const partial = `${path}.${process.pid}-${serial++}.partial`;
   try {
+    const result = await write(partial);
+    await rename(partial, path);
+    return result;
+  } catch (error) {
+    await rm(partial, { force: true }).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Replaces a file by a text in one step; `durable` waits until the text is on the device. */
+export function replaceFile(path: string, text: string, options: { durable?: boolean } = {}): Promise<void> {
+  return replaceWith(path, async (partial) => {
     const file = await open(partial, "w");
     try {
       await file.writeFile(text);
@@ -38,9 +55,5 @@ export async function replaceFile(path: string, text: string, options: { durable
     } finally {
       await file.close();
     }
-    await rename(partial, path);
-  } catch (error) {
-    await rm(partial, { force: true });
-    throw error;
-  }
+  });
 }

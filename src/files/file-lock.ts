@@ -1,6 +1,7 @@
 import { open, readFile, rm, stat } from "node:fs/promises";
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
+import { isRunning } from "./process-identity.ts";
 
 /** Locked work takes milliseconds. Waiting longer means that the holder hangs. */
 const WAIT_LIMIT_MS = 10_000;
@@ -65,18 +66,9 @@ async function isAbandoned(path: string): Promise<boolean> {
   if (text === "") return age > UNNAMED_HOLDER_LIMIT_MS;
   try {
     const { pid, host } = JSON.parse(text) as { pid: number; host: string };
-    if (host === hostname()) return !isAlive(pid);
+    if (host === hostname()) return !isRunning(pid);
   } catch {
     // Written half: its age decides.
   }
   return age > UNKNOWN_HOLDER_LIMIT_MS;
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
 }

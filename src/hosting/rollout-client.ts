@@ -1,5 +1,5 @@
 import type { CallOptions, ServerClient, ServerReply } from "../calls/server-client.ts";
-import { SERVER_TYPES, type ServerType } from "../definitions/definitions.ts";
+import { serverTypes as knownTypes, type ServerType } from "../config/servers/server-types.ts";
 import { idInRow, isRolloutId } from "../wire/rollout-id.ts";
 import { isPrefixed, rolloutPrefix } from "../wire/rollout-prefix.ts";
 import type { RolloutContext } from "./rollout-context.ts";
@@ -48,7 +48,7 @@ export function serverTypes(config: Readonly<Record<string, unknown>>): Map<stri
   const types = new Map<string, ServerType>();
   for (const [name, block] of Object.entries(config)) {
     if (typeof block !== "object" || block === null) continue;
-    const type = SERVER_TYPES.find((candidate) => Object.hasOwn(block, candidate));
+    const type = knownTypes.find((candidate) => Object.hasOwn(block, candidate));
     if (type) types.set(name, type);
   }
   return types;

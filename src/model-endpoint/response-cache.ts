@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
-import { access, constants, readdir, readFile, rename, stat, writeFile } from "node:fs/promises";
+import { access, constants, readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { errorMessage, GymError } from "../errors.ts";
+import { replaceFile } from "../files/durable-file.ts";
 import { makeDirectory } from "../files/make-directory.ts";
 import { isObject } from "../python/json/json-object.ts";
 import type { AttemptReply } from "./transport.ts";
@@ -29,7 +30,6 @@ export class ResponseCache {
   #size: Promise<number> | undefined;
   #bytes = 0;
   #stopped = false;
-  #serial = 0;
 
   constructor(directory: string, maxBytes: number, onProblem: (message: string) => void) {
     this.#directory = directory;
@@ -83,10 +83,7 @@ export class ResponseCache {
       }
       const file = this.#file(key);
       await makeDirectory(join(file, ".."));
-      // Readers see a whole file or none.
-      const temporary = `${file}.${process.pid}.${this.#serial++}.part`;
-      await writeFile(temporary, content);
-      await rename(temporary, file);
+      await replaceFile(file, content);
       this.#bytes += content.length;
     } catch (error) {
       // Several calls may fail at once: it is told once.

@@ -11,6 +11,7 @@ export * from "./equals.ts";
 export * from "./format/format-value.ts";
 export * from "./json/json-dumps.ts";
 export * from "./json/json-loads.ts";
+export { isObject } from "./json/json-object.ts";
 export * from "./numbers/double-bits.ts";
 export * from "./numbers/float-text.ts";
 export * from "./numbers/mersenne-twister.ts";

@@ -1,6 +1,5 @@
 import type { FileHandle } from "node:fs/promises";
 import path from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { makeDirectory } from "../files/make-directory.ts";
 import { redactMessage } from "../secrets.ts";
 import { answerError, header } from "./answer.ts";
@@ -8,11 +7,10 @@ import { type Checksum, checksumOfFile, checksumOfHeaders, checksumOfHubEtag } f
 import { type DownloadAnswer, openDownload } from "./open-download.ts";
 import { PartFile } from "./part-file.ts";
 import { RemoteError, unreachable, webPage } from "./remote-error.ts";
-import { backoff, DEFAULT_RETRIES, type RetryPolicy } from "./retry.ts";
+import { pauseAfter, type RetryPolicy } from "./retry.ts";
 
 /** A failure after this many new bytes starts the count of attempts again. */
 const PROGRESS_BYTES = 1 << 20;
-const MAX_RETRY_AFTER_MS = 120_000;
 
 export interface TransferProgress {
   /** Bytes there so far, those of an earlier run included. */
@@ -48,11 +46,10 @@ export interface DownloadResult {
  * with the checksum the other side gives, then renamed. The destination never holds half a file.
  */
 export async function downloadFile(options: DownloadOptions): Promise<DownloadResult> {
-  const policy = options.retries ?? DEFAULT_RETRIES;
   await makeDirectory(path.dirname(path.resolve(options.destination)));
   const part = new PartFile(options.destination);
   const resumedFrom = (await part.left()).size;
-  let attempt = 1;
+  let failures = 0;
   for (;;) {
     options.signal?.throwIfAborted();
     const before = (await part.left()).size;
@@ -62,13 +59,10 @@ export async function downloadFile(options: DownloadOptions): Promise<DownloadRe
       await part.finish();
       return { bytes, checksum, resumedFrom: resumed ? resumedFrom : 0 };
     } catch (error) {
-      if (!(error instanceof RemoteError) || !error.retryable) throw error;
       const progressed = (await part.left()).size - before >= PROGRESS_BYTES;
-      attempt = progressed ? 1 : attempt + 1;
-      const delay = error.retryAfterMs ?? backoff(policy, attempt);
-      if (attempt > policy.attempts || delay > MAX_RETRY_AFTER_MS) throw error;
-      options.onRetry?.(error, delay);
-      await sleep(delay, undefined, { signal: options.signal });
+      failures = progressed ? 0 : failures + 1;
+      const { retries: policy, signal, onRetry } = options;
+      await pauseAfter(error, failures, { policy, signal, onRetry });
     }
   }
 }

@@ -1,3 +1,4 @@
+import { retryAfterMs } from "../calls/retry.ts";
 import { GymError } from "../errors.ts";
 import { remoteErrorCodes } from "./error-codes.ts";
 
@@ -49,7 +50,7 @@ export function statusError(host: string, status: number, message: string, retry
     {
       status,
       retryable: status === 408 || status === 429 || status >= 500,
-      retryAfterMs: parseRetryAfter(retryAfter),
+      retryAfterMs: retryAfterMs(retryAfter),
     },
   );
 }
@@ -76,15 +77,6 @@ export function webPage(host: string, cause?: unknown): RemoteError {
     `${host} answered with a web page instead of data (a sign-in page, or a wrong address).`,
     { cause },
   );
-}
-
-/** Milliseconds of a Retry-After header, which holds seconds or a date. */
-export function parseRetryAfter(value: string | undefined, now = Date.now()): number | undefined {
-  if (value === undefined || value.trim() === "") return undefined;
-  const seconds = Number(value);
-  if (Number.isFinite(seconds)) return Math.max(0, seconds * 1000);
-  const date = Date.parse(value);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
 function rootMessage(error: unknown): string {

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { basename, resolve } from "node:path";
+import { shellGlob } from "../files/glob.ts";
 import { GrowableDoubles, GrowableIntegers } from "../metrics/growable-array.ts";
 import { RolloutKeyMap } from "../metrics/rollout-key-map.ts";
 import { dumpsCompact } from "../python/json/json-dumps.ts";
@@ -14,7 +15,6 @@ import { LineAccess } from "../rollouts/files/line-access.ts";
 import { requireKey } from "../rollouts/files/row-key.ts";
 import { agentNameOf } from "../rollouts/inputs/expand.ts";
 import { VERDICTS_FILE } from "./health/health-check.ts";
-import { shellGlob } from "./shell-glob.ts";
 
 export interface Shards {
   paths: string[];

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
+import { isRunning, startTicks } from "../files/process-identity.ts";
 
 const PREFIX = "nemo-gym";
 const NAME = /^nemo-gym-([0-9a-f]{8})-(\d+)-([0-9a-z]+)-[0-9a-f]{16}/;
@@ -27,24 +27,9 @@ function machine(): string {
   return createHash("sha256").update(hostname()).digest("hex").slice(0, 8);
 }
 
-/** When a process began, in ticks since the start of the machine; undefined when there is none. */
+/** When a process began, in ticks since the start of the machine; undefined when it does not exist. */
 function startOf(pid: number): string | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The name in parentheses may hold anything; the fields after it are counted from the third.
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return Number(fields[19]).toString(36);
-  } catch {
-    // No such process, or no such file system: signals tell whether it is there.
-    return process.platform !== "linux" && isAlive(pid) ? "0" : undefined;
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
+  const ticks = startTicks(pid);
+  if (ticks !== undefined) return Number(ticks).toString(36);
+  return process.platform !== "linux" && isRunning(pid) ? "0" : undefined;
 }

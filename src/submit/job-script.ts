@@ -1,4 +1,4 @@
-import { isSecretName, MASK } from "../secrets.ts";
+import { isSecretName, MASK, maskWord } from "../secrets.ts";
 import { OUTPUT_OVERRIDE, POLICY_URL_OVERRIDE } from "./read-submit-config.ts";
 import { walltimeSeconds } from "./read-workers.ts";
 import { shellCommand, shellWord } from "./shell-words.ts";
@@ -248,7 +248,5 @@ function environment(variables: ReadonlyMap<string, string>, mask: boolean): str
 }
 
 function maskedOverride(word: string): string {
-  const [key = ""] = word.split("=", 1);
-  const name = key.slice(key.lastIndexOf(".") + 1).replace(/^\+/, "");
-  return isSecretName(name) && word !== "+policy_api_key=dummy" ? `${key}=${MASK}` : word;
+  return word === "+policy_api_key=dummy" ? word : maskWord(word);
 }

@@ -5,7 +5,7 @@ import { flattened, mlflowName } from "./mlflow-names.ts";
 import { RunExporters } from "./run-exporters.ts";
 
 const token = "ml-verysecret";
-const retries = { attempts: 2, firstDelayMs: 1, maxDelayMs: 2 };
+const retries = { attempts: 2, baseDelayMs: 1, maxDelayMs: 2 };
 let server: MlflowTrackingServer;
 let warnings: string[];
 

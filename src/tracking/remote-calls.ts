@@ -8,7 +8,7 @@ import { type RetryPolicy, withRetries } from "../remote/retry.ts";
 import { redactMessage } from "../secrets.ts";
 
 /** Few and quick: the user is waiting for a finished run. */
-const RETRIES: RetryPolicy = { attempts: 4, firstDelayMs: 300, maxDelayMs: 5_000 };
+const RETRIES: RetryPolicy = { attempts: 4, baseDelayMs: 300, maxDelayMs: 5_000 };
 
 /** A tracking service: its key goes with every request to it and never into a message. */
 export interface Service {

@@ -1,9 +1,5 @@
 import { createHash } from "node:crypto";
-import { open, rename, rm } from "node:fs/promises";
-import { dirname } from "node:path";
-import { makeDirectory } from "../files/make-directory.ts";
-
-const CHUNK_CHARACTERS = 1 << 20;
+import { writeFileAtomically } from "../rollouts/files/atomic-file.ts";
 
 export interface TableFile {
   path: string;
@@ -18,33 +14,18 @@ export async function writeTable(
   column: string,
   cells: AsyncIterable<string>,
 ): Promise<TableFile> {
-  await makeDirectory(dirname(path));
-  const partial = `${path}.partial`;
-  const file = await open(partial, "w");
   const hash = createHash("sha256");
   const table: TableFile = { path, rows: 0, bytes: 0, sha256: "" };
-  let pending = `{"columns":[${JSON.stringify(column)}],"data":[`;
-  const flush = async () => {
-    const bytes = Buffer.from(pending, "utf8");
-    pending = "";
+  async function* parts() {
+    yield `{"columns":[${JSON.stringify(column)}],"data":[`;
+    for await (const cell of cells) yield `${table.rows++ > 0 ? "," : ""}[${JSON.stringify(cell)}]`;
+    yield "]}";
+  }
+  const onBytes = (bytes: Buffer) => {
     hash.update(bytes);
     table.bytes += bytes.length;
-    await file.writeFile(bytes);
   };
-  try {
-    for await (const cell of cells) {
-      pending += `${table.rows++ > 0 ? "," : ""}[${JSON.stringify(cell)}]`;
-      if (pending.length >= CHUNK_CHARACTERS) await flush();
-    }
-    pending += "]}";
-    await flush();
-  } catch (error) {
-    await file.close();
-    await rm(partial, { force: true });
-    throw error;
-  }
-  await file.close();
-  await rename(partial, path);
+  await writeFileAtomically(path, parts(), { onBytes });
   table.sha256 = hash.digest("hex");
   return table;
 }

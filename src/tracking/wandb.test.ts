@@ -102,7 +102,7 @@ function exporter(online: boolean, more: { apiKey?: string } = {}) {
       access: {
         baseUrl: server.url,
         apiKey: more.apiKey ?? apiKey,
-        retries: { attempts: 2, firstDelayMs: 1, maxDelayMs: 2 },
+        retries: { attempts: 2, baseDelayMs: 1, maxDelayMs: 2 },
       },
     }),
   });

@@ -1,16 +1,13 @@
 import { readFile } from "node:fs/promises";
+import { isObject, type JsonObject } from "../../../src/python/json/json-object.ts";
 
-export type JsonObject = Record<string, unknown>;
+export { isObject, type JsonObject };
 
 /** One line of a fixture file; the shapes are described in the fixtures' own README. */
 export interface FixtureRow extends JsonObject {
   id: string;
   config?: JsonObject;
   expected: JsonObject;
-}
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Reads a fixture file; a line that is no fixture row is an error that names it. */

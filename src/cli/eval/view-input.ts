@@ -5,7 +5,7 @@ import { Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { errorMessage } from "../../errors.ts";
-import { shellGlob } from "../../results/shell-glob.ts";
+import { shellGlob } from "../../files/glob.ts";
 import { RolloutFileError } from "../../rollouts/errors.ts";
 import type { CommandContext } from "../command.ts";
 import { UsageError } from "../usage-error.ts";

@@ -1,5 +1,5 @@
 import type { DictNode } from "../node.ts";
-import type { ServerType } from "./server-types.ts";
+import { type ServerType, serverTypes } from "./server-types.ts";
 
 /** What listings show about a config file. */
 export interface ConfigMetadata {
@@ -11,12 +11,6 @@ export interface ConfigMetadata {
 
 /** What stands in a leniently read config where a value is missing. */
 export const STAND_IN = "(not set)";
-
-const TYPE_ORDER: readonly ServerType[] = [
-  "resources_servers",
-  "responses_api_agents",
-  "responses_api_models",
-];
 
 /** The first non-empty value of each field over all instances as they are written, resources servers first. */
 export function metadataOf(root: DictNode): ConfigMetadata {
@@ -41,7 +35,7 @@ export interface ServerBlockEntry {
 export function* serverBlocks(root: DictNode): Generator<ServerBlockEntry> {
   for (const [name, instance] of root.entries) {
     if (instance.kind !== "dict") continue;
-    for (const type of TYPE_ORDER) {
+    for (const type of serverTypes) {
       const implementations = instance.entries.get(type);
       if (implementations?.kind !== "dict") continue;
       for (const [implementation, block] of implementations.entries)

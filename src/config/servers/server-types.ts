@@ -1,5 +1,5 @@
 /** The three kinds of servers; a config writes them as keys below the instance name. */
-export const serverTypes = ["responses_api_models", "resources_servers", "responses_api_agents"] as const;
+export const serverTypes = ["resources_servers", "responses_api_agents", "responses_api_models"] as const;
 
 export type ServerType = (typeof serverTypes)[number];
 

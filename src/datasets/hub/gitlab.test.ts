@@ -14,7 +14,7 @@ import {
 } from "./gitlab.ts";
 
 const token = "glpat-testtoken";
-const retries = { attempts: 3, firstDelayMs: 1, maxDelayMs: 2 };
+const retries = { attempts: 3, baseDelayMs: 1, maxDelayMs: 2 };
 const rows = '{"responses_create_params": {"input": "é"}}\n'.repeat(5000);
 
 let registry: MlflowServer;

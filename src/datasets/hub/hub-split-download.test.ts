@@ -20,7 +20,7 @@ beforeEach(async () => {
   hub = await startHubServer({ pageSize: 2 });
   repo = hub.addRepository(repository);
   directory = await mkdtemp(path.join(tmpdir(), "gym-splits-"));
-  access = { hubUrl: hub.url, retries: { attempts: 3, firstDelayMs: 1, maxDelayMs: 2 } };
+  access = { hubUrl: hub.url, retries: { attempts: 3, baseDelayMs: 1, maxDelayMs: 2 } };
 });
 
 afterEach(async () => {

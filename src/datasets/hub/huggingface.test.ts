@@ -9,7 +9,7 @@ import { downloadHubFile, type HubUploadEvent, uploadToHub } from "./huggingface
 const token = "hf_testtoken";
 const repository = "acme/Nemotron-RL-math-sums";
 const collection = "acme/gym-68a1";
-const retries = { attempts: 3, firstDelayMs: 1, maxDelayMs: 2 };
+const retries = { attempts: 3, baseDelayMs: 1, maxDelayMs: 2 };
 const small = '{"responses_create_params": {"input": "x"}}\n';
 const large = small.repeat(200);
 

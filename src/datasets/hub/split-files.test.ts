@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { globPattern } from "../glob.ts";
+import { globPattern } from "../../files/glob.ts";
 import { dataFormat, splitFiles } from "./split-files.ts";
 
 const splits = (files: string[], card?: string, config?: string) =>
@@ -106,6 +106,6 @@ describe("globPattern", () => {
     ["a?c", "abc", true],
     ["[", "[", true],
   ])("%s on %s: %s", (glob, path, expected) => {
-    expect(globPattern(glob).test(path)).toBe(expected);
+    expect(globPattern(glob, { braces: true }).test(path)).toBe(expected);
   });
 });

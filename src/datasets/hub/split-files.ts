@@ -1,6 +1,6 @@
 import { parseYamlText } from "../../config/yaml/read.ts";
+import { globPattern } from "../../files/glob.ts";
 import { DatasetError } from "../errors.ts";
-import { globPattern } from "../glob.ts";
 
 /** Words in a file or directory name that name its split. */
 const SPLIT_WORDS: Readonly<Record<string, readonly string[]>> = {
@@ -120,7 +120,7 @@ function declaredSplits(
   if (config?.data_files === undefined) return undefined;
   const groups = new Map<string, string[]>();
   for (const [split, globs] of patternsOf(config.data_files)) {
-    const patterns = globs.map((glob) => globPattern(glob.replace(/^\.?\//, "")));
+    const patterns = globs.map((glob) => globPattern(glob.replace(/^\.?\//, ""), { braces: true }));
     groups.set(
       split,
       files.filter((file) => patterns.some((pattern) => pattern.test(file))),

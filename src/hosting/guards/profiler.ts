@@ -1,8 +1,8 @@
-import { rename, writeFile } from "node:fs/promises";
 import { type Profiler, Session } from "node:inspector";
 import { dirname, resolve } from "node:path";
 import { workingRoot } from "../../config/paths.ts";
 import { GymError } from "../../errors.ts";
+import { replaceFile } from "../../files/durable-file.ts";
 import { makeDirectory } from "../../files/make-directory.ts";
 
 const SAMPLE_MICROSECONDS = 1_000;
@@ -49,9 +49,7 @@ export class ProcessProfiler {
     this.#takePart();
     const text = JSON.stringify(joinProfiles(this.#parts));
     await makeDirectory(dirname(file));
-    const half = `${file}.${process.pid}.part`;
-    await writeFile(half, text);
-    await rename(half, file);
+    await replaceFile(file, text);
   }
 
   stop(): void {

@@ -1,4 +1,3 @@
-import { rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import {
   type BasicType,
@@ -7,6 +6,7 @@ import {
   ParquetWriter,
   schemaFromColumnData,
 } from "hyparquet-writer";
+import { replaceWith } from "../../files/durable-file.ts";
 import { fileError } from "../../rollouts/errors.ts";
 import { makeDirectory } from "../../rollouts/files/make-directory.ts";
 import type { ColumnKind, TableColumn } from "./export-table.ts";
@@ -26,23 +26,22 @@ export async function writeParquet(
   columns: readonly TableColumn[],
   rows: Iterable<readonly unknown[]>,
 ): Promise<number> {
-  const partial = `${path}.partial`;
+  await makeDirectory(dirname(path));
   try {
-    await makeDirectory(dirname(path));
-    const writer = new ParquetWriter({
-      writer: fileWriter(partial),
-      schema: schemaFromColumnData({ columnData: sources(columns, []) }),
+    return await replaceWith(path, async (partial) => {
+      const writer = new ParquetWriter({
+        writer: fileWriter(partial),
+        schema: schemaFromColumnData({ columnData: sources(columns, []) }),
+      });
+      let written = 0;
+      for (const group of groups(rows)) {
+        await writer.write({ columnData: sources(columns, group), rowGroupSize: ROW_GROUP });
+        written += group.length;
+      }
+      writer.finish();
+      return written;
     });
-    let written = 0;
-    for (const group of groups(rows)) {
-      await writer.write({ columnData: sources(columns, group), rowGroupSize: ROW_GROUP });
-      written += group.length;
-    }
-    writer.finish();
-    await rename(partial, path);
-    return written;
   } catch (error) {
-    await rm(partial, { force: true });
     throw (error as NodeJS.ErrnoException).syscall === undefined ? error : fileError(error, path, "write");
   }
 }

@@ -1,12 +1,13 @@
-import { type FileHandle, open, rename, rm, stat } from "node:fs/promises";
+import { open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
+import { replaceWith } from "../../files/durable-file.ts";
 import { fileError, notRegularError } from "../errors.ts";
 import { makeDirectory } from "./make-directory.ts";
 
 const CHUNK_CHARACTERS = 1024 * 1024;
 
 /**
- * Writes a whole file or nothing: the text goes to `<path>.partial`, is synced, and takes the name when complete. Someone who reads
+ * Writes a whole file or nothing: the text goes to a file beside it, is synced, and takes the name when complete. A reader of
  * `path` sees the old file or the new one, also after a crash.
  */
 export async function writeFileAtomically(
@@ -18,24 +19,27 @@ export async function writeFileAtomically(
     beforeReplacing?: () => Promise<void>;
   } = {},
 ): Promise<void> {
-  const partial = `${path}.partial`;
-  let file: FileHandle | undefined;
-  const write = async (text: string): Promise<void> => {
-    const bytes = Buffer.from(text, "utf8");
-    options.onBytes?.(bytes);
-    await file?.writeFile(bytes).catch((error: unknown) => {
-      throw fileError(error, path, "write");
-    });
+  await prepare(path);
+  const write = async (partial: string): Promise<void> => {
+    const file = await open(partial, "w");
+    try {
+      for await (const chunk of chunked(parts)) {
+        const bytes = Buffer.from(chunk, "utf8");
+        options.onBytes?.(bytes);
+        await file.writeFile(bytes);
+      }
+      await options.beforeReplacing?.();
+      await file.sync();
+    } finally {
+      await file.close();
+    }
   };
   try {
-    file = await openNew(partial, path);
-    for await (const chunk of chunked(parts)) await write(chunk);
-    await options.beforeReplacing?.();
-    await finish(file, partial, path);
+    await replaceWith(path, write);
+    const directory = await open(dirname(path), "r");
+    await directory.sync().finally(() => directory.close());
   } catch (error) {
-    await file?.close().catch(() => undefined);
-    await rm(partial, { force: true }).catch(() => undefined);
-    throw error;
+    throw (error as NodeJS.ErrnoException).syscall === undefined ? error : fileError(error, path, "write");
   }
 }
 
@@ -60,26 +64,9 @@ async function* chunked(parts: Iterable<string> | AsyncIterable<string>): AsyncG
   yield pending;
 }
 
-async function openNew(partial: string, path: string): Promise<FileHandle> {
-  try {
-    const found = await stat(path).catch(() => undefined);
-    // A rename would put a file in the place of a device, for everybody.
-    if (found && !found.isFile() && !found.isDirectory()) throw notRegularError(path);
-    await makeDirectory(dirname(path));
-    return await open(partial, "w");
-  } catch (error) {
-    throw fileError(error, path, "write");
-  }
-}
-
-async function finish(file: FileHandle, partial: string, path: string): Promise<void> {
-  try {
-    await file.sync();
-    await file.close();
-    await rename(partial, path);
-    const directory = await open(dirname(path), "r");
-    await directory.sync().finally(() => directory.close());
-  } catch (error) {
-    throw fileError(error, path, "write");
-  }
+async function prepare(path: string): Promise<void> {
+  const found = await stat(path).catch(() => undefined);
+  // A rename would put a file in the place of a device, for everybody.
+  if (found && !found.isFile() && !found.isDirectory()) throw notRegularError(path);
+  await makeDirectory(dirname(path));
 }

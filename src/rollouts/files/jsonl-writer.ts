@@ -144,6 +144,8 @@ export class JsonlWriter {
     clearTimeout(this.#syncTimer);
     try {
       await this.flush();
+      // A sync that runs on after the file is closed would call a whole file broken.
+      await this.#nextSync?.catch(() => undefined);
       await this.#syncing;
       if (this.#dirty && this.#fsync !== "never") await this.#file.datasync();
       await this.#checkPlace();
@@ -185,7 +187,7 @@ export class JsonlWriter {
     this.#size += bytes.length;
     this.#dirty = true;
     if (this.#fsync === "always") await this.#sync();
-    else if (this.#fsync === "interval") this.#syncLater();
+    else if (this.#fsync === "interval" && !this.#closed) this.#syncLater();
   }
 
   async #cutBack(failure: RolloutFileError): Promise<void> {

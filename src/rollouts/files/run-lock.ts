@@ -11,6 +11,7 @@ import {
 } from "node:fs";
 import { hostname } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
+import { isRunning, startTicks } from "../../files/process-identity.ts";
 import { fileError, RolloutError } from "../errors.ts";
 
 /** A holder touches its lock this often. */
@@ -156,15 +157,6 @@ function silentFor(path: string): number {
   return found === undefined ? Number.POSITIVE_INFINITY : Date.now() - found.mtimeMs;
 }
 
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
-}
-
 /** Undefined where the system does not say, as on macOS and Windows. */
 function bootId(): string | undefined {
   return read("/proc/sys/kernel/random/boot_id");
@@ -176,13 +168,6 @@ function pidNamespace(): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** When a process began, in clock ticks since boot: a process that got the same pid later has another number. */
-function startTicks(pid: number): string | undefined {
-  const status = read(`/proc/${pid}/stat`);
-  // Field 22; the second field is the name in brackets, which may hold anything.
-  return status?.slice(status.lastIndexOf(")") + 2).split(" ")[19];
 }
 
 function read(file: string): string | undefined {

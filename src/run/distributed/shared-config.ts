@@ -4,6 +4,7 @@ import path from "node:path";
 import { type ConfigNode, type DictNode, scalar } from "../../config/node.ts";
 import { readConfigText } from "../../config/read-config-file.ts";
 import { type ResolvedConfig, type ResolveOptions, resolveConfig } from "../../config/resolve.ts";
+import { serverBlocks } from "../../config/servers/server-blocks.ts";
 import { writeYaml } from "../../config/yaml/write.ts";
 import { QueueError } from "../../queue/errors.ts";
 import { hidesContents, isSecretName, MASK, maskUserInfo } from "../../secrets.ts";
@@ -19,29 +20,17 @@ const OWN_KEYS = [
   "uv_venv_dir",
   "nemo_gym_log_dir",
 ];
-const SERVER_TYPES = ["resources_servers", "responses_api_agents", "responses_api_models"];
 
 /** The config of a run for workers: interpolations as written, without addresses, paths of this machine and secrets. */
 export function configForWorkers(config: Pick<ResolvedConfig, "toYaml">): string {
   const root = readConfigText(config.toYaml(), { kind: "environment", name: "the config of the run" });
   for (const key of OWN_KEYS) root.entries.delete(key);
-  for (const instance of root.entries.values())
-    for (const type of SERVER_TYPES)
-      for (const block of members(entry(instance, type))) {
-        if (block.kind !== "dict") continue;
-        block.entries.delete("host");
-        block.entries.delete("port");
-      }
+  for (const { block } of serverBlocks(root)) {
+    block.entries.delete("host");
+    block.entries.delete("port");
+  }
   hideSecrets(root, undefined, false);
   return writeYaml(root);
-}
-
-function entry(node: ConfigNode, key: string): ConfigNode | undefined {
-  return node.kind === "dict" ? node.entries.get(key) : undefined;
-}
-
-function members(node: ConfigNode | undefined): ConfigNode[] {
-  return node?.kind === "dict" ? [...node.entries.values()] : [];
 }
 
 /** Masks secrets that are written out. Interpolations stay: they are resolved where the worker runs. */

@@ -1,7 +1,7 @@
 import { readdir, stat } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
+import { GymError } from "../errors.ts";
 import { byCodePoint } from "../python/code-points.ts";
-import { RolloutError } from "../rollouts/errors.ts";
 
 /** Matches of one pattern beyond which it is taken for a mistake. */
 const MAX_MATCHES = 100_000;
@@ -15,17 +15,11 @@ export async function shellGlob(pattern: string, directory: string): Promise<str
   for (const segment of pattern.split("/").filter((part) => part !== "")) {
     const next: string[] = [];
     for (const base of matches) next.push(...(await matchesIn(base, segment, directory)));
-    if (next.length > MAX_MATCHES) throw tooMany(pattern);
+    if (next.length > MAX_MATCHES)
+      throw new GymError("GLOB_TOO_WIDE", `The pattern '${pattern}' matches more than ${MAX_MATCHES} paths.`);
     matches = next;
   }
   return matches.filter((path) => path !== "" && path !== "/").sort(byCodePoint);
-}
-
-function tooMany(pattern: string): RolloutError {
-  return new RolloutError(
-    "ROLLOUT_FILE_UNREADABLE",
-    `The pattern '${pattern}' matches more than ${MAX_MATCHES} paths.`,
-  );
 }
 
 async function matchesIn(base: string, segment: string, directory: string): Promise<string[]> {
@@ -34,7 +28,7 @@ async function matchesIn(base: string, segment: string, directory: string): Prom
     const there = await stat(join(at, segment)).catch(() => undefined);
     return there ? [beside(base, segment)] : [];
   }
-  const matcher = segmentMatcher(segment);
+  const matcher = globPattern(segment);
   const names = await readdir(at).catch((): string[] => []);
   return names
     .filter((name) => (!name.startsWith(".") || segment.startsWith(".")) && matcher.test(name))
@@ -46,23 +40,35 @@ function beside(base: string, name: string): string {
   return `${base}/${name}`;
 }
 
-/** As Python's fnmatch: a `[` without its `]` is an ordinary character. */
-function segmentMatcher(segment: string): RegExp {
+/**
+ * A glob of `*`, `?`, `[…]` and `**` over slash-separated paths, as a regular expression; with `braces` also `{a,b}`.
+ * As in Python's fnmatch, a `[` without its `]` is an ordinary character.
+ */
+export function globPattern(glob: string, options: { braces?: boolean } = {}): RegExp {
   let source = "";
-  for (let index = 0; index < segment.length; index++) {
-    const character = segment.charAt(index);
-    if (character === "*") source += ".*";
-    else if (character === "?") source += ".";
+  let open = 0;
+  for (let index = 0; index < glob.length; index++) {
+    const character = glob.charAt(index);
+    if (character === "*" && glob[index + 1] === "*") {
+      const slash = glob[index + 2] === "/";
+      source += slash ? "(?:.*/)?" : ".*";
+      index += slash ? 2 : 1;
+    } else if (character === "*") source += "[^/]*";
+    else if (character === "?") source += "[^/]";
     else if (character === "[") {
-      const close = segment.indexOf("]", segment.charAt(index + 1) === "!" ? index + 3 : index + 2);
-      if (close === -1) source += "\\[";
-      else {
-        source += characterClass(segment.slice(index + 1, close));
-        index = close;
-      }
-    } else source += character.replace(/[\\^$.|+(){}\]]/, "\\$&");
+      const close = glob.indexOf("]", glob.charAt(index + 1) === "!" ? index + 3 : index + 2);
+      source += close === -1 ? "\\[" : characterClass(glob.slice(index + 1, close));
+      if (close !== -1) index = close;
+    } else if (options.braces && character === "{") {
+      open++;
+      source += "(?:";
+    } else if (open > 0 && character === "}") {
+      open--;
+      source += ")";
+    } else if (open > 0 && character === ",") source += "|";
+    else source += character.replace(/[.+^$()|\\{}[\]]/, "\\$&");
   }
-  return new RegExp(`^${source}$`, "su");
+  return new RegExp(`^${source}${")".repeat(open)}$`, "su");
 }
 
 function characterClass(content: string): string {
