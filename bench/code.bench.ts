@@ -1,4 +1,6 @@
 import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { monitorEventLoopDelay } from "node:perf_hooks";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import codeGen from "../resources_servers/code_gen/app.ts";
@@ -58,32 +60,41 @@ async function startOfPython(report: Report): Promise<void> {
   report.check(`a sandbox adds ${over.toFixed(1)} ms of CPU (at most ${OVERHEAD_MS})`, over <= OVERHEAD_MS);
 }
 
-/** The longest time nothing else could run, and how much of such a time this process itself was at work. */
+/**
+ * How long this thread at most held its event loop. A thread that waits for a core holds nothing up by itself, so that time is left
+ * out; what it waits for besides counts, as for a process that is being started.
+ */
 class LoopWatch {
+  readonly #delay = monitorEventLoopDelay({ resolution: TICK_MS });
   readonly #timer: NodeJS.Timeout;
   #last = performance.now();
-  #cpu = process.cpuUsage();
-  longest = 0;
-  longestOwn = 0;
+  #waited = waitedForCore();
+  held = 0;
 
   constructor() {
+    this.#delay.enable();
     this.#timer = setInterval(() => this.#tick(), TICK_MS);
   }
 
-  stop(): void {
+  /** Milliseconds, waits for a core included. */
+  stop(): { longest: number; p99: number } {
     clearInterval(this.#timer);
+    this.#delay.disable();
+    return { longest: this.#delay.max / 1e6, p99: this.#delay.percentile(99) / 1e6 };
   }
 
   #tick(): void {
-    const now = performance.now();
-    const { user, system } = process.cpuUsage(this.#cpu);
-    const late = Math.max(0, now - this.#last - TICK_MS);
-    this.longest = Math.max(this.longest, late);
-    // On a busy machine a process also waits for a core. Only its own work is its doing.
-    this.longestOwn = Math.max(this.longestOwn, Math.min(late, (user + system) / 1000));
+    const [now, waited] = [performance.now(), waitedForCore()];
+    this.held = Math.max(this.held, now - this.#last - TICK_MS - (waited - this.#waited));
     this.#last = now;
-    this.#cpu = process.cpuUsage();
+    this.#waited = waited;
   }
+}
+
+/** Milliseconds that the main thread was ready to run while others did. */
+function waitedForCore(): number {
+  const [, waited] = readFileSync(`/proc/self/task/${process.pid}/schedstat`, "utf8").split(" ");
+  return Number(waited) / 1e6;
 }
 
 async function manyAtOnce(report: Report): Promise<void> {
@@ -97,15 +108,15 @@ async function manyAtOnce(report: Report): Promise<void> {
     const before = process.cpuUsage();
     const replies = await Promise.all(Array.from({ length: VERIFICATIONS }, () => server.verify(body)));
     const { user, system } = process.cpuUsage(before);
-    watch.stop();
+    const { longest, p99 } = watch.stop();
     const wrong = replies.filter(({ body: { reward } }) => reward !== 1).length;
     const each = (user + system) / 1000 / VERIFICATIONS;
     report.add({ label: "code_gen, one verification, this process", cpuMs: each, operations: VERIFICATIONS });
     report.check(`${VERIFICATIONS} verifications at once are all right`, wrong === 0);
-    const [own, all] = [watch.longestOwn, watch.longest].map((lag) => lag.toFixed(0));
+    const [held, all, most] = [watch.held, longest, p99].map((lag) => lag.toFixed(0));
     report.check(
-      `they hold the event loop for ${own} ms (at most ${LAG_MS}); with waits for a core it lagged ${all} ms`,
-      watch.longestOwn < LAG_MS,
+      `they hold the event loop for ${held} ms (at most ${LAG_MS}); with waits for a core it lagged ${all} ms (p99 ${most})`,
+      watch.held < LAG_MS,
     );
   } finally {
     await server.close();

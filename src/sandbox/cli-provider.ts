@@ -4,8 +4,9 @@ import type { Readable, Writable } from "node:stream";
 import { Semaphore } from "../calls/semaphore.ts";
 import { SandboxSpecError, SandboxUnavailableError } from "./errors.ts";
 import { commandResult, sandboxFailure, timeoutResult } from "./exec-results.ts";
-import { liveProcess } from "./live-process.ts";
 import { checkEnvironment } from "./plain-words.ts";
+import { liveProcess } from "./processes/live-process.ts";
+import { type ProcessOutcome, runProcess } from "./processes/run-process.ts";
 import type {
   Cancellable,
   ExecOptions,
@@ -17,7 +18,6 @@ import type {
 } from "./provider.ts";
 import type { ProbeSettings } from "./provider-settings.ts";
 import { waitUntilReady } from "./readiness.ts";
-import { type ProcessOutcome, runProcess } from "./run-process.ts";
 import type { SandboxSpec } from "./spec.ts";
 import { downloadWith, type TransferCommand, uploadWith, writeWith } from "./transfer.ts";
 

@@ -6,7 +6,7 @@ import { PassThrough, type Readable } from "node:stream";
 import type { MaybePromise } from "../../definitions/definitions.ts";
 import { killWithVariable } from "../../marked-processes.ts";
 import { isObject, type JsonObject } from "../../python/json/json-object.ts";
-import { type ProcessOutcome, runProcess } from "../../sandbox/run-process.ts";
+import { type ProcessOutcome, runProcess } from "../../sandbox/processes/run-process.ts";
 import type { ResponseOutputItem } from "../../wire/schemas/responses.ts";
 import type { HarnessLaunch } from "./define-cli-agent.ts";
 import { Transcript } from "./transcript.ts";

@@ -4,7 +4,7 @@ import os from "node:os";
 import path from "node:path";
 import { GymError } from "../../errors.ts";
 import { makeDirectory } from "../../files/make-directory.ts";
-import { runProcess } from "../../sandbox/run-process.ts";
+import { runProcess } from "../../sandbox/processes/run-process.ts";
 
 /** Harnesses are 100 to 450 MB; slow connections need time. */
 const INSTALL_TIMEOUT_MS = 20 * 60_000;

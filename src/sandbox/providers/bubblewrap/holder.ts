@@ -1,13 +1,11 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
-import type { Readable } from "node:stream";
+import { PassThrough, type Readable } from "node:stream";
 import { Deadline } from "../../../calls/deadline.ts";
 import { errorMessage } from "../../../errors.ts";
 import { SandboxCreateError } from "../../errors.ts";
-import { coverInherited } from "../../inherited-descriptors.ts";
-import { killGroup } from "../../run-process.ts";
+import { type ProcessOutcome, runInBackground } from "../../processes/run-process.ts";
 import { PATH } from "./arguments.ts";
 import { type Mount, SYSTEM, topOf } from "./mounts.ts";
 import type { BubblewrapPrograms } from "./programs.ts";
@@ -21,7 +19,8 @@ export const STORE = "/nemo-gym-sandbox";
 export const HOLDER_NAME = "nemo-gym-sandbox";
 /**
  * Mounts the store and fills it by instructions of three words: kind, path below the store, value. No path may lead through a
- * link: an image could have put one there. Then it waits for the end of its input.
+ * link: an image could have put one there. Then it prints its process number, the same inside as outside, and waits for the end of its
+ * input.
  */
 const SCRIPT = `set -e
 umask 022
@@ -46,7 +45,7 @@ while [ $# -gt 0 ]; do
   shift 3
 done
 chmod 1777 shm
-echo ready
+echo $$
 exec cat > /dev/null`;
 
 /** One thing to put into the store of a new sandbox. */
@@ -72,22 +71,29 @@ export interface HolderRequest {
  */
 export class Holder {
   readonly pid: number;
-  readonly #child: ChildProcess;
+  readonly #stop: AbortController;
+  readonly #ended: Promise<unknown>;
+  #alive = true;
 
-  private constructor(child: ChildProcess, pid: number) {
-    this.#child = child;
+  private constructor(pid: number, stop: AbortController, ended: Promise<unknown>) {
     this.pid = pid;
+    this.#stop = stop;
+    const onEnded = () => {
+      this.#alive = false;
+    };
+    this.#ended = ended.then(onEnded, onEnded);
   }
 
   static async start(request: HolderRequest): Promise<Holder> {
-    let child: ChildProcess | undefined;
+    const stop = new AbortController();
     const deadline = new Deadline(request.readyTimeoutMs ?? START_TIMEOUT_MS, request.signal);
     try {
-      child = spawnHolder(request);
-      const pid = await started(child, deadline.signal);
-      return new Holder(child, pid);
+      const output = new PassThrough();
+      const ended = runInBackground({ ...holderProcess(request), stdoutTo: output }, stop.signal);
+      const pid = await whileAwake(deadline.race(firstLine(output, ended)));
+      return new Holder(Number(pid), stop, ended);
     } catch (error) {
-      if (child !== undefined) killGroup(child);
+      stop.abort();
       request.signal?.throwIfAborted();
       throw new SandboxCreateError(`bubblewrap could not set up a sandbox: ${errorMessage(error)}`, {
         cause: error,
@@ -98,17 +104,32 @@ export class Holder {
   }
 
   get alive(): boolean {
-    return this.#child.exitCode === null && this.#child.signalCode === null;
+    return this.#alive;
   }
 
   async close(): Promise<void> {
-    if (!this.alive) return;
-    const ended = once(this.#child, "exit");
-    // Without this a program that has nothing else to do would end here, before the promise settles.
-    this.#child.ref();
-    killGroup(this.#child);
-    await ended;
+    this.#stop.abort();
+    await whileAwake(this.#ended);
   }
+}
+
+/** A holder does not keep this process alive. While somebody waits for one, this does. */
+async function whileAwake<T>(promise: Promise<T>): Promise<T> {
+  const timer = setInterval(() => undefined, START_TIMEOUT_MS);
+  try {
+    return await promise;
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+/** What the script prints when all is ready. */
+async function firstLine(output: Readable, ended: Promise<ProcessOutcome>): Promise<string> {
+  const failed = ended.then(({ code, stderr }) => {
+    throw new Error(stderr.trim() || `it ended with code ${code}`);
+  });
+  const [line] = await Promise.race([once(output, "data"), failed]);
+  return String(line).trim();
 }
 
 /** The holders of all processes: those bubblewraps whose arguments carry the name, outermost only. */
@@ -135,7 +156,7 @@ function readText(file: string): Promise<string> {
   return readFile(file, "utf8").catch(() => "");
 }
 
-function spawnHolder({ programs, uid, limits, mounts, entries }: HolderRequest): ChildProcess {
+function holderProcess({ programs, uid, limits, mounts, entries }: HolderRequest) {
   const options = ["--unshare-user", "--uid", "0", "--gid", "0", "--cap-add", "CAP_SYS_ADMIN"];
   const root = rootArguments([
     ...Object.values(programs),
@@ -144,23 +165,18 @@ function spawnHolder({ programs, uid, limits, mounts, entries }: HolderRequest):
   ]);
   const size = `size=${limits.diskBytes},nr_inodes=${limits.files},mode=0700`;
   const words = entries.flatMap((entry) => [entry.kind, entry.path, "value" in entry ? entry.value : ""]);
-  const child = spawn(
-    programs.bwrap,
-    [
-      ...[...options, "--die-with-parent", "--info-fd", "4", ...root, "--dir", STORE, "--"],
+  return {
+    program: programs.bwrap,
+    args: [
+      ...[...options, "--die-with-parent", ...root, "--dir", STORE, "--"],
       ...["/bin/sh", "-c", SCRIPT, HOLDER_NAME, programs.mount, size, STORE, ...words],
     ],
-    {
-      detached: true,
-      env: { PATH },
-      ...(uid !== undefined && { uid, gid: uid }),
-      stdio: coverInherited(["pipe", "pipe", "pipe", "ignore", "pipe"]),
-    },
-  );
-  // A sandbox nobody stopped must not keep the program alive; its input ends with the program and it follows.
-  child.unref();
-  for (const stream of child.stdio) (stream as { unref?: () => void } | null)?.unref?.();
-  return child;
+    env: { PATH },
+    uid,
+    // It ends with this process, and the holder follows.
+    stdin: new PassThrough(),
+    maxOutputBytes: MAX_MESSAGE_BYTES,
+  };
 }
 
 /** The top directories of the machine that are needed, in a root of the holder's own. Nothing else can be reached from there. */
@@ -176,31 +192,4 @@ function rootArguments(files: readonly string[]): string[] {
     return ["--dev-bind", `/${name}`, `/${name}`];
   });
   return [...entries, ...temporary];
-}
-
-async function started(child: ChildProcess, signal: AbortSignal): Promise<number> {
-  let info = "";
-  let message = "";
-  const told = child.stdio[4] as Readable;
-  told.on("data", (chunk: Buffer) => {
-    info += chunk.toString();
-  });
-  // The two pipes are read in any order: the process number may come after the word that all is ready.
-  const infoRead = once(told, "end", { signal });
-  child.stderr?.on("data", (chunk: Buffer) => {
-    if (message.length < MAX_MESSAGE_BYTES) message += chunk.toString();
-  });
-  const ready = child.stdout && once(child.stdout, "data", { signal });
-  const keepAwake = setInterval(() => undefined, START_TIMEOUT_MS);
-  try {
-    await Promise.race([
-      Promise.all([ready, infoRead]),
-      once(child, "close", { signal }).then(([code]) => {
-        throw new Error(message.trim() || `it ended with code ${code}`);
-      }),
-    ]);
-  } finally {
-    clearInterval(keepAwake);
-  }
-  return (JSON.parse(info) as { "child-pid": number })["child-pid"];
 }

@@ -1,12 +1,12 @@
-import type { ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import path from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { Semaphore } from "../../../calls/semaphore.ts";
 import { SandboxSpecError, SandboxStateError, SandboxUnavailableError } from "../../errors.ts";
 import { commandResult, memoryResult, sandboxFailure, timeoutResult } from "../../exec-results.ts";
-import { liveProcess } from "../../live-process.ts";
 import { checkEnvironment } from "../../plain-words.ts";
+import { liveProcess } from "../../processes/live-process.ts";
+import { type ProcessRequest, runInBackground, runProcess } from "../../processes/run-process.ts";
 import type {
   Cancellable,
   ExecOptions,
@@ -18,7 +18,6 @@ import type {
   SandboxStatus,
 } from "../../provider.ts";
 import { readSettings } from "../../provider-settings.ts";
-import { type ProcessRequest, runInBackground, runProcess } from "../../run-process.ts";
 import { parseSandboxSpec, type SandboxSpec } from "../../spec.ts";
 import { downloadWith, type TransferCommand, uploadWith, writeWith } from "../../transfer.ts";
 import {
@@ -230,9 +229,9 @@ export class BubblewrapProvider implements SandboxProvider<BubblewrapSandbox> {
     let release: (() => void) | undefined;
     const request = {
       ...(await this.#request(raw, command, user)),
-      onStarted: ({ pid }: ChildProcess, kill: () => void) => {
+      onStarted: (pid: number, kill: () => void) => {
         raw.kills.add(kill);
-        const watched = { root: pid ?? 0, ownNetwork: raw.view.network === "none" };
+        const watched = { root: pid, ownNetwork: raw.view.network === "none" };
         const stopWatching = watchMemory(watched, raw.limits.memoryBytes, () => {
           outOfMemory = true;
           kill();

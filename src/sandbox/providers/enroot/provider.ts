@@ -15,12 +15,12 @@ import {
 } from "../../cli-provider.ts";
 import { SandboxCreateError, SandboxOperationError, SandboxSpecError } from "../../errors.ts";
 import { findProgram } from "../../find-program.ts";
-import { coverInherited } from "../../inherited-descriptors.ts";
 import { newSandboxName, ownerState } from "../../owner.ts";
 import { checkEnvironment } from "../../plain-words.ts";
+import { coverInherited } from "../../processes/inherited-descriptors.ts";
+import { killGroup } from "../../processes/running-process.ts";
 import type { Cancellable, ListedSandbox, SandboxHandle, SandboxStatus } from "../../provider.ts";
 import { readSettings } from "../../provider-settings.ts";
-import { killGroup } from "../../run-process.ts";
 import { shellQuote } from "../../shell-quote.ts";
 import type { SandboxSpec } from "../../spec.ts";
 import { leftStaging, makeStaging, removeStaging } from "../../staging.ts";

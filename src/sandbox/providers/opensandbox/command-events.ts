@@ -1,4 +1,4 @@
-import { OutputBuffer } from "../../output-buffer.ts";
+import { OutputBuffer } from "../../processes/output-buffer.ts";
 
 /** One event of a command, as the service in the sandbox streams it: a JSON object a line, with or without `data:`. */
 interface CommandEvent {

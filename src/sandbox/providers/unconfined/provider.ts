@@ -3,7 +3,8 @@ import { copyFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { commandResult, timeoutResult } from "../../exec-results.ts";
-import { liveProcess } from "../../live-process.ts";
+import { liveProcess } from "../../processes/live-process.ts";
+import { runInBackground, runProcess } from "../../processes/run-process.ts";
 import type {
   ExecOptions,
   SandboxExecResult,
@@ -13,7 +14,6 @@ import type {
   SandboxStatus,
 } from "../../provider.ts";
 import { DEFAULT_OUTPUT_BYTES } from "../../provider-settings.ts";
-import { runInBackground, runProcess } from "../../run-process.ts";
 import type { SandboxSpec } from "../../spec.ts";
 
 interface Unconfined {
@@ -84,7 +84,7 @@ export class UnconfinedProvider implements SandboxProvider<Unconfined> {
       args: ["-c", 'cd -- "$1" && shift && exec "$@"', "sh", raw.directory, "/bin/sh", "-c", command],
       env: { PATH: process.env["PATH"], HOME: raw.directory, ...raw.env, ...env },
       maxOutputBytes: DEFAULT_OUTPUT_BYTES,
-      onStarted: (_child: unknown, kill: () => void) => {
+      onStarted: (_pid: number, kill: () => void) => {
         raw.kills.add(kill);
       },
     };

@@ -1,7 +1,7 @@
 import { PassThrough } from "node:stream";
-import { errorMessage } from "../errors.ts";
-import { sandboxFailure } from "./exec-results.ts";
-import type { SandboxExecResult, SandboxProcess } from "./provider.ts";
+import { errorMessage } from "../../errors.ts";
+import { sandboxFailure } from "../exec-results.ts";
+import type { SandboxExecResult, SandboxProcess } from "../provider.ts";
 
 interface LiveStreams {
   stdin: PassThrough;
