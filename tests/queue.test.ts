@@ -1,58 +1,18 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { project, repository, runGym } from "./gym-process.ts";
+import { runGym } from "./gym-process.ts";
 import { missingBroker, TestBroker } from "./support/broker.ts";
 import { freePort } from "./support/free-port.ts";
+import { EVALUATION, ROW, rows, sortedLines, startGym, until } from "./support/queue-runs.ts";
 
 const missing = missingBroker();
 if (missing !== undefined) console.warn(`Tests of distributed runs are left out: ${missing}.`);
 
-const ROW =
-  readFileSync(join(repository, "resources_servers/mcqa/data/example.jsonl"), "utf8").split("\n")[0] ?? "";
-const EVALUATION = ["eval", "run", "--resources-server", "mcqa", "--model-type", "random_model"];
-
 let broker: TestBroker;
-
-const sortedLines = (file: string) => readFileSync(file, "utf8").trimEnd().split("\n").sort();
-
-/** Starts the program without waiting for it; what it says is kept. */
-function startGym(
-  words: readonly string[],
-  cwd: string,
-): { child: ChildProcess; ended: Promise<number | null>; text(): string } {
-  const child = spawn(process.execPath, [join(repository, "bin/gym.js"), ...words], {
-    cwd,
-    env: { PATH: process.env["PATH"], HOME: cwd },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let text = "";
-  for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding("utf8").on("data", (chunk: string) => {
-      text += chunk;
-    });
-  const ended = new Promise<number | null>((resolve) => child.once("exit", (code) => resolve(code)));
-  onTestFinished(() => void child.kill("SIGKILL"));
-  return { child, ended, text: () => text };
-}
-
-async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (let tries = 0; !(await holds()); tries++) {
-    if (tries > 600) throw new Error(`waited for ${what} in vain`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
-
-async function rows(count: number): Promise<string> {
-  const directory = await project({});
-  const lines = Array.from({ length: count }, (_, number) => JSON.stringify({ ...JSON.parse(ROW), number }));
-  writeFileSync(join(directory, "rows.jsonl"), `${lines.join("\n")}\n`);
-  return directory;
-}
 
 const queued = (output: string, ...more: string[]) => [
   ...EVALUATION,

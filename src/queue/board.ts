@@ -28,6 +28,8 @@ export interface RunRecord {
   agents: AgentRecord[];
   /** Where rows come from and results go. It changes when the collector is started again elsewhere. */
   store: { url: string; token: string };
+  /** A directory with the same rows and results, for workers that see it. */
+  directory: string | null;
   lease_ms: number;
   rollout_timeout_ms: number | null;
 }

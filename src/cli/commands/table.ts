@@ -256,7 +256,7 @@ export const program: Program = {
     command(
       "scale plan",
       "compute the workers, cores and memory for rollouts in flight",
-      async () => (await import("./scale-plan.ts")).scalePlan,
+      async () => (await import("./scale/plan.ts")).scalePlan,
     ),
     command(
       "sandbox doctor",

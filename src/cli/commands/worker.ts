@@ -17,6 +17,12 @@ export const worker = defineCommand({
       metavar: "TAG,...",
       help: "what this machine can do, besides sandbox and gpu, which are found by themselves",
     },
+    store: {
+      kind: "text",
+      metavar: "DIR",
+      completes: "directory",
+      help: "where the shared directory of runs (gym eval run --store) is on this machine, if elsewhere",
+    },
     "no-serve": { kind: "switch", help: "use servers that run already on this machine (gym env start)" },
     "exit-when-idle": {
       kind: "text",

@@ -1,3 +1,4 @@
+import path from "node:path";
 import { RunClient } from "../../calls/run-client.ts";
 import { outputPath, searchRoots } from "../../config/paths.ts";
 import type { ResolvedConfig } from "../../config/resolve.ts";
@@ -55,15 +56,21 @@ async function withOwnServers(context: CommandContext): Promise<number> {
 }
 
 /** How workers take part; undefined where this process runs the rollouts. */
-function queueOf({ env }: CommandContext, config: ResolvedConfig): EvaluationOptions["queue"] {
+function queueOf({ env, io }: CommandContext, config: ResolvedConfig): EvaluationOptions["queue"] {
   const keys = readKeys(queuedRunKeys, config);
-  if (keys.queue_url === undefined) return undefined;
+  const { queue_store_dir: directory } = keys;
+  if (keys.queue_url === undefined) {
+    if (directory !== undefined)
+      throw new UsageError("`--store` is for runs with workers: add `--queue URL`.");
+    return undefined;
+  }
   return {
     broker: brokerOf(keys, env),
     leaseSeconds: keys.queue_lease_seconds,
     maxDeliver: keys.queue_max_deliver,
     storeHost: keys.queue_store_host,
     storePort: keys.queue_store_port,
+    storeDirectory: directory === undefined ? undefined : path.resolve(io.cwd, directory),
     weights: weightsOf(keys.queue_weights),
     needs: needsOf(keys.queue_needs),
   };

@@ -35,6 +35,11 @@ export const queuedRunKeys = {
     computed: true,
     help: "address at which workers reach the collector; that of its connection to the broker when absent",
   },
+  queue_store_dir: {
+    type: "str",
+    flag: { name: "store", metavar: "DIR" },
+    help: "with --queue: directory that workers share with the collector, for rows and results; they go over HTTP when absent",
+  },
   queue_store_port: { type: "int", minimum: 0, default: 0, help: "port of the collector; 0: any free one" },
   queue_weights: {
     type: "dict",

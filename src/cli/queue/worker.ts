@@ -1,3 +1,4 @@
+import path from "node:path";
 import type { ResolveOptions } from "../../config/resolve.ts";
 import { runWorker } from "../../run/distributed/worker.ts";
 import type { WorkerEvent } from "../../run/distributed/worker-contract.ts";
@@ -18,6 +19,7 @@ export async function worker(context: CommandContext): Promise<number> {
     onNotice: (text) => err(text),
     ...context.envFile,
   };
+  const storeDirectory = context.flags["store"] as string | undefined;
   const show = (event: WorkerEvent) => {
     if (context.flags["json"]) out(JSON.stringify(jsonEvent(event)));
     else {
@@ -31,6 +33,7 @@ export async function worker(context: CommandContext): Promise<number> {
     runs: listOf(context.flags["runs"]),
     tags: listOf(context.flags["tags"]),
     noServe: Boolean(context.flags["no-serve"]),
+    storeDirectory: storeDirectory === undefined ? undefined : path.resolve(io.cwd, storeDirectory),
     idleSeconds: numberOf(context, "exit-when-idle", 0),
     maxSeconds: numberOf(context, "max-seconds", 0),
     drainSeconds: numberOf(context, "drain-seconds", 0),

@@ -1,7 +1,9 @@
+import path from "node:path";
 import { RunClient } from "../../calls/run-client.ts";
 import type { ServerClient } from "../../calls/server-client.ts";
 import { findPath, installRoot as packageRoot, searchRoots } from "../../config/paths.ts";
 import type { ResolvedConfig, ResolveOptions } from "../../config/resolve.ts";
+import { errorMessage } from "../../errors.ts";
 import type { RunEvent as ServerEvent } from "../../hosting/processes/run-servers.ts";
 import type { CostMeter } from "../../model-endpoint/cost.ts";
 import { copyWith } from "../../python/json/key-order.ts";
@@ -15,12 +17,15 @@ import type { Row } from "../../rollouts/files/jsonl-rows.ts";
 import { openCaptures } from "../../rollouts/trajectory/open-captures.ts";
 import { headUrl, runningServers } from "../head.ts";
 import { startResolved } from "../start-servers.ts";
+import { SharedStore } from "./run-directory.ts";
 import { resolveForWorker } from "./shared-config.ts";
 
 export interface JoinOptions {
   worker: string;
   /** How the worker's own settings are found. */
   resolve: ResolveOptions;
+  /** Where the shared directory of runs is on this machine, if not where the collector has it. */
+  storeDirectory?: string | undefined;
   /** Uses servers that run already, those of the worker's head server. */
   noServe?: boolean | undefined;
   /** Receives the meter of the run before any call. */
@@ -43,6 +48,8 @@ export class JoinedRun {
   readonly crashed: Promise<never> | undefined;
   readonly #worker: string;
   readonly #store: StoreClient;
+  readonly #shared: SharedStore | undefined;
+  readonly #onNotice: (text: string) => void;
   readonly #servers: Servers;
   readonly #runner: RolloutRunner;
 
@@ -52,8 +59,10 @@ export class JoinedRun {
       worker: string;
       config: ResolvedConfig;
       store: StoreClient;
+      shared: SharedStore | undefined;
       servers: Servers;
       runner: RolloutRunner;
+      onNotice: (text: string) => void;
     },
   ) {
     this.record = record.current;
@@ -61,6 +70,8 @@ export class JoinedRun {
     this.crashed = parts.servers.crashed;
     this.#worker = parts.worker;
     this.#store = parts.store;
+    this.#shared = parts.shared;
+    this.#onNotice = parts.onNotice;
     this.#servers = parts.servers;
     this.#runner = parts.runner;
   }
@@ -69,10 +80,11 @@ export class JoinedRun {
   static async join(find: () => RunRecord, options: JoinOptions): Promise<JoinedRun> {
     const { resolve, worker, onNotice } = options;
     const store = new StoreClient(() => find().store, onNotice);
+    const shared = await sharedStore(find(), options);
     const abandon = () => void store.close();
     options.signal.addEventListener("abort", abandon);
     try {
-      const config = await resolveForWorker(await store.config(), resolve);
+      const config = await resolveForWorker(await (shared ?? store).config(), resolve);
       const installRoot = resolve.installRoot ?? packageRoot();
       const env = { ...(resolve.env ?? process.env) };
       const roots = searchRoots({ installRoot, env, ...(resolve.cwd !== undefined && { cwd: resolve.cwd }) });
@@ -94,8 +106,9 @@ export class JoinedRun {
         onNotice,
       });
       const runner = new RolloutRunner({ client: servers.client, captures });
-      return new JoinedRun({ current: find() }, { worker, config, store, servers, runner });
+      return new JoinedRun({ current: find() }, { worker, config, store, shared, servers, runner, onNotice });
     } catch (error) {
+      await shared?.close();
       await store.close();
       throw error;
     } finally {
@@ -105,7 +118,7 @@ export class JoinedRun {
 
   /** The rollout a reference stands for; undefined when it is settled. */
   async load(ref: RolloutRef): Promise<StartedRollout | undefined> {
-    const text = await this.#store.row([ref.task, ref.rollout, ref.attempt, ref.at]);
+    const text = await (this.#shared ?? this.#store).row([ref.task, ref.rollout, ref.attempt, ref.at]);
     if (text === null) return undefined;
     const row = JSON.parse(text) as Row;
     const queued = {
@@ -126,18 +139,46 @@ export class JoinedRun {
   async save({ task, rollout, attempt, agent }: RolloutRef, result: RunResult): Promise<void> {
     const about = { task, rollout, attempt, agent, worker: this.#worker };
     if (result.status === "completed") {
-      await this.#store.save({ ...about, status: "completed" }, result.line);
+      await this.#keep({ ...about, status: "completed" }, result.line);
       await result.settle?.(async () => {});
     } else if (result.status === "failed") {
       const { failure, persist, line = "" } = result;
       const head: ResultHead = { ...about, status: "failed", failure, persist };
-      await this.#store.save(head, line);
+      await this.#keep(head, line);
     }
+  }
+
+  /** A shared directory that takes nothing does not cost the result: the collector is asked instead. */
+  async #keep(head: ResultHead, line: string): Promise<void> {
+    try {
+      if (this.#shared) return await this.#shared.save(head, line);
+    } catch (error) {
+      this.#onNotice(`The result goes to the collector instead: ${errorMessage(error)}`);
+    }
+    await this.#store.save(head, line);
   }
 
   async close(): Promise<void> {
     await this.#store.close();
+    await this.#shared?.close();
     await this.#servers.close();
+  }
+}
+
+/** The shared directory of a run, if it has one and this machine sees it. */
+async function sharedStore(
+  { run, directory }: RunRecord,
+  { storeDirectory, worker, onNotice }: JoinOptions,
+): Promise<SharedStore | undefined> {
+  if (directory === null) return undefined;
+  const place = storeDirectory === undefined ? directory : path.join(storeDirectory, run);
+  try {
+    return await SharedStore.open(place, worker);
+  } catch (error) {
+    onNotice(
+      `Rows and results of run ${run} go through the collector, since its shared directory cannot be used here: ${errorMessage(error)} (gym worker --store DIR says where it is)`,
+    );
+    return undefined;
   }
 }
 

@@ -25,6 +25,8 @@ const OWN_KEYS = [
 export function configForWorkers(config: Pick<ResolvedConfig, "toYaml">): string {
   const root = readConfigText(config.toYaml(), { kind: "environment", name: "the config of the run" });
   for (const key of OWN_KEYS) root.entries.delete(key);
+  // How this process reaches the broker; a worker has its own way, and its own login.
+  for (const key of [...root.entries.keys()]) if (String(key).startsWith("queue_")) root.entries.delete(key);
   for (const { block } of serverBlocks(root)) {
     block.entries.delete("host");
     block.entries.delete("port");

@@ -19,6 +19,8 @@ export interface WorkerOptions {
   /** What this machine can do, besides what is found by itself (`sandbox`, `gpu`). */
   tags?: readonly string[] | undefined;
   noServe?: boolean | undefined;
+  /** Where shared directories of runs are on this machine. Default: where their collectors have them. */
+  storeDirectory?: string | undefined;
   /** Ends when there was nothing to do for this long. Default: never. */
   idleSeconds?: number | undefined;
   /** Drains after this long, so that a job ends before its time is up. */

@@ -35,11 +35,14 @@ import { LineAccess } from "../../rollouts/files/line-access.ts";
 import type { RunManifest } from "../../rollouts/files/manifest.ts";
 import { keyOfRow } from "../../rollouts/files/row-key.ts";
 import type { RunResources } from "../scale/resources-file.ts";
+import { SharedResults, shareRun } from "./run-directory.ts";
 import { configForWorkers } from "./shared-config.ts";
 
 const LEASE_SECONDS = 30;
 const MAX_DELIVER = 10;
 const WATCH_MS = 1_000;
+/** How often the shared directory is looked at. */
+const TAKE_MS = 250;
 /** Workers are counted at every so many looks. */
 const LOOKS_PER_COUNT = 5;
 /** References that cannot be delivered any more are given up when they are seen this often in a row. */
@@ -57,6 +60,8 @@ export interface QueueOptions {
   /** Address that workers reach this process at. Default: that of the connection to the broker. */
   storeHost?: string | undefined;
   storePort?: number | undefined;
+  /** Directory that workers share with this process. Rows and results go through it; those of other workers over HTTP. */
+  storeDirectory?: string | undefined;
   /** Share of the places, by agent. Default: 1. */
   weights?: Readonly<Record<string, number>> | undefined;
   /** Tags that a worker must have, by agent. */
@@ -97,8 +102,10 @@ export class WorkerHub implements WorkersLink {
   readonly #late: JsonlWriter;
   readonly #record: RunRecord;
   readonly #control: { close(): void };
+  readonly #shared: SharedResults | undefined;
   #collection: Collection | undefined;
   #watch: NodeJS.Timeout | undefined;
+  #take: NodeJS.Timeout | undefined;
   #withdrawn: StartedRollout[] = [];
   #exhausted = 0;
   #spent = 0;
@@ -124,6 +131,7 @@ export class WorkerHub implements WorkersLink {
     this.#store = parts.store;
     this.#late = parts.late;
     this.#record = parts.record;
+    this.#shared = parts.record.directory === null ? undefined : new SharedResults(parts.record.directory);
     const { onNotice, paths } = options;
     const { broker, run } = parts;
     this.#queue = new JetStreamQueue({ broker, run, onNotice });
@@ -141,6 +149,8 @@ export class WorkerHub implements WorkersLink {
       const board = await Board.open(broker);
       await openRunStream(broker.jsm, { run, agents, leaseMs, maxDeliver: queue.maxDeliver ?? MAX_DELIVER });
       const text = configForWorkers(config);
+      const directory = queue.storeDirectory === undefined ? null : path.join(queue.storeDirectory, run);
+      if (directory !== null) await shareRun(directory, { config: text, inputs: paths.materializedInputs });
       let hub: WorkerHub | undefined;
       store = await StoreServer.listen(
         {
@@ -163,6 +173,7 @@ export class WorkerHub implements WorkersLink {
           needs: [...(queue.needs?.[name] ?? [])],
         })),
         store: { url: store.url, token: store.token },
+        directory,
         lease_ms: leaseMs,
         rollout_timeout_ms: options.rolloutTimeoutMs,
       };
@@ -188,11 +199,36 @@ export class WorkerHub implements WorkersLink {
     const noted = await this.#board.spending(this.run);
     if (noted.size === 0 && this.#options.spentEarlier > 0)
       await this.#board.putSpending(this.run, "earlier", this.#options.spentEarlier);
+    await this.#takeEarlier();
     await this.#board.putRun(this.#record);
     this.#watch = setInterval(() => void this.#look(), WATCH_MS);
+    if (this.#shared) this.#take = setInterval(() => void this.#takeShared(), TAKE_MS);
+    const where = [this.#store.url, this.#record.directory].filter((each) => each !== null).join(" and in ");
     this.#options.onNotice(
-      `Run ${this.run} waits for workers: gym worker --queue nats://${this.#broker.name} (rows and results at ${this.#store.url}).`,
+      `Run ${this.run} waits for workers: gym worker --queue nats://${this.#broker.name} (rows and results at ${where}).`,
     );
+  }
+
+  /** Results that a killed collector has not seen count now; those that it has are not noted as late ones. */
+  async #takeEarlier(): Promise<void> {
+    try {
+      await this.#shared?.take(async (head, line) => {
+        if (this.#collection?.isSettled(head.task, head.rollout) === false && head.status === "completed")
+          await this.#result(head, line);
+      });
+    } catch (error) {
+      // What is lost runs again.
+      this.#options.onNotice(errorMessage(error));
+    }
+  }
+
+  async #takeShared(): Promise<void> {
+    try {
+      await this.#shared?.take((head, line) => this.#result(head, line));
+    } catch (error) {
+      // Its worker takes the results for safe: only a resumed run sends these rollouts out again.
+      this.#collection?.withdraw(errorMessage(error));
+    }
   }
 
   enqueue({ queued }: StartedRollout): Promise<void> {
@@ -331,9 +367,18 @@ export class WorkerHub implements WorkersLink {
     return { ...answer, run: this.run, workers: await this.#workers() };
   }
 
+  /** The results are in the files of the run by now. */
+  async #removeShared(): Promise<void> {
+    await this.#takeShared();
+    await this.#shared?.remove().catch((error: unknown) => {
+      this.#options.onNotice(`The shared directory of the run could not be removed: ${errorMessage(error)}`);
+    });
+  }
+
   /** Ends the run at the broker. */
   async close(): Promise<void> {
     clearInterval(this.#watch);
+    clearInterval(this.#take);
     this.#control.close();
     await this.#queue.close();
     try {
@@ -345,6 +390,7 @@ export class WorkerHub implements WorkersLink {
       );
     }
     await this.#store.close();
+    await this.#removeShared();
     await this.#late.close();
     this.#rows.close();
     await this.#broker.close();

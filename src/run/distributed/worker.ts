@@ -236,6 +236,7 @@ class Worker {
         worker: this.#id,
         resolve: this.#options.resolve,
         noServe: this.#options.noServe,
+        storeDirectory: this.#options.storeDirectory,
         onMeter: (meter) => {
           this.#budgets.get(run)?.close();
           this.#budgets.set(run, new SharedBudget(this.#board, run, this.#id, meter));

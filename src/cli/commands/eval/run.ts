@@ -41,6 +41,7 @@ export const evalRun = defineCommand({
       ...queueFlag.queue,
       help: "let workers (gym worker) that share this NATS broker run the rollouts",
     },
+    ...keyFlags(queuedRunKeys),
     json: { kind: "switch", help: "print events as JSON lines" },
   },
   keysFor: (flags) =>

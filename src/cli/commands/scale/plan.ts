@@ -1,5 +1,5 @@
-import { defineCommand } from "../command.ts";
-import { jsonFlag } from "../flags.ts";
+import { defineCommand } from "../../command.ts";
+import { jsonFlag } from "../../flags.ts";
 
 export const scalePlan = defineCommand({
   description:
@@ -39,5 +39,5 @@ export const scalePlan = defineCommand({
     "gym scale plan --rollouts small.jsonl --rollouts large.jsonl --in-flight 20000 --rollout-seconds 90 --json",
   ],
   printsData: true,
-  run: async (context) => (await import("../queue/scale-plan.ts")).scalePlan(context),
+  run: async (context) => (await import("../../queue/scale-plan.ts")).scalePlan(context),
 });

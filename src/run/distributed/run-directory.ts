@@ -1,0 +1,193 @@
+import { constants } from "node:fs";
+import {
+  copyFile,
+  type FileHandle,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+} from "node:fs/promises";
+import path from "node:path";
+import { errorMessage } from "../../errors.ts";
+import { QueueError } from "../../queue/errors.ts";
+import type { ResultHead, RowAddress } from "../../queue/store-server.ts";
+import { writeFileAtomically } from "../../rollouts/files/atomic-file.ts";
+import { JsonlWriter } from "../../rollouts/files/jsonl-writer.ts";
+
+const CONFIG = "config.yaml";
+const INPUTS = "inputs.jsonl";
+const RESULTS = "results";
+const FIRST_READ_BYTES = 16 * 1024;
+const NEWLINE = 0x0a;
+/** Results of one worker that are read at once. */
+const READ_BYTES = 4 * 1024 * 1024;
+
+/** Writes the rows and the config of a run where workers find them. What workers have left there is kept. */
+export async function shareRun(
+  directory: string,
+  { config, inputs }: { config: string; inputs: string },
+): Promise<void> {
+  try {
+    await mkdir(path.join(directory, RESULTS), { recursive: true, mode: 0o700 });
+    const place = path.join(directory, INPUTS);
+    const [there, here] = await Promise.all([stat(place).catch(() => undefined), stat(inputs)]);
+    if (there?.size !== here.size) {
+      await copyFile(inputs, `${place}.partial`, constants.COPYFILE_FICLONE);
+      // The name appears when the copy is whole, and so does the config: a worker looks for that.
+      await renameSynced(`${place}.partial`, place);
+    }
+    await writeFileAtomically(path.join(directory, CONFIG), [config]);
+  } catch (error) {
+    throw new QueueError(
+      "QUEUE_STORE",
+      `The shared directory '${directory}' cannot be used: ${errorMessage(error)}`,
+      { cause: error },
+    );
+  }
+}
+
+async function renameSynced(from: string, to: string): Promise<void> {
+  const file = await open(from, "r+");
+  await file.sync().finally(() => file.close());
+  await rename(from, to);
+}
+
+/** A worker's end of a shared directory: reads rows, and appends results to a file of its own. */
+export class SharedStore {
+  readonly #config: string;
+  readonly #inputs: FileHandle;
+  readonly #results: JsonlWriter;
+
+  private constructor(config: string, inputs: FileHandle, results: JsonlWriter) {
+    this.#config = config;
+    this.#inputs = inputs;
+    this.#results = results;
+  }
+
+  /** Rejects when this machine does not see the directory, or may not write to it. */
+  static async open(directory: string, worker: string): Promise<SharedStore> {
+    const config = await readFile(path.join(directory, CONFIG), "utf8");
+    const inputs = await open(path.join(directory, INPUTS), "r");
+    try {
+      const file = path.join(directory, RESULTS, `${worker}.jsonl`);
+      return new SharedStore(config, inputs, await JsonlWriter.open(file, { fsync: "always" }));
+    } catch (error) {
+      await inputs.close();
+      throw error;
+    }
+  }
+
+  async config(): Promise<string> {
+    return this.#config;
+  }
+
+  async row([, , , offset]: RowAddress): Promise<string> {
+    for (let size = FIRST_READ_BYTES; ; size *= 2) {
+      const { buffer, bytesRead } = await this.#inputs.read(Buffer.allocUnsafe(size), 0, size, offset);
+      const end = buffer.subarray(0, bytesRead).indexOf(NEWLINE);
+      if (end === -1 && bytesRead === size) continue;
+      return buffer.toString("utf8", 0, end === -1 ? bytesRead : end);
+    }
+  }
+
+  /** Resolves when the result is on the device. */
+  save(head: ResultHead, line: string): Promise<void> {
+    return this.#results.append(`${JSON.stringify(head)}\n${line}`);
+  }
+
+  async close(): Promise<void> {
+    await Promise.allSettled([this.#inputs.close(), this.#results.close()]);
+  }
+}
+
+/** Receives a result; whether it counts is decided there. */
+export type TakeResult = (head: ResultHead, line: string) => Promise<unknown>;
+
+/** The collector's end: reads what workers append. */
+export class SharedResults {
+  readonly #directory: string;
+  readonly #read = new Map<string, number>();
+  #reading: Promise<void> | undefined;
+
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  /** Takes what is new. Rejects when a file is damaged; the rest of that file is not read any more. */
+  take(result: TakeResult): Promise<void> {
+    this.#reading ??= this.#takeAll(result).finally(() => {
+      this.#reading = undefined;
+    });
+    return this.#reading;
+  }
+
+  async #takeAll(result: TakeResult): Promise<void> {
+    for (const name of await readdir(path.join(this.#directory, RESULTS)))
+      while (await this.#takeSome(name, result));
+  }
+
+  /** Whether there may be more. */
+  async #takeSome(name: string, result: TakeResult): Promise<boolean> {
+    const from = this.#read.get(name) ?? 0;
+    const file = path.join(this.#directory, RESULTS, name);
+    const text = await pairsAt(file, from);
+    if (text === "") return false;
+    const lines = text.split("\n");
+    const pending: Promise<unknown>[] = [];
+    for (let at = 0; at + 2 < lines.length; at += 2) {
+      const head = readHead(lines[at] ?? "");
+      if (!head) {
+        this.#read.set(name, Number.POSITIVE_INFINITY);
+        await Promise.all(pending);
+        throw new QueueError("QUEUE_STORE", `'${file}' is damaged behind byte ${from}.`);
+      }
+      pending.push(result(head, lines[at + 1] ?? ""));
+    }
+    await Promise.all(pending);
+    this.#read.set(name, from + Buffer.byteLength(text));
+    return true;
+  }
+
+  async remove(): Promise<void> {
+    await rm(this.#directory, { recursive: true, force: true });
+  }
+}
+
+function readHead(text: string): ResultHead | undefined {
+  try {
+    const head = JSON.parse(text) as ResultHead;
+    return Number.isInteger(head.task) && Number.isInteger(head.rollout) ? head : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The whole results, each a line about it and its row, from an offset on; empty when there is none. */
+async function pairsAt(path: string, from: number): Promise<string> {
+  if (from === Number.POSITIVE_INFINITY) return "";
+  // Opened anew for each look: a network filesystem asks for the size of a file when it is opened.
+  const file = await open(path, "r");
+  try {
+    for (let size = READ_BYTES; ; size *= 2) {
+      const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(size), 0, size, from);
+      const end = endOfPairs(buffer.subarray(0, bytesRead));
+      if (end > 0 || bytesRead < size) return buffer.toString("utf8", 0, end);
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+/** Bytes up to the end of the last line with an even number. */
+function endOfPairs(bytes: Buffer): number {
+  let end = 0;
+  let isSecond = false;
+  for (let at = bytes.indexOf(NEWLINE); at !== -1; at = bytes.indexOf(NEWLINE, at + 1)) {
+    if (isSecond) end = at + 1;
+    isSecond = !isSecond;
+  }
+  return end;
+}

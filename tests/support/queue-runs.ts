@@ -1,0 +1,50 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import { project, repository } from "../gym-process.ts";
+
+/** A row of the environment `mcqa`. */
+export const ROW =
+  readFileSync(join(repository, "resources_servers/mcqa/data/example.jsonl"), "utf8").split("\n")[0] ?? "";
+export const EVALUATION = ["eval", "run", "--resources-server", "mcqa", "--model-type", "random_model"];
+
+/** The lines of a file in an order that does not depend on who was first. */
+export const sortedLines = (file: string) => readFileSync(file, "utf8").trimEnd().split("\n").sort();
+
+/** Starts the program without waiting for it; what it says is kept. */
+export function startGym(
+  words: readonly string[],
+  cwd: string,
+  env: Readonly<Record<string, string>> = {},
+): { child: ChildProcess; ended: Promise<number | null>; text(): string } {
+  const child = spawn(process.execPath, [join(repository, "bin/gym.js"), ...words], {
+    cwd,
+    env: { PATH: process.env["PATH"], HOME: cwd, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let text = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding("utf8").on("data", (chunk: string) => {
+      text += chunk;
+    });
+  const ended = new Promise<number | null>((resolve) => child.once("exit", (code) => resolve(code)));
+  onTestFinished(() => void child.kill("SIGKILL"));
+  return { child, ended, text: () => text };
+}
+
+/** Waits, for half a minute at most. */
+export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  for (let tries = 0; !(await holds()); tries++) {
+    if (tries > 600) throw new Error(`waited for ${what} in vain`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** A directory with so many rows in `rows.jsonl`. */
+export async function rows(count: number): Promise<string> {
+  const directory = await project({});
+  const lines = Array.from({ length: count }, (_, number) => JSON.stringify({ ...JSON.parse(ROW), number }));
+  writeFileSync(join(directory, "rows.jsonl"), `${lines.join("\n")}\n`);
+  return directory;
+}
