@@ -52,6 +52,7 @@ export async function listAgents(context: CommandContext): Promise<number> {
           ? `NeMo Gym agents (${agents.length})`
           : `Agents matching '${query}' (${agents.length})`,
       columns: ["agent", "composition", "variants", "can", "description"],
+      optional: ["composition", "variants", "can"],
       rows: agents.map(({ name, selfContained, variants, capabilities, description = "" }) => [
         name,
         composition(selfContained),
@@ -124,6 +125,7 @@ export async function listResourcesServers(context: CommandContext): Promise<num
           ? `Available resources servers in NeMo Gym (${servers.length})`
           : `Resources servers matching '${query}' (${servers.length})`,
       columns: ["Name", "Domain", "Description"],
+      optional: ["Domain"],
       rows: servers.map(({ name, domain = "", description = "" }) => [name, domain, description]),
     },
   });

@@ -63,6 +63,7 @@ export async function listEnvironments(context: CommandContext): Promise<number>
           ? `Available environments and benchmarks ${count}`
           : `Catalog entries matching '${values.query}' ${count}`,
       columns: ["Name", "Kind", "Status", "Lifecycle", "Domain", "Description"],
+      optional: ["Lifecycle", "Status", "Kind", "Domain"],
       rows: shown.map(({ name, kind, status, lifecycle = "", domain = "", description = "" }) => {
         return [name, kind, status, lifecycle, domain, description];
       }),
@@ -111,6 +112,7 @@ export async function listBenchmarks(context: CommandContext): Promise<number> {
           ? `Available benchmarks in NeMo Gym (${shown.length})`
           : `Benchmarks matching '${values.query}' (${shown.length})`,
       columns: ["Name", "Domain", "Description", "Agent name", "Num repeats"],
+      optional: ["Agent name", "Num repeats", "Domain"],
       rows: shown.map(({ entry: { name, domain = "", description = "" }, benchmark }) => {
         return [name, domain, description, benchmark?.agentName ?? "", String(benchmark?.numRepeats ?? "")];
       }),

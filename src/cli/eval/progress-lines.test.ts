@@ -28,3 +28,33 @@ it("shows how often models were asked, also by rollouts that have not ended", ()
   expect(text).toContain("model calls 1.2k, tokens 0 in");
   expect(text).toContain("0-0 in model (m) 1m 00s, 1.2k model calls");
 });
+
+const running = (total: number, done: number) => {
+  const progress = new CollectionProgress({ total, alreadyDone: 0 });
+  for (let task = 0; task < done; task++)
+    progress.ended({ status: "completed", row: { reward: 1 } }, task, false, "a");
+  return progress;
+};
+
+it("keeps the numbers on narrow terminals", () => {
+  const snapshot = { ...running(200, 199).snapshot([], 16, 0), rate: 12.5, eta_seconds: 3 };
+  for (const width of [120, 80, 60, 40]) {
+    const lines = progressLines(snapshot, width, terminal);
+    expect(lines.every((line) => line.length < width)).toBe(true);
+    expect(lines[0]).toContain("99% 199/200 [0s, 3s left, 12.5/s]");
+    expect(lines.join("\n")).toMatch(/reward 1\.000.*in flight 0\/16.*tokens 0 in, 0 out/s);
+  }
+  expect(progressLines(snapshot, 80, terminal)[0]).toContain("Collecting rollouts █");
+  expect(progressLines(snapshot, 60, terminal)[0]).toMatch(/^█{8,}.* 99%/);
+  expect(progressLines(snapshot, 40, terminal)[0]).toMatch(/^99% /);
+});
+
+it("shows the rewards of several agents one by one", () => {
+  const progress = running(4, 2);
+  expect(progressText(progress.snapshot([], 1, 0))).toContain("reward 1.000");
+  progress.ended({ status: "completed", row: { reward: -1 } }, 2, false, "blackjack");
+  const snapshot = progress.snapshot([], 1, 0);
+  expect(progressText(snapshot)).toContain("a 2 done, reward 1.000, blackjack 1 done, reward -1.000");
+  expect(progressText(snapshot)).not.toContain("±");
+  expect(progressLines(snapshot, 60, terminal)).toContain("  blackjack 1 done, reward -1.000");
+});

@@ -4,6 +4,8 @@ import { duration } from "../render/progress.ts";
 import type { Terminal } from "../render/terminal.ts";
 
 const BAR_WIDTH = 28;
+const SMALLEST_BAR = 8;
+const MAX_AGENTS = 8;
 
 /** The live display: how far, how well, what goes wrong and what is slow. */
 export function progressLines(
@@ -12,12 +14,11 @@ export function progressLines(
   terminal: Terminal,
   label = "Collecting rollouts",
 ): string[] {
-  const share = snapshot.total > 0 ? Math.min(1, snapshot.done / snapshot.total) : 1;
-  const filled = Math.round(share * BAR_WIDTH);
-  const bar = terminal.green("█".repeat(filled)) + terminal.dim("░".repeat(BAR_WIDTH - filled));
+  const inFlight = `in flight ${snapshot.in_flight}/${snapshot.concurrency}${retryText(snapshot)}`;
   const lines = [
-    `${label} ${bar} ${Math.floor(share * 100)}% ${counts(snapshot)}`,
-    `  ${rewardText(snapshot)}  in flight ${snapshot.in_flight}/${snapshot.concurrency}${retryText(snapshot)}  ${tokenText(snapshot)}`,
+    headLine(snapshot, width - 1, terminal, label),
+    ...flow([...rewardText(snapshot), inFlight, tokenText(snapshot)], width - 1),
+    ...agentTexts(snapshot).map((text) => `  ${text}`),
   ];
   const failures = failureText(snapshot);
   if (failures) lines.push(`  ${terminal.yellow(failures)}`);
@@ -28,6 +29,40 @@ export function progressLines(
   return lines.map((line) => cut(line, width - 1));
 }
 
+/** The numbers come first: where there is little room the bar shrinks, then the label goes, then the bar. */
+function headLine(snapshot: ProgressSnapshot, width: number, terminal: Terminal, label: string): string {
+  const share = snapshot.total > 0 ? Math.min(1, snapshot.done / snapshot.total) : 1;
+  const numbers = `${Math.floor(share * 100)}% ${counts(snapshot)}`;
+  const roomFor = (start: string) => Math.min(BAR_WIDTH, width - `${start} ${numbers}`.length);
+  const start = roomFor(`${label} `) >= SMALLEST_BAR ? `${label} ` : "";
+  const room = roomFor(start);
+  if (room < SMALLEST_BAR) return numbers;
+  const filled = Math.round(share * room);
+  const bar = terminal.green("█".repeat(filled)) + terminal.dim("░".repeat(room - filled));
+  return `${start}${bar} ${numbers}`;
+}
+
+/** Joins texts to indented lines of at most `width` columns. */
+function flow(texts: readonly string[], width: number): string[] {
+  const lines: string[] = [];
+  for (const text of texts) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 2 + text.length <= width) lines[lines.length - 1] += `  ${text}`;
+    else lines.push(`  ${text}`);
+  }
+  return lines;
+}
+
+/** Rewards of different environments have different scales, so a mean over all of them says little. */
+function agentTexts({ by_agent }: ProgressSnapshot): string[] {
+  const agents = Object.entries(by_agent);
+  if (agents.length < 2) return [];
+  const shown = agents.slice(0, MAX_AGENTS).map(([agent, { done, mean_reward }]) => {
+    return `${printable(agent)} ${done} done, reward ${mean_reward === null ? "–" : mean_reward.toFixed(3)}`;
+  });
+  return agents.length > MAX_AGENTS ? [...shown, `and ${agents.length - MAX_AGENTS} more agents`] : shown;
+}
+
 /** The same in one line, for logs. */
 export function progressText(snapshot: ProgressSnapshot): string {
   const failures = failureText(snapshot);
@@ -36,7 +71,8 @@ export function progressText(snapshot: ProgressSnapshot): string {
   const slow = snapshot.slowest.filter(({ seconds }) => seconds >= 30).map(slowText);
   return [
     `${share}% ${counts(snapshot)}`,
-    rewardText(snapshot),
+    ...rewardText(snapshot),
+    ...agentTexts(snapshot),
     `in flight ${snapshot.in_flight}`,
     tokenText(snapshot),
     ...(failures ? [failures] : []),
@@ -50,10 +86,12 @@ function counts({ done, total, elapsed_seconds, eta_seconds, rate }: ProgressSna
   return `${done}/${total} [${duration(elapsed_seconds * 1000)}${left}, ${rate.toFixed(1)}/s]`;
 }
 
-function rewardText({ mean_reward, reward_interval }: ProgressSnapshot): string {
-  if (mean_reward === null) return "reward –";
+/** The mean of the run, unless it would mix environments: then each agent has its own. */
+function rewardText({ mean_reward, reward_interval, by_agent }: ProgressSnapshot): string[] {
+  if (Object.keys(by_agent).length > 1) return [];
+  if (mean_reward === null) return ["reward –"];
   const interval = reward_interval === null ? "" : ` ± ${reward_interval.toFixed(3)}`;
-  return `reward ${mean_reward.toFixed(3)}${interval}`;
+  return [`reward ${mean_reward.toFixed(3)}${interval}`];
 }
 
 function retryText({ retrying }: ProgressSnapshot): string {

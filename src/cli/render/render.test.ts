@@ -81,6 +81,41 @@ describe("renderTable", () => {
   });
 });
 
+describe("a table with optional columns", () => {
+  const table = {
+    columns: ["Name", "Status", "Domain", "Description"],
+    optional: ["Status", "Domain"],
+    rows: [
+      ["resources_servers/calendar/calendar_v2", "no-manifest", "agent", "Scheduling over several turns"],
+      ["mcqa", "experimental", "knowledge", "Multiple choice questions with one right answer"],
+    ],
+  };
+  const at = (columns: number) =>
+    renderTable(table, createTerminal(stream({ isTTY: true, columns }), { NO_COLOR: "1" }));
+
+  it("shows all of them where there is room, and when nobody watches", () => {
+    expect(at(120)).toContain("Status");
+    expect(renderTable(table, createTerminal(stream(), { COLUMNS: "60" }))).toContain("experimental");
+  });
+
+  it("leaves out the least important first, and says so", () => {
+    expect(at(80)).toContain("Domain");
+    expect(at(80)).toMatch(/\nNot shown at this width: Status\.$/);
+    expect(at(60)).toMatch(/\nNot shown at this width: Status, Domain\.$/);
+  });
+
+  it("fits the width and cuts no word but a long name, after a slash", () => {
+    for (const width of [60, 80, 100]) {
+      const lines = at(width).split("\n");
+      expect(lines.every((line) => textWidth(line) <= width)).toBe(true);
+      const words = table.rows.flatMap((row) => (row[3] ?? "").split(" "));
+      for (const word of words) expect(at(width)).toContain(word);
+    }
+    expect(at(60)).toMatch(/│ resources_servers\/calendar\/ +│/);
+    expect(at(60)).toMatch(/│ calendar_v2 +│/);
+  });
+});
+
 describe("createProgress", () => {
   it("redraws one line on a terminal, at most ten times a second", () => {
     let time = 0;

@@ -3,19 +3,23 @@ import { padEnd, textWidth, wrapText } from "./text-width.ts";
 
 /** No column is squeezed below this many characters. */
 const MINIMUM_COLUMN = 8;
+/** Prose in a narrower column is hard to read. */
+const READABLE_COLUMN = 24;
+const LONG_WORD = 28;
 
 export interface Table {
   readonly title?: string;
   readonly columns: readonly string[];
   readonly rows: readonly (readonly string[])[];
+  /** Columns that a narrow terminal leaves out, the least important first. */
+  readonly optional?: readonly string[];
 }
 
-/** A table with box borders. On a terminal it is wrapped to the width, elsewhere nothing is ever cut. */
-export function renderTable(table: Table, terminal: Terminal): string {
-  const natural = table.columns.map((heading, index) =>
-    Math.max(textWidth(heading), ...table.rows.map((row) => widestLine(row[index] ?? ""))),
-  );
-  const widths = terminal.isTty ? squeeze(natural, terminal.width) : natural;
+/** A table with box borders. On a terminal it is fitted to the width, elsewhere nothing is ever cut. */
+export function renderTable(whole: Table, terminal: Terminal): string {
+  const table = terminal.isTty ? withoutOptional(whole, terminal.width) : whole;
+  const natural = naturalWidths(table);
+  const widths = terminal.isTty ? squeeze(natural, smallestWidths(table), terminal.width) : natural;
   const rule = (left: string, middle: string, right: string) =>
     left + widths.map((width) => "─".repeat(width + 2)).join(middle) + right;
   const lines = [
@@ -26,7 +30,49 @@ export function renderTable(table: Table, terminal: Terminal): string {
     ...table.rows.flatMap((row) => renderRow(row, widths, (cell) => cell)),
     rule("└", "┴", "┘"),
   ];
+  const hidden = whole.columns.filter((column) => !table.columns.includes(column));
+  if (hidden.length > 0) lines.push(terminal.dim(`Not shown at this width: ${hidden.join(", ")}.`));
   return lines.join("\n");
+}
+
+/** Leaves out columns until the others are readable. */
+function withoutOptional(table: Table, width: number): Table {
+  const [first, ...optional] = table.optional ?? [];
+  if (first === undefined || tableWidth(readableWidths(table)) <= width) return table;
+  const kept = table.columns.flatMap((column, index) => (column === first ? [] : [index]));
+  const pick = (cells: readonly string[]) => kept.map((index) => cells[index] ?? "");
+  return withoutOptional(
+    { ...table, columns: pick(table.columns), rows: table.rows.map(pick), optional },
+    width,
+  );
+}
+
+function columnWidths({ columns, rows }: Table, measure: (cell: string) => number): number[] {
+  return columns.map((heading, index) =>
+    rows.reduce((widest, row) => Math.max(widest, measure(row[index] ?? "")), measure(heading)),
+  );
+}
+
+function naturalWidths(table: Table): number[] {
+  return columnWidths(table, widestLine);
+}
+
+/** Widths at which no word is cut. One very long name must not take the room of all others, so names may be. */
+function smallestWidths(table: Table): number[] {
+  return columnWidths(table, (cell) =>
+    Math.max(MINIMUM_COLUMN, ...cell.split(/\s/).map((word) => Math.min(LONG_WORD, textWidth(word)))),
+  );
+}
+
+function readableWidths(table: Table): number[] {
+  const smallest = smallestWidths(table);
+  return naturalWidths(table).map((width, index) =>
+    Math.max(Math.min(width, READABLE_COLUMN), Math.min(width, smallest[index] ?? 0)),
+  );
+}
+
+function tableWidth(widths: readonly number[]): number {
+  return 1 + widths.reduce((total, width) => total + width + 3, 0);
 }
 
 function widestLine(cell: string): number {
@@ -46,18 +92,16 @@ function renderRow(
   });
 }
 
-/** Takes room from the widest column until the table fits. */
-function squeeze(natural: readonly number[], available: number): number[] {
+/** Takes room from the widest column until the table fits, and cuts words only when nothing else helps. */
+function squeeze(natural: readonly number[], smallest: readonly number[], available: number): number[] {
   const widths = [...natural];
-  const room = available - 1 - widths.length * 3;
-  for (let total = sum(widths); total > room; total--) {
-    const widest = Math.max(...widths);
-    if (widest <= MINIMUM_COLUMN) break;
-    widths[widths.indexOf(widest)] = widest - 1;
+  for (const least of [smallest, natural.map(() => MINIMUM_COLUMN)]) {
+    for (let excess = tableWidth(widths) - available; excess > 0; excess--) {
+      const spare = widths.map((width, index) => (width > (least[index] ?? 0) ? width : 0));
+      const widest = Math.max(...spare);
+      if (widest === 0) break;
+      widths[spare.indexOf(widest)] = widest - 1;
+    }
   }
   return widths;
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }

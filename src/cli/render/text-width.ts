@@ -20,7 +20,7 @@ export function padEnd(text: string, width: number): string {
   return text + " ".repeat(Math.max(0, width - textWidth(text)));
 }
 
-/** Breaks a text at blanks into lines of at most `width` columns; longer words are cut. */
+/** Breaks a text at blanks into lines of at most `width` columns; longer words are cut, after `/`, `_` or `-` where they can be. */
 export function wrapText(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const paragraph of text.split("\n")) lines.push(...wrapParagraph(paragraph, width));
@@ -52,8 +52,9 @@ function cutWord(word: string, width: number): string[] {
   let piece = "";
   for (const character of word) {
     if (piece !== "" && textWidth(piece + character) > width) {
-      pieces.push(piece);
-      piece = "";
+      const [part = piece] = /^.*\//.exec(piece) ?? /^.*[_-]/.exec(piece) ?? [];
+      pieces.push(part);
+      piece = piece.slice(part.length);
     }
     piece += character;
   }
