@@ -9,6 +9,7 @@ const SHARED_FILES = [
   "logger.ts",
   "marked-processes.ts",
   "printable.ts",
+  "process-wide.ts",
   "request-guard.ts",
   "secrets.ts",
 ];

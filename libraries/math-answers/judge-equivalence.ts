@@ -55,8 +55,10 @@ export async function judgeEquivalence(
       first: judge.fit(first),
       second: judge.fit(second),
     });
-    const reply = await judge.ask(prompt, { signal });
-    const verdict_label = firstLabel(lastPartOfLastMessage(reply) ?? "", [DIFFERENT, EQUAL]);
+    const { verdict: verdict_label, ...reply } = await judge.ask(prompt, {
+      signal,
+      parse: (_, reply) => firstLabel(lastPartOfLastMessage(reply) ?? "", [DIFFERENT, EQUAL]),
+    });
     evaluations.push({ responses_create_params: reply.params, response: reply.response, verdict_label });
     if (verdict_label !== EQUAL) return { equal: false, evaluations };
   }

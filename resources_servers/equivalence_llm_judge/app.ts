@@ -57,10 +57,12 @@ export default defineResourcesServer({
         expected_answer: judge.fit(gold),
         generated_answer: judge.fit(answer),
       });
-      const reply = await judge.ask(text, { signal });
       // Of two labels that begin alike the one that costs the reward counts.
       const labels = [config.judge_not_equal_label, config.judge_equal_label];
-      const verdict = firstLabel(lastPartOfLastMessage(reply) ?? "", labels);
+      const { verdict, ...reply } = await judge.ask(text, {
+        signal,
+        parse: (_, reply) => firstLabel(lastPartOfLastMessage(reply) ?? "", labels),
+      });
       evaluations.push({
         responses_create_params: reply.params,
         response: reply.response,

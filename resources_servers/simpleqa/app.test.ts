@@ -17,7 +17,7 @@ describe("readGrade", () => {
     ["CORRECT", "C"],
     ["INCORRECT", "C"],
     ["Answer: B", "A"],
-    ["no idea", "C"],
+    ["no idea", null],
   ])("%j is %s", (reply, grade) => {
     expect(readGrade(reply)).toBe(grade);
   });
@@ -79,6 +79,14 @@ describe("simpleqa", () => {
       extracted_answer: "",
       verdict: "not_attempted",
     });
+  });
+
+  it("counts a reply without a grade as not attempted, and tells the run", async () => {
+    const usage = { input_tokens: 9, output_tokens: 3 };
+    const { server } = await withJudge({ output: [messageItem("no idea")], usage });
+    const { body } = await server.verify(verifyBody(row, messageItem("Lima")));
+    expect(body).toMatchObject({ reward: 0, verdict: "not_attempted" });
+    expect(body["_ng_judge"]).toEqual({ calls: 1, input_tokens: 9, output_tokens: 3, unreadable: 1 });
   });
 
   it("speaks Chat Completions where the judge needs it", async () => {

@@ -64,8 +64,10 @@ export default defineResourcesServer({
       expected_answer: judge.fit(expected),
       generation: judge.fit(generation),
     });
-    const reply = requireJudgeText(await judge.ask(text, { signal }));
-    const verdict = verdicts[readGrade(reply)];
+    const asked = await judge.ask(text, { signal, parse: readGrade });
+    const reply = requireJudgeText(asked);
+    // A reply without a grade counts as an answer that was not attempted, as in the original.
+    const verdict = verdicts[asked.verdict ?? "C"];
     return {
       reward: verdict === verdicts.A ? 1 : 0,
       extracted_answer: generation,

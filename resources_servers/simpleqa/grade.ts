@@ -5,14 +5,14 @@ export type Grade = keyof typeof verdicts;
 
 const grades: readonly Grade[] = ["A", "B", "C"];
 
-/** The grade of a judge's reply: its first letter, that of its last line, or the first of A, B, C it contains; else C. */
-export function readGrade(reply: string): Grade {
+/** The grade of a judge's reply: its first letter, that of its last line, or the first of A, B, C it contains. */
+export function readGrade(reply: string): Grade | null {
   const text = strip(reply);
   const lastLine = strip(text.slice(text.lastIndexOf("\n") + 1));
   return (
     grades.find((grade) => text.startsWith(grade)) ??
     grades.find((grade) => lastLine.startsWith(grade)) ??
     grades.find((grade) => text.includes(grade)) ??
-    "C"
+    null
   );
 }

@@ -1,10 +1,11 @@
 import type { ServerContext } from "nemo-gym";
 import { openProvider, type Provider, type ProviderSettings } from "nemo-gym/models";
 
-/** What a call made through the SDK cost and whether it was made at all. */
+/** What a call made through the SDK cost, whether it was made at all, and how often again. */
 export interface CallRecord {
   cost: number | null;
   cached: boolean;
+  retries: number;
 }
 
 export interface SdkFetchOptions {
@@ -51,6 +52,7 @@ export class SdkFetch {
         read: (_body, { text, status, headers }) => ({ text, status, headers }),
       });
       record.cached ||= reply.cached;
+      record.retries += reply.retries;
       if (reply.cost !== null) record.cost = (record.cost ?? 0) + reply.cost;
       const { text, status } = reply.value;
       return new Response(text, { status, headers: { "content-type": "application/json" } });

@@ -33,6 +33,9 @@ const NO_FRAME: RecordFrame = { name: "", before: [], after: [] };
 
 const MAX_SHAPES = 1000;
 
+/** In the usage only of rollouts that had retries: a mean over those alone would mislead. */
+const RETRIES = "ng_retries";
+
 /**
  * The numbers of many rollouts, 12 bytes a value.
  *
@@ -83,6 +86,7 @@ export class RolloutTable {
       else this.addEntry(name, value, 0);
     }
     for (const name in usage) {
+      if (name === RETRIES) continue;
       const value = numberOf(usage[name]);
       if (value !== undefined && !Number.isNaN(value)) this.addEntry(name, value, 1);
     }

@@ -1,7 +1,7 @@
 import { GymError } from "../errors.ts";
+import { processWide } from "../process-wide.ts";
 import { isObject } from "../python/json/json-object.ts";
 import { normalizeUsage } from "../wire/convert/normalize-usage.ts";
-import { processWide } from "./process-wide.ts";
 import { ProviderError } from "./provider-error.ts";
 import type { Price } from "./settings.ts";
 

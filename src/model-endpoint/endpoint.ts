@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import type { HttpClient } from "../calls/http-client.ts";
+import { processWide } from "../process-wide.ts";
 import { AdaptiveLimit, MOST_CONCURRENT } from "./adaptive-limit.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
 import type { EndpointUrl } from "./endpoint-url.ts";
 import { ownShare } from "./process-share.ts";
-import { processWide } from "./process-wide.ts";
 
 interface LogLike {
   warn(message: string): void;

@@ -79,6 +79,8 @@ export interface ProviderReply<T> {
   /** Dollars; 0 for an answer from the cache, null when the price is not known. */
   cost: number | null;
   cached: boolean;
+  /** Attempts that failed before this answer came. */
+  retries: number;
   /** Which of the base URLs answered. */
   replica: number;
 }
@@ -162,12 +164,12 @@ export class Provider {
     const kept = key && (await this.#fromCache(key, call));
     if (kept) return kept;
     for (const meter of meters) meter.check();
-    const { value, reply, usage, replica } = await this.#withRetries(call, body);
+    const { value, reply, usage, replica, retries } = await this.#withRetries(call, body);
     if (key) void this.#parts.cache?.keep(ResponseCache.key(key), key, reply.text);
     const cost = costOf(usage, price, reply.headers);
     if (cost !== null) for (const meter of meters) meter.add(cost);
     else if (!free) this.#reports.uncounted(this.hosts, meters, price);
-    return { value, cost, cached: false, replica };
+    return { value, cost, cached: false, retries, replica };
   }
 
   #takeKey(): void {
@@ -197,6 +199,7 @@ export class Provider {
         value: call.read(parseAnswer(reply.text, call.exactNumbers), reply),
         cost: 0,
         cached: true,
+        retries: 0,
         replica: 0,
       };
     } catch (error) {
@@ -205,7 +208,10 @@ export class Provider {
     }
   }
 
-  async #withRetries<T>(call: ProviderCall<T>, body: string | undefined): Promise<Answer<T>> {
+  async #withRetries<T>(
+    call: ProviderCall<T>,
+    body: string | undefined,
+  ): Promise<Answer<T> & { retries: number }> {
     const { endpoints } = this.#parts;
     const first =
       call.replica ?? (endpoints.length > 1 ? replicaOf(call.sessionId ?? "", endpoints.length) : 0);
@@ -215,8 +221,9 @@ export class Provider {
     for (let attempt = 1; ; attempt++) {
       const endpoint = chooseEndpoint(endpoints, first, failed);
       try {
-        const attempt = () => this.#attempt(endpoint, call, body, progress);
-        return await (this.#own ? this.#own.run(attempt, call.signal) : attempt());
+        const send = () => this.#attempt(endpoint, call, body, progress);
+        const answer = await (this.#own ? this.#own.run(send, call.signal) : send());
+        return { ...answer, retries: attempt - 1 };
       } catch (error) {
         if (error instanceof Exhausted)
           throw gaveUp(this.#tooLongToWait(error.last), attempt - 1, progress.since);

@@ -1,7 +1,7 @@
 import { type HttpAnswer, HttpClient, RequestTimeout } from "../calls/http-client.ts";
 import { GymError } from "../errors.ts";
+import { processWide } from "../process-wide.ts";
 import { MOST_CONCURRENT } from "./adaptive-limit.ts";
-import { processWide } from "./process-wide.ts";
 
 /** An idle connection is closed after this time; endpoints behind balancers drop it themselves after a minute or so. */
 const KEEP_ALIVE_MS = 20_000;

@@ -58,3 +58,17 @@ it("shows the rewards of several agents one by one", () => {
   expect(progressText(snapshot)).not.toContain("±");
   expect(progressLines(snapshot, 60, terminal)).toContain("  blackjack 1 done, reward -1.000");
 });
+
+it("counts retries and judges, and says what is of this session", () => {
+  const progress = new CollectionProgress({ total: 3, alreadyDone: 0 });
+  const usage = { input_tokens: 50, output_tokens: 5, ng_retries: 2 };
+  const _ng_judge = { calls: 3, input_tokens: 30, output_tokens: 6, unreadable: 1 };
+  progress.modelCalled();
+  progress.ended({ status: "completed", row: { reward: 0, response: { usage }, _ng_judge } }, 0, false, "a");
+  const fresh = progress.snapshot([], 1, 0);
+  expect(progressText(fresh)).toContain("model calls 1, 2 retried, tokens 50 in, 5 out");
+  expect(progressText(fresh)).toContain("judge calls 3, tokens 30 in, 6 out, 1 verdicts unreadable");
+  expect(progressText({ ...fresh, resumed: true })).toContain(
+    "model calls 1 (this session), 2 retried (all sessions), tokens 50 in, 5 out (all sessions)",
+  );
+});

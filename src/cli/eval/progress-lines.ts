@@ -17,7 +17,7 @@ export function progressLines(
   const inFlight = `in flight ${snapshot.in_flight}/${snapshot.concurrency}${retryText(snapshot)}`;
   const lines = [
     headLine(snapshot, width - 1, terminal, label),
-    ...flow([...rewardText(snapshot), inFlight, tokenText(snapshot)], width - 1),
+    ...flow([...rewardText(snapshot), inFlight, tokenText(snapshot), ...judgeTexts(snapshot)], width - 1),
     ...agentTexts(snapshot).map((text) => `  ${text}`),
   ];
   const failures = failureText(snapshot);
@@ -75,6 +75,7 @@ export function progressText(snapshot: ProgressSnapshot): string {
     ...agentTexts(snapshot),
     `in flight ${snapshot.in_flight}`,
     tokenText(snapshot),
+    ...judgeTexts(snapshot),
     ...(failures ? [failures] : []),
     ...(trouble ? [trouble] : []),
     ...(slow.length > 0 ? [`slowest: ${slow.join(" · ")}`] : []),
@@ -98,10 +99,28 @@ function retryText({ retrying }: ProgressSnapshot): string {
   return retrying > 0 ? `, ${retrying} waiting to retry` : "";
 }
 
-function tokenText({ model_calls, input_tokens, output_tokens, cost }: ProgressSnapshot): string {
-  const price = cost === null ? "" : `, $${cost.toFixed(2)}`;
-  const calls = model_calls > 0 ? `model calls ${short(model_calls)}, ` : "";
-  return `${calls}tokens ${short(input_tokens)} in, ${short(output_tokens)} out${price}`;
+/** Calls are counted in this session; retries, tokens and money are those of all rollouts that are done. */
+function tokenText(snapshot: ProgressSnapshot): string {
+  const { model_calls, model_retries, input_tokens, output_tokens, cost, resumed } = snapshot;
+  const all = resumed ? " (all sessions)" : "";
+  return [
+    ...(model_calls > 0 ? [`model calls ${short(model_calls)}${resumed ? " (this session)" : ""}`] : []),
+    ...(model_retries > 0 ? [`${short(model_retries)} retried${all}`] : []),
+    `tokens ${tokenCounts(input_tokens, output_tokens)}${all}`,
+    ...(cost === null ? [] : [`$${cost.toFixed(2)}`]),
+  ].join(", ");
+}
+
+function judgeTexts({ judge }: ProgressSnapshot): string[] {
+  if (!judge) return [];
+  const unreadable = judge.unreadable > 0 ? `, ${short(judge.unreadable)} verdicts unreadable` : "";
+  return [
+    `judge calls ${short(judge.calls)}, tokens ${tokenCounts(judge.input_tokens, judge.output_tokens)}${unreadable}`,
+  ];
+}
+
+function tokenCounts(input: number, output: number): string {
+  return `${short(input)} in, ${short(output)} out`;
 }
 
 function failureText({ failures_by_class }: ProgressSnapshot): string {

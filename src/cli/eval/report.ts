@@ -26,6 +26,7 @@ export function printReport(
   } else if (!options.aggregated) {
     out("Metrics were not computed (disable_aggregation); join shards with `gym eval aggregate`.");
   }
+  printJudge(evaluation, context);
   printFailures(evaluation, context);
   const show = (file: string) => path.relative(io.cwd, file) || file;
   out("");
@@ -35,6 +36,17 @@ export function printReport(
     out(`Intervals: ${show(paths.statistics)}`);
   }
   if ((summary?.coverage.failed ?? result.failed) > 0) out(`Failures:  ${show(paths.failures)}`);
+}
+
+/** Verdicts that nobody could read were scored all the same, most often with 0. */
+function printJudge({ result }: Evaluation, { out, terminal }: CommandContext): void {
+  const { judge } = result.progress;
+  if (!judge || judge.unreadable === 0) return;
+  out(
+    terminal.yellow(
+      `  ${judge.unreadable} of ${countText(judge.calls, "reply", "replies")} of the judge had no verdict that could be read; those rewards say nothing about the answers.`,
+    ),
+  );
 }
 
 /** Each cause once, with what to do about it. */
@@ -143,8 +155,8 @@ function intervalNote({ low, high, tasks }: Estimate): string | undefined {
   return `All ${countText(tasks, "task")} came out alike, so the interval has no width; it says nothing about other tasks.`;
 }
 
-function countText(count: number, noun: string): string {
-  return `${count} ${count === 1 ? noun : `${noun}s`}`;
+function countText(count: number, noun: string, plural = `${noun}s`): string {
+  return `${count} ${count === 1 ? noun : plural}`;
 }
 
 /** 1 when the run ended by itself before its end, or when not one rollout came to anything, now or in the runs it resumes. */

@@ -5,6 +5,8 @@ import type { CallOptions, ServerClient, ServerReply } from "../../calls/server-
 import { JudgeError } from "../errors.ts";
 import { createJudge, Judge, type JudgeOptions, judgeErrorStatus, requireJudgeText } from "./judge.ts";
 import { judgeConfig } from "./judge-config.ts";
+import { takeJudgeTally } from "./judge-tally.ts";
+import { lastLabel } from "./judge-verdict.ts";
 
 interface Call {
   server: string;
@@ -196,5 +198,35 @@ describe("createJudge", () => {
     const reply = await judge.ask("?");
     expect(() => requireJudgeText(reply)).toThrow(JudgeError);
     expect(requireJudgeText({ ...reply, text: "A" })).toBe("A");
+  });
+});
+
+describe("the tally of a request", () => {
+  const usage = { input_tokens: 7, output_tokens: 2 };
+  const parse = (text: string) => lastLabel(text, ["GOOD", "BAD"]);
+  const answers = (...texts: string[]) =>
+    scripted((_, index) => {
+      const content = [{ type: "output_text", text: texts[index] }];
+      return reply(200, { output: [{ type: "message", role: "assistant", content }], usage });
+    });
+
+  it("counts calls, tokens and replies without a verdict", async () => {
+    const { signal } = new AbortController();
+    const { judge } = answers("GOOD", "well", "BAD", "hm");
+    expect((await judge.ask("?", { signal, parse })).verdict).toBe("GOOD");
+    expect((await judge.ask("?", { signal, parse })).verdict).toBeNull();
+    await judge.vote("?", { signal, parse, votes: 2 });
+    expect(takeJudgeTally(signal)).toEqual({ calls: 4, input_tokens: 28, output_tokens: 8, unreadable: 2 });
+    expect(takeJudgeTally(signal)).toBeUndefined();
+  });
+
+  it("does not count answers from the cache, nor mix requests", async () => {
+    const [first, second] = [new AbortController().signal, new AbortController().signal];
+    const { judge, calls } = scripted(() => says("GOOD"), { cacheEntries: 10 });
+    await judge.ask("?", { signal: first, parse });
+    await judge.ask("?", { signal: second, parse });
+    expect(calls).toHaveLength(1);
+    expect(takeJudgeTally(first)).toMatchObject({ calls: 1, unreadable: 0 });
+    expect(takeJudgeTally(second)).toBeUndefined();
   });
 });

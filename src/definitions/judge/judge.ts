@@ -15,6 +15,7 @@ import { HttpError, JudgeError } from "../errors.ts";
 import { lastTextMessage } from "../response-text.ts";
 import { truncateText } from "../truncate-text.ts";
 import type { JudgeConfig } from "./judge-config.ts";
+import { countJudgeCall, countUnreadable } from "./judge-tally.ts";
 import { LruCache } from "./lru-cache.ts";
 
 const MAX_QUOTED_BODY = 500;
@@ -50,6 +51,9 @@ export interface AskOptions {
   /** Merged over the base parameters for this call. */
   params?: JsonObject;
 }
+
+/** Reads the verdict in a reply; null where there is none. Replies without one are counted in the summary of the run. */
+export type ReadVerdict<Verdict> = (text: string, reply: JudgeReply) => Verdict | null;
 
 /** What was asked and what came back. */
 export interface JudgeReply {
@@ -92,12 +96,22 @@ export class Judge {
   }
 
   /**
-   * Asks once. A plain text becomes a user message after the system message, if there is one.
+   * Asks once. A plain text becomes a user message after the system message, if there is one. With `parse` the reply has
+   * the `verdict` it reads.
    *
    * @throws {JudgeError} when the judge cannot be reached, answers with an error or without output.
    */
-  async ask(prompt: string | readonly JudgeMessage[], options: AskOptions = {}): Promise<JudgeReply> {
-    return this.#ask(prompt, options, "");
+  ask<Verdict>(
+    prompt: string | readonly JudgeMessage[],
+    options: AskOptions & { parse: ReadVerdict<Verdict> },
+  ): Promise<JudgeReply & { verdict: Verdict | null }>;
+  ask(prompt: string | readonly JudgeMessage[], options?: AskOptions): Promise<JudgeReply>;
+  async ask(
+    prompt: string | readonly JudgeMessage[],
+    { parse, ...options }: AskOptions & { parse?: ReadVerdict<unknown> } = {},
+  ): Promise<JudgeReply & { verdict?: unknown }> {
+    const reply = await this.#ask(prompt, options, "");
+    return parse ? { ...reply, verdict: read(reply, parse, options.signal) } : reply;
   }
 
   /**
@@ -107,11 +121,11 @@ export class Judge {
    */
   async vote<Verdict extends string | number | boolean>(
     prompt: string | readonly JudgeMessage[],
-    options: AskOptions & { votes: number; parse: (text: string, reply: JudgeReply) => Verdict | null },
+    options: AskOptions & { votes: number; parse: ReadVerdict<Verdict> },
   ): Promise<VoteResult<Verdict>> {
     const calls = Array.from({ length: options.votes }, (_, index) => this.#ask(prompt, options, `${index}`));
     const replies = await Promise.all(calls);
-    const verdicts = replies.map((reply) => options.parse(reply.text, reply));
+    const verdicts = replies.map((reply) => read(reply, options.parse, options.signal));
     return { verdict: majority(verdicts), verdicts, replies };
   }
 
@@ -132,6 +146,7 @@ export class Judge {
     const cached = key === undefined ? undefined : this.#cache?.get(key);
     const body =
       cached ?? (await this.#slots.run(() => this.#call(path, params, options.signal), options.signal));
+    if (!cached) countJudgeCall(options.signal, body);
     const reply = chat ? this.#readChat(params, body) : this.#readResponse(params, body);
     if (key !== undefined && !cached) this.#cache?.set(key, body, JSON.stringify(body).length);
     return reply;
@@ -212,6 +227,16 @@ export function judgeErrorStatus(error: unknown): number | undefined {
 export function requireJudgeText(reply: JudgeReply, text = reply.text): string {
   if (text === "") throw new JudgeError("The judge answered with an empty text.");
   return text;
+}
+
+function read<Verdict>(
+  reply: JudgeReply,
+  parse: ReadVerdict<Verdict>,
+  signal: AbortSignal | undefined,
+): Verdict | null {
+  const verdict = parse(reply.text, reply);
+  if (verdict === null) countUnreadable(signal);
+  return verdict;
 }
 
 function majority<Verdict>(verdicts: readonly (Verdict | null)[]): Verdict | null {

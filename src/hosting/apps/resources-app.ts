@@ -7,6 +7,7 @@ import type {
 } from "../../definitions/define-resources.ts";
 import type { MaybePromise } from "../../definitions/definitions.ts";
 import { HttpError } from "../../definitions/errors.ts";
+import { takeJudgeTally } from "../../definitions/judge/judge-tally.ts";
 import { Reply } from "../../definitions/reply.ts";
 import { rewardOf } from "../../definitions/verified-reward.ts";
 import { errorMessage, GymError } from "../../errors.ts";
@@ -254,6 +255,7 @@ function verifyHandler(
             Object.assign(scope, { row, response, params, body, seeded }),
           ) as MaybePromise<JsonObject>));
       const reward = rewardOf(result, server);
+      const judged = takeJudgeTally(call.signal);
       state.sessions.release(call.sessionId);
       return {
         ...echo(row, echoed, options.row !== undefined),
@@ -261,6 +263,7 @@ function verifyHandler(
         response: materializeResponse(response),
         ...result,
         ...(result?.["mask_sample"] === true && maskMembers(result)),
+        ...(judged && { _ng_judge: judged }),
         reward,
       };
     } catch (error) {

@@ -48,7 +48,7 @@ export class ServerLog {
     const text = shown.length > MAX_LINE ? `${shown.slice(0, MAX_LINE)}…` : shown;
     this.#recent.push(text);
     if (this.#recent.length > KEPT_LINES) this.#recent.shift();
-    this.#file?.write(`${text}\n`);
+    this.#file?.write(`${new Date().toISOString()} ${text}\n`);
     this.#onLine(text, level);
   }
 

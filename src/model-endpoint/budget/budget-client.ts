@@ -1,6 +1,6 @@
 import { connect } from "node:net";
+import { processWide } from "../../process-wide.ts";
 import type { CostMeter } from "../cost.ts";
-import { processWide } from "../process-wide.ts";
 import type { SpendMessage, TotalMessage } from "./budget-server.ts";
 import { LineSocket } from "./line-socket.ts";
 

@@ -220,7 +220,7 @@ describe("rows", () => {
       mask_sample: true,
       instance_config: { mask_sample: true },
     });
-    expect(failureRow({ ...failure, terminal: true }, input, { reward: 0 })).toMatchObject({
+    expect(failureRow({ ...failure, terminal: true }, input, { reply: { reward: 0 } })).toMatchObject({
       reward: 0,
       _ng_failure_terminal: true,
     });

@@ -12,11 +12,17 @@ export interface RowAttachments {
   ng_trajectory?: unknown;
 }
 
+/** When an attempt began and how long it took; an object, so that it is not a column of the metrics. */
+export interface RolloutTiming {
+  started_at: string;
+  seconds: number;
+}
+
 /**
  * The row of a finished rollout: the agent's reply with the identity of the input. Keys the reply already has are replaced in place,
  * the others appended in this order.
  */
-export function outputRow(reply: Row, input: Row): Row {
+export function outputRow(reply: Row, input: Row, timing?: RolloutTiming): Row {
   const row = copyWith(reply, {
     _ng_task_index: input["_ng_task_index"],
     _ng_rollout_index: input["_ng_rollout_index"],
@@ -27,6 +33,7 @@ export function outputRow(reply: Row, input: Row): Row {
     row["_ng_attempt_index"] = input["_ng_attempt_index"];
   }
   if (Object.hasOwn(input, "_ng_rollout_id")) row["_ng_rollout_id"] = input["_ng_rollout_id"];
+  if (timing) row["_ng_timing"] = timing;
   return row;
 }
 
@@ -48,8 +55,12 @@ export function attachTo(row: Row, attachments: RowAttachments): Row {
  * The row of a failed attempt for the failures file: the reply if there was one, else the input, with the sentinels a resumed run
  * reads, the failure in full, and `mask_sample` for trainers, which must not learn from the reward of a failed attempt.
  */
-export function failureRow(failure: Failure, input: Row, reply?: Row): Row {
-  const row = outputRow(reply ?? input, input);
+export function failureRow(
+  failure: Failure,
+  input: Row,
+  { reply, timing }: { reply?: Row | undefined; timing?: RolloutTiming } = {},
+): Row {
+  const row = outputRow(reply ?? input, input, timing);
   row["_ng_failure_class"] = failure.class;
   if (failure.terminal) row["_ng_failure_terminal"] = true;
   row["_ng_failure"] = {

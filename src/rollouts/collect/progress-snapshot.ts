@@ -1,4 +1,5 @@
 import type { FailureStage } from "../../calls/call-errors.ts";
+import type { JudgeTally } from "../../wire/judge-tally.ts";
 import type { Boundary } from "../../wire/tokens/token-continuity.ts";
 
 /** How often the prompt of a turn continued the tokens before it, departed from them, or could not be compared. */
@@ -43,8 +44,15 @@ export interface ProgressSnapshot {
   trouble: TroubleSnapshot | null;
   /** Model turns in this session, as reported by agents that share the process. */
   model_calls: number;
+  /** Calls of completed rollouts that failed and were made again, in all sessions. */
+  model_retries: number;
+  /** Tokens of completed rollouts, in all sessions. */
   input_tokens: number;
   output_tokens: number;
+  /** What the judges of completed rollouts were asked, in all sessions; null where there is no judge. */
+  judge: JudgeTally | null;
+  /** Whether earlier sessions have done a part. */
+  resumed: boolean;
   /** What the calls cost, where prices are known. */
   cost: number | null;
   /** What all calls have cost so far, those of failed rollouts, judges and earlier sessions included; null where nobody counts. */

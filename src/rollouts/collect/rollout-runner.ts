@@ -102,10 +102,11 @@ export class RolloutRunner {
 
   async #finish(rollout: StartedRollout, read: () => Outcome | RunResult): Promise<RunResult> {
     rollout.end();
+    const timing = rollout.timing();
     const outcome = read();
     const { row: input } = rollout.queued;
     if (outcome.status === "completed") {
-      const attached = this.#attach(outputRow(outcome.row, input), input, "completed");
+      const attached = this.#attach(outputRow(outcome.row, input, timing), input, "completed");
       // Most runs record nothing: their rows are there at once.
       const { row, settle } = attached instanceof Promise ? await attached : attached;
       try {
@@ -118,7 +119,7 @@ export class RolloutRunner {
     const { failure, persist } = outcome;
     if (!persist) return { status: "failed", failure, persist };
     const reply = "row" in outcome ? outcome.row : undefined;
-    const { row } = await this.#attach(failureRow(failure, input, reply), input, "failed");
+    const { row } = await this.#attach(failureRow(failure, input, { reply, timing }), input, "failed");
     try {
       return { status: "failed", failure, persist, line: lineOf(row) };
     } catch (error) {
@@ -135,7 +136,7 @@ export class RolloutRunner {
     if ((error as { code?: unknown }).code !== "ROLLOUT_ROW_NOT_JSON") throw error;
     const message = `${rollout.target.server}: ${errorMessage(error)}`;
     const failure: Failure = { class: "verifier_error", stage: "verify", retryable: false, message };
-    const line = lineOf(failureRow(failure, rollout.queued.row));
+    const line = lineOf(failureRow(failure, rollout.queued.row, { timing: rollout.timing() }));
     return { status: "failed", failure, persist: true, line };
   }
 }

@@ -1,4 +1,7 @@
 import { RunningClusteredMean } from "../../metrics/running-mean.ts";
+import { isObject } from "../../python/json/json-object.ts";
+import { countOf } from "../../wire/convert/usage.ts";
+import { emptyJudgeTally, type JudgeTally } from "../../wire/judge-tally.ts";
 import type { Row } from "../files/jsonl-rows.ts";
 import type { TurnBoundaries } from "./progress-snapshot.ts";
 import { TurnBoundaryCounter } from "./turn-boundaries.ts";
@@ -10,10 +13,14 @@ export class RolloutTally {
   readonly #boundaries = new TurnBoundaryCounter();
   inputTokens = 0;
   outputTokens = 0;
+  /** Model calls that failed and were made again. */
+  retries = 0;
+  /** Null while no rollout has been judged. */
+  judge: JudgeTally | null = null;
   /** Null while no rollout says what it cost. */
   cost: number | null = null;
 
-  add({ reward, response }: Row, taskIndex: number, agent: string): void {
+  add({ reward, response, _ng_judge: judged }: Row, taskIndex: number, agent: string): void {
     const perAgent = this.#byAgent.get(agent) ?? { done: 0, rewards: 0, total: 0 };
     this.#byAgent.set(agent, perAgent);
     perAgent.done++;
@@ -26,6 +33,14 @@ export class RolloutTally {
     if (typeof usage?.["ng_cost"] === "number") this.cost = (this.cost ?? 0) + usage["ng_cost"];
     if (typeof usage?.["input_tokens"] === "number") this.inputTokens += usage["input_tokens"];
     if (typeof usage?.["output_tokens"] === "number") this.outputTokens += usage["output_tokens"];
+    if (typeof usage?.["ng_retries"] === "number") this.retries += usage["ng_retries"];
+    if (isObject(judged)) this.#addJudge(judged);
+  }
+
+  #addJudge(judged: Row): void {
+    this.judge ??= emptyJudgeTally();
+    for (const key of Object.keys(this.judge) as (keyof JudgeTally)[])
+      this.judge[key] += countOf(judged[key]) ?? 0;
   }
 
   /** The row of a completed rollout as it is in the output, with all that was captured about it. */

@@ -4,6 +4,7 @@ import type { StageListener } from "../../calls/server-client.ts";
 import type { CallTarget, RunningRollout } from "./collect-contract.ts";
 import type { QueuedRow } from "./fair-queue.ts";
 import { DeadlineExceeded } from "./outcome.ts";
+import type { RolloutTiming } from "./output-row.ts";
 
 /** A rollout from its start to its outcome: what it is busy with, and the signal that ends it early. */
 export class StartedRollout implements RunningRollout {
@@ -65,6 +66,15 @@ export class StartedRollout implements RunningRollout {
     const seconds = (this.#limitMs ?? 0) / 1000;
     const text = `the rollout took longer than ${seconds} s (rollout_timeout_seconds); it was in stage ${busy}`;
     this.abort(new DeadlineExceeded(text, this.stage));
+  }
+
+  /** When it began, and how long it has taken so far. */
+  timing(): RolloutTiming {
+    const milliseconds = performance.now() - this.startedAt;
+    return {
+      started_at: new Date(Date.now() - milliseconds).toISOString(),
+      seconds: Number((milliseconds / 1000).toFixed(3)),
+    };
   }
 
   /** It has its answer: its time does not matter any more. */

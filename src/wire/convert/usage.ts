@@ -15,12 +15,14 @@ export interface Usage {
   ng_cache_hits?: number;
   /** Ours: how many calls these are, where the model server counted them for the agent. */
   ng_model_calls?: number;
+  /** Ours: how many attempts of the calls failed and were made again; absent where none was. */
+  ng_retries?: number;
   /** Ours: versions of the policy at the start of the first call and at the end of the last, where the engine says so. */
   ng_policy_version_start?: number;
   ng_policy_version_end?: number;
 }
 
-const SUMMED_KEYS = ["ng_cost", "ng_cache_hits", "ng_model_calls"] as const;
+const SUMMED_KEYS = ["ng_cost", "ng_cache_hits", "ng_model_calls", "ng_retries"] as const;
 
 type OwnUsage = Pick<
   Usage,

@@ -34,8 +34,10 @@ export default defineResourcesServer({
     const answer = lastAssistantText(response);
     if (answer === "") return { reward: 0, verdict: null };
     // A judge that cannot be asked is a failure of the rollout, not a reward of 0.
-    const { text } = await judge.ask(prompt.render({ ...row, answer: judge.fit(answer) }), { signal });
-    const verdict = lastLabel(text, [GOOD, BAD]) ?? null;
+    const { text, verdict } = await judge.ask(prompt.render({ ...row, answer: judge.fit(answer) }), {
+      signal,
+      parse: (text) => lastLabel(text, [GOOD, BAD]),
+    });
     return { reward: verdict === GOOD ? 1 : 0, verdict, judge_text: text };
   },
 });

@@ -3,7 +3,7 @@
  * loaded as TypeScript may see another one, yet they all call the same endpoints.
  */
 export function processWide<T>(name: string, create: () => T): T {
-  const key = Symbol.for(`nemo-gym.provider.${name}`);
+  const key = Symbol.for(`nemo-gym.${name}`);
   const store = globalThis as unknown as Record<symbol, T | undefined>;
   const existing = store[key];
   if (existing !== undefined) return existing;

@@ -1,0 +1,36 @@
+import { processWide } from "../../process-wide.ts";
+import type { JsonObject } from "../../python/json/json-object.ts";
+import { countOf } from "../../wire/convert/usage.ts";
+import { emptyJudgeTally, type JudgeTally } from "../../wire/judge-tally.ts";
+
+/** The signal of a request tells which one a judge works for. */
+const tallies = processWide("judge-tallies", () => new WeakMap<AbortSignal, JudgeTally>());
+
+function tallyOf(signal: AbortSignal): JudgeTally {
+  let tally = tallies.get(signal);
+  if (!tally) {
+    tally = emptyJudgeTally();
+    tallies.set(signal, tally);
+  }
+  return tally;
+}
+
+export function countJudgeCall(signal: AbortSignal | undefined, { usage }: JsonObject): void {
+  if (!signal) return;
+  const tally = tallyOf(signal);
+  const counts = (usage ?? {}) as JsonObject;
+  tally.calls++;
+  tally.input_tokens += countOf(counts["input_tokens"] ?? counts["prompt_tokens"]) ?? 0;
+  tally.output_tokens += countOf(counts["output_tokens"] ?? counts["completion_tokens"]) ?? 0;
+}
+
+export function countUnreadable(signal: AbortSignal | undefined): void {
+  if (signal) tallyOf(signal).unreadable++;
+}
+
+/** Returns what was counted for a request and forgets it; undefined where no judge was asked. */
+export function takeJudgeTally(signal: AbortSignal): JudgeTally | undefined {
+  const tally = tallies.get(signal);
+  tallies.delete(signal);
+  return tally;
+}
