@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { repository } from "./gym-process.ts";
+import { sortedLines as rowsWithoutTimes } from "./support/queue-runs.ts";
 
 const KILLS = 50;
 const ROLLOUTS = 2_000;
@@ -61,8 +62,7 @@ function start(output: string, latencyMs: number) {
 
 const sleep = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-const sortedLines = (output: string) =>
-  readFileSync(join(folder, output), "utf8").trimEnd().split("\n").sort();
+const sortedLines = (output: string) => rowsWithoutTimes(join(folder, output));
 
 it(`survives ${KILLS} kills at random moments without losing or doubling a rollout`, {
   timeout: 600_000,

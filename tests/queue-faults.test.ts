@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { repository, runGym } from "./gym-process.ts";
 import { missingBroker, TestBroker } from "./support/broker.ts";
 import { TestNetwork } from "./support/network.ts";
+import { sortedLines as rowsWithoutTimes } from "./support/queue-runs.ts";
 
 const ROLLOUTS = 5_000;
 const FAULTS = 32;
@@ -95,7 +96,7 @@ const results = () => {
   const file = join(folder, "queued.jsonl");
   return existsSync(file) ? readFileSync(file, "utf8").split("\n").length - 1 : 0;
 };
-const sortedLines = (name: string) => readFileSync(join(folder, name), "utf8").trimEnd().split("\n").sort();
+const sortedLines = (name: string) => rowsWithoutTimes(join(folder, name));
 
 it.skipIf(missing !== undefined)(
   `loses and doubles nothing in ${ROLLOUTS} rollouts with ${FAULTS} faults of workers, broker, collector and network`,
