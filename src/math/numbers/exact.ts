@@ -77,7 +77,8 @@ export function exactValue(node: Node, budget: Budget, point: RationalPoint = NO
       return callValue(node.name, args);
     }
     case "bound":
-      return node.operator === "sum" || node.operator === "product" ? series(node, budget, point) : undefined;
+      if (node.operator === "sum" || node.operator === "product") return series(node, budget, point);
+      return node.operator === "integral" && !node.from && !node.to ? antiderivative(node, point) : undefined;
     default:
       return undefined;
   }
@@ -117,6 +118,20 @@ function series(node: Series, budget: Budget, point: RationalPoint): Rational | 
     total = combine(total, term);
   }
   return total;
+}
+
+/** The indefinite integral of a polynomial, without a constant of integration. */
+function antiderivative({ body, variable }: Series, point: RationalPoint): Rational | undefined {
+  const key = symbolKey(variable);
+  const x = point.get(key);
+  const terms = rationalFunction(body, key);
+  if (x === undefined || terms?.bottom.length !== 1) return undefined;
+  const scale = terms.bottom[0] ?? ONE;
+  const sum = terms.top.reduceRight(
+    (total, value, index) => add(multiply(total, x), divide(value, rational(BigInt(index + 1)))),
+    ZERO,
+  );
+  return divide(multiply(sum, x), scale);
 }
 
 /** The sum of a polynomial, from its forward differences: no term but the first few is computed. */
