@@ -210,7 +210,9 @@ describe("gym eval view", () => {
     expect(await view("--where", "reward>1", "--to-html", "none.html")).toMatchObject({ exitCode: 2 });
     const folder = await view("--to-folder", "site", "--json");
     expect(JSON.parse(folder.stdout)).toMatchObject({ rows: 2, folder: path.join(cwd, "site") });
-    expect(await readFile(path.join(cwd, "site/data/rows/rollouts-2.json"), "utf8")).toContain('"reward":0');
+    expect(await readFile(path.join(cwd, "site/data/rows/rollouts-2.js"), "utf8")).toContain(
+      '\\"reward\\":0',
+    );
     expect(await view("--to-folder", "site")).toMatchObject({
       exitCode: 1,
       stderr: expect.stringContaining("is not empty"),

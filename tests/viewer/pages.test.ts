@@ -276,13 +276,27 @@ describe.skipIf(executable === undefined)("the viewer in a browser", () => {
     await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve));
     onTestFinished(() => void site.close());
     const { port } = site.address() as { port: number };
-    const copy = await openPage(browser, `http://127.0.0.1:${port}/#/overview`);
-    await copy.page.locator(".coverage-words").waitFor();
-    await visit(copy.page, "#/tasks?set=mixed");
-    await eventually(() => copy.page.locator(".task-row").count()).toBeGreaterThan(3);
-    await visit(copy.page, "#/task/0/rollout/0");
-    await copy.page.getByRole("heading", { name: "Task 0 · rollout 0" }).waitFor();
-    expect(copy.problems.filter((problem) => !problem.includes("favicon"))).toEqual([]);
+    // From a web host, and from the disk.
+    for (const address of [`http://127.0.0.1:${port}/`, `file://${cwd}/site/index.html`]) {
+      const copy = await openPage(browser, `${address}#/overview`, { own: [`file://${cwd}/site/`] });
+      await copy.page.locator(".coverage-words").waitFor();
+      await visit(copy.page, "#/tasks?set=mixed");
+      await eventually(() => copy.page.locator(".task-row").count()).toBeGreaterThan(3);
+      await visit(copy.page, "#/task/0/rollout/0");
+      await copy.page.getByRole("heading", { name: "Task 0 · rollout 0" }).waitFor();
+      await copy.page.locator(".item.assistant").waitFor();
+      await visit(copy.page, "#/task/4");
+      await eventually(() => copy.page.locator(".pane-head").count()).toBe(4);
+      expect(copy.problems.filter((problem) => !problem.includes("favicon"))).toEqual([]);
+    }
+    // The grid of the copy says what the viewer says.
+    const grid = async (from: string) => {
+      const { page: own } = await openPage(browser, from);
+      await eventually(() => own.locator(".task-row").count()).toBeGreaterThan(15);
+      return (await own.locator(".task-row").allTextContents()).slice(0, 15);
+    };
+    const { url: original } = await view(cwd, "repair/small-model");
+    expect(await grid(`file://${cwd}/site/index.html#/tasks`)).toEqual(await grid(`${original}#/tasks`));
   });
 
   it("follows a run, and shows lines that are no rows", async () => {

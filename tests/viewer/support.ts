@@ -77,7 +77,7 @@ export interface OpenPage {
 export async function openPage(
   browser: Browser,
   url: string,
-  options: { width?: number; height?: number; dark?: boolean } = {},
+  options: { width?: number; height?: number; dark?: boolean; own?: string[] } = {},
 ): Promise<OpenPage> {
   const { width = 1300, height = 850, dark = false } = options;
   const context = await browser.newContext({
@@ -96,10 +96,10 @@ export async function openPage(
     problems.push(`dialog: ${dialog.message()}`);
     void dialog.dismiss();
   });
-  const own = url.startsWith("http") ? new URL(url).origin : url.replace(/#.*/, "");
+  const site = url.startsWith("http") ? new URL(url).origin : url.replace(/#.*/, "");
+  const own = [site, "data:image/", ...(options.own ?? [])];
   page.on("request", (request) => {
-    if (!request.url().startsWith(own) && !request.url().startsWith("data:image/"))
-      problems.push(`request: ${request.url()}`);
+    if (!own.some((start) => request.url().startsWith(start))) problems.push(`request: ${request.url()}`);
   });
   await page.goto(url);
   return { page, problems };

@@ -3,6 +3,7 @@ import type { RolloutFile } from "../index/rollout-file.ts";
 import type { RowRequest } from "../query/request.ts";
 import { isFailureRow, rowOf } from "../query/select-rows.ts";
 import type { Annotations } from "./annotations.ts";
+import { cellState, setsOf, type TaskFigures, taskOrder } from "./task-sets.ts";
 
 interface Files {
   rollouts: RolloutFile;
@@ -11,14 +12,9 @@ interface Files {
 }
 
 /** A task while its rows are gathered. */
-interface Gathered {
-  task: number;
+interface Gathered extends TaskFigures {
   codes: number[];
-  mean: number;
-  variance: number;
-  tokens: number;
   sets: Set<TaskSet>;
-  other: number | undefined;
 }
 
 type GridRequest = Pick<RowRequest, "pass" | "set" | "by" | "order" | "offset" | "limit">;
@@ -34,7 +30,7 @@ export async function taskGrid(
   const counts = Object.fromEntries(TASK_SETS.map((set) => [set, 0])) as Record<TaskSet, number>;
   for (const { sets } of tasks) for (const set of sets) counts[set]++;
   const chosen = tasks.filter(({ sets }) => sets.has(request.set));
-  chosen.sort(orderOf(request));
+  chosen.sort(taskOrder(request.by, request.order));
   const shown = chosen.slice(request.offset, request.offset + request.limit);
   return {
     total: chosen.length,
@@ -87,58 +83,26 @@ function gathered(
     for (const code of codes)
       if (isFailureRow(code) && !done.has(failures.columns.rollout(rowOf(code)))) errored = true;
     const mean = sum / count;
-    const sets = new Set<TaskSet>(["all"]);
-    if (count > 0 && passed === 0) sets.add("always_fail");
-    if (count > 0 && passed === count) sets.add("always_pass");
-    if (passed > 0 && passed < count) sets.add("mixed");
-    if (errored) sets.add("errored");
-    const other = others?.get(task);
-    if (other !== undefined && count > 0 && mean >= 0.5 !== other >= 0.5) sets.add("flipped");
-    return {
+    const figures: TaskFigures = {
       task,
-      codes,
       mean,
       variance: count > 0 ? Math.max(0, squares / count - mean * mean) : Number.NaN,
       tokens: counted > 0 ? tokens / counted : Number.NaN,
-      sets,
-      other,
+      rewarded: count,
+      passed,
+      errored,
+      other: others?.get(task),
     };
+    return { ...figures, codes, sets: setsOf(figures) };
   });
-}
-
-function orderOf({ by, order }: GridRequest): (a: Gathered, b: Gathered) => number {
-  const direction = order === "asc" ? 1 : -1;
-  const key = (task: Gathered): number => {
-    switch (by) {
-      case "task":
-        return task.task;
-      case "mean":
-        return task.mean;
-      case "variance":
-        return task.variance;
-      case "length":
-        return task.tokens;
-      case "difference":
-        return task.mean - (task.other ?? Number.NaN);
-    }
-  };
-  return (a, b) => {
-    const [first, second] = [key(a), key(b)];
-    if (first === second) return a.task - b.task;
-    // Tasks without the value come last in both directions.
-    if (Number.isNaN(first)) return Number.isNaN(second) ? a.task - b.task : 1;
-    if (Number.isNaN(second)) return -1;
-    return (first - second) * direction;
-  };
 }
 
 async function entryOf(
   files: Files,
-  { task, codes, mean, variance, tokens, other }: Gathered,
+  { task, codes, mean, variance, tokens, rewarded, passed, other }: Gathered,
   pass: number,
 ): Promise<TaskEntry> {
   const cells = cellsOf(files, codes, pass);
-  const rewarded = cells.filter(({ state }) => state === "pass" || state === "part" || state === "zero");
   const first = codes[0] ?? 0;
   const file = isFailureRow(first) ? files.failures : files.rollouts;
   return {
@@ -147,8 +111,8 @@ async function entryOf(
     cells,
     mean: orNull(mean),
     variance: orNull(variance),
-    passed: rewarded.filter(({ state }) => state === "pass").length,
-    rewarded: rewarded.length,
+    passed,
+    rewarded,
     failed: cells.filter(({ state }) => state === "failed").length,
     tokens: orNull(tokens),
     other: other ?? null,
@@ -169,20 +133,9 @@ function cellsOf(
     const { columns } = isFailureRow(code) ? failures : rollouts;
     const row = rowOf(code);
     const reward = columns.countedReward(row);
-    const isExcluded = annotations.of(columns.task(row), columns.rollout(row))?.exclude ?? false;
-    const state = isExcluded
-      ? "excluded"
-      : columns.failed(row)
-        ? "failed"
-        : columns.masked(row)
-          ? "masked"
-          : Number.isNaN(reward)
-            ? "none"
-            : reward >= pass
-              ? "pass"
-              : reward > 0
-                ? "part"
-                : "zero";
+    const excluded = annotations.of(columns.task(row), columns.rollout(row))?.exclude ?? false;
+    const [failed, masked] = [columns.failed(row), columns.masked(row)];
+    const state = cellState({ excluded, failed, masked, reward }, pass);
     return {
       source,
       line: row + 1,

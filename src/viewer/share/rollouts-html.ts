@@ -1,9 +1,9 @@
-import { createHash } from "node:crypto";
 import type { RowRef } from "../api-types.ts";
 import { ViewerRequestError } from "../errors.ts";
 import type { ViewedRun } from "../run/viewed-run.ts";
 import type { WebFiles } from "../web-files.ts";
 import { embeddedRun } from "./embed-run.ts";
+import { pageWith } from "./page-with.ts";
 
 const MAX_BYTES = 200 * 1024 * 1024;
 
@@ -27,33 +27,6 @@ export async function rolloutsHtml(
     texts,
     title: `${run.id}: ${refs.length} rollouts`,
   });
-  return pageWith(webFiles, JSON.stringify(embedded));
-}
-
-/** The built page with its script, its styles and the data inside. */
-function pageWith(webFiles: WebFiles, data: string): string {
-  const index = webFiles.get("/index.html")?.content.toString("utf8") ?? "";
-  const file = (address: string) => webFiles.get(address.replace(/^\./, ""))?.content.toString("utf8") ?? "";
-  const scripts: string[] = [];
-  const page = index
-    .replace(/<link[^>]*rel="icon"[^>]*>/g, "")
-    .replace(
-      /<link[^>]*rel="stylesheet"[^>]*href="([^"]+)"[^>]*>/g,
-      (_, address: string) => `<style>${file(address)}</style>`,
-    )
-    .replace(/<script[^>]*src="([^"]+)"[^>]*><\/script>/g, (_, address: string) => {
-      scripts.push(inScript(file(address)));
-      return "";
-    });
-  const hashes = scripts.map((script) => `'sha256-${createHash("sha256").update(script).digest("base64")}'`);
-  const policy = `default-src 'none'; script-src ${hashes.join(" ")}; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'`;
-  const meta = `<meta http-equiv="content-security-policy" content="${policy}">`;
-  const body = `<script type="application/json" id="embedded-run">${data.replace(/</g, "\\u003c")}</script>${scripts.map((script) => `<script type="module">${script}</script>`).join("")}`;
-  // Functions as replacements: `$&` in a script is no pattern.
-  return page.replace("<head>", () => `<head>${meta}`).replace("</body>", () => `${body}</body>`);
-}
-
-/** `</script` inside the code would end it. */
-function inScript(code: string): string {
-  return code.replace(/<\/script/gi, "<\\/script").replace(/<!--/g, "<\\!--");
+  const data = JSON.stringify(embedded).replace(/</g, "\\u003c");
+  return pageWith(webFiles, `<script type="application/json" id="embedded-run">${data}</script>`);
 }

@@ -6,10 +6,11 @@ import type { ViewedRun } from "../run/viewed-run.ts";
 import type { WebFiles } from "../web-files.ts";
 import { embeddedRun, everything } from "./embed-run.ts";
 import { textName } from "./embedded.ts";
+import { pageWith } from "./page-with.ts";
 
 const AT_ONCE = 16;
 
-/** Writes a run as a folder of static files that any web host can serve. The folder must be new or empty. */
+/** Writes a run as a folder of static files that any web host can serve and that open from a disk. The folder must be new or empty. */
 export async function writeStaticFolder(
   run: ViewedRun,
   folder: string,
@@ -20,16 +21,18 @@ export async function writeStaticFolder(
   if ((await readdir(folder)).length > 0)
     throw new ViewerError("VIEWER_FOLDER_NOT_EMPTY", `'${folder}' is not empty. Name a new folder.`);
   let files = 0;
-  const write = async (name: string, content: string | Buffer) => {
+  const write = async (name: string, content: string) => {
     const file = path.join(folder, name);
     await mkdir(path.dirname(file), { recursive: true });
     await writeFile(file, content);
     files++;
   };
-  for (const [address, { content }] of webFiles) {
-    if (address === "/") continue;
-    await write(address.slice(1), address === "/index.html" ? staticPage(content) : content);
-  }
+  const writeData = (name: string, text: string) =>
+    write(
+      `data/${name}.js`,
+      `(window.gymViewerData ??= {})[${JSON.stringify(name)}] = ${JSON.stringify(text)};\n`,
+    );
+  await write("index.html", pageWith(webFiles, '<meta name="gym-viewer" content="static" />', "'self'"));
   const codes = await run.selected(everything(), options.signal);
   for (let at = 0; at < codes.length; at += AT_ONCE) {
     options.signal?.throwIfAborted();
@@ -37,17 +40,12 @@ export async function writeStaticFolder(
     await Promise.all(
       some.map(async (code) => {
         const ref = { source: isFailureRow(code) ? "failures" : "rollouts", line: rowOf(code) + 1 } as const;
-        await write(`data/rows/${textName(ref)}.json`, await run.rowText(ref));
+        await writeData(`rows/${textName(ref)}`, await run.rowText(ref));
       }),
     );
     options.onProgress?.(Math.min(at + AT_ONCE, codes.length), codes.length);
   }
   const embedded = await embeddedRun(run, codes, { texts: null, title: run.id });
-  await write("data/run.json", JSON.stringify(embedded));
+  await writeData("run", JSON.stringify(embedded));
   return { rows: codes.length, files };
-}
-
-/** The page with a mark that tells it to read `data/` instead of asking a server. */
-function staticPage(content: Buffer): string {
-  return content.toString("utf8").replace("<head>", '<head><meta name="gym-viewer" content="static" />');
 }

@@ -36,7 +36,8 @@ export function OverviewPage({ run, parameters, status, go }: Props) {
   return (
     <article className="overview page" aria-label="Overview">
       <h1 className="hidden">Overview of {status.run.name}</h1>
-      <QueryBar q={q} pass={pass} status={status} go={go} />
+      {/* A static copy has the figures of all its rollouts, and no server to count others. */}
+      {!api.isStatic && <QueryBar q={q} pass={pass} status={status} go={go} />}
       {error && <p className="problem-box">{error}</p>}
       {overview ? (
         <Figures overview={overview} status={status} go={go} q={q} />

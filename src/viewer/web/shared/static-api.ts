@@ -1,5 +1,14 @@
-import type { GridCell, ListedRow, RowRef, TaskEntry } from "../../api-types.ts";
+import {
+  type GridCell,
+  type ListedRow,
+  type RowRef,
+  TASK_SETS,
+  type TaskEntry,
+  type TaskSet,
+  type TaskSort,
+} from "../../api-types.ts";
 import { type NumberField, parseQuery, predicateOf, type State, type TermReader } from "../../query/query.ts";
+import { cellState, setsOf, type TaskFigures, taskOrder } from "../../run/task-sets.ts";
 import { type EmbeddedRun, textName } from "../../share/embedded.ts";
 import { type Api, ApiError, type ApiParameters, readRow } from "./api-client.ts";
 
@@ -9,9 +18,33 @@ export async function staticApi(): Promise<Api | undefined> {
   if (embedded) return apiOf(JSON.parse(embedded) as EmbeddedRun);
   if (document.querySelector('meta[name="gym-viewer"]')?.getAttribute("content") !== "static")
     return undefined;
-  const response = await fetch("data/run.json");
-  if (!response.ok) throw new ApiError("data/run.json is missing beside this page.");
-  return apiOf((await response.json()) as EmbeddedRun);
+  return apiOf(JSON.parse(await loaded("run")) as EmbeddedRun);
+}
+
+/** Reads a file of the folder. It is a script, because a page that was opened from a disk can read nothing else. */
+function loaded(name: string): Promise<string> {
+  const address = `data/${name}.js`;
+  return new Promise((resolve, reject) => {
+    const script = document.createElement("script");
+    const missing = () => reject(new ApiError(`${address} is missing beside this page.`));
+    script.addEventListener("error", missing);
+    script.addEventListener("load", () => {
+      const text = window.gymViewerData?.[name];
+      delete window.gymViewerData?.[name];
+      script.remove();
+      if (text === undefined) missing();
+      else resolve(text);
+    });
+    script.src = address;
+    document.head.append(script);
+  });
+}
+
+declare global {
+  interface Window {
+    /** Texts that the scripts of a folder leave here. */
+    gymViewerData?: Record<string, string>;
+  }
 }
 
 function apiOf(data: EmbeddedRun): Api {
@@ -44,43 +77,20 @@ function apiOf(data: EmbeddedRun): Api {
     },
     overview: async () => data.overview,
     tasks: async (_, parameters) => {
-      const pass = Number(parameters["pass"] ?? 1);
-      const tasks = tasksOf(select(parameters), pass);
+      const tasks = tasksOf(select(parameters), Number(parameters["pass"] ?? 1));
+      const counts = Object.fromEntries(TASK_SETS.map((set) => [set, 0])) as Record<TaskSet, number>;
+      for (const { sets } of tasks) for (const set of sets) counts[set]++;
+      const chosen = tasks.filter(({ sets }) => sets.has((parameters["set"] ?? "all") as TaskSet));
+      const by = (parameters["by"] ?? "task") as TaskSort;
+      const order = taskOrder(by, parameters["order"] === "desc" ? "desc" : "asc");
+      chosen.sort((a, b) => order(a.figures, b.figures));
       const offset = Number(parameters["offset"] ?? 0);
-      const count = (test: (task: TaskEntry) => boolean) => tasks.filter(test).length;
-      const sets = {
-        all: () => true,
-        mixed: ({ passed, rewarded }: TaskEntry) => passed > 0 && passed < rewarded,
-        always_fail: ({ passed, rewarded }: TaskEntry) => rewarded > 0 && passed === 0,
-        always_pass: ({ passed, rewarded }: TaskEntry) => rewarded > 0 && passed === rewarded,
-        errored: ({ failed }: TaskEntry) => failed > 0,
-        flipped: () => false,
-      };
-      const set = String(parameters["set"] ?? "all") as keyof typeof sets;
-      const chosen = tasks.filter(sets[set]);
-      const by = String(parameters["by"] ?? "task");
-      const key = (task: TaskEntry) =>
-        (by === "mean"
-          ? task.mean
-          : by === "variance"
-            ? task.variance
-            : by === "length"
-              ? task.tokens
-              : task.task) ?? 0;
-      chosen.sort((a, b) => (key(a) - key(b)) * (parameters["order"] === "desc" ? -1 : 1) || a.task - b.task);
       return {
         version: data.status.version,
         total: chosen.length,
         offset,
-        counts: {
-          all: tasks.length,
-          mixed: count(sets.mixed),
-          always_fail: count(sets.always_fail),
-          always_pass: count(sets.always_pass),
-          errored: count(sets.errored),
-          flipped: 0,
-        },
-        tasks: chosen.slice(offset, offset + Number(parameters["limit"] ?? 100)),
+        counts,
+        tasks: chosen.slice(offset, offset + Number(parameters["limit"] ?? 100)).map(({ entry }) => entry),
         search: null,
       };
     },
@@ -102,9 +112,7 @@ async function rowText(data: EmbeddedRun, ref: RowRef): Promise<string> {
   const own = data.texts?.[name];
   if (own !== undefined) return own;
   if (data.texts !== null) throw new ApiError("This rollout is not part of the file.");
-  const response = await fetch(`data/rows/${name}.json`);
-  if (!response.ok) throw new ApiError(`data/rows/${name}.json is missing.`);
-  return response.text();
+  return loaded(`rows/${name}`);
 }
 
 function readerOf(data: EmbeddedRun, pass: number): TermReader<ListedRow> {
@@ -177,48 +185,73 @@ function sorted(rows: ListedRow[], sort: string, direction: number): ListedRow[]
   return rows.sort((a, b) => (key(a) === key(b) ? 0 : (key(a) - key(b)) * direction));
 }
 
-function tasksOf(rows: readonly ListedRow[], pass: number): TaskEntry[] {
+interface StaticTask {
+  entry: TaskEntry;
+  figures: TaskFigures;
+  sets: Set<TaskSet>;
+}
+
+function tasksOf(rows: readonly ListedRow[], pass: number): StaticTask[] {
   const tasks = new Map<number, ListedRow[]>();
-  for (const row of rows) if (row.task !== null) tasks.set(row.task, [...(tasks.get(row.task) ?? []), row]);
+  for (const row of rows) {
+    if (row.task === null) continue;
+    const known = tasks.get(row.task);
+    if (known) known.push(row);
+    else tasks.set(row.task, [row]);
+  }
   return [...tasks].map(([task, own]) => {
-    const byRepeat = new Map<number | null, ListedRow>();
-    for (const row of own) if (byRepeat.get(row.rollout)?.failure !== null) byRepeat.set(row.rollout, row);
-    const cells = [...byRepeat.values()].map((row) => cellOf(row, pass));
+    const cells = cellsOf(own, pass);
     const rewards = own.flatMap(({ reward, masked }) => (reward === null || masked ? [] : [reward]));
-    const mean =
-      rewards.length === 0 ? null : rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length;
-    return {
+    const mean = meanOf(rewards);
+    const failed = cells.filter(({ state }) => state === "failed").length;
+    const figures: TaskFigures = {
+      task,
+      mean,
+      variance: meanOf(rewards.map((reward) => (reward - mean) ** 2)),
+      tokens: meanOf(own.flatMap(({ output_tokens: tokens }) => (tokens === null ? [] : [tokens]))),
+      rewarded: rewards.length,
+      passed: rewards.filter((reward) => reward >= pass).length,
+      errored: failed > 0,
+      other: undefined,
+    };
+    const orNull = (value: number) => (Number.isNaN(value) ? null : value);
+    const { rewarded, passed } = figures;
+    const entry: TaskEntry = {
       task,
       prompt: own[0]?.prompt ?? "",
-      cells: cells.sort((a, b) => (a.rollout ?? 0) - (b.rollout ?? 0)),
-      mean,
-      variance:
-        mean === null
-          ? null
-          : rewards.reduce((sum, reward) => sum + (reward - mean) ** 2, 0) / rewards.length,
-      passed: rewards.filter((reward) => reward >= pass).length,
-      rewarded: rewards.length,
-      failed: cells.filter(({ state }) => state === "failed").length,
-      tokens: own[0]?.output_tokens ?? null,
+      cells,
+      mean: orNull(mean),
+      variance: orNull(figures.variance),
+      passed,
+      rewarded,
+      failed,
+      tokens: orNull(figures.tokens),
       other: null,
     };
+    return { entry, figures, sets: setsOf(figures) };
   });
 }
 
-function cellOf(row: ListedRow, pass: number): GridCell {
-  const state: GridCell["state"] = row.annotation?.exclude
-    ? "excluded"
-    : row.failure !== null
-      ? "failed"
-      : row.masked
-        ? "masked"
-        : row.reward === null
-          ? "none"
-          : row.reward >= pass
-            ? "pass"
-            : row.reward > 0
-              ? "part"
-              : "zero";
-  const { source, line, rollout, reward, attempt } = row;
-  return { source, line, rollout, reward, state, attempt };
+function meanOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/** One cell for each repeat: the row that completed it, or its last failure. */
+function cellsOf(rows: readonly ListedRow[], pass: number): GridCell[] {
+  const byRepeat = new Map<number | null, ListedRow>();
+  for (const row of rows) if (byRepeat.get(row.rollout)?.failure !== null) byRepeat.set(row.rollout, row);
+  const cells = [...byRepeat.values()].map(
+    ({ source, line, rollout, reward, attempt, masked, failure, annotation }) => ({
+      source,
+      line,
+      rollout,
+      reward,
+      attempt,
+      state: cellState(
+        { excluded: annotation?.exclude ?? false, failed: failure !== null, masked, reward },
+        pass,
+      ),
+    }),
+  );
+  return cells.sort((a, b) => (a.rollout ?? 0) - (b.rollout ?? 0));
 }

@@ -1,0 +1,66 @@
+import type { GridCell, TaskSet, TaskSort } from "../api-types.ts";
+
+/** What sets and order of tasks depend on; NaN where a task has no such value. */
+export interface TaskFigures {
+  task: number;
+  mean: number;
+  variance: number;
+  /** Mean length of its rollouts, in output tokens. */
+  tokens: number;
+  /** Rollouts with a reward that counts, and those of them that pass. */
+  rewarded: number;
+  passed: number;
+  /** Whether a repeat failed for good. */
+  errored: boolean;
+  /** Mean in the run it is compared with. */
+  other: number | undefined;
+}
+
+/** The sets of the task grid that a task belongs to. */
+export function setsOf({ mean, rewarded, passed, errored, other }: TaskFigures): Set<TaskSet> {
+  const sets = new Set<TaskSet>(["all"]);
+  if (rewarded > 0 && passed === 0) sets.add("always_fail");
+  if (rewarded > 0 && passed === rewarded) sets.add("always_pass");
+  if (passed > 0 && passed < rewarded) sets.add("mixed");
+  if (errored) sets.add("errored");
+  if (other !== undefined && rewarded > 0 && mean >= 0.5 !== other >= 0.5) sets.add("flipped");
+  return sets;
+}
+
+/** Compares tasks by a figure. Tasks without it come last in both directions. */
+export function taskOrder(by: TaskSort, order: "asc" | "desc"): (a: TaskFigures, b: TaskFigures) => number {
+  const direction = order === "asc" ? 1 : -1;
+  const key = (task: TaskFigures): number => {
+    switch (by) {
+      case "task":
+        return task.task;
+      case "mean":
+        return task.mean;
+      case "variance":
+        return task.variance;
+      case "length":
+        return task.tokens;
+      case "difference":
+        return task.mean - (task.other ?? Number.NaN);
+    }
+  };
+  return (a, b) => {
+    const [first, second] = [key(a), key(b)];
+    if (first === second) return a.task - b.task;
+    if (Number.isNaN(first)) return Number.isNaN(second) ? a.task - b.task : 1;
+    if (Number.isNaN(second)) return -1;
+    return (first - second) * direction;
+  };
+}
+
+/** How a repeat shows in the grid; `reward` is NaN or null where none counts. */
+export function cellState(
+  row: { excluded: boolean; failed: boolean; masked: boolean; reward: number | null },
+  pass: number,
+): GridCell["state"] {
+  if (row.excluded) return "excluded";
+  if (row.failed) return "failed";
+  if (row.masked) return "masked";
+  if (row.reward === null || Number.isNaN(row.reward)) return "none";
+  return row.reward >= pass ? "pass" : row.reward > 0 ? "part" : "zero";
+}

@@ -1,0 +1,30 @@
+import { createHash } from "node:crypto";
+import type { WebFiles } from "../web-files.ts";
+
+/** The built page with its script, its styles and `data` inside; `sources` are other places that scripts may come from. */
+export function pageWith(webFiles: WebFiles, data: string, sources = ""): string {
+  const index = webFiles.get("/index.html")?.content.toString("utf8") ?? "";
+  const file = (address: string) => webFiles.get(address.replace(/^\./, ""))?.content.toString("utf8") ?? "";
+  const scripts: string[] = [];
+  const page = index
+    .replace(/<link[^>]*rel="icon"[^>]*>/g, "")
+    .replace(
+      /<link[^>]*rel="stylesheet"[^>]*href="([^"]+)"[^>]*>/g,
+      (_, address: string) => `<style>${file(address)}</style>`,
+    )
+    .replace(/<script[^>]*src="([^"]+)"[^>]*><\/script>/g, (_, address: string) => {
+      scripts.push(inScript(file(address)));
+      return "";
+    });
+  const hashes = scripts.map((script) => `'sha256-${createHash("sha256").update(script).digest("base64")}'`);
+  const policy = `default-src 'none'; script-src ${[...hashes, sources].join(" ").trim()}; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'`;
+  const meta = `<meta http-equiv="content-security-policy" content="${policy}">`;
+  const body = `${data}${scripts.map((script) => `<script type="module">${script}</script>`).join("")}`;
+  // Functions as replacements: `$&` in a script is no pattern.
+  return page.replace("<head>", () => `<head>${meta}`).replace("</body>", () => `${body}</body>`);
+}
+
+/** `</script` inside the code would end it. */
+function inScript(code: string): string {
+  return code.replace(/<\/script/gi, "<\\/script").replace(/<!--/g, "<\\!--");
+}
