@@ -2,8 +2,10 @@ import { TASK_SETS } from "./api-types.ts";
 import { ViewerRequestError } from "./errors.ts";
 import { readRequest } from "./query/request.ts";
 import { type CompareRequest, compareViewed } from "./run/compare.ts";
+import { panelTexts } from "./run/dataset-panel.ts";
 import { controlLive, liveOf } from "./run/live.ts";
 import { readLogs } from "./run/run-logs.ts";
+import { taskMeans } from "./run/task-grid.ts";
 import type { Workspace } from "./run/workspace.ts";
 import { rolloutsHtml } from "./share/rollouts-html.ts";
 import type { WebFiles } from "./web-files.ts";
@@ -34,25 +36,26 @@ const READS: Readonly<Record<string, Read>> = {
   "/api/tasks": async (context, parameters, signal) => {
     const request = readRequest(parameters);
     const run = await runOf(context, parameters);
-    const other = request.against && (await context.workspace.readRun(request.against, signal)).taskMeans();
+    const against = request.against && (await context.workspace.readRun(request.against, signal));
+    const other = against ? taskMeans(against.rollouts) : undefined;
     if (request.set === "flipped" && !other)
       throw new ViewerRequestError(400, `against: name a run for the set '${TASK_SETS.at(-1)}'.`);
-    return JSON.stringify(await run.tasks(request, other || undefined, signal));
+    return JSON.stringify(await run.tasks(request, other, signal));
   },
   "/api/statistics": async (context, parameters, signal) =>
-    JSON.stringify(await (await runOf(context, parameters)).statistics(signal)),
+    JSON.stringify(await panelTexts((await runOf(context, parameters)).files, signal)),
   "/api/row": async (context, parameters) => {
     const run = await runOf(context, parameters);
     const ref = rowRef(parameters);
     const generation = parameters.get("generation");
     return generation === null
-      ? run.rowText(ref)
-      : run.rowTextOf(wholeNumber(parameters, "generation", 0), ref);
+      ? run.rows.text(ref)
+      : run.rows.textOf(wholeNumber(parameters, "generation", 0), ref);
   },
   "/api/part": async (context, parameters) => {
     const run = await runOf(context, parameters);
     const [from, to] = [wholeNumber(parameters, "from", 0), wholeNumber(parameters, "to", 0)];
-    const content = await run.part(rowRef(parameters), from, to);
+    const content = await run.rows.part(rowRef(parameters), from, to);
     return {
       content,
       headers: { "content-type": "application/json; charset=utf-8", "cache-control": "no-store" },

@@ -1,17 +1,52 @@
+import path from "node:path";
+import { validateRow } from "../../datasets/row-validation.ts";
 import { metricsContent } from "../../datasets/statistics/metrics-file.ts";
 import { DatasetStatistics, RESERVED_FIELDS } from "../../datasets/statistics/statistics.ts";
+import { errorMessage } from "../../errors.ts";
 import { dumps } from "../../python/json/json-dumps.ts";
 import { copyWith, orderedKeys } from "../../python/json/key-order.ts";
 import { PyFloat } from "../../python/numbers/py-float.ts";
+import { readRows } from "../../rollouts/files/jsonl-rows.ts";
+import type { PanelTexts } from "../api-types.ts";
+import type { RunFiles } from "./run-files.ts";
+import { readSmallFile } from "./small-file.ts";
 
 type Row = Record<string, unknown>;
 type Kind = "text" | "number";
+
+const MAX_BESIDE_BYTES = 4 * 1024 * 1024;
+
+/** The dataset statistics over the rollouts, and the metrics files of the run. Reads the whole file. */
+export async function panelTexts(run: RunFiles, signal?: AbortSignal): Promise<PanelTexts> {
+  const panel = new DatasetPanel();
+  const reading = { skipBlank: true, onTornLine: () => {}, ...(signal && { signal }) };
+  let problem: string | undefined;
+  try {
+    for await (const { row } of readRows(run.rollouts, reading)) {
+      const verdict = validateRow(row);
+      if (verdict.valid) panel.observe(row, verdict.params);
+    }
+  } catch (error) {
+    signal?.throwIfAborted();
+    problem = errorMessage(error);
+  }
+  const { json, leftOut } = panel.result();
+  const files: PanelTexts["files"] = [];
+  for (const file of [run.aggregateMetrics, run.statistics, run.manifest, run.progress]) {
+    // One that cannot be read is said to be so, where its text would stand.
+    const text = await readSmallFile(file, MAX_BESIDE_BYTES).catch(errorMessage);
+    if (text !== undefined) files.push({ name: path.basename(file), text });
+  }
+  const left =
+    problem === undefined ? [] : [{ field: "(rows after the first that cannot be read)", reason: problem }];
+  return { dataset: json, left_out: [...leftOut, ...left], files };
+}
 
 /**
  * The dataset statistics of a rollouts file, row by row. Fields that hold text in one place and numbers in another, or bear the name of a
  * built-in statistic, stop `gym dataset collate`; a viewer leaves them out and says so.
  */
-export class DatasetPanel {
+class DatasetPanel {
   readonly #statistics = new DatasetStatistics();
   readonly #kinds = new Map<string, Kind>();
   readonly #leftOut = new Map<string, string>();

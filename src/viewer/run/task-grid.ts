@@ -40,6 +40,19 @@ export async function taskGrid(
   };
 }
 
+/** The mean reward of every task. */
+export function taskMeans({ columns }: RolloutFile): Map<number, number> {
+  const sums = new Map<number, [sum: number, count: number]>();
+  for (let row = 0; row < columns.length; row++) {
+    const reward = columns.countedReward(row);
+    const task = columns.task(row);
+    if (Number.isNaN(reward) || Number.isNaN(task)) continue;
+    const [sum, count] = sums.get(task) ?? [0, 0];
+    sums.set(task, [sum + reward, count + 1]);
+  }
+  return new Map([...sums].map(([task, [sum, count]]) => [task, sum / count]));
+}
+
 function gathered(
   { rollouts, failures }: Files,
   selected: Int32Array,

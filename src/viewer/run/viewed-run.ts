@@ -1,49 +1,31 @@
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { validateRow } from "../../datasets/row-validation.ts";
 import { errorMessage } from "../../errors.ts";
 import type { Coverage } from "../../metrics/coverage.ts";
-import { readRows } from "../../rollouts/files/jsonl-rows.ts";
 import type {
-  AttemptEntry,
   FileStatus,
-  ListedRow,
   Overview,
-  PanelTexts,
-  RowGone,
-  RowRef,
   RowsPage,
   RunEntry,
   SearchProgress,
-  Source,
   TasksPage,
   ViewerStatus,
 } from "../api-types.ts";
-import { FileChangedError, ViewerRequestError } from "../errors.ts";
 import { RolloutFile } from "../index/rollout-file.ts";
-import { outlineOf, WHOLE_ROW_BYTES } from "../index/row-outline.ts";
-import { problemsOf } from "../index/row-problems.ts";
 import type { RowRequest } from "../query/request.ts";
 import { RunSearches } from "../query/run-searches.ts";
-import { isFailureRow, rowOf, selectRows } from "../query/select-rows.ts";
+import { selectRows } from "../query/select-rows.ts";
 import { Annotations } from "./annotations.ts";
-import { DatasetPanel } from "./dataset-panel.ts";
 import { coverageOf, failureClasses, figuresOf } from "./overview.ts";
 import { entryOfRun } from "./run-entry.ts";
 import type { RunFiles } from "./run-files.ts";
 import { NO_INFO, type RunInfo, readProgress, readRunInfo } from "./run-info.ts";
-import { readSmallFile } from "./small-file.ts";
+import { RunRows } from "./run-rows.ts";
 import { taskGrid } from "./task-grid.ts";
 
 /** How often a growing file is looked at. */
 const FOLLOW_MS = 200;
 const CACHED_VIEWS = 8;
-/** Longest beginning of a line that is no row. */
-const MAX_RAW_BYTES = 64 * 1024;
-const MAX_BESIDE_BYTES = 4 * 1024 * 1024;
-/** Longest part of a row sent at once. */
-const MAX_PART_BYTES = 16 * 1024 * 1024;
-const MAX_ATTEMPTS = 100;
 
 /** A run as its files tell it, now and while they grow. */
 export class ViewedRun {
@@ -54,6 +36,7 @@ export class ViewedRun {
   readonly rollouts: RolloutFile;
   readonly failures: RolloutFile;
   readonly annotations: Annotations;
+  readonly rows: RunRows;
   info: RunInfo = NO_INFO;
   readonly #searches: RunSearches;
   readonly #views = new Map<string, Int32Array>();
@@ -74,6 +57,7 @@ export class ViewedRun {
     this.rollouts = new RolloutFile(files.rollouts);
     this.failures = new RolloutFile(files.failures);
     this.annotations = new Annotations(files.rollouts);
+    this.rows = new RunRows(this);
     this.#searches = new RunSearches([this.rollouts, this.failures]);
   }
 
@@ -188,7 +172,7 @@ export class ViewedRun {
       generation,
       total: selected.length,
       offset: request.offset,
-      rows: await Promise.all([...codes].map((code) => this.listed(code))),
+      rows: await Promise.all([...codes].map((code) => this.rows.listed(code))),
       located: locate(selected, request.locate),
       search,
     };
@@ -242,138 +226,6 @@ export class ViewedRun {
     return { version: this.version, search, ...(await taskGrid(this, selected, request, others)) };
   }
 
-  /** The mean reward of every task. */
-  taskMeans(): Map<number, number> {
-    const sums = new Map<number, [sum: number, count: number]>();
-    const { columns } = this.rollouts;
-    for (let row = 0; row < columns.length; row++) {
-      const reward = columns.countedReward(row);
-      const task = columns.task(row);
-      if (Number.isNaN(reward) || Number.isNaN(task)) continue;
-      const [sum, count] = sums.get(task) ?? [0, 0];
-      sums.set(task, [sum + reward, count + 1]);
-    }
-    return new Map([...sums].map(([task, [sum, count]]) => [task, sum / count]));
-  }
-
-  /** The dataset statistics over the rollouts, and the metrics files of the run. */
-  async statistics(signal?: AbortSignal): Promise<PanelTexts> {
-    const panel = new DatasetPanel();
-    const reading = { skipBlank: true, onTornLine: () => {}, ...(signal && { signal }) };
-    let problem: string | undefined;
-    try {
-      for await (const { row } of readRows(this.files.rollouts, reading)) {
-        const verdict = validateRow(row);
-        if (verdict.valid) panel.observe(row, verdict.params);
-      }
-    } catch (error) {
-      signal?.throwIfAborted();
-      problem = errorMessage(error);
-    }
-    const { json, leftOut } = panel.result();
-    const files: PanelTexts["files"] = [];
-    for (const file of [
-      this.files.aggregateMetrics,
-      this.files.statistics,
-      this.files.manifest,
-      this.files.progress,
-    ]) {
-      // One that cannot be read is said to be so, where its text would stand.
-      const text = await readSmallFile(file, MAX_BESIDE_BYTES).catch(errorMessage);
-      if (text !== undefined) files.push({ name: path.basename(file), text });
-    }
-    const left =
-      problem === undefined ? [] : [{ field: "(rows after the first that cannot be read)", reason: problem }];
-    return { dataset: json, left_out: [...leftOut, ...left], files };
-  }
-
-  /**
-   * A row as JSON text: what `RowAnswer` has, where `row` is the line as it stands, so that the browser sees every digit and key as it was
-   * written. Long values of a large row are cut; `part` gives them.
-   */
-  async rowText({ source, line }: RowRef): Promise<string> {
-    const { file, row } = this.#placeOf({ source, line });
-    const { columns } = file;
-    const bytes = columns.bytes(row);
-    const readable = columns.isReadable(row);
-    const buffer = await file.read(row, readable ? undefined : MAX_RAW_BYTES);
-    const outline =
-      readable && bytes > WHOLE_ROW_BYTES ? outlineOf(buffer) : { text: buffer.toString("utf8"), elided: [] };
-    // A large row is not checked against the schema: it is cut, and looking through all of it would take a second.
-    const problems = outline.elided.length === 0 ? problemsOf(outline.text) : [];
-    const [task, rollout] = [columns.task(row), columns.rollout(row)];
-    const about = {
-      source,
-      line,
-      path: file.path,
-      readable,
-      problems,
-      bytes,
-      raw: readable ? null : outline.text,
-      elided: outline.elided,
-      annotation: this.annotations.of(task, rollout) ?? null,
-      attempts: this.#attempts(task, rollout),
-    };
-    return `${JSON.stringify(about).slice(0, -1)},"row":${readable ? outline.text : "null"}}`;
-  }
-
-  /** The bytes of a row between two places, as they stand. */
-  async part(ref: RowRef, from: number, to: number): Promise<Buffer> {
-    const { file, row } = this.#placeOf(ref);
-    if (to - from > MAX_PART_BYTES)
-      throw new ViewerRequestError(413, `A part is at most ${MAX_PART_BYTES / 1024 / 1024} MB long.`);
-    return file.read(row, Math.max(0, to - from), from);
-  }
-
-  #placeOf({ source, line }: RowRef): { file: RolloutFile; row: number } {
-    const file = this[source];
-    const rows = file.columns.length;
-    if (line < 1 || line > rows)
-      throw new ViewerRequestError(
-        404,
-        `${path.basename(file.path)} has no line ${line}; it has ${rows} (so far).`,
-      );
-    return { file, row: line - 1 };
-  }
-
-  /**
-   * The same for one who knows the files of a `generation`. Other files in their place are nothing to be alarmed about: the answer
-   * says `changed`, and the next status tells of the new ones.
-   */
-  async rowTextOf(generation: number, ref: RowRef): Promise<string> {
-    const gone: RowGone = { source: ref.source, line: ref.line, changed: true };
-    if (generation !== this.generation) return JSON.stringify(gone);
-    try {
-      return await this.rowText(ref);
-    } catch (error) {
-      if (error instanceof FileChangedError) return JSON.stringify(gone);
-      throw error;
-    }
-  }
-
-  /** All attempts at a rollout, the completed one last. */
-  #attempts(task: number, rollout: number): AttemptEntry[] {
-    if (Number.isNaN(task) || Number.isNaN(rollout)) return [];
-    const found: AttemptEntry[] = [];
-    for (const [source, { columns }] of [
-      ["failures", this.failures],
-      ["rollouts", this.rollouts],
-    ] as const) {
-      for (let row = 0; row < columns.length && found.length < MAX_ATTEMPTS; row++) {
-        if (columns.task(row) !== task || columns.rollout(row) !== rollout) continue;
-        const failure = columns.failure(row) ?? null;
-        found.push({
-          source,
-          line: row + 1,
-          attempt: columns.attempt(row),
-          failure,
-          reward: failure === null ? numberOrNull(columns.reward(row)) : null,
-        });
-      }
-    }
-    return found;
-  }
-
   async #select(
     request: RowRequest,
     signal?: AbortSignal,
@@ -401,54 +253,6 @@ export class ViewedRun {
     }
     return { selected, search: found?.progress ?? null };
   }
-
-  async listed(code: number): Promise<ListedRow> {
-    const source: Source = isFailureRow(code) ? "failures" : "rollouts";
-    const file = this[source];
-    const { columns } = file;
-    const row = rowOf(code);
-    const texts = await this.#texts(file, row);
-    const failure = columns.failure(row) ?? null;
-    const [task, rollout] = [columns.task(row), columns.rollout(row)];
-    return {
-      source,
-      line: row + 1,
-      readable: columns.isReadable(row),
-      task: numberOrNull(task),
-      rollout: numberOrNull(rollout),
-      reward: failure === null ? numberOrNull(columns.reward(row)) : null,
-      agent: columns.agent(row) ?? null,
-      model: columns.models.name(columns.modelId(row)) ?? null,
-      failure,
-      masked: columns.masked(row),
-      attempt: columns.attempt(row),
-      input_tokens: numberOrNull(columns.inputTokens(row)),
-      output_tokens: numberOrNull(columns.outputTokens(row)),
-      cost: numberOrNull(columns.cost(row)),
-      duration_ms: numberOrNull(columns.durationMs(row)),
-      turns: numberOrNull(columns.turns(row)),
-      tool_calls: numberOrNull(columns.toolCalls(row)),
-      tools: columns.toolSets.name(columns.toolSetId(row))?.split("\n") ?? [],
-      bytes: columns.bytes(row),
-      ...texts,
-      annotation: this.annotations.of(task, rollout) ?? null,
-    };
-  }
-
-  async #texts(file: RolloutFile, row: number): Promise<{ prompt: string; answer: string }> {
-    try {
-      if (file.columns.isReadable(row)) return await file.excerpts(row);
-      const raw = await file.read(row, MAX_RAW_BYTES);
-      return {
-        prompt: problemsOf(raw.toString("utf8"))[0]?.message ?? "the line cannot be read",
-        answer: "",
-      };
-    } catch (error) {
-      if (!(error instanceof FileChangedError)) throw error;
-      // The list is asked for again as soon as the file has been read anew.
-      return { prompt: "", answer: "" };
-    }
-  }
 }
 
 function locate(selected: Int32Array, wanted: string | undefined): number | null {
@@ -470,8 +274,4 @@ function fileStatus(file: RolloutFile): FileStatus {
     rows,
     torn_line: tornLine,
   };
-}
-
-function numberOrNull(value: number): number | null {
-  return Number.isNaN(value) ? null : value;
 }

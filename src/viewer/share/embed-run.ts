@@ -27,7 +27,7 @@ export async function embeddedRun(
   options: Pick<EmbeddedRun, "texts" | "title">,
 ): Promise<EmbeddedRun> {
   const rows: EmbeddedRun["rows"] = [];
-  for (const code of codes) rows.push(await run.listed(code));
+  for (const code of codes) rows.push(await run.rows.listed(code));
   return {
     run: await run.entry(),
     status: { ...(await run.status()), can_annotate: false },

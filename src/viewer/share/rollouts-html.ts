@@ -16,7 +16,7 @@ export async function rolloutsHtml(
   const texts: Record<string, string> = {};
   let bytes = 0;
   for (const ref of refs) {
-    const text = await run.rowText(ref);
+    const text = await run.rows.text(ref);
     bytes += text.length;
     if (bytes > MAX_BYTES)
       throw new ViewerRequestError(413, "These rollouts are larger than 200 MB; choose fewer.");

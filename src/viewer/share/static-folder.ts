@@ -40,7 +40,7 @@ export async function writeStaticFolder(
     await Promise.all(
       some.map(async (code) => {
         const ref = { source: isFailureRow(code) ? "failures" : "rollouts", line: rowOf(code) + 1 } as const;
-        await writeData(`rows/${textName(ref)}`, await run.rowText(ref));
+        await writeData(`rows/${textName(ref)}`, await run.rows.text(ref));
       }),
     );
     options.onProgress?.(Math.min(at + AT_ONCE, codes.length), codes.length);

@@ -1,0 +1,169 @@
+import path from "node:path";
+import type { AttemptEntry, ListedRow, RowGone, RowRef, Source } from "../api-types.ts";
+import { FileChangedError, ViewerRequestError } from "../errors.ts";
+import type { RolloutFile } from "../index/rollout-file.ts";
+import { outlineOf, WHOLE_ROW_BYTES } from "../index/row-outline.ts";
+import { problemsOf } from "../index/row-problems.ts";
+import { isFailureRow, rowOf } from "../query/select-rows.ts";
+import type { Annotations } from "./annotations.ts";
+
+/** Longest beginning of a line that is no row. */
+const MAX_RAW_BYTES = 64 * 1024;
+/** Longest part of a row sent at once. */
+const MAX_PART_BYTES = 16 * 1024 * 1024;
+const MAX_ATTEMPTS = 100;
+
+interface Run {
+  rollouts: RolloutFile;
+  failures: RolloutFile;
+  annotations: Annotations;
+  generation: number;
+}
+
+/** The rows of a run: short for lists, and whole. */
+export class RunRows {
+  readonly #run: Run;
+
+  constructor(run: Run) {
+    this.#run = run;
+  }
+
+  async listed(code: number): Promise<ListedRow> {
+    const source: Source = isFailureRow(code) ? "failures" : "rollouts";
+    const file = this.#run[source];
+    const { columns } = file;
+    const row = rowOf(code);
+    const texts = await this.#texts(file, row);
+    const failure = columns.failure(row) ?? null;
+    const [task, rollout] = [columns.task(row), columns.rollout(row)];
+    return {
+      source,
+      line: row + 1,
+      readable: columns.isReadable(row),
+      task: numberOrNull(task),
+      rollout: numberOrNull(rollout),
+      reward: failure === null ? numberOrNull(columns.reward(row)) : null,
+      agent: columns.agent(row) ?? null,
+      model: columns.models.name(columns.modelId(row)) ?? null,
+      failure,
+      masked: columns.masked(row),
+      attempt: columns.attempt(row),
+      input_tokens: numberOrNull(columns.inputTokens(row)),
+      output_tokens: numberOrNull(columns.outputTokens(row)),
+      cost: numberOrNull(columns.cost(row)),
+      duration_ms: numberOrNull(columns.durationMs(row)),
+      turns: numberOrNull(columns.turns(row)),
+      tool_calls: numberOrNull(columns.toolCalls(row)),
+      tools: columns.toolSets.name(columns.toolSetId(row))?.split("\n") ?? [],
+      bytes: columns.bytes(row),
+      ...texts,
+      annotation: this.#run.annotations.of(task, rollout) ?? null,
+    };
+  }
+
+  async #texts(file: RolloutFile, row: number): Promise<{ prompt: string; answer: string }> {
+    try {
+      if (file.columns.isReadable(row)) return await file.excerpts(row);
+      const raw = await file.read(row, MAX_RAW_BYTES);
+      return {
+        prompt: problemsOf(raw.toString("utf8"))[0]?.message ?? "the line cannot be read",
+        answer: "",
+      };
+    } catch (error) {
+      if (!(error instanceof FileChangedError)) throw error;
+      // The list is asked for again as soon as the file has been read anew.
+      return { prompt: "", answer: "" };
+    }
+  }
+
+  /**
+   * A row as JSON text: what `RowAnswer` has, where `row` is the line as it stands, so that the browser sees every digit and key as it was
+   * written. Long values of a large row are cut; `part` gives them.
+   */
+  async text({ source, line }: RowRef): Promise<string> {
+    const { file, row } = this.#placeOf({ source, line });
+    const { columns } = file;
+    const bytes = columns.bytes(row);
+    const readable = columns.isReadable(row);
+    const buffer = await file.read(row, readable ? undefined : MAX_RAW_BYTES);
+    const outline =
+      readable && bytes > WHOLE_ROW_BYTES ? outlineOf(buffer) : { text: buffer.toString("utf8"), elided: [] };
+    // A large row is not checked against the schema: it is cut, and looking through all of it would take a second.
+    const problems = outline.elided.length === 0 ? problemsOf(outline.text) : [];
+    const [task, rollout] = [columns.task(row), columns.rollout(row)];
+    const about = {
+      source,
+      line,
+      path: file.path,
+      readable,
+      problems,
+      bytes,
+      raw: readable ? null : outline.text,
+      elided: outline.elided,
+      annotation: this.#run.annotations.of(task, rollout) ?? null,
+      attempts: this.#attempts(task, rollout),
+    };
+    return `${JSON.stringify(about).slice(0, -1)},"row":${readable ? outline.text : "null"}}`;
+  }
+
+  /** The bytes of a row between two places, as they stand. */
+  async part(ref: RowRef, from: number, to: number): Promise<Buffer> {
+    const { file, row } = this.#placeOf(ref);
+    if (to - from > MAX_PART_BYTES)
+      throw new ViewerRequestError(413, `A part is at most ${MAX_PART_BYTES / 1024 / 1024} MB long.`);
+    return file.read(row, Math.max(0, to - from), from);
+  }
+
+  #placeOf({ source, line }: RowRef): { file: RolloutFile; row: number } {
+    const file = this.#run[source];
+    const rows = file.columns.length;
+    if (line < 1 || line > rows)
+      throw new ViewerRequestError(
+        404,
+        `${path.basename(file.path)} has no line ${line}; it has ${rows} (so far).`,
+      );
+    return { file, row: line - 1 };
+  }
+
+  /**
+   * The same for one who knows the files of a `generation`. Other files in their place are nothing to be alarmed about: the answer
+   * says `changed`, and the next status tells of the new ones.
+   */
+  async textOf(generation: number, ref: RowRef): Promise<string> {
+    const gone: RowGone = { source: ref.source, line: ref.line, changed: true };
+    if (generation !== this.#run.generation) return JSON.stringify(gone);
+    try {
+      return await this.text(ref);
+    } catch (error) {
+      if (error instanceof FileChangedError) return JSON.stringify(gone);
+      throw error;
+    }
+  }
+
+  /** All attempts at a rollout, the completed one last. */
+  #attempts(task: number, rollout: number): AttemptEntry[] {
+    if (Number.isNaN(task) || Number.isNaN(rollout)) return [];
+    const found: AttemptEntry[] = [];
+    for (const [source, { columns }] of [
+      ["failures", this.#run.failures],
+      ["rollouts", this.#run.rollouts],
+    ] as const) {
+      for (let row = 0; row < columns.length && found.length < MAX_ATTEMPTS; row++) {
+        if (columns.task(row) !== task || columns.rollout(row) !== rollout) continue;
+        const failure = columns.failure(row) ?? null;
+        found.push({
+          source,
+          line: row + 1,
+          attempt: columns.attempt(row),
+          failure,
+          reward: failure === null ? numberOrNull(columns.reward(row)) : null,
+        });
+      }
+    }
+    return found;
+  }
+}
+
+function numberOrNull(value: number): number | null {
+  return Number.isNaN(value) ? null : value;
+}
