@@ -313,7 +313,8 @@ async function writeRun(
     in_flight: 0,
     elapsed_seconds: 240,
     model_calls: 330,
-    spent: 1.42,
+    // With the failed attempts.
+    spent: 1.05 * rows.reduce((sum, { response }) => sum + costOf(response), 0),
     history,
     failure_messages: {
       rate_limit: "429 from api.example: Too many requests",
@@ -328,6 +329,10 @@ async function writeRun(
     targets: paths,
     onNotice: () => {},
   });
+}
+
+function costOf(response: unknown): number {
+  return (response as { usage: { ng_cost: number } }).usage.ng_cost;
 }
 
 /** Writes two runs of an imaginary agent that repairs programs: the same tasks, another model. */

@@ -1,14 +1,17 @@
+import { useMemo } from "react";
+import { loads } from "../../../python/json/json-loads.ts";
 import type { ViewerStatus } from "../../api-types.ts";
 import { Logs } from "../rollout/logs.tsx";
 import { api, type RunId } from "../shared/api-client.ts";
 import { CopyButton } from "../shared/copy-button.tsx";
 import { useLoaded } from "../shared/use-loaded.ts";
+import { JsonTree } from "../text/json-tree.tsx";
 import { LongText } from "../text/long-text.tsx";
 import { PlainText } from "../text/part.tsx";
 
 /** The files of the run beside its rollouts, its logs, and its statistics as a dataset. */
 export function FilesPage({ run, status }: { run: RunId; status: ViewerStatus }) {
-  const { value, error } = useLoaded(`${run}:${status.version}`, (signal) => api.statistics(run, signal));
+  const { value, error } = useLoaded(`${run}:${status.generation}`, (signal) => api.statistics(run, signal));
   return (
     <article className="files page" aria-label="Files">
       <h1>Files</h1>
@@ -42,7 +45,24 @@ function Json({ title, text }: { title: string; text: string }) {
         <h2>{title}</h2>
         <CopyButton text={() => text} label={`Copy ${title}`} />
       </div>
-      <LongText text={text} render={(shown) => <PlainText text={shown} />} />
+      <JsonText text={text} />
     </section>
+  );
+}
+
+/** As a tree, with every number as it was written; what is not JSON as text. */
+function JsonText({ text }: { text: string }) {
+  const value = useMemo(() => {
+    try {
+      return loads(text, { allowNonFinite: true });
+    } catch {
+      return undefined;
+    }
+  }, [text]);
+  if (value === undefined) return <LongText text={text} render={(shown) => <PlainText text={shown} />} />;
+  return (
+    <div className="json">
+      <JsonTree value={value} open />
+    </div>
   );
 }

@@ -15,6 +15,7 @@ import { QueryBar } from "../shared/query-bar.tsx";
 import { type Parameters, viewOfRow } from "../shared/route.ts";
 import { useLoaded } from "../shared/use-loaded.ts";
 import { addressOf, type Go } from "../shared/use-route.ts";
+import { figuresVersion } from "../shared/use-status.ts";
 import { Coverage } from "./coverage.tsx";
 import { Failures, Groups, Slowest } from "./overview-tables.tsx";
 
@@ -28,7 +29,7 @@ interface Props {
 /** Rewards, coverage, lengths, costs and failures of the rollouts that pass the query. */
 export function OverviewPage({ run, parameters, status, go }: Props) {
   const { q, pass } = parameters;
-  const key = JSON.stringify([run, q, pass, status.version, status.annotated]);
+  const key = JSON.stringify([run, q, pass, figuresVersion(status)]);
   const loaded = useLoaded(key, (signal) =>
     untilSearched((own) => api.overview(run, { q, pass }, own), signal),
   );

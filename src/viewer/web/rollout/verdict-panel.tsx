@@ -7,6 +7,9 @@ import type { AboutRow } from "./rollout-view.tsx";
 /** What the verifier said, before everything else. */
 export function VerdictPanel({ verdict, about }: { verdict: Verdict; about: AboutRow }) {
   const { components, extracted, expected, judge } = verdict;
+  // A failed attempt has no verdict, unless the verifier was part of it.
+  const isEmpty = components.length + judge.length === 0 && !extracted && !expected;
+  if (about.failure !== null && isEmpty) return null;
   return (
     <section className="verdict" aria-label="Verdict">
       <div className="verdict-line">

@@ -6,7 +6,7 @@ import { countText, percentText } from "../shared/format.ts";
 import { QueryBar } from "../shared/query-bar.tsx";
 import type { Parameters, View } from "../shared/route.ts";
 import { useKeys } from "../shared/use-keys.ts";
-import type { Go } from "../shared/use-route.ts";
+import { addressOf, type Go } from "../shared/use-route.ts";
 import { MAX_LISTED, type RowList, useRows } from "../shared/use-rows.ts";
 import { RowListView } from "./row-list.tsx";
 import { useSelection } from "./use-selection.ts";
@@ -145,6 +145,11 @@ export function RolloutsPage({ run, view, parameters, status, go }: Props) {
         />
       </section>
       <section ref={main} tabIndex={-1} className="rollout-pane" aria-label="Rollout">
+        {ref && (
+          <a className="to-list" href={addressOf({ view: { name: "rollouts" } })}>
+            ‹ List of rollouts
+          </a>
+        )}
         {ref && ref.line > status[ref.source].rows ? (
           <p className="note">{notThere(status, ref)}</p>
         ) : ref ? (

@@ -122,10 +122,10 @@ function RunRow({ run, isChosen, onChoose }: { run: RunEntry; isChosen: boolean;
       >
         <bdi>{run.name}</bdi>
       </a>
-      <span className="cut">{run.environment ?? "–"}</span>
-      <span className="cut">{run.model ?? "–"}</span>
-      <span className="dim">{whenText(run.when)}</span>
-      <span className="number">
+      <span className="cut run-environment">{run.environment ?? "–"}</span>
+      <span className="cut run-model">{run.model ?? "–"}</span>
+      <span className="dim run-when">{whenText(run.when)}</span>
+      <span className="number run-reward">
         {reward === null ? "–" : reward.value.toFixed(3)}{" "}
         {reward !== null && reward.low !== null && reward.high !== null && (
           <span className="dim">
@@ -133,13 +133,13 @@ function RunRow({ run, isChosen, onChoose }: { run: RunEntry; isChosen: boolean;
           </span>
         )}
       </span>
-      <span className="number">
+      <span className="number run-coverage">
         {coverage === null ? "–" : `${coverage.ok + coverage.masked} of ${coverage.expected}`}
         {coverage !== null && coverage.failed > 0 && (
           <span className="problem"> · {coverage.failed} failed</span>
         )}
       </span>
-      <span className="number">{dollarText(run.cost)}</span>
+      <span className="number run-cost">{dollarText(run.cost)}</span>
       <StateBadge state={run.state} />
     </div>
   );

@@ -24,10 +24,10 @@ export function Histogram({
           mean {format(data.mean)} · median {format(data.median)} · max {format(data.max)}
         </span>
       </figcaption>
+      <span className="bars-most dim" aria-hidden="true">
+        {shortCount(most)}
+      </span>
       <div className="bars">
-        <span className="bars-most dim" aria-hidden="true">
-          {shortCount(most)}
-        </span>
         {data.bins.map(({ from, to, count }, place) => {
           const isLast = place === data.bins.length - 1;
           const label = `${format(from)} to ${format(to)}: ${count.toLocaleString("en")}`;
@@ -65,7 +65,7 @@ interface Series {
   points: { x: number; y: number; low?: number | null; high?: number | null }[];
 }
 
-const WIDTH = 420;
+const WIDTH = 340;
 const HEIGHT = 150;
 const LEFT = 34;
 const BOTTOM = 20;
@@ -110,7 +110,12 @@ export function LineChart(props: {
           </g>
         ))}
         {ticks.map((tick) => (
-          <text key={tick} x={px(tick)} y={HEIGHT - 5} textAnchor="middle">
+          <text
+            key={tick}
+            x={px(tick)}
+            y={HEIGHT - 5}
+            textAnchor={tick === maxX && tick !== minX ? "end" : tick === minX ? "start" : "middle"}
+          >
             {x(tick)}
           </text>
         ))}

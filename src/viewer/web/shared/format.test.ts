@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bytesText, countText, percentText, rewardText, verdictOf } from "./format.ts";
+import { bytesText, countText, percentText, rewardText, secondsText, verdictOf } from "./format.ts";
 
 describe("texts for numbers", () => {
   it("writes rewards short", () => {
@@ -11,6 +11,18 @@ describe("texts for numbers", () => {
       "0.333",
       "12346",
       "–",
+    ]);
+  });
+
+  it("writes rewards that are tiny or huge as what they are", () => {
+    expect([1e-7, -1e-7, 0.0005, 1.2345678901234568e29, 999_999, 1e6, 1234.96].map(rewardText)).toEqual([
+      "1e-7",
+      "-1e-7",
+      "0.0005",
+      "1.23e29",
+      "999999",
+      "1e6",
+      "1235",
     ]);
   });
 
@@ -30,6 +42,21 @@ describe("texts for numbers", () => {
       "2 matches",
     ]);
     expect([999, 1500, 25e6, 1.2e9].map(bytesText)).toEqual(["999 B", "1.5 kB", "25 MB", "1.2 GB"]);
+  });
+
+  it("measures time", () => {
+    expect([0, 0.0001, 0.25, 9.96, 59.7, 119.7, 240, 3599.9, 3600, 5430].map(secondsText)).toEqual([
+      "0 s",
+      "<1 ms",
+      "250 ms",
+      "10 s",
+      "1 min",
+      "2 min",
+      "4 min",
+      "1 h",
+      "1 h",
+      "1 h 31 min",
+    ]);
   });
 
   it("judges rewards by the threshold", () => {

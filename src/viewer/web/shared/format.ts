@@ -1,14 +1,15 @@
-/** A reward as short as it can be without becoming another one: 1, 0.5, -0.333, 1e-7. */
+/** A reward in few characters, to three digits: 1, 0.5, -0.333, 1e-7. */
 export function rewardText(reward: number | null): string {
   if (reward === null) return "–";
   const size = Math.abs(reward);
-  if (size !== 0 && (size >= 1e6 || size < 0.0005))
+  if (size !== 0 && (size >= 1e6 || size < 0.0001))
     return reward
       .toExponential(2)
       .replace(/\.?0+e/, "e")
       .replace("e+", "e");
   if (Number.isInteger(reward)) return String(reward);
-  return size >= 1000 ? String(Number(reward.toPrecision(5))) : String(Number(reward.toFixed(3)));
+  if (size < 1) return String(Number(reward.toPrecision(3)));
+  return String(Number(size >= 1000 ? reward.toPrecision(5) : reward.toFixed(3)));
 }
 
 export function countText(count: number, one: string, many = `${one}s`): string {
@@ -48,11 +49,18 @@ export function dollarText(cost: number | null): string {
 
 export function secondsText(seconds: number | null): string {
   if (seconds === null) return "–";
+  if (seconds === 0) return "0 s";
   if (seconds < 0.001) return "<1 ms";
   if (seconds < 1) return `${Math.round(seconds * 1000)} ms`;
-  if (seconds < 60) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
-  return `${Math.floor(seconds / 3600)} h ${Math.round((seconds % 3600) / 60)} min`;
+  if (seconds < 59.5) return `${seconds.toFixed(seconds < 9.95 ? 1 : 0)} s`;
+  const whole = Math.round(seconds);
+  if (whole < 3600) return inTwo(whole, 60, "min", "s");
+  return inTwo(Math.round(seconds / 60), 60, "h", "min");
+}
+
+function inTwo(count: number, size: number, large: string, small: string): string {
+  const rest = count % size;
+  return `${Math.floor(count / size)} ${large}${rest === 0 ? "" : ` ${rest} ${small}`}`;
 }
 
 /** A value with its 95 % interval, as the command line prints it. */

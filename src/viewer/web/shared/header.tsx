@@ -50,6 +50,11 @@ export function Header({ view, hasRun, runs, status, error, onHelp }: Props) {
             Runs
           </a>
         )}
+        {isRun && runs && !runs.single && (
+          <span className="dim" aria-hidden="true">
+            /
+          </span>
+        )}
         {isRun && (
           <span className="run-name" title={status?.run.path}>
             <bdi>{status?.run.name ?? "…"}</bdi>
@@ -121,6 +126,7 @@ function Reading({ status, error }: { status: ViewerStatus | undefined; error: s
   return (
     <span className="live-note" role="status">
       {countText(rollouts.rows, "row")}
+      {failures.rows > 0 && `, ${countText(failures.rows, "failed attempt")}`}
       {torn !== null && `, line ${torn} is not complete`}
       {status.unreadable > 0 && `, ${countText(status.unreadable, "bad line")}`}
     </span>

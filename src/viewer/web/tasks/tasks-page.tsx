@@ -14,8 +14,11 @@ import { rewardText, shortCount } from "../shared/format.ts";
 import { QueryBar } from "../shared/query-bar.tsx";
 import { type Parameters, viewOfRow } from "../shared/route.ts";
 import { addressOf, type Go } from "../shared/use-route.ts";
+import { figuresVersion } from "../shared/use-status.ts";
 
 const ROW_HEIGHT = 34;
+/** A cell and the gap after it. */
+const CELL_WIDTH = 29;
 const PAGE = 200;
 const SET_NAMES: Record<TaskSet, string> = {
   all: "All",
@@ -38,7 +41,7 @@ interface Props {
 export function TasksPage({ run, parameters, status, runs, go }: Props) {
   const { q, pass, set = "all", by = "task", order = "asc", against } = parameters;
   const request = { q, pass, set, by, order, against };
-  const grid = useGrid(run, JSON.stringify(request), `${status.version}:${status.annotated}`);
+  const grid = useGrid(run, JSON.stringify(request), figuresVersion(status));
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
     count: grid.page?.total ?? 0,
@@ -49,6 +52,9 @@ export function TasksPage({ run, parameters, status, runs, go }: Props) {
   const items = virtual.getVirtualItems();
   const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
   useEffect(() => grid.ensure(first, last));
+  // All rows have room for as many repeats, so that what follows them stands in columns.
+  const inSight = items.map(({ index }) => grid.taskAt(index)?.cells.length ?? 0);
+  const cellsWidth = Math.max(2, ...inSight) * CELL_WIDTH;
   const others = runs?.runs.filter(({ id }) => id !== status.run.id) ?? [];
   return (
     <article className="tasks-page page" aria-label="Tasks">
@@ -122,6 +128,16 @@ export function TasksPage({ run, parameters, status, runs, go }: Props) {
         <span className="cell zero">·</span> zero <span className="cell failed">!</span> failed{" "}
         <span className="cell masked">m</span> masked <span className="cell excluded">×</span> excluded
       </div>
+      <div className="task-row task-head" aria-hidden="true">
+        <span className="task-name">task</span>
+        <span className="task-mean number">mean</span>
+        {against !== undefined && <span className="task-other number">other</span>}
+        <span className="cells" style={{ width: cellsWidth }}>
+          repeats
+        </span>
+        <span className="task-tokens number">tokens</span>
+        <span className="task-prompt">question</span>
+      </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
       <section ref={scroller} className="grid-rows" tabIndex={0} aria-label="Grid of tasks and repeats">
         <div style={{ height: virtual.getTotalSize(), position: "relative" }}>
@@ -133,7 +149,7 @@ export function TasksPage({ run, parameters, status, runs, go }: Props) {
                 className="row-place"
                 style={{ transform: `translateY(${start}px)`, height: ROW_HEIGHT }}
               >
-                {task && <TaskRow task={task} compares={against !== undefined} />}
+                {task && <TaskRow task={task} compares={against !== undefined} cellsWidth={cellsWidth} />}
               </div>
             );
           })}
@@ -151,7 +167,13 @@ export function TasksPage({ run, parameters, status, runs, go }: Props) {
   );
 }
 
-function TaskRow({ task, compares }: { task: TaskEntry; compares: boolean }) {
+interface TaskRowProps {
+  task: TaskEntry;
+  compares: boolean;
+  cellsWidth: number;
+}
+
+function TaskRow({ task, compares, cellsWidth }: TaskRowProps) {
   return (
     <div className="task-row">
       <a className="task-name" href={addressOf({ view: { name: "task", task: task.task } })}>
@@ -161,7 +183,7 @@ function TaskRow({ task, compares }: { task: TaskEntry; compares: boolean }) {
         {rewardText(task.mean)}
       </span>
       {compares && <span className="task-other number dim">{rewardText(task.other)}</span>}
-      <span className="cells">
+      <span className="cells" style={{ width: cellsWidth }}>
         {task.cells.map((cell) => (
           <a
             key={`${cell.source}:${cell.line}`}

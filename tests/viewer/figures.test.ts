@@ -1,0 +1,134 @@
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { project, runGym } from "../gym-process.ts";
+import { findBrowser, startBrowser } from "../support/browser.ts";
+import { eventually, lines, openPage, rollout, startViewer, visit } from "./support.ts";
+
+const executable = findBrowser();
+
+describe.skipIf(executable === undefined)("figures of the viewer", () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await startBrowser(executable ?? "");
+  });
+  afterAll(() => browser?.close());
+
+  async function open(cwd: string, hash: string, file = "run.jsonl") {
+    const viewer = await startViewer(["eval", "view", file, "--port", "0", "--json"], cwd);
+    return openPage(browser, `${viewer.url}${hash}`);
+  }
+
+  it("are those that `gym eval run` prints", { timeout: 60_000 }, async () => {
+    const cwd = await project({});
+    const words = ["--resources-server", "blackjack", "--model-type", "random_model", "--num-repeats", "4"];
+    const { exitCode, stdout } = await runGym(["eval", "run", ...words, "-o", "out/rollouts.jsonl"], { cwd });
+    expect(exitCode).toBe(0);
+    const printed = (pattern: RegExp) => pattern.exec(stdout)?.slice(1) ?? [`not printed: ${pattern}`];
+    const { page, problems } = await open(cwd, "#/overview", "out");
+    const [mean, interval, tasks, rollouts] = printed(
+      /reward, 95 % interval\s+(\S+) (\[.*?\]) \((\d+) tasks, (\d+) rollouts\)/,
+    );
+    await eventually(() => page.locator(".fact-value").first().textContent()).toBe(mean);
+    expect(await page.locator(".fact-about").first().textContent()).toBe(interval);
+    const facts = await page.getByLabel("Rewards").first().textContent();
+    expect(facts).toContain(`scored${rollouts}${tasks} tasks`);
+    const passes = [...stdout.matchAll(/pass@(\d+) \/ pass\^\d+\s+(.*?) \/ (.*?) \((\d+) tasks\)/g)];
+    expect(passes).toHaveLength(3);
+    expect(await page.getByLabel("pass@k").last().locator("tbody tr").allTextContents()).toEqual(
+      passes.map(([, k, at, hat, count]) => `${k}${at}${hat}${count}`),
+    );
+    const [scored, expected] = printed(/Coverage: (\d+) of (\d+) rollouts scored/);
+    expect(await page.locator(".coverage-words").textContent()).toContain(
+      `${scored} of ${expected} rollouts${scored} completed`,
+    );
+    const [outputTokens] = printed(/mean\/output_tokens\s+(\S+)/);
+    expect(await page.getByRole("figure", { name: "Output tokens" }).textContent()).toContain(
+      `mean ${Number(Number(outputTokens).toFixed(1))}`,
+    );
+    expect(problems).toEqual([]);
+  });
+
+  it("say of a run with failed rollouts that it is done, and of a part that it is one", async () => {
+    const failed = { response: undefined, _ng_failure_class: "timeout", _ng_failure: { class: "timeout" } };
+    const progress = { total: 2, done: 2, completed: 1, failed: 1, in_flight: 0, updated_at: new Date() };
+    const cwd = await project({
+      "run.jsonl": lines([rollout(0, 0, "yes")]),
+      "run_failures.jsonl": lines([rollout(1, 0, "", failed), rollout(1, 0, "", failed)]),
+      "run_progress.json": JSON.stringify(progress),
+      "run_manifest.json": JSON.stringify({ materialized_inputs: { rows: 2 } }),
+    });
+    const { page } = await open(cwd, "#/overview");
+    // Two attempts were needed to lose one rollout.
+    await eventually(() => page.locator(".state").textContent()).toBe("done");
+    expect(await page.locator(".coverage-words").textContent()).toBe(
+      "1 of 2 rollouts1 completed0 masked1 failed for good0 running0 missing",
+    );
+    expect(await page.locator(".live-note").textContent()).toBe("1 row, 2 failed attempts");
+    await visit(page, "#/rollouts");
+    await eventually(() => page.locator(".list-state").textContent()).toContain("3 rows");
+
+    // As long as the file is being read, no count is shown and no figure is taken for that of the whole file.
+    for (const name of ["status", "overview"])
+      await page.route(`**/api/${name}*`, async (route) => {
+        const answer = (await (await route.fetch()).json()) as Record<string, unknown>;
+        await route.fulfill({ json: { ...answer, indexing: true, complete: false, version: 99 } });
+      });
+    await page.reload();
+    await visit(page, "#/overview");
+    await page
+      .getByText("The file is still being read: these figures are of the 100 % read so far.")
+      .waitFor();
+    expect(await page.locator(".live-note").textContent()).toContain("reading 100 %");
+  });
+
+  it("have axes and a list that browsers lay out, of 300,000 rollouts", { timeout: 60_000 }, async () => {
+    const cwd = await project({});
+    const row = (task: number) =>
+      `{"reward":${task % 2},"_ng_task_index":${task},"_ng_rollout_index":0,"response":{"output":[]}}\n`;
+    let content = "";
+    for (let task = 0; task < 300_000; task++) content += row(task);
+    await writeFile(path.join(cwd, "run.jsonl"), content);
+    const { page, problems } = await open(cwd, "#/overview");
+    await eventually(() => page.locator(".bars-most").first().textContent()).toBe("150k");
+    expect(await page.getByRole("button", { name: "0 to 0.1: 150,000" }).count()).toBe(1);
+    await visit(page, "#/rollouts");
+    await eventually(() => page.locator(".list-state").textContent()).toContain(
+      "300,000 rows, the first 250,000 rows are listed",
+    );
+    // Firefox lays out no more than this.
+    const height = await page.locator(".rows").evaluate((list) => list.scrollHeight);
+    expect(height).toBeLessThan(17_800_000);
+    await page.locator(".rows").evaluate((list) => list.scrollTo(0, list.scrollHeight));
+    await page.getByText("Task 249999 · 0").waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  it("show the smallest and the largest rewards, and a word of a million letters", async () => {
+    const cwd = await project({
+      "run.jsonl": lines([
+        rollout(0, 0, "A".repeat(1_000_000), { reward: 1e-7 }),
+        rollout(1, 0, "no", { reward: 1.2345678901234568e29 }),
+      ]),
+    });
+    const { page, problems } = await open(cwd, "#/task/0/rollout/0");
+    await eventually(() => page.locator(".row .badge").allTextContents()).toEqual(["1e-7", "1.23e29"]);
+    const [badge, list] = [
+      await page.locator(".row .badge").last().boundingBox(),
+      await page.locator(".rows").boundingBox(),
+    ];
+    expect((badge?.x ?? 0) + (badge?.width ?? 0)).toBeLessThanOrEqual((list?.x ?? 0) + (list?.width ?? 0));
+    const answer = page.locator(".item.assistant");
+    await answer.getByRole("button", { name: "Show all 1,000,000 characters" }).click();
+    await answer.getByRole("button", { name: "Show 300,000 characters more" }).waitFor();
+    const shown = await answer.locator(".item-body").textContent();
+    expect(shown?.length).toBeGreaterThan(300_000);
+    // Browsers take a minute to break a longer word.
+    expect(Math.max(...(shown ?? "").split(/\s+/).map((word) => word.length))).toBe(2000);
+    await visit(page, "#/overview");
+    await page.locator(".charts").waitFor();
+    expect(await page.evaluate("document.documentElement.scrollWidth - window.innerWidth")).toBe(0);
+    expect(problems).toEqual([]);
+  });
+});
