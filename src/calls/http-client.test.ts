@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { createServer, type Server, type Socket } from "node:net";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
@@ -95,8 +96,8 @@ describe("a pool of connections", () => {
     for (let turn = 0; turn < 6; turn++) await ask(pool);
     const before = connections();
     expect(before).toBeLessThanOrEqual(2);
-    for (const socket of sockets) socket.end();
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    // The client closes its side when it has seen the end of the server's.
+    await Promise.all([...sockets].map((socket) => once(socket.end(), "close")));
     await ask(pool);
     expect(connections()).toBe(before + 1);
   });

@@ -1,14 +1,15 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
-import { type LocalCall, type LocalReply, RunClient } from "./run-client.ts";
+import { RunClient } from "./run-client.ts";
+import { type AppCall, Reply } from "./server-call.ts";
 import { type CallOptions, callServer } from "./server-client.ts";
 
-const answer = (status: number, body: unknown) => ({ status, body, cookies: {} });
-const clientOf = (handle: (call: LocalCall) => Promise<LocalReply>) =>
+const answer = (status: number, body: unknown) => new Reply({ status, body });
+const clientOf = (handle: (call: AppCall) => Promise<Reply>) =>
   new RunClient({ addresses: new Map(), local: new Map([["harbour", { handle }]]) });
-const post = (handle: (call: LocalCall) => Promise<LocalReply>, options: CallOptions = {}) =>
+const post = (handle: (call: AppCall) => Promise<Reply>, options: CallOptions = {}) =>
   clientOf(handle).post("harbour", "/v1/responses", { a: 1 }, options);
-const required = (handle: (call: LocalCall) => Promise<LocalReply>, options: CallOptions = {}) =>
+const required = (handle: (call: AppCall) => Promise<Reply>, options: CallOptions = {}) =>
   callServer(clientOf(handle), {
     server: "harbour",
     path: "/v1/responses",
@@ -34,7 +35,7 @@ describe("a call within the process", () => {
   });
 
   it("parses text once, and passes it on as it is", async () => {
-    const reply = await post(async () => ({ status: 200, raw: '{"a": 1}', cookies: {} }));
+    const reply = await post(async () => new Reply({ raw: '{"a": 1}' }));
     expect(reply.json()).toBe(reply.json());
     expect([reply.json(), reply.text(), reply.payload()]).toEqual([
       { a: 1 },

@@ -1,34 +1,17 @@
 import { errorMessage, GymError } from "../errors.ts";
 import { isServerCallError, ServerCallError } from "./call-errors.ts";
-import { type Cookies, NO_COOKIES } from "./cookies.ts";
+import { NO_COOKIES } from "./cookies.ts";
 import { Deadline, sleep, untilAborted } from "./deadline.ts";
 import { type Links, LONG_BODY } from "./link/links.ts";
 import { ReceivedReply } from "./received-reply.ts";
 import { nextDelay, type RetryBudget, SERVER_RETRY } from "./retry.ts";
-import type { CallOptions, ServerClient, ServerReply, StageListener } from "./server-client.ts";
+import type { AppCall, Reply } from "./server-call.ts";
+import type { CallOptions, ServerClient, ServerReply } from "./server-client.ts";
 import { ServerHttp } from "./server-http.ts";
 
 /** A server in this process. */
 export interface LocalServer {
-  handle(call: LocalCall): Promise<LocalReply>;
-}
-
-/** A call within this process: nothing is serialized. */
-export interface LocalCall {
-  method: string;
-  path: string;
-  body: unknown;
-  cookies: Cookies;
-  headers: Readonly<Record<string, string>>;
-  signal: AbortSignal;
-  onStage: StageListener | undefined;
-}
-
-export interface LocalReply {
-  readonly status: number;
-  readonly body?: unknown;
-  readonly raw?: string | undefined;
-  readonly cookies: Cookies;
+  handle(call: AppCall): Promise<Reply>;
 }
 
 /** The client of a run: knows where every server is, and which of them live in this process. */

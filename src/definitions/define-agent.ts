@@ -1,11 +1,11 @@
 import type { z } from "zod";
 import type { Cookies } from "../calls/cookies.ts";
+import type { Reply } from "../calls/server-call.ts";
 import type { StageListener } from "../calls/server-client.ts";
 import type { ServerContext } from "../calls/server-context.ts";
 import type { JsonObject } from "../python/json/json-object.ts";
 import type { Response, ResponseCreateParams, ResponseOutputItem } from "../wire/schemas/responses.ts";
 import type { HandlerScope, Infer, MaybePromise } from "./definitions.ts";
-import type { Reply } from "./reply.ts";
 
 /** Which rollout a request belongs to, when it says so (`/ng-rollout/<id>/…` or the row's indices). */
 export interface RolloutScope {

@@ -1,4 +1,5 @@
 import type { Cookies } from "../calls/cookies.ts";
+import { Reply } from "../calls/server-call.ts";
 import { callServer, type ServerReply } from "../calls/server-client.ts";
 import type { ServerContext } from "../calls/server-context.ts";
 import { finishTrajectory, takeTrajectory } from "../capture/trajectory-recorder.ts";
@@ -8,7 +9,6 @@ import { materializeCreateParams, materializeResponse } from "../wire/schemas/ma
 import { parseCreateParams, type ResponseCreateParams } from "../wire/schemas/responses.ts";
 import { trust } from "../wire/schemas/trusted.ts";
 import type { AgentReply, RolloutScope } from "./define-agent.ts";
-import { Reply } from "./reply.ts";
 import { driftingResponse, driftingResult, driftOf, type TokenDrift } from "./token-drift.ts";
 
 /** What the standard run reads of an agent's config. */
@@ -35,11 +35,15 @@ export async function standardRun(args: StandardRunArgs): Promise<JsonObject | R
   const { config, server, cookies, rollout, signal } = args;
   const { client } = server;
   const resources = config.resources_server.name;
+  const request = materializeCreateParams(args.params);
   rollout.onStage("seed");
   const seeded = await callServer(client, {
     server: resources,
     path: `${rollout.prefix}/seed_session`,
-    body: seedRow(args),
+    body: {
+      ...args.row,
+      responses_create_params: args.params.tools === undefined ? withoutTools(request) : request,
+    },
     stage: "seed",
     headers: { [ROLLOUT_START_HEADER]: "1" },
     cookies,
@@ -47,7 +51,10 @@ export async function standardRun(args: StandardRunArgs): Promise<JsonObject | R
     idempotent: true,
   });
   const params = withServerTools(args.params, seeded);
-  const row = { ...args.row, responses_create_params: materializeCreateParams(params) };
+  const row = {
+    ...args.row,
+    responses_create_params: params === args.params ? request : materializeCreateParams(params),
+  };
   const { response: answered, cookies: answeredCookies } = await args.respond(params, seeded.cookies);
   const { response: whole, trajectory } = takeTrajectory(answered);
   const drift = driftOf(whole);
@@ -77,11 +84,9 @@ export async function standardRun(args: StandardRunArgs): Promise<JsonObject | R
   return new Reply(verified.payload());
 }
 
-/** The row with the defaults of its request, but without a list of tools where it has none: the server then names its own. */
-function seedRow({ row, params }: StandardRunArgs): JsonObject {
-  const { tools, ...rest } = materializeCreateParams(params);
-  const request = params.tools === undefined ? rest : { ...rest, tools };
-  return { ...row, responses_create_params: request };
+/** A server names its own tools for a request without a list of tools. */
+function withoutTools({ tools: _tools, ...rest }: JsonObject): JsonObject {
+  return rest;
 }
 
 /** Tools that the server named for a row without any. */

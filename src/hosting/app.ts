@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { Cookies } from "../calls/cookies.ts";
+import { type AppCall, Reply } from "../calls/server-call.ts";
 import type { StageListener } from "../calls/server-client.ts";
 import type { MaybePromise, ServerType } from "../definitions/definitions.ts";
 import { HttpError } from "../definitions/errors.ts";
-import { Reply } from "../definitions/reply.ts";
 import { errorMessage } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import { splitRolloutPrefix } from "../wire/rollout-prefix.ts";
@@ -15,20 +15,6 @@ import type { RolloutContext } from "./rollout-context.ts";
 import { SessionCookie } from "./session-cookie.ts";
 
 export type Method = "GET" | "POST";
-
-/** A request to a server, whichever way it came. */
-export interface AppCall {
-  method: string;
-  /** Path without query, as sent. */
-  path: string;
-  /** Parsed JSON; undefined when there was no body, a `MalformedBody` when it was no JSON. */
-  body: unknown;
-  cookies: Cookies;
-  headers: Readonly<Record<string, string | string[] | undefined>>;
-  signal: AbortSignal;
-  /** Co-hosted callers hear which stage a rollout is in. */
-  onStage?: StageListener | undefined;
-}
 
 /** A body that is no JSON, and what the caller is told about it. */
 export class MalformedBody {

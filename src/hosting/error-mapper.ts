@@ -1,7 +1,7 @@
 import type { FailureInfo, ServerCallError } from "../calls/call-errors.ts";
+import type { Reply } from "../calls/server-call.ts";
 import type { ServerType } from "../definitions/definitions.ts";
 import type { HttpError } from "../definitions/errors.ts";
-import type { Reply } from "../definitions/reply.ts";
 import { errorMessage } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import { isProviderError, type ProviderError } from "../model-endpoint/provider-error.ts";

@@ -2,10 +2,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Duplex } from "node:stream";
 import { parseCookieHeader } from "../calls/cookies.ts";
 import { abortController } from "../calls/deadline.ts";
-import { Reply } from "../definitions/reply.ts";
+import { type AppCall, Reply } from "../calls/server-call.ts";
 import { errorMessage, GymError } from "../errors.ts";
 import { type GuardOptions, jsonRefusalOf } from "../request-guard.ts";
-import type { AppCall, RequestHandler } from "./app.ts";
+import type { RequestHandler } from "./app.ts";
 import { parseBody } from "./parse-body.ts";
 import { replyText, requireReplySize } from "./reply-text.ts";
 import { SESSION_COOKIE_ATTRIBUTES } from "./session-cookie.ts";

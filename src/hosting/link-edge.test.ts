@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Links } from "../calls/link/links.ts";
 import { RunClient } from "../calls/run-client.ts";
-import { Reply } from "../definitions/reply.ts";
+import { Reply } from "../calls/server-call.ts";
 import { silentLogger } from "../logger.ts";
 import { ServerApp } from "./app.ts";
 import { HttpEdge } from "./http-edge.ts";

@@ -3,8 +3,8 @@ import { createServer, type Server, type Socket } from "node:net";
 import { abortController } from "../calls/deadline.ts";
 import { FrameSocket } from "../calls/link/frame-socket.ts";
 import { type CallHead, MAX_LINE_BYTES, type ReplyHead } from "../calls/link/links.ts";
-import { Reply } from "../definitions/reply.ts";
-import type { AppCall, RequestHandler } from "./app.ts";
+import { type AppCall, Reply } from "../calls/server-call.ts";
+import type { RequestHandler } from "./app.ts";
 import { parseBody } from "./parse-body.ts";
 import { requireReplySize, streamedText } from "./reply-text.ts";
 

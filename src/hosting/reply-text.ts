@@ -1,5 +1,5 @@
+import type { Reply } from "../calls/server-call.ts";
 import { HttpError } from "../definitions/errors.ts";
-import type { Reply } from "../definitions/reply.ts";
 import { resultJson } from "../wire/result-json.ts";
 
 /** Bytes of one response. Callers read no more either, so a larger one fails here, and only for its own call. */

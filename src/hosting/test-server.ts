@@ -1,5 +1,6 @@
 import { type Cookies, mergeCookies, NO_COOKIES } from "../calls/cookies.ts";
 import { type LocalServer, RunClient } from "../calls/run-client.ts";
+import { Reply } from "../calls/server-call.ts";
 import type { ServerDefinition } from "../definitions/definitions.ts";
 import { silentLogger } from "../logger.ts";
 import type { JsonObject } from "../python/json/json-object.ts";
@@ -133,7 +134,7 @@ function scripted(server: ScriptedServer): LocalServer {
       const answer = await server(path, JSON.parse(JSON.stringify(body ?? null)));
       const { status, body: inner } = (answer ?? {}) as { status?: unknown; body?: unknown };
       const withStatus = typeof status === "number" && inner !== undefined;
-      return { status: withStatus ? status : 200, body: withStatus ? inner : answer, cookies: NO_COOKIES };
+      return new Reply({ status: withStatus ? status : 200, body: withStatus ? inner : answer });
     },
   };
 }

@@ -59,6 +59,3 @@ export function providerConfig(defaults: ProviderDefaults = HOSTED) {
 
 const schema = z.object(providerConfig());
 export type ProviderSettings = z.output<typeof schema>;
-
-/** The settings of a server whose config does not mention them. */
-export const DEFAULT_PROVIDER_SETTINGS: ProviderSettings = schema.parse({});

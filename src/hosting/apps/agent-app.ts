@@ -1,9 +1,9 @@
 import type { Cookies } from "../../calls/cookies.ts";
+import { Reply } from "../../calls/server-call.ts";
 import { callServer } from "../../calls/server-client.ts";
 import type { ServerContext } from "../../calls/server-context.ts";
 import type { AgentDefinition, AgentReply, RolloutScope } from "../../definitions/define-agent.ts";
 import { HttpError } from "../../definitions/errors.ts";
-import { Reply } from "../../definitions/reply.ts";
 import { type StandardRunConfig, standardRun } from "../../definitions/standard-run.ts";
 import { errorMessage } from "../../errors.ts";
 import { isObject } from "../../python/json/json-object.ts";

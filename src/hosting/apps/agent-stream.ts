@@ -1,6 +1,6 @@
 import type { Cookies } from "../../calls/cookies.ts";
+import type { Reply } from "../../calls/server-call.ts";
 import type { AgentReply, RolloutScope } from "../../definitions/define-agent.ts";
-import type { Reply } from "../../definitions/reply.ts";
 import { errorMessage } from "../../errors.ts";
 import type { JsonObject } from "../../python/json/json-object.ts";
 import { materializeItem, materializeResponse } from "../../wire/schemas/materialize.ts";

@@ -1,5 +1,5 @@
 import type { Cookies } from "../../calls/cookies.ts";
-import { Reply } from "../../definitions/reply.ts";
+import { Reply } from "../../calls/server-call.ts";
 import { encodeSse, type SseEvent } from "../../wire/stream/sse.ts";
 
 type Events = Iterable<SseEvent> | AsyncIterable<SseEvent>;

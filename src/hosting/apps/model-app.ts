@@ -1,6 +1,6 @@
+import { Reply } from "../../calls/server-call.ts";
 import type { ServerContext } from "../../calls/server-context.ts";
 import type { ModelDefinition } from "../../definitions/define-model.ts";
-import { Reply } from "../../definitions/reply.ts";
 import { errorMessage } from "../../errors.ts";
 import { dumpsCompact } from "../../python/json/json-dumps.ts";
 import type { Loss } from "../../wire/convert/conversion-loss.ts";

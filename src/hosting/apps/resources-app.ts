@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { Reply } from "../../calls/server-call.ts";
 import type { ServerContext } from "../../calls/server-context.ts";
 import type {
   MetricsHooks,
@@ -8,7 +9,6 @@ import type {
 import type { MaybePromise } from "../../definitions/definitions.ts";
 import { HttpError } from "../../definitions/errors.ts";
 import { takeJudgeTally } from "../../definitions/judge/judge-tally.ts";
-import { Reply } from "../../definitions/reply.ts";
 import { rewardOf } from "../../definitions/verified-reward.ts";
 import { errorMessage, GymError } from "../../errors.ts";
 import type { JsonObject } from "../../python/json/json-object.ts";

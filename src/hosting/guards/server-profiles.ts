@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { Reply } from "../../definitions/reply.ts";
+import { Reply } from "../../calls/server-call.ts";
 import type { ServerApp } from "../app.ts";
 import { ProcessProfiler } from "./profiler.ts";
 

@@ -1,4 +1,4 @@
-import { Reply } from "../../definitions/reply.ts";
+import { Reply } from "../../calls/server-call.ts";
 import { isObject } from "../../python/json/json-object.ts";
 import { MalformedBody } from "../app.ts";
 

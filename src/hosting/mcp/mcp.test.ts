@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { Reply } from "../../calls/server-call.ts";
 import { defineGymnasiumServer, defineResourcesServer } from "../../definitions/define-resources.ts";
 import { HttpError, JudgeError } from "../../definitions/errors.ts";
-import { Reply } from "../../definitions/reply.ts";
 import { parseBody } from "../parse-body.ts";
 import type { TestServer } from "../test-server.ts";
 import { createTestServer } from "../test-server.ts";

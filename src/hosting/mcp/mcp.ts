@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
 import type { z } from "zod";
 import { Deadline } from "../../calls/deadline.ts";
+import { Reply } from "../../calls/server-call.ts";
 import type { ServerContext } from "../../calls/server-context.ts";
 import { callLimits } from "../../definitions/call-limits.ts";
 import type { ResourcesServerDefinition } from "../../definitions/define-resources.ts";
 import { HttpError } from "../../definitions/errors.ts";
-import { Reply } from "../../definitions/reply.ts";
 import { GymError } from "../../errors.ts";
 import type { JsonObject } from "../../python/json/json-object.ts";
 import type { AppParts, Handler, RouteCall } from "../app.ts";

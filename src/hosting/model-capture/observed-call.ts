@@ -1,3 +1,4 @@
+import { Reply } from "../../calls/server-call.ts";
 import {
   categoryOfError,
   categoryOfStatus,
@@ -5,7 +6,6 @@ import {
   type ErrorCategory,
 } from "../../capture/error-category.ts";
 import type { ModelCallLine, ModelCallLog } from "../../capture/model-call-log.ts";
-import { Reply } from "../../definitions/reply.ts";
 import { silentLogger } from "../../logger.ts";
 import type { JsonObject } from "../../python/json/json-object.ts";
 import { assembleStream } from "../../wire/stream/assemble-stream.ts";

@@ -56,11 +56,6 @@ export function caseKey(codePoint: number): number {
   return simpleUpper(simpleLower(codePoint));
 }
 
-/** ASCII-only folding, under the `a` flag. */
-export function asciiCaseKey(codePoint: number): number {
-  return codePoint >= 0x61 && codePoint <= 0x7a ? codePoint - 0x20 : codePoint;
-}
-
 /** Blocks in which more than two characters share a case key (ſ and s, the Kelvin sign and k, final sigma…). */
 const crowdedBlocks: readonly (readonly [number, number])[] = [
   [0xb5, 0x24f],

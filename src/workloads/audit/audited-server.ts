@@ -1,4 +1,5 @@
 import { type LocalServer, RunClient } from "../../calls/run-client.ts";
+import { Reply } from "../../calls/server-call.ts";
 import { findPath } from "../../config/paths.ts";
 import type { ServerDefinition } from "../../definitions/definitions.ts";
 import { createApp } from "../../hosting/apps/create-app.ts";
@@ -63,7 +64,7 @@ export async function startServer(
 }
 
 function judgement(server: ServerUnderAudit, mode: JudgeMode, path: string, body: unknown) {
-  if (mode === "fail") return { status: 500, body: { error: "the judge is out of order" }, cookies: {} };
+  if (mode === "fail") return new Reply({ status: 500, body: { error: "the judge is out of order" } });
   const { accept = "yes", reject = "no" } = server.verdicts ?? {};
   const said = {
     accept,
@@ -74,7 +75,7 @@ function judgement(server: ServerUnderAudit, mode: JudgeMode, path: string, body
   const reply = path.endsWith("/chat/completions")
     ? chatReply(said)
     : verifyBody({}, messageItem(said))["response"];
-  return { status: 200, body: reply, cookies: {} };
+  return new Reply({ body: reply });
 }
 
 function chatReply(content: string): object {

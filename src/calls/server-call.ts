@@ -1,4 +1,19 @@
-import { type Cookies, NO_COOKIES } from "../calls/cookies.ts";
+import { type Cookies, NO_COOKIES } from "./cookies.ts";
+import type { StageListener } from "./server-client.ts";
+
+/** A request to a server, over a wire or from the same process. */
+export interface AppCall {
+  method: string;
+  /** Path without query, as sent. */
+  path: string;
+  /** Parsed JSON; undefined without a body. Over a wire also a `MalformedBody`. */
+  body: unknown;
+  cookies: Cookies;
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+  signal: AbortSignal;
+  /** Co-hosted callers are told which stage a rollout is in. */
+  onStage?: StageListener | undefined;
+}
 
 /** The response of a server, before it is sent over a wire or handed to a co-hosted caller. Handlers return one to send more than a JSON value. */
 export class Reply {
