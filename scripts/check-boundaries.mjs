@@ -23,7 +23,7 @@ const MAY_IMPORT = {
   "import-typescript.ts": ["config"],
   math: ["calls"],
   metrics: ["python"],
-  verify: ["python", "config"],
+  verify: ["python", "config", "definitions"],
   wire: ["python"],
   calls: [],
   remote: ["files", "calls"],
@@ -79,7 +79,7 @@ const MAY_IMPORT = {
     "run",
   ],
   testing: ["python", "hosting", "datasets", "workloads", "sandbox"],
-  "index.ts": ["python", "calls", "capture", "definitions", "datasets"],
+  "index.ts": ["python", "calls", "definitions", "datasets"],
   viewer: ["python", "metrics", "wire", "datasets", "rollouts", "results"],
   cli: [
     "files",

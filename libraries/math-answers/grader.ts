@@ -2,14 +2,12 @@ import {
   type ChatPrompt,
   createJudge,
   type JsonObject,
-  type Judge,
-  type JudgeMessage,
-  type JudgeReply,
   loadPromptYaml,
   perServer,
   type ServerContext,
 } from "nemo-gym";
 import { laxBool } from "nemo-gym/openai";
+import type { Judge, JudgeMessage, JudgeReply } from "nemo-gym/verify";
 import { z } from "zod";
 import { type MathConfig, mathConfig } from "./config.ts";
 

@@ -1,12 +1,5 @@
-import {
-  compilePrompt,
-  createJudge,
-  firstLabel,
-  type JsonObject,
-  lastPartOfLastMessage,
-  perServer,
-  type ServerContext,
-} from "nemo-gym";
+import { compilePrompt, createJudge, type JsonObject, perServer, type ServerContext } from "nemo-gym";
+import { firstLabel, lastPartOfLastMessage } from "nemo-gym/verify";
 import type { MathConfig } from "./config.ts";
 
 const EQUAL = "[[A=B]]";

@@ -1,14 +1,7 @@
-import {
-  createJudge,
-  defineResourcesServer,
-  firstLabel,
-  type JsonObject,
-  lastPartOfLastMessage,
-  lastUserText,
-  loadPromptText,
-} from "nemo-gym";
+import { createJudge, defineResourcesServer, type JsonObject, loadPromptText } from "nemo-gym";
 import { lastAssistantText } from "nemo-gym/openai";
 import { codePointLength } from "nemo-gym/python";
+import { firstLabel, lastPartOfLastMessage, lastUserText } from "nemo-gym/verify";
 import { Config } from "./config.ts";
 import { extractAnswer } from "./extract.ts";
 import { expectedAnswer, Row, rowPattern, Task } from "./row.ts";

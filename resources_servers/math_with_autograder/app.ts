@@ -1,5 +1,6 @@
-import { defineResourcesServer, firstLabel, lastPartOfLastMessage } from "nemo-gym";
+import { defineResourcesServer } from "nemo-gym";
 import { outputText } from "nemo-gym/openai";
+import { firstLabel, lastPartOfLastMessage } from "nemo-gym/verify";
 import { z } from "zod";
 import { closeComparison, compareAnswer } from "../../libraries/math-answers/compare-answer.ts";
 import { mathRow } from "../../libraries/math-answers/config.ts";

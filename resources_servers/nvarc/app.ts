@@ -1,14 +1,9 @@
 import path from "node:path";
-import {
-  allAssistantText,
-  defineResourcesServer,
-  perServer,
-  type ServerContext,
-  stripThinkPairs,
-} from "nemo-gym";
+import { allAssistantText, defineResourcesServer, perServer, type ServerContext } from "nemo-gym";
 import { type CodeRunner, codeRunnerConfig, createCodeRunner, pythonProgram } from "nemo-gym/code-runner";
 import { laxFloat } from "nemo-gym/openai";
 import { pyEquals } from "nemo-gym/python";
+import { stripThinkPairs } from "nemo-gym/verify";
 import { z } from "zod";
 import { type Grid, readGrid, readProgram } from "./grid.ts";
 

@@ -1,6 +1,7 @@
-import { defineResourcesServer, lastPartOfLastMessage } from "nemo-gym";
+import { defineResourcesServer } from "nemo-gym";
 import { subsetMetrics } from "nemo-gym/metrics";
 import { outputText } from "nemo-gym/openai";
+import { lastPartOfLastMessage } from "nemo-gym/verify";
 import { z } from "zod";
 import { closeComparison, compareAnswer } from "../../libraries/math-answers/compare-answer.ts";
 import { mathRow } from "../../libraries/math-answers/config.ts";

@@ -1,13 +1,6 @@
-import {
-  createJudge,
-  defineResourcesServer,
-  type JsonObject,
-  judgeConfig,
-  lastTextMessage,
-  loadPromptYaml,
-  requireJudgeText,
-} from "nemo-gym";
+import { createJudge, defineResourcesServer, type JsonObject, judgeConfig, loadPromptYaml } from "nemo-gym";
 import { laxBool } from "nemo-gym/openai";
+import { lastTextMessage, requireJudgeText } from "nemo-gym/verify";
 import { z } from "zod";
 import { readGrade, verdicts } from "./grade.ts";
 import { simpleqaMetrics } from "./metrics.ts";

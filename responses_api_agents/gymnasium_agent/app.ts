@@ -1,18 +1,15 @@
 import { randomBytes } from "node:crypto";
+import { callServer, defineAgent, HttpError, type JsonObject } from "nemo-gym";
 import {
   agentConfig,
   type Cookies,
   callLimits,
   callModel,
-  callServer,
-  defineAgent,
-  HttpError,
   inputItems,
-  type JsonObject,
   mergeCookies,
   modelServerRef,
   resourcesServerRef,
-} from "nemo-gym";
+} from "nemo-gym/agents";
 import {
   accumulateUsage,
   laxBool,

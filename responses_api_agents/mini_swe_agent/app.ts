@@ -1,16 +1,14 @@
+import { defineAgent, HttpError, type JsonObject } from "nemo-gym";
 import {
   agentConfig,
-  defineAgent,
-  HttpError,
   isObserved,
-  type JsonObject,
   modelServerRef,
   resourcesServerRef,
   Semaphore,
   type StandardRunArgs,
   standardRun,
   TrajectoryRecorder,
-} from "nemo-gym";
+} from "nemo-gym/agents";
 import {
   laxBool,
   laxFloat,

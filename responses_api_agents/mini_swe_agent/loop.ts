@@ -1,14 +1,12 @@
+import type { JsonObject, RolloutScope, ServerContext } from "nemo-gym";
 import {
   type Cookies,
   callLimits,
   callModel,
   EmptyTurns,
   inputItems,
-  type JsonObject,
-  type RolloutScope,
-  type ServerContext,
   type TrajectoryRecorder,
-} from "nemo-gym";
+} from "nemo-gym/agents";
 import {
   accumulateUsage,
   outputText,

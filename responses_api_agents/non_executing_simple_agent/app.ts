@@ -1,13 +1,13 @@
+import { defineAgent } from "nemo-gym";
 import {
   agentConfig,
   callLimits,
   callModel,
-  defineAgent,
   inputItems,
   mergeCookies,
   modelServerRef,
   resourcesServerRef,
-} from "nemo-gym";
+} from "nemo-gym/agents";
 
 /** One model call: what the model calls is its answer and is verified, not run. */
 export default defineAgent({

@@ -6,11 +6,11 @@ import {
   Runner,
   tool,
 } from "@openai/agents";
-import { inputItems } from "nemo-gym";
 import {
   defineFrameworkAgent,
   frameworkAgentConfig,
   IncompleteRun,
+  inputItems,
   openAiAgentsTools,
 } from "nemo-gym/agents";
 import OpenAI from "openai";

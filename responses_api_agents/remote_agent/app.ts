@@ -1,21 +1,17 @@
+import { callServer, Deadline, defineAgent, errorMessage, type JsonObject } from "nemo-gym";
 import {
   agentConfig,
   type Cookies,
   callLimits,
-  callServer,
-  Deadline,
-  defineAgent,
   EmptyTurns,
-  errorMessage,
   inputItems,
-  type JsonObject,
   maxEmptyTurns,
   mergeCookies,
   resourcesServerRef,
   runToolCall,
   Semaphore,
   untilAborted,
-} from "nemo-gym";
+} from "nemo-gym/agents";
 import {
   accumulateUsage,
   type FunctionCall,

@@ -1,13 +1,5 @@
-import {
-  type Cookies,
-  cookieHeader,
-  Deadline,
-  errorMessage,
-  GymError,
-  nextDelay,
-  parseSetCookies,
-  sleep,
-} from "nemo-gym";
+import { Deadline, errorMessage, GymError, sleep } from "nemo-gym";
+import { type Cookies, cookieHeader, nextDelay, parseSetCookies } from "nemo-gym/agents";
 import { parseResponse, type Response, type ResponseCreateParams } from "nemo-gym/openai";
 import { Pool } from "undici";
 

@@ -1,12 +1,5 @@
-import {
-  agentConfig,
-  callLimits,
-  callModel,
-  callServer,
-  defineAgent,
-  modelServerRef,
-  resourcesServerRef,
-} from "nemo-gym";
+import { callServer, defineAgent } from "nemo-gym";
+import { agentConfig, callLimits, callModel, modelServerRef, resourcesServerRef } from "nemo-gym/agents";
 import { materializeCreateParams, materializeResponse } from "nemo-gym/openai";
 
 /** One model call, then the verdict: the row's tools are simulated by its prompt, so there is no session and nothing to run. */

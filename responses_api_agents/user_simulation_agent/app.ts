@@ -1,14 +1,12 @@
+import { callServer, defineAgent, loopAgentConfig } from "nemo-gym";
 import {
   callLimits,
   callModel,
-  callServer,
-  defineAgent,
   inputItems,
-  loopAgentConfig,
   mergeCookies,
   modelServerRef,
   runToolCall,
-} from "nemo-gym";
+} from "nemo-gym/agents";
 import {
   accumulateUsage,
   laxInt,

@@ -1,4 +1,5 @@
-import { allAssistantText, callModel, type RolloutScope, type ServerContext } from "nemo-gym";
+import { allAssistantText, type RolloutScope, type ServerContext } from "nemo-gym";
+import { callModel } from "nemo-gym/agents";
 import {
   accumulateUsage,
   type ResponseCreateParams,

@@ -1,5 +1,5 @@
-import { errorMessage, GymError, withDeadline } from "nemo-gym";
-import type { Provider } from "nemo-gym/models";
+import { errorMessage, GymError } from "nemo-gym";
+import { type Provider, withDeadline } from "nemo-gym/models";
 
 const CHECK_TIMEOUT_MS = 5_000;
 const OLDEST_SAFE = [1, 83, 0] as const;

@@ -1,4 +1,5 @@
-import { defineModel, modelServerRef } from "nemo-gym";
+import { defineModel } from "nemo-gym";
+import { modelServerRef } from "nemo-gym/agents";
 import { laxFloat } from "nemo-gym/openai";
 import { z } from "zod";
 import { refuseProblems, vllmFields } from "../../libraries/vllm/config.ts";

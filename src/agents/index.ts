@@ -1,8 +1,26 @@
 /**
- * Agents around other people's programs: command-line harnesses and agent frameworks.
+ * What authors of agents import: the parts of the agent loop, and agents around other programs, which are command-line
+ * harnesses and agent frameworks.
  *
  * @module
  */
+export { type Cookies, cookieHeader, mergeCookies, parseSetCookies } from "../calls/cookies.ts";
+export { untilAborted } from "../calls/deadline.ts";
+export { nextDelay } from "../calls/retry.ts";
+export { Semaphore } from "../calls/semaphore.ts";
+export { isObserved } from "../capture/settings.ts";
+export { TrajectoryRecorder } from "../capture/trajectory-recorder.ts";
+export {
+  agentConfig,
+  maxEmptyTurns,
+  modelServerRef,
+  resourcesServerRef,
+} from "../definitions/agent-config.ts";
+export { callLimits } from "../definitions/call-limits.ts";
+export { callModel, inputItems } from "../definitions/call-model.ts";
+export { EmptyTurns } from "../definitions/empty-turns.ts";
+export { type StandardRunArgs, standardRun } from "../definitions/standard-run.ts";
+export { runToolCall, type ToolRun } from "../definitions/tool-calls.ts";
 export {
   type CliAgentOptions,
   cliAgentConfig,

@@ -3,6 +3,7 @@
  *
  * @module
  */
+export { withDeadline } from "../calls/deadline.ts";
 export { redactor } from "../secrets.ts";
 export { billedCompletion, billedResponse } from "./billed.ts";
 export { type OpenProviderOptions, openProvider } from "./open-provider.ts";

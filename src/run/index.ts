@@ -5,6 +5,8 @@
  * @module
  */
 export type { ServerClient, ServerReply } from "../calls/server-client.ts";
+export type { TokenCaptureRecord } from "../capture/token-record.ts";
+export type { TokenSink, TokenSnapshot, TokenSource } from "../capture/token-sink.ts";
 export type { ResolvedConfig } from "../config/resolve.ts";
 export type { RunEvent as ServerEvent, RunningServers } from "../hosting/processes/run-servers.ts";
 export type { AggregateMetrics } from "../metrics/aggregate.ts";

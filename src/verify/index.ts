@@ -1,8 +1,19 @@
 /**
- * What verifiers of several environments share: boxed answers, choices, and CSV and YAML as Python reads them.
+ * What verifiers of several environments share: the text of an answer, boxed answers, choices, verdicts of judges, and CSV
+ * and YAML as Python reads them.
  *
  * @module
  */
+export {
+  Judge,
+  type JudgeMessage,
+  type JudgeReply,
+  judgeErrorStatus,
+  requireJudgeText,
+} from "../definitions/judge/judge.ts";
+export { firstLabel, jsonVerdict, lastLabel, letterGrade } from "../definitions/judge/judge-verdict.ts";
+export { lastPartOfLastMessage, lastTextMessage, lastUserText } from "../definitions/response-text.ts";
+export { stripThinking, stripThinkPairs } from "../definitions/think-text.ts";
 export * from "./boxed.ts";
 export { parseCsv } from "./csv.ts";
 export { FormatError } from "./format-error.ts";

@@ -1,5 +1,6 @@
-import { createJudge, defineResourcesServer, judgeConfig, lastLabel, loadPromptText } from "nemo-gym";
+import { createJudge, defineResourcesServer, judgeConfig, loadPromptText } from "nemo-gym";
 import { lastAssistantText } from "nemo-gym/openai";
+import { lastLabel } from "nemo-gym/verify";
 import { z } from "zod";
 
 const Config = z.object({ ...judgeConfig, judge_votes: z.number().int().positive().default(3) });

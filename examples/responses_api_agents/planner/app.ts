@@ -1,12 +1,5 @@
-import {
-  allAssistantText,
-  callModel,
-  callServer,
-  defineAgent,
-  inputItems,
-  loopAgentConfig,
-  mergeCookies,
-} from "nemo-gym";
+import { allAssistantText, callServer, defineAgent, loopAgentConfig } from "nemo-gym";
+import { callModel, inputItems, mergeCookies } from "nemo-gym/agents";
 import { accumulateUsage, functionCalls, type Response, type ResponseOutputItem } from "nemo-gym/openai";
 import { z } from "zod";
 

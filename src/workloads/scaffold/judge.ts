@@ -15,7 +15,8 @@ export function judgeFiles(name: string): ScaffoldFiles {
   };
 }
 
-const APP = `import { createJudge, defineResourcesServer, judgeConfig, lastLabel, loadPromptText } from "nemo-gym";
+const APP = `import { createJudge, defineResourcesServer, judgeConfig, loadPromptText } from "nemo-gym";
+import { lastLabel } from "nemo-gym/verify";
 import { lastAssistantText } from "nemo-gym/openai";
 import { z } from "zod";
 
