@@ -4,7 +4,7 @@ import type { Mount } from "./mounts.ts";
 import type { BubblewrapLimits } from "./settings.ts";
 
 /** Processes of bubblewrap itself and of the programs before it, which count towards the limit of a sandbox. */
-const OWN_PROCESSES = 4;
+export const OWN_PROCESSES = 4;
 /** More than 68 years: what `prlimit` reads everywhere. */
 const LONGEST_CPU_SECONDS = 2 ** 31 - 1;
 export const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";

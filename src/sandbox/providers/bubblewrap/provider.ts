@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import path from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { Semaphore } from "../../../calls/semaphore.ts";
+import { errorMessage } from "../../../errors.ts";
 import { SandboxSpecError, SandboxStateError, SandboxUnavailableError } from "../../errors.ts";
 import { commandResult, memoryResult, sandboxFailure, timeoutResult } from "../../exec-results.ts";
 import { checkEnvironment } from "../../plain-words.ts";
@@ -27,11 +28,13 @@ import {
   SANDBOX_USER,
   viewArguments,
 } from "./arguments.ts";
+import { type CgroupPlace, CommandGroup, chooseCgroups, leftGroups, removeGroup } from "./cgroup.ts";
 import { pickCores } from "./cores.ts";
 import { findHolders, Holder, STORE } from "./holder.ts";
 import { watchMemory } from "./memory-watch.ts";
 import { checkWorkdir, directoriesAbove, hasPrograms, imageDirectory, readOnlyMounts } from "./mounts.ts";
 import { type BubblewrapPrograms, findPrograms, versionOf } from "./programs.ts";
+import { refuseUnsupported, userNumber } from "./requests.ts";
 import { sandboxUser } from "./sandbox-user.ts";
 import { type BubblewrapLimits, type BubblewrapSettings, bubblewrapSettings } from "./settings.ts";
 import { storeEntries } from "./store.ts";
@@ -40,6 +43,7 @@ import { syscallFilter } from "./syscall-filter.ts";
 const DEFAULT_WORKDIR = "/workspace";
 const MIB = 1024 * 1024;
 const CHECK_SECONDS = 10;
+const GROUP_PREFIX = "bubblewrap-cgroup-";
 
 interface BubblewrapSandbox {
   holder: Holder;
@@ -80,6 +84,7 @@ export class BubblewrapProvider implements SandboxProvider<BubblewrapSandbox> {
   readonly #running: Semaphore;
   readonly #filter = syscallFilter();
   #programs: Promise<BubblewrapPrograms> | undefined;
+  #cgroups: Promise<CgroupPlace> | undefined;
 
   constructor(settings?: unknown) {
     this.#settings = readSettings(this.name, bubblewrapSettings, settings);
@@ -89,6 +94,7 @@ export class BubblewrapProvider implements SandboxProvider<BubblewrapSandbox> {
   async create(spec: SandboxSpec, options: Cancellable = {}): Promise<Handle> {
     refuseUnsupported(spec);
     const programs = await this.#findPrograms();
+    await this.#cgroupPlace();
     const image = imageDirectory(spec.image);
     const workdir = checkWorkdir(spec.workdir ?? DEFAULT_WORKDIR);
     const mounts = readOnlyMounts(image, this.#settings.read_only_paths, workdir);
@@ -175,15 +181,22 @@ export class BubblewrapProvider implements SandboxProvider<BubblewrapSandbox> {
   }
 
   async list(): Promise<ListedSandbox[]> {
-    return (await findHolders()).map(({ pid, parent }) => ({
+    const holders = (await findHolders()).map(({ pid, parent }) => ({
       id: `bubblewrap-process-${pid}`,
       // Orphans are adopted by the first process; a holder ends with its parent, so there should be none.
-      state: parent === 1 ? "left behind" : "in use",
+      state: parent === 1 ? ("left behind" as const) : ("in use" as const),
       detail: `process ${pid}, started by ${parent}`,
     }));
+    const groups = (await leftGroups(await this.#cgroupPlace())).map((directory) => ({
+      id: `${GROUP_PREFIX}${directory}`,
+      state: "left behind" as const,
+      detail: "a control group without processes",
+    }));
+    return [...holders, ...groups];
   }
 
   async remove(id: string): Promise<void> {
+    if (id.startsWith(GROUP_PREFIX)) await removeGroup(id.slice(GROUP_PREFIX.length));
     const holder = (await findHolders()).find(({ pid }) => id === `bubblewrap-process-${pid}`);
     if (holder !== undefined) process.kill(-holder.pid, "SIGKILL");
   }
@@ -202,7 +215,12 @@ export class BubblewrapProvider implements SandboxProvider<BubblewrapSandbox> {
     } finally {
       await this.close(handle);
     }
-    return versionOf(bwrap);
+    const place = await this.#cgroupPlace();
+    const groups =
+      "missing" in place
+        ? `without control groups (${place.missing})`
+        : `control groups in ${place.directory}`;
+    return `${await versionOf(bwrap)}; ${groups}`;
   }
 
   async aclose(): Promise<void> {
@@ -224,11 +242,33 @@ export class BubblewrapProvider implements SandboxProvider<BubblewrapSandbox> {
   }
 
   async #runNow(raw: BubblewrapSandbox, command: Command, user: number): Promise<SandboxExecResult> {
+    const request = await this.#request(raw, command, user);
+    let group: CommandGroup | undefined;
+    try {
+      const place = await this.#cgroupPlace();
+      if ("directory" in place) group = await CommandGroup.create(place, raw.limits);
+      return await this.#runIn(group, raw, command, request);
+    } catch (error) {
+      command.signal?.throwIfAborted();
+      if (error instanceof SandboxSpecError) throw error;
+      return sandboxFailure({ stdout: "", stderr: errorMessage(error) });
+    } finally {
+      await group?.remove();
+    }
+  }
+
+  async #runIn(
+    group: CommandGroup | undefined,
+    raw: BubblewrapSandbox,
+    command: Command,
+    process: Omit<ProcessRequest, "timeoutMs">,
+  ): Promise<SandboxExecResult> {
     const { timeoutSeconds } = command;
     let outOfMemory = false;
     let release: (() => void) | undefined;
     const request = {
-      ...(await this.#request(raw, command, user)),
+      ...process,
+      cgroupProcs: group?.procs,
       onStarted: (pid: number, kill: () => void) => {
         raw.kills.add(kill);
         const watched = { root: pid, ownNetwork: raw.view.network === "none" };
@@ -250,6 +290,7 @@ export class BubblewrapProvider implements SandboxProvider<BubblewrapSandbox> {
             signal: command.signal,
           })
         : runInBackground(request, command.until));
+      outOfMemory ||= (await group?.ranOutOfMemory()) === true;
       if (outOfMemory) return memoryResult(outcome, raw.limits.memoryBytes / MIB);
       if (outcome.timedOut) return timeoutResult(outcome, timeoutSeconds);
       // Bubblewrap reports the exit code on a descriptor of its own, which no command can write to.
@@ -288,12 +329,17 @@ export class BubblewrapProvider implements SandboxProvider<BubblewrapSandbox> {
       stdoutTo: command.stdoutTo,
       maxSinkBytes: command.maxSinkBytes,
       maxOutputBytes: max_output_bytes,
-    } satisfies Partial<ProcessRequest>;
+    } satisfies Omit<ProcessRequest, "timeoutMs">;
   }
 
   #findPrograms(): Promise<BubblewrapPrograms> {
     this.#programs ??= findPrograms();
     return this.#programs;
+  }
+
+  #cgroupPlace(): Promise<CgroupPlace> {
+    this.#cgroups ??= chooseCgroups(this.#settings.cgroup);
+    return this.#cgroups;
   }
 
   #limits({ resources }: SandboxSpec): BubblewrapLimits {
@@ -312,25 +358,4 @@ export class BubblewrapProvider implements SandboxProvider<BubblewrapSandbox> {
 /** An earlier command took the right to enter its root directory away (`chmod 000 /`), so the shell cannot be started. */
 function isLockedOut({ stderr }: { stderr: string }): boolean {
   return /^bwrap: (Can't chdir to \/|execvp .*): Permission denied$/m.test(stderr);
-}
-
-function refuseUnsupported({ ports, resources, entrypoint, provider_options }: SandboxSpec): void {
-  const wrong =
-    (ports.length > 0 && "ports") ||
-    (resources.gpu !== undefined && resources.gpu > 0 && "resources.gpu") ||
-    (entrypoint !== undefined && "entrypoint") ||
-    Object.keys(provider_options).map((key) => `provider_options.${key}`)[0];
-  if (wrong)
-    throw new SandboxSpecError(
-      `The provider 'bubblewrap' has no '${wrong}': every command runs for itself, without a network. Use 'docker' for that.`,
-    );
-}
-
-/** Names of the sandbox's own: whoever a command runs as, outside it has the rights of one and the same user. */
-function userNumber(user: string | number | undefined): number {
-  if (user === undefined || user === "sandbox") return SANDBOX_USER;
-  if (user === "root") return 0;
-  const number = Number(user);
-  if (Number.isInteger(number) && number >= 0 && number <= 65_534 && user !== "") return number;
-  throw new SandboxSpecError(`The sandbox has no user '${user}'; it has 'sandbox', 'root' and numbers.`);
 }

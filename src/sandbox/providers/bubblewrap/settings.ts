@@ -19,6 +19,16 @@ export const bubblewrapSettings = z.strictObject({
       open_files: z.number().int().positive().default(1024),
     })
     .prefault({}),
+  /**
+   * Control groups (version 2) for hard limits: `auto` uses them where this user may make some, `none` never; a directory of the
+   * hierarchy must be usable.
+   */
+  cgroup: z
+    .union([
+      z.enum(["auto", "none"]),
+      z.string().startsWith("/", "Must be 'auto', 'none' or an absolute path"),
+    ])
+    .default("auto"),
   /** `none` leaves the sandbox its own loopback and nothing else; `host` is the network of this machine. */
   network: z.enum(["none", "host"]).default("none"),
   /** Further files and directories of this machine that commands may read, at their own paths. */

@@ -1,0 +1,165 @@
+import { constants } from "node:fs";
+import { access, mkdir, readdir, readFile, rmdir, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { sleep } from "../../../calls/deadline.ts";
+import { errorMessage } from "../../../errors.ts";
+import { SandboxUnavailableError } from "../../errors.ts";
+import { newSandboxName, ownerState } from "../../owner.ts";
+import { OWN_PROCESSES } from "./arguments.ts";
+import type { BubblewrapLimits } from "./settings.ts";
+
+const NEEDED = ["memory", "pids"];
+const CPU_PERIOD_US = 100_000;
+/** Processes that were killed take a moment to be gone; a group can be removed only then. */
+const REMOVE_ATTEMPTS = 8;
+const FIRST_PAUSE_MS = 5;
+
+/** Where control groups (version 2) can be made, or why nowhere. */
+export type CgroupPlace = { directory: string; hasCpu: boolean } | { missing: string };
+
+/** By the setting `cgroup`; a directory that it names must be usable. */
+export async function chooseCgroups(setting: string): Promise<CgroupPlace> {
+  if (setting === "none") return { missing: "turned off by the settings" };
+  if (setting === "auto") return findCgroups();
+  const place = await tryDirectory(setting, { mayEnable: true });
+  if ("directory" in place) return place;
+  throw new SandboxUnavailableError(`The control group '${setting}' cannot be used: ${place.missing}.`);
+}
+
+/**
+ * Looks for a directory of the control group hierarchy in which this user may make groups with limits: the group of this process,
+ * or one above it. Under systemd that is the slice of the user, as `systemd-run --user --scope` and a login have it.
+ */
+export async function findCgroups(proc = "/proc/self"): Promise<CgroupPlace> {
+  const own = await ownGroup(proc);
+  if ("missing" in own) return own;
+  const { mountPoint, names } = own;
+  let missing = "";
+  for (let depth = names.length; depth >= 0; depth--) {
+    const directory = path.join(mountPoint, ...names.slice(0, depth));
+    // Limits for the groups of others are theirs to turn on.
+    const place = await tryDirectory(directory, { mayEnable: depth === names.length });
+    if ("directory" in place) return place;
+    missing ||= place.missing;
+  }
+  return { missing };
+}
+
+async function ownGroup(
+  proc: string,
+): Promise<{ mountPoint: string; names: string[] } | { missing: string }> {
+  try {
+    const group = /^0::(\/.*)$/m.exec(await readFile(`${proc}/cgroup`, "utf8"))?.[1];
+    const mount = (await readFile(`${proc}/mountinfo`, "utf8"))
+      .split("\n")
+      .map((line) => line.split(" "))
+      .find((words) => words[words.indexOf("-") + 1] === "cgroup2");
+    if (group === undefined || mount === undefined) return { missing: "cgroup v2 is not mounted" };
+    const [root = "/", mountPoint = ""] = [mount[3], mount[4]];
+    const below = path.posix.relative(root, group);
+    if (group.startsWith("/..") || below.startsWith(".."))
+      return { missing: "the group of this process is not visible here" };
+    return { mountPoint, names: below.split("/").filter(Boolean) };
+  } catch (error) {
+    return { missing: errorMessage(error) };
+  }
+}
+
+async function tryDirectory(directory: string, { mayEnable }: { mayEnable: boolean }): Promise<CgroupPlace> {
+  const file = (name: string) => path.join(directory, name);
+  const words = async (name: string) => (await readFile(file(name), "utf8")).split(/\s+/).filter(Boolean);
+  try {
+    for (const name of ["", "cgroup.procs", "cgroup.subtree_control"])
+      await access(file(name), constants.W_OK);
+    const available = await words("cgroup.controllers");
+    const absent = NEEDED.filter((name) => !available.includes(name));
+    if (absent.length > 0) return { missing: `${directory} has no controller ${absent.join(", ")}` };
+    let enabled = await words("cgroup.subtree_control");
+    if (mayEnable && NEEDED.some((name) => !enabled.includes(name))) {
+      const wanted = [...NEEDED, "cpu"].filter((name) => available.includes(name));
+      await writeFile(file("cgroup.subtree_control"), wanted.map((name) => `+${name}`).join(" "));
+      enabled = await words("cgroup.subtree_control");
+    }
+    const off = NEEDED.filter((name) => !enabled.includes(name));
+    if (off.length > 0) return { missing: `${directory} does not hand on the controller ${off.join(", ")}` };
+    return { directory, hasCpu: enabled.includes("cpu") };
+  } catch (error) {
+    return { missing: errorMessage(error) };
+  }
+}
+
+/** A control group for one command, with hard limits for all its processes together. */
+export class CommandGroup {
+  readonly #directory: string;
+
+  private constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  static async create(
+    place: Extract<CgroupPlace, { directory: string }>,
+    limits: BubblewrapLimits,
+  ): Promise<CommandGroup> {
+    const directory = path.join(place.directory, newSandboxName());
+    await mkdir(directory);
+    const group = new CommandGroup(directory);
+    try {
+      // Files of a sandbox are memory too, and count where they were written.
+      await group.#set("memory.max", limits.memoryBytes + limits.diskBytes);
+      await group.#set("memory.swap.max", 0, { optional: true });
+      await group.#set("memory.oom.group", 1);
+      await group.#set("pids.max", limits.processes + OWN_PROCESSES);
+      if (place.hasCpu)
+        await group.#set("cpu.max", `${Math.ceil(limits.cpu * CPU_PERIOD_US)} ${CPU_PERIOD_US}`);
+      return group;
+    } catch (error) {
+      await group.remove();
+      throw error;
+    }
+  }
+
+  /** The file a process is written to in order to join. */
+  get procs(): string {
+    return path.join(this.#directory, "cgroup.procs");
+  }
+
+  /** Whether the kernel ended processes because the group was at its limit of memory. */
+  async ranOutOfMemory(): Promise<boolean> {
+    const events = await readFile(path.join(this.#directory, "memory.events"), "utf8");
+    return Number(/^oom_kill (\d+)$/m.exec(events)?.[1] ?? 0) > 0;
+  }
+
+  /** One that cannot be removed does not change how the command went; `gym sandbox gc` finds it later. */
+  async remove(): Promise<void> {
+    await removeGroup(this.#directory).catch(() => undefined);
+  }
+
+  /** A kernel without swap has no limit for it. */
+  async #set(name: string, value: string | number, { optional = false } = {}): Promise<void> {
+    await writeFile(path.join(this.#directory, name), String(value)).catch((error: NodeJS.ErrnoException) => {
+      if (!optional || error.code !== "ENOENT") throw error;
+    });
+  }
+}
+
+/** Groups whose process is gone. */
+export async function leftGroups(place: CgroupPlace): Promise<string[]> {
+  if ("missing" in place) return [];
+  const names = (await readdir(place.directory)).filter((name) => ownerState(name) === "left behind");
+  return names.map((name) => path.join(place.directory, name));
+}
+
+/** Ends what is in a group, and removes it. */
+export async function removeGroup(directory: string): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      // Missing before Linux 5.14.
+      await writeFile(path.join(directory, "cgroup.kill"), "1").catch(() => undefined);
+      return await rmdir(directory);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
+      if (attempt === REMOVE_ATTEMPTS) throw error;
+      await sleep(FIRST_PAUSE_MS * 2 ** attempt);
+    }
+  }
+}
