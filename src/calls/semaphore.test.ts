@@ -47,4 +47,22 @@ describe("Semaphore", () => {
     await expect(semaphore.run(async () => 1)).resolves.toBe(1);
     expect(() => new Semaphore(0)).toThrow(RangeError);
   });
+
+  it("follows a limit that changes", async () => {
+    const semaphore = new Semaphore(3);
+    const releases: (() => void)[] = [];
+    const task = () => new Promise<void>((resolve) => releases.push(resolve));
+    const all = Array.from({ length: 6 }, () => semaphore.run(task));
+    semaphore.resize(1);
+    for (const release of releases.splice(0, 2)) release();
+    await sleep(1);
+    // The third still runs, and is all that may.
+    expect(releases).toHaveLength(1);
+    semaphore.resize(4);
+    await sleep(1);
+    expect(releases).toHaveLength(4);
+    for (const release of releases) release();
+    await Promise.all(all);
+    expect(() => semaphore.resize(0)).toThrow("at least 1");
+  });
 });

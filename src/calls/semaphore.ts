@@ -1,19 +1,36 @@
 /** Lets at most `limit` tasks run at a time; the others wait in order. `null`: no limit. */
 export class Semaphore {
-  readonly limit: number | null;
+  #limit: number | null;
   #running = 0;
   readonly #waiting = new Set<() => void>();
 
   constructor(limit: number | null) {
-    if (limit !== null && !(limit >= 1))
-      throw new RangeError(`A semaphore needs a limit of at least 1, not ${limit}.`);
-    this.limit = limit;
+    this.#limit = checked(limit);
+  }
+
+  get limit(): number | null {
+    return this.#limit;
+  }
+
+  /** Sets another limit. Tasks above a lower one run to their end. */
+  resize(limit: number | null): void {
+    this.#limit = checked(limit);
+    for (const next of this.#waiting) {
+      if (this.#isFull) return;
+      this.#waiting.delete(next);
+      this.#running++;
+      next();
+    }
+  }
+
+  get #isFull(): boolean {
+    return this.#limit !== null && this.#running >= this.#limit;
   }
 
   /** Runs the task as soon as there is room; a caller that gives up while waiting never starts it. */
   async run<T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     signal?.throwIfAborted();
-    if (this.limit !== null && this.#running >= this.limit) await this.#turn(signal);
+    if (this.#isFull) await this.#turn(signal);
     else this.#running++;
     try {
       return await task();
@@ -39,6 +56,10 @@ export class Semaphore {
 
   // The slot is handed over without being freed, so nobody who comes later can slip in between.
   #release(): void {
+    if (this.#limit !== null && this.#running > this.#limit) {
+      this.#running--;
+      return;
+    }
     for (const next of this.#waiting) {
       this.#waiting.delete(next);
       next();
@@ -46,4 +67,10 @@ export class Semaphore {
     }
     this.#running--;
   }
+}
+
+function checked(limit: number | null): number | null {
+  if (limit !== null && !(limit >= 1))
+    throw new RangeError(`A semaphore needs a limit of at least 1, not ${limit}.`);
+  return limit;
 }

@@ -214,3 +214,26 @@ it("finds the capacity of an endpoint that refuses what is above it", async () =
   expect(perSecond).toBeGreaterThan(0.7 * 40);
   expect(refused / (refused + succeeded)).toBeLessThan(0.2);
 });
+
+it("follows what another process was told, once for refusals of the same moment", async () => {
+  const { limit: made, clock } = limit();
+  const reported: number[] = [];
+  made.onSlowDown = ({ factor }) => reported.push(factor);
+  const slots = await enterMany(made, 40);
+  for (let worker = 0; worker < 5; worker++) made.slowDown({ pauseMs: 2_000 + worker, factor: 0.5 });
+  expect(made.limit).toBe(20);
+  expect(made.tryEnter()).toBeUndefined();
+  // Calls that were under way when the news came say the same again.
+  clock.now += 10;
+  for (const slot of slots) made.leave(slot, { kind: "rate-limited", pauseMs: undefined });
+  expect(made.limit).toBe(20);
+  expect(reported).toEqual([]);
+  clock.now += 1_993;
+  expect(made.tryEnter()).toBeUndefined();
+  clock.now += 1;
+  // One call asks whether it is over.
+  const probe = made.tryEnter();
+  expect(made.tryEnter()).toBeUndefined();
+  if (probe) made.leave(probe, { kind: "success", outputTokens: null });
+  expect(made.tryEnter()).toBeDefined();
+});

@@ -25,6 +25,13 @@ export interface Slot {
   readonly among: number;
 }
 
+/** What refused calls ask of all who call the endpoint: to wait, and to call less. */
+export interface SlowDown {
+  pauseMs: number;
+  /** What the limit is multiplied by. */
+  factor: number;
+}
+
 /** The result of a call, as far as the limit is concerned. */
 export type SlotResult =
   | { kind: "success"; outputTokens: number | null }
@@ -51,6 +58,8 @@ export class AdaptiveLimit {
   #pausedUntil = 0;
   #refusalsInARow = 0;
   #timer: NodeJS.Timeout | undefined;
+  /** Called when refusals lower the limit here, and not when `slowDown` does. */
+  onSlowDown: ((slowDown: SlowDown) => void) | undefined;
   #lastRefusal: ProviderError | undefined;
 
   constructor(most = MOST_CONCURRENT, random: () => number = Math.random, now: () => number = steadyNow) {
@@ -142,15 +151,31 @@ export class AdaptiveLimit {
     if (this.#startedAfterDecrease(slot)) {
       this.#refusalsInARow++;
       // A refused call that ran alone came too early; it does not show that too many calls ran at once.
-      if (slot.among > 1) {
-        const factor = Math.max(SMALLEST_REFUSAL_FACTOR, Math.min(LARGEST_REFUSAL_FACTOR, 1 - share));
-        this.#limit = Math.max(SMALLEST, Math.min(this.#limit, slot.among) * factor);
-      }
+      const isAlone = slot.among <= 1;
+      const factor = isAlone
+        ? 1
+        : Math.max(SMALLEST_REFUSAL_FACTOR, Math.min(LARGEST_REFUSAL_FACTOR, 1 - share));
+      if (!isAlone) this.#limit = Math.max(SMALLEST, Math.min(this.#limit, slot.among) * factor);
+      this.onSlowDown?.({ pauseMs: pause, factor });
       this.#decreasedAt = now;
       this.#pausedUntil = Math.max(this.#pausedUntil, now + pause);
     } else if (asked !== undefined) this.#pausedUntil = Math.max(this.#pausedUntil, now + asked);
     // Waiters whose own limit is shorter than the pause give up now.
     if (asked !== undefined && asked > LONGEST_PAUSE_MS) this.#waiters.wakeAll(false);
+    this.#wakeLater();
+  }
+
+  /** Follows what another process was told by the same endpoint. Several that were refused at once count as one. */
+  slowDown({ pauseMs, factor }: SlowDown): void {
+    const now = this.#now();
+    if (now >= this.#pausedUntil) {
+      const used = this.#running > 0 ? Math.min(this.#limit, this.#running) : this.#limit;
+      this.#limit = Math.max(SMALLEST, used * factor);
+      this.#refusalsInARow = Math.max(1, this.#refusalsInARow);
+      this.#decreasedAt = now;
+    }
+    this.#pausedUntil = Math.max(this.#pausedUntil, now + pauseMs);
+    if (pauseMs > LONGEST_PAUSE_MS) this.#waiters.wakeAll(false);
     this.#wakeLater();
   }
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { HttpClient } from "../calls/http-client.ts";
 import { processWide } from "../process-wide.ts";
-import { AdaptiveLimit, MOST_CONCURRENT } from "./adaptive-limit.ts";
+import { AdaptiveLimit, MOST_CONCURRENT, type SlowDown } from "./adaptive-limit.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
 import type { EndpointUrl } from "./endpoint-url.ts";
 import { ownShare } from "./process-share.ts";
@@ -22,16 +22,18 @@ export interface Endpoint {
 const breakers = processWide("breakers", () => new Map<string, CircuitBreaker>());
 const limits = processWide("limits", () => new Map<string, AdaptiveLimit>());
 
+/** `key` stands for an address, model and API key, and does not disclose them. */
+type SlowDownListener = (key: string, slowDown: SlowDown) => void;
+const listeners = processWide("slow-down-listeners", () => new Set<SlowDownListener>());
+
 /** The endpoint for a model and key. Servers of this process that call the same one share its breaker and its limit. */
 export function sharedEndpoint(
   url: EndpointUrl,
   use: { model: string; apiKey: string; connections: HttpClient; log: LogLike },
 ): Endpoint {
   const { model, apiKey, connections, log } = use;
-  const account = createHash("sha256").update(apiKey).digest("hex").slice(0, 16);
-  const key = `${url.text} ${model} ${account}`;
-  const limit = limits.get(key) ?? new AdaptiveLimit(ownShare(MOST_CONCURRENT));
-  limits.set(key, limit);
+  const key = digest(`${url.text} ${model} ${digest(apiKey)}`);
+  const limit = limits.get(key) ?? newLimit(key);
   // The first server that uses a breaker logs its changes.
   const breaker =
     breakers.get(url.text) ??
@@ -41,6 +43,30 @@ export function sharedEndpoint(
     });
   breakers.set(url.text, breaker);
   return { url, breaker, limit, connections };
+}
+
+function newLimit(key: string): AdaptiveLimit {
+  const limit = new AdaptiveLimit(ownShare(MOST_CONCURRENT));
+  limit.onSlowDown = (slowDown) => {
+    for (const listener of listeners) listener(key, slowDown);
+  };
+  limits.set(key, limit);
+  return limit;
+}
+
+function digest(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 16);
+}
+
+/** Reports when an endpoint asks this process to slow down. Returns a function that ends it. */
+export function onSlowDown(listener: SlowDownListener): () => void {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+}
+
+/** Slows down calls to an endpoint that asked another process for it. Endpoints that nobody here calls are left alone. */
+export function slowDownEndpoint(key: string, slowDown: SlowDown): void {
+  limits.get(key)?.slowDown(slowDown);
 }
 
 /** Forgets what is known about every endpoint; for tests. */

@@ -12,6 +12,7 @@ import { Provider } from "./provider.ts";
 import { ResponseCache } from "./response-cache.ts";
 import type { Price, ProviderSettings } from "./settings.ts";
 import { endpointConnections } from "./transport.ts";
+import { noteSharedLimit } from "./worker-share.ts";
 
 export interface OpenProviderOptions {
   /** One base URL, or those of replicas. */
@@ -69,6 +70,7 @@ export async function openProvider(
   const budgets = runBudgets();
   budgets?.share(RUN_METER, run);
   budgets?.share(`server ${server.name}`, own);
+  if (options.maxConcurrent != null) noteSharedLimit(server.name, options.maxConcurrent);
   const endpoints = urls.map((url) => {
     const connections = endpointConnections(Math.ceil(settings.connect_timeout_seconds * 1000));
     return sharedEndpoint(url, { model, apiKey: apiKey.value, connections, log });

@@ -89,6 +89,27 @@ describe("replicas", () => {
     expect(replies.map(({ replica }) => replica)).toEqual([0, 0, 0, 0, 0]);
     expect(Date.now() - started).toBeLessThan(5_000);
   });
+
+  it("keeps all attempts of a rollout with one replica, whatever session and worker they have", async () => {
+    const [a, b] = [await endpoint(), await endpoint()];
+    const urls = [a.baseUrl, b.baseUrl];
+    for (const [session, rolloutId] of [
+      ["s1", "7-3"],
+      ["s2", "7-3"],
+      ["s3", "7-3-a1"],
+      ["s4", "7-3-a12"],
+    ]) {
+      // A provider of its own stands for another worker.
+      const made = await provider(urls);
+      await made.call({ ...call, sessionId: session ?? "", rolloutId });
+    }
+    expect([a.count, b.count].sort()).toEqual([0, 4]);
+    expect(replicaOf("7-3", 2)).toBe(a.count === 4 ? 0 : 1);
+    const made = await provider(urls);
+    for (let task = 0; task < 40; task++)
+      await made.call({ ...call, sessionId: "s", rolloutId: `${task}-0` });
+    expect(Math.min(a.count, b.count)).toBeGreaterThan(8);
+  });
 });
 
 describe("limits", () => {

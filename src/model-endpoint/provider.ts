@@ -25,6 +25,7 @@ import { lowerCase, openHeaders, secretHeaders } from "./request-headers.ts";
 import { type CacheKeyParts, ResponseCache } from "./response-cache.ts";
 import type { Price, ProviderSettings } from "./settings.ts";
 import { type AttemptReply, sendAttempt } from "./transport.ts";
+import { workerShare } from "./worker-share.ts";
 
 const NOTHING_TRIED: ReadonlySet<Endpoint> = new Set();
 /** What is answered where a path is not known. */
@@ -63,7 +64,7 @@ export interface ProviderCall<T> {
   /** Whether the body is parsed without loss: integers beyond 2^53 as bigint, `1.0` as a float. */
   exactNumbers?: boolean;
   headers?: Readonly<Record<string, string>>;
-  /** Sessions stay with their replica. */
+  /** A rollout stays with its replica, whichever worker runs it; calls outside of rollouts do so by session. */
   sessionId?: string;
   rolloutId?: string | undefined;
   /** Whether the path is below the host instead of the base URL's last `/v1`. */
@@ -213,8 +214,7 @@ export class Provider {
     body: string | undefined,
   ): Promise<Answer<T> & { retries: number }> {
     const { endpoints } = this.#parts;
-    const first =
-      call.replica ?? (endpoints.length > 1 ? replicaOf(call.sessionId ?? "", endpoints.length) : 0);
+    const first = call.replica ?? (endpoints.length > 1 ? replicaOf(stickyKey(call), endpoints.length) : 0);
     let failed = NOTHING_TRIED;
     let progress: Progress = { since: steadyNow(), probes: 0 };
     let lasting = 0;
@@ -222,7 +222,7 @@ export class Provider {
       const endpoint = chooseEndpoint(endpoints, first, failed);
       try {
         const send = () => this.#attempt(endpoint, call, body, progress);
-        const answer = await (this.#own ? this.#own.run(send, call.signal) : send());
+        const answer = await (this.#own ? this.#inTurn(this.#own, send, call.signal) : send());
         return { ...answer, retries: attempt - 1 };
       } catch (error) {
         if (error instanceof Exhausted)
@@ -258,6 +258,14 @@ export class Provider {
         if (failed.has(next) || next.breaker.isOpen) await sleep(delay, call.signal);
       }
     }
+  }
+
+  /** The limit of the server is divided among the workers of a run, and follows their number. */
+  async #inTurn<T>(own: Semaphore, attempt: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    const { maxConcurrent } = this.#parts;
+    const share = maxConcurrent === null ? null : Math.max(1, workerShare(maxConcurrent));
+    if (share !== own.limit) own.resize(share);
+    return own.run(attempt, signal);
   }
 
   async #attempt<T>(
@@ -404,6 +412,11 @@ function isUnknownForm(error: ValidationError | ConversionError): boolean {
   return error instanceof ConversionError
     ? error.failure === "unsupported"
     : error.detail.some(({ type }) => type.startsWith("union_tag_"));
+}
+
+/** What decides about the replica: the same for all attempts of a rollout. */
+function stickyKey({ rolloutId, sessionId }: ProviderCall<unknown>): string {
+  return rolloutId?.replace(/-a\d+$/, "") ?? sessionId ?? "";
 }
 
 function outputTokensOf(usage: unknown): number | null {

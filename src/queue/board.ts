@@ -5,6 +5,9 @@ import { QueueError } from "./errors.ts";
 const RUNS = "gym-runs";
 const WORKERS = "gym-workers";
 const SPENDING = "gym-spending";
+const ENDPOINTS = "gym-endpoints";
+/** What an endpoint asked for is forgotten after this long, should its worker be gone. */
+const SLOW_DOWN_TTL_MS = 10 * 60_000;
 /** A worker that does not report for this long is gone. */
 export const WORKER_TTL_MS = 20_000;
 export const WORKER_REPORT_MS = 5_000;
@@ -30,6 +33,8 @@ export interface RunRecord {
   store: { url: string; token: string };
   /** A directory with the same rows and results, for workers that see it. */
   directory: string | null;
+  /** Workers that take part, in the order in which they share limits. */
+  workers: string[];
   lease_ms: number;
   rollout_timeout_ms: number | null;
 }
@@ -52,23 +57,35 @@ export interface WorkerRecord {
   started: string;
 }
 
+/** A model endpoint asked one worker to slow down. */
+export interface SlowDownRecord {
+  worker: string;
+  /** A duration, since clocks of hosts differ: it counts from the moment a worker sees the record. */
+  pause_ms: number;
+  /** What each worker multiplies its limit on calls at once by. */
+  factor: number;
+}
+
 /** The records of runs and workers, in the key-value store of the broker. */
 export class Board {
   readonly #runs: KV;
   readonly #workers: KV;
   readonly #spending: KV;
+  readonly #endpoints: KV;
 
-  private constructor(runs: KV, workers: KV, spending: KV) {
+  private constructor(runs: KV, workers: KV, spending: KV, endpoints: KV) {
     this.#runs = runs;
     this.#workers = workers;
     this.#spending = spending;
+    this.#endpoints = endpoints;
   }
 
   static async open({ kvm }: Broker): Promise<Board> {
     const runs = await kvm.create(RUNS, { history: 1 });
     const workers = await kvm.create(WORKERS, { history: 1, ttl: WORKER_TTL_MS });
     const spending = await kvm.create(SPENDING, { history: 1 });
-    return new Board(runs, workers, spending);
+    const endpoints = await kvm.create(ENDPOINTS, { history: 1, ttl: SLOW_DOWN_TTL_MS });
+    return new Board(runs, workers, spending, endpoints);
   }
 
   putRun(record: RunRecord): Promise<unknown> {
@@ -101,6 +118,27 @@ export class Board {
         found.set(key.slice(run.length + 1), Number(entry.string()));
     }
     return found;
+  }
+
+  async putSlowDown(endpoint: string, record: SlowDownRecord): Promise<void> {
+    await this.#endpoints.put(endpoint, JSON.stringify(record));
+  }
+
+  async removeSlowDown(endpoint: string): Promise<void> {
+    await this.#endpoints.purge(endpoint);
+  }
+
+  /** Reports what endpoints asked for and still ask for, now and from now on. */
+  async watchSlowDowns(
+    onRecord: (endpoint: string, record: SlowDownRecord) => void,
+  ): Promise<{ close(): void }> {
+    const watch = await this.#endpoints.watch();
+    const report = async () => {
+      for await (const entry of watch)
+        if (entry.operation === "PUT") onRecord(entry.key, entry.json<SlowDownRecord>());
+    };
+    void report().catch(() => {});
+    return { close: () => watch.stop() };
   }
 
   /** All runs that were not removed, the oldest first. */

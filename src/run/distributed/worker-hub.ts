@@ -44,7 +44,7 @@ const WATCH_MS = 1_000;
 /** How often the shared directory is looked at. */
 const TAKE_MS = 250;
 /** Workers are counted at every so many looks. */
-const LOOKS_PER_COUNT = 5;
+const LOOKS_PER_COUNT = 2;
 /** References that cannot be delivered any more are given up when they are seen this often in a row. */
 const SEEN_EXHAUSTED = 3;
 /** More rollouts than this are withdrawn with the whole stream instead of one by one. */
@@ -174,6 +174,7 @@ export class WorkerHub implements WorkersLink {
         })),
         store: { url: store.url, token: store.token },
         directory,
+        workers: [],
         lease_ms: leaseMs,
         rollout_timeout_ms: options.rolloutTimeoutMs,
       };
@@ -302,6 +303,18 @@ export class WorkerHub implements WorkersLink {
     return workers;
   }
 
+  /** Tells workers how many share limits. Those that came first stay in their places. */
+  async #countWorkers(): Promise<void> {
+    const workers = await this.#workers();
+    workers.sort((a, b) =>
+      a.started === b.started ? (a.worker < b.worker ? -1 : 1) : a.started < b.started ? -1 : 1,
+    );
+    const ids = workers.map(({ worker }) => worker);
+    if (ids.join() === this.#record.workers.join()) return;
+    this.#record.workers = ids;
+    await this.#board.putRun(this.#record);
+  }
+
   /** Lost workers count with what they reported last. */
   async resources(): Promise<RunResources["workers"]> {
     for (const record of await this.#askWorkers()) this.#seen.set(record.worker, record);
@@ -339,7 +352,7 @@ export class WorkerHub implements WorkersLink {
       }
       const spending = await this.#board.spending(this.run);
       this.#spent = [...spending.values()].reduce((sum, dollars) => sum + dollars, 0);
-      if (this.#looks++ % LOOKS_PER_COUNT === 0) await this.#workers();
+      if (this.#looks++ % LOOKS_PER_COUNT === 0) await this.#countWorkers();
       const found = await exhaustedReferences(this.#broker.jsm, this.run);
       this.#exhausted = found.length === 0 ? 0 : this.#exhausted + 1;
       if (this.#exhausted >= SEEN_EXHAUSTED) for (const ref of found) await this.#giveUp(ref);

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { hostname } from "node:os";
 import { errorMessage } from "../../errors.ts";
+import { leastSharedLimit, shareAmongWorkers } from "../../model-endpoint/worker-share.ts";
 import { Board, type RunRecord, WORKER_REPORT_MS, type WorkerRecord } from "../../queue/board.ts";
 import { type Broker, connectBroker } from "../../queue/broker.ts";
 import { serveControl, workerSubject } from "../../queue/control.ts";
@@ -16,11 +17,14 @@ import { ResourceMeter } from "../scale/resource-meter.ts";
 import { JoinedRun } from "./joined-run.ts";
 import { atOnce, OneAtATime } from "./one-at-a-time.ts";
 import { SharedBudget } from "./shared-budget.ts";
+import { SharedLimits } from "./shared-limits.ts";
 import type { WorkerOptions, WorkerSummary } from "./worker-contract.ts";
 
 const LOOK_MS = 1_000;
 /** A run that could not be joined is tried again after this long. */
 const JOIN_AGAIN_MS = 30_000;
+/** Other workers see a new one within this time, and call less. */
+const MAKE_ROOM_MS = 3 * LOOK_MS;
 const UNREACHABLE_PAUSE_MS = 1_000;
 /**
  * A rollout that was delivered more often may be what ends workers. A worker runs one such at a time, so that rollouts
@@ -55,6 +59,8 @@ class Worker {
   readonly #records = new Map<string, RunRecord>();
   readonly #joined = new Map<string, JoinedRun>();
   readonly #joining = new Map<string, number>();
+  /** Since when this worker is among those that share the limits of a run. */
+  readonly #listedAt = new Map<string, number>();
   readonly #budgets = new Map<string, SharedBudget>();
   readonly #running = new Map<string, { rollout: StartedRollout | undefined; run: string }>();
   readonly #suspects = new OneAtATime();
@@ -100,6 +106,7 @@ class Worker {
         : setTimeout(() => this.#drain(`${maxSeconds} s are over`), maxSeconds * 1000);
     const control = serveControl(this.#broker, workerSubject(this.#id), (request) => this.#answer(request));
     const cancels = this.#listenForCancels();
+    const limits = await SharedLimits.open(this.#board, this.#id);
     void this.#keepLeases();
     await this.#look();
     await this.#report();
@@ -117,6 +124,7 @@ class Worker {
       this.#over.abort();
       control.close();
       cancels.close();
+      limits.close();
       await this.#queue.close();
       await Promise.allSettled([...this.#joined.values()].map((joined) => joined.close()));
       await this.#board.removeWorker(this.#id).catch(() => {});
@@ -225,7 +233,9 @@ class Worker {
       return;
     }
     joined.record = record;
-    if (record.state === "paused" || this.#draining.signal.aborted) await this.#queue.unfollow(run);
+    this.#shareLimits();
+    const isOff = record.state === "paused" || this.#draining.signal.aborted || !this.#hasPlace(record);
+    if (isOff) await this.#queue.unfollow(run);
     else await this.#take(joined);
   }
 
@@ -252,7 +262,7 @@ class Worker {
       const agents = record.agents.filter((agent) => this.#canRun(agent)).map((agent) => agent.name);
       this.#options.onEvent?.({ type: "joined", run, name, agents });
       void this.#report();
-      if (record.state !== "paused") await this.#take(joined);
+      await this.#follow(this.#records.get(run) ?? record);
     } catch (error) {
       if (!this.#over.signal.aborted) this.#notice(`Run ${run} cannot be joined: ${errorMessage(error)}`);
       this.#joining.set(run, performance.now());
@@ -264,6 +274,27 @@ class Worker {
     for (const agent of agents)
       if (this.#canRun(agent))
         await this.#queue.follow({ run, agent: agent.name, weight: agent.weight, leaseMs, store: joined });
+  }
+
+  /** Limits on calls to a model endpoint are divided among the workers of the run that has most. */
+  #shareLimits(): void {
+    const lists = [...this.#joined.values()].map(({ record }) => record.workers);
+    const [longest = []] = lists.filter((ids) => ids.includes(this.#id)).sort((a, b) => b.length - a.length);
+    if (longest.length > 0) shareAmongWorkers(longest.length, longest.indexOf(this.#id));
+  }
+
+  /** Where a limit is shared, a worker waits until the others have made room, and takes nothing if none is left for it. */
+  #hasPlace({ run, workers }: RunRecord): boolean {
+    const limit = leastSharedLimit();
+    if (limit === undefined) return true;
+    const position = workers.indexOf(this.#id);
+    if (position < 0 || position >= limit) {
+      this.#listedAt.delete(run);
+      return false;
+    }
+    const since = this.#listedAt.get(run) ?? performance.now();
+    this.#listedAt.set(run, since);
+    return workers.length === 1 || performance.now() - since >= MAKE_ROOM_MS;
   }
 
   #stopMeter(): void {
@@ -287,6 +318,7 @@ class Worker {
     this.#records.delete(run);
     this.#joining.delete(run);
     this.#joined.delete(run);
+    this.#listedAt.delete(run);
     this.#budgets.get(run)?.close();
     this.#budgets.delete(run);
     await this.#queue.unfollow(run);
