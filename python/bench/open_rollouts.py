@@ -1,9 +1,9 @@
 """Holds many `/run` requests open at once, each answered with long token lists, and says what that takes.
 
-    python bench/open_rollouts.py --rollouts 16000 --hold 75 --tokens 16000
+    python bench/open_rollouts.py --rollouts 16000 --hold 300 --tokens 32000
 
-An engine (a process of its own) keeps every call for `--hold` seconds or up to half as long again, and then answers with a prompt of
-`--tokens` ids and as many generated ones with log probabilities. The gym has at most 4,096 calls open to one engine; the other
+An engine (a process of its own) is paused for `--hold` seconds, as for a weight update. It then answers each call within `--spread` seconds,
+with `--tokens` ids, half of them generated and with log probabilities. The gym has at most 4,096 calls open to one engine; the other
 rollouts wait in it. All rows are posted at once through the package; every result is checked and dropped.
 """
 
@@ -26,21 +26,18 @@ from nemo_gym.cli import GlobalConfigDictParserConfig, RunHelper
 from nemo_gym.rollout_collection import RolloutCollectionHelper
 from nemo_gym.server_utils import BaseServerConfig
 
-#: Engines do not end all generations in the same instant.
-SPREAD = 0.5
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rollouts", type=int, default=16_000)
-    parser.add_argument("--hold", type=float, default=75)
-    parser.add_argument("--tokens", type=int, default=16_000)
+    parser.add_argument("--hold", type=float, default=300)
+    parser.add_argument("--spread", type=float, default=5)
+    parser.add_argument("--tokens", type=int, default=32_000)
     parser.add_argument("--head-port", type=int, default=11_750)
     parser.add_argument("--engine", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     raise_descriptor_limit()
     if arguments.engine:
-        asyncio.run(serve_engine(arguments.hold, arguments.tokens))
+        asyncio.run(serve_engine(arguments))
     else:
         measure(arguments)
 
@@ -50,9 +47,10 @@ def raise_descriptor_limit() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
-async def serve_engine(hold: float, tokens: int) -> None:
+async def serve_engine(arguments: argparse.Namespace) -> None:
     """Prints its address, then answers until its input ends."""
     generator = random.Random(1)
+    tokens = arguments.tokens // 2
     ids = [generator.randrange(1_000, 150_000) for _ in range(tokens)]
     message = {
         "role": "assistant",
@@ -66,9 +64,13 @@ async def serve_engine(hold: float, tokens: int) -> None:
     answer = {"id": "c", "object": "chat.completion", "created": 0, "model": "policy", "choices": [choice], "usage": usage}
     body = json.dumps(answer).encode()
 
+    paused_until = 0.0
+
     async def chat(request: web.Request) -> web.Response:
+        nonlocal paused_until
         await request.read()
-        await asyncio.sleep(hold * (1 + SPREAD * generator.random()))
+        paused_until = paused_until or time.monotonic() + arguments.hold
+        await asyncio.sleep(max(0.0, paused_until - time.monotonic()) + arguments.spread * generator.random())
         return web.Response(body=body, content_type="application/json")
 
     async def models(_: web.Request) -> web.Response:
@@ -87,8 +89,7 @@ async def serve_engine(hold: float, tokens: int) -> None:
 
 
 def measure(arguments: argparse.Namespace) -> None:
-    flags = ["--engine", "--hold", str(arguments.hold), "--tokens", str(arguments.tokens)]
-    engine = subprocess.Popen([sys.executable, __file__, *flags], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    engine = subprocess.Popen([sys.executable, __file__, "--engine", *sys.argv[1:]], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert engine.stdout is not None
     about = json.loads(engine.stdout.readline())
     config = {
@@ -127,6 +128,7 @@ async def run(arguments: argparse.Namespace, answer_bytes: int) -> dict[str, obj
         for number in range(arguments.rollouts)
     ]
     head = BaseServerConfig(host="127.0.0.1", port=arguments.head_port)
+    print(f"{arguments.rollouts} rows are posted", file=sys.stderr, flush=True)
     started = time.monotonic()
     seen: set[int] = set()
     failures: dict[str, int] = {}
@@ -141,7 +143,7 @@ async def run(arguments: argparse.Namespace, answer_bytes: int) -> dict[str, obj
         first = first or time.monotonic() - started
         item = result["response"]["output"][-1]
         lengths = {len(item[name]) for name in ("prompt_token_ids", "generation_token_ids", "generation_log_probs")}
-        if lengths == {arguments.tokens} and result["reward"] == 1.0:
+        if lengths == {arguments.tokens // 2} and result["reward"] == 1.0:
             seen.add(row["_rowidx"])
         if len(seen) % 1_000 == 0:
             print(f"{len(seen)} results after {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
@@ -149,7 +151,7 @@ async def run(arguments: argparse.Namespace, answer_bytes: int) -> dict[str, obj
     return {
         "rollouts": arguments.rollouts,
         "hold_seconds": arguments.hold,
-        "tokens_per_list": arguments.tokens,
+        "tokens": arguments.tokens,
         "answer_kb": round(answer_bytes / 1024),
         "first_result_seconds": round(first),
         "seconds": round(time.monotonic() - started),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from contextlib import nullcontext
 from typing import Any, Awaitable, Iterator, TypeVar
 
@@ -10,9 +11,11 @@ from nemo_gym.server_utils import (
     BaseServerConfig,
     ServerClient,
     ServerUnavailableError,
-    get_response_json,
     raise_for_status,
 )
+
+#: Results that are read and not yet awaited. Long ones take megabytes each, and a trainer may be busy.
+READ_AHEAD = 64
 
 Row = dict[str, Any]
 Result = TypeVar("Result")
@@ -41,14 +44,16 @@ class RolloutCollectionHelper:
         """Posts all rows at once and gives awaitables of (row, result), the first to finish first.
 
         Each raises GymRequestError when an agent answers with an error, and ServerUnavailableError when it cannot be reached.
+        At most READ_AHEAD results are read before they are awaited; the others wait in the gym, which then asks the engines for no more.
         A result whose `mask_sample` is true has a reward that must not be learned from. Needs a running event loop.
         """
         client = self.setup_server_client(head_server_config)
         for index, row in enumerate(examples):
             if not isinstance((row.get("agent_ref") or {}).get("name"), str):
                 raise ValueError(f"Row {index} has no agent_ref.name: it is not clear which agent runs it.")
+        unread = asyncio.Semaphore(READ_AHEAD)
 
-        async def run(row: Row) -> tuple[Row, Row]:
+        async def run(row: Row) -> tuple[Row, bytes]:
             async with client, semaphore or nullcontext():
                 try:
                     response = await client.post(row["agent_ref"]["name"], "/run", json=row)
@@ -58,27 +63,54 @@ class RolloutCollectionHelper:
                     raise
                 async with response:
                     await raise_for_status(response)
-                    return row, await get_response_json(response)
+                    await unread.acquire()
+                    try:
+                        return row, await response.read()
+                    except BaseException:
+                        unread.release()
+                        raise
 
-        return first_finished([asyncio.ensure_future(run(row)) for row in examples])
+        async def parsed(finished: Awaitable[tuple[Row, bytes]]) -> tuple[Row, Row]:
+            row, content = await finished
+            unread.release()
+            # Only now, because Python's numbers take three times the memory of their text.
+            return row, json.loads(content)
+
+        return map(parsed, FirstFinished([asyncio.ensure_future(run(row)) for row in examples]))
 
     def _forget(self, client: ServerClient) -> None:
         self._clients = {key: kept for key, kept in self._clients.items() if kept is not client}
 
 
-def first_finished(tasks: list[asyncio.Future[Result]]) -> Iterator[Awaitable[Result]]:
-    """As `asyncio.as_completed`, which keeps every result until the last one has come: a batch of long rollouts takes gigabytes."""
-    running = set(tasks)
-    finished: asyncio.Queue[asyncio.Future[Result]] = asyncio.Queue()
+class FirstFinished(Iterator[Awaitable[Result]]):
+    """As `asyncio.as_completed`, which keeps every result until the last one has come: a batch of long rollouts takes gigabytes.
 
-    def on_done(task: asyncio.Future[Result]) -> None:
-        running.discard(task)
-        finished.put_nowait(task)
+    Tasks whose results nobody can take any more, because this object is gone, are cancelled.
+    """
 
-    for task in running:
-        task.add_done_callback(on_done)
+    def __init__(self, tasks: list[asyncio.Future[Result]]) -> None:
+        self._left = len(tasks)
+        self._running = running = set(tasks)
+        self._finished = finished = asyncio.Queue[asyncio.Future[Result]]()
 
-    async def next_result() -> Result:
-        return (await finished.get()).result()
+        def on_done(task: asyncio.Future[Result]) -> None:
+            running.discard(task)
+            finished.put_nowait(task)
 
-    return (next_result() for _ in range(len(running)))
+        for task in tasks:
+            task.add_done_callback(on_done)
+
+    def __next__(self) -> Awaitable[Result]:
+        if self._left == 0:
+            raise StopIteration
+        self._left -= 1
+        return self._take()
+
+    async def _take(self) -> Result:
+        return (await self._finished.get()).result()
+
+    def __del__(self) -> None:
+        for task in self._running:
+            loop = task.get_loop()
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(task.cancel)

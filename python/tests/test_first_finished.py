@@ -7,7 +7,7 @@ import gc
 import unittest
 import weakref
 
-from nemo_gym.rollout_collection import first_finished
+from nemo_gym.rollout_collection import FirstFinished
 
 
 class Answer:
@@ -23,7 +23,7 @@ class FirstFinishedTests(unittest.TestCase):
         async def run() -> list[int]:
             numbers: list[int] = []
             left: list[weakref.ref[Answer]] = []
-            for task in first_finished([asyncio.ensure_future(answer(number)) for number in range(3)]):
+            for task in FirstFinished([asyncio.ensure_future(answer(number)) for number in range(3)]):
                 number, large = await task
                 numbers.append(number)
                 left.append(weakref.ref(large))
@@ -39,8 +39,20 @@ class FirstFinishedTests(unittest.TestCase):
             raise ValueError("no")
 
         async def run() -> None:
-            for task in first_finished([asyncio.ensure_future(fail())]):
+            for task in FirstFinished([asyncio.ensure_future(fail())]):
                 await task
 
         with self.assertRaisesRegex(ValueError, "no"):
             asyncio.run(run())
+
+    def test_cancels_what_nobody_can_take_any_more(self) -> None:
+        async def run() -> list[bool]:
+            tasks = [asyncio.ensure_future(asyncio.sleep(seconds)) for seconds in (0, 60, 60)]
+            for task in FirstFinished(tasks):
+                await task
+                break
+            del task
+            await asyncio.sleep(0.01)
+            return [one.cancelled() for one in tasks]
+
+        self.assertEqual(asyncio.run(run()), [False, True, True])

@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 import pickle
 from typing import Any
+from unittest import mock
 
-from nemo_gym.rollout_collection import RolloutCollectionHelper
+import aiohttp
+
+from nemo_gym.rollout_collection import READ_AHEAD, RolloutCollectionHelper
 from nemo_gym.server_utils import BaseServerConfig, GymRequestError, ServerClient, ServerUnavailableError
 
 from .gym_case import GymCase, free_port, row
@@ -57,6 +60,27 @@ class RolloutTests(GymCase):
         self.assertEqual({given["_rowidx"] for given, _ in results}, set(range(2000)))
         self.assertTrue(all(result["reward"] == 1.0 for _, result in results))
         self.assertGreater(self.engine.most_open, 1500)
+
+    def test_results_stay_in_the_gym_until_they_are_awaited(self) -> None:
+        read = aiohttp.ClientResponse.read
+        count = 0
+
+        async def counted(response: aiohttp.ClientResponse) -> bytes:
+            nonlocal count
+            count += 1
+            return await read(response)
+
+        async def run() -> int:
+            tasks = RolloutCollectionHelper().run_examples([row(1) for _ in range(READ_AHEAD + 20)], self.head)
+            while count < READ_AHEAD:
+                await asyncio.sleep(0.05)
+            await asyncio.sleep(0.5)
+            self.assertEqual(count, READ_AHEAD)
+            return len([await task for task in tasks])
+
+        with mock.patch.object(aiohttp.ClientResponse, "read", counted):
+            self.assertEqual(asyncio.run(run()), READ_AHEAD + 20)
+        self.assertEqual(count, READ_AHEAD + 20)
 
     def test_a_bad_row_is_the_rows_fault(self) -> None:
         error = self.failure({**row(1), "responses_create_params": {"input": 7}})

@@ -12,9 +12,11 @@ import unittest
 import urllib.error
 import urllib.request
 from pathlib import Path
+from unittest import mock
 
 from nemo_gym import PARENT_DIR
 from nemo_gym.cli import GlobalConfigDictParserConfig, GymProcessError, RunHelper
+from nemo_gym.cli.run_helper import _node_options
 from nemo_gym.server_utils import BaseServerConfig, ServerClient
 
 from .engine import Engine
@@ -36,6 +38,17 @@ def eventually(check: object, seconds: float = 20) -> bool:
             return True
         time.sleep(0.1)
     return False
+
+
+class HeapTests(unittest.TestCase):
+    def test_the_heap_may_take_half_of_the_memory_unless_the_user_says_otherwise(self) -> None:
+        with mock.patch.dict(os.environ, NODE_OPTIONS="--trace-warnings"):
+            option, limit = _node_options().split(" --max-old-space-size=")
+        self.assertEqual(option, "--trace-warnings")
+        machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        self.assertTrue(0 < int(limit) <= machine // 2**21)
+        with mock.patch.dict(os.environ, NODE_OPTIONS="--max-old-space-size=100"):
+            self.assertEqual(_node_options(), "--max-old-space-size=100")
 
 
 class RunHelperTests(unittest.TestCase):

@@ -2,6 +2,7 @@ import { Agent, type Dispatcher, EnvHttpProxyAgent } from "undici";
 import { ConnectionError, connectionError } from "./connection-error.ts";
 import { LONGEST_TIMER_MS } from "./deadline.ts";
 import { decodeBody } from "./decode-body.ts";
+import { LARGE_BODY_BYTES, largeBodies } from "./large-bodies.ts";
 
 /** Response headers beyond this are refused. */
 const MAX_HEADER_BYTES = 64 * 1024;
@@ -114,42 +115,6 @@ export class HttpClient {
     return added;
   }
 }
-
-/** Bodies that reach this size are read a few at a time. */
-const LARGE_BODY_BYTES = 64 * 1024;
-const MOST_LARGE_BODIES = 64;
-
-/**
- * How many large bodies are read at once; the sockets of the others wait. Thousands of long answers may end together, as after a weight
- * update: what is not read yet stays with the server that sends it instead of filling the memory here.
- */
-class LargeBodies {
-  #running = 0;
-  readonly #waiting = new Set<() => void>();
-
-  /** False: `resume` is called when it is this body's turn. */
-  enter(resume: () => void): boolean {
-    if (this.#running >= MOST_LARGE_BODIES) {
-      this.#waiting.add(resume);
-      return false;
-    }
-    this.#running++;
-    return true;
-  }
-
-  /** The body was read, or nobody wants it any more. */
-  leave(resume: () => void): void {
-    if (this.#waiting.delete(resume)) return;
-    const [next] = this.#waiting;
-    if (next === undefined) this.#running--;
-    else {
-      this.#waiting.delete(next);
-      next();
-    }
-  }
-}
-
-const largeBodies = new LargeBodies();
 
 /** The response was not complete in time. */
 export class RequestTimeout extends Error {}

@@ -1,7 +1,8 @@
 import { connect } from "node:net";
 import { Readable } from "node:stream";
 import { type Agent, request } from "undici";
-import { afterEach, expect, it } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
+import { largeBodies } from "../calls/large-bodies.ts";
 import { silentLogger } from "../logger.ts";
 import { ServerApp } from "./app.ts";
 import { HttpEdge, type HttpEdgeOptions, ListenError } from "./http-edge.ts";
@@ -51,6 +52,28 @@ it("writes whole rewards as floats", async () => {
   const { url } = await listen();
   const reply = await request(`${url}/echo`, { method: "POST", body: '{"reward":1,"count":1}' });
   expect(await reply.body.text()).toBe('{"reward":1.0,"count":1}');
+});
+
+it("counts a large reply until its caller has read it or is gone", async () => {
+  const { url, port } = await listen();
+  let unread = 0;
+  const replying = vi.spyOn(largeBodies, "replying").mockImplementation(() => {
+    unread++;
+    return () => void unread--;
+  });
+  const large = JSON.stringify({ text: "x".repeat(12_000_000) });
+  await post(`${url}/echo`, large);
+  await expect.poll(() => unread).toBe(0);
+  await post(`${url}/echo`, '{"text":"x"}');
+  expect(replying).toHaveBeenCalledTimes(1);
+  const socket = connect(port, "127.0.0.1");
+  socket.write(`POST /echo HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: ${large.length}\r\n\r\n${large}`);
+  socket.pause();
+  await expect.poll(() => replying.mock.calls.length, { timeout: 5_000 }).toBe(2);
+  expect(unread).toBe(1);
+  socket.destroy();
+  await expect.poll(() => unread).toBe(0);
+  replying.mockRestore();
 });
 
 it("answers JSON with the session cookie on every status", async () => {

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Duplex } from "node:stream";
 import { parseCookieHeader } from "../calls/cookies.ts";
 import { abortController } from "../calls/deadline.ts";
+import { LARGE_BODY_BYTES, largeBodies } from "../calls/large-bodies.ts";
 import { type AppCall, Reply } from "../calls/server-call.ts";
 import { errorMessage, GymError } from "../errors.ts";
 import { type GuardOptions, jsonRefusalOf } from "../request-guard.ts";
@@ -236,6 +237,8 @@ async function send(response: ServerResponse, reply: Reply, path = ""): Promise<
   if (body !== "") headers["content-type"] ??= "application/json";
   headers["content-length"] = String(Buffer.byteLength(body));
   response.writeHead(reply.status, headers);
+  if (body.length >= LARGE_BODY_BYTES && !response.destroyed)
+    response.once("close", largeBodies.replying(body.length));
   response.end(body);
 }
 

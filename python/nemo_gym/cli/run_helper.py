@@ -94,6 +94,7 @@ class RunHelper:
             encoding="utf-8",
             errors="replace",
             start_new_session=True,
+            env={**os.environ, "NODE_OPTIONS": _node_options()},
         )
         _running.add(self)
         for stream, read in ((self._process.stdout, self._read_event), (self._process.stderr, self._read_text)):
@@ -179,6 +180,26 @@ class RunHelper:
             print(line, file=sys.stderr, flush=True)
         except (ValueError, OSError):
             pass  # Standard error is closed; `poll` still quotes the line.
+
+
+def _node_options() -> str:
+    """NODE_OPTIONS, and unless it has a limit of its own, half of the memory for the heap of Node, which takes 4 GB at most by itself:
+    thousands of rollouts of many turns with their token ids need more."""
+    given = os.environ.get("NODE_OPTIONS", "")
+    if "max-old-space-size" in given or "max_old_space_size" in given:
+        return given
+    return f"{given} --max-old-space-size={_memory_bytes() // 2**21}".strip()
+
+
+def _memory_bytes() -> int:
+    """The memory of this machine, or what its container may take of it."""
+    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    for limit in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        try:
+            return min(machine, int(Path(limit).read_text()))
+        except (OSError, ValueError):
+            continue
+    return machine
 
 
 _running: weakref.WeakSet[RunHelper] = weakref.WeakSet()
