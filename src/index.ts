@@ -10,7 +10,7 @@ export type { ServerContext } from "./calls/server-context.ts";
 export type { PrepareContext } from "./datasets/benchmarks/prepare-context.ts";
 export { loopAgentConfig } from "./definitions/agent-config.ts";
 export { type AgentReply, defineAgent, type RolloutScope } from "./definitions/define-agent.ts";
-export { defineModel, type ModelCallScope } from "./definitions/define-model.ts";
+export { defineModel, type ModelCallScope, type ModelPostScope } from "./definitions/define-model.ts";
 export {
   defineGymnasiumServer,
   defineResourcesServer,

@@ -42,11 +42,24 @@ export const vllmFields = {
   ...providerConfig(TRAINING),
 };
 
+/** Limits that an exchange of weights must not reach. */
+const PATIENCE = ["request_timeout_seconds", "retry_seconds"] as const;
+const LEAST_PATIENCE_SECONDS = 1_800;
+
 const schema = z.looseObject(vllmFields);
 export type VllmConfig = z.output<typeof schema>;
 
 /** Adds an issue for each setting that cannot be combined with another; for `superRefine`. */
 export function refuseProblems(config: Partial<VllmConfig>, context: z.RefinementCtx): void {
+  for (const key of config.return_token_id_information ? PATIENCE : []) {
+    const seconds = config[key] ?? LEAST_PATIENCE_SECONDS;
+    if (seconds >= LEAST_PATIENCE_SECONDS) continue;
+    context.addIssue({
+      code: "custom",
+      path: [key],
+      message: `${seconds} is too short for training (return_token_id_information: true): an engine may be silent for half an hour while weights are exchanged; give at least ${LEAST_PATIENCE_SECONDS}, or null for no limit`,
+    });
+  }
   if (!config.is_responses_native) return;
   const settings: string[] = [];
   if (config.return_token_id_information) settings.push("return_token_id_information: true");

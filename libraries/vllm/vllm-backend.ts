@@ -1,4 +1,10 @@
-import type { JsonObject, ModelCallScope, ServerContext } from "nemo-gym";
+import {
+  HttpError,
+  type JsonObject,
+  type ModelCallScope,
+  type ModelPostScope,
+  type ServerContext,
+} from "nemo-gym";
 import {
   billedCompletion,
   billedResponse,
@@ -157,6 +163,20 @@ export class VllmBackend {
     return completion;
   }
 
+  /** Passes a signal of a trainer on to every replica; all of them must take it. */
+  async signal(
+    call: Pick<ModelPostScope<VllmConfig, unknown>, "path" | "query" | "body" | "signal">,
+  ): Promise<unknown> {
+    const { path, query, body, signal } = call;
+    const sent = body === undefined ? undefined : JSON.stringify(body);
+    const replies = await this.#parts.provider.signalAll({ path: path + query, body: sent, signal });
+    for (const { host, status, text } of replies) {
+      if (status >= 400) throw new HttpError(502, `${status} from ${host}${path}: ${text.slice(0, 500)}`);
+    }
+    this.#parts.server.log.info(`${path}: passed on to ${replies.map(({ host }) => host).join(", ")}`);
+    return { replicas: replies.map(({ host, status, text }) => ({ host, status, body: jsonOrText(text) })) };
+  }
+
   async #nativeResponse(call: Scope, params: ResponseCreateParams): Promise<Response> {
     const { extra_body, sampling_overrides, chat_template_kwargs } = this.#settings;
     const reply = await this.#parts.provider.call({
@@ -308,5 +328,13 @@ export class VllmBackend {
       messages: insertAudio(params.messages, urls),
       ...(metadata && { metadata: metadata as Record<string, string> }),
     };
+  }
+}
+
+function jsonOrText(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
   }
 }

@@ -341,6 +341,51 @@ describe("a training pause", () => {
   });
 });
 
+describe("signals of a trainer", () => {
+  it("reach every replica, past the calls that wait for it", async () => {
+    const doubles = [await engine(), await engine()];
+    const server = await model(doubles, { return_token_id_information: true });
+    const { status, body } = await server.post("/pause?mode=keep", undefined);
+    expect(status).toBe(200);
+    expect(body.replicas.map((one: { status: number; body: unknown }) => [one.status, one.body])).toEqual([
+      [200, { is_paused: true }],
+      [200, { is_paused: true }],
+    ]);
+    const answers = Array.from({ length: 4 }, () => server.post("/v1/responses", ask, server.newJar()));
+    await expect.poll(() => doubles.reduce((sum, { count }) => sum + count, 0)).toBe(6);
+    expect((await server.post("/resume", { tags: ["weights"] })).status).toBe(200);
+    expect((await Promise.all(answers)).map((answer) => answer.status)).toEqual([200, 200, 200, 200]);
+    for (const { requests } of doubles) {
+      expect(requests[0]).toMatchObject({ method: "POST", path: "/pause?mode=keep", body: {} });
+      expect(requests.find(({ path }) => path === "/resume")?.body).toEqual({ tags: ["weights"] });
+    }
+  });
+
+  it("that an engine does not know or take are errors that name it", async () => {
+    const double = await engine();
+    const server = await model(double);
+    const unknown = await server.post("/sleep", undefined);
+    expect(unknown.status).toBe(502);
+    expect(unknown.body.detail).toMatch(/^404 from 127.0.0.1:\d+\/sleep: /);
+    await double.close();
+    const gone = await server.post("/pause", undefined);
+    expect(gone.status).toBe(502);
+    expect(gone.body.detail).toMatch(/^no connection to 127.0.0.1/);
+  });
+});
+
+it("waits at least half an hour for an engine in training", async () => {
+  const double = await engine();
+  const training = (config: Record<string, unknown>) =>
+    model(double, { return_token_id_information: true, ...config });
+  for (const key of ["request_timeout_seconds", "retry_seconds"]) {
+    await expect(training({ [key]: 1_799 })).rejects.toThrow(/1799 is too short for training/);
+    await training({ [key]: 1_800 });
+    await training({ [key]: null });
+    await model(double, { [key]: 1 });
+  }
+});
+
 describe("completions", () => {
   const base = { use_completions_api: true, uses_reasoning_parser: false };
 

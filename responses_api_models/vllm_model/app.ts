@@ -11,5 +11,13 @@ export default defineModel({
   stop: (_server, backend) => backend?.close(),
   responses: (call) => call.state.responses(call),
   chat: (call) => call.state.chat(call),
+  // What trainers tell an engine around an exchange of weights.
+  post: {
+    "/pause": (call) => call.state.signal(call),
+    "/resume": (call) => call.state.signal(call),
+    "/sleep": (call) => call.state.signal(call),
+    "/wake_up": (call) => call.state.signal(call),
+    "/reset_prefix_cache": (call) => call.state.signal(call),
+  },
   get: { "/token_continuity": ({ state }) => state.continuity.report() },
 });

@@ -162,15 +162,19 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (status < 200) return;
     this.#status = status;
     this.#headers = headers;
-    if (Number(headers["content-length"]) > this.#request.maxBytes) controller.abort(tooLarge());
+    const announced = Number(headers["content-length"]);
+    if (announced > this.#request.maxBytes) controller.abort(tooLarge());
+    else if (announced >= LARGE_BODY_BYTES) this.#takeTurn(controller);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (!this.#body.append(chunk)) controller.abort(tooLarge());
-    else if (this.#resume === undefined && this.#body.length >= LARGE_BODY_BYTES) {
-      this.#resume = () => controller.resume();
-      if (!largeBodies.enter(this.#resume)) controller.pause();
-    }
+    else if (this.#resume === undefined && this.#body.length >= LARGE_BODY_BYTES) this.#takeTurn(controller);
+  }
+
+  #takeTurn(controller: Dispatcher.DispatchController): void {
+    this.#resume = () => controller.resume();
+    if (!largeBodies.enter(this.#resume)) controller.pause();
   }
 
   onResponseEnd(): void {

@@ -6,6 +6,8 @@ export interface AppCall {
   method: string;
   /** Path without query, as sent. */
   path: string;
+  /** With its `?`; only requests over HTTP have one. */
+  query?: string | undefined;
   /** Parsed JSON; undefined without a body. Over a wire also a `MalformedBody`. */
   body: unknown;
   cookies: Cookies;
@@ -13,6 +15,12 @@ export interface AppCall {
   signal: AbortSignal;
   /** Co-hosted callers are told which stage a rollout is in. */
   onStage?: StageListener | undefined;
+}
+
+/** Takes the target of a request apart. */
+export function splitQuery(target: string): Pick<AppCall, "path" | "query"> {
+  const query = target.indexOf("?");
+  return query < 0 ? { path: target } : { path: target.slice(0, query), query: target.slice(query) };
 }
 
 /** The response of a server, before it is sent over a wire or handed to a co-hosted caller. Handlers return one to send more than a JSON value. */

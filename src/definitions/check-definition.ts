@@ -68,6 +68,7 @@ const MODEL: Table<ModelDefinition["options"]> = {
   modelName: "optional",
   usesReasoningParser: "optional",
   get: "optional",
+  post: "optional",
 };
 
 /** How alike an option and a known one must be to be called a misspelling; others may be of a newer version. */

@@ -17,6 +17,15 @@ export interface ModelCallScope<Config, State> extends HandlerScope<Config> {
   onLoss: OnLoss;
 }
 
+export interface ModelPostScope<Config, State> extends HandlerScope<Config> {
+  state: State;
+  path: string;
+  /** With its `?`; empty without one. */
+  query: string;
+  /** Parsed JSON; undefined when there was none. */
+  body: unknown;
+}
+
 export interface ModelOptions<ConfigSchema extends z.ZodType, State> {
   name?: string;
   config?: ConfigSchema;
@@ -39,6 +48,8 @@ export interface ModelOptions<ConfigSchema extends z.ZodType, State> {
     string,
     (args: HandlerScope<Infer<ConfigSchema>> & { state: NoInfer<State> }) => MaybePromise<unknown>
   >;
+  /** Further `POST` routes, by path. */
+  post?: Record<string, (args: ModelPostScope<Infer<ConfigSchema>, NoInfer<State>>) => MaybePromise<unknown>>;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the erased form of a definition accepts every instantiation

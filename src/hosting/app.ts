@@ -40,6 +40,7 @@ export interface RequestHandler {
 export interface RouteCall {
   /** The last part of the route for the fallback, the whole path otherwise. */
   path: string;
+  query?: string | undefined;
   body: unknown;
   cookies: Cookies;
   headers: AppCall["headers"];
@@ -151,9 +152,10 @@ export class ServerApp implements RequestHandler {
         return new Reply({ status: handler, body: { detail: NO_ROUTE[handler] }, cookies: session });
       if (call.body instanceof MalformedBody && !this.#parts.takesMalformed?.(path))
         throw new ValidationError([call.body.detail]);
-      const { body, cookies, headers, signal, onStage } = call;
+      const { body, cookies, headers, signal, onStage, query } = call;
       const routed = {
         path,
+        query,
         body,
         cookies,
         headers,

@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream";
 import { parseCookieHeader } from "../calls/cookies.ts";
 import { abortController } from "../calls/deadline.ts";
 import { LARGE_BODY_BYTES, largeBodies } from "../calls/large-bodies.ts";
-import { type AppCall, Reply } from "../calls/server-call.ts";
+import { type AppCall, Reply, splitQuery } from "../calls/server-call.ts";
 import { errorMessage, GymError } from "../errors.ts";
 import { type GuardOptions, jsonRefusalOf } from "../request-guard.ts";
 import type { RequestHandler } from "./app.ts";
@@ -141,7 +141,7 @@ export class HttpEdge {
     const controller = abortController();
     const call: AppCall = {
       method: request.method ?? "GET",
-      path: pathOf(request.url ?? "/"),
+      ...splitQuery(request.url ?? "/"),
       body: parseBody(text),
       cookies: parseCookieHeader(request.headers.cookie),
       headers: request.headers,
@@ -172,11 +172,6 @@ export function serverGuard(host: string, allowedHosts: readonly string[] = []):
     allowedHosts,
     allowHint: (name) => `To allow it, add ${name} to allowed_hosts in the config.`,
   };
-}
-
-function pathOf(url: string): string {
-  const query = url.indexOf("?");
-  return query < 0 ? url : url.slice(0, query);
 }
 
 /** A server could not listen on its address. */

@@ -1,6 +1,6 @@
 import { type Cookies, mergeCookies, NO_COOKIES } from "../calls/cookies.ts";
 import { type LocalServer, RunClient } from "../calls/run-client.ts";
-import { Reply } from "../calls/server-call.ts";
+import { Reply, splitQuery } from "../calls/server-call.ts";
 import type { ServerDefinition } from "../definitions/definitions.ts";
 import { silentLogger } from "../logger.ts";
 import type { JsonObject } from "../python/json/json-object.ts";
@@ -58,7 +58,7 @@ export class TestServer {
   ): Promise<TestReply> {
     const reply = await this.app.handle({
       method,
-      path,
+      ...splitQuery(path),
       // Through JSON and back, as over a wire: no shared references, no values JSON cannot carry.
       body: body === undefined ? undefined : JSON.parse(JSON.stringify(body)),
       cookies: jar.cookies,

@@ -7,16 +7,26 @@ import { ProviderError, type ProviderFailureClass } from "./provider-error.ts";
 export function slotResult(error: unknown) {
   if (!(error instanceof ProviderError)) return { kind: "other" } as const;
   const { providerStatus: status, retryAfterMs } = error;
-  const overloaded = error.failure.class === "provider_rate_limit" || status === 503 || status === 529;
+  const overloaded =
+    error.failure.class === "provider_rate_limit" || status === 503 || status === 529 || isOutOfFiles(error);
   return overloaded
     ? ({ kind: "rate-limited", pauseMs: retryAfterMs, failure: error } as const)
     : ({ kind: "other" } as const);
 }
 
+/** This process has too many open files for another connection: fewer calls at once help, and the endpoint is well. */
+export function isOutOfFiles({ cause }: ProviderError): boolean {
+  const code = (cause as { code?: unknown } | null | undefined)?.code;
+  return code === "EMFILE" || code === "ENFILE";
+}
+
 /** What it tells the breaker of its endpoint. */
 export function tellBreaker({ breaker }: Endpoint, pass: Pass, error: unknown): void {
   const saysNothing =
-    !(error instanceof ProviderError) || error.lasting || error.failure.class === "invalid_response";
+    !(error instanceof ProviderError) ||
+    error.lasting ||
+    error.failure.class === "invalid_response" ||
+    isOutOfFiles(error);
   // Who waited for a host that does not exist would wait as long as for one that is down.
   if (saysNothing) breaker.ended(pass);
   else if (error.providerStatus === undefined || error.providerStatus >= 500) breaker.failed(pass, error);

@@ -86,6 +86,20 @@ export interface ProviderReply<T> {
   replica: number;
 }
 
+/** A request to all replicas that is not a model call. */
+export interface EndpointSignal {
+  /** Below the host, with its query: `/pause?mode=keep`. */
+  path: string;
+  body?: string | undefined;
+  signal: AbortSignal;
+}
+
+export interface SignalReply {
+  host: string;
+  status: number;
+  text: string;
+}
+
 interface Answer<T> {
   value: T;
   reply: AttemptReply;
@@ -171,6 +185,31 @@ export class Provider {
     if (cost !== null) for (const meter of meters) meter.add(cost);
     else if (!free) this.#reports.uncounted(this.hosts, meters, price);
     return { value, cost, cached: false, retries, replica };
+  }
+
+  /** Sends a request to every replica, at once and once: it must not stand in line behind the calls it is about. */
+  async signalAll({ path, body, signal }: EndpointSignal): Promise<SignalReply[]> {
+    return Promise.all(
+      this.#parts.endpoints.map(async ({ url, connections }) => {
+        try {
+          const { status, text } = await sendAttempt({
+            connections,
+            origin: url.origin,
+            path: url.basePath.replace(/\/v1$/, "") + path,
+            method: "POST",
+            headers: this.#headers,
+            body,
+            signal,
+            timeoutMs: this.#timeoutMs,
+            maxBytes: this.#maxResponseBytes,
+          });
+          return { host: url.host, status, text: this.#redactAnswer(text) };
+        } catch (error) {
+          if (signal.aborted) throw signal.reason;
+          throw failureOfError(error, url.host, this.#redact);
+        }
+      }),
+    );
   }
 
   #takeKey(): void {

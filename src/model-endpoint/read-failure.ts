@@ -88,6 +88,10 @@ export function failureOfError(
   }
   if (code === "CONNECTION_CLOSED" || code === "ECONNRESET" || code === "EPIPE")
     return noAnswer("connection", `${host} hung up before its answer was complete: ${named}`, error);
+  if (code === "EMFILE" || code === "ENFILE") {
+    const message = `no connection to ${host}: too many files are open here [${code}]; calls wait for a free place, and more run at once with a higher ulimit -n`;
+    return noAnswer("connection", message, error);
+  }
   const kind = code === "CONNECTION_TIMEOUT" || code === "ETIMEDOUT" ? "timeout" : "connection";
   const unknownHost = code === "ENOTFOUND";
   const hint = unknownHost ? " (no such host: check the address)" : "";

@@ -71,6 +71,8 @@ export interface EndpointOptions {
   port?: number;
 }
 
+/** What is answered also while the endpoint is paused. */
+const SIGNAL = /^\/(?:pause|resume)\b/;
 const DEFAULT_MESSAGE = "told to fail";
 
 /** A model endpoint on a loopback port that records what it is asked and fails as told. */
@@ -164,7 +166,7 @@ export class EndpointServer {
   async #answer(request: EndpointRequest, response: ServerResponse): Promise<void> {
     const { handler, latencyMs = 0, faultFor } = this.#options;
     const fault = this.#faults.shift() ?? faultFor?.(request);
-    if (this.#paused) await this.#paused;
+    if (this.#paused && !SIGNAL.test(request.path)) await this.#paused;
     if (latencyMs > 0) await sleep(latencyMs);
     switch (fault?.kind) {
       case "status": {

@@ -103,6 +103,11 @@ export class VllmDouble extends EndpointServer {
         body: { object: "list", data: [{ ...entry, max_model_len: this.#options.maxModelLen ?? 32_768 }] },
       };
     }
+    if (path === "/pause" || path === "/resume") {
+      if (path === "/pause") this.pause();
+      else this.resume();
+      return { body: { is_paused: path === "/pause" } };
+    }
     const { body } = request;
     if (path === "/tokenize") return this.#tokenize(body);
     if (path === "/detokenize")

@@ -72,6 +72,18 @@ export function createModelApp(
       "/v1/messages": route("messages", messagesRoute(backend)),
       "/v1/messages/count_tokens": countTokensRoute(),
       "/rollout_usage": backend.usage.route,
+      ...Object.fromEntries(
+        Object.entries(options.post ?? {}).map(([path, handler]) => [
+          path,
+          ({ query = "", body, signal }: RouteCall) =>
+            handler({
+              config: context.config,
+              server: context,
+              state: backend.state as never,
+              ...{ path, query, body, signal },
+            }),
+        ]),
+      ),
     },
     notes: modelNotes,
     log: server.log,
