@@ -56,6 +56,7 @@ class Engine:
 
     async def _chat(self, request: web.Request) -> web.Response:
         body = await request.json()
+        self.requests.append(body)
         self._open += 1
         self.most_open = max(self.most_open, self._open)
         try:
