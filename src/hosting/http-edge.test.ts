@@ -254,3 +254,31 @@ it("refuses requests that a web page of another site makes through the user's br
   expect(await send({ ...json, origin: `http://${own}` })).toMatchObject({ status: 200 });
   expect(await send({ "content-type": "text/plain" })).toMatchObject({ status: 415 });
 });
+
+it("does not blame a client for the time in which the server itself was busy", async () => {
+  const { port } = await listen({ headersTimeoutMs: 100, requestTimeoutMs: 100 });
+  const socket = connect(port, "127.0.0.1");
+  const answer = new Promise<string>((resolve) => socket.once("data", (data) => resolve(String(data))));
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  socket.write("POST /echo HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 2\r\n\r\n{}");
+  const until = performance.now() + 500;
+  while (performance.now() < until);
+  expect(await answer).toMatch(/^HTTP\/1.1 200 /);
+  socket.destroy();
+});
+
+it("ends a further request on a connection that comes byte by byte", async () => {
+  const { port } = await listen({ headersTimeoutMs: 200 });
+  const socket = connect(port, "127.0.0.1");
+  let text = "";
+  socket.on("data", (data) => {
+    text += String(data);
+  });
+  socket.write("GET / HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n");
+  await expect.poll(() => text).toContain("200 OK");
+  socket.write("GET / HTTP/1.1\r\nx: ");
+  const timer = setInterval(() => socket.write("a"), 50);
+  await new Promise((resolve) => socket.on("close", resolve));
+  clearInterval(timer);
+  expect(text).toContain("408 Request Timeout");
+});

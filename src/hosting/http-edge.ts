@@ -10,6 +10,7 @@ import type { RequestHandler } from "./app.ts";
 import { parseBody } from "./parse-body.ts";
 import { replyText, requireReplySize } from "./reply-text.ts";
 import { SESSION_COOKIE_ATTRIBUTES } from "./session-cookie.ts";
+import { SlowRequests } from "./slow-requests.ts";
 
 /** Longer than the clients' 15 s, so that they never reuse a socket that is being closed. */
 const KEEP_ALIVE_MS = 30_000;
@@ -37,6 +38,7 @@ export interface HttpEdgeOptions {
 /** A server reachable over HTTP. On `node:http` itself: nothing here needs a router, and a framework would double the time to start. */
 export class HttpEdge {
   readonly #server: Server;
+  readonly #slowRequests: SlowRequests;
   readonly #app: RequestHandler;
   readonly #bodyLimit: number;
   readonly #guard: GuardOptions;
@@ -48,13 +50,16 @@ export class HttpEdge {
     this.#app = app;
     this.#guard = serverGuard(options.host, options.allowedHosts);
     this.#bodyLimit = bodyLimitBytes ?? Number.POSITIVE_INFINITY;
-    const timeouts = {
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      requestTimeout: requestTimeoutMs,
-      headersTimeout: headersTimeoutMs,
-      connectionsCheckingInterval: Math.min(CHECK_INTERVAL_MS, headersTimeoutMs, requestTimeoutMs),
-    };
+    const timeouts = { keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0, headersTimeout: 0 };
     this.#server = createServer(timeouts, (request, response) => this.#read(request, response));
+    const limits = {
+      headersMs: headersTimeoutMs,
+      requestMs: requestTimeoutMs,
+      intervalMs: Math.min(CHECK_INTERVAL_MS, headersTimeoutMs, requestTimeoutMs),
+    };
+    this.#slowRequests = new SlowRequests(this.#server, limits, (socket) =>
+      refuseConnection({ code: "ERR_HTTP_REQUEST_TIMEOUT" }, socket),
+    );
     this.#server.on("clientError", refuseConnection);
   }
 
@@ -79,6 +84,7 @@ export class HttpEdge {
   /** Lets running requests finish for a moment, then cuts them off. */
   async close(): Promise<void> {
     const server = this.#server;
+    this.#slowRequests.close();
     server.closeIdleConnections();
     const deadline = setTimeout(() => {
       for (const call of this.#inFlight) call.abort(new Error(`${this.#app.name} is shutting down`));
@@ -191,7 +197,7 @@ export class ListenError extends GymError {
 }
 
 /** Bytes that are no HTTP request, or too slow to become one: told in the form of every other error. */
-function refuseConnection(error: Error & { code?: string }, socket: Duplex): void {
+function refuseConnection(error: { code?: string }, socket: Duplex): void {
   if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
   const [status, reason, detail] = REFUSALS[error.code ?? ""] ?? [
     400,
