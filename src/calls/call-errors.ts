@@ -33,7 +33,7 @@ export function isServerCallError(error: unknown): error is ServerCallError {
 
 const MAX_QUOTED_BODY = 1_000;
 
-/** Reads the root cause out of an error answer; answers of servers we did not write are quoted. */
+/** Reads the root cause from an error response. Error bodies of other software are quoted. */
 export function failureOf(
   server: string,
   path: string,
@@ -78,7 +78,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** A failure that does not say where it happened happened in `stage`. */
+/** Sets `stage` on a failure that has none. */
 export function inStage(stage: FailureStage, error: unknown): unknown {
   if (!isServerCallError(error) || error.info.stage) return error;
   return new ServerCallError(error.server, error.status, { ...error.info, stage }, { cause: error });

@@ -53,7 +53,7 @@ interface RequestPool {
 export class HttpClient {
   readonly #newDispatcher: () => Dispatcher;
   readonly #maxPools: number;
-  /** Requests beyond what the first takes go to the next, so that few requests share few connections. */
+  /** Requests go to the first pool with room, so that few requests use few connections. */
   readonly #pools: RequestPool[] = [];
 
   constructor({ connectTimeoutMs, keepAliveMs, maxConnections, proxy }: HttpClientOptions) {
@@ -132,7 +132,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined;
   #status = 0;
   #headers: ResponseHeaders = {};
-  /** Goes on with a large body. */
+  /** Resumes reading a large body. */
   #resume: (() => void) | undefined;
   #ended = false;
 
@@ -187,7 +187,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     }
     decodeBody(this.#body.bytes, String(encoding), this.#request.maxBytes).then(
       (decoded) => this.#resolve({ status, headers, text: decoded.toString("utf8") }),
-      // The status of an error says enough.
+      // The status of an error response is enough.
       (error: unknown) =>
         status >= 400 ? this.#resolve({ status, headers, text: "" }) : this.#reject(error),
     );
@@ -210,7 +210,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     clearTimeout(this.#timer);
     this.#request.signal?.removeEventListener("abort", this.#onAbort);
     const resume = this.#resume;
-    // What is made of the body comes first; a turn later the next one may be read.
+    // One turn later, so that this body is processed before the next one is read.
     if (resume && !this.#ended) setImmediate(() => largeBodies.leave(resume));
     this.#ended = true;
   }
@@ -254,7 +254,7 @@ function tooLarge(): ConnectionError {
   return new ConnectionError("RESPONSE_TOO_LARGE", "the answer is larger than allowed");
 }
 
-/** Without a proxy the plain agent does: the other one parses the address of every request. */
+/** Without a proxy the plain agent is used: the proxy agent parses the address of every request. */
 function hasProxy(): boolean {
   return ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY"].some((name) => process.env[name]);
 }

@@ -14,7 +14,7 @@ export interface LocalServer {
   handle(call: AppCall): Promise<Reply>;
 }
 
-/** The client of a run: knows where every server is, and which of them live in this process. */
+/** The client of a run. Calls servers in this process directly, and the others over a link or HTTP. */
 export class RunClient implements ServerClient {
   readonly #addresses: ReadonlyMap<string, string>;
   readonly #local: ReadonlyMap<string, LocalServer>;
@@ -105,7 +105,7 @@ export class RunClient implements ServerClient {
       return new ReceivedReply({ ...reply, raw });
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
-      // It may have been carried out: only a call that may be repeated is.
+      // The other process may have handled the call, so only an idempotent one is sent again.
       if (options.idempotent) return this.#overHttp(method, server, path, text, options);
       throw connectionError(server, this.baseUrl(server), path, 1, error);
     }
@@ -149,7 +149,7 @@ export class RunClient implements ServerClient {
 const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
 const NEVER = new AbortController().signal;
 
-/** A handler that ignores its signal does not hold its caller. */
+/** Rejects when the signal fires, even if the handler ignores it. */
 async function callLocally(
   local: LocalServer,
   method: string,

@@ -54,7 +54,7 @@ export class Semaphore {
     });
   }
 
-  // The slot is handed over without being freed, so nobody who comes later can slip in between.
+  // The slot passes to the next waiter without being freed, so a later caller cannot take it first.
   #release(): void {
     if (this.#limit !== null && this.#running > this.#limit) {
       this.#running--;

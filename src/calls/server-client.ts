@@ -9,13 +9,13 @@ export interface CallOptions {
   timeoutMs?: number | null;
   /** The key that sets this time, for the message when it is over. */
   timeoutKey?: string;
-  /** Whether the call may be sent again when it may already have been carried out; default false. */
+  /** Whether the call may be sent again although the server may have handled it. Default false. */
   idempotent?: boolean;
-  /** Told what a long call is busy with. */
+  /** Called when the rollout enters another stage. */
   onStage?: StageListener;
 }
 
-/** Hears which part of a rollout is running. */
+/** Receives the stage that a rollout enters. */
 export type StageListener = (stage: FailureStage, what?: string) => void;
 
 /** The response of another server. */

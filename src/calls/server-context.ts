@@ -1,7 +1,7 @@
 import type { Logger } from "../logger.ts";
 import type { ServerClient } from "./server-client.ts";
 
-/** What a running server instance knows about itself and its surroundings. */
+/** The name, config and environment of a running server instance. */
 export interface ServerContext<Config = Record<string, unknown>> {
   /** Instance name, unique in a run. */
   readonly name: string;

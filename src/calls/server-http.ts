@@ -53,7 +53,7 @@ export class ServerHttp {
   }
 }
 
-/** One request to an address that is not asked again. */
+/** Sends one request over a connection that is closed afterwards. */
 export async function requestOnce(
   url: string,
   options: { headers?: Readonly<Record<string, string>>; signal?: AbortSignal } = {},

@@ -16,7 +16,7 @@ import { SessionCookie } from "./session-cookie.ts";
 
 export type Method = "GET" | "POST";
 
-/** A body that is no JSON, and what the caller is told about it. */
+/** A body that is not JSON, and the error for the caller. */
 export class MalformedBody {
   readonly text: string;
   readonly detail: ErrorDetail;
@@ -30,7 +30,7 @@ export class MalformedBody {
 /** Answers the requests to one server. Hosts wrap it to log, to watch the event loop or to forward. */
 export interface RequestHandler {
   readonly name: string;
-  /** Never throws: whatever goes wrong becomes a status and a body. */
+  /** Never throws: every error becomes a status and a body. */
   handle(call: AppCall): Promise<Reply>;
   /** The reply in place of one that cannot be written: it is not JSON, or it repeats a body that is nested too deeply. */
   unwritable(call: AppCall, error: unknown): Reply;
@@ -68,14 +68,14 @@ export interface AppParts {
   fallback?: Handler;
   /** Paths of `post` that also answer for everything below them. */
   mounts?: readonly string[];
-  /** What `/openapi.json` and `/docs` tell about routes besides their names. */
+  /** Descriptions of routes for `/openapi.json` and `/docs`. */
   notes?: () => Readonly<Record<string, RouteNote>>;
   log: Logger;
-  /** Routes whose handlers look at bodies that are no JSON themselves. */
+  /** Routes whose handlers accept a `MalformedBody`. */
   takesMalformed?: (path: string) => boolean;
-  /** The session a request names by other means than its cookie. */
+  /** Returns the session of a request that names it outside of its cookie. */
   sessionOf?: (headers: AppCall["headers"]) => string | undefined;
-  /** New ids of sessions; a worker of several makes ids that lead back to it. */
+  /** Creates session ids. One of several workers creates ids that identify it. */
   newSessionId?: () => string;
   start?(): MaybePromise<void>;
   close?(): MaybePromise<void>;
@@ -116,7 +116,7 @@ export class ServerApp implements RequestHandler {
     return [...this.#post.keys()];
   }
 
-  /** Adds what the host answers itself. */
+  /** Adds a route of the host. */
   addGet(path: string, handler: Handler): void {
     this.#get.set(path, handler);
   }
@@ -178,7 +178,7 @@ export class ServerApp implements RequestHandler {
     try {
       return mapError(error, { server, type, path, signal, log: this.#parts.log });
     } catch {
-      // What was thrown cannot even be described; the caller still gets a reply.
+      // The error cannot be described; the caller still gets a response.
       return { status: 500, body: { detail: "Internal Server Error" } };
     }
   }
@@ -191,7 +191,7 @@ export class ServerApp implements RequestHandler {
     return new Reply({ ...this.#failed(cause, call, path), ...(cookies && { cookies }) });
   }
 
-  /** Loaded when somebody asks: a run never does. */
+  /** Loaded on demand, because runs do not use it. */
   async #describe(form: "json" | "page"): Promise<unknown> {
     const { docsPage, openApiOf } = await import("./apps/openapi.ts");
     const [get, post] = [[...this.#get.keys()], this.postPaths];
@@ -223,7 +223,7 @@ function unwritableCause({ method, body }: AppCall, path: string, error: unknown
   if ((error as { code?: unknown } | null)?.code === "SERVER_HTTP") return error;
   if (error instanceof RangeError && isTooDeep(body)) return new ValidationError([tooDeep()]);
   const message = `the answer of ${method} ${path} is no JSON: ${errorMessage(error)}`;
-  // The same result would come again: a failure as final as in one process, where the row cannot be written.
+  // Not retryable: the verifier would return the same result again.
   if (path === "/verify")
     return new HttpError(500, message, { failure: { class: "verifier_error", retryable: false, message } });
   return new TypeError(message);

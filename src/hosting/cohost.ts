@@ -43,7 +43,7 @@ export interface CoHostOptions {
   logger: (server: string) => Logger;
   monitor?: LoopMonitor;
   watchdog?: Watchdog;
-  /** Stands behind the names of its profiles when several processes hold one server. */
+  /** Suffix of profile names, where several processes run one server. */
   profileSuffix?: string;
   /** Workers of one server make session ids that lead back to them. */
   newSessionId?: () => string;
@@ -52,9 +52,9 @@ export interface CoHostOptions {
   /** Wraps the handling of requests; a worker forwards those of sessions it does not own. */
   intercept?: (app: ServerApp, handler: RequestHandler) => RequestHandler;
   listen?: boolean;
-  /** Told when a server has done what it does before it takes requests. */
+  /** Called when a server has started. */
   onStarted?: (server: string) => void;
-  /** Where this process answers the other processes of the run, and where these answer, by server. */
+  /** The socket of this process, and those of the other processes by server. */
   link?: { socketPath?: string; sockets: ReadonlyMap<string, string> };
 }
 
@@ -192,7 +192,7 @@ async function createHostedApp(
   );
 }
 
-/** What stands between callers and the app. Callers in this process pass through it too. */
+/** The app with its decorators. Callers in this process pass through them too. */
 function decorated(app: ServerApp, options: CoHostOptions): RequestHandler {
   const { monitor, watchdog, globalConfig, logger, intercept } = options;
   let handler: RequestHandler = app;
@@ -206,7 +206,7 @@ function wrapped(inner: RequestHandler, handle: RequestHandler["handle"]): Reque
   return { name: inner.name, handle, unwritable: (call, error) => inner.unwritable(call, error) };
 }
 
-/** What goes wrong in the code of a server is told with its name and place. */
+/** Adds the name of the server and the place in its code to an error at its start. */
 async function startApp(app: ServerApp): Promise<void> {
   try {
     await app.start();

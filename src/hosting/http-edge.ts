@@ -19,7 +19,7 @@ const HEADERS_TIMEOUT_MS = 60_000;
 const REQUEST_TIMEOUT_MS = 300_000;
 const CHECK_INTERVAL_MS = 5_000;
 export const DEFAULT_BODY_LIMIT_BYTES = 128 * 1024 * 1024;
-/** What is still running when this time is over is cut off. */
+/** Requests that still run after this time are aborted. */
 const SHUTDOWN_GRACE_MS = 500;
 const BACKLOG = 16_384;
 
@@ -63,7 +63,7 @@ export class HttpEdge {
     this.#server.on("clientError", refuseConnection);
   }
 
-  /** Listens; a port that is taken is an error that says so. */
+  /** Starts to listen. A port in use is an error that says so. */
   static async listen(app: RequestHandler, options: HttpEdgeOptions): Promise<HttpEdge> {
     const edge = new HttpEdge(app, options);
     const { host, port } = options;
@@ -81,7 +81,7 @@ export class HttpEdge {
     return edge;
   }
 
-  /** Lets running requests finish for a moment, then cuts them off. */
+  /** Waits a moment for running requests, then aborts them. */
   async close(): Promise<void> {
     const server = this.#server;
     this.#slowRequests.close();
@@ -129,7 +129,7 @@ export class HttpEdge {
       const bytes = only && chunks.length === 1 ? only : Buffer.concat(chunks);
       void this.#answer(request, response, bytes.toString("utf8"));
     });
-    // Whoever goes away in the middle of a request gets no answer.
+    // A client that disconnects during its request gets no response.
     request.on("error", () => response.destroy());
   }
 
@@ -161,7 +161,7 @@ export class HttpEdge {
     try {
       await send(response, await this.#app.handle(call), call.path);
     } catch (error) {
-      // The answer could not be written: it is no JSON, or the connection is gone.
+      // The response could not be written: it is not JSON, or the connection is closed.
       if (response.headersSent || response.destroyed) response.destroy();
       else await send(response, this.#app.unwritable(call, error));
     } finally {
@@ -196,7 +196,7 @@ export class ListenError extends GymError {
   }
 }
 
-/** Bytes that are no HTTP request, or too slow to become one: told in the form of every other error. */
+/** Answers bytes that are not an HTTP request, or come too slowly, in the form of every other error. */
 function refuseConnection(error: { code?: string }, socket: Duplex): void {
   if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
   const [status, reason, detail] = REFUSALS[error.code ?? ""] ?? [
@@ -232,7 +232,7 @@ async function send(response: ServerResponse, reply: Reply, path = ""): Promise<
     response.end();
     return;
   }
-  // A text goes out in one piece with its headers; bytes would go out beside them.
+  // Node sends a string in one packet with the headers, and bytes in another.
   const body = replyText(reply);
   requireReplySize(body, path);
   if (body !== "") headers["content-type"] ??= "application/json";

@@ -22,7 +22,7 @@ export class LinkEdge {
 
   static async listen(apps: ReadonlyMap<string, RequestHandler>, socketPath: string): Promise<LinkEdge> {
     const edge = new LinkEdge(apps);
-    // A server that was killed and started again finds its own.
+    // A server that was killed and restarted finds its old socket.
     rmSync(socketPath, { force: true });
     await new Promise<void>((resolve, reject) => {
       edge.#server.once("error", reject);

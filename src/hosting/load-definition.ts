@@ -22,7 +22,7 @@ export async function loadDefinition(entry: string, installRoot: string): Promis
   );
 }
 
-/** A package that is not installed is no matter of code. */
+/** A missing package is reported without a stack. */
 function missingPackage(error: unknown): string | undefined {
   const { code } = error as { code?: unknown };
   if (code !== "MODULE_NOT_FOUND" && code !== "ERR_MODULE_NOT_FOUND") return undefined;

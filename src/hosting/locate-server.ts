@@ -68,7 +68,7 @@ function notFound(
   );
 }
 
-/** The file whose name comes closest, else the usual one where it is there. */
+/** The file with the most similar name, else the usual one if it exists. */
 function nearestEntry(entrypoint: string, directories: readonly string[]): string | undefined {
   const files = directories
     .flatMap((directory) => readdirSync(directory))

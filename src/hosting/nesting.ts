@@ -1,4 +1,4 @@
-/** Deeper values are neither echoed nor answered: writing them as JSON would overflow the stack. */
+/** Deeper values are refused: writing them as JSON would overflow the stack. */
 export const MAX_NESTING = 1_000;
 
 /** Whether a JSON value has more levels than can safely be written; looks level by level, without recursion. */

@@ -4,7 +4,7 @@ import { MalformedBody } from "./app.ts";
 
 const MAX_QUOTED = 200;
 
-/** The body of a request: undefined when there is none, a `MalformedBody` when it is no JSON. */
+/** The body of a request: undefined when there is none, a `MalformedBody` when it is not JSON. */
 export function parseBody(text: string): unknown {
   if (text === "") return undefined;
   try {
@@ -14,7 +14,7 @@ export function parseBody(text: string): unknown {
   }
 }
 
-/** Python clients write NaN and Infinity as bare words; what is no JSON for them either is refused with the place. */
+/** Python clients write NaN and Infinity as bare words. Text that Python does not accept either is refused with its position. */
 function parseAsPython(text: string): unknown {
   try {
     return loadsPlain(text, { allowNonFinite: true });

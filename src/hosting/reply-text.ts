@@ -2,7 +2,7 @@ import type { Reply } from "../calls/server-call.ts";
 import { HttpError } from "../definitions/errors.ts";
 import { resultJson } from "../wire/result-json.ts";
 
-/** Bytes of one response. Callers read no more either, so a larger one fails here, and only for its own call. */
+/** Bytes of one response. Callers have the same limit, so a larger response fails its own call here. */
 export const MAX_REPLY_BYTES = 256 * 1024 * 1024;
 
 /** The body of a response as text. */

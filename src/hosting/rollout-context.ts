@@ -2,10 +2,10 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { idInRow, isRolloutId } from "../wire/rollout-id.ts";
 import type { Handler, RouteCall } from "./app.ts";
 
-/** Routes whose bodies are rows: they tell which rollout a request belongs to when its path does not. */
+/** Routes whose bodies are rows: they name the rollout of a request whose path does not. */
 const ROW_ROUTES = new Set(["/run", "/verify"]);
 
-/** Knows which rollout the running code works for. Made only for observed runs: following calls around has a price. */
+/** Knows the rollout of the running code. Used in observed runs only, because AsyncLocalStorage costs time. */
 export class RolloutContext {
   readonly #storage = new AsyncLocalStorage<string>();
 

@@ -19,7 +19,7 @@ export function sessionLimits(config: unknown): Partial<SessionLimits> {
   return limits;
 }
 
-/** A verified rollout seldom comes back; its state is kept this long in case it does. */
+/** The state of a verified rollout is kept this long, in case the rollout is used again. */
 const VERIFIED_TTL_MS = 10 * 60_000;
 const SWEEP_INTERVAL_MS = 30_000;
 /** Ids of lost sessions that are remembered: about 10 MB. */
@@ -97,7 +97,7 @@ export class SessionStore<Session> {
     }
   }
 
-  /** Marks a rollout as scored: its state goes soon unless it is used again. */
+  /** Marks a rollout as scored: its state expires soon unless it is used again. */
   release(sessionId: string): void {
     const entry = this.#entries.get(sessionId);
     if (entry) entry.expiresAt = Math.min(entry.expiresAt, performance.now() + VERIFIED_TTL_MS);

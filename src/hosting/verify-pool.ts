@@ -16,17 +16,17 @@ export interface VerifyTask {
   args: JsonObject;
 }
 
-/** Worker threads for verifiers that compute: started when first needed, gone when idle. */
+/** Worker threads for CPU-bound verifiers. They start on first use and end when idle. */
 export class VerifyPool {
   #pool: Promise<Tinypool> | undefined;
 
-  /** A thread whose caller has given up is ended: nothing else stops code that never waits. */
+  /** When the caller gives up, its thread is terminated, because nothing else stops synchronous code. */
   async verify(task: VerifyTask, signal: AbortSignal): Promise<JsonObject> {
     this.#pool ??= startPool();
     const pool = await this.#pool;
     const result = (await pool.run(task, { signal })) as { result: JsonObject } | { error: JsonObject };
     if ("result" in result) return result.result;
-    // Errors lose their class on the way between threads; their code and text are what matters.
+    // Errors lose their class between threads; their code and message are kept.
     throw Object.assign(new Error(String(result.error["message"])), result.error);
   }
 

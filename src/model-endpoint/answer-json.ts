@@ -14,7 +14,7 @@ export function parseAnswer(text: string, exactNumbers = false): unknown {
   }
 }
 
-/** What the reader says about text that is no JSON, for a message. */
+/** The reader's description of text that is not JSON, for a message. */
 export function jsonProblem(error: unknown): string {
   return error instanceof JsonTextError && error.position > 0
     ? `the body is not JSON (${error.message})`

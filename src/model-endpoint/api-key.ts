@@ -11,7 +11,7 @@ export class ApiKey {
     this.#file = file;
   }
 
-  /** A pasted key often has a blank or a line break around it, which no endpoint would take. */
+  /** Removes white space around a pasted key, which no endpoint accepts. */
   static async read(
     value: string | null | undefined,
     file: string | null | undefined,
@@ -25,7 +25,7 @@ export class ApiKey {
     return this.#value;
   }
 
-  /** Looks whether the file holds another key by now. */
+  /** Reads the file again. Returns whether the key has changed. */
   async renew(): Promise<boolean> {
     if (this.#file === undefined) return false;
     const current = await keyIn(this.#file);
@@ -34,7 +34,7 @@ export class ApiKey {
     return changed;
   }
 
-  // Whoever prints or serialises a server's state must not find the key in it.
+  // The key must not appear when a server's state is printed or serialized.
   toJSON(): string {
     return "****";
   }
@@ -56,7 +56,7 @@ async function keyIn(file: string): Promise<string> {
   return sendable(key, `The API key file ${file}`);
 }
 
-/** Whatever a header cannot carry would fail in every call; the value is never quoted. */
+/** Refuses a key that a header cannot carry. The value is never quoted. */
 function sendable(key: string, name: string): string {
   const index = [...key].findIndex((character) => !/^[\x20-\x7e]$/.test(character));
   if (index < 0) return key;

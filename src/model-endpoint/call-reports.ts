@@ -16,11 +16,11 @@ export interface FailedAttempt {
   attempt: number;
   /** When the first attempt failed. */
   since: number;
-  /** As many attempts as there will be; null: no limit. */
+  /** Attempts in all; null: no limit. */
   mostAttempts: number | null;
 }
 
-/** Tells the user what goes wrong with calls, and no more of it than somebody can read. */
+/** Logs failures of calls, at a rate that a person can read. */
 export class CallReports {
   readonly #log: Logger;
   readonly #retryAttempts: number | null;
@@ -49,13 +49,13 @@ export class CallReports {
       this.#log.warn(`${error.message}; at most ${limit.limit} calls at once from now on`);
       return;
     }
-    // Attempts that only ask whether the endpoint is back are not limited in number.
+    // Probes of an endpoint that is down are not limited in number.
     const most = mostAttempts === null || attempt > mostAttempts ? "" : ` of ${mostAttempts}`;
     const seconds = Math.round((now - since) / 1000);
     this.#log.warn(`${error.message}; trying again (attempt ${attempt}${most} failed, after ${seconds} s)`);
   }
 
-  /** An endpoint that was to tell its cost, or a usage that is missing: the limit cannot hold. */
+  /** Warns that a response has neither a cost nor a usage, so that `max_cost` cannot be enforced. */
   uncounted(hosts: readonly string[], meters: readonly CostMeter[], price: Price | undefined): void {
     if (this.#warnedOfUncounted || meters.every(({ limit }) => limit === null)) return;
     this.#warnedOfUncounted = true;

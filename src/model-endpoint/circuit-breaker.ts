@@ -2,17 +2,17 @@ import { steadyNow } from "../calls/steady-clock.ts";
 import type { ProviderError } from "./provider-error.ts";
 import { Waiters } from "./waiters.ts";
 
-/** So many failures without a success in between, and the endpoint is taken to be down. */
+/** Consecutive failures after which an endpoint counts as down. */
 const FAILURES_TO_OPEN = 8;
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 15_000;
 
-/** A call's way through the breaker; a probe decides for all who wait. */
+/** Permission to make a call. The result of a probe decides for all waiting calls. */
 export interface Pass {
   readonly probe: boolean;
 }
 
-/** The way through a closed breaker. */
+/** The pass of a closed breaker. */
 export const ORDINARY_PASS: Pass = { probe: false };
 
 export interface BreakerEvents {
@@ -27,8 +27,8 @@ export interface PassOptions {
 }
 
 /**
- * Keeps callers away from an endpoint that is down. While it is open they wait; after each pause, which doubles, one of
- * them tries, and its success lets all of them go on. Refusals that are about the request or the rate do not count.
+ * Holds back calls to an endpoint that is down. While it is open calls wait. After each pause, which doubles, one of
+ * them probes the endpoint, and its success releases all of them. Errors about the request or the rate do not count.
  */
 export class CircuitBreaker {
   readonly #waiters = new Waiters();
@@ -61,13 +61,13 @@ export class CircuitBreaker {
     return this.#lastFailure;
   }
 
-  /** When the next probe may go; 0 when the endpoint is up. */
+  /** When the next probe may start; 0 when the endpoint is up. */
   get probeAt(): number {
     return this.#probeAt ?? 0;
   }
 
   /**
-   * Lets the caller through, at once or when the endpoint is back. Undefined when `giveUpAt` has come, or when the
+   * Resolves when the call may start. Resolves with undefined at `giveUpAt`, or when the
    * endpoint has been down for longer than `longestOutageMs`: then waiting has been tried already.
    */
   async pass(options: PassOptions): Promise<Pass | undefined> {
@@ -102,7 +102,7 @@ export class CircuitBreaker {
     this.#downSince ??= this.#now();
     this.#failures++;
     if (pass.probe) this.#probing = false;
-    // What was on its way when the breaker opened says nothing new.
+    // Calls that were under way when the breaker opened do not extend the pause.
     else if (this.isOpen || this.#failures < FAILURES_TO_OPEN) return;
     const ceiling = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(this.#openings, 30));
     const pauseMs = ceiling / 2 + (this.#random() * ceiling) / 2;
@@ -112,7 +112,7 @@ export class CircuitBreaker {
     this.#waiters.wakeAll();
   }
 
-  /** A call ended without telling anything about the endpoint: it was given up, or refused for what it asked. */
+  /** A call ended without showing whether the endpoint is up: it was cancelled, or its request was invalid. */
   ended(pass: Pass): void {
     if (!pass.probe) return;
     this.#probing = false;

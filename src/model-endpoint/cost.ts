@@ -28,7 +28,7 @@ export function costOf(
   return total / TOKENS_PER_PRICE;
 }
 
-/** Some tell what they charge: OpenRouter and DeepInfra in the usage, LiteLLM in a header. */
+/** The cost that some endpoints report: OpenRouter and DeepInfra in the usage, LiteLLM in a header. */
 function statedCost(
   usage: unknown,
   headers: Readonly<Record<string, string | string[] | undefined>>,
@@ -61,17 +61,17 @@ export class CostMeter {
     for (const listener of this.#listeners) listener(cost);
   }
 
-  /** Tells of every cost that is added here. */
+  /** Calls the listener for every cost that is added in this process. */
   subscribe(listener: (cost: number) => void): void {
     this.#listeners.add(listener);
   }
 
-  /** What was spent elsewhere is counted too. */
+  /** Sets the total, including what other processes have spent. */
   correct(spent: number): void {
     this.#spent = spent;
   }
 
-  /** Throws when nothing is left; never retried. */
+  /** Throws when the budget is spent. The error is not retried. */
   check(): void {
     if (this.limit === null || this.#spent < this.limit) return;
     throw new ProviderError({
@@ -82,7 +82,7 @@ export class CostMeter {
   }
 }
 
-/** What the meter of a run is called among its processes. */
+/** The key of the run's meter. */
 export const RUN_METER = "run";
 
 const runMeters = processWide("meters", () => new WeakMap<object, CostMeter>());
@@ -97,7 +97,7 @@ export function runMeter(globalConfig: Readonly<Record<string, unknown>>): CostM
   return meter;
 }
 
-/** A limit that is none would let a run spend without end. */
+/** Refuses a value that is not a number of dollars: it would not limit anything. */
 function dollarsOf(given: unknown): number | null {
   if (given === undefined || given === null) return null;
   const dollars = typeof given === "string" && given.trim() !== "" ? Number(given) : given;

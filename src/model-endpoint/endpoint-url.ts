@@ -1,6 +1,6 @@
 import { GymError } from "../errors.ts";
 
-/** Where an endpoint is, taken apart once. */
+/** A parsed base URL. */
 export interface EndpointUrl {
   /** `https://api.example.com` */
   origin: string;
@@ -8,14 +8,14 @@ export interface EndpointUrl {
   host: string;
   /** `/v1`, without a slash at the end. */
   basePath: string;
-  /** Origin and base path: what tells one endpoint from another. */
+  /** Origin and base path. Identifies the endpoint. */
   text: string;
 }
 
-/** What people copy along with a base URL; `/v1` may have been put behind it by a server. */
+/** Paths that users often copy with a base URL, with or without `/v1` behind them. */
 const ENDPOINT_PATH = /(\/chat\/completions|(?<=\/v1)\/(?:completions|responses|messages))\/*(?:\/v1)?\/*$/;
 
-/** Reads a configured base URL; whatever no request can be sent to is an error that names the key. */
+/** Parses a configured base URL. Throws an error that names the key if no request can be sent to it. */
 export function parseEndpointUrl(text: string, key: string): EndpointUrl {
   let url: URL;
   try {

@@ -84,7 +84,7 @@ export function replicaOf(sessionId: string, replicas: number): number {
 
 /**
  * The endpoint for the next attempt: the session's own, or the next one in the circle that is up and has not failed this
- * call. When all are down it is the one that is tried again first.
+ * call. If all are down, it is the one that is probed next.
  */
 export function chooseEndpoint(
   endpoints: readonly Endpoint[],

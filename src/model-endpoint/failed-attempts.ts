@@ -3,7 +3,7 @@ import type { Pass } from "./circuit-breaker.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { ProviderError, type ProviderFailureClass } from "./provider-error.ts";
 
-/** What a failed attempt tells the limit of calls at once. */
+/** The result of a failed attempt for the adaptive limit. */
 export function slotResult(error: unknown) {
   if (!(error instanceof ProviderError)) return { kind: "other" } as const;
   const { providerStatus: status, retryAfterMs } = error;
@@ -14,23 +14,23 @@ export function slotResult(error: unknown) {
     : ({ kind: "other" } as const);
 }
 
-/** This process has too many open files for another connection: fewer calls at once help, and the endpoint is well. */
+/** Whether this process has too many open files for another connection. Fewer calls at once help; the endpoint is up. */
 export function isOutOfFiles({ cause }: ProviderError): boolean {
   const code = (cause as { code?: unknown } | null | undefined)?.code;
   return code === "EMFILE" || code === "ENFILE";
 }
 
-/** What it tells the breaker of its endpoint. */
-export function tellBreaker({ breaker }: Endpoint, pass: Pass, error: unknown): void {
+/** Reports a failed attempt to the circuit breaker of its endpoint. */
+export function recordFailure({ breaker }: Endpoint, pass: Pass, error: unknown): void {
   const saysNothing =
     !(error instanceof ProviderError) ||
     error.lasting ||
     error.failure.class === "invalid_response" ||
     isOutOfFiles(error);
-  // Who waited for a host that does not exist would wait as long as for one that is down.
+  // A permanent failure, such as an unknown host, must not make other calls wait for a recovery.
   if (saysNothing) breaker.ended(pass);
   else if (error.providerStatus === undefined || error.providerStatus >= 500) breaker.failed(pass, error);
-  // Whatever else it answered, it is there.
+  // Any other response shows that the endpoint is up.
   else breaker.succeeded();
 }
 
@@ -47,7 +47,7 @@ export function outage(last: ProviderError | undefined, downMs: number): Provide
   return restated(cause, `${cause.message} (down for ${(downMs / 1000).toFixed(0)} s)`);
 }
 
-/** The same failure in other words. */
+/** The same failure with another message. */
 export function restated(error: ProviderError, message: string, lasting = error.lasting): ProviderError {
   const { failure, providerStatus, body, retryAfterMs } = error;
   const { class: name, retryable } = failure;

@@ -1,13 +1,13 @@
-/** Answers that are looked at together. */
+/** Number of responses that are evaluated together. */
 const SMALLEST_WINDOW = 32;
 const LARGEST_WINDOW = 512;
-/** Slower than the best times this is slow … */
+/** A window is slow when its median exceeds the best one by this factor … */
 const TOLERANCE = 3;
-/** … when also less comes through than this part of the best: batches that are slow and full are well used. */
+/** … and its throughput is below this part of the best: large batches are slow per call but efficient. */
 const WORTH_IT = 0.8;
-/** Answers that take no longer than this on average are not worth a thought. */
+/** Windows with a lower average latency are never slow. */
 const QUICK_MS = 1_000;
-/** What was best is forgotten by this much per window: models and prompts change. */
+/** The best values decay by this much per window, because models and prompts change. */
 const FORGET = 0.02;
 
 interface CallTimes {
@@ -16,7 +16,7 @@ interface CallTimes {
 }
 
 /**
- * Tells when answers have become much slower and fewer: then there are too many calls at once. Time is counted per generated token where tokens are known, because long answers take long.
+ * Detects that responses have become much slower and fewer, which means too many calls at once. Latency is measured per generated token where the number of tokens is known.
  */
 export class LatencyWindow {
   #costs: number[] = [];
@@ -27,7 +27,7 @@ export class LatencyWindow {
   #bestCost = Number.POSITIVE_INFINITY;
   #bestThroughput = 0;
 
-  /** The concurrency of a window that was slow and no better for it; undefined while all is well. */
+  /** Adds a call. Returns the concurrency of the window if this call completes a slow one. */
   add(call: CallTimes, endedAt: number, outputTokens: number | null): { concurrency: number } | undefined {
     this.#openedAt ??= call.startedAt;
     this.#totalMs += endedAt - call.startedAt;

@@ -26,9 +26,9 @@ export interface OpenProviderOptions {
   query?: Readonly<Record<string, string>>;
   model: string;
   maxConcurrent?: number | null;
-  /** The tokens cost nothing: an engine of one's own. */
+  /** Whether tokens cost nothing, as with an engine of your own. */
   free?: boolean;
-  /** Whether the endpoint tells what each call cost. */
+  /** Whether the endpoint reports the cost of each call. */
   statesCost?: boolean;
 }
 
@@ -116,7 +116,7 @@ function noPrice(server: ServerContext<unknown>, model: string): GymError {
   );
 }
 
-/** Values that no request can carry would fail every call; they are not quoted. */
+/** Refuses header values that cannot be sent. They are not quoted, because they may be secrets. */
 function checkHeaders(server: string, headers: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(headers)) {
     if (/^[\w!#$%&'*+.^`|~-]+$/.test(name) && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)) continue;
@@ -127,7 +127,7 @@ function checkHeaders(server: string, headers: Readonly<Record<string, string>>)
   }
 }
 
-/** Answers are read whole; a request that asks for a stream would get what no one here reads. */
+/** Refuses `stream`: responses of endpoints are read as a whole. */
 function checkBodies(server: string, config: Readonly<Record<string, unknown>>): void {
   for (const key of ["extra_body", "sampling_overrides"]) {
     const body = config[key];

@@ -23,7 +23,7 @@ export interface ProviderErrorParts {
   retryable: boolean;
   message: string;
   retryAfterMs?: number | undefined;
-  /** It looks as if it would happen every time: a few attempts show it. */
+  /** Whether the failure looks permanent, so that few attempts are made. */
   lasting?: boolean | undefined;
   cause?: unknown;
 }
@@ -50,7 +50,7 @@ export class ProviderError extends GymError {
     this.lasting = parts.lasting ?? false;
   }
 
-  /** The status our own server answers with: the endpoint's where it gave one, else what fits the failure. */
+  /** The status of our own server's response: the endpoint's if it sent one, else one that matches the failure. */
   get status(): number {
     const { providerStatus } = this;
     if (providerStatus !== undefined && providerStatus >= 400) return providerStatus;

@@ -18,7 +18,7 @@ import { ORDINARY_PASS } from "./circuit-breaker.ts";
 import { type CostMeter, costOf } from "./cost.ts";
 import { chooseEndpoint, type Endpoint, replicaOf } from "./endpoint.ts";
 import { requestPath } from "./endpoint-url.ts";
-import { gaveUp, outage, restated, slotResult, tellBreaker } from "./failed-attempts.ts";
+import { gaveUp, outage, restated, slotResult, recordFailure } from "./failed-attempts.ts";
 import { ProviderError } from "./provider-error.ts";
 import { failureOfError, failureOfReply, hiddenError, invalidResponse, redirect } from "./read-failure.ts";
 import { lowerCase, openHeaders, secretHeaders } from "./request-headers.ts";
@@ -28,9 +28,9 @@ import { type AttemptReply, sendAttempt } from "./transport.ts";
 import { workerShare } from "./worker-share.ts";
 
 const NOTHING_TRIED: ReadonlySet<Endpoint> = new Set();
-/** What is answered where a path is not known. */
+/** Statuses of an unknown path. */
 const MISPLACED: ReadonlySet<number> = new Set([404, 405, 410, 501]);
-/** A failure that looks lasting is believed after this many attempts, or one of each replica. */
+/** A failure that looks permanent ends the call after this many attempts, or one for each replica. */
 const LASTING_ATTEMPTS = 3;
 
 export interface ProviderParts {
@@ -69,9 +69,9 @@ export interface ProviderCall<T> {
   rolloutId?: string | undefined;
   /** Whether the path is below the host instead of the base URL's last `/v1`. */
   besideBase?: boolean;
-  /** The replica to ask, where a call belongs to an earlier one. */
+  /** The replica of an earlier call that this one continues. */
   replica?: number;
-  /** Whether a failure ends it: for questions whose answer must come soon. */
+  /** Whether the call is never retried. */
   once?: boolean;
 }
 
@@ -108,14 +108,14 @@ interface Answer<T> {
 }
 
 interface Progress {
-  /** When the first attempt failed; when the call began, until then. */
+  /** When the first attempt failed, or when the call started. */
   since: number;
   last?: ProviderError;
-  /** Attempts that only asked whether an outage is over: those are bounded by the time, or a single call would run out of them. */
+  /** Probes during an outage. They are limited by time only, so that a single call can outlast an outage. */
   probes: number;
 }
 
-/** No attempt can be made any more within the budget; `last` is why. */
+/** The budget allows no further attempt. `last` is the last failure. */
 class Exhausted extends Error {
   readonly last: ProviderError;
 
@@ -139,7 +139,7 @@ export class Provider {
   #redactAnswer: (text: string) => string;
   #headers: Readonly<Record<string, string>>;
   readonly #reports: CallReports;
-  /** Endpoints that have answered: their host exists, even if its name is not found for a while. */
+  /** Endpoints that have answered. Their host exists, so a failed name lookup is temporary. */
   readonly #answered = new WeakSet<Endpoint>();
 
   constructor(parts: ProviderParts) {
@@ -166,12 +166,12 @@ export class Provider {
     return this.#parts.endpoints.map(({ url }) => url.host);
   }
 
-  /** Takes the API key out of a text. */
+  /** Removes the API key from a text. */
   redact(text: string): string {
     return this.#redact(text);
   }
 
-  /** Makes one call, as often as the budget allows, and returns what `read` made of the answer. */
+  /** Makes one call with retries and returns the result of `read`. */
   async call<T>(call: ProviderCall<T>): Promise<ProviderReply<T>> {
     const { meters, price, free } = this.#parts;
     const body = call.rawBody ?? (call.body === undefined ? undefined : dumpsCompact(call.body));
@@ -267,7 +267,7 @@ export class Provider {
         if (error instanceof Exhausted)
           throw gaveUp(this.#tooLongToWait(error.last), attempt - 1, progress.since);
         if (!(error instanceof ProviderError)) throw error;
-        // The clock starts with the first failure: neither waiting in line nor a slow answer uses the budget up.
+        // The budget starts with the first failure: neither a queue nor a slow response uses it up.
         const { probes } = progress;
         progress = { since: progress.last ? progress.since : steadyNow(), last: error, probes };
         if (await this.#keyRenewed(error)) continue;
@@ -337,7 +337,7 @@ export class Provider {
         );
       }
       if (breaker.isOpen && !pass.probe) {
-        // It went down while this call stood in line.
+        // The endpoint went down while this call waited.
         if (slot) limit?.leave(slot, { kind: "other" });
         continue;
       }
@@ -349,7 +349,7 @@ export class Provider {
       } catch (error) {
         if (slot) limit?.leave(slot, slotResult(error));
         if (pass.probe) progress.probes++;
-        tellBreaker(endpoint, pass, error);
+        recordFailure(endpoint, pass, error);
         throw error;
       }
     }
@@ -387,7 +387,7 @@ export class Provider {
 
   #read<T>(reply: AttemptReply, endpoint: Endpoint, call: ProviderCall<T>, path: string): Answer<T> {
     const { host } = endpoint.url;
-    // A path that is not there is most often a base URL that is not right.
+    // An unknown path usually means a wrong base URL, so the message shows the path.
     const place = MISPLACED.has(reply.status) ? host + path : host;
     if (reply.status >= 400) throw failureOfReply(reply, place, this.#redact);
     const problem = (text: string) => invalidResponse(reply, host, text, this.#redact);
@@ -423,7 +423,7 @@ export class Provider {
     }
   }
 
-  /** An endpoint that asks for more patience than there is: whoever reads the failure should know. */
+  /** Adds to the message that the endpoint asks for a longer pause than the budget allows. */
   #tooLongToWait(error: ProviderError): ProviderError {
     const { retryAfterMs } = error;
     const { wallClockMs } = this.#budget;
@@ -446,7 +446,7 @@ export class Provider {
   }
 }
 
-/** What we have no form for is what the model was told or made to send: a second, paid answer would hold it again. */
+/** An unknown item type follows from the request, so another paid response would have it too. */
 function isUnknownForm(error: ValidationError | ConversionError): boolean {
   return error instanceof ConversionError
     ? error.failure === "unsupported"

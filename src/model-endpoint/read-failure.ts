@@ -6,19 +6,19 @@ import { requestedPause } from "./reset-headers.ts";
 import { type AttemptReply, AttemptTimeout } from "./transport.ts";
 
 const MAX_QUOTED = 1_000;
-/** What OpenSSL says of a server that answers a handshake with something else. */
+/** OpenSSL's error for a server that does not answer a handshake with TLS. */
 const NO_TLS = new Set([
   "ERR_SSL_WRONG_VERSION_NUMBER",
   "ERR_SSL_PACKET_LENGTH_TOO_LONG",
   "ERR_SSL_HTTP_REQUEST",
 ]);
-/** Statuses below 500 that pass by themselves. */
+/** Statuses below 500 for which a retry may help. */
 const PASSING = new Set([408, 409, 425, 429]);
-/** Codes of providers that say 429 although waiting does not help. */
+/** Error codes sent with 429 for which a retry does not help. */
 const OUT_OF_CREDIT =
   /insufficient_quota|billing_hard_limit|credit balance is too low|exceeded your current quota/i;
 
-/** What an answer with an error status means; `redact` keeps keys out of the message. */
+/** The failure behind a response with an error status. `redact` removes keys from the message. */
 export function failureOfReply(
   reply: AttemptReply,
   host: string,
@@ -50,7 +50,7 @@ function isRetryable(status: number, advice: string | string[] | undefined): boo
   return PASSING.has(status) || (status >= 500 && status !== 501 && status !== 505);
 }
 
-/** What a request without an answer means. */
+/** The failure behind a request without a response. */
 export function failureOfError(
   error: unknown,
   host: string,
@@ -107,7 +107,7 @@ function noAnswer(
   return new ProviderError({ class: kind, retryable: true, message, cause, lasting });
 }
 
-/** A success whose body is not what was asked for. */
+/** The failure behind a success status with an unusable body. */
 export function invalidResponse(
   reply: AttemptReply,
   host: string,
@@ -126,7 +126,7 @@ export function invalidResponse(
   });
 }
 
-/** An answer that leads elsewhere: it would do so every time, and the key must not go there by itself. */
+/** The failure behind a redirect. It is not followed, because the key must stay with its host, and not retried. */
 export function redirect(
   { status, headers, text }: AttemptReply,
   place: string,
@@ -204,13 +204,13 @@ function messageIn(body: unknown, depth: number): string | undefined {
   return undefined;
 }
 
-/** One entry of what FastAPI says about a request: the field makes it understandable. */
+/** One entry of FastAPI's validation errors, with the name of the field. */
 function fieldProblem({ loc, msg }: JsonObject): string | undefined {
   if (!Array.isArray(loc) || loc.length === 0 || typeof msg !== "string") return undefined;
   return `${loc.map(String).join(".")}: ${msg}`;
 }
 
-/** Routers say "provider returned error" and put what it was into the metadata. */
+/** Routers answer "provider returned error" and put the cause into the metadata. */
 function withDetail(message: string, metadata: unknown): string {
   if (!isObject(metadata) || typeof metadata["raw"] !== "string") return message;
   const raw = providerMessage(metadata["raw"].slice(0, MAX_QUOTED));
@@ -219,7 +219,7 @@ function withDetail(message: string, metadata: unknown): string {
 
 const MAX_SCANNED = 20_000;
 
-/** Error pages are mostly markup: the title says it. */
+/** The title of an HTML error page. */
 function plainText(text: string): string {
   const start = text.slice(0, MAX_SCANNED);
   const title = /<title>([^<]*)<\/title>/i.exec(start)?.[1];

@@ -1,11 +1,11 @@
 import { isSecretHeader } from "../secrets.ts";
 
-/** The values of headers that nobody may see. */
+/** The values of headers that hold secrets. */
 export function secretHeaders(headers: Readonly<Record<string, string>>): string[] {
   return Object.entries(headers).flatMap(([name, value]) => (isSecretHeader(name) ? [value] : []));
 }
 
-/** Those that hold no secrets, in one order. */
+/** Headers without secrets, sorted by name. */
 export function openHeaders(headers: Readonly<Record<string, string>>): [name: string, value: string][] {
   return Object.entries(headers)
     .filter(([name]) => !isSecretHeader(name))

@@ -2,7 +2,7 @@ import { retryAfterMs } from "../calls/retry.ts";
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** Headers that tell how much of a quota is left and when it is full again, in pairs. */
+/** Pairs of headers: what is left of a quota, and when it is reset. */
 const QUOTAS: readonly [remaining: string, reset: string][] = [
   ["x-ratelimit-remaining-requests", "x-ratelimit-reset-requests"],
   ["x-ratelimit-remaining-tokens", "x-ratelimit-reset-tokens"],
@@ -15,8 +15,8 @@ const QUOTAS: readonly [remaining: string, reset: string][] = [
 ];
 
 /**
- * How long an endpoint asks to be left alone: `Retry-After` in any of its forms, else the reset of the quotas that are
- * used up. Undefined when it does not say.
+ * The pause an endpoint asks for: `Retry-After` in any of its forms, else the reset of the quotas that are
+ * used up. Undefined when there is no such header.
  */
 export function requestedPause(headers: Headers, now: number = Date.now()): number | undefined {
   const milliseconds = Number(textOf(headers["retry-after-ms"]) ?? Number.NaN);
@@ -33,7 +33,7 @@ export function requestedPause(headers: Headers, now: number = Date.now()): numb
   return longest;
 }
 
-/** Above this a bare number is a point in time, in seconds or milliseconds, and no duration. */
+/** Above this a bare number is a point in time, in seconds or milliseconds, not a duration. */
 const SMALLEST_UNIX_SECONDS = 1_000_000_000;
 const SMALLEST_UNIX_MILLISECONDS = 1_000_000_000_000;
 

@@ -14,11 +14,11 @@ const SCHEMA = 1;
 export interface CacheKeyParts {
   /** Endpoint, path and query. */
   url: string;
-  /** Those that hold no keys: what they ask for belongs to the request. */
+  /** Headers without secrets. They are part of the request. */
   headers: readonly (readonly [name: string, value: string])[];
   /** The request body as it is sent. */
   body: string;
-  /** Which repeat of a task asks: repeats of one task must not get one answer. */
+  /** The repeat of the task. Repeats must not share an answer. */
   repeat: string;
 }
 
@@ -37,7 +37,7 @@ export class ResponseCache {
     this.#onProblem = onProblem;
   }
 
-  /** Makes the folder; one that cannot be written to is a mistake better known before the first call. */
+  /** Creates the folder. Throws when it cannot be written to, before the first call. */
   async open(): Promise<void> {
     try {
       await makeDirectory(this.#directory);
@@ -56,7 +56,7 @@ export class ResponseCache {
     return createHash("sha256").update(`${asked}\n`).update(body).digest("hex");
   }
 
-  /** The answer kept for a key; undefined when there is none, or none that can be read. */
+  /** The stored answer for a key; undefined when there is no readable one. */
   async find(key: string): Promise<AttemptReply | undefined> {
     let entry: unknown;
     try {
@@ -70,7 +70,7 @@ export class ResponseCache {
     return { status: 200, headers: {}, text: entry["text"] };
   }
 
-  /** Keeps an answer; whatever goes wrong is reported and costs the call nothing. */
+  /** Stores an answer. A failure is reported and does not fail the call. */
   async keep(key: string, parts: CacheKeyParts, text: string): Promise<void> {
     if (this.#stopped || text.length > MAX_ENTRY_BYTES) return;
     try {
@@ -86,7 +86,7 @@ export class ResponseCache {
       await replaceFile(file, content);
       this.#bytes += content.length;
     } catch (error) {
-      // Several calls may fail at once: it is told once.
+      // Reported once, although several calls may fail at the same time.
       if (this.#stopped) return;
       this.#stopped = true;
       this.#onProblem(`answers are no longer kept in ${this.#directory}: ${(error as Error).message}`);

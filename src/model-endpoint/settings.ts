@@ -16,7 +16,7 @@ export const priceSchema = z.strictObject({
 
 export type Price = z.output<typeof priceSchema>;
 
-/** How patient a kind of server is unless its config says otherwise. */
+/** Default time limits of a kind of server. */
 export interface ProviderDefaults {
   request_timeout_seconds: number;
   retry_seconds: number;
@@ -24,7 +24,7 @@ export interface ProviderDefaults {
 
 /** Hosted APIs answer within minutes or not at all. */
 export const HOSTED: ProviderDefaults = { request_timeout_seconds: 1_800, retry_seconds: 600 };
-/** An engine in a training job may be silent, or away, for half an hour while weights are exchanged. */
+/** An engine in a training job may not respond for half an hour during a weight update. */
 export const TRAINING: ProviderDefaults = { request_timeout_seconds: 7_200, retry_seconds: 3_600 };
 
 /** The keys every model server has that calls an outside endpoint; spread them into its `config` schema. */
@@ -44,13 +44,13 @@ export function providerConfig(defaults: ProviderDefaults = HOSTED) {
     connect_timeout_seconds: positive().default(30),
     /** The largest answer that is read. */
     max_response_mb: positive().default(256),
-    /** Whether the number of calls at once follows how the endpoint copes. */
+    /** Whether the limit on calls at once adapts to the endpoint. */
     adaptive_concurrency: laxBool().default(true),
     /** Folder for answers that are used again for equal requests; null: every call is made. */
     response_cache_dir: z.string().nullish(),
     /** The cache is no longer written when it holds this much. */
     response_cache_max_mb: positive().default(10_240),
-    /** Dollars per million tokens of this model; known ones need none. */
+    /** Dollars per million tokens of this model. Well-known models have a list price. */
     prices: priceSchema.nullish(),
     /** Dollars this server may spend; the next call then fails as `budget_exhausted`. */
     max_cost: laxFloat().pipe(z.number().min(0)).nullish(),

@@ -21,7 +21,7 @@ export interface Attempt {
 
 export type AttemptReply = HttpAnswer;
 
-/** An attempt took longer than it may. */
+/** An attempt exceeded its time limit. */
 export class AttemptTimeout extends GymError {
   constructor(milliseconds: number) {
     super("PROVIDER_TIMEOUT", `no answer within ${milliseconds / 1000} s (request_timeout_seconds)`);
@@ -38,7 +38,7 @@ export async function sendAttempt({ connections, origin, ...attempt }: Attempt):
   }
 }
 
-// Shared by all servers of the process: sockets are reused whoever asks.
+// Shared by all servers of the process, so that they reuse sockets.
 const clients = processWide("http-clients", () => new Map<number, HttpClient>());
 
 /** The connections to model endpoints. */
@@ -48,7 +48,7 @@ export function endpointConnections(connectTimeoutMs: number): HttpClient {
     client = new HttpClient({
       connectTimeoutMs,
       keepAliveMs: KEEP_ALIVE_MS,
-      // How many calls run at once is the limiter's to say: this many with each model and key.
+      // The adaptive limit bounds calls per model and key; this bounds an address with several of them.
       maxConnections: 4 * MOST_CONCURRENT,
       proxy: true,
     });

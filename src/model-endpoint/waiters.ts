@@ -1,6 +1,6 @@
 import { LONGEST_TIMER_MS } from "../calls/deadline.ts";
 
-/** Callers that wait in line for something to change; each gives up by its signal or its deadline. */
+/** A queue of callers. Each waits until it is woken, its signal fires or its time is over. */
 export class Waiters {
   readonly #waiting = new Set<(news: boolean) => void>();
 
@@ -8,7 +8,7 @@ export class Waiters {
     return this.#waiting.size;
   }
 
-  /** Resolves with what it is woken with, false when the time is over; throws the signal's reason. */
+  /** Resolves with the value it is woken with, or with false when the time is over. Rejects with the signal's reason. */
   wait(signal: AbortSignal | undefined, milliseconds = Number.POSITIVE_INFINITY): Promise<boolean> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);
@@ -39,7 +39,7 @@ export class Waiters {
     });
   }
 
-  /** Wakes the one who has waited longest; false when nobody waits. */
+  /** Wakes the caller that has waited longest. Returns false when none waits. */
   wakeFirst(): boolean {
     for (const wake of this.#waiting) {
       wake(true);

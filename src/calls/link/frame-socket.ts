@@ -5,7 +5,7 @@ const NEWLINE = 10;
 export interface FrameHandlers {
   /** A message: what it is, and the text that goes with it. */
   received(head: unknown, text: string): void;
-  /** Called once; nothing comes or goes any more. */
+  /** Called once, when the socket is closed. */
   closed(): void;
 }
 
@@ -106,7 +106,7 @@ function textOf(line: string): string | undefined {
   }
 }
 
-/** Undefined for what none of ours has sent. */
+/** Undefined for a line that is not a message of this protocol. */
 function headOf(line: string): { value: unknown } | undefined {
   try {
     const value: unknown = JSON.parse(line);

@@ -25,7 +25,7 @@ export type ReplyHead = readonly [
 export const MAX_LINE_BYTES = 512 * 1024 * 1024;
 /** After a failed attempt the other process is called over HTTP for this long. */
 const RETRY_AFTER_MS = 1_000;
-/** Longer bodies had better go over HTTP: they would hold up the calls behind them. */
+/** Longer bodies go over HTTP, because they would delay the calls behind them. */
 export const LONG_BODY = 4 * 1024 * 1024;
 
 export interface LinkCall {
@@ -45,7 +45,7 @@ export interface LinkReply {
   headers: Readonly<Record<string, string>>;
 }
 
-/** The process at the other end has gone while a call was under way: it may have been carried out. */
+/** The other process closed the connection during a call. The call may have been handled. */
 export class LinkLost extends Error {
   readonly code = "ECONNRESET";
 
@@ -68,7 +68,7 @@ export class Links {
     this.#sockets = sockets;
   }
 
-  /** The link to a server; undefined when it has none, or nobody answers there. */
+  /** The link to a server. Undefined when the server has no link or does not accept the connection. */
   async to(server: string): Promise<Link | undefined> {
     const path = this.#sockets.get(server);
     if (path === undefined || this.#closed) return undefined;
@@ -94,7 +94,7 @@ interface Pending {
 
 /** The connection to one process. */
 export class Link {
-  /** Settles when it is known whether anybody answers. */
+  /** Settles when the connection is open or has failed. */
   readonly opened: Promise<void>;
   readonly #frames: FrameSocket;
   readonly #pending = new Map<number, Pending>();
@@ -123,7 +123,7 @@ export class Link {
     return this.#state === "open";
   }
 
-  /** Whether another one should be tried. */
+  /** Whether a new connection should be tried. */
   get isOver(): boolean {
     return this.#state === "closed" && Date.now() - this.#closedAt > RETRY_AFTER_MS;
   }

@@ -29,7 +29,7 @@ function readParams(body: unknown): { params: ResponseCreateParams; namespaces?:
   return { params: parseSanitizedParams(request, ["body"]), namespaces };
 }
 
-/** Makes a running agent server out of its definition. */
+/** Creates a running agent server from its definition. */
 export function createAgentApp(
   definition: AgentDefinition,
   server: ServerContext<unknown>,

@@ -44,7 +44,7 @@ export async function streamRun(run: StreamedRun): Promise<Reply> {
     for (const item of produced) items?.enqueue(item);
     if (hasSession || produced.some(({ type }) => type === "function_call_output")) begin(cookies);
   });
-  // Whoever reads the queue learns of the failure from `done`.
+  // Readers of the queue get the failure from `done`.
   const closed = () => items?.close();
   done.then(closed, closed);
   const first = await Promise.race([done, begun.then((cookies) => ({ response: undefined, cookies }))]);

@@ -26,7 +26,7 @@ export interface AppHost {
   serverTypes?: ReadonlyMap<string, ServerType>;
 }
 
-/** Makes a running server out of any definition; its config is read by the definition's own schema first. */
+/** Creates a running server from any definition. The definition's schema parses its config first. */
 export function createApp(
   definition: ServerDefinition,
   context: Omit<ServerContext<unknown>, "config">,
@@ -65,7 +65,7 @@ function makeApp(definition: ServerDefinition, server: ServerContext<unknown>, h
   }
 }
 
-/** A server's block, its definition and who it is. */
+/** A server's config block and its names. */
 export interface ConfigSource {
   name: string;
   implementation: string;
@@ -73,7 +73,7 @@ export interface ConfigSource {
   log: Logger;
 }
 
-/** Own keys as the schema made them, others as they were: the base reads keys no schema mentions. */
+/** Keys of the schema as parsed, others unchanged: the host reads keys that are not in the schema. */
 export function readConfig(
   definition: ServerDefinition,
   { name, config: given, implementation, log }: ConfigSource,

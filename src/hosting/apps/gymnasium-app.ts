@@ -13,7 +13,7 @@ import { parseWith, requireFields, requireObject } from "./request-body.ts";
 import { aggregateHandler, type ResourcesAppHost } from "./resources-app.ts";
 import { gymnasiumNotes } from "./route-notes.ts";
 
-/** Makes a running multi-turn environment (`/reset`, `/step`, `/close`) out of its definition. */
+/** Creates a running multi-turn environment (`/reset`, `/step`, `/close`) from its definition. */
 export function createGymnasiumApp(
   definition: GymnasiumServerDefinition,
   server: ServerContext<unknown>,

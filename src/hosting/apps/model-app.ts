@@ -39,7 +39,7 @@ import { RolloutUsage } from "./rollout-usage.ts";
 import { modelNotes } from "./route-notes.ts";
 import { convertAnswer } from "./unusable-answer.ts";
 
-/** Makes a running model server out of its definition: three dialects, plain and streamed, over one or two handlers. */
+/** Creates a running model server from its definition: three dialects, plain and streamed, over one or two handlers. */
 export function createModelApp(
   definition: ModelDefinition,
   server: ServerContext<unknown>,
@@ -114,7 +114,7 @@ class ModelBackend {
     this.losses = new LossLog(server.log);
   }
 
-  /** What a handler gets of a call. */
+  /** The arguments of a handler. */
   scope<Params>(call: RouteCall, params: Params) {
     const { signal, sessionId, headers } = call;
     const rolloutId = call.rolloutId ?? headers[ROLLOUT_HEADER];
@@ -183,7 +183,7 @@ class ModelBackend {
   }
 }
 
-/** A backend whose answers leave their tokens behind for training. */
+/** A backend that records the tokens of its answers for training. */
 class RecordedBackend extends ModelBackend {
   readonly #capture: ModelCapture;
 
@@ -211,7 +211,7 @@ function asResponse(completion: ChatCompletion): Response {
   return convertChatCompletion(merged, { input: [], model: completion.model }, { returnTokenIds: true });
 }
 
-/** A route that records also sees requests that are no JSON; whoever serves them does not. */
+/** A route that records also gets requests that are not JSON. Its handler does not. */
 function refusingMalformed(handler: Handler): Handler {
   return (call) => {
     if (call.body instanceof MalformedBody) throw new ValidationError([call.body.detail]);
@@ -265,7 +265,7 @@ function chatRoute(backend: ModelBackend): Handler {
       return backend.chat(parseChatParams(body, ["body"]), call);
     }
     const { request, includeUsage } = sanitizeStreamingChat(body);
-    // Answered before the stream begins: a backend that fails is an HTTP error here.
+    // Awaited before the stream starts, so that a failure is an HTTP error.
     const completion = await backend.chat(parseChatParams(request, ["body"]), call);
     return eventStream(replayChatCompletion(completion, { includeUsage }));
   };

@@ -2,12 +2,12 @@ import { z } from "zod";
 import type { JsonObject } from "../../python/json/json-object.ts";
 import { WIRE_SCHEMAS } from "./wire-schemas.ts";
 
-/** What is known about a route besides its path. */
+/** The description of a route. */
 export interface RouteNote {
   summary?: string;
   /** Schema of the body's own fields. */
   body?: z.ZodType;
-  /** Fields that the body has besides. */
+  /** Further fields of the body. */
   also?: readonly (keyof typeof COMMON_FIELDS)[];
   /** The body as a whole. */
   takes?: SchemaName;
@@ -50,7 +50,7 @@ export function openApiOf({ name, get, post, notes }: DescribedServer): JsonObje
   };
 }
 
-/** The same as a page that needs nothing from elsewhere. */
+/** The same as an HTML page without external files. */
 export function docsPage(server: DescribedServer): string {
   const { paths } = openApiOf(server) as { paths: Record<string, Record<string, JsonObject>> };
   const sections = Object.entries(paths).flatMap(([path, operations]) =>
@@ -102,7 +102,7 @@ function bodySchema({ body, also = [], takes }: RouteNote): JsonObject {
     ...own,
     properties: { ...properties, ...common },
     required: [...new Set([...required, ...also])],
-    // What a row holds besides its own fields is no mistake.
+    // Rows may have further fields.
     additionalProperties: true,
   };
 }
@@ -111,7 +111,7 @@ function ref(name: SchemaName): JsonObject {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** The shared schemas that a document mentions, and those that these mention. */
+/** The shared schemas that a document references, directly or indirectly. */
 function referredTo(value: unknown, found: JsonObject = {}): JsonObject {
   for (const [, name = ""] of JSON.stringify(value).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
     if (Object.hasOwn(found, name) || !Object.hasOwn(WIRE_SCHEMAS, name)) continue;
@@ -121,7 +121,7 @@ function referredTo(value: unknown, found: JsonObject = {}): JsonObject {
   return found;
 }
 
-/** JSON Schema of what a zod schema accepts; what JSON Schema cannot say is left open. */
+/** JSON Schema of what a zod schema accepts; what JSON Schema cannot express is left open. */
 export function jsonSchemaOf(schema: z.ZodType): JsonObject {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
     io: "input",

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { JsonObject } from "../../python/json/json-object.ts";
 import { ValidationError, zodDetail } from "../../wire/schemas/validation.ts";
 
-/** Parses with a definition's schema; what does not fit becomes a 422 that names the field. */
+/** Parses with a definition's schema. An invalid value becomes a 422 that names the field. */
 export function parseWith(
   schema: z.ZodType | undefined,
   value: unknown,
@@ -29,7 +29,7 @@ export function requireObject(body: unknown): JsonObject {
   ]);
 }
 
-/** Fields that every row of a route must have; all that are absent are told at once. */
+/** Requires fields of a body. The error names all missing ones. */
 export function requireFields(body: JsonObject, ...fields: readonly string[]): void {
   for (const field of fields)
     if (body[field] === undefined)

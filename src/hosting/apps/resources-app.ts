@@ -28,7 +28,7 @@ import { resourcesNotes } from "./route-notes.ts";
 type Options = ResourcesServerDefinition["options"];
 type Context = ServerContext<never>;
 
-/** Runs `verify` somewhere else than on the event loop. */
+/** Runs `verify` outside of the event loop. */
 export type VerifyRunner = (args: JsonObject, signal: AbortSignal) => Promise<JsonObject>;
 
 export interface ResourcesAppHost {
@@ -38,7 +38,7 @@ export interface ResourcesAppHost {
   mcpSecret?: string;
 }
 
-/** Makes a running resources server out of its definition. */
+/** Creates a running resources server from its definition. */
 export function createResourcesApp(
   definition: ResourcesServerDefinition,
   server: ServerContext<unknown>,
@@ -126,7 +126,7 @@ class SessionState {
     return value;
   }
 
-  /** The scope of a call; a session that was never seeded is made by `unseeded`, or from the row when there is one. */
+  /** The scope of a call. A session that was not seeded is created by `unseeded`, or from the row. */
   async scope(call: RouteCall, row?: JsonObject): Promise<SessionScope<never, never, never>> {
     const { sessionId } = call;
     let session = this.sessions.get(sessionId);
@@ -159,7 +159,7 @@ class SessionState {
 }
 
 function seedHandler(options: Options, context: Context, state: SessionState): Handler {
-  // On first use: a server may find its tools in `start`.
+  // Computed on first use, because a server may load its tools in `start`.
   let tools: FunctionTool[] | undefined;
   return async (call) => {
     const body = requireObject(call.body);
@@ -182,7 +182,7 @@ function seedHandler(options: Options, context: Context, state: SessionState): H
   };
 }
 
-/** Other callers of `/seed_session` get what the original gives them. */
+/** Other callers of `/seed_session` get the reply of the Python original. */
 function startsRollout({ headers }: RouteCall): boolean {
   return headers[ROLLOUT_START_HEADER] !== undefined;
 }
@@ -199,7 +199,7 @@ function toolHandler(
   };
 }
 
-/** The model reads text: what a tool returns becomes JSON here, and what cannot is an error of the tool like any other. */
+/** Writes the result of a tool as JSON, because the model reads text. A result that is not JSON is an error of the tool. */
 function written(result: unknown, path: string): Reply {
   if (result instanceof Reply) return result;
   let raw: string;
@@ -270,7 +270,7 @@ function verifyHandler(
       if ((error as { code?: unknown } | null)?.code !== "JUDGE_FAILED") throw error;
       return {
         ...body,
-        // With the defaults of what the row leaves out, as in a result.
+        // With the defaults of the row schema, as in a result.
         ...(options.row && row),
         responses_create_params: materializeCreateParams(params),
         response: materializeResponse(response),
@@ -303,7 +303,7 @@ export function aggregateHandler(
   return async (call) => {
     const rows = requireObject(call.body)["verify_responses"];
     if (!Array.isArray(rows)) throw missingFields(["verify_responses"], call.body);
-    // Asked once per run, at its end: not worth loading before.
+    // Loaded on demand, because a run calls this once, at its end.
     const { aggregateMetrics } = await import("../../metrics/aggregate.ts");
     return aggregateMetrics(rows as JsonObject[], {
       ...(hooks?.compute && { computeMetrics: hooks.compute }),

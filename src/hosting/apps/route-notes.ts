@@ -16,7 +16,7 @@ const CHECK_ROWS: RouteNote = { summary: "What is wrong with each of `rows`, bef
 const PARAMS = ["responses_create_params"] as const;
 const ROLLOUT = ["responses_create_params", "response"] as const;
 
-/** What the routes of a resources server take and give. */
+/** Request and response bodies of the routes of a resources server. */
 export function resourcesNotes({ seed, row, tools }: ResourcesServerDefinition["options"]): Notes {
   const seeded: z.ZodType | undefined = seed ?? row;
   const notes: Notes = {

@@ -2,8 +2,8 @@ import { errorMessage } from "../../errors.ts";
 import { ProviderError } from "../../model-endpoint/provider-error.ts";
 
 /**
- * Converts what a model answered. What cannot be converted is an answer that is none, not a bad request: another attempt may give
- * a better one, unless the target has no form for such a thing at all.
+ * Converts a model's answer. A failure is an unusable answer, not a bad request: another attempt may give
+ * a better one, unless the target dialect cannot express such content.
  */
 export function convertAnswer<T>(convert: () => T): T {
   try {

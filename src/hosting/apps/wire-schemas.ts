@@ -1,6 +1,6 @@
 /**
- * JSON Schema of the bodies that every server of a kind takes and gives, for `/openapi.json`. The readers in `openai`
- * decide what is accepted; this tells clients what to send.
+ * JSON Schema of request and response bodies that all servers of a type share, for `/openapi.json`. The readers in `wire`
+ * decide what is accepted; this is documentation for clients.
  *
  * @module
  */
@@ -98,7 +98,7 @@ const VerifyResponse = {
   },
 };
 
-/** Named as in the Python original where it has them. */
+/** Names as in the Python original. */
 export const WIRE_SCHEMAS = {
   ResponseCreateParams,
   Response,

@@ -5,7 +5,7 @@ import { type HostedCode, serverOfFile } from "./hosted-code.ts";
 const CORE = fileURLToPath(new URL("../..", import.meta.url));
 const FRAME = /^\s+at (?:.*\()?(?:async )?(.+?)(?::\d+)*\)?$/;
 
-/** Files of the functions under way, innermost first. */
+/** Files of the functions on the stack, innermost first. */
 export function callingFiles(): string[] {
   const { prepareStackTrace, stackTraceLimit } = Error;
   try {
@@ -29,7 +29,7 @@ export function serverOfError(error: unknown, code: readonly HostedCode[]): stri
   return undefined;
 }
 
-/** Whether a file is of this package or of Node, whose inner workings are not what an author looks for. */
+/** Whether a file belongs to this package or to Node. Authors do not need these lines. */
 export function isInternal(file: string): boolean {
   return !isAbsolute(pathOf(file)) || isCore(file) || file.includes(`${sep}node_modules${sep}jiti${sep}`);
 }
@@ -43,7 +43,7 @@ function pathOf(file: string): string {
   return file.startsWith("file:") ? fileURLToPath(file) : file;
 }
 
-/** Text and stack of something thrown, with the lines an author can do something about. */
+/** Message and stack of an exception, reduced to lines of the author's code. */
 export function authorTrace(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const lines = (error.stack ?? `${error.name}: ${error.message}`).split("\n");
@@ -55,7 +55,7 @@ export function authorTrace(error: unknown): string {
     .join("\n");
 }
 
-/** What is said about an error that no request can be failed with. */
+/** The message for an exception outside of any request. */
 export function strayText(error: unknown): string {
   return `thrown outside of a request: ${authorTrace(error)}`;
 }

@@ -2,7 +2,7 @@ import { GymError } from "../../errors.ts";
 import { callingFiles } from "./calling-code.ts";
 import { type HostedCode, serverOfFile } from "./hosted-code.ts";
 
-/** Code of a server wanted to end the process it runs in. */
+/** The code of a server called `process.exit`. */
 export class ServerExitError extends GymError {
   readonly server: string;
 
@@ -19,8 +19,8 @@ const guarded = new Set<readonly HostedCode[]>();
 let realExit: typeof process.exit | undefined;
 
 /**
- * Lets `process.exit` fail with an error when code of these servers calls it: the call under way fails, the run goes on.
- * The caller is known by its stack, so that it costs nothing until then. Gives back how to end it.
+ * Makes `process.exit` throw when code of these servers calls it: the current call fails and the run continues.
+ * The caller is found by its stack, so there is no cost before. Returns a function that restores `process.exit`.
  */
 export function guardExit(code: readonly HostedCode[]): () => void {
   guarded.add(code);

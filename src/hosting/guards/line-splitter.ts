@@ -1,6 +1,6 @@
 const MAX_LINE = 16 * 1024;
 
-/** Makes lines of text that comes in pieces; one that never ends is cut. */
+/** Splits chunks of text into lines. A line that is too long is cut. */
 export class LineSplitter {
   #rest = "";
   readonly #onLine: (line: string) => void;
@@ -19,7 +19,7 @@ export class LineSplitter {
     for (const line of lines) this.#onLine(line);
   }
 
-  /** Gives out what has no line end. */
+  /** Emits the rest without a line end. */
   end(): void {
     if (this.#rest !== "") this.#onLine(this.#rest);
     this.#rest = "";

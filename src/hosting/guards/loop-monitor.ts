@@ -24,7 +24,7 @@ interface Running {
 
 const NOBODY: LoopLag = { lagMs: 0, server: undefined, path: undefined, heldMs: 0 };
 
-/** Watches the event loop of a process and names the server to blame when it lags. */
+/** Measures the lag of the event loop and names the server that caused it. */
 export class LoopMonitor {
   readonly #histogram: IntervalHistogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   readonly #timer: NodeJS.Timeout;
@@ -36,14 +36,14 @@ export class LoopMonitor {
 
   constructor(onLag: (lag: LoopLag) => void) {
     this.#onLag = onLag;
-    // Behind all timers that are due: that of the histogram may come after this one, and would not have counted yet.
+    // After all due timers: the timer of the histogram may fire after this one.
     this.#timer = setInterval(() => setImmediate(() => this.#check()), CHECK_INTERVAL_MS);
     this.#timer.unref();
   }
 
   /**
-   * A handler begins. What runs until the loop gets its turn is counted for it: its code before the first wait, and behind
-   * waits for what is there already, unless another one begins in between. `onRest` is called when the loop has its turn.
+   * A handler begins. Code that runs before the event loop continues is attributed to it: before its first await, and after
+   * awaits of settled promises, unless another handler begins. `onRest` is called when the event loop continues.
    */
   began(server: string, path: string, onRest?: () => void): void {
     const now = performance.now();
@@ -51,11 +51,11 @@ export class LoopMonitor {
     this.#running = { server, path, since: now, onRest };
     if (!this.#rests) return;
     this.#rests = false;
-    // A tick asked for among microtasks comes when none of them are left.
+    // A tick scheduled from a microtask runs after the last microtask.
     queueMicrotask(() => process.nextTick(() => this.#rest()));
   }
 
-  /** The server whose handler runs now, until the loop gets its turn. */
+  /** The server whose handler runs, until the event loop continues. */
   get running(): string | undefined {
     return this.#running?.server;
   }
@@ -82,7 +82,7 @@ export class LoopMonitor {
   #check(): void {
     const worst = this.#worst;
     this.#worst = NOBODY;
-    // Loading code at start-up holds the loop and hurts nobody: watching begins with the first whole second.
+    // Loading code blocks the loop at the start, when no rollout runs. Measuring starts with the first full second.
     if (!this.#watching) {
       this.#watching = this.#histogram.enable();
       return;

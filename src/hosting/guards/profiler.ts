@@ -6,7 +6,7 @@ import { replaceFile } from "../../files/durable-file.ts";
 import { makeDirectory } from "../../files/make-directory.ts";
 
 const SAMPLE_MICROSECONDS = 1_000;
-/** Samples are taken over in parts; with the oldest part dropped, a profile holds the last hour and no more. */
+/** Samples are collected in parts. The oldest part is dropped, so that a profile covers at most the last hour. */
 const PART_MS = 10 * 60_000;
 const MAX_PARTS = 6;
 
@@ -30,7 +30,7 @@ export function profileDirectory(
   return resolve(workingRoot(process.cwd(), installRoot), directory);
 }
 
-/** Samples what this process computes, in the form browsers and editors open (`.cpuprofile`). */
+/** Samples the CPU use of this process in the format of browsers and editors (`.cpuprofile`). */
 export class ProcessProfiler {
   readonly #session = new Session();
   readonly #parts: Profiler.Profile[] = [];
@@ -44,7 +44,7 @@ export class ProcessProfiler {
     this.#timer = setInterval(() => this.#takePart(), PART_MS).unref();
   }
 
-  /** Writes everything sampled so far; whoever reads the file never sees half of it. */
+  /** Writes all samples so far, atomically. */
   async write(file: string): Promise<void> {
     this.#takePart();
     const text = JSON.stringify(joinProfiles(this.#parts));
@@ -91,7 +91,7 @@ class CallTree {
   readonly nodes: Profiler.ProfileNode[] = [];
   readonly #known = new Map<string, Profiler.ProfileNode>();
 
-  /** Takes nodes over; gives the new id of each. */
+  /** Adds nodes. Returns the new id of each. */
   add(nodes: readonly Profiler.ProfileNode[]): Map<number, number> {
     const byId = new Map(nodes.map((node) => [node.id, node]));
     const ids = new Map<number, number>();

@@ -3,7 +3,7 @@ import { Reply } from "../../calls/server-call.ts";
 import type { ServerApp } from "../app.ts";
 import { ProcessProfiler } from "./profiler.ts";
 
-/** Profiles of the servers in this process: `GET /stats` of each writes its file, and so does the end. */
+/** Profiles of the servers in this process: `GET /stats` of each server writes its file, and closing writes all files. */
 export class ServerProfiles {
   readonly #profiler = new ProcessProfiler();
   readonly #files: { file: string; server: string }[] = [];

@@ -12,10 +12,10 @@ import { Slot, type WatchdogTask } from "./watchdog.ts";
 
 const LOOK_MS = 1_000;
 const REPEAT_SECONDS = 60;
-/** Native code cannot be interrupted to ask where it is. */
+/** Native code cannot be paused to get its position. */
 const PAUSE_LIMIT_MS = 5_000;
 const STDERR = 2;
-/** A loop that only works a lot notices by itself that its parent is gone. */
+/** A busy loop that is not blocked notices by itself that its parent has ended. */
 const ORPHAN_GRACE_SECONDS = 3;
 
 const { slots, code, warnSeconds, limitSeconds, hasOneServer, parent, startedBefore } =
@@ -26,7 +26,7 @@ let blockedSeconds = 0;
 let nextWarning = warnSeconds;
 
 const watching = setInterval(() => {
-  // Looks are counted, not time: a laptop that slept has not blocked its loop.
+  // Checks are counted instead of time, because a suspended machine has not blocked its loop.
   const beat = Atomics.load(shared, Slot.beat);
   if (beat !== lastBeat) {
     lastBeat = beat;
@@ -50,7 +50,7 @@ const REMEDY =
   "Nothing else in this process can run meanwhile; Ctrl-C has to wait too, Ctrl-\\ ends the process at once. " +
   `Make the work asynchronous or bounded${hasOneServer ? " or" : ","} move it to a worker (verifyIn: "pool" for a verifier)${OWN_PROCESS}.`;
 
-/** Nothing but a kill ends a thread that never comes back. Files survive that: every line is whole, and a run can be resumed. */
+/** Only SIGKILL ends a thread that never returns. Files survive it: every line is complete, and the run can be resumed. */
 function end(why: string): void {
   clearInterval(watching);
   const seconds = blockedSeconds;
@@ -61,7 +61,7 @@ function end(why: string): void {
   });
 }
 
-/** Nobody is there any more to be told, or to stop what this process has started. */
+/** The parent has ended, so this process ends itself and everything it has started. */
 function endGroup(): void {
   killOwnGroup();
   process.kill(process.pid, "SIGKILL");
@@ -72,7 +72,7 @@ function say(text: string): void {
   try {
     writeSync(STDERR, `${text}\n`);
   } catch {
-    // Nobody reads it, or the pipe is full: the process still has to end.
+    // The pipe is closed or full; the process must end anyway.
   }
 }
 
@@ -96,7 +96,7 @@ function describe(frames: readonly Frame[], seconds: number): string {
   return `A server hangs: ${held}${last === undefined ? "" : `; the last request was for '${last}'`}`;
 }
 
-/** Interrupts the main thread, reports what it is doing, and lets it go on. */
+/** Pauses the main thread, reports its stack, and resumes it. */
 function withPausedMain(then: (frames: Frame[]) => void): void {
   const session = new Session();
   const files = new Map<string, string>();

@@ -10,7 +10,7 @@ const BEAT_MS = 500;
 const DEFAULT_WARN_SECONDS = 5;
 const DEFAULT_LIMIT_SECONDS = 300;
 
-/** Where the beating thread and the watching one meet. */
+/** Memory that the main thread and the watching thread share. */
 export const Slot = { beat: 0, held: 1, entered: 2, count: 3 } as const;
 
 export interface WatchdogTask extends WatchdogLimits, WatchedProcess {
@@ -53,8 +53,8 @@ function seconds(config: Readonly<Record<string, unknown>>, key: string, preset:
 }
 
 /**
- * Notices from another thread when this one does nothing but compute: names the server whose code it is in, and ends the
- * process when that lasts beyond the limit. Nothing in this thread could.
+ * Detects from another thread that the event loop is blocked. Names the server whose code runs, and ends the
+ * process at the limit.
  */
 export class Watchdog {
   readonly #slots = new Int32Array(new SharedArrayBuffer(Slot.count * Int32Array.BYTES_PER_ELEMENT));
@@ -62,7 +62,7 @@ export class Watchdog {
   readonly #code: readonly HostedCode[];
   readonly #worker: Worker | undefined;
 
-  /** Watches from now on: also code that is being loaded may never come back. */
+  /** Starts at once, because code may block the loop while it is loaded. */
   constructor(
     code: readonly HostedCode[],
     limits: WatchdogLimits,
@@ -71,7 +71,7 @@ export class Watchdog {
     const { installRoot, ...about } = watched;
     this.#code = code;
     this.#beat = setInterval(() => Atomics.add(this.#slots, Slot.beat, 1), BEAT_MS).unref();
-    // Whoever looks at the process with a debugger stops it for as long as it takes.
+    // A debugger may stop the process for any time.
     if (debuggerUrl() !== undefined) return;
     const slots = this.#slots.buffer as SharedArrayBuffer;
     this.#worker = startWorker({ slots, code, ...limits, ...about }, installRoot);
@@ -107,7 +107,7 @@ function startWorker(workerData: WatchdogTask, installRoot: string): Worker {
     name: "watchdog",
     workerData,
     execArgv: entry.endsWith(".ts") ? ["--import", "jiti/register"] : [],
-    // It holds next to nothing.
+    // The thread needs little memory.
     ...(entry.endsWith(".js") && {
       resourceLimits: { maxOldGenerationSizeMb: 24, maxYoungGenerationSizeMb: 4 },
     }),

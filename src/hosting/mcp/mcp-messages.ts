@@ -6,7 +6,7 @@ import { MalformedBody } from "../app.ts";
 const PARSE_ERROR = -32_700;
 const INVALID_REQUEST = -32_600;
 
-/** The refusal of a body that is no message of JSON-RPC, or no batch of them; undefined when it is one. */
+/** The error for a body that is not a JSON-RPC message or a batch of them; undefined for a valid body. */
 export function refusalOf(body: unknown): Reply | undefined {
   if (body === undefined) return refusal(PARSE_ERROR, "Parse error: the body is empty");
   if (body instanceof MalformedBody) {

@@ -8,7 +8,7 @@ interface Item extends JsonObject {
 }
 
 /**
- * MCP clients record calls as `mcp__<instance>__<tool>`; verifiers know the tool by its own name. Takes the prefix off
+ * MCP clients record calls as `mcp__<instance>__<tool>`; verifiers know the tool by its own name. Removes the prefix
  * on a copy and remembers which calls had it.
  */
 export function stripToolNames(

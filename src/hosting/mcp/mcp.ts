@@ -41,9 +41,9 @@ export class McpExposure {
   readonly #parts: AppParts;
   readonly #options: ResourcesServerDefinition["options"];
   readonly #tools: Map<string, McpTool>;
-  /** Known to this server alone: whoever could sign a token could lift the restriction to `allowedTools`. */
+  /** Known to this server only: with the secret a client could sign a token for more than its `allowedTools`. */
   readonly #secret: string;
-  /** How long a tool may take: no agent stands between it and the client. */
+  /** Time limit of a tool: MCP clients call it without an agent that would limit it. */
   readonly #limitMs: number | null;
 
   constructor(
@@ -214,7 +214,7 @@ export class McpExposure {
     }
   }
 
-  /** A tool that ignores its signal is left alone when its time is up. */
+  /** Rejects when time is up, even if the tool ignores its signal. */
   async #withinLimit(tool: McpTool, input: unknown, sessionId: string, call: RouteCall): Promise<unknown> {
     const path = `/${tool.name}`;
     const limitMs = this.#limitMs;
@@ -234,7 +234,7 @@ export class McpExposure {
   }
 }
 
-/** Why the tools of a server cannot be offered over MCP; it does not start then. */
+/** The error of a server whose tools cannot be offered over MCP. It does not start. */
 export function mcpRefusal(server: string, route: string, reason: string): GymError {
   return new GymError(
     "MCP_EXPOSURE",
@@ -242,7 +242,7 @@ export function mcpRefusal(server: string, route: string, reason: string): GymEr
   );
 }
 
-/** The value a reply carries; a raw text that is no JSON stands for itself. */
+/** The value of a reply. Raw text that is not JSON is returned as it is. */
 function payloadOf({ raw, body }: Reply): unknown {
   if (raw === undefined) return body;
   try {

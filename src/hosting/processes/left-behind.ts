@@ -8,7 +8,7 @@ export function descendants(of = process.pid): number[] {
     .map(({ pid }) => pid);
 }
 
-/** Ends what servers have started and not ended; processes that were there before are nobody's business. */
+/** Kills the processes that servers have started and not ended. Processes that existed before are left alone. */
 export function killLeftBehind(before: readonly number[]): void {
   const known = new Set(before);
   killAll(descendants().filter((found) => !known.has(found)));
@@ -22,7 +22,7 @@ export function killMarked(mark: string): void {
   killWithVariable(PROCESS_MARK, mark);
 }
 
-/** The same from within that process; ends it too, where it leads a process group. */
+/** The same from within that process. Also ends the process itself if it leads a process group. */
 export function killOwnGroup(): void {
   const mark = process.env[PROCESS_MARK];
   if (mark) killMarked(mark);

@@ -26,7 +26,7 @@ export type ServerMessage =
   | { type: "loaded" }
   | { type: "ready" }
   | { type: "failed"; message: string; stack?: string }
-  /** Something it cannot do without has ended, and it ends too: `worker 1 was killed by SIGKILL`. */
+  /** The process ends after a fatal event, such as `worker 1 was killed by SIGKILL`. */
   | { type: "ending"; message: string }
   | { type: "lag"; server: string | undefined; path: string | undefined; lagMs: number; heldMs: number };
 

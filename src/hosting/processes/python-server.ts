@@ -67,7 +67,7 @@ export async function runPython(message: StartMessage): Promise<() => Promise<vo
   };
 }
 
-/** Any HTTP answer counts as being there. */
+/** Any HTTP response counts as ready. */
 async function answers(host: string, port: number): Promise<void> {
   const started = Date.now();
   for (

@@ -28,7 +28,7 @@ import { StartWatch, startLimitSeconds } from "./start-watch.ts";
 export type RunEvent =
   | { type: "starting"; server: string; placement: Placement; url: string; log: string | undefined }
   | { type: "installing"; server: string }
-  /** Some are not ready yet. */
+  /** Some servers are not ready yet. */
   | { type: "waiting"; servers: readonly string[]; seconds: number }
   | { type: "ready"; server: string; url: string; milliseconds: number }
   | { type: "log"; server: string; line: string; level: LogLevel }
@@ -47,7 +47,7 @@ export interface RunServersOptions {
   logDirectory?: string;
   onEvent?: (event: RunEvent) => void;
   signal?: AbortSignal;
-  /** Whether this process is there for the servers: then whatever their code has started ends with them. */
+  /** Whether this process exists for the servers. If so, processes that their code has started end with them. */
   ownsProcess?: boolean;
 }
 
@@ -92,12 +92,12 @@ export class RunningServers {
     this.#restart = parts.restart;
   }
 
-  /** Starts a server anew that has a process of its own; what it was doing is lost. */
+  /** Restarts a server that has its own process. Its calls and sessions are lost. */
   restart(server: string): Promise<void> {
     return this.#restart(server);
   }
 
-  /** Stops everything; nothing is left behind when it returns. */
+  /** Stops all servers. When it resolves, no process is left. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -141,11 +141,11 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
   let watch: StartWatch | undefined;
 
   let closed = false;
-  // Code of a co-hosted server that throws outside of a request must not take the other rollouts with it.
+  // An exception outside of a request, in the code of one server, must not end the rollouts of the others.
   const onStray = (error: unknown) => {
     const server = error instanceof ServerExitError ? error.server : serverOfError(error, codeHere);
     if (closed) {
-      // What the code of a server has left behind may still throw, and nobody needs it any more; anything else is ours.
+      // After the stop, leftover timers of servers may still throw, which is ignored. Other exceptions are our own.
       if (server !== undefined) return;
       endStrays();
       throw error;
@@ -169,7 +169,7 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
     if (before) killLeftBehind(before);
     for (const log of logs.values()) log.close();
     closed = true;
-    // A program that is there for the servers ends now: its listeners go with it.
+    // A program that exists for the servers ends now, and its listeners with it.
     if (!options.ownsProcess) endStrays();
   };
   let client: RunClient | undefined;
@@ -196,7 +196,7 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
     children.set(instance.name, child);
     let isReady = false;
     void child.exited.then((exit) => {
-      // A child that never got ready fails its start, or its restart, and nothing else.
+      // A child that was never ready fails its own start or restart only.
       if (isReady && !stopping && children.get(instance.name) === child)
         crash.reject(new ServerCrashError(instance.name, exit, log.recent));
     });
@@ -222,7 +222,7 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
     signal?.throwIfAborted();
     const limits = watchdogLimits(globalConfig);
     if (here.length > 0) {
-      // Early: its thread needs a moment to start, and should be there when the first code is loaded.
+      // Started early, so that its thread runs before the first code is loaded.
       const startedBefore = before && { startedBefore: before };
       watchdog = new Watchdog(codeHere, limits, { installRoot, hasOneServer: false, ...startedBefore });
     }
@@ -272,7 +272,7 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
     if (here.length > 0) {
       process.on("uncaughtException", onStray);
       process.on("unhandledRejection", onStray);
-      // In a program of somebody else the output is that program's.
+      // The output of another program belongs to that program.
       if (options.ownsProcess)
         endCapture = captureOutput(
           () => (here.length === 1 ? here[0]?.name : monitor.running) ?? "co-hosted",
@@ -377,7 +377,7 @@ function explainStart(error: unknown, instance: HostedInstance, log: ServerLog):
   return new ServerCrashError(instance.name, `could not start: ${message}`, log.recent);
 }
 
-/** A taken port is only half a message: who has it? */
+/** Adds the process that holds the port to the error. */
 function explainTaken(error: unknown, port: number | undefined): Error {
   if (!(error instanceof Error)) return new Error(String(error));
   if (port === undefined || !error.message.includes("the port is taken")) return error;

@@ -74,14 +74,14 @@ export class ServerChild {
     this.pid = child.pid ?? -1;
   }
 
-  /** Asks it to end, then insists; returns when nothing of its group is left, within a bounded time. */
+  /** Asks the process to end, then kills its group. Resolves when the group has ended, within a bounded time. */
   async stop(): Promise<void> {
     const { exitCode, signalCode } = this.#process;
     if (exitCode === null && signalCode === null) {
       this.#process.kill("SIGTERM");
       await within(this.exited, STOP_GRACE_MS);
     }
-    // Also when the leader has gone: its children may not have.
+    // Also when the leader has ended, because its children may still run.
     this.#killGroup();
     killMarked(this.#mark);
     await within(this.exited, REAP_LIMIT_MS);

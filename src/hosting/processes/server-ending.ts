@@ -1,6 +1,6 @@
 import type { ServerMessage } from "./messages.ts";
 
-/** Ends the process of a server because of something it cannot do without; its parent is told what that was. */
+/** Ends the process of a server after a fatal event and reports the reason to its parent. */
 export function endBecause(message: string, exitCode = 1): void {
   console.error(message);
   if (!process.connected) process.exit(exitCode);

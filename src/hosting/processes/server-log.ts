@@ -54,7 +54,7 @@ export class ServerLog {
 
   /** Reads a child's output line by line. */
   follow(stream: Readable, level: LogLevel): void {
-    // Python servers put their name in front of a line themselves; whoever shows the log does so again.
+    // Python servers prefix lines with their name, and the display adds it again, so it is removed here.
     const prefix = `(${this.server}) `;
     const lines = new LineSplitter((line) =>
       this.write(line.startsWith(prefix) ? line.slice(prefix.length) : line, level),

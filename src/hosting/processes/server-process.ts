@@ -20,7 +20,7 @@ import { workerCount } from "./placement.ts";
 import { runPython } from "./python-server.ts";
 import { forkWorkers, sessionAffinity } from "./workers.ts";
 
-/** Time for what is under way when the parent is gone. */
+/** Time for running calls after the parent has ended. */
 const ORPHAN_GRACE_MS = 3_000;
 
 const report = (message: ServerMessage) => process.send?.(message);
@@ -79,7 +79,7 @@ async function shutDown(code: number): Promise<void> {
   }
 }
 
-/** The parent is gone, however it went: nothing may outlive it, and nobody else ends what this process has started. */
+/** The parent has ended. This process and everything it has started must end too. */
 async function endOrphaned(): Promise<void> {
   setTimeout(killEverything, ORPHAN_GRACE_MS);
   try {
@@ -91,7 +91,7 @@ async function endOrphaned(): Promise<void> {
 
 function killEverything(): void {
   killOwnGroup();
-  // A worker leads no group: it ends by itself.
+  // A worker does not lead a process group, so it ends only itself.
   process.exit(1);
 }
 
@@ -116,7 +116,7 @@ process.on("disconnect", () => {
 });
 process.on("SIGTERM", () => void shutDown(0));
 process.on("SIGINT", () => void shutDown(0));
-// Code of a server that throws outside of a request must not take the other rollouts with it.
+// An exception outside of a request must not end the other rollouts.
 process.on("unhandledRejection", (error) => console.error(`error: ${strayText(error)}`));
 process.on("uncaughtException", (error) => console.error(`error: ${strayText(error)}`));
 if (cluster.isWorker) process.title = "gym server worker";

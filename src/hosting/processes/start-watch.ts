@@ -3,7 +3,7 @@ import { GymError } from "../../errors.ts";
 const TELL_EVERY_MS = 10_000;
 const DEFAULT_LIMIT_SECONDS = 3_600;
 
-/** Which servers are not ready yet: told now and then, and not for ever. */
+/** Reports from time to time which servers are not ready, up to a limit. */
 export class StartWatch {
   readonly #pending: Set<string>;
   readonly #started = Date.now();
@@ -47,12 +47,12 @@ export class StartWatch {
   }
 }
 
-/** Who is waited for, in words. */
+/** A text that names the servers that are not ready. */
 export function waitingText({ servers, seconds }: { servers: readonly string[]; seconds: number }): string {
   return `Still waiting for ${servers.join(", ")} (${seconds} s)`;
 }
 
-/** `server_start_limit_seconds`; models that are loaded by their server take their time. */
+/** `server_start_limit_seconds`; a server that loads its model may need long. */
 export function startLimitSeconds(config: Readonly<Record<string, unknown>>): number | null {
   const value = config["server_start_limit_seconds"];
   if (value === undefined) return DEFAULT_LIMIT_SECONDS;

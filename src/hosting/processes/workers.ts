@@ -44,7 +44,7 @@ export async function forkWorkers(message: StartMessage): Promise<() => Promise<
           const message = `has failed: its worker ${index} ${exitText(code, signal)}`;
           reject(new GymError("SERVER_START", `worker ${index} ${exitText(code, signal)} while starting`));
           if (stopping) return;
-          // State of the rollouts it held is lost: the instance has failed as a whole.
+          // The state of its rollouts is lost, so the whole instance has failed.
           endBecause(message);
         });
       });
@@ -67,7 +67,7 @@ export async function forkWorkers(message: StartMessage): Promise<() => Promise<
 }
 
 /**
- * Lets several workers hold the state of sessions and rollouts: the id of the session, else that of the rollout, tells which worker
+ * Lets several workers hold the state of sessions and rollouts: the id of the session, else that of the rollout, determines the worker that
  * owns it, and a worker that gets another's request passes it on.
  */
 export function sessionAffinity({ index, count, socketDirectory }: NonNullable<StartMessage["worker"]>) {

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 
-/** Nobody of ours sends a longer batch. */
+/** A longer line does not come from this program; the socket is closed. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
 
 /** Batches of messages over a socket, one JSON list per line; what is sent in one turn of the event loop goes out together. */
