@@ -35,7 +35,7 @@ export function connectionError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof ConnectionError) return error;
   const { code, message, name } = error as Error & { code?: unknown };
   if (name === "HTTPParserError")
-    return new ConnectionError("RESPONSE_NOT_HTTP", `the answer is no HTTP: ${message}`, { cause: error });
+    return new ConnectionError("RESPONSE_NOT_HTTP", `the response is not HTTP: ${message}`, { cause: error });
   if (code === "UND_ERR_ABORTED" && message.startsWith("Proxy response"))
     return new ConnectionError("CONNECTION_PROXY", message, { cause: error });
   const own = CODES[String(code)];

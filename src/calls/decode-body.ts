@@ -39,7 +39,7 @@ async function decoderOf(name: string, body: Buffer): Promise<Decoder> {
       // Some servers leave out the zlib header; the first byte shows whether it is there.
       return promisify(((body[0] ?? 0) & 0x0f) === 8 ? zlib.inflate : zlib.inflateRaw) as Decoder;
     default:
-      throw unreadable(`it is encoded as ${name.slice(0, 40)}, which nobody asked for`);
+      throw unreadable(`it is encoded as ${name.slice(0, 40)}, which was not requested`);
   }
 }
 

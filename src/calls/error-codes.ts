@@ -95,7 +95,7 @@ export const clientErrorCodes = [
   {
     code: "PROVIDER_MAX_COST",
     class: "GymError",
-    when: "`max_cost` at the top of the config is no number of dollars.",
+    when: "`max_cost` at the top of the config is not a number of dollars.",
     fix: "Write it like `++max_cost=25`, or leave it out.",
   },
   {
@@ -131,7 +131,7 @@ export const clientErrorCodes = [
   {
     code: "PROVIDER_INVALID_RESPONSE",
     class: "ProviderError",
-    when: "A model endpoint answered with success and something that is no answer: no JSON, another shape, too large, a redirect.",
+    when: "A model endpoint answered with success and an unusable body: not JSON, another shape, too large, or a redirect.",
     fix: "Check that the base URL is that of the API; the message quotes the body.",
   },
   {

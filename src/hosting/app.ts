@@ -222,7 +222,7 @@ export class ServerApp implements RequestHandler {
 function unwritableCause({ method, body }: AppCall, path: string, error: unknown): unknown {
   if ((error as { code?: unknown } | null)?.code === "SERVER_HTTP") return error;
   if (error instanceof RangeError && isTooDeep(body)) return new ValidationError([tooDeep()]);
-  const message = `the answer of ${method} ${path} is no JSON: ${errorMessage(error)}`;
+  const message = `the answer of ${method} ${path} is not JSON: ${errorMessage(error)}`;
   // Not retryable: the verifier would return the same result again.
   if (path === "/verify")
     return new HttpError(500, message, { failure: { class: "verifier_error", retryable: false, message } });

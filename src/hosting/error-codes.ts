@@ -47,7 +47,7 @@ export const serverErrorCodes = [
   {
     code: "SERVER_LISTEN",
     class: "ListenError",
-    when: "A server cannot listen on its address; the message tells who holds the port, if known.",
+    when: "A server cannot listen on its address; the message names the process that holds the port, if known.",
     fix: "Free the port or give another one.",
   },
   {
@@ -72,7 +72,7 @@ export const serverErrorCodes = [
     code: "SERVER_HTTP",
     class: "HttpError",
     when: "A handler answers with a status of its own.",
-    fix: "The detail of the answer tells what to change.",
+    fix: "The detail of the response says what to change.",
   },
   {
     code: "MCP_EXPOSURE",

@@ -90,7 +90,7 @@ it("answers JSON with the session cookie on every status", async () => {
   await wrongMethod.body.dump();
 });
 
-it("refuses a body that is no JSON with 422 and one that is too large with 413", async () => {
+it("refuses a body that is not JSON with 422 and one that is too large with 413", async () => {
   const { url } = await listen({ bodyLimitBytes: 1000 });
   const bad = await post(`${url}/echo`, '{"a":');
   expect(bad.status).toBe(422);
@@ -153,7 +153,7 @@ it("tells every refusal in one form", async () => {
     expect([reply.statusCode, await reply.body.json()]).toEqual([405, { detail: "Method Not Allowed" }]);
   }
   expect(await raw(port, "GARBAGE\r\n\r\n")).toMatch(
-    /^HTTP\/1.1 400 .*\{"detail":"this is no HTTP request"\}$/s,
+    /^HTTP\/1.1 400 .*\{"detail":"this is not an HTTP request"\}$/s,
   );
   expect(await raw(port, `GET / HTTP/1.1\r\nHost: localhost\r\nX: ${"a".repeat(40_000)}\r\n\r\n`)).toMatch(
     /^HTTP\/1.1 431 .*\{"detail":"the request's headers are too large"\}$/s,

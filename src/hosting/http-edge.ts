@@ -202,7 +202,7 @@ function refuseConnection(error: { code?: string }, socket: Duplex): void {
   const [status, reason, detail] = REFUSALS[error.code ?? ""] ?? [
     400,
     "Bad Request",
-    "this is no HTTP request",
+    "this is not an HTTP request",
   ];
   const body = JSON.stringify({ detail });
   socket.end(

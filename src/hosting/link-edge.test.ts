@@ -122,7 +122,9 @@ describe("a call to another process", () => {
     app.handle = async () => new Reply({ body: endless(deep) });
     const unwritable = await (await linkedAgain(app)).post("demo", "/any", {});
     expect(unwritable.status).toBe(500);
-    expect(unwritable.json()).toContain("TypeError('the answer of POST /any is no JSON: Converting circular");
+    expect(unwritable.json()).toContain(
+      "TypeError('the answer of POST /any is not JSON: Converting circular",
+    );
   });
 
   it("fails a response that is too large, and no other call", async () => {

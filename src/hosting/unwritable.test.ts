@@ -24,10 +24,10 @@ const definition = defineResourcesServer({
 
 describe("the result of a tool", () => {
   it.each([
-    ["/big", "TypeError('the result of /big is no JSON: Do not know how to serialize a BigInt')"],
-    ["/cyclic", "TypeError('the result of /cyclic is no JSON: Converting circular structure"],
-    ["/other", "TypeError('the result of /other is no JSON"],
-  ])("that is no JSON is an error of the tool: %s", async (path, told) => {
+    ["/big", "TypeError('the result of /big is not JSON: Do not know how to serialize a BigInt')"],
+    ["/cyclic", "TypeError('the result of /cyclic is not JSON: Converting circular structure"],
+    ["/other", "TypeError('the result of /other is not JSON"],
+  ])("that is not JSON is an error of the tool: %s", async (path, told) => {
     const { status, body } = await (await createTestServer(definition)).post(path, {});
     expect(status).toBe(500);
     expect(body).toContain(told);
@@ -40,7 +40,7 @@ describe("the result of a tool", () => {
   });
 });
 
-it("a result of verify that is no JSON is a failure that no retry can help", async () => {
+it("a result of verify that is not JSON is a failure that no retry can help", async () => {
   const cyclic = defineResourcesServer({ verify: () => ({ reward: 1, cycle }) });
   const { app } = await createTestServer(cyclic);
   const call = { method: "POST", path: "/verify", body: {}, cookies: {}, headers: {} };

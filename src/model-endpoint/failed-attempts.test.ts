@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { AdaptiveLimit } from "./adaptive-limit.ts";
 import { CircuitBreaker, ORDINARY_PASS } from "./circuit-breaker.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { slotResult, tellBreaker } from "./failed-attempts.ts";
+import { recordFailure, slotResult } from "./failed-attempts.ts";
 import { failureOfError } from "./read-failure.ts";
 
 it("takes a lack of open files for a limit of its own, not for an outage", () => {
@@ -12,7 +12,7 @@ it("takes a lack of open files for a limit of its own, not for an outage", () =>
   expect(failure.failure.retryable).toBe(true);
 
   const breaker = new CircuitBreaker();
-  for (let count = 0; count < 50; count++) tellBreaker({ breaker } as Endpoint, ORDINARY_PASS, failure);
+  for (let count = 0; count < 50; count++) recordFailure({ breaker } as Endpoint, ORDINARY_PASS, failure);
   expect(breaker.isOpen).toBe(false);
 
   let now = 0;

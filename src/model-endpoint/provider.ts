@@ -18,7 +18,7 @@ import { ORDINARY_PASS } from "./circuit-breaker.ts";
 import { type CostMeter, costOf } from "./cost.ts";
 import { chooseEndpoint, type Endpoint, replicaOf } from "./endpoint.ts";
 import { requestPath } from "./endpoint-url.ts";
-import { gaveUp, outage, restated, slotResult, recordFailure } from "./failed-attempts.ts";
+import { gaveUp, outage, recordFailure, restated, slotResult } from "./failed-attempts.ts";
 import { ProviderError } from "./provider-error.ts";
 import { failureOfError, failureOfReply, hiddenError, invalidResponse, redirect } from "./read-failure.ts";
 import { lowerCase, openHeaders, secretHeaders } from "./request-headers.ts";

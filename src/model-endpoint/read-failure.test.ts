@@ -115,13 +115,13 @@ describe("failureOfError", () => {
     });
     const strange = new ConnectionError(
       "RESPONSE_NOT_HTTP",
-      "the answer is no HTTP: it begins with 'SSH-2.0'",
+      "the response is not HTTP: it begins with 'SSH-2.0'",
     );
     expect(failureOfError(strange, "h", plain)).toMatchObject({
       lasting: true,
       failure: {
         class: "invalid_response",
-        message: "h answers, but not as a model API does: the answer is no HTTP: it begins with 'SSH-2.0'",
+        message: "h answers, but not as a model API does: the response is not HTTP: it begins with 'SSH-2.0'",
       },
     });
     const large = new ConnectionError("RESPONSE_TOO_LARGE", "the answer is larger than allowed");

@@ -206,7 +206,7 @@ function written(result: unknown, path: string): Reply {
   try {
     raw = JSON.stringify(result) ?? "null";
   } catch (error) {
-    throw new TypeError(`the result of ${path} is no JSON: ${errorMessage(error)}`, { cause: error });
+    throw new TypeError(`the result of ${path} is not JSON: ${errorMessage(error)}`, { cause: error });
   }
   requireReplySize(raw, path);
   return new Reply({ raw });

@@ -85,8 +85,7 @@ export function modelNotes(): Notes {
     },
     "/v1/models": { summary: "The model behind this server." },
     "/rollout_usage": {
-      summary:
-        "Behind /ng-rollout/<id>: the tokens and calls of a rollout since the last time somebody asked.",
+      summary: "Behind /ng-rollout/<id>: the tokens and calls of a rollout since the last request.",
     },
   };
 }

@@ -19,7 +19,7 @@ export function refusalOf(body: unknown): Reply | undefined {
   return body.every(isMessage) ? undefined : refusal(INVALID_REQUEST, NO_MESSAGE);
 }
 
-const NO_MESSAGE = "Invalid Request: this is no JSON-RPC 2.0 message";
+const NO_MESSAGE = "Invalid Request: this is not a JSON-RPC 2.0 message";
 
 /** A request, a notification or the answer to one. */
 function isMessage(value: unknown): boolean {

@@ -150,7 +150,7 @@ it("gives failures their category", async () => {
   expect(lines("1-9")).toMatchObject([{ status_code: 422, error_category: "client_error" }]);
 });
 
-it("keeps the text of bodies that are no JSON objects", async () => {
+it("keeps the text of bodies that are not JSON objects", async () => {
   const server = await start();
   const detail = { type: "json_invalid", loc: ["body", 0], msg: "no JSON", input: {} };
   const reply = await server.app.handle({

@@ -61,7 +61,7 @@ export class ServerChild {
         if (reply.type === "loaded") {
           child.send(
             message,
-            (error) => error && log.write(`cannot be told its config: ${error.message}`, "error"),
+            (error) => error && log.write(`its config could not be sent: ${error.message}`, "error"),
           );
         } else if (reply.type === "ready") resolve();
         else if (reply.type === "failed") reject(new GymError("SERVER_START", reply.message));

@@ -124,7 +124,7 @@ async function forward(links: Links, worker: number, server: string, call: AppCa
   const [body, headers] = [textOf(call.body), plainHeaders(call.headers)];
   try {
     const link = await links.to(String(worker));
-    if (!link) throw new Error("nobody answers");
+    if (!link) throw new Error("the connection failed");
     const reply = await link.call({ method, server, path, body, cookies, headers, signal });
     return new Reply({ ...reply, raw: reply.text });
   } catch (error) {

@@ -182,7 +182,7 @@ function imagePart(block: JsonObject, where: string): InputPart {
     unsupported(`${where}: only base64 images can be carried`);
   const mediaType = textAt(source, "media_type", where);
   if (!(ANTHROPIC_IMAGE_TYPES as readonly string[]).includes(mediaType)) {
-    badValue(`${where}: '${mediaType}' is none of ${ANTHROPIC_IMAGE_TYPES.join(", ")}`);
+    badValue(`${where}: '${mediaType}' is not one of ${ANTHROPIC_IMAGE_TYPES.join(", ")}`);
   }
   const image_url = `data:${mediaType};base64,${textAt(source, "data", where)}`;
   return { detail: "auto", type: "input_image", image_url };

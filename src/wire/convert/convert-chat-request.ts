@@ -59,7 +59,7 @@ function reportLosses(chat: ChatCreateParams, onLoss: OnLoss | undefined): void 
   }
   for (const [field, value] of Object.entries(chat)) {
     if (value != null && !CHAT_PARAM_KEYS.has(field)) {
-      onLoss({ field, reason: "it is a setting of chat endpoints, and the backend is none" });
+      onLoss({ field, reason: "only chat endpoints have this setting, and the backend is not one" });
     }
   }
 }

@@ -110,5 +110,5 @@ function inputOf({ arguments: text, call_id, name }: FunctionCall): JsonObject {
   }
   return isObject(input)
     ? input
-    : badValue(`the arguments of call '${call_id}' (${name}) are no JSON object`);
+    : badValue(`the arguments of call '${call_id}' (${name}) are not a JSON object`);
 }

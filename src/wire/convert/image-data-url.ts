@@ -21,7 +21,7 @@ export function parseImageDataUrl(
     (type) => type === (named === "image/jpg" ? "image/jpeg" : named),
   );
   if (mediaType === undefined) {
-    return badValue(`${where}: '${named}' is none of ${ANTHROPIC_IMAGE_TYPES.join(", ")}`);
+    return badValue(`${where}: '${named}' is not one of ${ANTHROPIC_IMAGE_TYPES.join(", ")}`);
   }
   if (!isBase64(data)) badValue(`${where}: the data URL is not base64`);
   return { mediaType, data };
