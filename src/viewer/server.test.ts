@@ -221,6 +221,14 @@ describe("the viewer's API", () => {
     );
   });
 
+  it("documents every address", async () => {
+    const source = await readFile(path.join(import.meta.dirname, "api.ts"), "utf8");
+    const addresses = [...source.matchAll(/^ {2}"(\/api\/\w+)":/gm)].map(([, address = ""]) => address);
+    expect(addresses.length).toBeGreaterThan(12);
+    const page = await readFile(path.join(import.meta.dirname, "../../docs/reference/viewer-api.md"), "utf8");
+    expect(addresses.filter((address) => !page.includes(`| \`${address}\` |`))).toEqual([]);
+  });
+
   it("gives a row as it was written", async () => {
     const { ask, api } = await viewer({
       content: `{"reward": 1.0,  "big":12345678901234567890,"nan":NaN}\n{"a`,
