@@ -239,6 +239,90 @@ describe.skipIf(executable === undefined)("the viewer in a browser", () => {
     expect(problems).toEqual([]);
   });
 
+  it("links to items and to text in them", async () => {
+    const { url } = await view(await demo(), ".");
+    const { page, problems } = await openPage(browser, `${url}#/${RUN}/task/0/rollout/1?item=12`);
+    const isInSight = () =>
+      page.evaluate(`(() => {
+        const { top, bottom } = document.getElementById("item-12").getBoundingClientRect();
+        return bottom > 0 && top < window.innerHeight;
+      })()`);
+    const answer = page.locator(".item.assistant");
+    await answer.waitFor();
+    expect(await answer.getAttribute("id")).toBe("item-12");
+    await eventually(() => isInSight()).toBe(true);
+    // A double click selects a word; the link of the item names it.
+    await answer
+      .getByText("so an", { exact: false })
+      .first()
+      .dblclick({ position: { x: 10, y: 8 } });
+    const word = await page.evaluate("document.getSelection().toString().trim()");
+    await answer.getByRole("link", { name: "Link to item 12" }).click();
+    await page.waitForURL(/item=12&chars=\d+-\d+/);
+    const linked = (own: Page) =>
+      own.evaluate("[...(CSS.highlights.get('linked') ?? [])].map((range) => range.toString().trim())");
+    const again = await openPage(browser, page.url());
+    await eventually(() => linked(again.page)).toEqual([word]);
+    await again.page.keyboard.press("c");
+    await eventually(() => again.page.locator(".item .item-body").count()).toBe(1);
+    expect([...problems, ...again.problems]).toEqual([]);
+  });
+
+  it("is complete by keyboard", async () => {
+    const { url } = await view(await demo(), ".");
+    const { page, problems } = await openPage(browser, url);
+    const tabTo = async (name: RegExp) => {
+      for (let step = 0; step < 60; step++) {
+        const label = await page.evaluate(
+          "document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent",
+        );
+        if (name.test(String(label))) return;
+        await page.keyboard.press("Tab");
+      }
+      throw new Error(`Tab does not lead to ${name}`);
+    };
+    await page.locator(".run-link").first().waitFor();
+    for (const run of ["large", "small"]) {
+      await tabTo(new RegExp(`^Choose repair/${run}-model`));
+      await page.keyboard.press("Space");
+    }
+    await page.keyboard.press("Shift+Tab");
+    await tabTo(/^repair\/small-model$/);
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/small-model\/overview/);
+    await page.locator(".charts").waitFor();
+    await tabTo(/^0 to 0\.1: \d/);
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/rollouts\?q=reward/);
+    await page.keyboard.press("j");
+    await page.waitForURL(/task\/\d+\/rollout\/\d+/);
+    await page.locator('article[data-loaded="true"]').waitFor();
+    await page.keyboard.press("n");
+    await page.waitForURL(/item=\d+/);
+    await page.keyboard.press("s");
+    await eventually(() => page.locator(".pane-head").count()).toBe(4);
+    await page.keyboard.press("t");
+    await page.locator(".cell").nth(8).waitFor();
+    await tabTo(/^Task 0, /);
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/task\/0\/rollout\/\d/);
+    await page.getByRole("heading", { name: /^Task 0 · rollout/ }).waitFor();
+    await page.keyboard.press("x");
+    await page.getByLabel("exclude from exports").and(page.locator(":checked")).waitFor();
+    await page.keyboard.press("/");
+    await page.keyboard.press("Control+a");
+    await page.keyboard.type("is:excluded");
+    await page.keyboard.press("Escape");
+    await eventually(() => text(page, ".list-state")).toContain("1 match");
+    await page.keyboard.press("v");
+    await page.waitForURL(/\/live/);
+    await page.keyboard.press("d");
+    await page.waitForURL(/\/compare/);
+    await page.keyboard.press("g");
+    await page.waitForURL(/#\/runs/);
+    expect(problems).toEqual([]);
+  });
+
   it("compares runs, and works as a static folder", async () => {
     const cwd = await demo();
     const { url } = await view(cwd, "repair/small-model", "repair/large-model");

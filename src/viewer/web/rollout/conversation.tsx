@@ -7,6 +7,7 @@ import { dollarText, secondsText, shortCount } from "../shared/format.ts";
 import { addressOf } from "../shared/use-route.ts";
 import { Part } from "../text/part.tsx";
 import { Plain } from "../text/plain.tsx";
+import { selectedChars } from "./text-range.ts";
 import { TokenLens } from "./token-lens.tsx";
 
 interface Props {
@@ -15,10 +16,12 @@ interface Props {
   selected: number | undefined;
   calls: readonly CallUsage[];
   row: JsonObject;
+  /** Whether items begin open. */
+  open: boolean;
 }
 
 /** What was said and done; every turn of the model begins with what it used. */
-export function Conversation({ items, hidden, selected, calls, row }: Props) {
+export function Conversation({ items, hidden, selected, calls, row, open }: Props) {
   const masked = Boolean(row["mask_sample"]);
   let turn = 0;
   return (
@@ -35,6 +38,7 @@ export function Conversation({ items, hidden, selected, calls, row }: Props) {
                 isSelected={selected === item.place}
                 masked={masked}
                 previous={previousTokens(items, item)}
+                open={open || selected === item.place}
               />
             )}
           </div>
@@ -109,8 +113,17 @@ export const Item = memo(function Item({
         <a
           className="quiet-link"
           href={addressOf({ parameters: { item: String(item.place) } })}
-          title="Link to this item"
+          title="Link to this item, or to the text that is selected in it"
           aria-label={`Link to item ${item.place}`}
+          // The click must not take the selection away.
+          onMouseDown={(event) => event.preventDefault()}
+          onClick={(event) => {
+            const text = document.querySelector(`#item-${item.place} .item-body`);
+            const chars = text && selectedChars(text);
+            if (!chars) return;
+            event.preventDefault();
+            window.location.hash = addressOf({ parameters: { item: String(item.place), chars } });
+          }}
         >
           #
         </a>

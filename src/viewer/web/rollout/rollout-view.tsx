@@ -23,6 +23,7 @@ import { Failure, Problems } from "./failure.tsx";
 import { Fields } from "./fields.tsx";
 import { Logs } from "./logs.tsx";
 import { MatchJumps } from "./match-jumps.tsx";
+import { markChars, unmarkChars } from "./text-range.ts";
 import { Timeline } from "./timeline.tsx";
 import { VerdictPanel } from "./verdict-panel.tsx";
 
@@ -71,16 +72,21 @@ function Loaded({ answer, isCurrent, ...props }: Props & { answer: RowAnswer; is
   const spans = useMemo(() => timelineOf(row), [row]);
   const calls = useMemo(() => callUsages(row), [row]);
   const [asMarkdown, setAsMarkdown] = useState(true);
+  const [folded, setFolded] = useState(false);
   const hidden = useMemo(
     () => new Set((parameters.hide ?? "").split(",").filter(Boolean)),
     [parameters.hide],
   );
   const needles = useMemo(() => needlesOf(parameters.q), [parameters.q]);
+  const { chars } = parameters;
   const item = parameters.item === undefined ? undefined : Number(parameters.item);
   // biome-ignore lint/correctness/useExhaustiveDependencies: jumps when the address names an item, also one of another row
   useEffect(() => {
-    if (item !== undefined) document.getElementById(`item-${item}`)?.scrollIntoView({ block: "center" });
-  }, [item, items]);
+    const element = item === undefined ? null : document.getElementById(`item-${item}`);
+    const text = element?.querySelector(".item-body") ?? element;
+    if (!text || !chars || !markChars(text, chars)) element?.scrollIntoView({ block: "center" });
+    return unmarkChars;
+  }, [item, items, chars]);
   const about = aboutRow(answer, row);
   const repeat = (by: number) => {
     // The address is ahead of the row while that is being loaded.
@@ -105,6 +111,7 @@ function Loaded({ answer, isCurrent, ...props }: Props & { answer: RowAnswer; is
     s: openTask,
     e: toggleFields,
     m: () => setAsMarkdown(!asMarkdown),
+    c: () => setFolded(!folded),
   });
   const toggleKind = (kind: ItemKind) => {
     const next = new Set(hidden);
@@ -202,9 +209,26 @@ function Loaded({ answer, isCurrent, ...props }: Props & { answer: RowAnswer; is
                 >
                   markdown
                 </button>
+                <button
+                  type="button"
+                  className="chip"
+                  aria-pressed={folded}
+                  onClick={() => setFolded(!folded)}
+                >
+                  folded
+                </button>
                 {needles.length > 0 && <MatchJumps needles={needles} />}
               </fieldset>
-              <Conversation items={items} hidden={hidden} selected={item} calls={calls} row={row} />
+              <Conversation
+                // Each item remembers whether it is open: all begin anew.
+                key={String(folded)}
+                items={items}
+                hidden={hidden}
+                selected={item}
+                calls={calls}
+                row={row}
+                open={!folded}
+              />
               {calls.length > 0 && <CallTable calls={calls} />}
               {status.can_annotate && about.task !== null && about.rollout !== null && (
                 <Annotate

@@ -16,6 +16,7 @@ const KEYS = [
   ["f", "failed only, on and off"],
   ["e", "open or close all fields"],
   ["m", "markdown or plain text"],
+  ["c", "fold or unfold all items"],
   ["x", "exclude the rollout, or take it back"],
   ["?", "this list"],
 ] as const;

@@ -27,6 +27,7 @@ const KEYS = [
   "match",
   "hide",
   "item",
+  "chars",
   "panes",
   "name",
 ] as const;

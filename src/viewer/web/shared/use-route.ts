@@ -22,7 +22,7 @@ export interface Change {
 export type Go = (change: Change) => void;
 
 /** Parameters that belong to one page and do not go along to another. */
-const OF_A_PAGE = ["item", "set", "by", "change", "match", "runs", "panes", "name", "hide"] as const;
+const OF_A_PAGE = ["item", "chars", "set", "by", "change", "match", "runs", "panes", "name", "hide"] as const;
 
 /** The address a change leads to. */
 export function addressOf(change: Change): string {
@@ -31,6 +31,7 @@ export function addressOf(change: Change): string {
   if (change.view && change.view.name !== current.view.name)
     for (const key of OF_A_PAGE) delete parameters[key];
   if (change.view) delete parameters.item;
+  if (change.view || change.parameters?.item) delete parameters.chars;
   for (const [key, value] of Object.entries(change.parameters ?? {})) {
     if (value) parameters[key as keyof Parameters] = value;
     else delete parameters[key as keyof Parameters];

@@ -1,0 +1,43 @@
+/** The name under which the style sheet draws the characters that an address names. */
+const LINKED = "linked";
+
+/** What is selected in an element, as `FROM-TO` in characters of its text; undefined when nothing is. */
+export function selectedChars(element: Element): string | undefined {
+  const selection = document.getSelection();
+  if (selection === null || selection.isCollapsed) return undefined;
+  const range = selection.getRangeAt(0);
+  if (!element.contains(range.commonAncestorContainer)) return undefined;
+  const before = document.createRange();
+  before.selectNodeContents(element);
+  before.setEnd(range.startContainer, range.startOffset);
+  const from = before.toString().length;
+  return `${from}-${from + range.toString().length}`;
+}
+
+/** Marks the characters `FROM-TO` of an element and scrolls to them; false when it does not have them. */
+export function markChars(element: Element, chars: string): boolean {
+  const [, from, to] = /^(\d{1,9})-(\d{1,9})$/.exec(chars) ?? [];
+  const [start, end] = [placeOf(element, Number(from)), placeOf(element, Number(to))];
+  if (start === undefined || end === undefined) return false;
+  const range = document.createRange();
+  range.setStart(start.node, start.offset);
+  range.setEnd(end.node, end.offset);
+  // Elements would change what the page's own program has drawn.
+  CSS.highlights.set(LINKED, new Highlight(range));
+  start.node.parentElement?.scrollIntoView({ block: "center" });
+  return true;
+}
+
+export function unmarkChars(): void {
+  CSS.highlights.delete(LINKED);
+}
+
+function placeOf(element: Element, chars: number): { node: Text; offset: number } | undefined {
+  const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+  for (let left = chars; walker.nextNode(); ) {
+    const node = walker.currentNode as Text;
+    if (left <= node.length) return { node, offset: left };
+    left -= node.length;
+  }
+  return undefined;
+}
