@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { createRequire } from "node:module";
 import os from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
@@ -80,7 +81,7 @@ it("holds what it needs and nothing else", { timeout: 120_000 }, async () => {
   expect(paths.filter((file) => unwanted.test(file))).toEqual([]);
   expect(paths).toContain("dist/src/index.d.ts");
   expect(paths).toContain("README.md");
-  expect(unpackedSize).toBeLessThan(12_000_000);
+  expect(unpackedSize).toBeLessThan(11_200_000);
 });
 
 it("loads users' servers that import any public entry, in every hosting mode", {
@@ -109,6 +110,26 @@ it("has no link in its documents that leads nowhere", { timeout: 120_000 }, asyn
     }
   }
   expect(broken).toEqual([]);
+});
+
+it("starts through the command files that npm writes on Windows", { timeout: 60_000 }, async () => {
+  const npm = (await run("npm", ["root", "-g"])).stdout.trim();
+  const cmdShim = createRequire(path.join(npm, "npm/package.json"))("cmd-shim") as (
+    from: string,
+    to: string,
+  ) => Promise<void>;
+  const bin = await mkdtemp(path.join(os.tmpdir(), "gym-shim-"));
+  try {
+    await cmdShim(path.join(repository, "bin/gym.js"), path.join(bin, "gym"));
+    const batch = await readFile(path.join(bin, "gym.cmd"), "utf8");
+    expect(batch).toMatch(/"%_prog%" --max-semi-space-size=32 -- +"%dp0%\\.*bin\\gym\.js" %\*/);
+    expect(batch).toContain('SET "_prog=node"');
+    // The file for the shells of Windows is a POSIX script too.
+    const { stdout } = await run("sh", [path.join(bin, "gym"), "--version", "--json"]);
+    expect(JSON.parse(stdout)).toHaveProperty("nemo_gym");
+  } finally {
+    await rm(bin, { recursive: true, force: true });
+  }
 });
 
 /** The oldest Node that is supported, and the newest of each later line. */
