@@ -74,9 +74,9 @@ describe("docs/guide/benchmarks.md", () => {
   });
 });
 
-describe("docs/guide/adding-a-resources-server.md", () => {
+describe("docs/guide/writing-an-environment.md", () => {
   it("shows a server that runs", async () => {
-    const [code = ""] = blocks("adding-a-resources-server.md", "ts");
+    const [code = ""] = blocks("writing-an-environment.md", "ts");
     const { default: definition } = await importTypeScript(write("app.ts", code));
     const server = await createTestServer(definition as never);
     expect((await server.tool("get_weather", { city: "Oslo" })).body.weather_description).toContain(

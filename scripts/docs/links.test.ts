@@ -58,7 +58,31 @@ function brokenLinks(page: string): string[] {
   return broken;
 }
 
+/** Rows that Markdown does not show as part of a table: without a header and its rule, or with another number of cells. */
+function brokenTables(page: string): string[] {
+  const text = readFileSync(path.join(repositoryRoot, page), "utf8").replace(/^```[\s\S]*?^```$/gm, "");
+  const cells = (line: string) => line.replaceAll("\\|", "").split("|").length;
+  return text.split(/\n(?!\|)/).flatMap((block) => {
+    const [before = "", ...rows] = block.split("\n");
+    const [header = "", rule = ""] = rows;
+    if (rows.length === 0) return [];
+    const whole = before.trim() === "" && /^\|[\s:|-]+\|$/.test(rule);
+    return whole && rows.every((row) => cells(row) === cells(header)) ? [] : [`${page}: ${header}`];
+  });
+}
+
+const ALL = [
+  "README.md",
+  "CONTRIBUTING.md",
+  "CHANGELOG.md",
+  "ARCHITECTURE.md",
+  ...FOLDERS.flatMap(pages),
+].filter((page) => existsSync(path.join(repositoryRoot, page)));
+
 it("every link between pages leads somewhere", () => {
-  const all = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "ARCHITECTURE.md", ...FOLDERS.flatMap(pages)];
-  expect(all.filter((page) => existsSync(path.join(repositoryRoot, page))).flatMap(brokenLinks)).toEqual([]);
+  expect(ALL.flatMap(brokenLinks)).toEqual([]);
+});
+
+it("every table is whole", () => {
+  expect(ALL.flatMap(brokenTables)).toEqual([]);
 });
