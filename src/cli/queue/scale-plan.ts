@@ -1,5 +1,4 @@
 import path from "node:path";
-import { GymError } from "../../errors.ts";
 import {
   type MeasuredScale,
   measuredScale,
@@ -30,7 +29,7 @@ export async function scalePlan(context: CommandContext): Promise<number> {
     measured = measuredScale(runs);
   } catch (error) {
     if (!(error instanceof NothingMeasured)) throw error;
-    throw new GymError("SCALE_FIGURES", `Nothing can be planned from ${files.join(", ")}: ${error.message}.`);
+    throw new NothingMeasured(`Nothing can be planned from ${files.join(", ")}: ${error.message}.`);
   }
   const plan = planScale(measured, target);
   if (context.json) {

@@ -1,3 +1,4 @@
+import { GymError } from "../../errors.ts";
 import type { ResourceFigures } from "./resource-meter.ts";
 import type { RunResources } from "./resources-file.ts";
 
@@ -63,7 +64,11 @@ export interface ScalePlan {
 }
 
 /** A run without figures of rollouts cannot be planned from. */
-export class NothingMeasured extends Error {}
+export class NothingMeasured extends GymError {
+  constructor(reason: string) {
+    super("SCALE_FIGURES", reason);
+  }
+}
 
 /** What the runs say about one rollout. */
 export function measuredScale(runs: readonly RunResources[]): MeasuredScale {
