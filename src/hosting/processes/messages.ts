@@ -1,4 +1,5 @@
 import type { HostedInstance } from "../cohost.ts";
+import type { RayCluster } from "./ray-cluster.ts";
 
 /** What a server process needs to know to start; sent over IPC, so that size and secrets stay off the command line. */
 export interface StartMessage {
@@ -16,6 +17,8 @@ export interface StartMessage {
   budgets?: string;
   /** Sockets the processes of the run call each other on: its own unless several share it, and by server. */
   link?: { socketPath?: string; sockets: [server: string, path: string][] };
+  /** Whether Python servers of the run share a Ray cluster. */
+  sharesRay?: boolean;
   /** Set for one worker of several. */
   worker?: { index: number; count: number; socketDirectory: string; mcpSecret: string };
 }
@@ -28,7 +31,19 @@ export type ServerMessage =
   | { type: "failed"; message: string; stack?: string }
   /** The process ends after a fatal event, such as `worker 1 was killed by SIGKILL`. */
   | { type: "ending"; message: string }
+  /** A Python server asks where the Ray cluster of the run is. */
+  | { type: "ray"; versions: string; python: string }
   | { type: "lag"; server: string | undefined; path: string | undefined; lagMs: number; heldMs: number };
+
+/** The answer to a question for Ray; without a cluster the server starts its own. */
+export interface RayMessage {
+  type: "ray";
+  cluster?: RayCluster;
+}
+
+export function isRayMessage(value: unknown): value is RayMessage {
+  return (value as { type?: unknown } | null)?.type === "ray";
+}
 
 export function isStartMessage(value: unknown): value is StartMessage {
   return (value as { type?: unknown } | null)?.type === "start";

@@ -1,11 +1,12 @@
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { delimiter } from "node:path";
 import { sleep, withDeadline } from "../../calls/deadline.ts";
 import { requestOnce } from "../../calls/server-http.ts";
 import { GymError } from "../../errors.ts";
-import type { StartMessage } from "./messages.ts";
+import { isRayMessage, type ServerMessage, type StartMessage } from "./messages.ts";
 import { pythonEnvironment } from "./python-environment.ts";
+import type { RayCluster } from "./ray-cluster.ts";
 import { endBecause, exitText } from "./server-ending.ts";
 
 const FIRST_PROBE_MS = 50;
@@ -20,15 +21,16 @@ const STOP_GRACE_MS = 1_000;
 export async function runPython(message: StartMessage): Promise<() => Promise<void>> {
   const { instance, globalConfig } = message;
   const { directory, entry } = instance.code;
-  const config = message.configYaml;
+  const { installRoot } = message;
+  const python = await pythonEnvironment(instance, { globalConfig, installRoot, log: console.log });
+  const ray = await rayCluster(python, message);
+  const config = withRay(message.configYaml, ray?.address);
   if (Buffer.byteLength(config) > MAX_CONFIG_BYTES) {
     throw new GymError(
       "SERVER_CONFIG",
       `Server '${instance.name}' is a Python server and takes the config through the environment, which holds 120 KiB; this config is larger. Split the run.`,
     );
   }
-  const { installRoot } = message;
-  const python = await pythonEnvironment(instance, { globalConfig, installRoot, log: console.log });
   const child = spawn(python, [entry], {
     cwd: directory,
     stdio: ["ignore", "inherit", "inherit"],
@@ -38,6 +40,7 @@ export async function runPython(message: StartMessage): Promise<() => Promise<vo
       NEMO_GYM_CONFIG_PATH: instance.name,
       PYTHONPATH: [directory, process.env["PYTHONPATH"]].filter(Boolean).join(delimiter),
       PYTHONUNBUFFERED: "1",
+      ...ray?.environment,
       ...(typeof globalConfig["uv_cache_dir"] === "string" && { UV_CACHE_DIR: globalConfig["uv_cache_dir"] }),
     },
   });
@@ -65,6 +68,38 @@ export async function runPython(message: StartMessage): Promise<() => Promise<vo
     if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
     clearTimeout(timer);
   };
+}
+
+const RAY_KEY = "ray_head_node_address";
+/** Prints the versions that must be alike in a Ray cluster; fails where Ray is not installed. */
+const RAY_VERSIONS = "import sys, importlib.metadata as m; print(sys.version.split()[0], m.version('ray'))";
+
+/** The Ray cluster of the run; undefined where the config names one, or the server has no use for it. */
+async function rayCluster(
+  python: string,
+  { globalConfig, sharesRay }: StartMessage,
+): Promise<RayCluster | undefined> {
+  if (!sharesRay || globalConfig[RAY_KEY]) return undefined;
+  const versions = await new Promise<string | undefined>((resolve) =>
+    execFile(python, ["-c", RAY_VERSIONS], (error, stdout) => resolve(error ? undefined : stdout.trim())),
+  );
+  if (versions === undefined) return undefined;
+  const answer = new Promise<RayCluster | undefined>((resolve) => {
+    const listen = (message: unknown) => {
+      if (!isRayMessage(message)) return;
+      process.off("message", listen);
+      resolve(message.cluster);
+    };
+    process.on("message", listen);
+  });
+  process.send?.({ type: "ray", versions, python } satisfies ServerMessage);
+  return answer;
+}
+
+function withRay(config: string, address: string | undefined): string {
+  if (address === undefined) return config;
+  const others = config.replace(new RegExp(`^${RAY_KEY}:.*\n`, "m"), "");
+  return `${others.trimEnd()}\n${RAY_KEY}: ${JSON.stringify(address)}\n`;
 }
 
 /** Any HTTP response counts as ready. */

@@ -20,6 +20,7 @@ import type { StartMessage } from "./messages.ts";
 import { installNodeDependencies } from "./node-dependencies.ts";
 import { type Placement, placementOf } from "./placement.ts";
 import { portHolder } from "./port-holder.ts";
+import { RayClusters } from "./ray-cluster.ts";
 import { ServerChild } from "./server-child.ts";
 import { type LogLevel, ServerLog } from "./server-log.ts";
 import { StartWatch, startLimitSeconds } from "./start-watch.ts";
@@ -140,6 +141,8 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
   let endCapture: (() => void) | undefined;
   let watch: StartWatch | undefined;
 
+  const ray = new RayClusters();
+  const sharesRay = [...placements.values()].filter((placement) => placement === "python").length > 1;
   let closed = false;
   // An exception outside of a request, in the code of one server, must not end the rollouts of the others.
   const onStray = (error: unknown) => {
@@ -162,7 +165,7 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
     watch?.stop();
     monitor.stop();
     await Promise.allSettled([cohost?.close(), ...[...children.values()].map((child) => child.stop())]);
-    await watchdog?.stop();
+    await Promise.allSettled([watchdog?.stop(), ray.close()]);
     endCapture?.();
     await Promise.allSettled([head?.close(), client?.close()]);
     budgets?.close();
@@ -189,10 +192,23 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
       headToken,
       installRoot,
       roots: [...options.roots],
+      sharesRay,
       ...(budgets && { budgets: budgets.socketPath }),
       ...(sockets && { link: linkOf(instance.name, sockets) }),
     };
-    const child = new ServerChild(message, log, ({ type: _type, ...lag }) => emit({ type: "lag", lag }));
+    const child = new ServerChild(message, log, {
+      lag: ({ type: _type, ...lag }) => emit({ type: "lag", lag }),
+      ray: ({ versions, python }) =>
+        ray.join(versions, python).then(
+          (cluster) => ({ type: "ray", cluster }),
+          (error: unknown) => {
+            log.logger.warn(
+              `the Ray cluster of the run cannot be had, this server starts its own: ${errorMessage(error)}`,
+            );
+            return { type: "ray" };
+          },
+        ),
+    });
     children.set(instance.name, child);
     let isReady = false;
     void child.exited.then((exit) => {

@@ -6,7 +6,7 @@ import { GymError } from "../../errors.ts";
 import { compiledTwin } from "../locate-server.ts";
 import { HEAD_TOKEN_VARIABLE } from "./head-server.ts";
 import { killMarked, PROCESS_MARK } from "./left-behind.ts";
-import type { ServerMessage, StartMessage } from "./messages.ts";
+import type { RayMessage, ServerMessage, StartMessage } from "./messages.ts";
 import { exitText } from "./server-ending.ts";
 import type { ServerLog } from "./server-log.ts";
 
@@ -29,7 +29,10 @@ export class ServerChild {
   constructor(
     message: StartMessage,
     log: ServerLog,
-    onLag: (message: ServerMessage & { type: "lag" }) => void,
+    on: {
+      lag: (message: ServerMessage & { type: "lag" }) => void;
+      ray: (message: ServerMessage & { type: "ray" }) => Promise<RayMessage>;
+    },
   ) {
     const suffix = extname(fileURLToPath(import.meta.url));
     const source = fileURLToPath(new URL(`./server-process${suffix}`, import.meta.url));
@@ -66,7 +69,8 @@ export class ServerChild {
         } else if (reply.type === "ready") resolve();
         else if (reply.type === "failed") reject(new GymError("SERVER_START", reply.message));
         else if (reply.type === "ending") this.#lastWord = reply.message;
-        else onLag(reply);
+        else if (reply.type === "ray") void on.ray(reply).then((answer) => child.send(answer, () => {}));
+        else on.lag(reply);
       });
       void this.exited.then((how) => reject(new GymError("SERVER_START", `${how} while starting`)));
     });
