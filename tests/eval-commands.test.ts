@@ -167,6 +167,19 @@ describe("gym eval compare", () => {
     expect(stdout).toMatch(/│ 2 +│ 0\.000 │ 1\.000 │ fixed │ question 2 │/);
     const json = await gym(cwd, ["eval", "compare", "run.jsonl", "other.jsonl", "--json"]);
     expect(JSON.parse(json.stdout)).toMatchObject({ matched_by: "index", wins: 2, only_after: [3] });
+    const config = { servers: { policy_model: { type: "responses_api_models", openai_model: "gpt-x" } } };
+    await writeFile(path.join(cwd, "other_manifest.json"), JSON.stringify({ config }));
+    const three = await gym(cwd, ["eval", "compare", "run.jsonl", "other.jsonl", "run.jsonl"]);
+    expect(three.stdout).toMatch(
+      /│ run\.jsonl +│ +│ 0\.\d{4}.*\n│ other\.jsonl +│ gpt-x │.*│ 2 \/ 0 +│ 3 +│\n│ run/,
+    );
+    const all = await gym(cwd, ["eval", "compare", "run.jsonl", "other.jsonl", "run.jsonl", "--json"]);
+    expect(JSON.parse(all.stdout).comparisons).toMatchObject([
+      { wins: 2, runs: { before: { model: null }, after: { model: "gpt-x" } } },
+      { wins: 0, losses: 0 },
+    ]);
+    const named = await gym(cwd, ["eval", "compare", "run.jsonl", "other.jsonl"]);
+    expect(named.stdout).toContain("B  other.jsonl (gpt-x)");
     const absent = await gym(cwd, ["eval", "compare", "run.jsonl", "none.jsonl"]);
     expect(absent).toMatchObject({
       exitCode: 1,

@@ -268,11 +268,11 @@ class ArgumentParser {
     return Object.values(this.positionals).some(({ rest }) => rest === true);
   }
 
-  /** Whether these are too many words for one each, and the first is no choice, nor nearly one: then all belong to the last. */
+  /** Whether the first word is not a choice, nor nearly one: then all words belong to the last positional. */
   private beginsRest({ choices }: Positional): boolean {
     const [word = ""] = this.plain;
     if (choices === undefined || choices.includes(word) || hint(word, choices) !== "") return false;
-    return this.takesRest() && this.plain.length > Object.keys(this.positionals).length;
+    return this.takesRest();
   }
 
   private values(): Record<string, string | boolean | string[] | undefined> {

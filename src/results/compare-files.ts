@@ -4,6 +4,7 @@ import { RolloutError } from "../rollouts/errors.ts";
 import type { Row } from "../rollouts/files/jsonl-rows.ts";
 import { LineAccess } from "../rollouts/files/line-access.ts";
 import { type MatchedTask, matchTasks, type TaskMatching } from "./match-tasks.ts";
+import { modelOfRun } from "./run-model.ts";
 import { type ContentKind, promptOf, type RunTasks, readRunTasks } from "./run-tasks.ts";
 
 /** Longest excerpt of a task's prompt. */
@@ -11,6 +12,8 @@ const MAX_EXCERPT = 200;
 
 export interface ComparedRun {
   path: string;
+  /** The model it was made with; null where no manifest says so. */
+  model: string | null;
   tasks: number;
   /** Rollouts whose rewards are compared. */
   rollouts: number;
@@ -68,7 +71,7 @@ export async function compareFiles(
   const read = signal ? { signal } : {};
   const before = await readRunTasks(beforePath, read);
   const after = await readRunTasks(afterPath, read);
-  const runs = { before: comparedRun(before), after: comparedRun(after) };
+  const runs = { before: await comparedRun(before), after: await comparedRun(after) };
   const matched = await matchTasks(before, after, { ...read, ...(matchBy && { by: matchBy }) });
   const common = matched.tasks.filter((task) => task.before !== undefined && task.after !== undefined);
   if (common.length === 0) {
@@ -116,9 +119,17 @@ function rewardsOf(before: RunTasks, after: RunTasks, tasks: readonly MatchedTas
   return rewards;
 }
 
-function comparedRun(run: RunTasks): ComparedRun {
+async function comparedRun(run: RunTasks): Promise<ComparedRun> {
   const { path, tasks, rollouts, masked, withoutReward, coverage } = run;
-  return { path, tasks: tasks.size, rollouts, masked, without_reward: withoutReward, coverage };
+  return {
+    path,
+    model: await modelOfRun(path),
+    tasks: tasks.size,
+    rollouts,
+    masked,
+    without_reward: withoutReward,
+    coverage,
+  };
 }
 
 function flippedTasks(

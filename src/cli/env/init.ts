@@ -96,7 +96,8 @@ async function initServer(
   await create(context, folder, files(name));
   if (context.json) return 0;
   context.out("");
-  context.out(`Next: gym env test +entrypoint=${folder}`);
+  const server = type === "resources_servers" ? `--resources-server ${name}` : `+entrypoint=${folder}`;
+  context.out(`Next: gym env test ${server}`);
   return 0;
 }
 

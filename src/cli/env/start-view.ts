@@ -2,6 +2,7 @@ import type { RunEvent, RunningServers } from "../../hosting/processes/run-serve
 import { waitingText } from "../../hosting/processes/start-watch.ts";
 import type { CommandContext } from "../command.ts";
 import { serverJsonEvent } from "../eval/json-events.ts";
+import { lagText } from "../render/server-text.ts";
 
 /** What `gym env start` shows of itself. */
 export interface StartView {
@@ -58,12 +59,9 @@ function textView({ out, err, terminal, verbose }: CommandContext): StartView {
           else err(line);
           break;
         }
-        case "lag": {
-          const { lagMs, server, path: route, heldMs } = event.lag;
-          const blame = server ? `; ${server} ${route} held it for ${Math.round(heldMs)} ms` : "";
-          err(terminal.yellow(`The event loop lagged ${Math.round(lagMs)} ms${blame}.`));
+        case "lag":
+          err(terminal.yellow(lagText(event.lag)));
           break;
-        }
         case "crashed":
           break;
       }

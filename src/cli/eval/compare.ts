@@ -14,24 +14,64 @@ import { THRESHOLD_MISSED } from "./thresholds.ts";
 const SIGNIFICANT = 0.05;
 const MAX_PROMPT = 60;
 
-/** Runs `gym eval compare RUN_A RUN_B`. */
-export async function compareTwoRuns(
+/** Runs `gym eval compare RUN_A RUN_B …`: each of the further runs is compared with the first. */
+export async function compareWithFirst(
   context: CommandContext,
-  runs: { before: string; after: string },
+  [first, ...others]: readonly [string, ...string[]],
 ): Promise<number> {
   const { io, out, json, signal } = context;
   const keys = readKeys(compareKeys, await context.resolve());
-  const comparison = await compareFiles(path.resolve(io.cwd, runs.before), path.resolve(io.cwd, runs.after), {
-    passThreshold: keys.pass_threshold,
-    ...(keys.match !== "auto" && { matchBy: keys.match satisfies TaskMatching }),
-    signal,
+  const comparisons: FilesComparison[] = [];
+  for (const other of others) {
+    const comparison = await compareFiles(path.resolve(io.cwd, first), path.resolve(io.cwd, other), {
+      passThreshold: keys.pass_threshold,
+      ...(keys.match !== "auto" && { matchBy: keys.match satisfies TaskMatching }),
+      signal,
+    });
+    comparisons.push(comparison);
+  }
+  const [only] = comparisons;
+  if (comparisons.length > 1) printAll(comparisons, context);
+  else if (only && json) out(JSON.stringify(only));
+  else if (only) print(only, context, keys.show);
+  const problems = comparisons.flatMap((comparison) => {
+    const problem = regression(comparison, keys);
+    const run = comparisons.length > 1 ? `${shownPath(context, comparison.runs.after.path)}: ` : "";
+    return problem === undefined ? [] : [run + problem];
   });
-  if (json) out(JSON.stringify(comparison));
-  else print(comparison, context, keys.show);
-  const problem = regression(comparison, keys);
-  if (problem === undefined) return 0;
-  context.err(problem);
-  return THRESHOLD_MISSED;
+  for (const problem of problems) context.err(problem);
+  return problems.length === 0 ? 0 : THRESHOLD_MISSED;
+}
+
+/** One line for each run; two of them show more in a comparison of their own. */
+function printAll(comparisons: readonly FilesComparison[], context: CommandContext): void {
+  const { out, json, terminal } = context;
+  if (json) {
+    out(JSON.stringify({ comparisons }));
+    return;
+  }
+  const rowOf = (run: ComparedRun, reward: Estimate, others: readonly string[]) => [
+    shownPath(context, run.path),
+    run.model ?? "",
+    estimateText(reward),
+    ...others,
+  ];
+  const [first] = comparisons;
+  const rows = comparisons.map(({ runs, after, difference, permutation, common_tasks, wins, losses }) =>
+    rowOf(runs.after, after, [
+      signed(difference),
+      pText(permutation.p),
+      `${wins} / ${losses}`,
+      String(common_tasks),
+    ]),
+  );
+  if (first) rows.unshift(rowOf(first.runs.before, first.before, ["", "", "", ""]));
+  const title = "Runs compared with the first";
+  const columns = ["Run", "Model", "Reward", "Difference", "p", "Better / worse", "Tasks"];
+  out(renderTable({ title, columns, rows, optional: ["Better / worse", "Tasks", "Model"] }, terminal));
+  out("p: permutation test on the tasks that a run has in common with the first.");
+  const warnings = new Set(comparisons.flatMap(({ runs }) => coverageWarnings(runs, context)));
+  for (const warning of warnings) out(terminal.yellow(`Warning: ${warning}`));
 }
 
 /** Why the second run is not good enough, where it is not. */
@@ -88,7 +128,8 @@ function print(comparison: FilesComparison, context: CommandContext, shown: numb
 
 function runText(label: string, run: ComparedRun, reward: Estimate, context: CommandContext): string {
   const { ok, expected } = run.coverage;
-  const name = shownPath(context, run.path);
+  const model = run.model === null ? "" : ` (${printable(run.model)})`;
+  const name = shownPath(context, run.path) + model;
   return `${context.terminal.bold(label)}  ${name}\n   reward ${estimateText(reward)} (${run.tasks} tasks, ${run.rollouts} rollouts; ${ok} of ${expected} scored)`;
 }
 
@@ -118,19 +159,14 @@ function matchingLines(comparison: FilesComparison): string[] {
   return lines;
 }
 
-function coverageWarnings({ before, after }: FilesComparison["runs"]): string[] {
-  const incomplete = [before, after].flatMap(
-    ({ coverage: { ok, expected, failed, masked, missing } }, place) =>
-      ok === expected
-        ? []
-        : [
-            `${"AB"[place]} is incomplete: ${failed} failed, ${masked} masked, ${missing} missing of ${expected} rollouts.`,
-          ],
-  );
-  const noReward = [before, after].flatMap(({ without_reward }, place) =>
-    without_reward === 0 ? [] : [`${without_reward} rollouts of ${"AB"[place]} have no numeric reward.`],
-  );
-  return [...incomplete, ...noReward];
+function coverageWarnings({ before, after }: FilesComparison["runs"], context?: CommandContext): string[] {
+  return [before, after].flatMap(({ path: file, coverage, without_reward }, place) => {
+    const { ok, expected, failed, masked, missing } = coverage;
+    const name = context ? shownPath(context, file) : "AB"[place];
+    const incomplete = `${name} is incomplete: ${failed} failed, ${masked} masked, ${missing} missing of ${expected} rollouts.`;
+    const unscored = `${without_reward} rollouts of ${name} have no numeric reward.`;
+    return [...(ok === expected ? [] : [incomplete]), ...(without_reward === 0 ? [] : [unscored])];
+  });
 }
 
 function verdict({ permutation, difference }: FilesComparison, { terminal }: CommandContext): string {

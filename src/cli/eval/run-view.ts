@@ -9,6 +9,7 @@ import type { EvaluationRun, FileResult } from "../../run/run-evaluation.ts";
 import type { RunEvent } from "../../run/run-events.ts";
 import type { CommandContext } from "../command.ts";
 import { DRAIN_GRACE_MS, SignalReceived } from "../interruption.ts";
+import { lagText, ownFrames } from "../render/server-text.ts";
 import { createTerminal } from "../render/terminal.ts";
 import { openControl } from "./control.ts";
 import { evaluationJsonEvent, serverJsonEvent } from "./json-events.ts";
@@ -146,11 +147,7 @@ class TextView implements RunView {
       if (worth) this.#serverLine(`(${event.server}) ${event.line}`);
     } else if (event.type === "installing") this.#print(`installing the packages of ${event.server}`);
     else if (event.type === "waiting") this.notice(waitingText(event));
-    else if (event.type === "lag") {
-      const { lagMs, server, path: route, heldMs } = event.lag;
-      const blame = server ? `; ${server} ${route} held it for ${Math.round(heldMs)} ms` : "";
-      this.notice(`The event loop lagged ${Math.round(lagMs)} ms${blame}.`);
-    }
+    else if (event.type === "lag") this.notice(lagText(event.lag));
   }
 
   evaluationEvent(event: EvaluationEvent): void {
@@ -201,8 +198,12 @@ class TextView implements RunView {
     const [first = ""] = line.split("\n");
     const times = (this.#said.get(first) ?? 0) + 1;
     if (this.#said.size < MAX_REMEMBERED_LINES) this.#said.set(first, times);
-    if (times <= SAID_AT_MOST || this.#context.verbose) this.#print(line);
-    if (times === SAID_AT_MOST && !this.#context.verbose)
+    const { verbose, installRoot } = this.#context;
+    // A trace says it all the first time.
+    const most = line.includes("\n") ? 1 : SAID_AT_MOST;
+    if (verbose) this.#print(line);
+    else if (times <= most) this.#print(ownFrames(line, installRoot));
+    if (times === most && !verbose)
       this.#print(this.#context.terminal.dim("  (repeats go to the server's log only)"));
   }
 

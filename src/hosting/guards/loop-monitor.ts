@@ -29,6 +29,7 @@ export class LoopMonitor {
   readonly #histogram: IntervalHistogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   readonly #timer: NodeJS.Timeout;
   readonly #onLag: (lag: LoopLag) => void;
+  #begun = false;
   #watching = false;
   #worst = NOBODY;
   #running: Running | undefined;
@@ -39,6 +40,11 @@ export class LoopMonitor {
     // After all due timers: the timer of the histogram may fire after this one.
     this.#timer = setInterval(() => setImmediate(() => this.#check()), CHECK_INTERVAL_MS);
     this.#timer.unref();
+  }
+
+  /** Servers have started: loading their code held the loop and hurt nobody. */
+  begin(): void {
+    this.#begun = true;
   }
 
   /**
@@ -82,7 +88,8 @@ export class LoopMonitor {
   #check(): void {
     const worst = this.#worst;
     this.#worst = NOBODY;
-    // Loading code blocks the loop at the start, when no rollout runs. Measuring starts with the first full second.
+    if (!this.#begun) return;
+    // The first whole second after the start is the first that counts.
     if (!this.#watching) {
       this.#watching = this.#histogram.enable();
       return;

@@ -320,6 +320,7 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
     const started = Promise.race([Promise.all([startHere(), ...starts]), watch.overdue]);
     await (signal ? untilAborted(started, signal) : started);
     watch.stop();
+    monitor.begin();
     client = cohost ? cohost.client : new RunClient({ addresses });
     const records = instances.map((instance) =>
       recordOf(instance, children.get(instance.name)?.pid ?? process.pid, startTime),

@@ -56,6 +56,7 @@ async function start(message: StartMessage): Promise<() => Promise<void>> {
     ...(affinity && { newSessionId: affinity.newSessionId, intercept: affinity.intercept }),
   };
   const host = await CoHost.start(options);
+  monitor.begin();
   await affinity?.listen();
   return async () => {
     monitor.stop();

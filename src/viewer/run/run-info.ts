@@ -1,4 +1,5 @@
 import { isObject } from "../../python/json/json-object.ts";
+import { modelOfConfig } from "../../results/run-model.ts";
 import type { ProgressSnapshot } from "../../rollouts/collect/progress-snapshot.ts";
 import { readSmallFile } from "./small-file.ts";
 
@@ -33,13 +34,10 @@ export async function readRunInfo(manifestPath: string): Promise<RunInfo> {
   const config = objectOf(manifest["config"]);
   const servers = objectOf(config["servers"]);
   const environments = new Map<string, string>();
-  let model: string | null = null;
   for (const [name, server] of Object.entries(servers)) {
     if (!isObject(server)) continue;
     const reference = objectOf(server["resources_server"])["name"];
     if (typeof reference === "string") environments.set(name, reference);
-    if (server["type"] === "responses_api_models" && (model === null || name === "policy_model"))
-      model = modelName(server);
   }
   const rows = objectOf(manifest["materialized_inputs"])["rows"];
   return {
@@ -47,23 +45,8 @@ export async function readRunInfo(manifestPath: string): Promise<RunInfo> {
     expected: typeof rows === "number" ? rows : null,
     config,
     environments,
-    model,
+    model: modelOfConfig(config),
   };
-}
-
-function modelName(server: Loose): string | null {
-  for (const key of [
-    "openai_model",
-    "model",
-    "model_name",
-    "anthropic_model",
-    "azure_deployment",
-    "implementation",
-  ]) {
-    const value = server[key];
-    if (typeof value === "string" && value !== "") return value;
-  }
-  return null;
 }
 
 /** What the run says of its progress; undefined when it wrote no such file. */
