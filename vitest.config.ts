@@ -9,6 +9,7 @@ const slow = [
   "src/sandbox/{cli-providers,service-providers,providers/**/*}.test.ts",
   "src/code-runner/{code-runner,python-tests}.test.ts",
   "resources_servers/{code_gen,evalplus,code_fim,bigcodebench,math_with_code,nvarc,swerl_gen}/**/*.test.ts",
+  "resources_servers/harbor/*.test.ts",
   "src/math/properties.test.ts",
   "{resources_servers,responses_api_agents}/mini_swe_agent/**/*.test.ts",
   "src/submit/job-script.test.ts",

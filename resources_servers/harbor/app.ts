@@ -1,0 +1,95 @@
+import path from "node:path";
+import { defineResourcesServer, HttpError } from "nemo-gym";
+import { laxFloat, laxInt } from "nemo-gym/openai";
+import { type Sandbox, sandboxConfig } from "nemo-gym/sandbox";
+import { z } from "zod";
+import { headline, LOGS, readRewards } from "./reward.ts";
+import { type HarborTask, readTask, taskVariables } from "./task.ts";
+import { copyInto, openTask } from "./task-sandbox.ts";
+
+const Config = z.object({
+  ...sandboxConfig,
+  /** The directory that has the task directories. */
+  tasks_dir: z.string(),
+  /** Which entry of reward.json counts; default: `reward`, or the only one. */
+  reward_key: z.string().nullish(),
+  /** Seconds for one command of the model. */
+  command_timeout: laxFloat().default(180),
+  /** What the model sees of an output; the middle of a longer one is left out. */
+  max_output_chars: laxInt().default(20_000),
+});
+
+interface Session {
+  task: HarborTask;
+  sandbox: Sandbox;
+  env: Record<string, string>;
+  startedAt: number;
+}
+
+/** Tasks in the format of Harbor: the model works in a sandbox with a shell, then the tests of the task give the reward. */
+export default defineResourcesServer({
+  config: Config,
+  row: z.looseObject({ task: z.string() }),
+  async session({ row, config, server, signal }): Promise<Session> {
+    const task = await readTask(path.resolve(server.findFile(config.tasks_dir)), row.task);
+    const { sandbox, env } = await openTask(server, task, signal);
+    return { task, sandbox, env, startedAt: performance.now() };
+  },
+  closeSession: ({ session }) => session.sandbox.stop(),
+  tools: {
+    bash: {
+      description:
+        "Run a command in the shell of the task's machine. Each command starts in the work folder.",
+      input: z.object({ command: z.string() }),
+      async run({ input, session, config, signal }) {
+        const { sandbox, task, startedAt } = session;
+        const limit = task.config.agent.timeout_sec;
+        const left =
+          limit == null ? Number.POSITIVE_INFINITY : limit - (performance.now() - startedAt) / 1000;
+        if (left <= 0) return { error: `The ${limit} seconds of this task are over.` };
+        const timeoutSeconds = Math.min(config.command_timeout, left);
+        const result = await sandbox.exec(input.command, { timeoutSeconds, signal });
+        const output = clipped(`${result.stdout ?? ""}${result.stderr ?? ""}`, config.max_output_chars);
+        if (result.error_type === "sandbox") throw failed("tool_error", `the sandbox has failed: ${output}`);
+        return result.error_type === "timeout"
+          ? { error: `The command was ended after ${Math.round(timeoutSeconds)} seconds.`, output }
+          : { exit_code: result.return_code, output };
+      },
+    },
+  },
+  async verify({ session, config, signal }) {
+    const { sandbox, task, env } = session;
+    const { timeout_sec, env: variables } = task.config.verifier;
+    try {
+      await sandbox.exec(`rm -rf /tests ${LOGS} && mkdir -p /tests ${LOGS}`, { cwd: "/", signal });
+      await copyInto(sandbox, path.join(task.directory, "tests"), "/tests/", signal);
+      const result = await sandbox.exec("bash /tests/test.sh", {
+        env: { ...env, ...taskVariables(task.name, variables) },
+        timeoutSeconds: timeout_sec,
+        signal,
+      });
+      const test_output = clipped(`${result.stdout ?? ""}${result.stderr ?? ""}`, config.max_output_chars);
+      if (result.error_type === "timeout")
+        throw failed("verifier_error", `tests/test.sh took more than ${timeout_sec} seconds: ${test_output}`);
+      const rewards = await readRewards(sandbox, signal);
+      const reward = typeof rewards === "string" ? rewards : headline(rewards, config.reward_key);
+      // Tests that give no reward are broken: that says nothing about the model.
+      if (typeof reward === "string" || typeof rewards === "string")
+        throw failed("verifier_error", `The task '${task.name}': ${reward}. Output: ${test_output}`);
+      return { reward, rewards, test_output, test_exit_code: result.return_code };
+    } finally {
+      await sandbox.stop();
+    }
+  },
+  reverifyMode: "unsupported",
+});
+
+function failed(kind: "tool_error" | "verifier_error", message: string): HttpError {
+  return new HttpError(500, message, { failure: { class: kind, retryable: false, message } });
+}
+
+function clipped(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  const half = Math.floor(limit / 2);
+  return `${text.slice(0, half)}\n[… ${text.length - 2 * half} characters left out …]\n${text.slice(-half)}`;
+}

@@ -1,0 +1,2 @@
+#!/bin/bash
+sed -i 's/ if word.isdigit()//' /app/sum.py

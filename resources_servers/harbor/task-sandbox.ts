@@ -1,0 +1,115 @@
+import { readdir, stat } from "node:fs/promises";
+import path from "node:path";
+import { errorMessage } from "nemo-gym";
+import { sandboxUnavailable } from "nemo-gym/code-runner";
+import { openSandbox, providerOf, type Sandbox, type SandboxServer, shellQuote } from "nemo-gym/sandbox";
+import { type Recipe, readDockerfile } from "./dockerfile.ts";
+import { type HarborTask, taskVariables, unusable } from "./task.ts";
+
+/** Providers that run on the programs of this machine in place of an image. */
+const WITHOUT_IMAGES = new Set(["bubblewrap", "unconfined"]);
+const DEFAULT_WORKDIR = "/app";
+
+/** Starts the sandbox of a task: its image, or what its Dockerfile says, carried out in a fresh sandbox. */
+export async function openTask(
+  server: SandboxServer,
+  task: HarborTask,
+  signal: AbortSignal,
+): Promise<{ sandbox: Sandbox; env: Record<string, string> }> {
+  const { environment } = task.config;
+  const hasImages = !WITHOUT_IMAGES.has(providerOf(server).name);
+  const prebuilt = hasImages ? (environment.docker_image ?? undefined) : undefined;
+  const recipe = prebuilt === undefined ? recipeOf(task) : undefined;
+  const workdir =
+    environment.workdir ?? recipe?.workdir ?? (prebuilt === undefined ? DEFAULT_WORKDIR : undefined);
+  const env = { ...recipe?.env, ...taskVariables(task.name, environment.env) };
+  const memory = environment.memory_mb ?? environment.memory;
+  const sandbox = await openSandbox(
+    server,
+    {
+      image: prebuilt ?? (hasImages ? recipe?.image : undefined),
+      workdir,
+      env,
+      resources: {
+        ...(environment.cpus && { cpu: environment.cpus }),
+        ...(memory && { memory_mib: Math.ceil(memory) }),
+      },
+    },
+    { signal },
+  ).catch((error: unknown) => {
+    signal.throwIfAborted();
+    throw sandboxUnavailable(error);
+  });
+  try {
+    if (recipe) await carryOut(sandbox, task, recipe, signal);
+  } catch (error) {
+    await sandbox.stop();
+    throw error;
+  }
+  return { sandbox, env };
+}
+
+function recipeOf(task: HarborTask) {
+  const { dockerfile, name, config } = task;
+  if (dockerfile === undefined) {
+    const image = config.environment.docker_image;
+    throw unusable(
+      name,
+      image == null
+        ? "it has neither environment/Dockerfile nor docker_image"
+        : `it needs the image ${image}: choose a sandbox_provider that runs images`,
+    );
+  }
+  try {
+    return readDockerfile(dockerfile);
+  } catch (error) {
+    throw unusable(name, errorMessage(error));
+  }
+}
+
+async function carryOut(sandbox: Sandbox, task: HarborTask, recipe: Recipe, signal: AbortSignal) {
+  const context = path.join(task.directory, "environment");
+  const timeoutSeconds = task.config.environment.build_timeout_sec;
+  for (const step of recipe.steps) {
+    if (step.kind === "copy") {
+      for (const source of step.sources)
+        await copyInto(sandbox, path.join(context, source), step.target, signal).catch((error: unknown) => {
+          signal.throwIfAborted();
+          throw unusable(task.name, `COPY ${source}: ${errorMessage(error)}`);
+        });
+      continue;
+    }
+    const { command, workdir: cwd, env } = step;
+    await sandbox.exec(`mkdir -p ${shellQuote(cwd)}`, { cwd: "/", signal });
+    const { return_code, stderr, stdout } = await sandbox.exec(command, { cwd, env, timeoutSeconds, signal });
+    if (return_code !== 0)
+      throw sandboxUnavailable(
+        new Error(
+          `RUN ${command.slice(0, 200)} of the task '${task.name}' failed (${return_code}): ` +
+            `${(stderr || stdout || "").trim().slice(-1_000)}`,
+        ),
+      );
+  }
+}
+
+/** A file, or the content of a folder, to `target`; one that ends with a slash is a folder. */
+export async function copyInto(
+  sandbox: Sandbox,
+  source: string,
+  target: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const info = await stat(source);
+  if (!info.isDirectory()) {
+    const file = target.endsWith("/") ? target + path.basename(source) : target;
+    await sandbox.upload(source, file, { signal });
+    if ((info.mode & 0o111) !== 0) await sandbox.exec(`chmod +x ${shellQuote(file)}`, { cwd: "/", signal });
+    return;
+  }
+  const folder = target.replace(/\/$/, "");
+  await sandbox.exec(`mkdir -p ${shellQuote(folder === "" ? "/" : folder)}`, { cwd: "/", signal });
+  for (const entry of await readdir(source, { withFileTypes: true })) {
+    if (entry.name === "Dockerfile" && path.basename(source) === "environment") continue;
+    await copyInto(sandbox, path.join(source, entry.name), `${folder}/${entry.name}`, signal);
+  }
+}
