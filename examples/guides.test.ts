@@ -17,6 +17,7 @@ describe.each([
   "docs/guide/bring-your-own-agent.md",
   "docs/guide/serving-an-agent.md",
   "docs/guide/multi-agent.md",
+  "docs/guide/bridges.md",
   "docs/guide/judges.md",
   "docs/guide/sandbox.md",
   "docs/guide/typescript-api.md",

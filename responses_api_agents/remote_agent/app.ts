@@ -67,7 +67,8 @@ export default defineAgent({
   async responses({ params, cookies, config, server, rollout, signal, state }) {
     const { client } = server;
     const timeoutMs = callLimits(server.globalConfig).toolCallMs;
-    const tools = { client, resourcesServer: config.resources_server.name, rollout, signal, timeoutMs };
+    const resourcesServer = config.resources_server.name;
+    const tools = { client, resourcesServer, rollout, signal, timeoutMs, tools: params.tools };
     const input = inputItems(params);
     const produced: ResponseOutputItem[] = [];
     let usage: Usage | null = null;

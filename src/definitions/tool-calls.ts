@@ -5,7 +5,7 @@ import type { TrajectoryRecorder } from "../capture/trajectory-recorder.ts";
 import { jsonDecodeErrorRepr } from "../python/json/json-decode-error.ts";
 import { dumps } from "../python/json/json-dumps.ts";
 import { loadsPlain } from "../python/json/json-loads.ts";
-import type { FunctionCall, FunctionCallOutput } from "../wire/schemas/responses.ts";
+import type { FunctionCall, FunctionCallOutput, ResponseCreateParams } from "../wire/schemas/responses.ts";
 import type { RolloutScope } from "./define-agent.ts";
 
 /** Routes of a resources server that are not tools: a model that calls one gets the answer of a tool that is not there. */
@@ -14,12 +14,11 @@ const NOT_TOOLS = new Set([
   "verify",
   "aggregate_metrics",
   "check_rows",
-  "reset",
-  "step",
-  "close",
   "mcp",
   "reverify_mode",
 ]);
+/** Routes of environments that answer every turn. Others have tools of these names, which their rows then declare. */
+const SELDOM_TOOLS = new Set(["reset", "step", "close"]);
 const TIMEOUT_KEY = "tool_call_timeout_seconds";
 const NOT_FOUND = JSON.stringify({ detail: "Not Found" });
 
@@ -30,6 +29,8 @@ export interface ToolRun {
   signal: AbortSignal;
   timeoutMs?: number | null;
   recorder?: TrajectoryRecorder | undefined;
+  /** The tools the model was offered. */
+  tools?: ResponseCreateParams["tools"];
 }
 
 /** Runs one tool call the model made; whatever happens, the model gets an answer and the session goes on. */
@@ -63,11 +64,11 @@ interface ToolAnswer {
 async function answerOf(
   call: FunctionCall,
   cookies: Cookies,
-  { client, resourcesServer, rollout, signal, timeoutMs }: ToolRun,
+  { client, resourcesServer, rollout, signal, timeoutMs, tools }: ToolRun,
 ): Promise<ToolAnswer> {
   const read = readArguments(call.arguments);
   if ("refusal" in read) return { text: read.refusal, cookies: {}, errorType: "JSONDecodeError" };
-  if (!isToolName(call.name)) return { text: NOT_FOUND, cookies: {}, errorType: "http_404" };
+  if (!isToolName(call.name, tools)) return { text: NOT_FOUND, cookies: {}, errorType: "http_404" };
   rollout.onStage("tool", call.name);
   const path = `${rollout.prefix}/${call.name}`;
   const options = { cookies, signal, ...(timeoutMs !== undefined && { timeoutMs, timeoutKey: TIMEOUT_KEY }) };
@@ -97,8 +98,9 @@ function readArguments(text: string): { input: unknown } | { refusal: string } {
 }
 
 /** What can be a route; half a surrogate pair cannot be sent at all. */
-function isToolName(name: string): boolean {
-  return (
-    name !== "" && !/[/?#\\]|\p{Cs}/u.test(name) && name !== "." && name !== ".." && !NOT_TOOLS.has(name)
-  );
+function isToolName(name: string, offered: ToolRun["tools"]): boolean {
+  if (name === "" || /[/?#\\]|\p{Cs}/u.test(name) || name === "." || name === "..") return false;
+  if (SELDOM_TOOLS.has(name))
+    return offered?.some((tool) => tool.type === "function" && tool.name === name) ?? false;
+  return !NOT_TOOLS.has(name);
 }

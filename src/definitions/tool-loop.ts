@@ -65,6 +65,7 @@ export async function toolLoop(args: ToolLoopArgs, hooks: ToolLoopHooks = {}): P
     signal,
     timeoutMs: limits.toolCallMs,
     recorder,
+    tools: params.tools,
   });
   const emptyTurns = new EmptyTurns(config.max_empty_turns);
   const input = inputItems(params);

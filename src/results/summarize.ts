@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { isServerCallError } from "../calls/call-errors.ts";
 import { callServer, type ServerClient } from "../calls/server-client.ts";
 import { errorMessage } from "../errors.ts";
 import { type AggregateMetrics, aggregateMetrics } from "../metrics/aggregate.ts";
@@ -157,10 +158,11 @@ async function metricsOf(
     return metrics;
   } catch (error) {
     signal?.throwIfAborted();
-    // The rollouts are worth more than this: the default metrics need nobody else.
-    onNotice(
-      `${agent} could not aggregate its metrics (${errorMessage(error)}); the default ones were computed here.`,
-    );
+    // The rollouts are worth more than this: the default metrics need nobody else. A server without the route wants no others.
+    if (!isServerCallError(error) || error.status !== 404)
+      onNotice(
+        `${agent} could not aggregate its metrics (${errorMessage(error)}); the default ones were computed here.`,
+      );
     return aggregateMetrics(rows.entries);
   }
 }

@@ -107,6 +107,7 @@ export function defineFrameworkAgent<ConfigSchema extends typeof frameworkAgentC
             signal,
             timeoutMs: limits.toolCallMs,
             recorder: trajectory,
+            tools: params.tools,
             session,
             record,
           }),

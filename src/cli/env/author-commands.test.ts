@@ -78,7 +78,11 @@ describe("gym env init", () => {
 
   it.each([
     { words: [], exitCode: 2, says: "missing required configuration: entrypoint" },
-    { words: [], exitCode: 2, says: "--benchmark NAME, --agent NAME or --model NAME" },
+    { words: ["--from", "habor", "x"], exitCode: 1, says: "did you mean 'harbor'?" },
+    { words: ["--from", "harbor", "nowhere"], exitCode: 1, says: "there is no directory 'nowhere'" },
+    { words: ["--from", "openenv", "here"], exitCode: 1, says: "takes the address of a running server" },
+    { words: ["--name", "x"], exitCode: 2, says: "only allowed with --from" },
+    { words: [], exitCode: 2, says: "--agent NAME, --model NAME or --from KIND SOURCE" },
     { words: ["--resources-server", "No Good"], exitCode: 1, says: "such as 'no_good'" },
     {
       words: ["--resources-server", "../up"],

@@ -3,6 +3,7 @@ import path from "node:path";
 import { searchRoots } from "../../config/paths.ts";
 import type { IntegrationProfile } from "../../workloads/catalog/manifest.ts";
 import { agentFiles } from "../../workloads/scaffold/agent.ts";
+import { type BridgeSource, bridgeFiles } from "../../workloads/scaffold/bridge.ts";
 import { ScaffoldError } from "../../workloads/scaffold/errors.ts";
 import { type ScaffoldFiles, type WrittenFiles, writeMissingFiles } from "../../workloads/scaffold/files.ts";
 import { gameFiles } from "../../workloads/scaffold/game.ts";
@@ -36,6 +37,8 @@ interface InitFlags {
   readonly model?: string;
   readonly game?: string;
   readonly judge?: string;
+  readonly from: readonly string[];
+  readonly name?: string;
   readonly profile?: IntegrationProfile;
   readonly "reuse-verifier"?: string;
   readonly "reward-range": readonly string[];
@@ -48,8 +51,13 @@ export async function initComponent(context: CommandContext, keys: KeyTable): Pr
   const flags = context.flags as unknown as InitFlags;
   const { environment, benchmark, agent, model, game, judge } = flags;
   const workload = environment ?? benchmark;
+  const [kind, source] = flags.from;
+  if (kind === undefined && flags.name !== undefined)
+    throw new UsageError("argument --name: only allowed with --from");
   if (workload === undefined) {
     refuseWorkloadFlags(flags);
+    if (kind !== undefined && source !== undefined)
+      return initBridge(context, { kind, source, name: flags.name });
     if (agent !== undefined) return initServer(context, `responses_api_agents/${agent}`);
     if (model !== undefined) return initServer(context, `responses_api_models/${model}`);
     if (game !== undefined) return initServer(context, `resources_servers/${game}`, gameFiles);
@@ -65,7 +73,7 @@ async function givenEntrypoint(context: CommandContext, keys: KeyTable): Promise
   if (entrypoint !== undefined) return entrypoint;
   throw new UsageError(
     "missing required configuration: entrypoint. Say what to create: --resources-server NAME, --game NAME, --judge NAME, " +
-      "--environment NAME, --benchmark NAME, --agent NAME or --model NAME (or +entrypoint=resources_servers/NAME).",
+      "--environment NAME, --benchmark NAME, --agent NAME, --model NAME or --from KIND SOURCE (or +entrypoint=resources_servers/NAME).",
   );
 }
 
@@ -123,6 +131,16 @@ async function initWorkload(
     reward: readReward(flags),
   });
   await create(context, `${kind}s/${name}`, files);
+  return 0;
+}
+
+/** An environment around one of another library. */
+async function initBridge(context: CommandContext, source: BridgeSource): Promise<number> {
+  const { name, files } = bridgeFiles(source, context.io.cwd);
+  await create(context, `environments/${name}`, files);
+  if (context.json) return 0;
+  context.out("");
+  context.out(`Next: gym eval run --environment ${name} --model-type openai_model`);
   return 0;
 }
 

@@ -1,6 +1,6 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { delimiter } from "node:path";
+import { delimiter, join } from "node:path";
 import { sleep, withDeadline } from "../../calls/deadline.ts";
 import { requestOnce } from "../../calls/server-http.ts";
 import { GymError } from "../../errors.ts";
@@ -38,7 +38,10 @@ export async function runPython(message: StartMessage): Promise<() => Promise<vo
       ...process.env,
       NEMO_GYM_CONFIG_DICT: config,
       NEMO_GYM_CONFIG_PATH: instance.name,
-      PYTHONPATH: [directory, process.env["PYTHONPATH"]].filter(Boolean).join(delimiter),
+      // The last one has the servers around Python libraries that a project's app.py may start.
+      PYTHONPATH: [directory, process.env["PYTHONPATH"], join(installRoot, "libraries", "python-bridges")]
+        .filter(Boolean)
+        .join(delimiter),
       PYTHONUNBUFFERED: "1",
       ...ray?.environment,
       ...(typeof globalConfig["uv_cache_dir"] === "string" && { UV_CACHE_DIR: globalConfig["uv_cache_dir"] }),

@@ -8,7 +8,7 @@ const keys = {
 export const envInit = defineCommand({
   description:
     "Create a component that runs, validates and passes its own test: a resources server (also a game, or one with a judge), an environment or benchmark " +
-    "around one, an agent or a model server. Names are lower-case letters, digits and '_'. Nothing is ever overwritten. " +
+    "around one, an agent or a model server; or an environment around a Harbor, OpenEnv, verifiers or Aviary environment. Names are lower-case letters, digits and '_'. Nothing is ever overwritten. " +
     "In a folder without package.json the project around it is created too.",
   flags: {
     "resources-server": { ...serverFolderFlag["resources-server"], exclusive: "what" },
@@ -38,6 +38,17 @@ export const envInit = defineCommand({
     },
     agent: { kind: "text", metavar: "NAME", exclusive: "what", help: "create an agent server" },
     model: { kind: "text", metavar: "NAME", exclusive: "what", help: "create a model server" },
+    from: {
+      kind: "text",
+      metavar: ["KIND", "SOURCE"],
+      exclusive: "what",
+      help: "create an environment around one of another library: harbor DIRECTORY, openenv URL, verifiers TASKSET or aviary DATASET",
+    },
+    name: {
+      kind: "text",
+      metavar: "NAME",
+      help: "what the environment of --from is called [default: made from SOURCE]",
+    },
     profile: {
       kind: "text",
       choices: [
@@ -77,6 +88,8 @@ export const envInit = defineCommand({
     "gym env init --resources-server my_quiz",
     "gym env init --game my_game",
     "gym env init --benchmark my_quiz_test --reuse-verifier mcqa --reward-range 0 1 --higher-is-better",
+    "gym env init --from harbor ./tasks",
+    "gym env init --from openenv http://127.0.0.1:8000 --name echo_world",
     "gym env init +entrypoint=resources_servers/my_quiz",
   ],
   resolve: { noModel: true, offline: true },

@@ -1,0 +1,3 @@
+from gym_bridges.aviary_environment import main
+
+main()

@@ -1,0 +1,3 @@
+from gym_bridges.verifiers_agent import main
+
+main()

@@ -1,0 +1,1 @@
+"""Servers around Python environment libraries, for `entrypoint: app.py`."""
