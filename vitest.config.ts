@@ -11,7 +11,7 @@ const slow = [
   "resources_servers/{code_gen,evalplus,code_fim,bigcodebench,math_with_code,nvarc,swerl_gen}/**/*.test.ts",
   "resources_servers/harbor/*.test.ts",
   "src/math/properties.test.ts",
-  "{resources_servers,responses_api_agents}/mini_swe_agent/**/*.test.ts",
+  "{resources_servers,responses_api_agents}/mini_swe_agent{,_2}/**/*.test.ts",
   "src/submit/job-script.test.ts",
   "src/hosting/processes/python-environment.test.ts",
   "src/model-endpoint/shared/coordinator.test.ts",

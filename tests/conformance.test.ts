@@ -18,6 +18,11 @@ const CASE_FILES: Readonly<Record<string, string>> = {
   collate: "collate-cases.json",
 };
 
+/** Recorded rollouts of the original that are vectors by themselves. */
+const ROLLOUTS: Readonly<Record<string, readonly string[]>> = {
+  mini_swe_agent_2: ["upstream_data/example_rollouts.jsonl"],
+};
+
 const runs: { suite: string; file: string }[] = [];
 for (const place of places) {
   for (const [suite, file] of Object.entries(CASE_FILES)) {
@@ -26,7 +31,7 @@ for (const place of places) {
   }
   for (const name of foldersOf(path.join(root, "resources_servers"))) {
     const fixtures = path.join(place, "fixtures", name);
-    for (const file of filesOf(fixtures)) {
+    for (const file of [...filesOf(fixtures), ...(ROLLOUTS[name] ?? [])]) {
       if (file.endsWith(".jsonl")) runs.push({ suite: `env:${name}`, file: path.join(fixtures, file) });
     }
   }

@@ -4,18 +4,17 @@ import { expect, it } from "vitest";
 import { skipWithoutBubblewrap } from "../src/testing/skip-without-bubblewrap.ts";
 import { project, runGym } from "./gym-process.ts";
 
-const recorded = "resources_servers/mini_swe_agent/data/example_rollouts.jsonl";
-const replay = [
-  ...["--model-type", "replay_model"],
-  `++policy_model.responses_api_models.replay_model.rollouts_jsonl_fpath=${recorded}`,
-];
-
-it.skipIf(skipWithoutBubblewrap)(
-  "solves a tiny repository with a recorded model, and grades its patches again",
+it.skipIf(skipWithoutBubblewrap).each(["mini_swe_agent", "mini_swe_agent_2"])(
+  "%s solves a tiny repository with a recorded model, and grades its patches again",
   { timeout: 180_000 },
-  async () => {
+  async (name) => {
     const cwd = await project({});
-    const run = ["eval", "run", "--resources-server", "mini_swe_agent", ...replay, "-o", "rollouts.jsonl"];
+    const recorded = `resources_servers/${name}/data/example_rollouts.jsonl`;
+    const replay = [
+      ...["--model-type", "replay_model"],
+      `++policy_model.responses_api_models.replay_model.rollouts_jsonl_fpath=${recorded}`,
+    ];
+    const run = ["eval", "run", "--resources-server", name, ...replay, "-o", "rollouts.jsonl"];
     const first = await runGym(run, { cwd });
     expect(first.stderr).not.toContain("sandbox_unavailable");
     expect(first.exitCode).toBe(0);
@@ -32,7 +31,7 @@ it.skipIf(skipWithoutBubblewrap)(
     expect(rewardsOf("rollouts.jsonl")).toEqual(expected);
     const again = await runGym(
       [
-        ...["eval", "reverify", "--resources-server", "mini_swe_agent", "--rollouts", "rollouts.jsonl"],
+        ...["eval", "reverify", "--resources-server", name, "--rollouts", "rollouts.jsonl"],
         ...["--inputs", "rollouts_materialized_inputs.jsonl", "-o", "again.jsonl"],
       ],
       { cwd },

@@ -8,13 +8,16 @@ export interface TestsStatus {
   failure: string[];
 }
 
+/** The lists of a report. The last two are for tests that should fail, which instances do not name. */
+export const TEST_LISTS = ["FAIL_TO_PASS", "PASS_TO_PASS", "FAIL_TO_FAIL", "PASS_TO_FAIL"] as const;
+
 /** The verdict on one patch, in the form of the SWE-bench harness. */
 export interface InstanceReport {
   patch_is_None: boolean;
   patch_exists: boolean;
   patch_successfully_applied: boolean;
   resolved: boolean;
-  tests_status: { FAIL_TO_PASS: TestsStatus; PASS_TO_PASS: TestsStatus };
+  tests_status: Record<(typeof TEST_LISTS)[number], TestsStatus>;
 }
 
 const LISTS = ["FAIL_TO_PASS", "PASS_TO_PASS"] as const;
@@ -32,6 +35,8 @@ export function reportOf(
   const tests_status = {
     FAIL_TO_PASS: split(instance.FAIL_TO_PASS),
     PASS_TO_PASS: split(instance.PASS_TO_PASS),
+    FAIL_TO_FAIL: split([]),
+    PASS_TO_FAIL: split([]),
   };
   const failed = LISTS.some((list) => tests_status[list].failure.length > 0);
   const listed = instance.FAIL_TO_PASS.length + instance.PASS_TO_PASS.length > 0;

@@ -35,7 +35,7 @@ export const suite: Suite = async (file, target) => {
     ...(await loadEnvironmentModule(target)),
   };
   const results: CaseResult[] = [];
-  for (const row of await readRows(file)) {
+  for (const row of await (environment.adapter.rows ?? readRows)(file)) {
     const error = await runRow(row, environment).catch((thrown: unknown) => `threw ${errorMessage(thrown)}`);
     results.push(error === undefined ? { id: row.id } : { id: row.id, error });
   }

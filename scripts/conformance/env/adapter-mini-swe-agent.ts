@@ -1,9 +1,9 @@
-import { resolvedOf, rewardOf } from "../../../libraries/swe/report.ts";
 import {
   type ChatMessage,
   type Completion,
   chatToResponses,
-} from "../../../responses_api_agents/mini_swe_agent/conversation.ts";
+} from "../../../libraries/swe/agent/conversation.ts";
+import { resolvedOf, rewardOf } from "../../../libraries/swe/report.ts";
 import type { Adapter } from "./adapters.ts";
 import { difference, show } from "./compare.ts";
 import { type FixtureRow, isObject } from "./rows.ts";

@@ -22,6 +22,8 @@ export interface Adapter {
   firstWord?: readonly string[];
   /** Result fields that are never compared. */
   ignore?: readonly string[];
+  /** Reads a file that is not made of fixture rows. */
+  rows?(file: string): Promise<FixtureRow[]>;
   /** Runs a row whose shape is the environment's own; undefined: the general formats apply. */
   run?(row: FixtureRow, environment: Environment): Promise<{ error?: string }> | undefined;
 }
@@ -39,6 +41,7 @@ const loaders: Record<string, () => Promise<Adapter>> = {
   math_with_autograder: async () => ({ ignore: ["extracted_answer"] }),
   math_with_judge: async () => (await import("./adapter-math-with-judge.ts")).adapter,
   mini_swe_agent: async () => (await import("./adapter-mini-swe-agent.ts")).adapter,
+  mini_swe_agent_2: async () => (await import("./adapter-mini-swe-agent-2.ts")).adapter,
   physics_judge: async () => ({ ignore: ["extracted_answer"] }),
   polymath: async () => ({
     // The judge is off in this server's own config.

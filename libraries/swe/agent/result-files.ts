@@ -1,7 +1,7 @@
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { JsonObject } from "nemo-gym";
-import type { SweInstance } from "../../libraries/swe/instance.ts";
+import type { SweInstance } from "../instance.ts";
 
 /** Results by subset, model and instance, laid out as in the original. */
 export class ResultFiles {

@@ -15,11 +15,9 @@ import {
   type ResponseInputItem,
   type Usage,
 } from "nemo-gym/openai";
-import type { CommandOutcome, Workspace } from "../../libraries/swe/workspace.ts";
-import { type ChatMessage, type Completion, chatToResponses } from "./conversation.ts";
+import type { CommandOutcome, Workspace } from "../workspace.ts";
 import type { Templates } from "./templates.ts";
 
-const ACTION = /```bash\n(.*?)\n```/gs;
 /** The first line of the output that ends a run; the rest is the patch. */
 const SUBMIT_MARKERS = ["COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT", "MINI_SWE_AGENT_FINAL_OUTPUT"];
 const MAX_EMPTY_TURNS = 3;
@@ -39,7 +37,29 @@ export interface LoopLimits {
   collapse_limit: number;
 }
 
+/** One thing the model wants done. */
+export interface Action {
+  command: string;
+  /** The tool call that asked for it. */
+  callId?: string;
+}
+
+/** How a model acts and is answered: by text, or by calls of a tool. */
+export interface ShellProtocol {
+  /** What the model is asked with, besides the conversation. */
+  params: Partial<ResponseCreateParams>;
+  /** The actions of an answer; none where it cannot be used, and then what the model is told about it. */
+  read(
+    output: Response["output"],
+  ): { actions: Action[] } | { wrong: Record<string, unknown>; calls: string[] };
+  /** Tells the model something: what came of an action, or what was wrong. */
+  answer(text: string, callId: string | undefined): ResponseInputItem;
+  /** Whether a command that fails can submit. */
+  submitsOnFailure: boolean;
+}
+
 export interface LoopParts {
+  protocol: ShellProtocol;
   server: ServerContext<unknown>;
   modelServer: string;
   templates: Templates;
@@ -50,8 +70,6 @@ export interface LoopParts {
   recorder: TrajectoryRecorder | undefined;
   signal: AbortSignal;
 }
-
-export type ExitStatus = "Submitted" | "LimitsExceeded" | "NoAnswer";
 
 /** How a run ended. */
 export interface LoopResult {
@@ -75,13 +93,14 @@ export function firstMessages(templates: Templates, task: string): ResponseInput
 
 /** Asks the model, runs its command and shows it the output, until it submits or a limit is reached. */
 export async function runLoop(parts: LoopParts): Promise<LoopResult> {
-  return new BashLoop(parts).run();
+  return new ShellLoop(parts).run();
 }
 
-class BashLoop {
+class ShellLoop {
   readonly #parts: LoopParts;
-  readonly #messages: ChatMessage[] = [];
-  readonly #completions: Completion[] = [];
+  /** What the model said and was told after the first messages. */
+  readonly #items: ResponseInputItem[] = [];
+  #steps = 0;
   readonly #deadline: number;
   #usage: Usage | null = null;
   #cookies: Cookies | undefined;
@@ -98,26 +117,35 @@ class BashLoop {
     for (;;) {
       if (this.#isOverLimit()) return this.#ended("LimitsExceeded", null);
       const response = await this.#ask();
-      const text = outputText(response);
-      // An empty message is as good as none: asking on would go on to the last step.
-      if (emptyTurns.isOver(text === "" ? [] : response.output)) return this.#ended("NoAnswer", null);
-      const actions = Array.from(text.matchAll(ACTION), ([, command = ""]) => command);
-      const [command] = actions;
-      if (command === undefined || actions.length > 1) {
-        this.#tell("format_error_template", { actions });
-        continue;
-      }
-      const outcome = await this.#execute(command);
-      const patch = submission(outcome);
+      if (emptyTurns.isOver(isEmpty(response) ? [] : response.output)) return this.#ended("NoAnswer", null);
+      const patch = await this.#act(response);
       if (patch !== undefined) return this.#ended("Submitted", patch);
     }
+  }
+
+  /** Does what an answer asks for; returns the patch when that submits one. */
+  async #act({ output }: Response): Promise<string | undefined> {
+    const { protocol } = this.#parts;
+    const read = protocol.read(output);
+    if ("wrong" in read) {
+      // A call without an answer is an invalid conversation.
+      for (const callId of read.calls.length > 0 ? read.calls : [undefined])
+        this.#tell("format_error_template", read.wrong, callId);
+      return undefined;
+    }
+    for (const action of read.actions) {
+      const outcome = await this.#execute(action);
+      const patch = submission(outcome, protocol.submitsOnFailure);
+      if (patch !== undefined) return patch;
+    }
+    return undefined;
   }
 
   #isOverLimit(): boolean {
     const { step_limit, cost_limit } = this.#parts.limits;
     const cost = Number((this.#usage as JsonObject | null)?.["ng_cost"] ?? 0);
     return (
-      (step_limit > 0 && this.#completions.length >= step_limit) ||
+      (step_limit > 0 && this.#steps >= step_limit) ||
       (cost_limit > 0 && cost >= cost_limit) ||
       performance.now() >= this.#deadline
     );
@@ -126,10 +154,7 @@ class BashLoop {
   async #ask(): Promise<Response> {
     const { server, modelServer, params, rollout, recorder, signal } = this.#parts;
     const startedAt = Date.now();
-    const question = [
-      ...inputItems(params),
-      ...(chatToResponses(this.#messages, this.#completions) as ResponseInputItem[]),
-    ];
+    const question = [...inputItems(params), ...this.#items];
     const { response, cookies } = await callModel(server.client, {
       modelServer,
       params: { ...params, input: question },
@@ -141,14 +166,14 @@ class BashLoop {
     this.#cookies = cookies;
     this.#usage = accumulateUsage(this.#usage, response.usage);
     const { output } = response;
-    this.#messages.push({ role: "assistant", content: outputText(response) });
-    this.#completions.push({ items: output });
+    this.#items.push(...(output as ResponseInputItem[]));
+    this.#steps++;
     recorder?.modelTurn({ startedAt, question, output, responseId: response.id, modelServer });
     return response;
   }
 
-  async #execute(command: string): Promise<CommandOutcome> {
-    const { workspace, limits, recorder, rollout, signal } = this.#parts;
+  async #execute({ command, callId }: Action): Promise<CommandOutcome> {
+    const { protocol, workspace, limits, recorder, rollout, signal } = this.#parts;
     const startedAt = Date.now();
     rollout.onStage("tool", "bash");
     const left = (this.#deadline - performance.now()) / 1000;
@@ -156,24 +181,35 @@ class BashLoop {
     const outcome = await workspace.run(command, { timeoutSeconds, signal });
     const { output, return_code, timedOut } = outcome;
     recorder?.toolCall({
-      id: `step_${this.#completions.length}`,
+      id: callId ?? `step_${this.#steps}`,
       name: "bash",
       startedAt,
       errorType: timedOut ? "timeout" : null,
       output,
     });
-    if (submission(outcome) !== undefined) return outcome;
+    if (submission(outcome, protocol.submitsOnFailure) !== undefined) return outcome;
     this.#last = { command, times: this.#last.command === command ? this.#last.times + 1 : 1 };
     const { collapse_limit } = limits;
     const repeated = collapse_limit > 0 && this.#last.times >= collapse_limit ? this.#last.times : 0;
     if (timedOut)
-      this.#tell("timeout_template", { action: { action: command }, output, timeout: timeoutSeconds });
-    else this.#tell("action_observation_template", { output: { output, returncode: return_code }, repeated });
+      this.#tell(
+        "timeout_template",
+        { action: { action: command }, output, timeout: timeoutSeconds },
+        callId,
+      );
+    else {
+      const values = { output: { output, returncode: return_code }, repeated };
+      this.#tell("action_observation_template", values, callId);
+    }
     return outcome;
   }
 
-  #tell(template: Parameters<Templates["render"]>[0], values: Record<string, unknown>): void {
-    const { templates, limits } = this.#parts;
+  #tell(
+    template: Parameters<Templates["render"]>[0],
+    values: Record<string, unknown>,
+    callId: string | undefined,
+  ): void {
+    const { protocol, templates, limits } = this.#parts;
     const max_output = limits.max_output_chars;
     const content = templates.render(template, {
       max_output,
@@ -181,23 +217,31 @@ class BashLoop {
       submit_marker: SUBMIT_MARKERS[0],
       ...values,
     });
-    this.#messages.push({ role: "user", content });
+    this.#items.push(protocol.answer(content, callId));
   }
 
   #ended(exit_status: LoopResult["exit_status"], patch: string | null): LoopResult {
     return {
       exit_status,
       patch,
-      output: chatToResponses(this.#messages, this.#completions),
+      output: this.#items as Response["output"],
       usage: this.#usage,
-      steps: this.#completions.length,
+      steps: this.#steps,
     };
   }
 }
 
+/** An empty message is as good as none: asking on would go on to the last step. */
+function isEmpty(response: Response): boolean {
+  return outputText(response) === "" && !response.output.some(({ type }) => type === "function_call");
+}
+
 /** What was submitted, when the output of a command begins with the marker. */
-function submission({ output, timedOut }: CommandOutcome): string | undefined {
-  if (timedOut) return undefined;
+function submission(
+  { output, timedOut, return_code }: CommandOutcome,
+  submitsOnFailure: boolean,
+): string | undefined {
+  if (timedOut || (return_code !== 0 && !submitsOnFailure)) return undefined;
   const [first = "", ...rest] = output.trimStart().split("\n");
   return SUBMIT_MARKERS.includes(first.trim()) ? rest.join("\n") : undefined;
 }

@@ -1,0 +1,78 @@
+import { Template } from "@huggingface/jinja";
+import { GymError } from "nemo-gym";
+import { z } from "zod";
+
+const NAMES = [
+  "system_template",
+  "instance_template",
+  "action_observation_template",
+  "format_error_template",
+  "timeout_template",
+] as const;
+type Name = (typeof NAMES)[number];
+
+/** The texts the model gets, as Jinja templates. */
+export type TemplateTexts = Readonly<Record<Name, string>>;
+
+/** What came of a command; a long output is cut in the middle. */
+export const OBSERVATION = `<returncode>{{ output.returncode }}</returncode>
+{% if output.output | length <= max_output -%}
+<output>
+{{ output.output -}}
+</output>
+{%- else -%}
+<warning>
+The output is too long. Use head, tail, grep or sed to look at a part, or write it to a file and search that.
+</warning>
+<output_head>
+{{ output.output[:half] }}
+</output_head>
+<elided_chars>
+{{ output.output | length - max_output }} characters left out
+</elided_chars>
+<output_tail>
+{{ output.output[-half:] }}
+</output_tail>
+{%- endif -%}
+{% if repeated %}
+<warning>
+You have run this command {{ repeated }} times in a row. Try something else.
+</warning>
+{%- endif -%}`;
+
+/** The schema of a config that may replace texts. */
+export function templatesConfig(texts: TemplateTexts) {
+  const text = (name: Name) => z.string().default(texts[name]);
+  return z
+    .strictObject({
+      system_template: text("system_template"),
+      instance_template: text("instance_template"),
+      action_observation_template: text("action_observation_template"),
+      format_error_template: text("format_error_template"),
+      timeout_template: text("timeout_template"),
+    })
+    .prefault({});
+}
+
+/** Reads all templates once; one that is wrong is reported at the start. */
+export class Templates {
+  readonly #templates: ReadonlyMap<Name, Template>;
+
+  constructor(texts: TemplateTexts) {
+    this.#templates = new Map(NAMES.map((name) => [name, parse(name, texts[name])]));
+  }
+
+  render(name: Name, values: Record<string, unknown>): string {
+    return this.#templates.get(name)?.render(values) ?? "";
+  }
+}
+
+function parse(name: Name, text: string): Template {
+  try {
+    return new Template(text);
+  } catch (error) {
+    throw new GymError("PROMPT_TEMPLATE", `templates.${name} is not a Jinja template: ${error}`, {
+      cause: error,
+    });
+  }
+}
