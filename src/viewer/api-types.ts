@@ -186,6 +186,8 @@ export interface Overview {
     model_calls: number | null;
     tool_calls: number;
   };
+  /** How turns continue the tokens before them, over the whole run; null without token ids. */
+  turn_boundaries: { extend: number; fork: number; lost: number } | null;
   /** Seconds since the start, rollouts done, rollouts in flight. */
   history: [seconds: number, done: number, in_flight: number][];
   failures: { class: string; attempts: number; lost: number; message: string | null }[];

@@ -52,7 +52,9 @@ describe.skipIf(executable === undefined)("figures of the viewer", () => {
 
   it("say of a run with failed rollouts that it is done, and of a part that it is one", async () => {
     const failed = { response: undefined, _ng_failure_class: "timeout", _ng_failure: { class: "timeout" } };
-    const progress = { total: 2, done: 2, completed: 1, failed: 1, in_flight: 0, updated_at: new Date() };
+    const turn_boundaries = { extend: 1_990, fork: 8, lost: 2 };
+    const counts = { total: 2, done: 2, completed: 1, failed: 1, in_flight: 0, updated_at: new Date() };
+    const progress = { ...counts, turn_boundaries };
     const cwd = await project({
       "run.jsonl": lines([rollout(0, 0, "yes")]),
       "run_failures.jsonl": lines([rollout(1, 0, "", failed), rollout(1, 0, "", failed)]),
@@ -66,6 +68,9 @@ describe.skipIf(executable === undefined)("figures of the viewer", () => {
       "1 of 2 rollouts1 completed0 masked1 failed for good0 running0 missing",
     );
     expect(await page.locator(".live-note").textContent()).toBe("1 row, 2 failed attempts");
+    expect(
+      await page.getByTitle("Turns whose prompt does not continue the tokens before it").textContent(),
+    ).toBe("token drift0.5 %8 forked, 2 lost of 2,000 turn boundaries");
     await visit(page, "#/rollouts");
     await eventually(() => page.locator(".list-state").textContent()).toContain("3 rows");
 

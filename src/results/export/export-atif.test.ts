@@ -93,13 +93,14 @@ async function exported(rows: Row[]) {
   const outputPath = join(directory, "trajectories");
   await writeFile(rolloutsPath, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
   const atif = { sessionId: "night", agentVersion: "2", exporterVersion: "0.1.0" };
-  const report = await exportRollouts({ rolloutsPath, outputPath, format: "atif", atif });
+  const report = await exportRollouts({ rolloutsPath, outputPath, format: "atif", atif, verifyTokens: true });
   return { report, outputPath };
 }
 
 it("writes a trajectory per rollout and a manifest with their hashes", async () => {
   const { report, outputPath } = await exported([rollout(1), rollout(0)]);
   expect(report.written).toBe(2);
+  expect(report.verifiedTokens).toEqual({ sequences: 4, tokens: 2 * (3 + 5), trained: 4 });
   expect((await readdir(outputPath)).sort()).toEqual(["0-0.json", "0-1.json", "manifest.jsonl"]);
   const text = await readFile(join(outputPath, "0-0.json"), "utf8");
   const manifest = (await readFile(join(outputPath, "manifest.jsonl"), "utf8")).split("\n");

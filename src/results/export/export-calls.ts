@@ -39,7 +39,7 @@ export function callRecords(rollout: ExportedRollout): Row[] {
 }
 
 /** Calls as they were recorded (`ng_trajectory`); without a record, those that the output shows. */
-function callsOfRow(row: Row): { head: CallHead; tokens: CallTokens | undefined }[] {
+export function callsOfRow(row: Row): { head: CallHead; tokens: CallTokens | undefined }[] {
   const recorded = [...evidenceOf(row).boundCalls].sort((a, b) => (a.started_at ?? 0) - (b.started_at ?? 0));
   if (recorded.length > 0)
     return recorded.map((call) => ({ head: headOf(call), tokens: callsOf(outputOf(call.response)).at(-1) }));

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Row } from "../../rollouts/files/jsonl-rows.ts";
 import { type ExportOptions, exportRollouts } from "./export.ts";
 import type { ExportFilters, ExportFormat } from "./export-filters.ts";
+import { verifyTokens } from "./verify-tokens.ts";
 
 let directory: string;
 beforeEach(async () => {
@@ -113,6 +114,36 @@ describe("exports of token ids", () => {
     },
   );
 
+  it.each(["art", "calls"] as const)("are what each call was: %s", async (format) => {
+    const rows = [tokenRollout(0, 0), tokenRollout(0, 1, true), tokenRollout(1, 0)];
+    const { report } = await exported(rows, format, { verifyTokens: true });
+    expect(report.verifiedTokens).toEqual({ sequences: 6, tokens: 3 * 4 + 3 * 6, trained: 9 });
+    await expect(exported([rollout(0, 0, 1)], format, { verifyTokens: true })).rejects.toThrow(
+      "no record carries token ids",
+    );
+  });
+
+  it.each(["trl", "art", "calls"] as const)(
+    "that are not those of the rollouts are found: %s",
+    async (format) => {
+      const rows = [tokenRollout(0, 0), tokenRollout(0, 1)];
+      const { outputPath } = await exported(rows, format, format === "trl" ? { tokens: true } : {});
+      const verify = (changed: (item: Row) => void) => {
+        const other = structuredClone(rows[1]) as Row;
+        changed(((other["response"] as Row)["output"] as Row[])[2] ?? {});
+        const rolloutOf = (_task: number, index: number) => (index === 0 ? rows[0] : other);
+        return verifyTokens({ path: outputPath, format, drift: "fork", rolloutOf });
+      };
+      await verify(() => undefined);
+      for (const changed of [
+        (item: Row) => Object.assign(item, { prompt_token_ids: [1, 2, 3, 4, 7] }),
+        (item: Row) => Object.assign(item, { generation_token_ids: [7] }),
+        (item: Row) => Object.assign(item, { generation_log_probs: [-2] }),
+      ])
+        await expect(verify(changed)).rejects.toThrow("the tokens differ from those of rollout 0:1");
+    },
+  );
+
   it("are of whole groups only when asked", async () => {
     const keys = [
       [0, 0],
@@ -158,9 +189,11 @@ describe("exports of token ids", () => {
     await expect(exported([tokenRollout(0, 0)], "sft", { tokens: true })).rejects.toThrow(
       "has no form with token ids",
     );
-    await expect(exported([tokenRollout(0, 0)], "sft", { verifyTokens: true })).rejects.toThrow(
-      "can be verified",
-    );
+    for (const format of ["sft", "trl", "csv"] as const)
+      await expect(exported([tokenRollout(0, 0)], format, { verifyTokens: true })).rejects.toThrow(
+        `An export as '${format}' has no token ids to verify. trl, verl and nemo-rl have them with --tokens;`,
+      );
+    expect((await readdir(directory)).filter((name) => /\.(?:sft|trl|csv)$/.test(name))).toEqual([]);
   });
 
   it("have choices with tokens for ART", async () => {

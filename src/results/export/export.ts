@@ -40,6 +40,7 @@ import {
 } from "./export-selection.ts";
 import { csvLine, TableColumns } from "./export-table.ts";
 import { isTokenFormat, TOKEN_ONLY_FORMATS, tokenRecords } from "./export-tokens.ts";
+import { CALL_FORMATS, type CallFormat } from "./exported-calls.ts";
 import { type VerifiedTokens, verifyTokens } from "./verify-tokens.ts";
 import { writeAtif } from "./write-atif.ts";
 
@@ -87,6 +88,7 @@ export async function exportRollouts(options: ExportOptions): Promise<ExportRepo
   const filters = options.filters ?? {};
   checkFilters(filters);
   const job = new ExportJob(options, filters);
+  job.check();
   await job.scan();
   if (filters.completeGroups) await job.expectGroups();
   await job.write();
@@ -207,13 +209,26 @@ class ExportJob {
     return tokens || TOKEN_ONLY_FORMATS.some((only) => only === format) ? format : undefined;
   }
 
+  /** What is written and can be read back as token ids. */
+  private get verifiedFormat(): TokenFormat | CallFormat | undefined {
+    const { format } = this.options;
+    return this.tokenFormat ?? CALL_FORMATS.find((one) => one === format);
+  }
+
+  /** Refuses what cannot be done, before anything is read or written. */
+  check(): void {
+    if (this.verifiedFormat === undefined && this.options.verifyTokens)
+      throw new RolloutError(
+        "ROLLOUT_EXPORT",
+        `An export as '${this.options.format}' has no token ids to verify. trl, verl and nemo-rl have them with --tokens; skyrl, prime-rl, art, atif and calls always.`,
+      );
+  }
+
   /** With `verifyTokens`: what was written is what the rollouts hold. */
   async verify(): Promise<void> {
     const { outputPath, verifyTokens: wanted, tokenDrift: drift = "fork", signal } = this.options;
-    const format = this.tokenFormat;
-    if (!wanted) return;
-    if (format === undefined)
-      throw new RolloutError("ROLLOUT_EXPORT", "Only exports of token ids can be verified; add tokens.");
+    const format = this.verifiedFormat;
+    if (!wanted || format === undefined) return;
     const file = new LineAccess(this.options.rolloutsPath);
     try {
       const rolloutOf = (task: number, rollout: number) => {

@@ -209,6 +209,7 @@ export class ViewedRun {
         elapsed_seconds: progress?.elapsed_seconds ?? null,
         model_calls: progress?.model_calls ?? null,
       },
+      turn_boundaries: progress?.turn_boundaries ?? null,
       history: progress?.history ?? [],
       failures: failureClasses(this).map((entry) => ({
         ...entry,

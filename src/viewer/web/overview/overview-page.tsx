@@ -134,6 +134,7 @@ function Figures({
                 : ""
           }
         />
+        {overview.turn_boundaries && <TokenDrift {...overview.turn_boundaries} />}
       </section>
       <Coverage coverage={overview.coverage} />
       {overview.without_task > 0 && (
@@ -224,6 +225,19 @@ function Figures({
 /** As short as the number can be written without becoming another one. */
 function exact(value: number): string {
   return String(Number(value.toPrecision(12)));
+}
+
+function TokenDrift({ extend, fork, lost }: NonNullable<Overview["turn_boundaries"]>) {
+  const total = extend + fork + lost;
+  if (total === 0) return null;
+  return (
+    <Fact
+      name="token drift"
+      value={percentText(fork + lost, total)}
+      about={`${fork} forked, ${lost} lost of ${countText(total, "turn boundary", "turn boundaries")}`}
+      title="Turns whose prompt does not continue the tokens before it"
+    />
+  );
 }
 
 function Fact({ name, value, about, title }: { name: string; value: string; about: string; title?: string }) {
