@@ -29,6 +29,12 @@ const HOSTILE: readonly Row[] = [
   asked(
     `<a href="javascript:window.hit=5">x</a>\n\n<img src="https://evil.example/b.png">\n\n| ${SCRIPT} |\n| - |\n| ${MARKUP} |`,
   ),
+  asked(
+    String.raw`$\href{javascript:window.hit=7}{x}$ $\includegraphics{https://evil.example/m.png}$ $\style{background:url(https://evil.example/s)}{x}$ ` +
+      String.raw`$\class{top}{x}$ $$\begin{align}\label{root} x &= \text{${SCRIPT}} \tag{1}\end{align}$$ $\def\a{\a\a}\a$ $\rule{9999em}{9999em}$ ` +
+      `$${"{".repeat(1900)}x$ \\[${"\\frac{".repeat(1500)}\\]`,
+  ),
+  asked(`${"$a".repeat(20_000)}${"\\(".repeat(20_000)}`),
   asked([{ type: "input_image", image_url: SVG }]),
   asked([{ type: "input_image", image_url: "javascript:window.hit=6" }]),
   asked([{ type: "input_image", image_url: "https://evil.example/track.png" }]),

@@ -239,6 +239,33 @@ describe.skipIf(executable === undefined)("the viewer in a browser", () => {
     expect(problems).toEqual([]);
   });
 
+  it("shows formulas, and leaves money alone", async () => {
+    const answer = [
+      String.raw`So $x^2 + \frac{1}{2}$ and \(a_1\) hold, as $$\int_0^1 x\,dx$$ shows:`,
+      String.raw`\[`,
+      String.raw`\begin{aligned} a &= b \\`,
+      String.raw`- c &= d \end{aligned}`,
+      String.raw`\]`,
+      "It costs $5 and $10, not 5$. In $HOME:$PATH, `$y$` is code and $\\frac{1}$ is broken.",
+    ].join("\n");
+    const cwd = await project({ "run.jsonl": lines([rollout(0, 0, answer)]) });
+    const { url } = await view(cwd, "run.jsonl");
+    const { page, problems } = await openPage(browser, `${url}#/task/0/rollout/0`);
+    await eventually(() => page.locator("math").count()).toBe(4);
+    expect(await page.locator("math mfrac").count()).toBe(1);
+    expect(await page.locator("math mtr").count()).toBe(2);
+    expect(await page.locator(".item.assistant .markdown").textContent()).toContain(
+      "It costs $5 and $10, not 5$. In $HOME:$PATH, $y$ is code and $\\frac{1}$ is broken.",
+    );
+    expect(await axeViolations(page)).toEqual([]);
+    // A formula with a word that was searched for shows its source, so that the word can be marked.
+    await visit(page, "#/task/0/rollout/0?q=frac");
+    await eventually(() => page.locator("mark").allTextContents()).toEqual(["frac", "frac"]);
+    await page.keyboard.press("m");
+    await eventually(() => page.locator("math").count()).toBe(0);
+    expect(problems).toEqual([]);
+  });
+
   it("links to items and to text in them", async () => {
     const { url } = await view(await demo(), ".");
     const { page, problems } = await openPage(browser, `${url}#/${RUN}/task/0/rollout/1?item=12`);

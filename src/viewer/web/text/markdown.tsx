@@ -1,11 +1,13 @@
-import { lexer, type Token, type Tokens } from "marked";
-import { Fragment, type ReactNode } from "react";
+import { Marked, type Token, type Tokens } from "marked";
+import { Fragment, type ReactNode, useContext, useMemo } from "react";
 import { Scrolls } from "../shared/scrolls.tsx";
-import { looksLikeDiff, Output, Plain } from "./plain.tsx";
+import { type MathToken, mathElement, mathExtensions } from "./math.ts";
+import { looksLikeDiff, Needles, Output, Plain } from "./plain.tsx";
 
 /** A longer text is shown as it is. */
 const MAX_CHARACTERS = 100_000;
 const MAX_DEPTH = 20;
+const marked = new Marked({ gfm: true, extensions: mathExtensions });
 const WEB_ADDRESS = /^https?:\/\//i;
 
 /**
@@ -25,7 +27,7 @@ export function Markdown({ text }: { text: string }) {
 
 function tokensOf(text: string): Token[] | undefined {
   try {
-    return lexer(text, { gfm: true });
+    return marked.lexer(text);
   } catch {
     return undefined;
   }
@@ -55,12 +57,32 @@ function block(token: Token, depth: number): ReactNode {
       return <List token={token as Tokens.List} depth={depth} />;
     case "table":
       return <Table token={token as Tokens.Table} depth={depth} />;
+    case "math":
+      return (
+        <Scrolls>
+          <Formula token={token as MathToken} />
+        </Scrolls>
+      );
     case "text":
       return inline(token, depth);
     default:
       // HTML, definitions and whatever comes yet: as it was written.
       return <Plain text={token.raw} />;
   }
+}
+
+/** A formula; as it was written where it cannot be read, or where words in it are to be marked. */
+function Formula({ token: { raw, text, display } }: { token: MathToken }) {
+  const needles = useContext(Needles);
+  const isSought = needles.some((needle) => raw.toLowerCase().includes(needle.toLowerCase()));
+  const math = useMemo(() => (isSought ? undefined : mathElement(text, display)), [text, display, isSought]);
+  if (math === undefined)
+    return (
+      <code>
+        <Plain text={raw.trim()} />
+      </code>
+    );
+  return <span className="formula" title={text} ref={(span) => span?.replaceChildren(math)} />;
 }
 
 function CodeBlock({ text, language }: { text: string; language: string | undefined }) {
@@ -137,6 +159,8 @@ function span(token: Token, depth: number): ReactNode {
           <Plain text={(token as Tokens.Codespan).text} />
         </code>
       );
+    case "math":
+      return <Formula token={token as MathToken} />;
     case "br":
       return <br />;
     case "link":

@@ -1,0 +1,63 @@
+import type { TokenizerExtension, Tokens } from "marked";
+import temml from "temml";
+
+/** A longer formula stays text. */
+const MAX_INLINE = 2000;
+const MAX_BLOCK = 10_000;
+
+export interface MathToken extends Tokens.Generic {
+  type: "math";
+  text: string;
+  display: boolean;
+}
+
+const BLOCK = new RegExp(
+  String.raw`^ {0,3}(?:\$\$([^$]{1,${MAX_BLOCK}}?)\$\$|\\\[([\s\S]{1,${MAX_BLOCK}}?)\\\])[ \t]*(?:\n|$)`,
+);
+const DISPLAY = new RegExp(
+  String.raw`^(?:\$\$([^$]{1,${MAX_INLINE}}?)\$\$|\\\[([\s\S]{1,${MAX_INLINE}}?)\\\])`,
+);
+/** Dollars may be money or names of variables: what they enclose touches them and is not an amount with words after it, and no word follows. */
+const INLINE = new RegExp(
+  String.raw`^(?:\$(?![\s$]|\d[\d.,]* [a-z]{2})([^$\n]{1,${MAX_INLINE}}?)(?<![\s\\])\$(?!\w)|\\\(([\s\S]{1,${MAX_INLINE}}?)\\\))`,
+);
+
+/** Formulas between `$…$`, `$$…$$`, `\(…\)` and `\[…\]`, as tokens of Markdown. */
+export const mathExtensions: TokenizerExtension[] = [
+  {
+    name: "math",
+    level: "block",
+    start: (source) => source.match(/(?<=^|\n) {0,3}(?:\$\$|\\\[)/)?.index,
+    tokenizer: (source) => token(BLOCK.exec(source), true),
+  },
+  {
+    name: "math",
+    level: "inline",
+    start: (source) => source.match(/(?<!\w)\$|\\[([]/)?.index,
+    tokenizer: (source) => token(DISPLAY.exec(source), true) ?? token(INLINE.exec(source), false),
+  },
+];
+
+function token(match: RegExpExecArray | null, display: boolean): MathToken | undefined {
+  const text = (match?.[1] ?? match?.[2])?.trim();
+  return match === null || !text ? undefined : { type: "math", raw: match[0], text, display };
+}
+
+/** A formula as MathML; undefined when it cannot be read. The source comes from models: it can neither link, load, style nor define anything. */
+export function mathElement(text: string, display: boolean): Element | undefined {
+  const holder = document.createElement("span");
+  try {
+    temml.render(text, holder, {
+      displayMode: display,
+      throwOnError: true,
+      trust: false,
+      maxExpand: 500,
+      maxSize: [20, 200],
+    });
+  } catch {
+    return undefined;
+  }
+  // `\label` would give elements a name of its choice.
+  for (const element of holder.querySelectorAll("[id]")) element.removeAttribute("id");
+  return holder.firstElementChild ?? undefined;
+}
