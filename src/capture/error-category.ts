@@ -17,7 +17,7 @@ export type ErrorCategory =
   | "connection"
   | "exception";
 
-/** What a status says; null for success. */
+/** The category of a status; null for success. */
 export function categoryOfStatus(status: number): ErrorCategory | null {
   if (status === 408 || status === 504) return "timeout";
   if (status === 429) return "rate_limit";
@@ -27,7 +27,7 @@ export function categoryOfStatus(status: number): ErrorCategory | null {
   return status >= 400 ? "client_error" : null;
 }
 
-/** What the end of a stream says; a stream that never said it was over is truncated. */
+/** The category of the end of a stream. A stream without a final event is truncated. */
 export function categoryOfStream(outcome: StreamOutcome | undefined): ErrorCategory | null {
   switch (outcome) {
     case undefined:
@@ -41,7 +41,7 @@ export function categoryOfStream(outcome: StreamOutcome | undefined): ErrorCateg
   }
 }
 
-/** What an exception says. `status` is the one the caller is answered with, where the exception decides it. */
+/** The category of an exception. `status` is the one of the response, where the exception decides it. */
 export function categoryOfError(error: unknown, status: number | undefined): ErrorCategory {
   const failure = failureOf(error);
   if (failure?.class === "timeout") return "timeout";

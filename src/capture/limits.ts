@@ -5,7 +5,7 @@ import { CaptureConfigError } from "./settings.ts";
 /** A call waits this long for its record; a disk that hangs must not hold the run. */
 export const RECORD_LIMIT_MS = 30_000;
 
-/** Settles like `work`, but fails when that takes too long; what comes later is nobody's concern. */
+/** Settles like `work`, but rejects when that takes too long. A later result is ignored. */
 export async function withinLimit<T>(work: Promise<T>, limitMs: number = RECORD_LIMIT_MS): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

@@ -28,7 +28,7 @@ export interface ModelCallLine {
   response_raw?: string;
 }
 
-/** Writes model calls to the files of their rollouts. Nothing that goes wrong here reaches the call. */
+/** Writes model calls to the files of their rollouts. A failure here does not fail the call. */
 export class ModelCallLog {
   readonly #directory: string;
   readonly #redact: (text: string) => string;

@@ -60,7 +60,7 @@ export interface TokenCaptureSettings {
   maskFractionMinSamples: number;
 }
 
-/** What `token_id_capture` asks for; undefined when it is absent or not enabled. Its mistakes are found either way. */
+/** The settings of `token_id_capture`; undefined when it is absent or not enabled. Errors in it are reported either way. */
 export function tokenCaptureSettings(config: GlobalConfig): TokenCaptureSettings | undefined {
   const given = config["token_id_capture"];
   if (given === undefined || given === null) return undefined;

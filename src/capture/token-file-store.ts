@@ -8,7 +8,7 @@ import { parseTokenRecord, type TokenCaptureRecord, tokenRecordLine } from "./to
 import type { TokenSink, TokenSnapshot, TokenSource } from "./token-sink.ts";
 import { readTokenState, type TokenState, writeTokenState } from "./token-state.ts";
 
-/** The records of one rollout are read at once; more than this is not a rollout anybody can train on. */
+/** Upper bound of the records of one rollout, which are read into memory together. */
 const MAX_RECORDS_BYTES = 1024 ** 3;
 const NEWLINE = 0x0a;
 const UNKNOWN_CALL = "unknown";
@@ -128,7 +128,7 @@ async function indexRecords(files: TokenFiles, state: TokenState): Promise<void>
   state.indexed_size = size;
 }
 
-/** Calls in the order they began; records nobody announced come last. */
+/** Calls in the order of their start. Records without an intent come last. */
 function callsInOrder(
   intents: readonly string[],
   records: readonly TokenCaptureRecord[],
@@ -145,7 +145,7 @@ function callsInOrder(
 interface RecordsRead {
   records: TokenCaptureRecord[];
   digests: Record<string, string>;
-  /** What the first line that is no good record says. */
+  /** The problem of the first invalid line. */
   problem: string | undefined;
 }
 
@@ -159,7 +159,7 @@ async function readRecords(path: string): Promise<RecordsRead> {
     try {
       addRecord(read, parseTokenRecord(text), sha256(text));
     } catch (error) {
-      // Half a line of a writer that was killed, or a version we do not know: what it said is lost to us.
+      // A partial line of a killed writer, or an unknown version: the record is lost.
       read.problem ??= `a token record cannot be read: ${errorMessage(error)}`;
     }
   }

@@ -3,7 +3,7 @@ import type { ResponseOutputItem } from "../wire/schemas/item-types.ts";
 import type { Response } from "../wire/schemas/responses.ts";
 import type { TokenRecord } from "../wire/tokens/token-rebuild.ts";
 
-/** Records of a later version may mean something else by the same words. */
+/** Fields may have another meaning in a later version. */
 export const TOKEN_SCHEMA_VERSION = 1;
 
 /** One line of `<id>.tokens.jsonl`: the tokens of one model call and the items they stand for. */
@@ -38,7 +38,7 @@ const Line = z.looseObject({
   created_at: z.number().default(0),
 });
 
-/** Reads one line; what is not a record, or one of a newer version, is refused. */
+/** Parses one line. Throws for a line that is not a record, or a record of a newer version. */
 export function parseTokenRecord(text: string): TokenCaptureRecord {
   const line = Line.parse(JSON.parse(text));
   const { output_items: items, token_item_index: index, generation_token_ids, generation_log_probs } = line;

@@ -5,7 +5,7 @@ import { withinLimit } from "./limits.ts";
 import { tokenRecordOf } from "./token-record.ts";
 import type { TokenSink } from "./token-sink.ts";
 
-/** Hands the tokens of model calls to a sink. What goes wrong marks the rollout, never the call. */
+/** Hands the tokens of model calls to a sink. A failure marks the rollout as incomplete and does not fail the call. */
 export class TokenRecorder {
   readonly #sink: TokenSink;
   readonly #log: Logger;
@@ -15,7 +15,7 @@ export class TokenRecorder {
     this.#log = log;
   }
 
-  /** Makes a call and records its tokens before its answer goes back; a call that fails leaves its intent open. */
+  /** Makes a call and records its tokens before it returns the answer. A failed call leaves its intent open. */
   async record<T>(
     call: { rolloutId: string; modelCallId: string },
     ask: () => Promise<T>,

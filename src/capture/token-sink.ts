@@ -1,6 +1,6 @@
 import type { TokenCaptureRecord } from "./token-record.ts";
 
-/** Takes the token records of a run; a class of the user's may stand in for the files (`token_id_capture.sink`). */
+/** Stores the token records of a run. A class of the user can replace the files (`token_id_capture.sink`). */
 export interface TokenSink {
   /** A call is about to be made; one that is never `put` makes its rollout incomplete. */
   beginCall?(rolloutId: string, modelCallId: string): Promise<void>;
@@ -25,18 +25,18 @@ export interface TokenSnapshot {
   version: number;
 }
 
-/** Gives the records of finished rollouts back. A sink that can do so too is what responses are rebuilt from. */
+/** Returns the records of finished rollouts. Responses are rebuilt from a sink that implements this too. */
 export interface TokenSource {
   /** Closes a rollout: later records are refused. Freezing again gives the same snapshot. */
   freeze(rolloutId: string): Promise<TokenSnapshot>;
   /** Deletes exactly the snapshot that was used; false when the rollout has changed since. */
   drop(rolloutId: string, snapshot: Pick<TokenSnapshot, "snapshotId" | "version">): Promise<boolean>;
-  /** Forgets whatever is kept under this id, before the rollout runs. */
+  /** Removes all records of this id before the rollout runs. */
   clear?(rolloutId: string): Promise<void>;
   close?(): Promise<void>;
 }
 
-/** Whether a sink can also give records back. */
+/** Whether a sink can also return records. */
 export function isTokenSource(sink: object): sink is TokenSource {
   const { freeze, drop } = sink as Partial<TokenSource>;
   return typeof freeze === "function" && typeof drop === "function";

@@ -24,14 +24,14 @@ export interface Trajectory extends JsonObject {
 
 const INVOCATION = "root";
 
-/** Notes down one agent invocation while it runs. */
+/** Records one agent invocation while it runs. */
 export class TrajectoryRecorder {
   readonly #turns: TrajectoryTurn[] = [];
   readonly #toolCalls: JsonObject[] = [];
   readonly #modelCalls: JsonObject[] = [];
   readonly #gaps: JsonObject[] = [];
 
-  /** One model call: what the model was shown, and what it said. */
+  /** One model call with its input and output. */
   modelTurn(turn: {
     startedAt: number;
     question: readonly ResponseInputItem[];
@@ -96,7 +96,7 @@ export class TrajectoryRecorder {
     if (turn) turn.step_count = this.#toolCalls.length;
   }
 
-  /** `status`: whether the agent stopped of its own accord. */
+  /** `status`: whether the agent finished by itself. */
   finish(
     response: Response,
     input: readonly ResponseInputItem[],
@@ -137,7 +137,7 @@ export function takeTrajectory(response: Response & JsonObject): {
   return { response: rest as unknown as Response, trajectory: _ng_trajectory as Trajectory };
 }
 
-/** Gives the trajectory its identity and whether the task was solved, and puts it into the result. */
+/** Adds the identity of the rollout and its success to the trajectory, and the trajectory to the result. */
 export function finishTrajectory(result: JsonObject, trajectory: Trajectory, row: JsonObject): JsonObject {
   const taskId = taskIdOf(row) ?? "unknown";
   const rolloutId = rolloutIdOf(row) ?? null;

@@ -4,7 +4,7 @@ export interface CallLimits {
   toolCallMs: number | null;
 }
 
-/** A trainer may pause its model for half an hour; a tool that takes longer than this hangs. */
+/** A trainer may pause its model for half an hour. */
 const DEFAULT_MODEL_CALL_SECONDS = 3_600;
 const DEFAULT_TOOL_CALL_SECONDS = 600;
 

@@ -6,7 +6,7 @@ import type { ModelDefinition } from "./define-model.ts";
 import type { GymnasiumServerDefinition, ResourcesServerDefinition } from "./define-resources.ts";
 import type { ServerDefinition } from "./definitions.ts";
 
-/** Whether an option must be there; options are functions where this says so. */
+/** Whether an option is required, and whether it must be a function. */
 type Need = "needed" | "optional";
 type Table<Options> = Record<keyof Options, Need>;
 
@@ -71,12 +71,12 @@ const MODEL: Table<ModelDefinition["options"]> = {
   post: "optional",
 };
 
-/** How alike an option and a known one must be to be called a misspelling; others may be of a newer version. */
+/** Similarity above which an unknown option counts as a misspelling. Others may belong to a newer version. */
 const NEARNESS = 0.75;
-/** What may stand in a path as it is. */
+/** Characters that need no encoding in a path. */
 const ROUTE_NAME = /^[A-Za-z0-9\-._~!$&'()*+,;=:@]+$/;
 
-/** Looks for what the compiler would have found, had it been asked: options that nobody reads, or that are missing. */
+/** Finds the mistakes that the TypeScript compiler would find: unknown and missing options. */
 export function checkDefinition(definition: ServerDefinition, server: string, log: Logger): void {
   const table: Record<string, Need> = tableOf(definition);
   const options = definition.options as Record<string, unknown>;

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { getCloseMatches } from "../python/difflib.ts";
 
-/** How alike a key and a known one must be to be called a misspelling; others may be of another version, or for somebody else. */
+/** Similarity above which an unknown key counts as a misspelling. Other keys may belong to another version or program. */
 const NEARNESS = 0.85;
 
-/** A sentence for each key that nobody reads (`others` have readers elsewhere) but that nearly is one the schema has. */
+/** A warning for each unknown key that is similar to a key of the schema. Keys in `others` are known elsewhere. */
 export function* misspeltKeys(
   schema: z.ZodType,
   config: Readonly<Record<string, unknown>>,
@@ -20,7 +20,7 @@ export function* misspeltKeys(
   }
 }
 
-/** The keys of an object schema, also behind a step that prepares its input. */
+/** The keys of an object schema, also inside of `z.preprocess`. */
 export function keysOf(schema: z.ZodType): string[] | undefined {
   if (schema instanceof z.ZodObject) return Object.keys(schema.shape);
   return schema instanceof z.ZodPipe ? keysOf(schema.def.out as z.ZodType) : undefined;

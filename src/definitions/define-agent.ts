@@ -14,9 +14,9 @@ export interface RolloutScope {
   prefix: string;
   /** The same for routes of model servers, which may also have to record tokens. */
   modelPrefix: string;
-  /** Tell it what the rollout is busy with; a watchdog names it when the rollout is stuck. */
+  /** Call it when the rollout enters a stage. The stage is named when the rollout exceeds its time. */
   onStage: StageListener;
-  /** Tell it what the loop has produced, in order: a client that streams gets it at once. `cookies`: those of the servers by now. */
+  /** Call it with the items that the loop has produced, in order: a client that streams gets them at once. `cookies` are the current ones of the servers. */
   onOutput?: (items: readonly ResponseOutputItem[], cookies: Cookies) => void;
 }
 

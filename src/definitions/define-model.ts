@@ -13,7 +13,7 @@ export interface ModelCallScope<Config, State> extends HandlerScope<Config> {
   rolloutId?: string | undefined;
   /** Of the request, in lower case. */
   headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Hears what a conversion inside the handler has to leave out. */
+  /** Called for each thing that a conversion inside the handler has to leave out. */
   onLoss: OnLoss;
 }
 

@@ -1,6 +1,6 @@
 /**
  * What a server file exports: data and functions, no web framework. The host decides where a definition runs
- * (co-hosted, in a process of its own, in several workers); it never notices.
+ * (co-hosted, in its own process, in several workers), which makes no difference to the definition.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import type { JsonObject } from "../python/json/json-object.ts";
 import type { Response, ResponseCreateParams } from "../wire/schemas/responses.ts";
 import type { HandlerScope, Infer, MaybePromise } from "./definitions.ts";
 
-/** What handlers get, and what `start` returned. */
+/** Arguments of handlers, with the value that `start` returned. */
 interface StatefulScope<Config, State> extends HandlerScope<Config> {
   /** What `start` returned. Absent in a verifier that runs in the pool. */
   state: State;
@@ -27,7 +27,7 @@ export interface ToolDefinition<Input, Config, Session, State = undefined> {
   input?: z.ZodType<Input>;
   /** `false` keeps the route off MCP. */
   expose?: boolean;
-  /** Takes the arguments, gives any JSON value; text is sent as a JSON string. */
+  /** Gets the arguments and returns any JSON value. Text is sent as a JSON string. */
   run(args: SessionScope<Config, Session, State> & { input: Input }): unknown;
 }
 
@@ -73,7 +73,7 @@ export interface ResourcesServerOptions<
   /** Schema of the server's own config keys; unknown keys are allowed and ignored. */
   config?: ConfigSchema;
   /**
-   * Schema of the row when a rollout starts, where it differs from `row`: what `session` reads, and what a task cannot do without
+   * Schema of the row when a rollout starts, where it differs from `row`: what `session` reads, and fields that a task needs
    * although `verify` accepts rows that lack it. Both are checked before the first model call.
    */
   seed?: SeedSchema;

@@ -11,7 +11,7 @@ export type { ServerType };
 export type MaybePromise<T> = T | Promise<T>;
 export type Infer<Schema> = Schema extends z.ZodType ? z.output<Schema> : JsonObject;
 
-/** What every handler of a server gets besides its own arguments. */
+/** Arguments that every handler of a server gets. */
 export interface HandlerScope<Config> {
   config: Config;
   server: ServerContext<Config>;

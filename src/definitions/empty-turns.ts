@@ -4,8 +4,8 @@ import type { Response, ResponseOutputItem } from "../wire/schemas/responses.ts"
 export const MAX_EMPTY_TURNS = 10;
 
 /**
- * Counts the turns in a row that brought nothing to go on with: no call, no message. One is asked again; a model that does it
- * every time would be asked for ever, and paid for.
+ * Counts consecutive turns without a call and without a message. After one the model is asked again; a model that does it
+ * every time would be asked, and paid for, without end.
  */
 export class EmptyTurns {
   readonly #most: number;
@@ -16,7 +16,7 @@ export class EmptyTurns {
     this.#most = most || Number.POSITIVE_INFINITY;
   }
 
-  /** Takes note of a turn; true when it was one too many. */
+  /** Counts a turn. Returns true when the limit is reached. */
   isOver(output: readonly ResponseOutputItem[]): boolean {
     this.#inRow = output.some(isProgress) ? 0 : this.#inRow + 1;
     return this.#inRow >= this.#most;
@@ -26,7 +26,7 @@ export class EmptyTurns {
     return `the model answered ${this.#inRow} times in a row without a message or a call (max_empty_turns); its rollout ends as incomplete`;
   }
 
-  /** The response of a rollout that ends so. */
+  /** The response of a rollout that ends at the limit. */
   ended<T extends Response>(response: T): T & { ng_note: string } {
     return { ...response, status: "incomplete", ng_note: this.note };
   }

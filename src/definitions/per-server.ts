@@ -1,7 +1,7 @@
 import type { ServerContext } from "../calls/server-context.ts";
 
 /**
- * State that belongs to one running server instance (a loaded prompt, a judge): made on first use, gone with the
+ * State that belongs to one running server instance (a loaded prompt, a judge): created on first use and released with the
  * instance. Two instances of one definition never share it.
  *
  * @example

@@ -6,7 +6,7 @@ import { errorMessage, GymError } from "../errors.ts";
 import { parseTemplate, type Template } from "../python/format/format.ts";
 import { strip } from "../python/whitespace.ts";
 
-/** A prompt template that cannot be read or filled; a mistake of the config, never of the model. */
+/** A prompt template that cannot be read or filled. This is an error in the config, not of the model. */
 export class PromptTemplateError extends GymError {
   constructor(message: string, options?: { cause?: unknown }) {
     super("PROMPT_TEMPLATE", message, options);

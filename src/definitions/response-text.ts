@@ -1,7 +1,7 @@
 import { isObject } from "../python/json/json-object.ts";
 import { strip } from "../python/whitespace.ts";
 
-/** Anything with output items, also ones nobody has checked yet: the judge's reply as it came over the wire. */
+/** Anything with output items, also unchecked ones such as a judge's reply. */
 export interface HasOutput {
   readonly output: readonly unknown[];
 }

@@ -11,7 +11,7 @@ import { trust } from "../wire/schemas/trusted.ts";
 import type { AgentReply, RolloutScope } from "./define-agent.ts";
 import { driftingResponse, driftingResult, driftOf, type TokenDrift } from "./token-drift.ts";
 
-/** What the standard run reads of an agent's config. */
+/** The config keys of the standard run. */
 export interface StandardRunConfig {
   resources_server: { name: string };
   skip_verification?: boolean;
@@ -73,7 +73,7 @@ export async function standardRun(args: StandardRunArgs): Promise<JsonObject | R
   const verified = await callServer(client, {
     server: resources,
     path: `${rollout.prefix}/verify`,
-    // An agent of this process answers by its types: the verifier need not parse them.
+    // The agent runs in this process and is type-checked, so a co-hosted verifier does not parse the response again.
     body: { ...row, response: trust(materializeResponse(response)) },
     stage: "verify",
     cookies: answeredCookies,

@@ -21,7 +21,7 @@ function afterFirst(text: string, mark: string): string {
 }
 
 /**
- * Takes the reasoning out of a text: `<think>` and `<thinking>` pairs, then whatever stands before a closing tag that
+ * Removes the reasoning from a text: `<think>` and `<thinking>` pairs, then everything before a closing tag that
  * lost its opening one. The result is stripped.
  */
 export function stripThinking(text: string): string {

@@ -12,20 +12,20 @@ import {
 import { HttpError } from "./errors.ts";
 
 /**
- * `token_drift` of an agent: what becomes of a rollout in which the prompt of a call does not continue the tokens before it.
- * `fork` leaves it to the trainer, `mask` marks the sample, `truncate` takes the token lists behind the break away, `strict` fails.
+ * `token_drift` of an agent: what happens to a rollout in which the prompt of a call does not continue the previous tokens.
+ * `fork` leaves it to the trainer, `mask` marks the sample, `truncate` removes the token lists after the break, `strict` fails.
  */
 export const tokenDrift = z.enum(["fork", "mask", "truncate", "strict"]).default("fork");
 export type TokenDrift = z.infer<typeof tokenDrift>;
 
-/** The boundaries of a response of which some break the token sequence; undefined when all is well, or nothing has ids. */
+/** The boundaries of a response of which some break the token sequence; undefined when none does, or when there are no token ids. */
 export function driftOf({ output }: Response): Continuity["counts"] | undefined {
   if (!output.some((item) => item.prompt_token_ids !== undefined)) return undefined;
   const { counts } = classifyCalls(callsOf(output));
   return counts.fork + counts.lost > 0 ? counts : undefined;
 }
 
-/** What a verifier gets of a response that drifts. */
+/** The response that a verifier gets if the tokens drift. */
 export function driftingResponse(
   response: Response,
   counts: Continuity["counts"],
@@ -41,7 +41,7 @@ export function driftingResponse(
   return policy === "truncate" ? { ...response, output: withoutDriftedTokens(response.output) } : response;
 }
 
-/** The result says how its turns continue each other, and is masked where that is asked for. */
+/** Adds the counts of turn boundaries to the result, and masks it under `mask`. */
 export function driftingResult(
   result: JsonObject,
   counts: Continuity["counts"],

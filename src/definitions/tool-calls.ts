@@ -8,7 +8,7 @@ import { loadsPlain } from "../python/json/json-loads.ts";
 import type { FunctionCall, FunctionCallOutput, ResponseCreateParams } from "../wire/schemas/responses.ts";
 import type { RolloutScope } from "./define-agent.ts";
 
-/** Routes of a resources server that are not tools: a model that calls one gets the answer of a tool that is not there. */
+/** Routes of a resources server that are not tools. A model that calls one gets a 404, as for an unknown tool. */
 const NOT_TOOLS = new Set([
   "seed_session",
   "verify",
@@ -33,7 +33,7 @@ export interface ToolRun {
   tools?: ResponseCreateParams["tools"];
 }
 
-/** Runs one tool call the model made; whatever happens, the model gets an answer and the session goes on. */
+/** Runs one tool call of the model. Errors of the tool are its answer, and the session continues. */
 export async function runToolCall(
   call: FunctionCall,
   cookies: Cookies,
@@ -57,7 +57,7 @@ export async function runToolCall(
 interface ToolAnswer {
   text: string;
   cookies: Cookies;
-  /** Null: the tool did what it was asked. */
+  /** Null for a success. */
   errorType: string | null;
 }
 
@@ -72,7 +72,7 @@ async function answerOf(
   rollout.onStage("tool", call.name);
   const path = `${rollout.prefix}/${call.name}`;
   const options = { cookies, signal, ...(timeoutMs !== undefined && { timeoutMs, timeoutKey: TIMEOUT_KEY }) };
-  // The answer of a tool is the model's to read, whatever its status; only a tool nobody answers for is a failure.
+  // The model gets the answer of a tool whatever its status. Only a tool server that cannot be reached fails the rollout.
   let reply: ServerReply;
   try {
     reply = await client.post(resourcesServer, path, read.input, options);
@@ -86,7 +86,7 @@ async function answerOf(
   };
 }
 
-/** Models were trained on what Python says about their mistakes: arguments are refused in its words, and only where it does. */
+/** Models were trained with Python's error messages, so arguments are refused with its text, and only where Python refuses them. */
 function readArguments(text: string): { input: unknown } | { refusal: string } {
   try {
     return { input: JSON.parse(text) };
@@ -97,7 +97,7 @@ function readArguments(text: string): { input: unknown } | { refusal: string } {
   }
 }
 
-/** What can be a route; half a surrogate pair cannot be sent at all. */
+/** Whether a name can be the route of a tool. A lone surrogate cannot be sent. */
 function isToolName(name: string, offered: ToolRun["tools"]): boolean {
   if (name === "" || /[/?#\\]|\p{Cs}/u.test(name) || name === "." || name === "..") return false;
   if (SELDOM_TOOLS.has(name))

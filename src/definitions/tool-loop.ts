@@ -34,7 +34,7 @@ export interface ToolLoopArgs {
   signal: AbortSignal;
 }
 
-/** Where an agent of one's own differs from the standard loop. */
+/** Hooks that change the standard loop. */
 export interface ToolLoopHooks {
   /** The input of a model call. Default: the whole conversation. */
   question?(conversation: readonly ResponseInputItem[], step: number): readonly ResponseInputItem[];
@@ -56,7 +56,7 @@ export async function toolLoop(args: ToolLoopArgs, hooks: ToolLoopHooks = {}): P
   const { client, globalConfig } = server;
   const limits = callLimits(globalConfig);
   const modelServer = config.model_server.name;
-  // Only a rollout that has an id can be told from others in a trajectory.
+  // A trajectory needs the id of its rollout.
   const recorder = isObserved(globalConfig) && rollout.prefix !== "" ? new TrajectoryRecorder() : undefined;
   const tools = new SessionTools(args.cookies, {
     client,
@@ -98,7 +98,7 @@ export async function toolLoop(args: ToolLoopArgs, hooks: ToolLoopHooks = {}): P
     produce(...output);
     usage = accumulateUsage(usage, last.usage);
     recorder?.modelTurn({ startedAt, question, output, responseId: last.id, modelServer });
-    // A truncated turn may hold half a call: nothing of it is run.
+    // A truncated turn may end in the middle of a call, so none of its calls is run.
     if (last.incomplete_details) break;
     const calls = output.filter((item) => item.type === "function_call");
     if (isAnswer(output, calls.length)) {
@@ -143,7 +143,7 @@ class SessionTools {
   }
 }
 
-/** A turn is an answer when it says something and calls nothing; one that only reasoned goes round again. */
+/** Whether a turn is an answer: it has an assistant message and no call. After a turn with reasoning only, the model is asked again. */
 export function isAnswer(output: readonly ResponseOutputItem[], calls: number): boolean {
   return (
     calls === 0 &&

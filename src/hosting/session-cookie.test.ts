@@ -1,5 +1,5 @@
 import { createHash, createHmac } from "node:crypto";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { SessionCookie } from "./session-cookie.ts";
 
 const name = "DemoServer___demo_resources";
@@ -38,6 +38,23 @@ describe("SessionCookie", () => {
     const cookie = new SessionCookie(name);
     expect(cookie.read(value, 1_700_000_000_999)).toEqual({ id, isFresh: true });
     expect(cookie.read(value, 1_700_000_060_000)).toEqual({ id, isFresh: false });
+  });
+
+  it("reads its own cookies, however many it has signed since", () => {
+    const cookie = new SessionCookie(name);
+    const values = Array.from({ length: 20_000 }, (_, index) => cookie.sign(`session ${index}`));
+    for (const index of [0, 9_999, 15_000, 19_999])
+      expect(cookie.read(values[index])).toEqual({ id: `session ${index}`, isFresh: true });
+  });
+
+  it("does not age its cookies when the clock is set", () => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const cookie = new SessionCookie(name);
+    const signed = cookie.sign(id);
+    vi.setSystemTime(Date.now() + 100 * 86_400_000);
+    expect(cookie.read(signed)).toEqual({ id, isFresh: true });
+    expect(new SessionCookie(name).read(signed)).toEqual({ id, isFresh: true });
   });
 
   it("ignores an expired cookie", () => {

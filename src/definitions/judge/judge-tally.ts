@@ -3,7 +3,7 @@ import type { JsonObject } from "../../python/json/json-object.ts";
 import { countOf } from "../../wire/convert/usage.ts";
 import { emptyJudgeTally, type JudgeTally } from "../../wire/judge-tally.ts";
 
-/** The signal of a request tells which one a judge works for. */
+/** The signal identifies the request that a judge works for. */
 const tallies = processWide("judge-tallies", () => new WeakMap<AbortSignal, JudgeTally>());
 
 function tallyOf(signal: AbortSignal): JudgeTally {

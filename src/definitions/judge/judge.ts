@@ -1,6 +1,6 @@
 /**
  * Asks a language model for a judgement. A judge that cannot be asked is a failure of the rollout (`JudgeError`),
- * never a reward of 0; what it said is read with the functions of judge-verdict.ts.
+ * never a reward of 0. The functions of judge-verdict.ts read its reply.
  *
  * @module
  */
@@ -55,7 +55,7 @@ export interface AskOptions {
 /** Reads the verdict in a reply; null where there is none. Replies without one are counted in the summary of the run. */
 export type ReadVerdict<Verdict> = (text: string, reply: JudgeReply) => Verdict | null;
 
-/** What was asked and what came back. */
+/** The request to a judge and its reply. */
 export interface JudgeReply {
   /** The request body. */
   readonly params: JsonObject;
@@ -172,7 +172,7 @@ export class Judge {
       }
       return body as JsonObject;
     } catch (error) {
-      // Who gave up waiting hears of that, not of a judge that was never at fault.
+      // A cancelled call throws the reason of its signal, not a failure of the judge.
       signal?.throwIfAborted();
       if (error instanceof JudgeError) throw error;
       throw new JudgeError(`Judge '${modelServer}' ${path}: ${errorMessage(error)}`, { cause: error });
@@ -223,7 +223,7 @@ export function judgeErrorStatus(error: unknown): number | undefined {
   return cause instanceof HttpError || cause instanceof ServerCallError ? cause.status : undefined;
 }
 
-/** A reply that says nothing, where an environment counts that as a failure of the judge. */
+/** The error for a reply without content, for environments that count it as a failure of the judge. */
 export function requireJudgeText(reply: JudgeReply, text = reply.text): string {
   if (text === "") throw new JudgeError("The judge answered with an empty text.");
   return text;

@@ -1,4 +1,4 @@
-/** A map that forgets what was used longest ago once it holds more than `maxEntries` or `maxWeight`. */
+/** A map that removes the least recently used entries beyond `maxEntries` or `maxWeight`. */
 export class LruCache<Value> {
   readonly maxEntries: number;
   readonly maxWeight: number;

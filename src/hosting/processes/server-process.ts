@@ -5,6 +5,7 @@
  */
 import cluster from "node:cluster";
 import { errorMessage } from "../../errors.ts";
+import type { Logger } from "../../logger.ts";
 import { joinBudgets } from "../../model-endpoint/budget/budget-client.ts";
 import { shareLimitsAmong } from "../../model-endpoint/process-share.ts";
 import { rememberSecrets } from "../../secrets.ts";
@@ -12,7 +13,6 @@ import { CoHost, type CoHostOptions, codeOf } from "../cohost.ts";
 import { strayText } from "../guards/calling-code.ts";
 import { LoopMonitor } from "../guards/loop-monitor.ts";
 import { Watchdog, watchdogLimits } from "../guards/watchdog.ts";
-import { consoleLogger } from "./console-logger.ts";
 import { fileFinder } from "./find-file.ts";
 import { killOwnGroup } from "./left-behind.ts";
 import { isStartMessage, type ServerMessage, type StartMessage } from "./messages.ts";
@@ -24,6 +24,16 @@ import { forkWorkers, sessionAffinity } from "./workers.ts";
 const ORPHAN_GRACE_MS = 3_000;
 
 const report = (message: ServerMessage) => process.send?.(message);
+
+/** Writes to the process's own output; the parent adds the server's name. */
+function consoleLogger(verbose: boolean): Logger {
+  return {
+    debug: (message) => verbose && console.error(`debug: ${message}`),
+    info: (message) => console.log(message),
+    warn: (message) => console.error(`warning: ${message}`),
+    error: (message) => console.error(`error: ${message}`),
+  };
+}
 
 async function start(message: StartMessage): Promise<() => Promise<void>> {
   const { instance } = message;

@@ -29,7 +29,7 @@ export interface CollectOptions {
   total: number;
   /** Rollouts that were complete before this run. */
   alreadyDone: number;
-  /** What those add up to, so that the progress speaks for all (default nothing). */
+  /** Totals of those rollouts, so that the progress covers all of them. */
   earlier?: RolloutTally;
   /** What calls have cost so far, in dollars. */
   spent?: (() => number) | undefined;
@@ -40,7 +40,7 @@ export interface CollectOptions {
   limits: CollectLimits;
   /** Counts what is written, where the run is counted as it goes. */
   totals?: RunTotals | undefined;
-  /** Whom a row is sent to; its agent's `/run` unless told. */
+  /** The server a row is sent to. Default: its agent's `/run`. */
   target?: (row: QueuedRow) => CallTarget;
   /** Whether a retry records its attempt number in the row (default true). */
   countAttempts?: boolean;
@@ -49,9 +49,9 @@ export interface CollectOptions {
   /** Workers run the rollouts, and this process none. */
   workers?: WorkersLink | undefined;
   onOutcome?: (event: OutcomeEvent) => void;
-  /** Looks where servers are by now, before one that was away is asked again. */
+  /** Updates the addresses of servers before a probe of one that was unreachable. */
   findAgain?: ((signal: AbortSignal) => Promise<void>) | undefined;
-  /** Told what the user should know while it runs. */
+  /** Called with notices for the user. */
   onNotice?: (text: string) => void;
   /** The first stop: no new rollouts, those running may finish. */
   drain?: AbortSignal;
@@ -81,7 +81,7 @@ export interface WorkerResult {
 /** Whether the result of a worker counts: `late` when the rollout has one, `superseded` when another attempt is under way. */
 export type Verdict = "counted" | "late" | "superseded";
 
-/** A route of a server, and the stage of a rollout that it does. */
+/** A route of a server, and the stage of a rollout that it runs. */
 export interface CallTarget {
   server: string;
   path: string;
@@ -104,7 +104,7 @@ export interface RunningRollout {
   id: string;
   agent: string;
   attempt: number;
-  /** Of a clock that only goes forward (`performance.now`), as all times here: the system's may be set. */
+  /** By the monotonic clock (`performance.now`), as all times here. */
   startedAt: number;
   stage: FailureStage;
   stageSince: number;

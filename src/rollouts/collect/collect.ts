@@ -20,11 +20,11 @@ import { RetryQueue } from "./retry-queue.ts";
 import { RolloutRunner, type RunResult } from "./rollout-runner.ts";
 import { StartedRollout } from "./started-rollout.ts";
 
-/** How long an agent that cannot be reached is waited for. */
+/** How long the collection waits for an agent that cannot be reached. */
 const LONGEST_OUTAGE_MS = 300_000;
 const PROBE_TIMEOUT_MS = 10_000;
 
-/** What a rollout came to, once it was tried. */
+/** The result of a rollout that was tried. */
 type Tried = Exclude<RunResult, { status: "unreachable" }>;
 
 /** Rollouts that failed for good and are kept to be run again on request. */
@@ -65,7 +65,7 @@ export class Collection {
   #paused = false;
   #stoppedEarly: string | undefined;
   #fatal: unknown;
-  /** Counts everything that may let the loop go on. */
+  /** Counts all changes that may let the loop continue. */
   #changes = 0;
   #wakeUp: () => void = () => {};
 
@@ -156,7 +156,7 @@ export class Collection {
     return "counted";
   }
 
-  /** Takes back what workers have not finished. */
+  /** Cancels what workers have not finished. */
   withdraw(reason: string): void {
     this.#stopEarly(reason);
     this.#abortAll(reason);
@@ -221,7 +221,7 @@ export class Collection {
       completed: this.#completed,
       failed: this.#failed,
       cancelled: this.#cancelled,
-      // Who stops a run when its last rollouts are under way has missed nothing.
+      // A run that is stopped while its last rollouts run is complete.
       stoppedEarly: alreadyDone + this.#completed < total ? this.#stoppedEarly : undefined,
       resumable: this.#losses.resumable,
       outOfAttempts: this.#losses.outOfAttempts,
@@ -245,7 +245,7 @@ export class Collection {
       if (row) await this.#start(row);
       else if (this.#running.size === 0 && (this.#isStopping || (!this.#paused && this.#nothingWaits)))
         return;
-      // What changed while a row was looked for is not announced again.
+      // Changes during the search for a row do not wake the loop again.
       else if (seen === this.#changes) await this.#changed();
     }
   }
@@ -279,7 +279,7 @@ export class Collection {
     return this.#options.workers !== undefined && this.isSettled(taskIndex, rolloutIndex);
   }
 
-  /** Waits until a rollout ends, a retry is due or somebody changes the settings. */
+  /** Waits until a rollout ends, a retry is due or the settings change. */
   #changed(): Promise<void> {
     return new Promise((resolve) => {
       const delay = this.#paused || this.#isStopping ? undefined : this.#retries.untilDue();
@@ -333,7 +333,7 @@ export class Collection {
     }
   }
 
-  /** Results that cannot be written, or that nobody wants any more: there is no point in going on. */
+  /** Ends the collection, because results cannot be written. */
   #giveUp(error: unknown): void {
     this.#fatal ??= error;
     this.#abortAll(errorMessage(error));
@@ -356,14 +356,14 @@ export class Collection {
     this.#options.onOutcome?.({ taskIndex, rolloutIndex, agent, attempt, milliseconds, outcome, willRetry });
   }
 
-  /** Writes what a rollout came to; says whether it is tried again in this run. */
+  /** Writes the result of a rollout. Returns whether it is retried in this run. */
   async #record(queued: QueuedRow, outcome: Tried): Promise<boolean> {
     const { output, failures, totals } = this.#options;
     switch (outcome.status) {
       case "completed": {
         const { row, line, settle } = outcome;
         const written = output.append(line);
-        // In the order of the file; where writing fails the run does, and nobody asks for its totals.
+        // In the order of the file. If writing fails, the run fails and its totals are not used.
         totals?.addUnwritten(row);
         await written;
         this.progress.written(row);
@@ -433,7 +433,7 @@ export class Collection {
     });
   }
 
-  /** None of the rollouts under way is at fault: they count as cancelled, and not as an attempt. */
+  /** The running rollouts count as cancelled, which does not use up an attempt. */
   #outOfTime(): void {
     const seconds = (this.#options.limits.runTimeoutMs ?? 0) / 1000;
     const reason = `the run took longer than ${seconds} s (run_timeout_seconds)`;

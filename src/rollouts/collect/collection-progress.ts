@@ -19,12 +19,12 @@ interface RunningLike {
   modelCalls: number;
 }
 
-/** Counts while a collection runs; cheap per rollout, summarised when somebody looks. */
+/** Counts while a collection runs. Cheap per rollout; summarized on request. */
 export class CollectionProgress {
   readonly #total: number;
   readonly #alreadyDone: number;
   readonly #alreadyLost: number;
-  /** The clock only goes forward: a system whose time is set must not show a rate of nothing. */
+  /** By the monotonic clock, so that setting the system time does not change the rate. */
   readonly #startedAt = performance.now();
   readonly #tally: RolloutTally;
   readonly #failures = new Map<string, { count: number; message: string; stage: FailureStage }>();
@@ -37,7 +37,7 @@ export class CollectionProgress {
   #modelCalls = 0;
   readonly #spent: (() => number) | undefined;
 
-  /** `earlier` is what the rollouts that are already done add up to; it is gone on with. */
+  /** `earlier` has the totals of the rollouts that are already done. Counting continues from them. */
   constructor(options: {
     total: number;
     alreadyDone: number;
@@ -88,12 +88,12 @@ export class CollectionProgress {
     this.#modelCalls++;
   }
 
-  /** A server has said what goes wrong; rollouts may wait for it. */
+  /** A server has warned of a problem that rollouts may wait for. */
   warned(server: string, message: string): void {
     this.#trouble.warned(server, message);
   }
 
-  /** What was warned of has passed. */
+  /** The problem is over. */
   recovered(): void {
     this.#trouble.over();
   }

@@ -2,12 +2,12 @@
 const START = 64;
 const SMALLEST = 4;
 const LARGEST = 1_024;
-/** One answer to overload is enough: failures that were already on their way do not count again. */
+/** At most one decrease in this time: failures of rollouts already under way do not count again. */
 const COOL_DOWN_MS = 2_000;
 
 const OVERLOAD = new Set(["provider_rate_limit", "connection", "timeout"]);
 
-/** How many rollouts may run at once: a fixed number, or one that follows how the servers cope. */
+/** The limit on rollouts at once: fixed, or adapted to failures of the servers. */
 export class ConcurrencyLimit {
   #limit: number;
   #fixed: boolean;

@@ -22,7 +22,7 @@ export type ControlRequest =
 /** What a collection answers to a control request. */
 export type ControlAnswer =
   | ({ ok: true } & CollectionSnapshot)
-  /** With the rollouts that could have been named. */
+  /** Also lists the rollouts that can be named. */
   | { ok: false; error: string; running?: string[]; lost?: string[] };
 
 /** Returns the sockets of this user's collections: running ones, and ones that were killed before they could clean up. */

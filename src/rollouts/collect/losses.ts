@@ -1,12 +1,12 @@
 import { isInfrastructureFailure } from "./failure-classes.ts";
 import type { Failure } from "./outcome.ts";
 
-/** With this many refused credentials and not one success the rest would fail the same way. */
+/** After this many refused credentials without a success the run ends, because the rest would fail too. */
 const GIVE_UP_AFTER_REFUSALS = 10;
-/** The same, in the stage of the model, once a rollout is out of attempts: an endpoint that is not there, or is none. */
+/** The same for failures in the model stage once a rollout is out of attempts: the endpoint does not exist, or is not a model API. */
 const ENDPOINT_FAULTS = new Set(["connection", "invalid_response"]);
 
-/** Counts the rollouts that failed for good, and says when there is no point in going on. */
+/** Counts the rollouts that failed permanently, and decides when the run should end. */
 export class Losses {
   readonly #maxAttempts: number;
   /** Failed rollouts that a resumed run tries again. */
@@ -35,13 +35,13 @@ export class Losses {
   }
 
   #count(failure: Failure, attempts: number, by: 1 | -1): void {
-    // A refused row is refused again: it has to be corrected, which makes it another run.
+    // A refused row must be corrected, which makes it another run, so it is not resumable.
     if (failure.terminal || failure.class === "invalid_row") return;
     if (attempts >= this.#maxAttempts && !isInfrastructureFailure(failure.class)) this.outOfAttempts += by;
     else this.resumable += by;
   }
 
-  /** Why the run should end, if this failure says so. */
+  /** The reason to end the run after this failure, if there is one. */
   reasonToEnd(failure: Failure, willRetry: boolean): string | undefined {
     if (failure.class === "budget_exhausted") return failure.message;
     const endpointIsWrong = failure.stage === "model" && ENDPOINT_FAULTS.has(failure.class) && !willRetry;

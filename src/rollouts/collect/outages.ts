@@ -5,7 +5,7 @@ const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 5_000;
 
 export interface OutageOptions {
-  /** Resolves when the server answers, whatever it says. */
+  /** Resolves when the server answers with any status. */
   probe: (server: string, signal: AbortSignal) => Promise<unknown>;
   /** How long a server is waited for. */
   longestMs: number;
@@ -39,7 +39,7 @@ export class Outages {
     return this.#byAgent.has(agent);
   }
 
-  /** Rows that wait, and those that may go but have not gone yet. */
+  /** Rows that wait, and rows that may run but have not been taken yet. */
   get waiting(): number {
     let rows = this.#back.length;
     for (const outage of this.#byAgent.values()) rows += outage.rows.length;
@@ -50,7 +50,7 @@ export class Outages {
     return this.#byAgent.size === 0 && this.#back.length === 0;
   }
 
-  /** Takes in a row that did not get through to `server`. */
+  /** Adds a row that did not reach `server`. */
   unreachable(row: QueuedRow, server: string, message: string): void {
     if (this.hold(row)) return;
     const outage = { server, since: performance.now(), rows: [row] };
@@ -59,14 +59,14 @@ export class Outages {
     void this.#watch(row.agent, outage, message);
   }
 
-  /** Keeps a row whose agent is away; false when it is not. */
+  /** Keeps a row whose agent cannot be reached. Returns false if it can. */
   hold(row: QueuedRow): boolean {
     const outage = this.#byAgent.get(row.agent);
     outage?.rows.push(row);
     return outage !== undefined;
   }
 
-  /** A row that waited and may go now. */
+  /** A row that waited and may run now. */
   next(): QueuedRow | undefined {
     return this.#back.shift();
   }

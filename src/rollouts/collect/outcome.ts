@@ -4,7 +4,7 @@ import { isTruthy } from "../../python/truth.ts";
 import type { Row } from "../files/jsonl-rows.ts";
 import { FAILURE_CLASSES, type KnownFailureClass } from "./failure-classes.ts";
 
-/** Longest message kept of a failure; the beginning says it. */
+/** Longest message of a failure; longer ones are cut. */
 const MAX_MESSAGE_CHARACTERS = 2_000;
 
 export interface Failure {
@@ -123,7 +123,7 @@ export function outcomeOfError(
   return failed({ class: classOfStage(stage), stage, retryable: false, message: errorMessage(error) });
 }
 
-/** The failure behind an error answer; classes that only say where it happened become those that say what. */
+/** The failure behind an error response. Classes that only name a stage are replaced by one that names the cause. */
 function failureOfCall(error: ServerCallError, fallback: FailureStage): Failure {
   const { info, status } = error;
   const stage = info.stage ?? fallback;
@@ -195,7 +195,7 @@ function failed(failure: Omit<Failure, "retryable"> & { retryable?: boolean }): 
   return {
     status: "failed",
     failure: { ...failure, retryable: failure.retryable ?? known?.retryable ?? false, message },
-    // Nothing was tried where no call could be paid for: it must not use up the attempts of a run that goes on with more money.
+    // Without budget nothing was tried, so the attempt does not count in a run that is resumed with more money.
     persist: failure.class !== "budget_exhausted",
   };
 }

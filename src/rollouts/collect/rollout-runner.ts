@@ -107,7 +107,7 @@ export class RolloutRunner {
     const { row: input } = rollout.queued;
     if (outcome.status === "completed") {
       const attached = this.#attach(outputRow(outcome.row, input, timing), input, "completed");
-      // Most runs record nothing: their rows are there at once.
+      // Without captures the row is available at once.
       const { row, settle } = attached instanceof Promise ? await attached : attached;
       try {
         return { status: "completed", row, line: lineOf(row), ...(settle && { settle }) };

@@ -9,7 +9,7 @@ import { TurnBoundaryCounter } from "./turn-boundaries.ts";
 /** Beyond this many rows of one agent its servers are not asked: the request would not fit in memory. */
 const MAX_ROWS_PER_REQUEST = 250_000;
 
-/** What the rows of a run add up to: all that its metrics need, and none of its bulk. */
+/** Totals of the rows of a run: everything that its metrics need, without the large fields. */
 export class RunTotals {
   readonly coverage: CoverageCounter;
   readonly boundaries = new TurnBoundaryCounter();
@@ -17,13 +17,13 @@ export class RunTotals {
 
   readonly #keepsEntries: boolean;
 
-  /** `expected` rollouts are to come; more than can be asked about at once are not kept for it. */
+  /** If more rollouts are expected than fit into one request, their entries are not kept. */
   constructor(coverage: CoverageCounter = new CoverageCounter(), expected = 0) {
     this.coverage = coverage;
     this.#keepsEntries = expected <= MAX_ROWS_PER_REQUEST;
   }
 
-  /** Whether an agent's servers could be asked about its rows, had they been kept: it has fewer than were to be expected. */
+  /** Whether entries were dropped although the agent's rows would fit into one request, because fewer came than expected. */
   get lacksEntries(): boolean {
     return [...this.byAgent.values()].some(
       ({ entries, table }) => entries === undefined && table.size <= MAX_ROWS_PER_REQUEST,
@@ -35,7 +35,7 @@ export class RunTotals {
     this.#add(row, aggregateEntry(row));
   }
 
-  /** A completed rollout as it is about to be written: it counts with what its line says. */
+  /** Adds a completed rollout that is about to be written. It counts with the values of its JSON line. */
   addUnwritten(row: Row): void {
     this.#add(row, JSON.parse(JSON.stringify(aggregateEntry(row))) as Row);
   }

@@ -31,7 +31,7 @@ export class StartedRollout implements RunningRollout {
     this.#limitMs = limitMs;
   }
 
-  /** Its time begins with its first call. */
+  /** Starts the time limit. */
   begin(): void {
     if (this.#limitMs === null || this.#limitMs > LONGEST_TIMER_MS) return;
     this.#timer = setTimeout(() => this.#expire(), this.#limitMs);
@@ -53,7 +53,7 @@ export class StartedRollout implements RunningRollout {
     return this.queued.attempt;
   }
 
-  /** Keeps in mind what the rollout says it is busy with. */
+  /** Records the stage that the rollout enters. */
   entered(...[stage, what]: Parameters<StageListener>): void {
     this.stage = stage;
     this.what = what;
@@ -77,7 +77,7 @@ export class StartedRollout implements RunningRollout {
     };
   }
 
-  /** It has its answer: its time does not matter any more. */
+  /** Ends the time limit. */
   end(): void {
     clearTimeout(this.#timer);
   }

@@ -3,7 +3,7 @@ import type { TroubleSnapshot } from "./progress-snapshot.ts";
 
 const MAX_MESSAGE = 1_000;
 
-/** The warnings of servers since a rollout last completed: why a run that seems to hang waits. */
+/** The warnings of servers since the last completed rollout. They explain why a run makes no progress. */
 export class Trouble {
   #since = 0;
   #warnings = 0;

@@ -1,9 +1,11 @@
 import { isObject } from "../../python/json/json-object.ts";
 import type { ChatCompletion } from "../schemas/chat-types.ts";
 import { badValue, unsupported } from "./conversion-loss.ts";
-import { reasoningText } from "./reasoning-text.ts";
 import { wrapInThinkTags } from "./think-tags.ts";
 import type { VllmSettings } from "./vllm-request.ts";
+
+const TEXT_KEYS = ["text", "thinking", "content", "summary"] as const;
+const DEEPEST = 4;
 
 /** Writes the engine's separate reasoning field into the content as a think block, where the converter looks for it. */
 export function mergeReasoning(
@@ -66,4 +68,20 @@ function emptyCompletion(model: string, finish_reason: string, created: number):
     model,
     choices: [{ index: 0, finish_reason, message }],
   };
+}
+
+/**
+ * The text of what an engine reports as reasoning: text itself, a part that holds text, or a list of such. Undefined where there is
+ * none to be found.
+ */
+function reasoningText(value: unknown, depth = 0): string | undefined {
+  if (typeof value === "string") return value;
+  if (depth === DEEPEST) return undefined;
+  if (Array.isArray(value)) {
+    const texts = value.map((part) => reasoningText(part, depth + 1));
+    return texts.every((text) => text !== undefined) ? texts.join("") : undefined;
+  }
+  if (!isObject(value)) return undefined;
+  const key = TEXT_KEYS.find((name) => value[name] != null);
+  return key === undefined ? undefined : reasoningText(value[key], depth + 1);
 }
