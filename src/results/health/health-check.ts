@@ -16,8 +16,8 @@ const MAX_DEFAULT_WORKERS = 8;
 /** Names of the reports, as the original has them. */
 export const VERDICTS_FILE = "rollout_verdicts.jsonl";
 export const SUMMARY_FILE = "quality_summary.json";
-/** Below this, starting threads takes longer than the checks. */
-const SERIAL_BYTES = 16 * 1024 * 1024;
+/** Below this, the checks take a second or two, and threads would more than double their CPU time. */
+const SERIAL_BYTES = 128 * 1024 * 1024;
 
 export interface HealthOptions {
   rolloutsPath: string;
