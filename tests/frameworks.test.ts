@@ -1,4 +1,5 @@
-import { cp, mkdir, readFile } from "node:fs/promises";
+import { spawnSync } from "node:child_process";
+import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { MockModelEndpoint } from "nemo-gym/testing";
@@ -92,6 +93,27 @@ describe.skipIf(!isChosen)("frameworks in this process", () => {
       expect(prepared.exitCode, prepared.stderr + prepared.stdout).toBe(0);
     }
   }, TIMEOUT_MS);
+
+  it("passes the type check against the libraries themselves", { timeout: TIMEOUT_MS }, async () => {
+    const base = path.join(repository, "tsconfig.json");
+    const { compilerOptions } = JSON.parse(await readFile(base, "utf8")) as {
+      compilerOptions: { paths: Record<string, string[]> };
+    };
+    // Their folders lie in the cache, so everything that is not in their own node_modules is named here.
+    const paths: Record<string, string[]> = { zod: [path.join(repository, "node_modules/zod")] };
+    for (const [name, [target = ""]] of Object.entries(compilerOptions.paths))
+      paths[name] = [path.join(repository, target)];
+    const config = {
+      extends: base,
+      compilerOptions: { paths, rootDir: "/", typeRoots: [path.join(repository, "node_modules/@types")] },
+      include: ["responses_api_agents"],
+      exclude: ["**/node_modules", "**/*.test.ts"],
+    };
+    await writeFile(path.join(root, "tsconfig.json"), JSON.stringify(config));
+    const compiler = path.join(repository, "node_modules/.bin/tsc");
+    const { stdout } = spawnSync(compiler, ["-p", root], { encoding: "utf8" });
+    expect(stdout).toBe("");
+  });
 
   it.each(AGENTS)(
     "%s calls tools in the session of the rollout and is scored",

@@ -23,12 +23,15 @@ async function attempt(task: string, commands: string[], config: object = {}) {
 const solution = (task: string) => readFile(`${tasks}/${task}/solution/solve.sh`, "utf8");
 
 describe.skipIf(skipWithoutBubblewrap)("tasks in a sandbox", () => {
-  it.each(["count-lines", "fix-sum"])("%s pays for its solution, and for nothing else", async (task) => {
-    const solved = await attempt(task, [await solution(task)]);
-    expect(solved.body.reward).toBe(1);
-    const idle = await attempt(task, ["true"]);
-    expect(idle.body.reward).toBeLessThan(0.5);
-  });
+  it.each(["count-lines", "fix-sum", "rename-notes", "sum-orders", "unpack-letter"])(
+    "%s pays for its solution, and for nothing else",
+    async (task) => {
+      const solved = await attempt(task, [await solution(task)]);
+      expect(solved.body.reward).toBe(1);
+      const idle = await attempt(task, ["true"]);
+      expect(idle.body.reward).toBeLessThan(0.5);
+    },
+  );
 
   it("gives what the Dockerfile made, and rewards by name", async () => {
     const { outputs, body } = await attempt("fix-sum", ["pwd; ls; cat first-run.txt; echo oops >&2; exit 3"]);

@@ -1,6 +1,6 @@
-import { type BaseMessage, type BaseMessageLike, coerceMessageLikeToMessage } from "@langchain/core/messages";
+import { type BaseMessage, coerceMessageLikeToMessage } from "@langchain/core/messages";
 import { ChatOpenAI } from "@langchain/openai";
-import type { FrameworkRun, frameworkAgentConfig } from "nemo-gym/agents";
+import { type FrameworkRun, type frameworkAgentConfig, langChainMessages } from "nemo-gym/agents";
 import type { z } from "zod";
 
 export type GraphRun<Config = z.output<typeof frameworkAgentConfig>> = FrameworkRun<Config>;
@@ -24,7 +24,7 @@ export const invocation = ({ signal }: Pick<GraphRun, "signal">) => ({
 
 /** The conversation of the request as LangChain's messages. */
 export const conversation = ({ messages }: Pick<GraphRun, "messages">): BaseMessage[] =>
-  messages.map((message) => coerceMessageLikeToMessage(message as unknown as BaseMessageLike));
+  langChainMessages(messages, coerceMessageLikeToMessage);
 
 /** Asks one question in a conversation of its own and returns the answer as text. */
 export async function ask(

@@ -46,6 +46,7 @@ export {
   aiSdkTools,
   type GymTool,
   gymTools,
+  langChainMessages,
   langChainTools,
   openAiAgentsTools,
 } from "./frameworks/gym-tools.ts";

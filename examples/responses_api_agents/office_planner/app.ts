@@ -1,9 +1,9 @@
-import { HumanMessage } from "@langchain/core/messages";
+import { coerceMessageLikeToMessage, HumanMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
 import { MessagesAnnotation, StateGraph } from "@langchain/langgraph";
 import { ToolNode, toolsCondition } from "@langchain/langgraph/prebuilt";
 import { ChatOpenAI } from "@langchain/openai";
-import { defineFrameworkAgent, langChainTools } from "nemo-gym/agents";
+import { defineFrameworkAgent, langChainMessages, langChainTools } from "nemo-gym/agents";
 
 /** Writes a plan first, then works through it with the tools of the environment. */
 export default defineFrameworkAgent({
@@ -30,7 +30,8 @@ export default defineFrameworkAgent({
       .addConditionalEdges("work", toolsCondition)
       .addEdge("tools", "work")
       .compile();
-    const done = await graph.invoke({ messages }, { signal, recursionLimit: 200 });
+    const conversation = langChainMessages(messages, coerceMessageLikeToMessage);
+    const done = await graph.invoke({ messages: conversation }, { signal, recursionLimit: 200 });
     return done.messages.at(-1)?.text;
   },
 });

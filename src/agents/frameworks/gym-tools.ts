@@ -2,6 +2,7 @@ import { type Cookies, mergeCookies } from "../../calls/cookies.ts";
 import { runToolCall, type ToolRun } from "../../definitions/tool-calls.ts";
 import type { JsonObject } from "../../python/json/json-object.ts";
 import { newId } from "../../wire/ids.ts";
+import type { ChatMessage } from "../../wire/schemas/chat-types.ts";
 import type { ResponseCreateParams } from "../../wire/schemas/responses.ts";
 import type { LoopRecord } from "./loop-record.ts";
 
@@ -55,6 +56,15 @@ export function langChainTools<Tool>(
   return tools.map(({ name, description, parameters, run }) =>
     tool((input, config) => run(input, config?.toolCall?.id), { name, description, schema: parameters }),
   );
+}
+
+/** The conversation for LangChain and LangGraph. `coerce` is `coerceMessageLikeToMessage` of `@langchain/core/messages`. */
+export function langChainMessages<Message>(
+  messages: readonly ChatMessage[],
+  // biome-ignore lint/suspicious/noExplicitAny: the library's own types are not there
+  coerce: (message: any) => Message,
+): Message[] {
+  return messages.map((message) => coerce(message));
 }
 
 /** Tools for the AI SDK. `tool` and `jsonSchema` are functions of `ai`. */

@@ -18,6 +18,7 @@ const WITHOUT_GROUND_TRUTH = new Map([
   ["blackjack", "the game is dealt at random"],
   ["example_mcp_weather", "rows that name no city ask for Paris"],
   ["example_single_tool_call", "every rollout earns 1"],
+  ["openenv", "the environment behind the server scores"],
 ]);
 
 function examplesOf(name: string): JsonObject[] {
