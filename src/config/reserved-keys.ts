@@ -261,6 +261,7 @@ export const commandKeys = [
   "queue_needs",
   "queue_nkey_file",
   "queue_password",
+  "queue_outage_seconds",
   "queue_store_dir",
   "queue_store_host",
   "queue_store_port",

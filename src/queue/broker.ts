@@ -8,6 +8,7 @@ import {
   type NatsConnection,
   type NodeConnectionOptions,
   nkeyAuthenticator,
+  nkeys,
 } from "@nats-io/transport-node";
 import { errorMessage } from "../errors.ts";
 import { MASK } from "../secrets.ts";
@@ -44,6 +45,8 @@ export interface Broker {
   kvm: Kvm;
   /** The address, without credentials. */
   name: string;
+  /** How long the connection has been lost; 0 while it is there. */
+  awayMs(): number;
   close(): Promise<void>;
 }
 
@@ -75,11 +78,11 @@ export async function connectBroker(
   } catch (error) {
     throw connectError(name, error);
   }
-  watch(connection, name, options.onNotice);
+  const awayMs = watch(connection, name, options.onNotice);
   try {
     const jsm = await jetstreamManager(connection);
     const js = jetstream(connection);
-    return { connection, js, jsm, kvm: new Kvm(js), name, close: () => close(connection) };
+    return { connection, js, jsm, kvm: new Kvm(js), name, awayMs, close: () => close(connection) };
   } catch (error) {
     await connection.close();
     throw new QueueError(
@@ -134,15 +137,30 @@ function hidden(url: string): string {
 
 async function credentials(settings: BrokerSettings): Promise<Partial<NodeConnectionOptions>> {
   const { user, password, token, credsFile, nkeyFile } = settings;
-  if (credsFile !== undefined) return { authenticator: credsAuthenticator(await bytes(credsFile)) };
+  if (credsFile !== undefined) {
+    const creds = await bytes(credsFile);
+    const text = Buffer.from(creds).toString("utf8");
+    checkSeed(/^S[A-Z2-7]{50,}\s*$/m.exec(text)?.[0].trim() ?? "", credsFile, "a JWT and its seed");
+    return { authenticator: credsAuthenticator(creds) };
+  }
   if (nkeyFile !== undefined) {
     const seed = Buffer.from(await bytes(nkeyFile))
       .toString("utf8")
       .trim();
+    checkSeed(seed, nkeyFile, "an nkey seed");
     return { authenticator: nkeyAuthenticator(new TextEncoder().encode(seed)) };
   }
   if (user !== undefined) return { user, pass: password ?? "" };
   return token === undefined ? {} : { token };
+}
+
+function checkSeed(seed: string, file: string, what: string): void {
+  try {
+    nkeys.fromSeed(new TextEncoder().encode(seed));
+  } catch {
+    // What was read is not quoted: it may be a secret of another kind.
+    throw new QueueError("QUEUE_CREDENTIALS", `'${file}' does not hold ${what}.`);
+  }
 }
 
 async function tlsOptions(
@@ -178,6 +196,12 @@ async function bytes(file: string): Promise<Uint8Array> {
 function connectError(name: string, error: unknown): QueueError {
   if (error instanceof QueueError) return error;
   const message = errorMessage(error);
+  if (isUntrusted(error))
+    return new QueueError(
+      "QUEUE_UNTRUSTED",
+      `The certificate of the broker at ${name} is not trusted: ${message}. Set NATS_CA to the certificate of its authority (PEM), and use a name or address that the certificate holds.`,
+      { cause: error },
+    );
   const refused = /authorization|authentication|permission/i.test(message);
   return refused
     ? new QueueError(
@@ -192,13 +216,20 @@ function connectError(name: string, error: unknown): QueueError {
       );
 }
 
+/** Whether TLS found fault with the certificate of the other side. */
+function isUntrusted(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause)
+    if (/certificate|altname/i.test(`${(cause as NodeJS.ErrnoException).code} ${cause.message}`)) return true;
+  return false;
+}
+
 function watch(
   connection: NatsConnection,
   name: string,
   onNotice: ((text: string) => void) | undefined,
-): void {
+): () => number {
+  let since: number | undefined;
   const report = async () => {
-    let since: number | undefined;
     for await (const status of connection.status()) {
       if (status.type === "disconnect") {
         since ??= performance.now();
@@ -212,4 +243,13 @@ function watch(
     }
   };
   void report().catch(() => {});
+  return () => (since === undefined ? 0 : performance.now() - since);
+}
+
+/** The error of a process that has waited long enough for its broker. */
+export function awayTooLong({ name }: Broker, seconds: number): QueueError {
+  return new QueueError(
+    "QUEUE_UNREACHABLE",
+    `The broker at ${name} was away for more than ${seconds} s (queue_outage_seconds).`,
+  );
 }

@@ -11,13 +11,13 @@ export const queueErrorCodes = [
   {
     code: "QUEUE_CREDENTIALS",
     class: "QueueError",
-    when: "A file with credentials of the broker cannot be read, or a worker lacks secrets of the run's config.",
+    when: "A file with credentials of the broker cannot be read or holds something else, or a worker lacks secrets of the run's config.",
     fix: "Correct the path; set the secrets named in env.yaml of the worker or as overrides.",
   },
   {
     code: "QUEUE_UNREACHABLE",
     class: "QueueError",
-    when: "No broker answers at the address.",
+    when: "No broker answers at the address, or it was away for longer than queue_outage_seconds.",
     fix: "Start one (`gym queue up`), or correct --queue or NATS_URL.",
   },
   {
@@ -27,10 +27,22 @@ export const queueErrorCodes = [
     fix: "Set NATS_USER and NATS_PASSWORD, NATS_CREDS or NATS_NKEY, or the keys queue_user, queue_password, queue_creds_file or queue_nkey_file.",
   },
   {
+    code: "QUEUE_UNTRUSTED",
+    class: "QueueError",
+    when: "The broker's TLS certificate is signed by an unknown authority, is for another name, or has expired.",
+    fix: "Set NATS_CA or queue_tls_ca_file to the certificate of its authority.",
+  },
+  {
     code: "QUEUE_NO_JETSTREAM",
     class: "QueueError",
     when: "The broker runs without JetStream.",
     fix: "Start it with `nats-server -js`.",
+  },
+  {
+    code: "QUEUE_FULL",
+    class: "QueueError",
+    when: "The broker took no more references of a run for queue_outage_seconds: its storage is full, or 2,000,000 wait.",
+    fix: "Start workers, remove old runs (`gym queue purge`) or give the broker more storage; then resume the run.",
   },
   {
     code: "QUEUE_RUN_UNKNOWN",

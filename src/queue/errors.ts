@@ -1,16 +1,7 @@
 import { GymError } from "../errors.ts";
+import type { queueErrorCodes } from "./error-codes.ts";
 
-export type QueueErrorCode =
-  | "QUEUE_URL"
-  | "QUEUE_CREDENTIALS"
-  | "QUEUE_UNREACHABLE"
-  | "QUEUE_REFUSED"
-  | "QUEUE_NO_JETSTREAM"
-  | "QUEUE_RUN_UNKNOWN"
-  | "QUEUE_WORKER_UNKNOWN"
-  | "QUEUE_CONTROL"
-  | "QUEUE_STORE"
-  | "QUEUE_SERVER";
+export type QueueErrorCode = (typeof queueErrorCodes)[number]["code"];
 
 /** Something is wrong between this process, the broker and the store of a run. */
 export class QueueError extends GymError {

@@ -1,6 +1,7 @@
 import { type Consumer, type ConsumerMessages, JetStreamApiError, type JsMsg } from "@nats-io/jetstream";
 import { errorMessage } from "../errors.ts";
 import type { Broker } from "./broker.ts";
+import { QueueError } from "./errors.ts";
 import type { Lease, QueueStats, RolloutQueue } from "./queue.ts";
 import { runStreamStats } from "./run-stream.ts";
 import { agentToken, payloadOf, type RolloutRef, readReference, streamOf, subjectOf } from "./subjects.ts";
@@ -31,6 +32,10 @@ export interface JetStreamQueueOptions<Result> {
   run?: string;
   /** Whether a result of a lease that ran out is still worth saving. */
   isFinal?: (result: Result) => boolean;
+  /** How long publishing may fail, because the stream is full, before it is given up. Default: without end. */
+  patienceMs?: number | undefined;
+  /** Receives the error of a reference that could not be published. */
+  onFailure?: (error: unknown) => void;
   onNotice?: (text: string) => void;
 }
 
@@ -80,7 +85,8 @@ export class JetStreamQueue<Result> implements RolloutQueue<RolloutRef, Result> 
   #published: () => void = () => {};
   #arrived: () => void = () => {};
   #closed = false;
-  #isFull = false;
+  /** Since when the stream takes nothing. */
+  #fullSince: number | undefined;
   #failure: unknown;
 
   constructor(options: JetStreamQueueOptions<Result>) {
@@ -92,8 +98,13 @@ export class JetStreamQueue<Result> implements RolloutQueue<RolloutRef, Result> 
     return this.#held;
   }
 
+  /** References on their way to the broker. */
+  get publishing(): number {
+    return this.#publishing;
+  }
+
   async enqueue(ref: RolloutRef): Promise<void> {
-    while (this.#publishing >= MAX_PUBLISHING)
+    while (this.#publishing >= MAX_PUBLISHING && this.#failure === undefined)
       await new Promise<void>((resolve) => {
         this.#published = resolve;
       });
@@ -101,6 +112,7 @@ export class JetStreamQueue<Result> implements RolloutQueue<RolloutRef, Result> 
     this.#publishing++;
     void this.#publish(ref)
       .catch((error: unknown) => {
+        if (this.#failure === undefined) this.#options.onFailure?.(error);
         this.#failure ??= error;
       })
       .finally(() => {
@@ -110,26 +122,37 @@ export class JetStreamQueue<Result> implements RolloutQueue<RolloutRef, Result> 
   }
 
   async #publish(ref: RolloutRef): Promise<void> {
-    const { broker, onNotice } = this.#options;
+    const { broker, onNotice, patienceMs = Number.POSITIVE_INFINITY } = this.#options;
     const payload = payloadOf(ref);
-    while (!this.#closed) {
+    while (!this.#closed && this.#failure === undefined) {
       try {
         await broker.js.publish(subjectOf(ref), payload, { timeout: PUBLISH_TIMEOUT_MS });
-        this.#isFull = false;
+        this.#fullSince = undefined;
         return;
       } catch (error) {
         const text = errorMessage(error);
         if (error instanceof JetStreamApiError) {
           if (ALREADY_QUEUED.test(text)) return;
           if (!STREAM_FULL.test(text)) throw error;
-          if (!this.#isFull)
+          if (this.#fullSince === undefined)
             onNotice?.(`The queue takes no more (${text}); waiting for workers to make room.`);
-          this.#isFull = true;
+          this.#fullSince ??= performance.now();
+          if (performance.now() - this.#fullSince > patienceMs)
+            throw new QueueError(
+              "QUEUE_FULL",
+              `The broker at ${broker.name} took no more references for ${patienceMs / 1000} s (queue_outage_seconds): ${text}.`,
+              { cause: error },
+            );
         }
         // Otherwise the broker is away; whether the reference arrived shows when it is sent again.
         await pause(PAUSE_MS);
       }
     }
+  }
+
+  /** Publishes no more, nor what waits for room. */
+  stopPublishing(): void {
+    this.#closed = true;
   }
 
   /** Takes references of this agent of this run, too. */

@@ -31,7 +31,7 @@ export interface RunStreamSettings {
   leaseMs: number;
   /** Deliveries of one reference, after which it is given up. */
   maxDeliver: number;
-  maxMessages?: number;
+  maxMessages?: number | undefined;
 }
 
 /** Creates the stream of a run with one consumer per agent; what exists is kept, so that a run can be resumed. */
@@ -46,6 +46,7 @@ export async function openRunStream(jsm: JetStreamManager, settings: RunStreamSe
     // A reference that is still queued is refused: publishing again after a crash cannot double it.
     max_msgs_per_subject: 1,
     discard_new_per_subject: true,
+    // Not in bytes: nats-server 2.9 drops old messages of a stream that reaches `max_bytes`, though it should refuse new ones.
     max_msgs: maxMessages,
   };
   if (!(await exists(jsm, run))) await jsm.streams.add(config);
@@ -108,8 +109,11 @@ export async function runStreamStats(jsm: JetStreamManager, run: string): Promis
 }
 
 /** References that were delivered as often as allowed: they stay in the stream, and no consumer gets them. */
-export async function exhaustedReferences(jsm: JetStreamManager, run: string): Promise<RolloutRef[]> {
-  const { waiting, leased, messages } = await runStreamStats(jsm, run);
+export async function exhaustedReferences(
+  jsm: JetStreamManager,
+  run: string,
+  { waiting, leased, messages }: RunStreamStats,
+): Promise<RolloutRef[]> {
   if (messages === 0 || waiting > 0 || leased > 0) return [];
   const { state } = await jsm.streams.info(streamOf(run), { subjects_filter: subjectsOfRun(run) });
   const found: RolloutRef[] = [];

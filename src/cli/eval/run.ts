@@ -68,6 +68,7 @@ function queueOf({ env, io }: CommandContext, config: ResolvedConfig): Evaluatio
     broker: brokerOf(keys, env),
     leaseSeconds: keys.queue_lease_seconds,
     maxDeliver: keys.queue_max_deliver,
+    outageSeconds: keys.queue_outage_seconds,
     storeHost: keys.queue_store_host,
     storePort: keys.queue_store_port,
     storeDirectory: directory === undefined ? undefined : path.resolve(io.cwd, directory),

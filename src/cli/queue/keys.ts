@@ -13,6 +13,12 @@ export const brokerKeys = {
   queue_tls_ca_file: { type: "str", help: "certificate authority of the broker; NATS_CA when absent" },
   queue_tls_cert_file: { type: "str", help: "client certificate; NATS_CERT when absent" },
   queue_tls_key_file: { type: "str", help: "key of that certificate; NATS_KEY when absent" },
+  queue_outage_seconds: {
+    type: "float",
+    minimum: 1,
+    default: 3600,
+    help: "how long collector and workers wait for a broker that is away, or full, before they give up",
+  },
 } as const satisfies KeyTable;
 
 /** How a run uses the broker. */

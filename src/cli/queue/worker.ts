@@ -35,6 +35,7 @@ export async function worker(context: CommandContext): Promise<number> {
     noServe: Boolean(context.flags["no-serve"]),
     storeDirectory: storeDirectory === undefined ? undefined : path.resolve(io.cwd, storeDirectory),
     idleSeconds: numberOf(context, "exit-when-idle", 0),
+    outageSeconds: keys.queue_outage_seconds,
     maxSeconds: numberOf(context, "max-seconds", 0),
     drainSeconds: numberOf(context, "drain-seconds", 0),
     resolve,

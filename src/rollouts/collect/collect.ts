@@ -156,6 +156,16 @@ export class Collection {
     return "counted";
   }
 
+  /** Hands everything under way to the workers again; what they still have is not doubled. */
+  async sendAgain(): Promise<void> {
+    for (const rollout of [...this.#running.values()]) await this.#options.workers?.enqueue(rollout);
+  }
+
+  /** Ends the collection with an error: what is left could not be run. */
+  fail(error: unknown): void {
+    this.#giveUp(error);
+  }
+
   /** Cancels what workers have not finished. */
   withdraw(reason: string): void {
     this.#stopEarly(reason);

@@ -39,6 +39,8 @@ export async function collectWithWorkers(options: CollectWithWorkersOptions): Pr
   });
   const onDrain = () => void hub.drain(stop);
   drain?.addEventListener("abort", onDrain, { once: true });
+  const onStop = () => hub.stopPublishing();
+  stop?.addEventListener("abort", onStop, { once: true });
   const metrics = new MetricClient(() =>
     findMetricServers(config, new Set(agents), {
       roots: options.roots,
@@ -56,6 +58,7 @@ export async function collectWithWorkers(options: CollectWithWorkersOptions): Pr
     });
   } finally {
     drain?.removeEventListener("abort", onDrain);
+    stop?.removeEventListener("abort", onStop);
     await metrics.close();
     await hub.close();
   }

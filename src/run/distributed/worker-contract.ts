@@ -23,6 +23,8 @@ export interface WorkerOptions {
   storeDirectory?: string | undefined;
   /** Ends when there was nothing to do for this long. Default: never. */
   idleSeconds?: number | undefined;
+  /** Ends with an error when the broker is away for this long. Default: 3600. */
+  outageSeconds?: number | undefined;
   /** Drains after this long, so that a job ends before its time is up. */
   maxSeconds?: number | undefined;
   /** How long rollouts under way may go on when the worker drains. Default: 60. */

@@ -3,7 +3,7 @@ import path from "node:path";
 import type { ResolvedConfig } from "../../config/resolve.ts";
 import { errorMessage } from "../../errors.ts";
 import { Board, type RunRecord, type WorkerRecord } from "../../queue/board.ts";
-import { type Broker, type BrokerSettings, connectBroker } from "../../queue/broker.ts";
+import { awayTooLong, type Broker, type BrokerSettings, connectBroker } from "../../queue/broker.ts";
 import {
   askControl,
   cancelSubject,
@@ -15,8 +15,11 @@ import { JetStreamQueue } from "../../queue/jetstream-queue.ts";
 import {
   deleteRunStream,
   exhaustedReferences,
+  isStreamMissing,
   openRunStream,
+  type RunStreamSettings,
   removeReference,
+  runStreamStats,
 } from "../../queue/run-stream.ts";
 import { type ResultHead, type RowAddress, StoreServer, type Verdict } from "../../queue/store-server.ts";
 import { type RolloutRef, streamOf } from "../../queue/subjects.ts";
@@ -40,6 +43,7 @@ import { configForWorkers } from "./shared-config.ts";
 
 const LEASE_SECONDS = 30;
 const MAX_DELIVER = 10;
+export const OUTAGE_SECONDS = 3_600;
 const WATCH_MS = 1_000;
 /** How often the shared directory is looked at. */
 const TAKE_MS = 250;
@@ -47,6 +51,8 @@ const TAKE_MS = 250;
 const LOOKS_PER_COUNT = 2;
 /** References that cannot be delivered any more are given up when they are seen this often in a row. */
 const SEEN_EXHAUSTED = 3;
+/** References are taken for lost when the broker has none for so many looks, and no result comes. */
+const SEEN_QUIET = 30;
 /** More rollouts than this are withdrawn with the whole stream instead of one by one. */
 const WITHDRAWN_SINGLY = 50;
 
@@ -60,6 +66,8 @@ export interface QueueOptions {
   /** Address that workers reach this process at. Default: that of the connection to the broker. */
   storeHost?: string | undefined;
   storePort?: number | undefined;
+  /** Longest time that the broker may be away or full. Default: 3600. */
+  outageSeconds?: number | undefined;
   /** Directory that workers share with this process. Rows and results go through it; those of other workers over HTTP. */
   storeDirectory?: string | undefined;
   /** Share of the places, by agent. Default: 1. */
@@ -95,14 +103,16 @@ export class WorkerHub implements WorkersLink {
   readonly run: string;
   readonly #options: HubOptions;
   readonly #broker: Broker;
-  readonly #board: Board;
+  #board: Board;
   readonly #queue: JetStreamQueue<never>;
   readonly #rows: LineAccess;
   readonly #store: StoreServer;
   readonly #late: JsonlWriter;
   readonly #record: RunRecord;
+  readonly #stream: RunStreamSettings;
   readonly #control: { close(): void };
   readonly #shared: SharedResults | undefined;
+  readonly #outageSeconds: number;
   #collection: Collection | undefined;
   #watch: NodeJS.Timeout | undefined;
   #take: NodeJS.Timeout | undefined;
@@ -110,6 +120,12 @@ export class WorkerHub implements WorkersLink {
   #exhausted = 0;
   #spent = 0;
   #looks = 0;
+  #looking: Promise<void> | undefined;
+  /** Results that came, and how many of them the last look knew. */
+  #results = 0;
+  #resultsSeen = 0;
+  /** Looks in a row that found nothing at the broker though rollouts are under way. */
+  #quiet = 0;
   /** The last record of each worker that took part. */
   readonly #seen = new Map<string, WorkerRecord>();
 
@@ -122,6 +138,7 @@ export class WorkerHub implements WorkersLink {
       store: StoreServer;
       late: JsonlWriter;
       record: RunRecord;
+      stream: RunStreamSettings;
     },
   ) {
     this.#options = options;
@@ -131,10 +148,18 @@ export class WorkerHub implements WorkersLink {
     this.#store = parts.store;
     this.#late = parts.late;
     this.#record = parts.record;
+    this.#stream = parts.stream;
     this.#shared = parts.record.directory === null ? undefined : new SharedResults(parts.record.directory);
     const { onNotice, paths } = options;
     const { broker, run } = parts;
-    this.#queue = new JetStreamQueue({ broker, run, onNotice });
+    this.#outageSeconds = options.queue.outageSeconds ?? OUTAGE_SECONDS;
+    this.#queue = new JetStreamQueue({
+      broker,
+      run,
+      onNotice,
+      patienceMs: this.#outageSeconds * 1000,
+      onFailure: (error) => this.#collection?.fail(error),
+    });
     this.#rows = new LineAccess(paths.materializedInputs);
     this.#control = serveControl(broker, collectorSubject(run), (request) => this.#answer(request));
   }
@@ -147,7 +172,8 @@ export class WorkerHub implements WorkersLink {
     try {
       const leaseMs = (queue.leaseSeconds ?? LEASE_SECONDS) * 1000;
       const board = await Board.open(broker);
-      await openRunStream(broker.jsm, { run, agents, leaseMs, maxDeliver: queue.maxDeliver ?? MAX_DELIVER });
+      const stream = { run, agents, leaseMs, maxDeliver: queue.maxDeliver ?? MAX_DELIVER };
+      await openRunStream(broker.jsm, stream);
       const text = configForWorkers(config);
       const directory = queue.storeDirectory === undefined ? null : path.join(queue.storeDirectory, run);
       if (directory !== null) await shareRun(directory, { config: text, inputs: paths.materializedInputs });
@@ -179,7 +205,7 @@ export class WorkerHub implements WorkersLink {
         rollout_timeout_ms: options.rolloutTimeoutMs,
       };
       const late = await JsonlWriter.open(paths.lateResults);
-      hub = new WorkerHub(options, { run, broker, board, store, late, record });
+      hub = new WorkerHub(options, { run, broker, board, store, late, record, stream });
       return hub;
     } catch (error) {
       await store?.close();
@@ -281,7 +307,13 @@ export class WorkerHub implements WorkersLink {
       await new Promise((resolve) => setTimeout(resolve, WATCH_MS / 2));
       if (!(await this.#anyRunning().catch(() => true))) break;
     }
+    this.stopPublishing();
     collection?.withdraw("interrupted");
+  }
+
+  /** Publishes no more, though there is no room for what it has. */
+  stopPublishing(): void {
+    this.#queue.stopPublishing();
   }
 
   /** Whether a worker that answers is busy with this run. */
@@ -334,6 +366,7 @@ export class WorkerHub implements WorkersLink {
   async #result(head: ResultHead, line: string): Promise<Verdict> {
     const { task: taskIndex, rollout: rolloutIndex, attempt, agent } = head;
     if (!this.#collection) return unready();
+    this.#results++;
     const result = readResult(head, line, this.#options.paths.output);
     const verdict = await this.#collection.accept({ taskIndex, rolloutIndex, attempt, agent, result });
     if (verdict !== "counted" && line !== "") await this.#late.append(line);
@@ -341,9 +374,18 @@ export class WorkerHub implements WorkersLink {
   }
 
   /** Tells workers of a pause, and gives up references that the broker does not deliver any more. */
-  async #look(): Promise<void> {
+  #look(): Promise<void> {
+    this.#looking ??= this.#lookNow().finally(() => {
+      this.#looking = undefined;
+    });
+    return this.#looking;
+  }
+
+  async #lookNow(): Promise<void> {
     const collection = this.#collection;
     if (!collection) return;
+    if (this.#broker.awayMs() > this.#outageSeconds * 1000)
+      collection.fail(awayTooLong(this.#broker, this.#outageSeconds));
     try {
       const state = collection.paused ? "paused" : "running";
       if (this.#record.state !== state) {
@@ -353,12 +395,35 @@ export class WorkerHub implements WorkersLink {
       const spending = await this.#board.spending(this.run);
       this.#spent = [...spending.values()].reduce((sum, dollars) => sum + dollars, 0);
       if (this.#looks++ % LOOKS_PER_COUNT === 0) await this.#countWorkers();
-      const found = await exhaustedReferences(this.#broker.jsm, this.run);
+      const stats = await runStreamStats(this.#broker.jsm, this.run);
+      await this.#findLost(collection, stats.messages);
+      const found = await exhaustedReferences(this.#broker.jsm, this.run, stats);
       this.#exhausted = found.length === 0 ? 0 : this.#exhausted + 1;
       if (this.#exhausted >= SEEN_EXHAUSTED) for (const ref of found) await this.#giveUp(ref);
-    } catch {
-      // The broker is away; the next look will tell.
+    } catch (error) {
+      if (isStreamMissing(error)) await this.#publishAgain(collection).catch(() => {});
+      // Otherwise the broker is away; the next look will tell.
     }
+  }
+
+  /** A broker that lost its storage, or part of it, holds references no more that nobody has settled. */
+  async #findLost(collection: Collection, messages: number): Promise<void> {
+    const isQuiet = messages === 0 && collection.inFlight > 0 && this.#queue.publishing === 0;
+    this.#quiet = isQuiet && this.#results === this.#resultsSeen ? this.#quiet + 1 : 0;
+    this.#resultsSeen = this.#results;
+    if (this.#quiet < SEEN_QUIET) return;
+    this.#quiet = 0;
+    await this.#publishAgain(collection);
+  }
+
+  async #publishAgain(collection: Collection): Promise<void> {
+    this.#options.onNotice(
+      `The broker at ${this.#broker.name} has lost what this run sent to it; ${collection.inFlight} rollouts are sent again.`,
+    );
+    this.#board = await Board.open(this.#broker);
+    await openRunStream(this.#broker.jsm, this.#stream);
+    await this.#board.putRun(this.#record);
+    await collection.sendAgain();
   }
 
   async #giveUp(ref: RolloutRef): Promise<void> {

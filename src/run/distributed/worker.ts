@@ -4,8 +4,9 @@ import { hostname } from "node:os";
 import { errorMessage } from "../../errors.ts";
 import { leastSharedLimit, shareAmongWorkers } from "../../model-endpoint/worker-share.ts";
 import { Board, type RunRecord, WORKER_REPORT_MS, type WorkerRecord } from "../../queue/board.ts";
-import { type Broker, connectBroker } from "../../queue/broker.ts";
+import { awayTooLong, type Broker, connectBroker } from "../../queue/broker.ts";
 import { serveControl, workerSubject } from "../../queue/control.ts";
+import type { QueueError } from "../../queue/errors.ts";
 import { JetStreamQueue } from "../../queue/jetstream-queue.ts";
 import type { Lease } from "../../queue/queue.ts";
 import type { RolloutRef } from "../../queue/subjects.ts";
@@ -19,6 +20,7 @@ import { atOnce, OneAtATime } from "./one-at-a-time.ts";
 import { SharedBudget } from "./shared-budget.ts";
 import { SharedLimits } from "./shared-limits.ts";
 import type { WorkerOptions, WorkerSummary } from "./worker-contract.ts";
+import { OUTAGE_SECONDS } from "./worker-hub.ts";
 
 const LOOK_MS = 1_000;
 /** A run that could not be joined is tried again after this long. */
@@ -71,6 +73,7 @@ class Worker {
   #failed = 0;
   #released = 0;
   #reason = "";
+  #failure: QueueError | undefined;
   #idleSince = performance.now();
   #changed: () => void = () => {};
   /** Measures while there are runs to serve. */
@@ -129,6 +132,7 @@ class Worker {
       await Promise.allSettled([...this.#joined.values()].map((joined) => joined.close()));
       await this.#board.removeWorker(this.#id).catch(() => {});
     }
+    if (this.#failure) throw this.#failure;
     return {
       worker: this.#id,
       completed: this.#completed,
@@ -204,7 +208,11 @@ class Worker {
 
   /** Joins runs that are new and leaves those that are over. */
   async #look(): Promise<void> {
-    const { runs, idleSeconds } = this.#options;
+    const { runs, idleSeconds, outageSeconds = OUTAGE_SECONDS } = this.#options;
+    if (this.#broker.awayMs() > outageSeconds * 1000) {
+      this.#failure ??= awayTooLong(this.#broker, outageSeconds);
+      this.#drain(this.#failure.message);
+    }
     try {
       const found = (await this.#board.runs()).filter(({ run }) => runs === undefined || runs.includes(run));
       const live = new Map(

@@ -1,0 +1,166 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { type Broker, connectBroker } from "../src/queue/broker.ts";
+import { JetStreamQueue } from "../src/queue/jetstream-queue.ts";
+import type { Lease } from "../src/queue/queue.ts";
+import { openRunStream } from "../src/queue/run-stream.ts";
+import type { RolloutRef } from "../src/queue/subjects.ts";
+import { missingBroker, TestBroker } from "./support/broker.ts";
+import { freePort } from "./support/free-port.ts";
+
+const missing = missingBroker();
+const RUN = "run1";
+const ref = (task: number): RolloutRef => ({
+  run: RUN,
+  agent: "a",
+  task,
+  rollout: 0,
+  attempt: 0,
+  at: task * 100,
+});
+const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+let server: TestBroker;
+let broker: Broker;
+
+async function connected(): Promise<Broker> {
+  const made = await connectBroker({ url: server.url }, { name: "test" });
+  onTestFinished(() => made.close());
+  return made;
+}
+
+/** A worker's queue that keeps what is settled. */
+async function consumer(from: Broker, leaseMs: number) {
+  const saved: number[] = [];
+  const queue = new JetStreamQueue<string>({ broker: from, isFinal: (result) => result === "completed" });
+  const store = { save: async ({ task }: RolloutRef) => void saved.push(task) };
+  await queue.follow({ run: RUN, agent: "a", weight: 1, leaseMs, store });
+  const pull = async (count: number): Promise<Lease<RolloutRef>[]> => {
+    const leases: Lease<RolloutRef>[] = [];
+    const limit = AbortSignal.timeout(5_000);
+    while (leases.length < count && !limit.aborted)
+      leases.push(...(await queue.pull(count - leases.length, limit)));
+    return leases;
+  };
+  onTestFinished(() => queue.close());
+  return { queue, saved, pull };
+}
+
+/** A broker with so many bytes for everything in place of the other. */
+async function useStorage(bytes: number): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), "nemo-gym-nats-full-"));
+  const config = join(directory, "nats.conf");
+  writeFileSync(config, `jetstream { max_file_store: ${bytes} }`);
+  await server.close();
+  server = new TestBroker(await freePort(), { words: ["-c", config] });
+  await server.start();
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  broker = await connected();
+}
+
+/** Publishes more than there is room for, then takes all of it. */
+async function fillAndTake(refusal: RegExp): Promise<void> {
+  const notices: string[] = [];
+  const producer = new JetStreamQueue<string>({ broker, run: RUN, onNotice: (text) => notices.push(text) });
+  for (let task = 0; task < 400; task++) await producer.enqueue(ref(task));
+  await pause(500);
+  const { messages } = (await broker.jsm.streams.info(`gym-${RUN}`)).state;
+  expect(messages).toBeLessThan(400);
+  expect(notices).toEqual([expect.stringMatching(/The queue takes no more .*; waiting for workers/)]);
+  expect(notices[0]).toMatch(refusal);
+  const worker = await consumer(await connected(), 30_000);
+  while (worker.saved.length < 400)
+    for (const lease of await worker.pull(1)) await worker.queue.settle(lease, "completed");
+  expect(worker.saved.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 400 }, (_, task) => task));
+  await producer.close();
+}
+
+describe.skipIf(missing !== undefined)("a queue in JetStream", { timeout: 60_000 }, () => {
+  beforeEach(async () => {
+    server = new TestBroker(await freePort());
+    await server.start();
+    broker = await connected();
+  });
+  afterEach(() => server.close());
+
+  it("waits for room in a full stream and loses nothing", async () => {
+    await openRunStream(broker.jsm, {
+      run: RUN,
+      agents: ["a"],
+      leaseMs: 30_000,
+      maxDeliver: 5,
+      maxMessages: 40,
+    });
+    await fillAndTake(/maximum messages/);
+  });
+
+  it("waits for a broker whose storage is full and loses nothing", async () => {
+    await useStorage(20_000);
+    await openRunStream(broker.jsm, { run: RUN, agents: ["a"], leaseMs: 30_000, maxDeliver: 5 });
+    await fillAndTake(/insufficient resources/);
+  });
+
+  it("gives up a broker that stays full, with a typed error", async () => {
+    await useStorage(20_000);
+    await openRunStream(broker.jsm, { run: RUN, agents: ["a"], leaseMs: 30_000, maxDeliver: 5 });
+    const failures: unknown[] = [];
+    const producer = new JetStreamQueue<string>({
+      broker,
+      run: RUN,
+      patienceMs: 800,
+      onFailure: (error) => failures.push(error),
+    });
+    const enqueueAll = async () => {
+      for (let task = 0; task < 2_000; task++) await producer.enqueue(ref(task));
+    };
+    await expect(enqueueAll()).rejects.toMatchObject({ code: "QUEUE_FULL" });
+    expect(failures).toHaveLength(1);
+    await producer.close();
+  });
+
+  it("does not count a failure of a lease that ran out, and takes a success", async () => {
+    await openRunStream(broker.jsm, { run: RUN, agents: ["a"], leaseMs: 1_000, maxDeliver: 5 });
+    const producer = new JetStreamQueue<string>({ broker, run: RUN });
+    await producer.enqueue(ref(0));
+    await producer.enqueue(ref(1));
+    const frozen = await consumer(await connected(), 1_000);
+    const held = await frozen.pull(2);
+    expect(held).toHaveLength(2);
+    await pause(1_300);
+    const other = await consumer(await connected(), 1_000);
+    const again = await other.pull(2);
+    for (const { deliveries } of again) expect(deliveries).toBeGreaterThan(1);
+    // The frozen one wakes up and knows, by a clock that cannot be set, that it is late.
+    await frozen.queue.settle(held[0] as Lease<RolloutRef>, "failed");
+    expect(frozen.saved).toEqual([]);
+    await frozen.queue.settle(held[1] as Lease<RolloutRef>, "completed");
+    expect(frozen.saved).toHaveLength(1);
+    // Its heartbeats and acknowledgements are those of an old delivery: the rollouts are still the other's.
+    for (const lease of again) await other.queue.settle(lease, "completed");
+    expect(other.saved).toHaveLength(2);
+    await producer.close();
+  });
+
+  it("holds no more for a slow consumer than it has places", async () => {
+    await openRunStream(broker.jsm, { run: RUN, agents: ["a"], leaseMs: 30_000, maxDeliver: 5 });
+    const producer = new JetStreamQueue<string>({ broker, run: RUN });
+    for (let task = 0; task < 2_000; task++) await producer.enqueue(ref(task));
+    const slow = await consumer(await connected(), 30_000);
+    const held = await slow.pull(4);
+    await pause(500);
+    // Places and what is taken ahead of them, out of 2,000.
+    expect(slow.queue.leases.size).toBeLessThanOrEqual(4 + 4 + 2 * 32);
+    const fast = await consumer(await connected(), 30_000);
+    let settled = 0;
+    while (settled < 1_900)
+      for (const lease of await fast.pull(200)) {
+        await fast.queue.settle(lease, "completed");
+        settled++;
+      }
+    // What the slow one holds is not given to others while its leases last.
+    for (const { item } of held) expect(fast.saved).not.toContain(item.task);
+    await producer.close();
+  });
+});

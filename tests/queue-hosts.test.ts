@@ -1,0 +1,121 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { runGym } from "./gym-process.ts";
+import { missingBroker, TestBroker } from "./support/broker.ts";
+import { freePort } from "./support/free-port.ts";
+import { EVALUATION, rows, sortedLines, startGym, until } from "./support/queue-runs.ts";
+
+const missing = missingBroker();
+const LATENCY = "++policy_model.responses_api_models.random_model.latency_ms";
+
+let broker: TestBroker;
+
+/** Sets the clock of a program that is started with it: `Date` is off by so many minutes. */
+const shiftedClock = (minutes: number) => `
+const shift = ${minutes * 60_000};
+const RealDate = Date;
+globalThis.Date = class extends RealDate {
+  constructor(...given) {
+    super(...(given.length === 0 ? [RealDate.now() + shift] : given));
+  }
+  static now() {
+    return RealDate.now() + shift;
+  }
+};
+`;
+
+describe.skipIf(missing !== undefined)("hosts of a distributed run", { timeout: 120_000 }, () => {
+  beforeEach(async () => {
+    // A client that does not read is cut off soon.
+    const config = join(await rows(0), "nats.conf");
+    writeFileSync(config, 'max_payload: 65536\nmax_pending: 65536\nwrite_deadline: "500ms"\n');
+    broker = new TestBroker(await freePort(), { words: ["-c", config] });
+    await broker.start();
+  });
+  afterEach(() => broker.close());
+
+  const worker = (...more: string[]) => ["worker", "--queue", broker.url, "--concurrency", "8", ...more];
+  const run = (leaseSeconds: number, ...more: string[]) => [
+    ...[...EVALUATION, "-i", "rows.jsonl", "-o", "queued.jsonl", "--queue", broker.url],
+    ...[`++queue_lease_seconds=${leaseSeconds}`, ...more],
+  ];
+  const results = (cwd: string) => {
+    const file = join(cwd, "queued.jsonl");
+    return existsSync(file) ? readFileSync(file, "utf8").split("\n").length - 1 : 0;
+  };
+  const sameAsLocal = async (cwd: string) => {
+    const local = await runGym([...EVALUATION, "-i", "rows.jsonl", "-o", "local.jsonl"], { cwd });
+    expect(local.exitCode, local.stderr).toBe(0);
+    expect(sortedLines(join(cwd, "queued.jsonl"))).toEqual(sortedLines(join(cwd, "local.jsonl")));
+  };
+
+  it("may have clocks that are minutes apart", async () => {
+    const cwd = await rows(80);
+    for (const minutes of [-12, 12]) {
+      writeFileSync(join(cwd, `clock${minutes}.mjs`), shiftedClock(minutes));
+      startGym(worker(), cwd, { NODE_OPTIONS: `--import ${join(cwd, `clock${minutes}.mjs`)}` });
+    }
+    // Longer than a lease, so that heartbeats count.
+    const collector = startGym(run(2, `${LATENCY}=2500`), cwd);
+    expect(await collector.ended, collector.text()).toBe(0);
+    const { workers } = JSON.parse(readFileSync(join(cwd, "queued_resources.json"), "utf8"));
+    const counts = Object.values<{ rollouts: number }>(workers).map(({ rollouts }) => rollouts);
+    // Each was run once: no lease was taken to have run out.
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(80);
+    expect(Math.min(...counts)).toBeGreaterThan(0);
+    await sameAsLocal(cwd);
+  });
+
+  it("may freeze and come back: what comes late is not counted twice", async () => {
+    const cwd = await rows(50);
+    const frozen = startGym(worker(), cwd);
+    const collector = startGym(run(6, `${LATENCY}=400`), cwd);
+    await until("results", () => results(cwd) > 4);
+    frozen.child.kill("SIGSTOP");
+    startGym(worker(), cwd);
+    // The other one does what it held, once its leases have run out: longer than its request for more stays open.
+    await until("most results", () => results(cwd) >= 45);
+    frozen.child.kill("SIGCONT");
+    expect(await collector.ended, collector.text()).toBe(0);
+    await sameAsLocal(cwd);
+    expect(
+      existsSync(join(cwd, "queued_failures.jsonl"))
+        ? readFileSync(join(cwd, "queued_failures.jsonl"), "utf8")
+        : "",
+    ).toBe("");
+  });
+
+  it("get everything again from the collector when the broker has lost its storage", async () => {
+    const cwd = await rows(60);
+    startGym(worker(), cwd);
+    const collector = startGym(run(2, `${LATENCY}=600`), cwd);
+    await until("results", () => results(cwd) > 4);
+    await broker.close();
+    await broker.start();
+    expect(await collector.ended, collector.text()).toBe(0);
+    expect(collector.text()).toContain("has lost what this run sent to it");
+    await sameAsLocal(cwd);
+  });
+
+  it("wait for a broker that is gone as long as they are told, and go on later", async () => {
+    // More than the worker has taken when the broker goes.
+    const cwd = await rows(120);
+    const patience = "++queue_outage_seconds=3";
+    const first = startGym(worker(patience), cwd);
+    const collector = startGym(run(2, `${LATENCY}=300`, patience), cwd);
+    await until("results", () => results(cwd) > 4);
+    await broker.kill();
+    expect(await first.ended, first.text()).toBe(1);
+    expect(first.text()).toContain("was away for more than 3 s (queue_outage_seconds)");
+    expect(await collector.ended, collector.text()).toBe(1);
+    expect(collector.text()).toContain("was away for more than 3 s (queue_outage_seconds)");
+    const before = results(cwd);
+    expect(before).toBeLessThan(120);
+    await broker.start();
+    startGym(worker(), cwd);
+    const resumed = await runGym(run(2, `${LATENCY}=300`, "--resume"), { cwd });
+    expect(resumed.exitCode, resumed.stderr).toBe(0);
+    await sameAsLocal(cwd);
+  });
+});
