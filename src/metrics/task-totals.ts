@@ -30,21 +30,39 @@ export class TaskTotals {
 
   /** Adds a task; one without rewards does not count. */
   add(rewards: ArrayLike<number>): void {
-    const count = rewards.length;
-    if (count === 0) return;
-    let sum = 0;
-    let passed = 0;
-    for (let index = 0; index < count; index++) {
-      const reward = rewards[index] ?? Number.NaN;
-      sum += reward;
-      if (!isInUnit(reward)) this.#isUnit = false;
-      if (reward >= this.threshold) passed++;
-    }
-    this.sums.push(sum);
-    this.counts.push(count);
-    this.passed.push(passed);
-    this.#rollouts += count;
+    const task = this.tasks;
+    for (let index = 0; index < rewards.length; index++) this.addReward(task, rewards[index] ?? Number.NaN);
+  }
+
+  /** Adds a reward to the task with this number; the next number begins a task. */
+  addReward(task: number, reward: number): void {
+    if (task === this.tasks) this.begin();
+    const count = this.counts.at(task) + 1;
+    this.sums.values[task] = this.sums.at(task) + reward;
+    this.counts.values[task] = count;
+    if (reward >= this.threshold) this.passed.values[task] = this.passed.at(task) + 1;
+    if (!isInUnit(reward)) this.#isUnit = false;
+    this.#rollouts++;
     this.#longest = Math.max(this.#longest, count);
+  }
+
+  /** Begins a task that has no rewards yet. */
+  begin(): void {
+    this.sums.push(0);
+    this.counts.push(0);
+    this.passed.push(0);
+  }
+
+  /** Adds the tasks of others, which have the same threshold. */
+  addTasks(others: TaskTotals): void {
+    for (let task = 0; task < others.tasks; task++) {
+      this.sums.push(others.sums.at(task));
+      this.counts.push(others.counts.at(task));
+      this.passed.push(others.passed.at(task));
+    }
+    if (!others.isUnit) this.#isUnit = false;
+    this.#rollouts += others.rollouts;
+    this.#longest = Math.max(this.#longest, others.longest);
   }
 
   /** Whether every reward lies in [0, 1], so that no mean can leave that range. */

@@ -64,8 +64,8 @@ export interface FileStatus {
 /** `running`: a collection writes it; `done`: all that was asked for came to something; `stopped`: neither. */
 export type RunState = "running" | "paused" | "done" | "stopped" | "empty";
 
-/** One entry of the list of runs. */
-export interface RunEntry {
+/** What a run is, and how far. */
+export interface RunHead {
   id: string;
   name: string;
   path: string;
@@ -75,10 +75,14 @@ export interface RunEntry {
   /** When it was started, or last written where nothing says so; ISO 8601. */
   when: string;
   state: RunState;
+  bytes: number;
+}
+
+/** One entry of the list of runs. */
+export interface RunEntry extends RunHead {
   reward: Estimate | null;
   coverage: Coverage | null;
   cost: number | null;
-  bytes: number;
 }
 
 /** Answer of `/api/runs`. */
@@ -92,7 +96,7 @@ export interface RunsAnswer {
 
 /** Answer of `/api/status`. */
 export interface ViewerStatus {
-  run: RunEntry;
+  run: RunHead;
   rollouts: FileStatus;
   failures: FileStatus;
   /** Changes whenever a file grows. */

@@ -166,7 +166,8 @@ function sortRows(
   // Sorted by place: keys are read once, not at every comparison.
   const places = Uint32Array.from(selected, (_, place) => place);
   places.sort((a, b) => {
-    const [first = 0, second = 0] = [keys[a], keys[b]];
+    const first = keys[a] ?? 0;
+    const second = keys[b] ?? 0;
     if (first !== second) {
       // Rows without the value come last in both directions.
       if (Number.isNaN(first)) return Number.isNaN(second) ? a - b : 1;
@@ -174,7 +175,8 @@ function sortRows(
       return (first - second) * direction;
     }
     if (sort === "task") {
-      const [left = 0, right = 0] = [selected[a], selected[b]];
+      const left = selected[a] ?? 0;
+      const right = selected[b] ?? 0;
       const difference = columnsOf(left).rollout(rowOf(left)) - columnsOf(right).rollout(rowOf(right));
       if (difference !== 0 && !Number.isNaN(difference)) return difference * direction;
     }

@@ -1,10 +1,12 @@
 import type { Coverage } from "../../metrics/coverage.ts";
+import { GrowableDoubles } from "../../metrics/growable-array.ts";
 import { clusteredMean, passEstimates } from "../../metrics/intervals.ts";
 import { RolloutKeyMap } from "../../metrics/rollout-key-map.ts";
 import { TaskTotals } from "../../metrics/task-totals.ts";
 import type { Distribution, GroupRow, Overview } from "../api-types.ts";
 import type { RolloutFile } from "../index/rollout-file.ts";
 import { isFailureRow, rowOf } from "../query/select-rows.ts";
+import { TaskRewards } from "./task-rewards.ts";
 
 /** Few enough that each bar can be hit with a finger. */
 const MAX_BINS = 10;
@@ -23,26 +25,29 @@ const FAILED = 1;
 export function coverageOf({ rollouts, failures }: Files, expected: number | null): Coverage {
   const states = new RolloutKeyMap();
   const counts = [0, 0, 0, 0];
-  const raise = (file: RolloutFile, row: number, state: number, unnamed: () => number): void => {
-    const [task, rollout] = [file.columns.task(row), file.columns.rollout(row)];
+  let without = 0;
+  const raise = (file: RolloutFile, row: number, state: number): void => {
+    let task = file.columns.task(row);
+    let rollout = file.columns.rollout(row);
     // Rows without indices are rollouts of their own.
-    const named = !Number.isNaN(task) && !Number.isNaN(rollout);
-    const [first, second] = named ? [task, rollout] : [-1, unnamed()];
-    const known = states.get(first, second) ?? 0;
+    if (Number.isNaN(task) || Number.isNaN(rollout)) {
+      task = -1;
+      rollout = without++;
+    }
+    const known = states.get(task, rollout) ?? 0;
     if (state <= known) return;
-    states.set(first, second, state);
+    states.set(task, rollout, state);
     counts[known] = (counts[known] ?? 0) - 1;
     counts[state] = (counts[state] ?? 0) + 1;
   };
-  let without = 0;
   const { columns } = rollouts;
   for (let row = 0; row < columns.length; row++) {
     if (!columns.isReadable(row)) continue;
     const state = columns.failed(row) ? FAILED : columns.masked(row) ? MASKED : COMPLETED;
-    raise(rollouts, row, state, () => without++);
+    raise(rollouts, row, state);
   }
   for (let row = 0; row < failures.columns.length; row++)
-    if (failures.columns.isReadable(row)) raise(failures, row, FAILED, () => without++);
+    if (failures.columns.isReadable(row)) raise(failures, row, FAILED);
   const [, failed = 0, masked = 0, ok = 0] = counts;
   const all = Math.max(expected ?? 0, failed + masked + ok);
   return { expected: all, ok, masked, failed, missing: all - ok - masked - failed };
@@ -72,14 +77,14 @@ export function figuresOf(
   options: { pass: number; environmentOf: (agent: string) => string | null; only?: ReadonlySet<string> },
 ): Figures {
   const byAgent = new Map<string | undefined, AgentFigures>();
-  const rewards: number[] = [];
-  const tokens: number[] = [];
-  const turns: number[] = [];
-  const seconds: number[] = [];
+  const rewards = new GrowableDoubles();
+  const tokens = new GrowableDoubles();
+  const turns = new GrowableDoubles();
+  const seconds = new GrowableDoubles();
   const totals = { input_tokens: sum(), output_tokens: sum(), cost: sum(), tool_calls: sum() };
   const slow: { code: number; key: number }[] = [];
   let withoutReward = 0;
-  let withoutTask = 0;
+  let passed = 0;
   for (const code of selected) {
     const { columns } = isFailureRow(code) ? files.failures : files.rollouts;
     const row = rowOf(code);
@@ -87,7 +92,7 @@ export function figuresOf(
     const agent = columns.agent(row);
     let own = byAgent.get(agent);
     if (own === undefined) {
-      own = new AgentFigures();
+      own = new AgentFigures(options.pass);
       byAgent.set(agent, own);
     }
     if (columns.failed(row)) {
@@ -112,15 +117,16 @@ export function figuresOf(
       continue;
     }
     rewards.push(reward);
-    const task = columns.task(row);
-    if (Number.isNaN(task)) withoutTask++;
-    own.add(Number.isNaN(task) ? -1 - row : task, reward);
+    if (reward >= options.pass) passed++;
+    own.rewards.add(columns, row, reward);
   }
   const all = new TaskTotals(options.pass);
   const groups: GroupRow[] = [];
+  let withoutTask = 0;
   for (const [agent, own] of [...byAgent].sort(([a = ""], [b = ""]) => (a < b ? -1 : a > b ? 1 : 0))) {
-    const ownTotals = TaskTotals.of(own.tasks.values(), options.pass);
-    for (const task of own.tasks.values()) all.add(task);
+    const { totals: ownTotals } = own.rewards;
+    all.addTasks(ownTotals);
+    withoutTask += own.rewards.withoutTask;
     groups.push({
       agent: agent ?? null,
       environment: agent === undefined ? null : options.environmentOf(agent),
@@ -137,7 +143,7 @@ export function figuresOf(
     rewarded: rewards.length,
     without_reward: withoutReward,
     reward: all.tasks === 0 ? null : clusteredMean(all),
-    passed: rewards.filter((reward) => reward >= options.pass).length,
+    passed,
     pass: passEstimates(all),
     tasks: all.tasks,
     without_task: withoutTask,
@@ -171,12 +177,10 @@ class AgentFigures {
   failed = 0;
   readonly tokens = sum();
   readonly cost = sum();
-  readonly tasks = new Map<number, number[]>();
+  readonly rewards: TaskRewards;
 
-  add(task: number, reward: number): void {
-    const known = this.tasks.get(task);
-    if (known) known.push(reward);
-    else this.tasks.set(task, [reward]);
+  constructor(pass: number) {
+    this.rewards = new TaskRewards(pass);
   }
 }
 
@@ -190,7 +194,7 @@ function sum() {
   };
 }
 
-function push(values: number[], value: number): void {
+function push(values: GrowableDoubles, value: number): void {
   if (!Number.isNaN(value)) values.push(value);
 }
 
@@ -204,12 +208,12 @@ function noteSlow(slow: { code: number; key: number }[], code: number, ms: numbe
 }
 
 /** Bars of equal width; those of rewards always hold 0 and 1 when they lie between. */
-export function distributionOf(
-  values: number[],
+function distributionOf(
+  values: GrowableDoubles,
   options: { unit?: boolean; whole?: boolean } = {},
 ): Distribution | null {
   if (values.length === 0) return null;
-  const sorted = Float64Array.from(values).sort();
+  const sorted = values.values.subarray(0, values.length).sort();
   let from = sorted[0] ?? 0;
   let to = sorted.at(-1) ?? 0;
   const max = to;

@@ -1,35 +1,45 @@
 import { stat } from "node:fs/promises";
 import type { Coverage } from "../../metrics/coverage.ts";
 import { clusteredMean, type Estimate } from "../../metrics/intervals.ts";
-import { TaskTotals } from "../../metrics/task-totals.ts";
 import { isObject } from "../../python/json/json-object.ts";
 import { readLines } from "../../rollouts/files/jsonl-reader.ts";
 import { parseRow } from "../../rollouts/files/jsonl-rows.ts";
-import type { RunEntry, RunState } from "../api-types.ts";
+import type { RunEntry, RunHead, RunState } from "../api-types.ts";
 import type { RowColumns } from "../index/row-columns.ts";
 import { type FoundRun, filesOf, type RunFiles } from "./run-files.ts";
 import { type RunInfo, readProgress, readRunInfo, readStatistics } from "./run-info.ts";
+import { TaskRewards } from "./task-rewards.ts";
 import type { ViewedRun } from "./viewed-run.ts";
 
 /** A run whose progress file is older is not under way, whatever it says. */
 const STALE_MS = 15_000;
 
+/** What can be said of a run that is open without counting its rows. */
+export async function headOfRun(run: ViewedRun): Promise<RunHead> {
+  const { columns } = run.rollouts;
+  const progress = await readProgress(run.files.progress);
+  const { bytes, mtimeMs } = run.rollouts.progress;
+  const coverage = () => (run.indexing ? coverageOfProgress(progress) : run.coverage);
+  return {
+    id: run.id,
+    name: run.id,
+    path: run.copyOf ?? run.files.rollouts,
+    ...aboutConfig(run.info, columns.agents.all, columns.models.all[0]),
+    when: run.info.createdAt ?? new Date(mtimeMs).toISOString(),
+    state: stateOf(progress, coverage, columns.length),
+    bytes,
+  };
+}
+
 /** A run that is open, from what has been read of it. */
 export async function entryOfRun(run: ViewedRun): Promise<RunEntry> {
   const { columns } = run.rollouts;
   const progress = await readProgress(run.files.progress);
-  const { bytes, mtimeMs } = run.rollouts.progress;
   return {
-    id: run.id,
-    name: run.id,
-    path: run.files.rollouts,
-    ...aboutConfig(run.info, columns.agents.all, columns.models.all[0]),
-    when: run.info.createdAt ?? new Date(mtimeMs).toISOString(),
-    state: stateOf(progress, run.coverage, columns.length),
+    ...(await headOfRun(run)),
     reward: meanOf(columns),
     coverage: run.coverage,
     cost: progress?.spent || progress?.cost || costOf(columns),
-    bytes,
   };
 }
 
@@ -56,7 +66,7 @@ export async function entryOfFiles({ id, rollouts }: FoundRun): Promise<RunEntry
     path: rollouts,
     ...aboutConfig(info, names.length > 0 ? names : (first?.agents ?? []), first?.model),
     when: info.createdAt ?? new Date(entry?.mtimeMs ?? 0).toISOString(),
-    state: stateOf(progress, coverage, entry?.size ?? 0),
+    state: stateOf(progress, () => coverage, entry?.size ?? 0),
     // Several agents have means of their own; only one has that of the run.
     reward:
       agents.length === 1
@@ -81,13 +91,14 @@ function aboutConfig(info: RunInfo, agents: readonly string[], answered: string 
 
 type Progress = Awaited<ReturnType<typeof readProgress>>;
 
-function stateOf(progress: Progress, coverage: Coverage | null, content: number): RunState {
+/** `coverage` is asked for only where the progress file does not say that the run goes on. */
+function stateOf(progress: Progress, coverage: () => Coverage | null, content: number): RunState {
   const updated = progress && Date.parse(String((progress as { updated_at?: unknown }).updated_at));
   const isFresh = updated !== undefined && Date.now() - updated < STALE_MS;
   const isUnfinished = (progress?.done ?? 0) < (progress?.total ?? 0) || (progress?.in_flight ?? 0) > 0;
   if (isFresh && isUnfinished) return "running";
   if (content === 0) return "empty";
-  return coverage !== null && coverage.missing === 0 ? "done" : "stopped";
+  return coverage()?.missing === 0 ? "done" : "stopped";
 }
 
 function coverageOfProgress(progress: Progress): Coverage | null {
@@ -121,17 +132,12 @@ const means = new WeakMap<RowColumns, { rows: number; value: Estimate | null }>(
 function meanOf(columns: RowColumns): Estimate | null {
   const known = means.get(columns);
   if (known?.rows === columns.length) return known.value;
-  const tasks = new Map<number, number[]>();
+  const rewards = new TaskRewards(1);
   for (let row = 0; row < columns.length; row++) {
     const reward = columns.countedReward(row);
-    if (Number.isNaN(reward)) continue;
-    const task = columns.task(row);
-    const key = Number.isNaN(task) ? -1 - row : task;
-    const rewards = tasks.get(key);
-    if (rewards) rewards.push(reward);
-    else tasks.set(key, [reward]);
+    if (!Number.isNaN(reward)) rewards.add(columns, row, reward);
   }
-  const value = tasks.size === 0 ? null : clusteredMean(TaskTotals.of(tasks.values(), 1));
+  const value = rewards.totals.tasks === 0 ? null : clusteredMean(rewards.totals);
   means.set(columns, { rows: columns.length, value });
   return value;
 }

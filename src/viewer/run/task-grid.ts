@@ -1,20 +1,16 @@
-import { type GridCell, TASK_SETS, type TaskEntry, type TaskSet, type TasksPage } from "../api-types.ts";
+import { GrowableDoubles, GrowableIntegers } from "../../metrics/growable-array.ts";
+import { TaskTotals } from "../../metrics/task-totals.ts";
+import type { GridCell, TaskEntry, TasksPage } from "../api-types.ts";
 import type { RolloutFile } from "../index/rollout-file.ts";
 import type { RowRequest } from "../query/request.ts";
 import { isFailureRow, rowOf } from "../query/select-rows.ts";
 import type { Annotations } from "./annotations.ts";
-import { cellState, setsOf, type TaskFigures, taskOrder } from "./task-sets.ts";
+import { cellState, countSets, isInSet, type TaskFigures, taskOrder } from "./task-sets.ts";
 
 interface Files {
   rollouts: RolloutFile;
   failures: RolloutFile;
   annotations: Annotations;
-}
-
-/** A task while its rows are gathered. */
-interface Gathered extends TaskFigures {
-  codes: number[];
-  sets: Set<TaskSet>;
 }
 
 type GridRequest = Pick<RowRequest, "pass" | "set" | "by" | "order" | "offset" | "limit">;
@@ -26,17 +22,19 @@ export async function taskGrid(
   request: GridRequest,
   others: ReadonlyMap<number, number> | undefined,
 ): Promise<Omit<TasksPage, "version" | "search">> {
-  const tasks = gathered(files, selected, request, others);
-  const counts = Object.fromEntries(TASK_SETS.map((set) => [set, 0])) as Record<TaskSet, number>;
-  for (const { sets } of tasks) for (const set of sets) counts[set]++;
-  const chosen = tasks.filter(({ sets }) => sets.has(request.set));
+  const tasks = figuresOfTasks(files, selected, request.pass, others);
+  const counts = countSets(tasks);
+  const chosen = tasks.filter((task) => isInSet(task, request.set));
   chosen.sort(taskOrder(request.by, request.order));
   const shown = chosen.slice(request.offset, request.offset + request.limit);
+  const codes = codesOf(files, selected, new Set(shown.map(({ task }) => task)));
   return {
     total: chosen.length,
     offset: request.offset,
     counts,
-    tasks: await Promise.all(shown.map((task) => entryOf(files, task, request.pass))),
+    tasks: await Promise.all(
+      shown.map((task) => entryOf(files, task, codes.get(task.task) ?? [], request.pass)),
+    ),
   };
 }
 
@@ -53,66 +51,105 @@ export function taskMeans({ columns }: RolloutFile): Map<number, number> {
   return new Map([...sums].map(([task, [sum, count]]) => [task, sum / count]));
 }
 
-function gathered(
+/** Sums by task, in typed arrays: a list of rows for each of a million tasks would take hundreds of megabytes. */
+function figuresOfTasks(
+  files: Files,
+  selected: Int32Array,
+  pass: number,
+  others: ReadonlyMap<number, number> | undefined,
+): TaskFigures[] {
+  const places = new Map<number, number>();
+  const rewards = new TaskTotals(pass);
+  const squares = new GrowableDoubles();
+  const tokens = new GrowableDoubles();
+  const counted = new GrowableIntegers();
+  const withFailures = new Set<number>();
+  for (const code of selected) {
+    const { columns } = isFailureRow(code) ? files.failures : files.rollouts;
+    const row = rowOf(code);
+    const task = columns.task(row);
+    if (Number.isNaN(task)) continue;
+    let place = places.get(task);
+    if (place === undefined) {
+      place = places.size;
+      places.set(task, place);
+      rewards.begin();
+      squares.push(0);
+      tokens.push(0);
+      counted.push(0);
+    }
+    if (isFailureRow(code)) {
+      withFailures.add(task);
+      continue;
+    }
+    const length = columns.outputTokens(row);
+    if (!Number.isNaN(length)) {
+      tokens.values[place] = tokens.at(place) + length;
+      counted.values[place] = counted.at(place) + 1;
+    }
+    const reward = columns.countedReward(row);
+    if (Number.isNaN(reward)) continue;
+    rewards.addReward(place, reward);
+    squares.values[place] = squares.at(place) + reward * reward;
+  }
+  const errored = erroredTasks(files, codesOf(files, selected, withFailures));
+  const figures: TaskFigures[] = [];
+  for (const [task, place] of places) {
+    const rewarded = rewards.counts.at(place);
+    const mean = rewards.sums.at(place) / rewarded;
+    figures.push({
+      task,
+      mean,
+      variance: rewarded > 0 ? Math.max(0, squares.at(place) / rewarded - mean * mean) : Number.NaN,
+      tokens: counted.at(place) > 0 ? tokens.at(place) / counted.at(place) : Number.NaN,
+      rewarded,
+      passed: rewards.passed.at(place),
+      errored: errored.has(task),
+      other: others?.get(task),
+    });
+  }
+  return figures;
+}
+
+/** The tasks with a repeat that failed and did not complete later. */
+function erroredTasks(
+  { rollouts, failures }: Files,
+  codes: ReadonlyMap<number, readonly number[]>,
+): Set<number> {
+  const errored = new Set<number>();
+  for (const [task, own] of codes) {
+    const done = new Set(
+      own.filter((code) => !isFailureRow(code)).map((row) => rollouts.columns.rollout(row)),
+    );
+    const isLost = (code: number) => isFailureRow(code) && !done.has(failures.columns.rollout(rowOf(code)));
+    if (own.some(isLost)) errored.add(task);
+  }
+  return errored;
+}
+
+/** The rows of some tasks. */
+function codesOf(
   { rollouts, failures }: Files,
   selected: Int32Array,
-  { pass }: GridRequest,
-  others: ReadonlyMap<number, number> | undefined,
-): Gathered[] {
-  const tasks = new Map<number, number[]>();
+  tasks: ReadonlySet<number>,
+): Map<number, number[]> {
+  const codes = new Map<number, number[]>();
+  if (tasks.size === 0) return codes;
   for (const code of selected) {
     const { columns } = isFailureRow(code) ? failures : rollouts;
     const task = columns.task(rowOf(code));
-    if (Number.isNaN(task)) continue;
-    const known = tasks.get(task);
+    if (!tasks.has(task)) continue;
+    const known = codes.get(task);
     if (known) known.push(code);
-    else tasks.set(task, [code]);
+    else codes.set(task, [code]);
   }
-  return [...tasks].map(([task, codes]) => {
-    let sum = 0;
-    let squares = 0;
-    let count = 0;
-    let passed = 0;
-    let tokens = 0;
-    let counted = 0;
-    let errored = false;
-    const done = new Set<number>();
-    for (const code of codes) {
-      if (isFailureRow(code)) continue;
-      const { columns } = rollouts;
-      done.add(columns.rollout(code));
-      const length = columns.outputTokens(code);
-      if (!Number.isNaN(length)) {
-        tokens += length;
-        counted++;
-      }
-      const reward = columns.countedReward(code);
-      if (Number.isNaN(reward)) continue;
-      sum += reward;
-      squares += reward * reward;
-      count++;
-      if (reward >= pass) passed++;
-    }
-    for (const code of codes)
-      if (isFailureRow(code) && !done.has(failures.columns.rollout(rowOf(code)))) errored = true;
-    const mean = sum / count;
-    const figures: TaskFigures = {
-      task,
-      mean,
-      variance: count > 0 ? Math.max(0, squares / count - mean * mean) : Number.NaN,
-      tokens: counted > 0 ? tokens / counted : Number.NaN,
-      rewarded: count,
-      passed,
-      errored,
-      other: others?.get(task),
-    };
-    return { ...figures, codes, sets: setsOf(figures) };
-  });
+  return codes;
 }
 
 async function entryOf(
   files: Files,
-  { task, codes, mean, variance, tokens, rewarded, passed, other }: Gathered,
+  { task, mean, variance, tokens, rewarded, passed, other }: TaskFigures,
+  codes: readonly number[],
   pass: number,
 ): Promise<TaskEntry> {
   const cells = cellsOf(files, codes, pass);

@@ -1,4 +1,4 @@
-import type { GridCell, TaskSet, TaskSort } from "../api-types.ts";
+import { type GridCell, TASK_SETS, type TaskSet, type TaskSort } from "../api-types.ts";
 
 /** What sets and order of tasks depend on; NaN where a task has no such value. */
 export interface TaskFigures {
@@ -16,15 +16,29 @@ export interface TaskFigures {
   other: number | undefined;
 }
 
-/** The sets of the task grid that a task belongs to. */
-export function setsOf({ mean, rewarded, passed, errored, other }: TaskFigures): Set<TaskSet> {
-  const sets = new Set<TaskSet>(["all"]);
-  if (rewarded > 0 && passed === 0) sets.add("always_fail");
-  if (rewarded > 0 && passed === rewarded) sets.add("always_pass");
-  if (passed > 0 && passed < rewarded) sets.add("mixed");
-  if (errored) sets.add("errored");
-  if (other !== undefined && rewarded > 0 && mean >= 0.5 !== other >= 0.5) sets.add("flipped");
-  return sets;
+/** Whether a task belongs to a set of the task grid. */
+export function isInSet({ mean, rewarded, passed, errored, other }: TaskFigures, set: TaskSet): boolean {
+  switch (set) {
+    case "all":
+      return true;
+    case "always_fail":
+      return rewarded > 0 && passed === 0;
+    case "always_pass":
+      return rewarded > 0 && passed === rewarded;
+    case "mixed":
+      return passed > 0 && passed < rewarded;
+    case "errored":
+      return errored;
+    case "flipped":
+      return other !== undefined && rewarded > 0 && mean >= 0.5 !== other >= 0.5;
+  }
+}
+
+/** How many tasks each set holds. */
+export function countSets(tasks: readonly TaskFigures[]): Record<TaskSet, number> {
+  const counts = Object.fromEntries(TASK_SETS.map((set) => [set, 0])) as Record<TaskSet, number>;
+  for (const task of tasks) for (const set of TASK_SETS) if (isInSet(task, set)) counts[set]++;
+  return counts;
 }
 
 /** Compares tasks by a figure. Tasks without it come last in both directions. */

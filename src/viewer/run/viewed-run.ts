@@ -17,7 +17,7 @@ import { RunSearches } from "../query/run-searches.ts";
 import { selectRows } from "../query/select-rows.ts";
 import { Annotations } from "./annotations.ts";
 import { coverageOf, failureClasses, figuresOf } from "./overview.ts";
-import { entryOfRun } from "./run-entry.ts";
+import { entryOfRun, headOfRun } from "./run-entry.ts";
 import type { RunFiles } from "./run-files.ts";
 import { NO_INFO, type RunInfo, readProgress, readRunInfo } from "./run-info.ts";
 import { RunRows } from "./run-rows.ts";
@@ -107,8 +107,7 @@ export class ViewedRun {
   }
 
   async entry(): Promise<RunEntry> {
-    const entry = await entryOfRun(this);
-    return { ...entry, path: this.copyOf ?? entry.path };
+    return entryOfRun(this);
   }
 
   get indexing(): boolean {
@@ -120,7 +119,7 @@ export class ViewedRun {
     const names = (of: "agents" | "failures" | "models") =>
       [...new Set(both.flatMap((columns) => columns[of].all))].sort();
     return {
-      run: await this.entry(),
+      run: await headOfRun(this),
       rollouts: fileStatus(this.rollouts),
       failures: fileStatus(this.failures),
       version: this.version,

@@ -1,14 +1,6 @@
-import {
-  type GridCell,
-  type ListedRow,
-  type RowRef,
-  TASK_SETS,
-  type TaskEntry,
-  type TaskSet,
-  type TaskSort,
-} from "../../api-types.ts";
+import type { GridCell, ListedRow, RowRef, TaskEntry, TaskSet, TaskSort } from "../../api-types.ts";
 import { type NumberField, parseQuery, predicateOf, type State, type TermReader } from "../../query/query.ts";
-import { cellState, setsOf, type TaskFigures, taskOrder } from "../../run/task-sets.ts";
+import { cellState, countSets, isInSet, type TaskFigures, taskOrder } from "../../run/task-sets.ts";
 import { type EmbeddedRun, textName } from "../../share/embedded.ts";
 import { type Api, ApiError, type ApiParameters, readRow } from "./api-client.ts";
 
@@ -78,9 +70,8 @@ function apiOf(data: EmbeddedRun): Api {
     overview: async () => data.overview,
     tasks: async (_, parameters) => {
       const tasks = tasksOf(select(parameters), Number(parameters["pass"] ?? 1));
-      const counts = Object.fromEntries(TASK_SETS.map((set) => [set, 0])) as Record<TaskSet, number>;
-      for (const { sets } of tasks) for (const set of sets) counts[set]++;
-      const chosen = tasks.filter(({ sets }) => sets.has((parameters["set"] ?? "all") as TaskSet));
+      const counts = countSets(tasks.map(({ figures }) => figures));
+      const chosen = tasks.filter(({ figures }) => isInSet(figures, (parameters["set"] ?? "all") as TaskSet));
       const by = (parameters["by"] ?? "task") as TaskSort;
       const order = taskOrder(by, parameters["order"] === "desc" ? "desc" : "asc");
       chosen.sort((a, b) => order(a.figures, b.figures));
@@ -188,7 +179,6 @@ function sorted(rows: ListedRow[], sort: string, direction: number): ListedRow[]
 interface StaticTask {
   entry: TaskEntry;
   figures: TaskFigures;
-  sets: Set<TaskSet>;
 }
 
 function tasksOf(rows: readonly ListedRow[], pass: number): StaticTask[] {
@@ -228,7 +218,7 @@ function tasksOf(rows: readonly ListedRow[], pass: number): StaticTask[] {
       tokens: orNull(figures.tokens),
       other: null,
     };
-    return { entry, figures, sets: setsOf(figures) };
+    return { entry, figures };
   });
 }
 
