@@ -353,6 +353,17 @@ describe("audit.yaml", () => {
     expect(report.passed).toBe(true);
   });
 
+  it("names times that differ from run to run", async () => {
+    let calls = 0;
+    const timing = defineResourcesServer({
+      verify: () => ({ reward: 0, about: { seconds: calls++, passed: 1 } }),
+    });
+    const only = ["verification-deterministic", "verification-order-independent"];
+    const settings = "measured_fields: [about.seconds]\n";
+    expect((await audit(timing, { settings, only })).passed).toBe(true);
+    expect((await audit(timing, { settings: "measured_fields: [about.passed]\n", only })).passed).toBe(false);
+  });
+
   it("names rows in which nothing is right, for one config", async () => {
     const settings = `configs:
   test:

@@ -46,6 +46,8 @@ const Settings = z.strictObject({
   free_rows: z.array(z.strictObject({ row: z.number().int().min(1), reason })).default([]),
   /** Put over the config of the server, for keys that have no default. */
   config: z.record(z.string(), z.unknown()).default({}),
+  /** Fields of a result that hold measured times, `outer.inner` inside another: they differ from run to run. */
+  measured_fields: z.array(z.string()).default([]),
   /** Tools that reach out of the machine are not called. */
   call_tools: z.boolean().default(true),
   /** Findings that stand, each with the reason why. */

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { messageItem } from "../../../hosting/response-items.ts";
+import { isObject, type JsonObject } from "../../../python/json/json-object.ts";
 import { type Audit, type Check, findingOf, sameReward } from "../audit.ts";
 import { goldAttempts } from "../gold.ts";
 import { randomToolAttempt, toolsOf } from "../policies.ts";
@@ -26,7 +27,7 @@ export const determinismCheck: Check = {
       for (const attempt of telltaleAttempts(audit, index)) {
         const first = await audit.rollout(index, attempt);
         const second = await audit.rollout(index, attempt);
-        const difference = differenceOf(first, second);
+        const difference = differenceOf(first, second, audit);
         if (difference === undefined) continue;
         const finding = findingOf(`Two runs differ: ${difference}.`, index, attempt, first);
         findings.push({ ...finding, evidence: { ...finding.evidence, again: second.result } });
@@ -37,12 +38,25 @@ export const determinismCheck: Check = {
 };
 
 /** Where two outcomes of the same rollout differ. */
-export function differenceOf(a: Outcome, b: Outcome): string | undefined {
+export function differenceOf(a: Outcome, b: Outcome, { settings }: Audit): string | undefined {
   if (a.status !== b.status) return `status ${a.status} and ${b.status}`;
   if (!sameReward(a.reward, b.reward)) return `reward ${a.reward} and ${b.reward}`;
   const call = a.toolReplies.findIndex((reply, at) => reply.text !== b.toolReplies[at]?.text);
   if (call >= 0) return `the reply of the tool '${a.toolReplies[call]?.name}'`;
-  const keys = new Set([...Object.keys(a.result), ...Object.keys(b.result)]);
-  const key = [...keys].find((name) => !isDeepStrictEqual(a.result[name], b.result[name]));
+  const [first, second] = [a, b].map(({ result }) => withoutFields(result, settings.measured_fields));
+  const keys = new Set([...Object.keys(first ?? {}), ...Object.keys(second ?? {})]);
+  const key = [...keys].find((name) => !isDeepStrictEqual(first?.[name], second?.[name]));
   return key === undefined ? undefined : `the field '${key}'`;
+}
+
+function withoutFields(result: JsonObject, fields: readonly string[]): JsonObject {
+  if (fields.length === 0) return result;
+  const copy = structuredClone(result);
+  for (const field of fields) {
+    const names = field.split(".");
+    const last = names.pop() ?? "";
+    const holder = names.reduce<unknown>((value, name) => (isObject(value) ? value[name] : undefined), copy);
+    if (isObject(holder)) delete holder[last];
+  }
+  return copy;
 }

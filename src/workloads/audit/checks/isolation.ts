@@ -30,7 +30,7 @@ export const isolationCheck: Check = {
     const findings: Finding[] = [];
     for (const [at, { index, attempt }] of work.entries()) {
       const [first, second] = [alone[at], together[at]];
-      const difference = first && second && differenceOf(first, second);
+      const difference = first && second && differenceOf(first, second, audit);
       if (second === undefined || difference === undefined) continue;
       findings.push(
         findingOf(

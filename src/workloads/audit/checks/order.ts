@@ -20,7 +20,7 @@ export const orderCheck: Check = {
     const findings: Finding[] = [];
     for (const [at, { index, attempt }] of work.entries()) {
       const [first, second] = [inOrder[at], backwards.at(-1 - at)];
-      const difference = first && second && differenceOf(first, second);
+      const difference = first && second && differenceOf(first, second, audit);
       if (first === undefined || difference === undefined) continue;
       findings.push(findingOf(`In reverse order the result differs: ${difference}.`, index, attempt, first));
     }
