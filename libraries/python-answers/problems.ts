@@ -22,6 +22,24 @@ export async function readProblems<Schema extends z.ZodType<{ task_id: string }>
   }
 }
 
+/** A row that names a problem; one that names none is scored 0, as in the original. */
+export const ProblemRow = z.object({
+  verifier_metadata: z.looseObject({ task_id: z.unknown().optional() }).nullish(),
+});
+export const ProblemSeed = z.looseObject({ verifier_metadata: z.looseObject({ task_id: z.string() }) });
+
+/** The problem of a row, or why there is none. */
+export function problemOf<Problem>(
+  { verifier_metadata }: z.output<typeof ProblemRow>,
+  problems: ReadonlyMap<string, Problem>,
+  source: string,
+): { problem: Problem } | { error: string } {
+  const id = verifier_metadata?.task_id;
+  const problem = typeof id === "string" ? problems.get(id) : undefined;
+  if (problem !== undefined) return { problem };
+  return { error: id == null ? "no task_id" : `unknown task_id '${id}' for ${source}` };
+}
+
 function rowsOf(text: string): unknown[] {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   // One object over many lines is a mapping from names to problems.

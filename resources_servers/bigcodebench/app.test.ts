@@ -1,15 +1,7 @@
-import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
-import { createTestServer, messageItem, skipWithoutBubblewrap, verifyBody } from "nemo-gym/testing";
+import { skipWithoutBubblewrap } from "nemo-gym/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { codeServer } from "../../libraries/python-answers/test-server.ts";
 import app from "./app.ts";
-
-const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
-const rows = readFileSync(here("data/example.jsonl"), "utf8")
-  .trim()
-  .split("\n")
-  .map((line) => JSON.parse(line));
-const block = (code: string) => messageItem(`Here:\n\`\`\`python\n${code}\n\`\`\``);
 
 const programs = [
   "import json\ndef task_func(text):\n    return sum(json.loads(text))",
@@ -19,16 +11,15 @@ const programs = [
   "import statistics\ndef task_func(values):\n    if not values:\n        raise ValueError\n    return statistics.mean(values), statistics.median(values)",
 ];
 
+const config = { gt_time_limit: 2, subprocess_timeout: 5 };
+
 describe.skipIf(skipWithoutBubblewrap)("bigcodebench", () => {
-  let server: Awaited<ReturnType<typeof createTestServer>>;
+  let server: Awaited<ReturnType<typeof codeServer>>;
   beforeAll(async () => {
-    server = await createTestServer(app, {
-      ...{ config: { gt_time_limit: 2, subprocess_timeout: 5 }, directory: here("./") },
-    });
+    server = await codeServer(app, new URL("./", import.meta.url), config);
   });
   afterAll(() => server.close());
-  const verify = async (index: number, code: string) =>
-    (await server.verify(verifyBody(rows[index], block(code)))).body;
+  const verify: typeof server.verify = (index, code) => server.verify(index, code);
 
   it("rewards programs that pass all unit tests", async () => {
     const bodies = await Promise.all(programs.map((code, index) => verify(index, code)));

@@ -1,9 +1,9 @@
-import { defineResourcesServer, HttpError, type JsonObject, type MetricsHooks } from "nemo-gym";
-import { highestKMetrics, passMajorityMetrics } from "nemo-gym/metrics";
+import { defineResourcesServer, HttpError } from "nemo-gym";
 import { outputText } from "nemo-gym/openai";
 import { strip } from "nemo-gym/python";
 import { z } from "zod";
 import { afterThoughts, fencedPython } from "../../libraries/python-answers/extract.ts";
+import { passMetrics } from "../../libraries/python-answers/metrics.ts";
 import { Config, closeRunner, type RunTests, runTests } from "./run-tests.ts";
 
 const Task = z.object({
@@ -13,14 +13,7 @@ const Task = z.object({
   code_prompt: z.string().default(""),
 });
 
-const metrics: MetricsHooks = {
-  compute: (tasks) =>
-    passMajorityMetrics(tasks, {
-      scores: ({ reward }: JsonObject) => ({ accuracy: Number(reward) }),
-      answerField: "extracted_model_code",
-    }).metrics,
-  key: (all) => ({ ...highestKMetrics(all, "pass@1[avg-of-{k}]"), ...highestKMetrics(all, "pass@{k}") }),
-};
+const metrics = passMetrics(({ reward }) => ({ accuracy: Number(reward) }), "extracted_model_code");
 
 /** Programs that use many libraries, checked by unit tests. */
 export function defineBigCodeBench(run: RunTests) {

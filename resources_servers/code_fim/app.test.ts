@@ -1,15 +1,10 @@
-import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { createTestServer, messageItem, skipWithoutBubblewrap, verifyBody } from "nemo-gym/testing";
+import { messageItem, skipWithoutBubblewrap } from "nemo-gym/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { codeServer } from "../../libraries/python-answers/test-server.ts";
 import app from "./app.ts";
 
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
-const rows = readFileSync(here("data/example.jsonl"), "utf8")
-  .trim()
-  .split("\n")
-  .map((line) => JSON.parse(line));
-const block = (code: string) => messageItem(`Here:\n\`\`\`python\n${code}\n\`\`\``);
 
 const completions = [
   " * height",
@@ -21,13 +16,12 @@ const completions = [
 const config = { problems_fpath: here("data/example_problems.jsonl"), timeout: 2 };
 
 describe.skipIf(skipWithoutBubblewrap)("code_fim", () => {
-  let server: Awaited<ReturnType<typeof createTestServer>>;
+  let server: Awaited<ReturnType<typeof codeServer>>;
   beforeAll(async () => {
-    server = await createTestServer(app, { config, directory: here("./") });
+    server = await codeServer(app, new URL("./", import.meta.url), config);
   });
   afterAll(() => server.close());
-  const verify = async (index: number, code: string) =>
-    (await server.verify(verifyBody(rows[index], block(code)))).body;
+  const verify: typeof server.verify = (index, code) => server.verify(index, code);
 
   it("rewards completions that pass the tests, also with prefix and suffix repeated", async () => {
     const bodies = await Promise.all(completions.map((code, index) => verify(index, code)));
@@ -42,7 +36,7 @@ describe.skipIf(skipWithoutBubblewrap)("code_fim", () => {
       status: expect.stringMatching(/^failed: /),
     });
     expect(await verify(1, "        while True: pass")).toMatchObject({ reward: 0, status: "timed out" });
-    expect((await server.verify(verifyBody(rows[0], messageItem("no code")))).body).toMatchObject({
+    expect(await server.answer(0, messageItem("no code"))).toMatchObject({
       ...{ reward: 0, status: null, passed: false },
     });
   });

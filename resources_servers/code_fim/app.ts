@@ -1,17 +1,11 @@
 import path from "node:path";
-import {
-  defineResourcesServer,
-  type JsonObject,
-  type MetricsHooks,
-  perServer,
-  type ServerContext,
-} from "nemo-gym";
+import { defineResourcesServer, perServer, type ServerContext } from "nemo-gym";
 import { codeRunnerConfig, createCodeRunner, pythonProgram } from "nemo-gym/code-runner";
-import { highestKMetrics, passMajorityMetrics } from "nemo-gym/metrics";
 import { laxFloat, outputText } from "nemo-gym/openai";
 import { z } from "zod";
 import { afterThoughts, fencedPython } from "../../libraries/python-answers/extract.ts";
-import { readProblems } from "../../libraries/python-answers/problems.ts";
+import { passMetrics } from "../../libraries/python-answers/metrics.ts";
+import { ProblemRow, ProblemSeed, problemOf, readProblems } from "../../libraries/python-answers/problems.ts";
 import { completionOf } from "./overlap.ts";
 
 /** Starting and reporting, on top of the time the program has. */
@@ -40,20 +34,13 @@ const partsOf = perServer(async (server: ServerContext<Config>) => ({
   program: pythonProgram(path.join(server.directory, "check.py")),
 }));
 
-const metrics: MetricsHooks = {
-  compute: (tasks) =>
-    passMajorityMetrics(tasks, {
-      scores: ({ passed }: JsonObject) => ({ accuracy: Number(passed === true) }),
-      answerField: "completion",
-    }).metrics,
-  key: (all) => ({ ...highestKMetrics(all, "pass@1[avg-of-{k}]"), ...highestKMetrics(all, "pass@{k}") }),
-};
+const metrics = passMetrics(({ passed }) => ({ accuracy: Number(passed === true) }), "completion");
 
 /** Fill in the middle: the missing part of a program, which then must pass its tests. */
 export default defineResourcesServer({
   config: Config,
-  row: z.object({ verifier_metadata: z.looseObject({ task_id: z.unknown().optional() }).nullish() }),
-  seed: z.looseObject({ verifier_metadata: z.looseObject({ task_id: z.string() }) }),
+  row: ProblemRow,
+  seed: ProblemSeed,
   echo: [],
   reverifyMode: "stateless",
   metrics,
@@ -69,12 +56,9 @@ export default defineResourcesServer({
       ...{ extracted_model_output: null, extracted_model_code: null, completion: null },
       ...{ status: null, passed: false, metadata: null },
     };
-    const taskId = row.verifier_metadata?.task_id;
-    const problem = typeof taskId === "string" ? problems.get(taskId) : undefined;
-    if (problem === undefined) {
-      const error = taskId == null ? "no task_id" : `unknown task_id '${taskId}' for split '${config.split}'`;
-      return { ...nothing, metadata: { error } };
-    }
+    const found = problemOf(row, problems, `split '${config.split}'`);
+    if ("error" in found) return { ...nothing, metadata: found };
+    const { problem } = found;
     if (text === "") return nothing;
     const code = fencedPython(afterThoughts(text));
     if (code === null) return { ...nothing, extracted_model_output: text };

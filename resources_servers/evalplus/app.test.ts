@@ -1,15 +1,13 @@
-import { readFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { createTestServer, messageItem, skipWithoutBubblewrap, verifyBody } from "nemo-gym/testing";
+import { createTestServer, skipWithoutBubblewrap, verifyBody } from "nemo-gym/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { codeServer, pythonAnswer } from "../../libraries/python-answers/test-server.ts";
 import app from "./app.ts";
 
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
-const rows = readFileSync(here("data/example.jsonl"), "utf8")
-  .trim()
-  .split("\n")
-  .map((line) => JSON.parse(line));
-const block = (code: string) => messageItem(`Here:\n\`\`\`python\n${code}\n\`\`\``);
 
 const solutions = [
   "def add_all(values):\n    return sum(values)",
@@ -21,13 +19,12 @@ const solutions = [
 const config = { dataset: "humaneval", problems_fpath: here("data/example_problems.jsonl") };
 
 describe.skipIf(skipWithoutBubblewrap)("evalplus", () => {
-  let server: Awaited<ReturnType<typeof createTestServer>>;
+  let server: Awaited<ReturnType<typeof codeServer>>;
   beforeAll(async () => {
-    server = await createTestServer(app, { config, directory: here("./") });
+    server = await codeServer(app, new URL("./", import.meta.url), config);
   });
   afterAll(() => server.close());
-  const verify = async (index: number, code: string) =>
-    (await server.verify(verifyBody(rows[index], block(code)))).body;
+  const verify: typeof server.verify = (index, code) => server.verify(index, code);
 
   it("rewards functions that agree with the reference on all inputs", async () => {
     const bodies = await Promise.all(solutions.map((code, index) => verify(index, code)));
@@ -43,6 +40,55 @@ describe.skipIf(skipWithoutBubblewrap)("evalplus", () => {
       ...{ reward: 0, base_status: "fail", metadata: { base_details: [false, true] } },
     });
     expect(await verify(0, "import os\nos._exit(0)")).toMatchObject({ reward: 0, base_status: "timeout" });
+  });
+
+  it("gives functions of MBPP+ the tuples, sets and numbers that JSON cannot hold", async () => {
+    const kinds = "def kinds(*given):\n    return repr(given)\n";
+    const problem = (number: number, input: unknown[]) => ({
+      ...{ task_id: `Mbpp/${number}`, prompt: '"""Show the arguments."""\n', canonical_solution: kinds },
+      ...{ entry_point: "kinds", base_input: [input], plus_input: [], atol: 0 },
+    });
+    const shown: Record<number, [given: unknown[], taken: string]> = {
+      1: [[[1]], "([1],)"],
+      2: [[[1, 2], [3]], "((1, 2), (3,))"],
+      63: [
+        [
+          [
+            [1, 2],
+            [3, 4],
+          ],
+        ],
+        "([(1, 2), (3, 4)],)",
+      ],
+      75: [[[[1], [2]], 6], "([(1,), (2,)], 6)"],
+      106: [[[1], [2]], "([1], (2,))"],
+      115: [[[[1], []]], "([{1}, {}],)"],
+      124: [["0.5", "1j"], "(0.5, 1j)"],
+      252: [["1+2j"], "((1+2j),)"],
+      278: [[[1, [2, [3]]]], "((1, (2, [3])),)"],
+      307: [[["a", 5], 0, 1], "(('a', 5), 0, 1)"],
+      401: [[[[1], [2]], [[3]]], "(((1,), (2,)), ((3,),))"],
+      580: [[[1, [2, [3]]]], "((1, (2, (3,))),)"],
+      722: [[{ a: [1.5, 2] }, 1], "({'a': (1.5, 2)}, 1)"],
+    };
+    const problems = Object.entries(shown).map(([number, [given]]) => problem(Number(number), given));
+    const file = path.join(mkdtempSync(path.join(tmpdir(), "nemo-gym-mbpp-")), "problems.jsonl");
+    writeFileSync(file, problems.map((each) => JSON.stringify(each)).join("\n"));
+    const mbpp = await createTestServer(app, {
+      config: { dataset: "mbpp", problems_fpath: file },
+      directory: here("./"),
+    });
+    const rewards = await Promise.all(
+      Object.entries(shown).map(async ([number, [, taken]]) => {
+        const row = { verifier_metadata: { task_id: `Mbpp/${number}` } };
+        const code = `def kinds(*given):\n    assert repr(given) == ${JSON.stringify(taken)}, given\n    return repr(given)`;
+        const { body } = await mbpp.verify(verifyBody(row, pythonAnswer(code)));
+        return [number, body.reward];
+      }),
+    );
+    await mbpp.close();
+    rmSync(path.dirname(file), { recursive: true });
+    expect(rewards).toEqual(Object.keys(shown).map((number) => [number, 1]));
   });
 
   it("refuses problems that cannot be read, at the start", async () => {

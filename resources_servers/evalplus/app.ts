@@ -1,16 +1,11 @@
-import {
-  defineResourcesServer,
-  type JsonObject,
-  type MetricsHooks,
-  perServer,
-  type ServerContext,
-} from "nemo-gym";
+import { defineResourcesServer, perServer, type ServerContext } from "nemo-gym";
 import { codeRunnerConfig } from "nemo-gym/code-runner";
-import { highestKMetrics, passMajorityMetrics } from "nemo-gym/metrics";
 import { laxFloat, outputText } from "nemo-gym/openai";
 import { strip } from "nemo-gym/python";
 import { z } from "zod";
 import { fencedPython } from "../../libraries/python-answers/extract.ts";
+import { passMetrics } from "../../libraries/python-answers/metrics.ts";
+import { ProblemRow, ProblemSeed, problemOf } from "../../libraries/python-answers/problems.ts";
 import { Checker } from "./checker.ts";
 
 const Config = z.object({
@@ -26,23 +21,19 @@ const checkerOf = perServer((server: ServerContext<z.output<typeof Config>>) =>
   Checker.start(server, server.config, server.config.problems_fpath),
 );
 
-const metrics: MetricsHooks = {
-  compute: (tasks) =>
-    passMajorityMetrics(tasks, {
-      scores: ({ is_correct, is_correct_plus }: JsonObject) => ({
-        passing_base_tests: Number(is_correct === true),
-        passing_plus_tests: Number(is_correct_plus === true),
-      }),
-      answerField: "extracted_model_code",
-    }).metrics,
-  key: (all) => ({ ...highestKMetrics(all, "pass@1[avg-of-{k}]"), ...highestKMetrics(all, "pass@{k}") }),
-};
+const metrics = passMetrics(
+  ({ is_correct, is_correct_plus }) => ({
+    passing_base_tests: Number(is_correct === true),
+    passing_plus_tests: Number(is_correct_plus === true),
+  }),
+  "extracted_model_code",
+);
 
 /** HumanEval+ and MBPP+: a function must agree with the reference solution on many inputs. */
 export default defineResourcesServer({
   config: Config,
-  row: z.object({ verifier_metadata: z.looseObject({ task_id: z.unknown().optional() }).nullish() }),
-  seed: z.looseObject({ verifier_metadata: z.looseObject({ task_id: z.string() }) }),
+  row: ProblemRow,
+  seed: ProblemSeed,
   echo: [],
   reverifyMode: "stateless",
   metrics,
@@ -58,13 +49,9 @@ export default defineResourcesServer({
       ...{ is_correct: false, is_correct_plus: false, metadata: null },
     };
     const checker = await checkerOf(server);
-    const taskId = row.verifier_metadata?.task_id;
-    const problem = typeof taskId === "string" ? checker.problems.get(taskId) : undefined;
-    if (problem === undefined) {
-      const error =
-        taskId == null ? "no task_id" : `unknown task_id '${taskId}' for dataset '${config.dataset}'`;
-      return { ...nothing, metadata: { error } };
-    }
+    const found = problemOf(row, checker.problems, `dataset '${config.dataset}'`);
+    if ("error" in found) return { ...nothing, metadata: found };
+    const { problem } = found;
     if (strip(text) === "") return nothing;
     const answered = { ...nothing, extracted_model_output: text };
     const code = strip(fencedPython(text) ?? "");

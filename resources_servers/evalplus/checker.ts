@@ -77,8 +77,8 @@ export class Checker {
     const { dataset, min_time_limit, gt_time_limit_factor } = this.#settings;
     const inputs = inputsOf(problem, kind);
     const limits = seconds.map((took) => Math.max(min_time_limit, gt_time_limit_factor * took));
-    const { entry_point, atol } = problem;
-    const request = { kind: "check", dataset, entry_point, atol, code, inputs, expected, limits };
+    const { task_id, entry_point, atol } = problem;
+    const request = { kind: "check", dataset, task_id, entry_point, atol, code, inputs, expected, limits };
     const whole = limits.reduce((sum, limit) => sum + limit, EXTRA_SECONDS);
     const { signal } = options;
     const answer = await this.#runner.withInterpreter(this.#program, options, (interpreter) =>
@@ -105,9 +105,11 @@ export class Checker {
 
   /** Not cancelled with the rollout that asked first: others wait for it too. */
   async #compute(problem: Problem, kind: Kind): Promise<Reference> {
-    const { entry_point, prompt, canonical_solution } = problem;
+    const { task_id, entry_point, prompt, canonical_solution } = problem;
+    const { dataset } = this.#settings;
     const inputs = inputsOf(problem, kind);
-    const request = { kind: "reference", entry_point, code: prompt + canonical_solution, inputs };
+    const code = prompt + canonical_solution;
+    const request = { kind: "reference", dataset, task_id, entry_point, code, inputs };
     const answer = await this.#runner.withInterpreter(
       this.#program,
       { key: problem.task_id },
