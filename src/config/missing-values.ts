@@ -6,6 +6,12 @@ import { type ConfigNode, type DictNode, interpolationText, isMissing, positionO
 /** How many override examples the message shows. */
 const EXAMPLES = 3;
 
+/** An agent that waits for the environment it is to run. */
+const UNBOUND_AGENT = /\.responses_api_agents\..*\.resources_server\.name$/;
+const AGENT_HINT =
+  "\nAn agent of --agent-type takes the place of an environment's own: name one with --environment, --benchmark or --resources-server " +
+  "whose agent has a resources_server.";
+
 /** Fails when a value that somebody must supply is still `???`. */
 export function checkMissingValues(root: ConfigNode): void {
   const missing = [...missingValues(root, [])];
@@ -18,7 +24,8 @@ export function checkMissingValues(root: ConfigNode): void {
       paths
         .slice(0, EXAMPLES)
         .map((path) => `  ++${path}=<value>`)
-        .join("\n"),
+        .join("\n") +
+      (paths.some((path) => UNBOUND_AGENT.test(path)) ? AGENT_HINT : ""),
     { position: positionOf(first.node) },
   );
 }

@@ -352,7 +352,16 @@ describe("resolveConfig", () => {
     expect(error.message).toContain("4 required config value(s)");
     expect(error.message).toMatch(/ {2}- a\n {2}- b\[1\]\n {2}- c\.d\n {2}- c\.e\n/);
     expect(error.message.match(/<value>/g)).toHaveLength(3);
+    expect(error.message).not.toContain("--agent-type");
     expect(error.position).toMatchObject({ line: 1, column: 4 });
+  });
+
+  it("says what an agent without an environment waits for", async () => {
+    const error = await failure({
+      "main.yaml":
+        "a:\n  responses_api_agents:\n    w: {entrypoint: app.ts, resources_server: {type: resources_servers, name: '???'}}\n",
+    });
+    expect(error.message).toContain("name one with --environment, --benchmark or --resources-server");
   });
 
   it("gives agents the settings for skipping verification that they do not have", async () => {
