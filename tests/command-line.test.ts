@@ -1,8 +1,10 @@
 import { execFile } from "node:child_process";
 import { mkdir, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
+import { captureRun } from "../src/cli/captured-run.ts";
 import { project, repository, runGym } from "./gym-process.ts";
 
 const KILN = `kiln:
@@ -20,6 +22,40 @@ const run = async (files: Record<string, string | Uint8Array>, ...argv: string[]
 };
 
 describe("gym env validate", () => {
+  it("knows the keys that servers of the package need, and finds every shipped config complete", async () => {
+    const search = await run({}, "env", "validate", "--resources-server", "google_search");
+    expect(search.exitCode).toBe(1);
+    expect(search.stdout).toContain(
+      "google_search.resources_servers.google_search.google_api_key: is required",
+    );
+    // In this process: a process for each of them takes a minute.
+    const here = (...words: string[]) => captureRun(words, { cwd: tmpdir(), env: {} });
+    const listed = JSON.parse((await here("list", "resources-servers", "--json")).stdout) as {
+      name: string;
+    }[];
+    const invalid: string[] = [];
+    for (const { name } of listed.filter((listing) => listing.name !== "google_search")) {
+      const { exitCode, stdout } = await here("env", "validate", "--resources-server", name);
+      if (exitCode !== 0) invalid.push(`${name}: ${stdout}`);
+    }
+    expect(listed.length).toBeGreaterThan(40);
+    expect(invalid).toEqual([]);
+  }, 60_000);
+
+  it("locates a wrong reference where it was written", async () => {
+    const key = "++mcqa_simple_agent.responses_api_agents.simple_agent.resources_server.name";
+    const { exitCode, stdout } = await run(
+      {},
+      "env",
+      "validate",
+      "--resources-server",
+      "mcqa",
+      `${key}=nope`,
+    );
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain(`refers to resources_servers/'nope', which is not configured (${key}:1:`);
+  });
+
   it("accepts a good config and writes nothing", async () => {
     const { exitCode, stdout, stderr } = await run(
       { "a.yaml": KILN, "resources_servers/oven/app.ts": "export default {};\n" },

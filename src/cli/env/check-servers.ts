@@ -4,7 +4,7 @@ import type { ResolvedConfig, ServerInstance } from "../../config/resolve.ts";
 import { currentComponentName } from "../../config/servers/aliases.ts";
 import { errorMessage } from "../../errors.ts";
 import { HOSTING, misspeltHostKeys, readHostSettings } from "../../hosting/host-settings.ts";
-import { locateServer, type ServerCode } from "../../hosting/locate-server.ts";
+import { compiledTwin, locateServer, type ServerCode } from "../../hosting/locate-server.ts";
 import type { CommandContext } from "../command.ts";
 
 /** Stands for the model where none is configured; it has no code. */
@@ -18,8 +18,8 @@ interface Findings {
 
 /**
  * Looks at what a config that resolves would still stumble over when it is started. Values that no server can run with are an
- * error; code that is not there is a warning, since it may be on another machine. `deep` loads the servers' code, and what is
- * wrong with it, or does not fit the schemas in it, is an error.
+ * error; code that is not there is a warning, since it may be on another machine. Blocks of servers that come with the package
+ * must fit their schemas; `deep` loads the code of all others too, and what is wrong with it is an error.
  */
 export async function checkServers(
   config: ResolvedConfig,
@@ -33,7 +33,9 @@ export async function checkServers(
     const block = blockOf(server, deep);
     if (block) checkBlock(server, block, found);
     const code = findCode(server, roots, deep ? found.problems : found.warnings);
-    if (deep && code && block) await checkCode(server, block, code, installRoot, found);
+    // Code that comes with the package is compiled and known: looking at its schema costs little and runs nothing of the user's.
+    const loads = deep || (code && compiledTwin(code.entry, installRoot) !== undefined);
+    if (loads && code && block) await checkCode(server, block, code, installRoot, found);
   }
   if (found.problems.length === 0) return [...new Set(found.warnings)];
   const list = found.problems.map((problem) => `  - ${problem.replaceAll("\n", "\n    ")}`).join("\n");

@@ -67,7 +67,8 @@ function notFound(
   names: readonly string[],
   value: Located,
 ): ServerRefNotFoundError {
-  const position = positionOf(value.node);
+  // The name is what is wrong, and may come from elsewhere than the rest: from the command line, for one.
+  const position = positionOf(childOf(value.node, "name")?.node ?? value.node);
   const close = getCloseMatches(name, names, 3);
   const quote = (list: readonly string[]) => list.map((item) => `'${item}'`).join(", ");
   const available = names.length === 0 ? "(none)" : quote(names.toSorted());
