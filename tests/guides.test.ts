@@ -6,7 +6,14 @@ import { expect, it } from "vitest";
 import { project, repository } from "./gym-process.ts";
 
 /** Guides whose bash blocks run as they stand, in a folder of their own. */
-const GUIDES = ["evaluation.md", "ci.md", "several-environments.md", "troubleshooting.md"];
+const GUIDES = [
+  "evaluation.md",
+  "ci.md",
+  "several-environments.md",
+  "troubleshooting.md",
+  "coming-from.md",
+  "skills.md",
+];
 
 it.each(GUIDES)(
   "docs/guide/%s: every command runs, in the order of the page",

@@ -1,5 +1,5 @@
 import { readdirSync } from "node:fs";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, expectTypeOf, it, vi } from "vitest";
@@ -157,4 +157,23 @@ it("stops by its signal and returns what there is", async () => {
   const run = runEvaluation({ environment: quiz, model: slow }, { input: rows, signal: controller.signal });
   for await (const { type } of run.events) if (type === "started") setTimeout(() => controller.abort(), 50);
   expect(await run.result).toMatchObject({ completed: 0, cancelled: 3, summary: undefined, rollouts: [] });
+});
+
+it("refuses to resume with skills that have changed", async () => {
+  const skill = path.join(directory, "skills", "units", "SKILL.md");
+  await mkdir(path.dirname(skill), { recursive: true });
+  await writeFile(skill, "---\nname: units\n---\nUse SI units.\n");
+  const input = path.join(directory, "rows.jsonl");
+  await writeFile(input, rows.map((one) => `${JSON.stringify(one)}\n`).join(""));
+  const options = {
+    input,
+    output: path.join(directory, "run.jsonl"),
+    skills: path.join(directory, "skills"),
+  };
+  await runEvaluation(source, options).result;
+  await expect(runEvaluation(source, { ...options, resume: true }).result).resolves.toBeDefined();
+  await writeFile(skill, "---\nname: units\n---\nUse imperial units.\n");
+  await expect(runEvaluation(source, { ...options, resume: true }).result).rejects.toThrow(
+    /collection\.skills\.hash/,
+  );
 });

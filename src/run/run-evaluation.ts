@@ -425,7 +425,7 @@ function decidingConfig(config: ResolvedConfig, expand: ExpandOptions): Row {
       return [name, { type, implementation, ...rest }];
     }),
   );
-  const { agentName, limit, repeats, addSeed, overrides, promptConfig } = expand;
+  const { agentName, limit, repeats, addSeed, overrides, promptConfig, skills } = expand;
   return {
     servers,
     collection: {
@@ -435,6 +435,7 @@ function decidingConfig(config: ResolvedConfig, expand: ExpandOptions): Row {
       num_repeats_add_seed: addSeed,
       responses_create_params: overrides ?? null,
       prompt_config: promptConfig?.path ?? null,
+      ...(skills && { skills: { path: skills.path, hash: skills.hash } }),
     },
   };
 }

@@ -12,7 +12,7 @@ export default defineResourcesServer({
     const sandbox = await openSandbox(server, { files: { "main.py": code } }, { signal });
     try {
       const result = await sandbox.exec("python3 main.py", { timeoutSeconds: config.time_limit_s, signal });
-      // The sandbox failed, not the code: that is no score at all.
+      // The sandbox failed, not the code: an unknown result must not become a reward.
       if (result.error_type === "sandbox") throw new HttpError(503, `sandbox: ${result.stderr}`);
       const isRight = result.return_code === 0 && result.stdout?.trim() === row.expected_output;
       return { reward: isRight ? 1 : 0, reason: result.error_type ?? "ran", return_code: result.return_code };

@@ -15,8 +15,8 @@ import {
 export const envValidate = defineCommand({
   description:
     "Check a config without starting anything: paths, YAML, interpolations, ??? values, server blocks and references. " +
-    "No model has to be configured; give one to have it checked too. With --deep the code of the servers is loaded as well: " +
-    "their own config keys are checked, and code that is missing or broken is an error instead of a warning.\n\n" +
+    "No model has to be configured; give one to have it checked too. The keys of servers that come with the package are checked " +
+    "too. With --deep the code of all other servers is loaded as well, and code that is missing or broken is an error instead of a warning.\n\n" +
     "With NAME or --manifest: check the manifest of an environment or benchmark against its config and its data.",
   flags: {
     ...configFlag,
