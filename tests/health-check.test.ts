@@ -117,3 +117,16 @@ it("says the same in threads", async () => {
   }
   expect(reports[1]).toBe(reports[0]);
 });
+
+it("names the runs of a directory where the file asked for is not", async () => {
+  const cwd = await project({
+    "b.jsonl": "",
+    "b_manifest.json": "{}",
+    "a.jsonl": "",
+    "a_manifest.json": "{}",
+    "c.jsonl": "",
+  });
+  const { exitCode, stderr } = await runGym(["eval", "health-check", "."], { cwd });
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain("no file 'rollouts.jsonl' in '.'; its runs are a.jsonl, b.jsonl");
+});

@@ -1,8 +1,9 @@
-import { stat } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import path from "node:path";
 import { errorMessage } from "../../errors.ts";
 import { checkHealth, type HealthReport, requireKnown } from "../../results/health/health-check.ts";
 import { RolloutError } from "../../rollouts/errors.ts";
+import { artifactPaths } from "../../rollouts/files/artifact-paths.ts";
 import type { CommandContext } from "../command.ts";
 import { refuseSurplusWords } from "../dataset/surplus-words.ts";
 import { CommandKeysError, UsageError } from "../usage-error.ts";
@@ -24,7 +25,7 @@ export async function healthCheck(
   const rolloutsPath = path.resolve(directory, given.file);
   if (!(await stat(rolloutsPath).catch(() => undefined))?.isFile())
     throw new UsageError(
-      `argument --rollouts-file: no file '${given.file}' in '${given.directory}'; name the rollouts of the run`,
+      `argument --rollouts-file: no file '${given.file}' in '${given.directory}'; ${await runsIn(directory)}`,
     );
   const report = await checkHealth({
     rolloutsPath,
@@ -40,6 +41,15 @@ export async function healthCheck(
   if (json) out(JSON.stringify(report.summary));
   else for (const line of reportLines(report, context)) out(line);
   return 0;
+}
+
+/** What else there is in a directory, for people who named none of it. */
+async function runsIn(directory: string): Promise<string> {
+  const names = await readdir(directory);
+  const runs = names.filter(
+    (name) => name.endsWith(".jsonl") && names.includes(path.basename(artifactPaths(name).manifest)),
+  );
+  return runs.length === 0 ? "name the rollouts of the run" : `its runs are ${runs.sort().join(", ")}`;
 }
 
 /** Keys about health checks of `eval run` and `eval aggregate`. */
