@@ -117,11 +117,13 @@ function printReport(
 ): void {
   const { out, err, json, terminal } = context;
   if (json) {
-    const { invalidRows, tasksWithoutPair, forkedRollouts, verifiedTokens, ...counts } = report;
+    const { invalidRows, tasksWithoutPair, forkedRollouts, verifiedTokens, partialGroups, ...counts } =
+      report;
     const about = {
       ...(format === "dpo" && { tasks_without_pair: tasksWithoutPair }),
       ...(forkedRollouts !== undefined && { forked_rollouts: forkedRollouts }),
       ...(verifiedTokens && { verified_tokens: verifiedTokens }),
+      ...(partialGroups !== undefined && { partial_groups: partialGroups }),
     };
     out(JSON.stringify({ format, output: outputPath, ...counts, ...about, invalid_rows: invalidRows }));
     return;
@@ -147,6 +149,12 @@ function printReport(
   if (verified)
     out(
       `Read back: ${verified.sequences} sequences, ${verified.tokens} tokens (${verified.trained} trained on), all equal to the rollouts`,
+    );
+  if (report.partialGroups)
+    err(
+      terminal.yellow(
+        `Warning: ${report.partialGroups} tasks lack a repeat that failed, is masked or is missing. Trainers that compare the repeats of a task need whole groups: --complete-groups.`,
+      ),
     );
   if (report.tasksWithoutPair > 0) out(`Tasks without a pair: ${report.tasksWithoutPair}`);
   if (report.invalid > 0) out(terminal.yellow(`Invalid rows: ${report.invalid}`));

@@ -102,6 +102,13 @@ export class ExportSelection {
     return health === "healthy" ? verdict === "healthy" : verdict !== "unhealthy";
   }
 
+  /** Tasks with fewer rollouts than expected, of those that have any. */
+  partialGroups(expected: ReadonlyMap<number, number>): number {
+    let count = 0;
+    for (const [task, rollouts] of this.tasks) if (rollouts.length < (expected.get(task) ?? 0)) count++;
+    return count;
+  }
+
   /** The tasks that have rollouts left, ascending. */
   *selected(): Generator<SelectedTask> {
     const ascending = [...this.tasks.keys()].sort((left, right) => left - right);

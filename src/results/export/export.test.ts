@@ -168,7 +168,10 @@ describe("exports of token ids", () => {
     const { records, report } = await exported(rows, "skyrl", { filters: { completeGroups: true } });
     expect(records.map((record) => record["task_index"])).toEqual([0, 0]);
     expect(report.filtered).toMatchObject({ masked: 1, incomplete_group: 2 });
+    expect((await exported(rows, "skyrl")).report.partialGroups).toBe(2);
+    expect((await exported(rows, "sft")).report).not.toHaveProperty("partialGroups");
     await rm(join(directory, "out_materialized_inputs.jsonl"));
+    expect((await exported(rows, "skyrl")).report).not.toHaveProperty("partialGroups");
     await expect(exported(rows, "skyrl", { filters: { completeGroups: true } })).rejects.toThrow(
       "out_materialized_inputs.jsonl' does not exist",
     );

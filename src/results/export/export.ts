@@ -79,6 +79,8 @@ export interface ExportReport {
   /** Training sequences of token ids: rollouts that gave more than one because their calls do not continue each other. */
   forkedRollouts?: number;
   verifiedTokens?: VerifiedTokens;
+  /** Training sequences of token ids: tasks of which a repeat failed, is masked or is missing. */
+  partialGroups?: number;
   /** Records of rollouts with a reward of 0 or less. */
   unrewarded: number;
 }
@@ -90,7 +92,7 @@ export async function exportRollouts(options: ExportOptions): Promise<ExportRepo
   const job = new ExportJob(options, filters);
   job.check();
   await job.scan();
-  if (filters.completeGroups) await job.expectGroups();
+  await job.countGroups();
   await job.write();
   await job.verify();
   return job.report;
@@ -134,8 +136,26 @@ class ExportJob {
     }
   }
 
-  /** Counts the repeats of each task that the run was asked for. */
-  async expectGroups(): Promise<void> {
+  /** Compares the repeats of each task with those the run was asked for. */
+  async countGroups(): Promise<void> {
+    const { completeGroups } = this.filters;
+    if (!completeGroups && this.tokenFormat === undefined) return;
+    try {
+      const expected = await this.expectedRepeats();
+      if (completeGroups) this.selection.expected = expected;
+      else this.report.partialGroups = this.selection.partialGroups(expected);
+    } catch (error) {
+      if (completeGroups || !this.isWithoutInputs(error)) throw error;
+    }
+  }
+
+  /** Whether the file of task rows is just not there, and nobody named it. */
+  private isWithoutInputs(error: unknown): boolean {
+    const absent = error instanceof RolloutError && error.code === "ROLLOUT_FILE_MISSING";
+    return absent && this.options.materializedInputsPath === undefined;
+  }
+
+  private async expectedRepeats(): Promise<Map<number, number>> {
     const { rolloutsPath, materializedInputsPath, signal } = this.options;
     const path = materializedInputsPath ?? artifactPaths(rolloutsPath).materializedInputs;
     const expected = new Map<number, number>();
@@ -145,7 +165,7 @@ class ExportJob {
         expected.set(taskIndex, (expected.get(taskIndex) ?? 0) + 1);
       }
     }
-    this.selection.expected = expected;
+    return expected;
   }
 
   private scanLine(line: JsonlLine): string | undefined {
@@ -360,8 +380,7 @@ class ExportJob {
         }
       }
     } catch (error) {
-      const absent = error instanceof RolloutError && error.code === "ROLLOUT_FILE_MISSING";
-      if (!absent || materializedInputsPath !== undefined) throw error;
+      if (!this.isWithoutInputs(error)) throw error;
       return { rowOf: () => undefined, close: () => undefined };
     }
     const file = new LineAccess(path);
