@@ -4,7 +4,7 @@ import { strip as stripSpace } from "../python/whitespace.ts";
 import type { FunctionCall, FunctionCallOutput, ResponseOutputItem } from "./schemas/item-types.ts";
 import { wordOf } from "./schemas/readers.ts";
 
-/** What the readers need of a response. */
+/** The part of a response that the readers use. */
 export interface HasOutput {
   readonly output: readonly ResponseOutputItem[];
 }
@@ -75,7 +75,7 @@ export function functionCallOutputs(response: HasOutput): FunctionCallOutput[] {
   return response.output.filter((item): item is FunctionCallOutput => item.type === "function_call_output");
 }
 
-/** A call's arguments, or why they are none. */
+/** A call's arguments, or the reason why they are invalid. */
 export type ParsedArguments =
   | { ok: true; value: Record<string, unknown> }
   | { ok: false; reason: "not_json" | "not_object" };

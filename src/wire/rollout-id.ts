@@ -54,7 +54,7 @@ export function rolloutIdOf(row: Readonly<Record<string, unknown>>): string | un
   return number > 0 ? `${id}-a${number}` : id;
 }
 
-/** The rollout a row names; undefined when it names none or an impossible one, which is for others to refuse. */
+/** The rollout a row names; undefined without a valid id. Refusing invalid ids is the caller's task. */
 export function idInRow(row: unknown): string | undefined {
   if (typeof row !== "object" || row === null) return undefined;
   try {

@@ -12,7 +12,7 @@ export interface PrefixedPath {
   tokenCapture: boolean;
 }
 
-/** Takes `/ng-rollout/<id>[/training-token-capture]` off a path. */
+/** Removes `/ng-rollout/<id>[/training-token-capture]` from a path. */
 export function splitRolloutPrefix(path: string): PrefixedPath {
   if (!path.startsWith(PREFIX)) return { path, rolloutId: undefined, tokenCapture: false };
   const end = path.indexOf("/", PREFIX.length);

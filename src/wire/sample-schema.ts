@@ -20,7 +20,7 @@ const WORDS = [
   "lagoon",
 ];
 
-/** A random value that fits a JSON Schema, for the subset tools are described in; what it cannot read becomes a word. */
+/** A random value that fits a JSON Schema, for the subset tools are described in; an unsupported schema becomes a word. */
 export function sampleSchema(
   schema: unknown,
   random: RandomSource,

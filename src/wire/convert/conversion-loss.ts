@@ -7,7 +7,7 @@ export interface Loss {
   reason: string;
 }
 
-/** Is told of every loss; the documented ones are listed in docs/reference/model-conversions.md. */
+/** Called for every loss. docs/reference/model-conversions.md lists the documented ones. */
 export type OnLoss = (loss: Loss) => void;
 
 /** Why a conversion failed: the target cannot express it, or the value itself is unusable. */

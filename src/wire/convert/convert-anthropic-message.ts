@@ -134,7 +134,7 @@ function textAt(block: JsonObject, name: string, index: number): string {
   return typeof value === "string" ? value : badValue(`content.${index}.${name} must be text`);
 }
 
-/** Counts are numbers; text is none, although it could be read as one. */
+/** Counts are numbers. Numeric text does not count as one. */
 const count: Reader<number> = (value, trail) =>
   typeof value === "string"
     ? refuse(trail, "int_type", "Input should be a valid integer", value)

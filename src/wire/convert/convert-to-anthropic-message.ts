@@ -83,7 +83,7 @@ function textBlock(part: OutputPart, index: number): AnthropicOutputBlock {
   );
 }
 
-/** One thinking block per summary; engines without signatures get an empty one. Thoughts nobody may read are redacted. */
+/** One thinking block per summary; engines without signatures get an empty one. Encrypted reasoning becomes a redacted block. */
 export function thinkingBlocks(
   item: Reasoning,
   { likeOriginal = false }: { likeOriginal?: boolean } = {},

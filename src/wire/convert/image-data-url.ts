@@ -3,7 +3,7 @@ import { badValue } from "./conversion-loss.ts";
 
 const SCHEME = "data:";
 
-/** Takes a base64 data URL of an image apart; refuses links, other encodings and other kinds of image. */
+/** Parses a base64 data URL of an image. Refuses links, other encodings and other image types. */
 export function parseImageDataUrl(
   url: unknown,
   where: string,

@@ -9,7 +9,7 @@ export function tellsOfLoss(line: string): boolean {
   return line.replace(/^warning: /, "").startsWith(OPENING);
 }
 
-/** Says once what a conversion has to leave out, not once per call. */
+/** Logs each kind of loss once, not once per call. */
 export class LossLog {
   readonly #log: Logger;
   readonly #known = new Set<string>();

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../python/json/json-object.ts";
 import type { ResponseInputItem } from "../schemas/item-types.ts";
 import { typeOfUntyped } from "../schemas/validate-items.ts";
 
-/** What the model makes; results and approvals come from outside and never start the generated part. */
+/** Types of items that a model generates. Results and approvals come from outside and never start the generated part. */
 const GENERATED = new Set<string>([
   "reasoning",
   "function_call",
@@ -18,7 +18,7 @@ const GENERATED = new Set<string>([
   "custom_tool_call",
 ]);
 
-/** Whether the model made this item. */
+/** Whether the model generated this item. */
 export function isGenerated(item: ResponseInputItem): boolean {
   const type = item.type ?? typeOfUntyped(item as JsonObject);
   if (type !== "message") return GENERATED.has(type);

@@ -9,7 +9,7 @@ export interface ThinkParts {
   content: string;
 }
 
-/** Takes every closed think block out of a text; an unclosed `<think>` and a lone `</think>` stay where they are. */
+/** Removes every closed think block from a text; an unclosed `<think>` and a lone `</think>` stay where they are. */
 export function parseThinkTags(text: string): ThinkParts {
   const reasoning: string[] = [];
   let content = "";

@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from "../../python/json/json-object.ts";
 import { coerceInt, isRefusal } from "../schemas/coerce-scalar.ts";
 import { int, nullable, object, type Reader, refuse } from "../schemas/readers.ts";
 
-/** Token counts of a response; a detail nobody reported is null, never 0. */
+/** Token counts of a response. A detail that was not reported is null, never 0. */
 export interface Usage {
   input_tokens: number;
   input_tokens_details: { cached_tokens: number | null };
@@ -86,7 +86,7 @@ const detailsOf = (value: unknown): JsonObject => (isObject(value) ? value : {})
 
 /**
  * Chat usage as Responses usage: totals are copied, not recomputed. Null where the completion has none, and where a count is missing
- * that the others do not tell: half a usage would be taken for the whole.
+ * that does not follow from the others: a partial usage would look complete.
  */
 export function usageFromChat(usage: unknown): Usage | null {
   if (!isObject(usage)) return null;

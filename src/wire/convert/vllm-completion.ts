@@ -17,7 +17,7 @@ export function mergeReasoning(
   const { reasoning_content, reasoning, ...message } = choice.message;
   const { content } = message;
   const apart = reasoningText(reasoning_content || reasoning || "");
-  // What holds no text cannot be merged; it stays, and the converter reports it.
+  // Reasoning without text cannot be merged. It stays, and the converter reports it.
   if (apart === undefined) return completion;
   const thoughts = [apart, ...thinkingParts(content)].filter((thought) => thought !== "");
   if (thoughts.length === 0) return completion;
@@ -71,8 +71,8 @@ function emptyCompletion(model: string, finish_reason: string, created: number):
 }
 
 /**
- * The text of what an engine reports as reasoning: text itself, a part that holds text, or a list of such. Undefined where there is
- * none to be found.
+ * The text of an engine's reasoning field: text, a part with text, or a list of these. Undefined if there is
+ * no text.
  */
 function reasoningText(value: unknown, depth = 0): string | undefined {
   if (typeof value === "string") return value;

@@ -25,21 +25,21 @@ export interface AnthropicToolUseBlock {
   input: JsonObject;
 }
 
-/** What a used tool gave back. */
+/** The output of a used tool. */
 export interface AnthropicToolResultBlock {
   type: "tool_result";
   tool_use_id: string;
   content: string | (AnthropicTextBlock | AnthropicImageBlock)[];
 }
 
-/** What the model thought, signed by its provider. */
+/** Reasoning, signed by the provider. */
 export interface AnthropicThinkingBlock {
   type: "thinking";
   thinking: string;
   signature: string;
 }
 
-/** What the model thought, readable to its provider only. */
+/** Reasoning that only the provider can read. */
 export interface AnthropicRedactedThinkingBlock {
   type: "redacted_thinking";
   data: string;

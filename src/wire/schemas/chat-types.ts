@@ -69,35 +69,35 @@ export interface ChatCustomCall {
 /** A tool the model wants called. */
 export type ChatToolCall = ChatFunctionCall | ChatCustomCall;
 
-/** What the system or the developer says. */
+/** A message of the system or the developer. */
 export interface ChatInstructionMessage {
   role: "system" | "developer";
   content: string | ChatTextPart[];
   name?: string;
 }
 
-/** What the user says. */
+/** A message of the user. */
 export interface ChatUserMessage {
   role: "user";
   content: string | ChatUserPart[];
   name?: string;
 }
 
-/** What the model said, thought and called. */
+/** A message of the model, with its reasoning and its calls. */
 export interface ChatAssistantMessage extends Partial<TokenInformation> {
   role: "assistant";
   content?: string | (ChatTextPart | ChatRefusalPart)[] | null;
   tool_calls?: ChatToolCall[];
   refusal?: string | null;
   name?: string;
-  /** What the model thought, where the engine reports it apart from the content; both names are in use. */
+  /** The reasoning, where the engine reports it outside of the content; both names are in use. */
   reasoning_content?: string | null;
   reasoning?: string | null;
   /** The one call of clients and engines that know no `tool_calls` yet. */
   function_call?: { name: string; arguments: string } | null;
 }
 
-/** What a called tool gave back. */
+/** The output of a called tool. */
 export interface ChatToolMessage {
   role: "tool";
   content: string | ChatTextPart[];
@@ -181,7 +181,7 @@ export interface ChatChoice {
   token_ids?: number[] | null;
 }
 
-/** What a chat endpoint answered, read leniently: keys we do not know are kept. */
+/** The answer of a chat endpoint, read leniently: unknown keys are kept. */
 export interface ChatCompletion {
   id: string;
   created: number;

@@ -39,7 +39,7 @@ export interface InputVideo {
   video?: string | { url: string };
 }
 
-/** One part of what a user (or a tool) says to the model. */
+/** One part of the input of a user or a tool. */
 export type InputPart = InputText | InputImage | InputFile | InputVideo;
 
 /** Text the model wrote. */
@@ -56,7 +56,7 @@ export interface OutputRefusal {
   refusal: string;
 }
 
-/** One part of what the model says. */
+/** One part of the output of a model. */
 export type OutputPart = OutputText | OutputRefusal;
 
 /** A message in its short form: any role, string content or input parts. */
@@ -85,7 +85,7 @@ export interface FunctionCall extends Partial<TokenInformation> {
   status?: ItemStatus | null;
 }
 
-/** What a called function gave back. */
+/** The output of a called function. */
 export interface FunctionCallOutput extends Partial<TokenInformation> {
   type: "function_call_output";
   call_id: string;
@@ -100,7 +100,7 @@ export interface SummaryText {
   text: string;
 }
 
-/** What the model thought before it answered. */
+/** The reasoning of a model before its answer. */
 export interface Reasoning extends Partial<TokenInformation> {
   type: "reasoning";
   id: string;

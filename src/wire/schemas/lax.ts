@@ -2,7 +2,7 @@ import { z } from "zod";
 import { coerceBool, coerceFloat, coerceInt, isRefusal, type Refusal } from "./coerce-scalar.ts";
 
 function lax<T extends number | boolean>(jsonType: string, coerce: (value: unknown) => T | Refusal) {
-  // The coercion has checked the value already; the inner schema only tells JSON Schema what comes out.
+  // The coercion has checked the value already; the inner schema only describes the result for JSON Schema.
   const coerced = z.unknown().meta({ type: jsonType }) as unknown as z.ZodType<T>;
   return z.preprocess((value, context) => {
     const result = coerce(value);

@@ -9,20 +9,20 @@ import { type ErrorDetail, type Location, listChoices, ValidationError } from ".
 export interface Trail {
   readonly loc: (string | number)[];
   readonly detail: ErrorDetail[];
-  /** How much of the value found a place so far, where somebody wants to know: 2 for a known field, 1 for an unknown one that is kept. */
+  /** How well the value fits so far, if it is measured: 2 for a known field, 1 for an unknown one that is kept. */
   score?: number;
 }
 
-/** Reads one value; on refusal it adds to the trail and what it returns is never used. */
+/** Reads one value. On refusal it adds to the trail, and its result is not used. */
 export type Reader<T> = (value: unknown, trail: Trail) => T;
 
-/** Records a refusal. The result stands for a value nobody sees, because `readWith` throws. */
+/** Records a refusal. The result is a placeholder, because `readWith` throws. */
 export function refuse<T>(trail: Trail, type: string, msg: string, input: unknown): T {
   trail.detail.push({ type, loc: [...trail.loc], msg, input: input ?? null });
   return undefined as T;
 }
 
-/** The first of several readers that takes the value; the refusals of the first are reported where none does. */
+/** The first of several readers that accepts the value. If none does, the refusals of the first are reported. */
 export function either<T>(...readers: [Reader<T>, ...Reader<T>[]]): Reader<T> {
   return (value, trail) => {
     for (const reader of readers) {
@@ -192,8 +192,8 @@ function missing(value: JsonObject, trail: Trail, name: string): void {
 }
 
 /**
- * The reader that finds a place for most of the value, the first of equals, as pydantic chooses among models. Where none
- * takes it, the refusals of the one that came closest are reported.
+ * The reader that fits best, the first of equals, as pydantic chooses among models. If none
+ * accepts the value, the refusals of the closest one are reported.
  */
 export function best<T>(
   value: unknown,

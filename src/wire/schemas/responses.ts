@@ -281,7 +281,7 @@ export const RESPONSE_KEYS: readonly string[] = Object.keys(responseFields);
 const choiceLikeRequest: Reader<ToolChoice> = (value, trail) =>
   isObject(value) ? readLooseToolChoice(value, trail) : readToolChoice(value, trail);
 
-/** What the Python original demands of a Response beyond `responseFields`. */
+/** What the Python original requires of a Response beyond `responseFields`. */
 const strictFields: Fields = {
   ...responseFields,
   error: optional(nullable(object({ code: oneOf(...ERROR_CODES), message: str }, "keep"))),

@@ -5,7 +5,7 @@ const materialized = new WeakSet<object>();
 
 /**
  * Marks a body as valid: a server of this process that receives this very object does not parse it again. Over a wire the mark is lost,
- * and what arrives is parsed.
+ * and the body is parsed.
  */
 export function trust<T extends object>(body: T): T {
   parsed.add(body);

@@ -34,7 +34,7 @@ const answerMessage = object<ChatAssistantMessage>(
 const choice = object<ChatChoice>({ message: answerMessage, finish_reason: optional(nullable(str)) }, "keep");
 const choiceList = list(choice);
 
-/** Who reads one choice means that of index 0, wherever it stands. */
+/** The choice with index 0 comes first, wherever it is in the list. */
 const choices: Reader<ChatChoice[]> = (value, trail) => {
   const read = choiceList(value, trail);
   if (read?.length === 0) return refuse(trail, "too_short", "List should have at least 1 item", value);

@@ -70,7 +70,7 @@ export function inputPartReaders(unknowns: Unknowns): Record<string, Reader<unkn
 
 const messagePart = byType<unknown>({ ...inputPartReaders("drop"), input_video: inputVideo });
 
-/** What a tool gives back may say less about its images than a message, and has no videos. */
+/** The output of a tool may describe images with fewer fields than a message, and has no videos. */
 const toolOutputPart = byType<unknown>({
   input_text: object({ text: str, type: str, ...maybeCached }, "drop"),
   input_image: object(
@@ -107,7 +107,7 @@ export const inputParts = list(messagePart);
 /** The content of a message: text or input parts. */
 export const messageContent = textOr(inputParts);
 
-/** What a tool gave back: text or parts. */
+/** The output of a tool: text or parts. */
 export const toolOutput = textOr(list(toolOutputPart));
 
 const annotation = byType<unknown>({
@@ -138,7 +138,7 @@ const refusal = object({ refusal: str, type: optional(oneOf("refusal")) }, "drop
 const outputPartReaders: Reader<unknown>[] = [outputText, refusal];
 const IS_TEXT = { only: outputText as Reader<unknown> };
 
-/** The parts of what the model said. */
+/** The parts of a message of the model. */
 export const outputParts = list<unknown>((value, trail) =>
   best(
     value,

@@ -67,7 +67,7 @@ function addDelta(
   block[known.field] = textOf(block[known.field]) + textOf(delta[known.field]);
 }
 
-/** A tool's input arrives as pieces of JSON text; text that is none is kept under `_raw`. */
+/** A tool's input arrives as pieces of JSON text; text that is not JSON is kept under `_raw`. */
 function withInput(block: JsonObject, text: string | undefined): JsonObject {
   if (block["type"] !== "tool_use" || text === undefined || text === "") return block;
   const input = parseData(text);

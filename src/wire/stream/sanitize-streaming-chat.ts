@@ -3,7 +3,7 @@ import { isTruthy } from "../../python/truth.ts";
 import type { OnLoss } from "../convert/conversion-loss.ts";
 import { CHAT_PARAM_KEYS } from "../schemas/validate-chat.ts";
 
-/** A streaming chat request made plain. */
+/** A streaming chat request without its streaming options. */
 export interface SanitizedChatRequest {
   request: JsonObject;
   includeUsage: boolean;

@@ -130,7 +130,7 @@ export function decodeSse(text: string | Uint8Array, options: SseDecoderOptions 
   }));
 }
 
-/** The JSON value of an event's data, or the text where it is none. */
+/** The JSON value of an event's data, or the text if it is not JSON. */
 export function parseData(data: string): unknown {
   try {
     return JSON.parse(data);

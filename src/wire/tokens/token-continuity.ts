@@ -10,7 +10,7 @@ export interface CallTokens {
 
 /**
  * How a call's prompt relates to the call before it: it continues its tokens exactly, it departs from them after `agreeing` tokens
- * (in the old prompt, or in what was generated), or it cannot be told because ids are missing.
+ * (in the old prompt, or in what was generated), or it is unknown because ids are missing.
  */
 export type Boundary =
   | { kind: "extend" }
@@ -30,7 +30,7 @@ export function classifyBoundary(previous: CallTokens | undefined, next: CallTok
   return { kind: "extend" };
 }
 
-/** How many ids of `expected` stand in `ids` from `offset` on. */
+/** Number of ids of `expected` that `ids` has from `offset` on. */
 function agreement(ids: readonly number[], offset: number, expected: readonly number[]): number {
   let count = 0;
   while (count < expected.length && ids[offset + count] === expected[count]) count++;

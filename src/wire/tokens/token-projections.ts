@@ -1,6 +1,6 @@
 import type { TokenSequence } from "./token-sequences.ts";
 
-/** What a trainer needs to know of a rollout besides its tokens. */
+/** Data of a rollout that a trainer needs besides its tokens. */
 export interface SequenceContext {
   reward: number;
   environment: string;

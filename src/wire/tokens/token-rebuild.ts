@@ -107,7 +107,7 @@ function linkByPrefix(records: TokenRecord[]): Node[] {
   });
 }
 
-/** Calls with one prompt are retries: the one a later call continues was kept; without such a call nobody knows. */
+/** Calls with the same prompt are retries. The one that a later call continues was kept; without such a call it is unknown. */
 function settleRetries(nodes: readonly Node[]): string[] {
   const unresolved: string[] = [];
   for (const retries of retryGroups(nodes)) {
