@@ -14,7 +14,9 @@ const ROLLOUTS = 20_000;
 const QUEUE_BUDGET_MS = 0.25;
 const SPEEDUP = 1.7;
 const BURNED_MS = 10;
-const BURNING_ROLLOUTS = 2_000;
+const BURNING_ROLLOUTS = 800;
+/** One worker and two take turns this often; the median of the comparisons counts, since other programs disturb single ones. */
+const SPEEDUP_ROUNDS = 3;
 const IN_FLIGHT = 100_000;
 const IN_FLIGHT_WORKERS = 4;
 
@@ -121,8 +123,8 @@ const BURNING_CONFIG = {
   },
 };
 
-/** Two workers on a core each against one, with rollouts that take CPU. Needs a machine that does nothing else. */
-async function speedup(report: Report, cwd: string): Promise<void> {
+/** Two workers on a core each against one, with rollouts that take CPU. Other programs on these cores lower the figure. */
+export async function speedup(report: Report, cwd: string): Promise<void> {
   const server = path.join(cwd, "resources_servers/burning");
   mkdirSync(path.join(server, "configs"), { recursive: true });
   writeFileSync(path.join(server, "app.ts"), BURNING);
@@ -137,18 +139,25 @@ async function speedup(report: Report, cwd: string): Promise<void> {
     "--disable-aggregation",
   ];
   const rows = ["-i", writeRows(cwd, BURNING_ROLLOUTS), "--queue", url];
-  const seconds: number[] = [];
-  for (const cores of [[0], [0, 1]]) {
-    const workers = cores.map((core) => startWorker(cwd, 64, core));
-    const output = `speed-${cores.length}.jsonl`;
-    const { collectingSeconds } = await finishedGym([...words, ...rows, "-o", output], cwd);
-    seconds.push(collectingSeconds);
-    for (const worker of workers) worker.kill("SIGKILL");
+  const ratios: number[] = [];
+  for (let round = 0; round < SPEEDUP_ROUNDS; round++) {
+    const seconds: number[] = [];
+    for (const cores of [[0], [0, 1]]) {
+      const workers = cores.map((core) => startWorker(cwd, 64, core));
+      // Workers that join late would count as idle ones.
+      await new Promise((resolve) => setTimeout(resolve, 2_000));
+      const output = `speed-${round}-${cores.length}.jsonl`;
+      const { collectingSeconds } = await finishedGym([...words, ...rows, "-o", output], cwd);
+      seconds.push(collectingSeconds);
+      for (const worker of workers) worker.kill("SIGKILL");
+    }
+    const [one = 0, two = 1] = seconds;
+    ratios.push(one / two);
   }
-  const [one = 0, two = 1] = seconds;
+  const median = ratios.toSorted((a, b) => a - b)[Math.floor(ratios.length / 2)] ?? 0;
   report.check(
-    `2 workers on 2 cores are ${(one / two).toFixed(2)} times as fast as one on one core (at least ${SPEEDUP}), with ${BURNED_MS} ms CPU a rollout`,
-    one / two >= SPEEDUP,
+    `2 workers on 2 cores are ${median.toFixed(2)} times as fast as one on one core (at least ${SPEEDUP}; single rounds ${ratios.map((ratio) => ratio.toFixed(2)).join(", ")}), with ${BURNED_MS} ms CPU a rollout`,
+    median >= SPEEDUP,
   );
 }
 

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
@@ -11,6 +11,22 @@ const read = (file: string) => readFileSync(path.join(folder, file), "utf8");
 const manifests = readdirSync(path.join(folder, "kubernetes")).filter(
   (file) => file !== "kustomization.yaml",
 );
+
+interface ComposeService {
+  build?: { context: string; dockerfile: string };
+  depends_on?: Record<string, { condition: string }>;
+  deploy?: { replicas: number };
+  environment?: Record<string, string>;
+  healthcheck?: object;
+  ports?: unknown;
+  volumes?: string[];
+}
+
+/** Keys of the compose specification that the file uses; another one is likely misspelt. */
+const COMPOSE_KEYS = [
+  ...["image", "build", "command", "environment", "depends_on", "volumes", "healthcheck", "deploy"],
+  ...["stop_grace_period", "security_opt"],
+];
 
 /** The Python that has `kubernetes-validate`, which holds the schemas of Kubernetes; CI installs it. */
 const python = process.env["NEMO_GYM_TEST_PYTHON"] ?? "python3";
@@ -54,6 +70,44 @@ describe("deploy", () => {
       );
       expect(known, `${group} ${name}`).toBe(true);
     }
+  });
+
+  it("has a compose file whose parts fit together", () => {
+    const { services, volumes } = parse(read("compose.yaml"), { merge: true }) as {
+      services: Record<string, ComposeService>;
+      volumes: Record<string, unknown>;
+    };
+    expect(Object.keys(services).sort()).toEqual(["broker", "collector", "worker"]);
+    expect(services["worker"]?.deploy?.replicas).toBe(2);
+    for (const [name, service] of Object.entries(services)) {
+      for (const key of Object.keys(service)) expect(COMPOSE_KEYS, `${name}.${key}`).toContain(key);
+      for (const [other, { condition }] of Object.entries(service.depends_on ?? {})) {
+        expect(condition).toBe("service_healthy");
+        expect(services[other]?.healthcheck, `${name} waits for the health of ${other}`).toBeDefined();
+      }
+      for (const mount of service.volumes ?? []) expect(volumes).toHaveProperty(mount.split(":")[0] ?? "");
+      // The broker is not open to the network of the host, and its password is not in the file.
+      expect(service.ports).toBeUndefined();
+      if (name !== "broker") expect(service.environment?.["NATS_PASSWORD"]).toMatch(/^\$\{NATS_PASSWORD:\?/);
+    }
+    const { build } = services["worker"] ?? {};
+    expect(existsSync(path.resolve(folder, build?.context ?? "", build?.dockerfile ?? ""))).toBe(true);
+  });
+
+  it("copies into the image only what exists", () => {
+    const instructions = read("Dockerfile")
+      .replaceAll("\\\n", " ")
+      .split("\n")
+      .filter((line) => line !== "" && !line.startsWith("#"));
+    const words = new Set(instructions.map((line) => line.split(" ")[0]));
+    expect([...words].sort()).toEqual(["CMD", "COPY", "ENTRYPOINT", "FROM", "RUN", "USER", "WORKDIR"]);
+    for (const line of instructions.filter((each) => /^COPY (?!--from)/.test(each)))
+      for (const source of line.split(" ").slice(1, -1))
+        expect(existsSync(path.join(repository, source)), source).toBe(true);
+    // What the entry point links to is in the package.
+    expect(existsSync(path.join(repository, "bin/gym.js"))).toBe(true);
+    // Later instructions would run as root again if a USER followed.
+    expect(instructions.filter((line) => line.startsWith("USER"))).toEqual(["USER gym"]);
   });
 
   it("runs containers as a user of their own", () => {
