@@ -1,8 +1,10 @@
 // Takes the pictures of docs/guide/viewer.md: `npm run build && node dist/scripts/viewer-screenshots.js [directory]`.
 import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 import { writeDemoRuns } from "./viewer/demo-runs.ts";
@@ -20,13 +22,14 @@ const PAGES: readonly {
   dark?: boolean;
   open?: string;
 }[] = [
-  { name: "runs", hash: "#/runs", height: 420 },
+  { name: "runs", hash: "#/runs", height: 320 },
   { name: "overview", hash: `#/${RUN}/overview`, height: 1150 },
   { name: "tasks", hash: `#/${RUN}/tasks`, height: 760 },
   { name: "rollout", hash: `#/${RUN}/task/0/rollout/1`, height: 1100 },
   { name: "failure", hash: `#/${RUN}/failure/2`, height: 620 },
   { name: "repeats", hash: `#/${RUN}/task/4`, height: 900 },
   { name: "compare", hash: "#/compare?runs=repair%252Fsmall-model%2Crepair%252Flarge-model", height: 900 },
+  { name: "live", hash: "#/run/quiz/live", height: 620 },
   { name: "rollout-390", hash: `#/${RUN}/task/0/rollout/1`, width: 390, height: 844 },
 ];
 
@@ -36,13 +39,24 @@ const browser = await chromium.launch({
   args: ["--no-sandbox"],
 });
 await writeDemoRuns(directory);
-const viewer = spawn(
-  process.execPath,
-  [path.join(root, "bin/gym.js"), "eval", "view", directory, "--port", "0", "--json"],
-  {
-    stdio: ["ignore", "pipe", "inherit"],
-  },
+const gym = (words: readonly string[], output: "pipe" | "ignore") =>
+  spawn(process.execPath, [path.join(root, "bin/gym.js"), ...words], {
+    cwd: directory,
+    stdio: ["ignore", output, output === "pipe" ? "inherit" : "ignore"],
+  });
+/** A run under way, for the live page. */
+const collection = gym(
+  [
+    ...["eval", "run", "--resources-server", "mcqa", "--model-type", "random_model", "--num-repeats", "40"],
+    ...["++policy_model.responses_api_models.random_model.latency_ms=4000", "--concurrency", "8"],
+    ...["-o", "quiz/rollouts.jsonl"],
+  ],
+  "ignore",
 );
+while (!existsSync(path.join(directory, "quiz/rollouts_progress.json"))) await sleep(200);
+// A few rollouts are done by then.
+await sleep(12_000);
+const viewer = gym(["eval", "view", directory, "--port", "0", "--json"], "pipe");
 try {
   await mkdir(target, { recursive: true });
   const url = await address();
@@ -63,13 +77,14 @@ try {
   }
 } finally {
   viewer.kill();
+  collection.kill("SIGKILL");
   await browser.close();
   await rm(directory, { recursive: true, force: true });
 }
 
 /** The address that the viewer prints. */
 async function address(): Promise<string> {
-  for await (const chunk of viewer.stdout) {
+  for await (const chunk of viewer.stdout ?? []) {
     const found = /"url":"([^"]+)"/.exec(String(chunk))?.[1];
     if (found) return found;
   }

@@ -69,7 +69,7 @@ describe.skipIf(executable === undefined)("the viewer in a browser", () => {
       "Rollouts a second",
       "In flight",
     ]);
-    expect(await text(page, ".pareto")).toContain("rate_limit2 attempts · 1 rollouts lost");
+    expect(await text(page, ".pareto")).toContain("rate_limit2 attempts · 1 rollout lost");
 
     // A bar selects what it holds.
     await page.getByRole("button", { name: /^0\.5 to 0\.6: / }).click();

@@ -1,5 +1,5 @@
 import type { Overview } from "../../api-types.ts";
-import { dollarText, estimateText, secondsText, shareText, shortCount } from "../shared/format.ts";
+import { countText, dollarText, estimateText, secondsText, shareText, shortCount } from "../shared/format.ts";
 import { Scrolls } from "../shared/scrolls.tsx";
 
 /** A row for each agent with its environment. */
@@ -81,8 +81,10 @@ export function Failures({
                 />
                 <span className="pareto-name">{name}</span>
                 <span className="pareto-count">
-                  {attempts.toLocaleString("en")} attempts · {lost.toLocaleString("en")} rollouts lost ·{" "}
-                  {Math.round((100 * sum) / all)} %
+                  {countText(attempts, "attempt")} · {countText(lost, "rollout")} lost ·{" "}
+                  <span title="of all failed attempts, with the classes above">
+                    {Math.round((100 * sum) / all)} % in all
+                  </span>
                 </span>
               </button>
               {message && <p className="dim cut">{message}</p>}
