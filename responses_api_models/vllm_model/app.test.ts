@@ -308,17 +308,23 @@ describe("requests", () => {
 });
 
 describe("replicas", () => {
-  it("keep their sessions, and stand in for each other", async () => {
-    const doubles = [await engine(), await engine(), await engine()];
-    const server = await model(doubles);
-    const jar = server.newJar();
-    for (let turn = 0; turn < 4; turn++) await server.post("/v1/responses", ask, jar);
-    const counts = doubles.map(({ count }) => count);
-    expect(counts.toSorted()).toEqual([0, 0, 4]);
-    const own = doubles[counts.indexOf(4)] as VllmDouble;
-    await own.close();
-    expect((await server.post("/v1/responses", ask, jar)).status).toBe(200);
-  });
+  it.each([false, true])(
+    "keep their sessions, and stand in for each other; training: %s",
+    async (training) => {
+      const doubles = [await engine(), await engine(), await engine()];
+      const server = await model(doubles, { return_token_id_information: training });
+      const jar = server.newJar();
+      for (let turn = 0; turn < 4; turn++) await server.post("/v1/responses", ask, jar);
+      const counts = doubles.map(({ calls }) => calls.length);
+      expect(counts.toSorted()).toEqual([0, 0, 4]);
+      const own = doubles[counts.indexOf(4)] as VllmDouble;
+      await own.close();
+      const { status, body } = await server.post("/v1/responses", ask, jar);
+      expect(status).toBe(200);
+      const other = doubles.find((double) => double !== own && double.calls.length > 0);
+      if (training) expect(body.output[0].generation_token_ids).toEqual(other?.calls[0]?.generationIds);
+    },
+  );
 
   it("spread sessions evenly", async () => {
     const doubles = [await engine(), await engine()];
