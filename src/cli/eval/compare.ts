@@ -52,7 +52,7 @@ function printAll(comparisons: readonly FilesComparison[], context: CommandConte
   }
   const rowOf = (run: ComparedRun, reward: Estimate, others: readonly string[]) => [
     shownPath(context, run.path),
-    run.model ?? "",
+    printable(run.model ?? ""),
     estimateText(reward),
     ...others,
   ];
