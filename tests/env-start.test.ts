@@ -248,3 +248,10 @@ it("answers the client of the documents, whatever agent runs and whatever it use
   });
   expect(query, query.stderr).toMatchObject({ exitCode: 0 });
 });
+
+it("--exit-with-parent: stops when the pipe from its parent closes", async () => {
+  const gym = await startGym([...example, "--exit-with-parent"]);
+  await expect.poll(gym.output, ready).toContain("All 3 / 3 servers ready");
+  gym.child.stdin?.destroy();
+  expect(await gym.ended).toBe(0);
+});

@@ -120,3 +120,9 @@ describe("recorded rollouts", () => {
     if (rollouts.length > 0) expect(compared).toBeGreaterThan(500);
   });
 });
+
+it("accepts a function tool without strict, as LangChain sends it", () => {
+  const tool = { type: "function" as const, name: "add", parameters: { type: "object", properties: {} } };
+  const { tools } = materializeCreateParams(parseCreateParams({ input: "q", tools: [tool] }));
+  expect(tools).toEqual([tool]);
+});
