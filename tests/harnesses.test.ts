@@ -15,6 +15,8 @@ const SHELLS: Record<string, (command: string) => { name: string; arguments: unk
   pi: (command) => ({ name: "bash", arguments: { command } }),
   cline: (command) => ({ name: "run_commands", arguments: { commands: [command] } }),
 };
+/** On a busy machine they need half a minute before their first model call. */
+const SLOW_STARTERS = new Set(["opencode", "cline"]);
 /** Where harnesses that know skills look for them, below their home. */
 const SKILLS: Record<string, string> = { claude_code: ".claude/skills", codex: ".codex/skills" };
 const chosen = (process.env["NEMO_GYM_TEST_HARNESSES"] ?? "").split(",").filter((name) => name !== "");
@@ -180,9 +182,9 @@ describe.skipIf(chosen.length === 0).each(chosen)("%s_agent", (harness) => {
       // The first call is answered, so there is something to count; the ones after it hang.
       if (tools.length === 0) return textAnswer("Waiting");
       if (answered++ === 0) return { toolCalls: [shell("sleep 600 & sleep 1")] };
-      return new Promise((resolve) => setTimeout(resolve, 60_000, textAnswer("late")).unref());
+      return new Promise((resolve) => setTimeout(resolve, 120_000, textAnswer("late")).unref());
     });
-    const limit = `++example_mcp_weather_${harness}_agent.responses_api_agents.${harness}_agent.timeout=15`;
+    const limit = `++example_mcp_weather_${harness}_agent.responses_api_agents.${harness}_agent.timeout=${SLOW_STARTERS.has(harness) ? 60 : 15}`;
     const { row } = await runHarness(harness, modelAt(endpoint.baseUrl), "Wait.", limit);
     const { ng_model_calls: calls, input_tokens } = row.response.usage;
     expect(calls).toBeGreaterThanOrEqual(1);

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { request } from "undici";
 import { afterEach, describe, expect, it } from "vitest";
 import type { HostedInstance } from "../src/hosting/cohost.ts";
 import type { RunningServers } from "../src/hosting/processes/run-servers.ts";
@@ -283,3 +284,19 @@ class Handler(BaseHTTPRequestHandler):
 
 HTTPServer(("127.0.0.1", int(os.environ["SERVER_PORT"])), Handler).serve_forever()
 `;
+
+it("counts the calls of a rollout in one place, whichever worker takes them", async () => {
+  const { servers } = await start([
+    await instance("model", "responses_api_models", "random_model", { num_workers: 3 }),
+  ]);
+  const post = async (route: string, body: object) => {
+    const url = `${servers.client.baseUrl("model")}/ng-rollout/7-0${route}`;
+    // Each call on a connection of its own, so that the workers share them.
+    const headers = { "content-type": "application/json", connection: "close" };
+    const reply = await request(url, { method: "POST", headers, body: JSON.stringify(body) });
+    return (await reply.body.json()) as { usage: { ng_model_calls: number } };
+  };
+  await Promise.all(Array.from({ length: 12 }, () => post("/v1/responses", { input: "Hello" })));
+  expect((await post("/rollout_usage", {})).usage.ng_model_calls).toBe(12);
+  expect((await post("/rollout_usage", {})).usage).toBeNull();
+});
