@@ -26,7 +26,7 @@ export async function headOfRun(run: ViewedRun): Promise<RunHead> {
     path: run.copyOf ?? run.files.rollouts,
     ...aboutConfig(run.info, columns.agents.all, columns.models.all[0]),
     when: run.info.createdAt ?? new Date(mtimeMs).toISOString(),
-    state: stateOf(progress, coverage, columns.length),
+    state: await stateOf(run.files, progress, coverage, columns.length),
     bytes,
   };
 }
@@ -66,7 +66,7 @@ export async function entryOfFiles({ id, rollouts }: FoundRun): Promise<RunEntry
     path: rollouts,
     ...aboutConfig(info, names.length > 0 ? names : (first?.agents ?? []), first?.model),
     when: info.createdAt ?? new Date(entry?.mtimeMs ?? 0).toISOString(),
-    state: stateOf(progress, () => coverage, entry?.size ?? 0),
+    state: await stateOf(files, progress, () => coverage, entry?.size ?? 0),
     // Several agents have means of their own; only one has that of the run.
     reward:
       agents.length === 1
@@ -91,12 +91,18 @@ function aboutConfig(info: RunInfo, agents: readonly string[], answered: string 
 
 type Progress = Awaited<ReturnType<typeof readProgress>>;
 
-/** `coverage` is asked for only where the progress file does not say that the run goes on. */
-function stateOf(progress: Progress, coverage: () => Coverage | null, content: number): RunState {
+/** `coverage` is asked for only where the run does not go on. */
+async function stateOf(
+  { lock }: RunFiles,
+  progress: Progress,
+  coverage: () => Coverage | null,
+  content: number,
+): Promise<RunState> {
   const updated = progress && Date.parse(String((progress as { updated_at?: unknown }).updated_at));
   const isFresh = updated !== undefined && Date.now() - updated < STALE_MS;
   const isUnfinished = (progress?.done ?? 0) < (progress?.total ?? 0) || (progress?.in_flight ?? 0) > 0;
-  if (isFresh && isUnfinished) return "running";
+  // A run that ends removes its lock; one that is killed stops to report.
+  if (isFresh && isUnfinished && (await stat(lock).catch(() => undefined)) !== undefined) return "running";
   if (content === 0) return "empty";
   return coverage()?.missing === 0 ? "done" : "stopped";
 }

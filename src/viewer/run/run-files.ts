@@ -20,6 +20,8 @@ const NOT_ENTERED = new Set(["node_modules", "logs", "captures", "preprocessed_d
 export interface RunFiles extends ArtifactPaths {
   rollouts: string;
   logs: string;
+  /** There as long as a collection writes the run. */
+  lock: string;
 }
 
 /** A run that was found: its id is its path from the root, as people would name it. */
@@ -29,7 +31,8 @@ export interface FoundRun {
 }
 
 export function filesOf(rollouts: string): RunFiles {
-  return { ...artifactPaths(rollouts), rollouts, logs: path.join(path.dirname(rollouts), "logs") };
+  const logs = path.join(path.dirname(rollouts), "logs");
+  return { ...artifactPaths(rollouts), rollouts, logs, lock: `${rollouts}.lock` };
 }
 
 /** All runs in what was given: rollouts files, directories of runs, directories with many runs. */
