@@ -8,7 +8,11 @@ export async function runDoctor(context: CommandContext): Promise<number> {
   const checks = await checkProviders({}, { signal });
   if (json) out(JSON.stringify(checks, null, 2));
   else {
-    const rows = checks.map(({ provider, works, detail }) => [provider, works ? "yes" : "no", detail]);
+    const rows = checks.map(({ provider, program = provider, works, detail }) => [
+      program === provider ? provider : `${provider} (${program})`,
+      works ? "yes" : "no",
+      detail,
+    ]);
     out(renderTable({ columns: ["provider", "works", "version, or why not"], rows }, terminal));
   }
   return checks.some(({ works }) => works) ? 0 : 1;

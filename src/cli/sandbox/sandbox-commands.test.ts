@@ -32,9 +32,10 @@ afterEach(() => {
 
 it("says which providers work, and what to do about the others", async () => {
   const { stdout } = await sandbox("doctor", "--json");
-  const checks = JSON.parse(stdout) as { provider: string; works: boolean; detail: string }[];
-  const byName = Object.fromEntries(checks.map((check) => [check.provider, check]));
+  const checks = JSON.parse(stdout) as { provider: string; program?: string }[];
+  const byName = Object.fromEntries(checks.map((check) => [check.program ?? check.provider, check]));
   expect(byName["docker"]).toMatchObject({ works: true, detail: "28.0.0" });
+  expect(byName["podman"]).toMatchObject({ provider: "docker", works: false });
   expect(byName["enroot"]).toMatchObject({ works: false, detail: expect.stringContaining("Install enroot") });
   expect(byName["openshell"]).toMatchObject({ works: false });
   const { exitCode, stdout: table } = await sandbox("doctor");
