@@ -1,15 +1,16 @@
+import { existsSync } from "node:fs";
 import path from "node:path";
 import { applyDirectives } from "./directives.ts";
-import { loadEnvYaml } from "./env-yaml.ts";
+import { ConfigPathNotFoundError } from "./errors.ts";
 import { loadFiles, readConfigPaths } from "./load-includes.ts";
 import { mergeDicts } from "./merge.ts";
 import { checkMissingValues, fillUnset } from "./missing-values.ts";
 import { type ConfigNode, type DictNode, dict, list, type Origin, type Source, scalar } from "./node.ts";
 import { applyOverrides, type Override } from "./overrides/apply-overrides.ts";
-import { installRoot, searchRoots } from "./paths.ts";
+import { candidatePaths, installRoot, searchRoots } from "./paths.ts";
 import { nodeFromPlain } from "./plain-data.ts";
 import type { Provenance } from "./provenance.ts";
-import { checkInterpolationSyntax } from "./read-config-file.ts";
+import { checkInterpolationSyntax, readConfigFile } from "./read-config-file.ts";
 import { aliasedInstance, currentComponentName } from "./servers/aliases.ts";
 import { foldDummyModels, NO_MODEL } from "./servers/no-model.ts";
 import { swapAgents } from "./servers/swap-agent.ts";
@@ -162,4 +163,19 @@ function duplicatesNotice(duplicates: readonly string[]): string {
     "Several configs point at the same source path; it is loaded once. To use one block under two names, see " +
     `inherit_from.\nDuplicate config paths:\n${duplicates.map((entry) => `- ${entry}`).join("\n")}`
   );
+}
+
+/** The user's own settings: exactly one file, that of the first root which has one. */
+function loadEnvYaml(
+  roots: readonly string[],
+  cwd: string,
+  explicit: string | undefined,
+): DictNode | undefined {
+  if (explicit !== undefined) {
+    const file = path.resolve(cwd, explicit);
+    if (!existsSync(file)) throw new ConfigPathNotFoundError(`env.yaml was not found at '${file}'.`);
+    return readConfigFile(file, "env.yaml");
+  }
+  const file = candidatePaths("env.yaml", roots).find((candidate) => existsSync(candidate));
+  return file === undefined ? undefined : readConfigFile(file, "env.yaml");
 }

@@ -15,10 +15,10 @@ import {
 } from "./defaults.ts";
 import { NoServerInstancesError } from "./errors.ts";
 import { Interpolator } from "./interpolation/interpolate.ts";
+import type { KeyPath } from "./key-path.ts";
 import { likelyMistakes, refuseMisspeltKeys } from "./likely-mistakes.ts";
-import { cloneNode, isTruthy } from "./node.ts";
+import { type ConfigNode, cloneNode, type DictNode, isTruthy } from "./node.ts";
 import type { Override } from "./overrides/apply-overrides.ts";
-import { checkListElements, checkTopLevel } from "./read-check.ts";
 import { readConfigText } from "./read-config-file.ts";
 import {
   type Explanation,
@@ -137,4 +137,26 @@ function nothingToRun(): NoServerInstancesError {
     "No server instances are configured, so there is nothing to run. Name what to start, for example:\n" +
       "  gym env start --resources-server example_single_tool_call --model-type openai_model",
   );
+}
+
+/**
+ * Interpolations are resolved when they are read. These checks read what every user of a config will read, so that a
+ * broken one is reported now and not in the middle of a run; what is nested deeper waits until somebody needs it.
+ */
+
+/** Reads every top-level value. */
+function checkTopLevel(root: DictNode, interpolator: Interpolator): void {
+  for (const [key, node] of root.entries) interpolator.resolve(node, [String(key)]);
+}
+
+/** Reads every single value that stands in a list, at any depth. */
+function checkListElements(node: ConfigNode, interpolator: Interpolator, path: KeyPath = []): void {
+  if (node.kind === "dict")
+    for (const [key, member] of node.entries) checkListElements(member, interpolator, [...path, String(key)]);
+  if (node.kind === "list") {
+    for (const [index, item] of node.items.entries()) {
+      if (item.kind === "scalar") interpolator.resolve(item, [...path, index]);
+      else checkListElements(item, interpolator, [...path, index]);
+    }
+  }
 }

@@ -1,8 +1,8 @@
+import { createInterface } from "node:readline";
 import { DatasetError } from "../../datasets/errors.ts";
 import { deleteFromRegistry, isInRegistry, type RegistryAccess } from "../../datasets/hub/gitlab.ts";
 import { readKeys } from "../config-keys.ts";
 import { requireRegistry } from "./access.ts";
-import { confirm } from "./confirm.ts";
 import type { DatasetContext } from "./context.ts";
 import { removeKeys } from "./keys.ts";
 
@@ -56,4 +56,37 @@ async function deleteAsked(
   }
   await deleteFromRegistry(access, name);
   say(`Deleted '${name}' from the registry.`);
+}
+
+/** Asks on the terminal; only `y` and `yes` mean yes. Undefined when the input ends without an answer. */
+async function confirm(
+  context: DatasetContext,
+  { question, json }: { question: string; json?: boolean },
+): Promise<boolean | undefined> {
+  const { stdin } = context.io;
+  const screen = json ? context.io.stderr : context.io.stdout;
+  screen.write(`${question} [y/N]: `);
+  if (stdin === undefined) {
+    screen.write("\n");
+    return undefined;
+  }
+  const lines = createInterface({ input: stdin });
+  try {
+    const answer = await firstLine(lines, context.signal);
+    if (answer === undefined) screen.write("\n");
+    return answer === undefined ? undefined : ["y", "yes"].includes(answer.trim().toLowerCase());
+  } finally {
+    lines.close();
+  }
+}
+
+function firstLine(
+  lines: ReturnType<typeof createInterface>,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  return new Promise((resolve, reject) => {
+    lines.once("line", resolve);
+    lines.once("close", () => resolve(undefined));
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
 }

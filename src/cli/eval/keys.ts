@@ -7,6 +7,10 @@ import {
 import { DRIFT_POLICIES } from "../../wire/tokens/token-sequences.ts";
 import type { KeyTable } from "../config-keys.ts";
 
+const INPUTS_FLAG = { name: "inputs", metavar: "FILE" } as const;
+const ROLLOUTS_FLAG = { name: "rollouts", metavar: "FILE" } as const;
+const OUTPUT_FLAG = { name: "output", short: "o", metavar: "FILE" } as const;
+
 /** Keys about the health check of rollouts that were just written. */
 const healthKeys = {
   disable_health_check: {
@@ -34,7 +38,7 @@ export const collectionKeys = {
   output_jsonl_fpath: {
     type: "str",
     computed: true,
-    flag: { name: "output", short: "o", metavar: "FILE" },
+    flag: OUTPUT_FLAG,
     help: "where results go; results/<agent>/<time>/rollouts.jsonl when absent",
   },
   input_jsonl_fpath: {
@@ -139,7 +143,7 @@ export const aggregateKeys = {
   output_jsonl_fpath: {
     type: "str",
     required: true,
-    flag: { name: "output", short: "o", metavar: "FILE" },
+    flag: OUTPUT_FLAG,
     help: "where the merged rollouts go; the metrics lie beside it",
   },
   merge_shards: { type: "bool", default: true, help: "write the merged rollouts; metrics come in any case" },
@@ -151,13 +155,13 @@ export const profileKeys = {
   materialized_inputs_jsonl_fpath: {
     type: "str",
     required: true,
-    flag: { name: "inputs", metavar: "FILE" },
+    flag: INPUTS_FLAG,
     help: "materialized inputs of the run",
   },
   rollouts_jsonl_fpath: {
     type: "str",
     required: true,
-    flag: { name: "rollouts", metavar: "FILE" },
+    flag: ROLLOUTS_FLAG,
     help: "rollouts of the run",
   },
   allow_partial_rollouts: {
@@ -186,19 +190,19 @@ export const exportKeys = {
   rollouts_jsonl_fpath: {
     type: "str",
     required: true,
-    flag: { name: "rollouts", metavar: "FILE" },
+    flag: ROLLOUTS_FLAG,
     help: "rollouts to export",
   },
   materialized_inputs_jsonl_fpath: {
     type: "str",
     computed: true,
-    flag: { name: "inputs", metavar: "FILE" },
+    flag: INPUTS_FLAG,
     help: "task rows for verl and nemo-rl; the file beside the rollouts when absent",
   },
   output_jsonl_fpath: {
     type: "str",
     computed: true,
-    flag: { name: "output", short: "o", metavar: "FILE" },
+    flag: OUTPUT_FLAG,
     help: "where the export goes; <rollouts>_<format> when absent",
   },
   format: {
@@ -328,19 +332,19 @@ export const reverifyKeys = {
   materialized_inputs_jsonl_fpath: {
     type: "str",
     required: true,
-    flag: { name: "inputs", metavar: "FILE" },
+    flag: INPUTS_FLAG,
     help: "materialized inputs of the run",
   },
   rollouts_jsonl_fpath: {
     type: "str",
     required: true,
-    flag: { name: "rollouts", metavar: "FILE" },
+    flag: ROLLOUTS_FLAG,
     help: "stored rollouts",
   },
   output_jsonl_fpath: {
     type: "str",
     required: true,
-    flag: { name: "output", short: "o", metavar: "FILE" },
+    flag: OUTPUT_FLAG,
     help: "where the rollouts with new scores go",
   },
   force: { type: "bool", default: false, flag: {}, help: "also with servers that are not declared safe" },

@@ -1,11 +1,28 @@
 import path from "node:path";
 import { searchRoots } from "../../config/paths.ts";
+import type { Override } from "../../config/resolve.ts";
 import { agentsOf } from "../../datasets/agents.ts";
 import { type PrepareEvent, prepareBenchmarks } from "../../datasets/benchmarks/prepare-benchmarks.ts";
+import { getCloseMatches } from "../../python/difflib.ts";
 import type { CommandContext } from "../command.ts";
 import { type KeyTable, type KeyValues, readKeys } from "../config-keys.ts";
 import { type AccessValues, hubAccess } from "../dataset/access.ts";
-import { refuseMisspeltKeys } from "../near-keys.ts";
+import { UsageError } from "../usage-error.ts";
+
+const NEARNESS = 0.85;
+
+/** Refuses `+key=…` where the key is nearly, but not quite, one the command reads: nothing would ever look at it. */
+function refuseMisspeltKeys(table: KeyTable, overrides: readonly Override[]): void {
+  const known = Object.keys(table);
+  for (const word of overrides) {
+    if (typeof word !== "string") continue;
+    const key = /^\+{1,2}([^.=@+]+)/.exec(word)?.[1];
+    if (key === undefined || known.includes(key)) continue;
+    const [nearest] = getCloseMatches(key, known, 1, NEARNESS);
+    if (nearest !== undefined)
+      throw new UsageError(`argument ${word}: nothing reads the key '${key}'. Did you mean \`${nearest}\`?`);
+  }
+}
 
 interface PrepareValues extends AccessValues {
   readonly use_cached_prepared_benchmarks: boolean;

@@ -2,12 +2,16 @@ import path from "node:path";
 import { RunClient } from "../../calls/run-client.ts";
 import { outputPath, searchRoots } from "../../config/paths.ts";
 import type { ResolvedConfig } from "../../config/resolve.ts";
+import { getCloseMatches } from "../../python/difflib.ts";
 import { RolloutError } from "../../rollouts/errors.ts";
 import { refuseNonFile } from "../../rollouts/files/output-place.ts";
 import { Repeats, type RepeatsSetting } from "../../rollouts/inputs/repeats.ts";
 import { headUrl, runningConfig, runningServers } from "../../run/head.ts";
 import type { RolloutDriver } from "../../run/rollout-driver.ts";
 import { type EvaluationOptions, runEvaluation } from "../../run/run-evaluation.ts";
+import { readWith } from "../../wire/schemas/readers.ts";
+import { CREATE_PARAM_KEYS, readCreateParams } from "../../wire/schemas/responses.ts";
+import { ValidationError } from "../../wire/schemas/validation.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
 import { refuseUnusedModelUrl } from "../env/model-flags.ts";
@@ -20,8 +24,33 @@ import { collectionKeys, servingKeys } from "./keys.ts";
 import { dropEmptyDirectory, newOutput } from "./new-output.ts";
 import { exitCodeOf, printReport } from "./report.ts";
 import { createRunView, followRun, type RunView } from "./run-view.ts";
-import { checkSampling } from "./sampling-check.ts";
 import { checkThresholds, missedThresholds, THRESHOLD_MISSED } from "./thresholds.ts";
+
+const NEARNESS = 0.85;
+
+/** Fields that replace those of every row: a wrong one would fail every rollout, so it is refused before any starts. */
+function checkSampling(overrides: Readonly<Record<string, unknown>> | undefined): void {
+  for (const name of Object.keys(overrides ?? {})) {
+    const [nearest] = CREATE_PARAM_KEYS.includes(name)
+      ? []
+      : getCloseMatches(name, CREATE_PARAM_KEYS, 1, NEARNESS);
+    if (nearest !== undefined)
+      throw new CommandKeysError(
+        `invalid configuration: responses_create_params has no field '${name}'. Did you mean '${nearest}'?`,
+      );
+  }
+  // Fields of other protocols are for the servers to judge.
+  const known = Object.entries(overrides ?? {}).filter(([name]) => CREATE_PARAM_KEYS.includes(name));
+  try {
+    readWith(readCreateParams, { input: [], ...Object.fromEntries(known) }, ["responses_create_params"]);
+  } catch (error) {
+    if (!(error instanceof ValidationError)) throw error;
+    const problems = error.detail.map(
+      ({ loc, msg, input }) => `${loc.join(".")} (${msg}, not ${JSON.stringify(input)})`,
+    );
+    throw new CommandKeysError(`invalid configuration: ${problems.join("; ")}.`);
+  }
+}
 
 /** Runs `gym eval run`, with its own servers or with those that run already. */
 export async function evalRun(context: CommandContext): Promise<number> {

@@ -2,17 +2,49 @@ import { existsSync, realpathSync } from "node:fs";
 import path from "node:path";
 import { findExistingPath, findPath } from "../../config/paths.ts";
 import { errorMessage, GymError } from "../../errors.ts";
+import { loads } from "../../python/json/json-loads.ts";
+import { isObject } from "../../python/json/json-object.ts";
 import type { HubAccess } from "../../remote/hub-access.ts";
 import type { DatasetAgent } from "../collate.ts";
 import type { BenchmarkEntry } from "../entry.ts";
 import { DatasetError } from "../errors.ts";
-import { oddRow } from "./odd-row.ts";
+import { readLineBatches } from "../lines.ts";
 import {
   loadPrepareScript,
   type PrepareArgs,
   type PrepareResult,
   type PrepareScript,
 } from "./prepare-script.ts";
+
+/** Rows looked at; what is wrong with a script shows early. */
+const MAX_ROWS = 1_000;
+
+/** The first row nobody could ask a model with: no JSON object, or one without fields. A file without rows counts too. */
+async function oddRow(file: string, signal: AbortSignal): Promise<string | undefined> {
+  let number = 0;
+  for await (const { lines } of readLineBatches(file, { signal })) {
+    for (const line of lines) {
+      if (line?.trim() === "") continue;
+      number++;
+      const problem = problemOf(line);
+      if (problem !== undefined) return `${file}, row ${number} ${problem}.`;
+      if (number >= MAX_ROWS) return undefined;
+    }
+  }
+  return number === 0 ? `${file} has no rows.` : undefined;
+}
+
+function problemOf(line: string | null): string | undefined {
+  if (line === null) return "is not UTF-8 text";
+  let row: unknown;
+  try {
+    row = loads(line, { allowNonFinite: true });
+  } catch {
+    return "is not JSON";
+  }
+  if (!isObject(row)) return "is not a JSON object";
+  return Object.keys(row).length === 0 ? "has no fields" : undefined;
+}
 
 export interface PrepareOptions {
   /** Agents with their datasets, in config order. */

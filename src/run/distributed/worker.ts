@@ -16,11 +16,30 @@ import type { RunResult } from "../../rollouts/collect/rollout-runner.ts";
 import type { StartedRollout } from "../../rollouts/collect/started-rollout.ts";
 import { ResourceMeter } from "../scale/resource-meter.ts";
 import { JoinedRun } from "./joined-run.ts";
-import { atOnce, OneAtATime } from "./one-at-a-time.ts";
 import { SharedBudget } from "./shared-budget.ts";
 import { SharedLimits } from "./shared-limits.ts";
 import type { WorkerOptions, WorkerSummary } from "./worker-contract.ts";
 import { OUTAGE_SECONDS } from "./worker-hub.ts";
+
+const atOnce = (work: () => Promise<void>): Promise<void> => work();
+
+/** Does work one after the other, in random order. */
+class OneAtATime {
+  readonly #waiting: (() => void)[] = [];
+  #busy = false;
+
+  async run(work: () => Promise<void>): Promise<void> {
+    if (this.#busy) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    this.#busy = true;
+    try {
+      await work();
+    } finally {
+      const [next] = this.#waiting.splice(Math.floor(Math.random() * this.#waiting.length), 1);
+      if (next) next();
+      else this.#busy = false;
+    }
+  }
+}
 
 const LOOK_MS = 1_000;
 /** A run that could not be joined is tried again after this long. */

@@ -29,10 +29,7 @@ export const envResolve = defineCommand({
       out(flags.json ? JSON.stringify(config.toObject(), undefined, 2) : config.toYaml({ resolve: true }));
       return 0;
     }
-    const [{ explainKey }, { formatExplanation }] = await Promise.all([
-      import("../../explain-key.ts"),
-      import("../../render/explanation.ts"),
-    ]);
+    const { explainKey, formatExplanation } = await import("../../explain-key.ts");
     const explanation = explainKey(config, flags.explain);
     out(flags.json ? JSON.stringify(explanation, undefined, 2) : formatExplanation(explanation, terminal));
     return 0;

@@ -3,8 +3,10 @@ import type { CommandContext } from "../../command.ts";
 import type { KeyTable, KeyValues } from "../../config-keys.ts";
 import { UsageError } from "../../usage-error.ts";
 import { givenKeys } from "../chosen-form.ts";
+import { findServerFolder } from "../server-folder.ts";
+import { checkDataFiles } from "./data-files.ts";
+import { runServerTests } from "./run-tests.ts";
 import { type TestAllKeys, testAll } from "./test-all.ts";
-import { testOne } from "./test-one.ts";
 import { testWorkload } from "./test-workload.ts";
 
 /** Runs `gym env test`. */
@@ -33,4 +35,19 @@ function choosesWorkload(context: CommandContext): boolean {
   if (!named && (context.json || given.includes("catalog_kind") || given.includes("update_expected")))
     throw new UsageError("--kind, --update-expected and --json need the NAME of a workload");
   return named;
+}
+
+/** Runs the tests of one server, and checks the data it ships when asked. */
+async function testOne(
+  context: CommandContext,
+  keys: { entrypoint: string; should_validate_data: boolean },
+): Promise<number> {
+  const server = findServerFolder(context, keys.entrypoint);
+  const code = await runServerTests(context, server);
+  if (code !== 0) return code;
+  if (!keys.should_validate_data || server.type !== "resources_servers") return 0;
+  const problems = checkDataFiles(server.directory, server.entrypoint);
+  for (const problem of problems) context.out(problem);
+  if (problems.length === 0) context.out(`The example data of ${server.entrypoint} is complete.`);
+  return problems.length === 0 ? 0 : 1;
 }
