@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import path from "node:path";
 import { installRoot } from "./config/paths.ts";
 
-/** Imports a TypeScript file; whatever it imports from this package is the copy that is running. */
+/** Imports a TypeScript file; its imports of this package resolve to the running copy. */
 export async function importTypeScript(
   file: string,
 ): Promise<{ default?: unknown } & Record<string, unknown>> {

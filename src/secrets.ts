@@ -3,7 +3,7 @@
  * process (config of the head server, `env resolve`, logs, results, failures, captures, messages, exporters).
  */
 
-/** What is shown instead of a secret. */
+/** The text that replaces a secret. */
 export const MASK = "****";
 
 /** Parts of a name that mean a secret wherever they stand, with separators removed: `db_password`, `clientSecret`. */

@@ -398,7 +398,7 @@ describe("gym eval reverify", () => {
     );
     expect((await reverify(...stored, "-o", "x.jsonl", "--append")).stderr).toContain("--judge-failed-only");
     expect((await reverify(...stored, "-o", "run.jsonl", "--overwrite")).stderr).toContain(
-      "belongs to what is read",
+      "is one of the input files",
     );
     const foreign = rowsOf(path.join(cwd, "run.jsonl")).map((row) => ({
       ...row,

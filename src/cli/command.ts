@@ -30,7 +30,7 @@ export interface Flag {
   readonly required?: boolean;
   /** Flags that share this word cannot be given together. */
   readonly exclusive?: string;
-  /** For switches: the value given to `key` (true unless told). */
+  /** For switches: the value given to `key` (default: true). */
   readonly sets?: string | boolean;
   /** For text: put in front of the value before it becomes an override (`resources_servers/`). */
   readonly prefix?: string;
@@ -96,11 +96,11 @@ export interface CliIo {
   readonly stdin?: NodeJS.ReadableStream;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The directory that holds the built-in servers; that of this package unless told. */
+  /** The directory that holds the built-in servers; default: this package. */
   readonly installRoot?: string;
   /** Aborted on SIGINT or SIGTERM. */
   readonly signal?: AbortSignal;
-  /** Aborted by the second signal. A command that asks for it winds up by itself; others end at once. */
+  /** Aborted by the second signal. A command that uses it finishes on its own; others end at once. */
   readonly stopSignal?: AbortSignal;
 }
 
@@ -127,7 +127,7 @@ export interface CommandContext<
   /** All overrides: those made from flags, then the user's own, `config_paths` joined. */
   readonly overrides: readonly Override[];
   readonly verbose: boolean;
-  /** What `--env-file` says about env.yaml, for who resolves a config of its own. */
+  /** What `--env-file` says about env.yaml, for commands that resolve another config. */
   readonly envFile: { readonly skipEnvYaml?: true; readonly envYamlPath?: string };
   /** Whether `--json` or `+json=true` was given. */
   readonly json: boolean;
@@ -144,7 +144,7 @@ export interface CommandContext<
   err(line: string): void;
 }
 
-/** What a command takes, tells and does; its name and summary stand in commands/table.ts. */
+/** The flags, help and work of a command; its name and summary are in commands/table.ts. */
 export interface CommandDescription<F extends FlagTable, P extends PositionalTable> {
   /** Paragraphs for the command's own help; the summary when absent. */
   readonly description?: string;
@@ -156,9 +156,9 @@ export interface CommandDescription<F extends FlagTable, P extends PositionalTab
   readonly keysFor?: (flags: FlagValues<F>) => KeyTable;
   readonly examples?: readonly string[];
   readonly resolve?: ResolveChoices;
-  /** Whether stdout is read by programs: what there is to say besides goes to stderr. */
+  /** Whether programs read stdout: messages then go to stderr. */
   readonly printsData?: boolean;
-  /** Does the work and gives the exit code. Anything heavy is imported inside. */
+  /** Does the work and returns the exit code. Heavy modules are imported inside. */
   readonly run: (context: CommandContext<F, P>) => Promise<number>;
 }
 

@@ -47,7 +47,7 @@ export const cliErrorCodes = [
   {
     code: "SERVER_FOLDER",
     class: "GymError",
-    when: "`entrypoint` is no folder of a server, or there is none of that name.",
+    when: "`entrypoint` is not the folder of a server, or no server has that name.",
     fix: "Give two parts, such as `resources_servers/my_server`; `gym list` shows what there is.",
   },
   {

@@ -4,7 +4,7 @@ import { hint } from "./hint.ts";
 import type { Terminal } from "./render/terminal.ts";
 import { padEnd, textWidth } from "./render/text-width.ts";
 
-/** Where the value of a key came from; a key that nothing sets is a mistake worth a hint. */
+/** Where the value of a key came from; a key without a source is an error with a hint. */
 export function explainKey(config: ResolvedConfig, key: string): Explanation {
   const explanation = config.explain(key);
   if (explanation.value === undefined && explanation.sources.length === 0) {

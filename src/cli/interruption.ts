@@ -24,7 +24,7 @@ export function interruptedExitCode(signal: AbortSignal | undefined): number {
   return SIGNAL_EXIT_CODES[reason instanceof SignalReceived ? reason.signal : "SIGINT"];
 }
 
-/** Time for rollouts under way after a signal that nobody repeats; schedulers kill after half a minute. */
+/** Time for rollouts under way after a single signal; schedulers kill after half a minute. */
 export const DRAIN_GRACE_MS = 10_000;
 /** Time for what remains to be closed behind that. */
 export const CLOSE_GRACE_MS = 5_000;

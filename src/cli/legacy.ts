@@ -21,7 +21,7 @@ export function legacyNames(program: Program): Map<string, readonly string[]> {
 }
 
 export interface LegacyCall {
-  /** What to tell the user on stderr first. */
+  /** A message for stderr, printed first. */
   readonly notice: string;
   /** The words for `gym`, or nothing when no command is known by that name. */
   readonly argv: readonly string[] | undefined;

@@ -92,7 +92,7 @@ interface RootWords {
   readonly help: boolean;
   readonly version: boolean;
   readonly json: boolean;
-  /** The first word that is no flag and no override. */
+  /** The first word that is neither a flag nor an override. */
   readonly command: string | undefined;
   /** Overrides and `-v` in front of the command; they belong to it. */
   readonly before: readonly string[];

@@ -92,7 +92,7 @@ function processIo(): CliIo {
       const left = READER_LEFT.has(error.code ?? "");
       if (left && windsUp) {
         // The files of a run are worth more than its messages.
-        if (!isReaderGone) tellLast("gym: nobody reads the output any more; the run goes on without it.");
+        if (!isReaderGone) tellLast("gym: the reader of the output has gone; the run continues without it.");
         isReaderGone = true;
         return;
       }

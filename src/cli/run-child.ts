@@ -26,7 +26,7 @@ export async function runChild(
   const [program, ...words] = command;
   const child = spawn(program, words, {
     cwd: options.cwd,
-    // The tool writes into a pipe, so it has to be told whether colours will be seen; some colour for CI whatever they write to.
+    // The tool writes into a pipe, so it needs a variable that enables colours; some tools always use colours in CI.
     env: { ...colours(terminal.isTty, env), ...env, ...options.env },
     stdio: ["ignore", "pipe", "pipe"],
   });

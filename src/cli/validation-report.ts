@@ -6,7 +6,7 @@ export type ValidationReport =
   | { valid: true; servers: { name: string; type: string; implementation: string }[]; warnings: string[] }
   | { valid: false; error: { class: string; code: string; message: string } };
 
-/** Validates and tells how it went; a bad override stays an error, as on every other command. */
+/** Validates and returns a report; a bad override stays an error, as on every other command. */
 export async function validationReport(
   validate: () => Promise<{ config: ResolvedConfig; warnings: string[] }>,
 ): Promise<ValidationReport> {

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 
-/** What `gym --version` tells; the key names are those of the original. */
+/** The output of `gym --version`; the key names are those of the original. */
 export interface VersionReport {
   nemo_gym: string;
   node: string;

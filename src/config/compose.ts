@@ -31,7 +31,7 @@ export interface ComposeOptions {
   cwd?: string;
   env?: NodeJS.ProcessEnv;
   installRoot?: string;
-  /** Text for every `???` and every interpolation that leads nowhere, for reading configs nobody completed. */
+  /** Text for every `???` and every interpolation that leads nowhere, for reading incomplete configs. */
   standIn?: string;
   /** Receives warnings and notices; `stream` is where the Python original prints them. */
   onNotice?: (text: string, stream: NoticeStream) => void;

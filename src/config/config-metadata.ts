@@ -27,7 +27,7 @@ export function readConfigMetadata(file: string, options: RootOptions = {}): Con
 }
 
 /**
- * A config file on its own, without command line and `env.yaml`; what nobody supplied is replaced by a stand-in. Ports
+ * A config file on its own, without command line and `env.yaml`; a stand-in replaces missing values. Ports
  * and hosts are not given.
  */
 export function resolveLeniently(file: string, options: RootOptions = {}): ResolvedConfig {

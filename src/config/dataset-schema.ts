@@ -25,7 +25,7 @@ const SOURCE_FIELDS = {
 
 type SourceType = keyof typeof SOURCE_FIELDS;
 
-/** What is wrong with one element of a server's `datasets`. */
+/** The problems of one element of a server's `datasets`. */
 export function checkDataset(node: ConfigNode, path: (string | number)[]): SchemaProblem[] {
   if (node.kind !== "dict") return [{ path, message: "Must be a mapping" }];
   const check = new FieldCheck(node, path);

@@ -21,7 +21,7 @@ import { defaultHost, HEAD_SERVER_PORT, type PortRange } from "./servers/address
 
 const READINESS_TIMEOUT_SECONDS = 600;
 
-/** The origin of values that nobody wrote. */
+/** The origin of default values. */
 export const DEFAULT_ORIGIN: Origin = {
   source: { kind: "default", name: "default" },
   line: 0,

@@ -119,7 +119,7 @@ class DirectiveRun {
   }
 
   #dictAt(root: DictNode, path: readonly string[]): DictNode | typeof MISSING | undefined {
-    // Directives change the live config, so what is known about its interpolations does not last.
+    // Directives change the live config, so cached interpolations become invalid.
     const interpolator =
       root === this.#snapshot ? this.#snapshotInterpolator : new Interpolator(root, this.#env);
     let current: DictNode = root;

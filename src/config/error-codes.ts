@@ -77,7 +77,7 @@ export const configErrorCodes = [
   {
     code: "CONFIG_MISSING_VALUES",
     class: "ConfigMissingValuesError",
-    when: "Values marked `???` were supplied by nobody.",
+    when: "Mandatory values (`???`) are missing.",
     fix: "Supply each in a config file, in `env.yaml` or as `++path=<value>`.",
   },
   {

@@ -54,7 +54,7 @@ export class MalformedConfigPathsError extends ConfigError {
   }
 }
 
-/** `???` values nobody supplied. */
+/** Mandatory values (`???`) that are missing. */
 export class ConfigMissingValuesError extends ConfigError {
   constructor(message: string, options: ConfigErrorOptions = {}) {
     super(message, { code: "CONFIG_MISSING_VALUES", ...options });

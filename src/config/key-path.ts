@@ -22,7 +22,7 @@ export function splitKey(text: string): string[] {
   return segments;
 }
 
-/** The child called `segment`, and how it is called in a path; undefined when there is none. */
+/** The child called `segment`, and how it is called in a path; undefined when it does not exist. */
 export function childOf(
   container: ConfigNode,
   segment: string | number,

@@ -32,7 +32,7 @@ interface Entry {
   children: number[];
 }
 
-/** The `config_paths` of a source, as a list of texts; absent, null, empty or `???` is none. */
+/** The `config_paths` of a source, as a list of texts; empty when absent, null, empty or `???`. */
 export function readConfigPaths(
   root: DictNode,
   env: NodeJS.ProcessEnv,

@@ -12,7 +12,7 @@ const AGENT_HINT =
   "\nAn agent of --agent-type takes the place of an environment's own: name one with --environment, --benchmark or --resources-server " +
   "whose agent has a resources_server.";
 
-/** Fails when a value that somebody must supply is still `???`. */
+/** Fails when a mandatory value is still `???`. */
 export function checkMissingValues(root: ConfigNode): void {
   const missing = [...missingValues(root, [])];
   const [first] = missing;

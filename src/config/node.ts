@@ -44,7 +44,7 @@ export interface ListNode {
 /** A value of the unresolved config. Scalars are immutable and shared, containers are not. */
 export type ConfigNode = ScalarNode | DictNode | ListNode;
 
-/** The text that marks a value somebody must supply. */
+/** The text that marks a mandatory value. */
 export const MISSING = "???";
 
 /** Deeper data is refused when it enters, so that everything after may recurse. */
@@ -54,7 +54,7 @@ export function scalar(value: ScalarValue, origin: Origin): ScalarNode {
   return { kind: "scalar", value, origin };
 }
 
-/** A text that is final, whatever is in it. */
+/** A text that is taken literally. */
 export function literalText(text: string, origin: Origin): ScalarNode {
   return { kind: "scalar", value: text, origin, literal: true };
 }

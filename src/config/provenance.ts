@@ -11,7 +11,7 @@ export interface ValueSource {
   won: boolean;
 }
 
-/** What is needed to find the source of a value later. */
+/** The data for finding the source of a value later. */
 export interface Provenance {
   /** The sources in order of precedence, lowest first. */
   layers: readonly DictNode[];

@@ -1,7 +1,7 @@
 /** One top-level key with a meaning of its own. */
 export interface ReservedKey {
   key: string;
-  /** How the default reads in the documentation; undefined when the key is absent unless somebody sets it. */
+  /** How the default reads in the documentation; undefined for a key without a default. */
   default?: string;
   description: string;
 }

@@ -141,7 +141,7 @@ function nothingToRun(): NoServerInstancesError {
 
 /**
  * Interpolations are resolved when they are read. These checks read what every user of a config will read, so that a
- * broken one is reported now and not in the middle of a run; what is nested deeper waits until somebody needs it.
+ * broken one is reported now and not in the middle of a run; deeper values are resolved on first use.
  */
 
 /** Reads every top-level value. */

@@ -39,7 +39,7 @@ export interface Explanation {
 export interface ResolvedConfig {
   /** All interpolations resolved, plain data. */
   toObject(options?: { hideSecrets?: boolean }): Record<string, unknown>;
-  /** YAML; unless told otherwise with interpolations as written, as child processes get it. */
+  /** YAML; by default with interpolations as written, which is what child processes get. */
   toYaml(options?: { resolve?: boolean; hideSecrets?: boolean }): string;
   /** The resolved value at a dotted path (`a.b[0]`); undefined when there is none. */
   get(path: string): unknown;

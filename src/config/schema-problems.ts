@@ -6,7 +6,7 @@ export interface SchemaProblem {
   message: string;
 }
 
-/** Collects what is wrong with the raw (not interpolated) values of one mapping. */
+/** Collects the problems of the raw (not interpolated) values of one mapping. */
 export class FieldCheck {
   readonly #block: DictNode;
   readonly #path: (string | number)[];

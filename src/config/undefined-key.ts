@@ -25,7 +25,7 @@ export function remedyFor(key: string, root: DictNode): string {
   return `${listed}Give it with ${flags}, in env.yaml, or as ${overrides}.${keyless}`;
 }
 
-/** ` Did you mean 'x'?`, unless the key is one that everybody knows and nobody set. */
+/** ` Did you mean 'x'?`, unless the key is a well-known one that is not set. */
 export function nearestKey(key: string, names: readonly string[]): string | undefined {
   return MODEL_KEYS.has(key) ? undefined : getCloseMatches(key, names, 1)[0];
 }

@@ -47,14 +47,14 @@ export interface CollateOptions {
   /** In the order of the config. */
   agents: readonly DatasetAgent[];
   cwd: string;
-  /** Where files are looked up, first hit first; what is written goes below `cwd`. */
+  /** Where files are looked up, in order; output goes below `cwd`. */
   roots: readonly string[];
   /** How missing datasets are fetched; without it they are an error. */
   download?: DownloadAccess;
   overwriteMetricsConflicts?: boolean;
   /** Fail when any row is invalid, before anything is written. */
   strict?: boolean;
-  /** Makes what computes the statistics beyond the metrics file; without it there are none. */
+  /** Creates the object that computes statistics beyond the metrics file; without it there are no such statistics. */
   extended?: () => ExtendedStatistics;
   /** Settle metrics dataset by dataset and meet unreadable rows only while collating, as the original does. */
   failLate?: boolean;

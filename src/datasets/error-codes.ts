@@ -89,7 +89,7 @@ export const datasetErrorCodes = [
   {
     code: "DATASET_ARGUMENTS_INVALID",
     class: "DatasetError",
-    when: "What was asked for does not determine one dataset.",
+    when: "The request does not determine one dataset.",
     fix: "Choose one of the names the message lists.",
   },
   {

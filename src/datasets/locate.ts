@@ -32,7 +32,7 @@ export function locateDataset(entry: DatasetEntry, roots: readonly string[], cwd
     : { found: true, file: existing };
 }
 
-/** Which store a missing dataset comes from; fails with what is missing in the entry or in env.yaml. */
+/** Which store a missing dataset comes from; fails with the keys that the entry or env.yaml lacks. */
 export function chooseSource(entry: DatasetEntry, access: DownloadAccess): DataSource {
   if (entry.type === "benchmark") {
     throw new DatasetError(

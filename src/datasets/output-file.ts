@@ -32,14 +32,14 @@ export class OutputFile {
     if (this.pending.length >= FLUSH_CHARACTERS) await this.flush();
   }
 
-  /** Writes what is left and closes the file. */
+  /** Writes the remaining text and closes the file. */
   async finish(): Promise<void> {
     await this.flush();
     await this.handle.close();
     if (this.writtenTo !== this.path) await rename(this.writtenTo, this.path);
   }
 
-  /** Closes the file after a failure: what was written so far stays, but not under the name of a complete file. */
+  /** Closes the file after a failure: the written part stays, but not under the name of a complete file. */
   async abandon(): Promise<void> {
     await this.flush();
     await this.handle.close();

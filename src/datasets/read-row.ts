@@ -19,7 +19,7 @@ export function readRow(line: Line, where: string): JsonObject {
 
 const BYTE_ORDER_MARK = "\ufeff";
 
-/** Why a line that is not JSON is none, where that can be said better than by the place the reader stopped at. */
+/** Why a line is not JSON, where a better reason is known than the position at which the reader stopped. */
 export function unreadableReason(line: string): string | undefined {
   if (line.startsWith(BYTE_ORDER_MARK))
     return "the line begins with a byte order mark (BOM); save the file as UTF-8 without one";

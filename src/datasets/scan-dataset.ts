@@ -30,7 +30,7 @@ export interface DatasetScan {
   reports: RowReport[];
   /** 1-based lines that cannot be collated: no JSON object, or one that does not go with the prompt config. */
   unusable: PositionRanges;
-  /** What is wrong with the first of them. */
+  /** The problem of the first of them. */
   firstUnusable?: unknown;
   /** 1-based line of the first row field that has a reserved name. */
   reservedLine?: number;

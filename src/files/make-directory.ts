@@ -13,7 +13,7 @@ export async function makeDirectory(path: string): Promise<void> {
   try {
     await mkdir(path);
   } catch (error) {
-    // Somebody else may have made it in the meantime.
+    // Another process may have created it in the meantime.
     if (!(await isDirectory(path))) throw error;
   }
 }

@@ -8,8 +8,8 @@ const STICKY = 0o1000;
 
 /**
  * Returns the directory for this user's sockets, created on first use: `nemo-gym-<uid>` in `XDG_RUNTIME_DIR`, or in the
- * directory for temporary files. Other users may write to the latter, so a directory that is a link, belongs to somebody
- * else or is open to others is refused. Inside the directory nobody else can place or replace a name.
+ * directory for temporary files. Other users may write to the latter, so a directory that is a link, belongs to another
+ * user or is open to others is refused. Inside the directory no other user can create or replace a name.
  */
 export function userDirectory(): string {
   const parent = runtimeDirectory() ?? tmpdir();
@@ -50,7 +50,7 @@ export async function withTemporaryDirectory<T>(
   }
 }
 
-/** `XDG_RUNTIME_DIR`, unless it is missing or belongs to somebody else, as it does after `su` and `sudo -E`. */
+/** `XDG_RUNTIME_DIR`, unless it is missing or belongs to another user, as it does after `su` and `sudo -E`. */
 function runtimeDirectory(): string | undefined {
   const directory = process.env["XDG_RUNTIME_DIR"];
   if (!directory) return undefined;
@@ -71,7 +71,7 @@ function notPrivate(directory: string): string | undefined {
   return undefined;
 }
 
-/** In a directory that everybody may write to, only the sticky bit keeps others from replacing our name. */
+/** In a directory that all users may write to, only the sticky bit keeps others from replacing our name. */
 function replaceableName(parent: string): string | undefined {
   const { mode } = statSync(parent);
   if (!process.getuid || (mode & 0o002) === 0 || (mode & STICKY) !== 0) return undefined;

@@ -1,7 +1,7 @@
 const INITIAL_LENGTH = 64;
 
 /**
- * Doubles in a row: a typed array that grows by doubling, 8 bytes a value whatever the number of rollouts.
+ * Doubles in a row: a typed array that grows by doubling, 8 bytes per value, independent of the number of rollouts.
  *
  * The two classes repeat each other on purpose: code that sees both kinds of array runs several times slower.
  */

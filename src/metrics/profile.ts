@@ -95,7 +95,7 @@ export class ProfileBuilder<Sample> {
     this.table.add(row);
   }
 
-  /** Checks that both sides match and gives the profile; `sampleOf` turns what was kept of an input into its row without the indices. */
+  /** Checks that both sides match and returns the profile; `sampleOf` turns the stored part of an input into its row without the indices. */
   finish(options: { allowPartialRollouts: boolean; sampleOf: (kept: Sample) => Row }): RewardProfile {
     if (this.extra.length > 0) {
       throw new MetricsError(

@@ -16,7 +16,7 @@ export class RunningClusteredMean {
   readonly #counts = new GrowableIntegers();
   readonly #sums = new GrowableDoubles();
   readonly #maxTasks: number;
-  /** Sums are of the distance to the first reward: what is large and the same in all would drown the differences. */
+  /** Sums are relative to the first reward: a large common offset would otherwise hide the differences. */
   #origin = 0;
   #count = 0;
   #total = 0;

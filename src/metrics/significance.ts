@@ -32,7 +32,7 @@ export function signTest(wins: number, losses: number): number {
 /** Beyond this many tosses the terms are too small to be numbers. */
 const SUMMED_UP_TO = 1_000;
 
-/** P(X <= most) of so many tosses, term by term: nothing is lost where the answer is a round number. */
+/** P(X <= most) for this number of tosses, summed term by term, which keeps round results exact. */
 function fairCoinAtMost(most: number, tosses: number): number {
   let ways = 2 ** -tosses;
   let sum = 0;

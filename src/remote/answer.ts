@@ -4,7 +4,7 @@ import { type RemoteError, statusError } from "./remote-error.ts";
 
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** Most of an error body worth reading. */
+/** Longest part of an error body that is read. */
 const MAX_ERROR_BYTES = 64 * 1024;
 
 export function header(headers: Headers, name: string): string | undefined {

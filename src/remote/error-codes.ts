@@ -23,7 +23,7 @@ export const remoteErrorCodes = [
   {
     code: "REMOTE_CONFLICT",
     class: "RemoteError",
-    when: "Somebody else changed the same thing (409).",
+    when: "Another client changed the same thing (409).",
     fix: "Try again.",
   },
   {

@@ -63,7 +63,7 @@ export function unreachable(host: string, cause: unknown): RemoteError {
   });
 }
 
-/** The same error with what was asked for behind its message, which the other side's words leave out. */
+/** The same error with the subject of the request added to its message. */
 export function aboutSubject(error: unknown, subject: string): unknown {
   if (!(error instanceof RemoteError)) return error;
   const { code, status, message } = error;

@@ -28,7 +28,7 @@ export async function withRetries<T>(operation: () => Promise<T>, options: Retry
   }
 }
 
-/** Waits before the next attempt; throws the error where there is none. */
+/** Waits before the next attempt; throws the error when no attempt is left. */
 export async function pauseAfter(error: unknown, attempt: number, options: RetryOptions): Promise<void> {
   if (!(error instanceof RemoteError) || !error.retryable) throw error;
   const { retryAfterMs } = error;

@@ -29,7 +29,7 @@ export interface FlippedTask {
   after: number;
   difference: number;
   agent: string | null;
-  /** The beginning of what was asked. */
+  /** The beginning of the prompt. */
   prompt: string | null;
 }
 
@@ -38,7 +38,7 @@ type Numbers = Omit<RunComparison, "flipped" | "only_before" | "only_after">;
 export interface FilesComparison extends Numbers {
   runs: { before: ComparedRun; after: ComparedRun };
   matched_by: TaskMatching;
-  /** What was compared to find out whether tasks are the same; null: nothing was there to compare. */
+  /** The data by which tasks were matched; null when neither run has it. */
   matched_content: ContentKind | null;
   /** Tasks that were compared by their index although their content differs (`--match index`). */
   different_content: number;

@@ -11,7 +11,7 @@ export interface MatchedTask {
 /** How the tasks of two runs were brought together. */
 export interface MatchedTasks {
   by: TaskMatching;
-  /** What was compared to find out whether tasks are the same; undefined when neither run says what it was about. */
+  /** The data by which tasks were matched; undefined when neither run has it. */
   content: ContentKind | undefined;
   /** Tasks that were brought together by index although their content differs; only where the caller asked for it. */
   differentContent: number;

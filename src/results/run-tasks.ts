@@ -77,7 +77,7 @@ export function hasInputs(run: RunTasks): boolean {
   return existsSync(artifactPaths(run.path).materializedInputs);
 }
 
-/** A digest of what each task is about; settings of the run (sampling, agent, skills) are no part of it. */
+/** A digest of what each task is about; settings of the run (sampling, agent, skills) are left out. */
 export async function taskContents(
   run: RunTasks,
   kind: ContentKind,

@@ -106,7 +106,7 @@ async function summarizeTotals(totals: RunTotals, options: SummaryOptions): Prom
   return summary;
 }
 
-/** What was asked for and what failed, before the rollouts themselves are counted. */
+/** The planned and failed rollouts, before the completed rollouts are counted. */
 export async function coverageOf(options: Omit<SummarySources, "rollouts">): Promise<CoverageCounter> {
   const coverage = new CoverageCounter();
   for (const [taskIndex, rolloutIndex] of options.expected ?? [])
@@ -158,7 +158,7 @@ async function metricsOf(
     return metrics;
   } catch (error) {
     signal?.throwIfAborted();
-    // The rollouts are worth more than this: the default metrics need nobody else. A server without the route wants no others.
+    // Keep the rollouts: the default metrics need no server. A server without the route wants no others.
     if (!isServerCallError(error) || error.status !== 404)
       onNotice(
         `${agent} could not aggregate its metrics (${errorMessage(error)}); the default ones were computed here.`,

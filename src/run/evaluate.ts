@@ -41,7 +41,7 @@ export type EvaluationEvent =
   | { type: "collected"; result: CollectResult }
   | { type: "summarized"; summary: RunSummary };
 
-/** What is known of an evaluation before there are servers. */
+/** The part of an evaluation that is known before servers start. */
 export interface PrepareEvaluationOptions {
   output: string;
   expand: ExpandOptions;
@@ -102,7 +102,7 @@ export async function evaluate(options: EvaluateOptions): Promise<Evaluation> {
 }
 
 /**
- * An evaluation whose inputs, settings and files are found good, and whose output nobody else writes to until `close`.
+ * An evaluation with checked inputs, settings and files, which holds the lock of its output until `close`.
  * All that can be refused is refused here, so that servers need not start for nothing.
  */
 export class PreparedEvaluation {
@@ -204,7 +204,7 @@ export class PreparedEvaluation {
     }
   }
 
-  /** A run that goes on with an earlier one has rows that were never counted: its files tell in the end. */
+  /** A resumed run has rows that this process did not count; its files are read in the end. */
   #totals({ aggregate }: RunEvaluationOptions): RunTotals | undefined {
     const { resumed, plan } = this.#run;
     if (resumed || aggregate === false) return undefined;

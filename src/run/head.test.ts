@@ -37,8 +37,8 @@ it.each([
   ["another status", 404, '{"detail":"Not Found"}'],
   ["no JSON", 200, "<html>"],
   ["JSON of another kind", 200, '{"status":"ok"}'],
-])("says that what answers is no head server: %s", async (_case, status, body) => {
+])("says that another server answers: %s", async (_case, status, body) => {
   const url = await listen((_request, response) => response.writeHead(status).end(body));
   const error = await troubleAt(url);
-  expect([error.trouble, error.message]).toEqual(["other", expect.stringContaining("is no head server")]);
+  expect([error.trouble, error.message]).toEqual(["other", expect.stringContaining("is not a head server")]);
 });

@@ -18,7 +18,7 @@ export function headUrl(config: ResolvedConfig): string {
 
 const POINT_ELSEWHERE = "point at the right address with ++head_server.port=N";
 
-/** How a head server cannot be asked: nothing is there, it is busy, or what is there is something else. */
+/** Why a head server does not answer: no server, a busy one, or another kind of server. */
 export type HeadServerTrouble = "absent" | "silent" | "other";
 
 /** The head server cannot be asked. */
@@ -36,7 +36,7 @@ const TROUBLE_TEXTS: Record<HeadServerTrouble, (url: string, reason: string) => 
     `There is no head server at ${url} (${reason}). Start the servers with \`gym env start\`, or ${POINT_ELSEWHERE}.`,
   silent: (url) =>
     `The head server at ${url} does not answer within ${HEAD_TIMEOUT_MS / 1000} s: a server in its process may be computing. Try again, or ${POINT_ELSEWHERE}.`,
-  other: (url, reason) => `What answers at ${url} is no head server (${reason}): ${POINT_ELSEWHERE}.`,
+  other: (url, reason) => `The server at ${url} is not a head server (${reason}): ${POINT_ELSEWHERE}.`,
 };
 
 /** The servers of the run behind a head server. */
@@ -81,7 +81,7 @@ function parsed(url: string, text: string): unknown {
   }
 }
 
-/** A connection that cannot be made means that nobody is there; one that breaks, that it is not HTTP. */
+/** A connection that cannot be made means that no server runs there; one that breaks, that it is not HTTP. */
 function troubleOf(error: unknown): HeadServerTrouble {
   const { code = "" } = error as { code?: string };
   return /^(RESPONSE_|ECONNRESET|CONNECTION_CLOSED)/.test(code) ? "other" : "absent";

@@ -76,7 +76,7 @@ function endpointsOf(config: ResolvedConfig): Endpoint[] {
   return [...endpoints.values()];
 }
 
-/** What is wrong with an endpoint in the end; undefined when it answers (whatever it answers). */
+/** The final problem of an endpoint; undefined when it answers, with any status. */
 async function waitFor(
   { url, apiKey }: Endpoint,
   deadline: number,
@@ -112,7 +112,7 @@ async function waitFor(
       signal.throwIfAborted();
       const code = (error as { code?: string }).code ?? "";
       if (/CERT|TLS|SSL/.test(code)) return undefined;
-      // No request was made, and none will be: whoever sends the real ones says why.
+      // No request was made. The first real request reports the reason.
       if (code === "REQUEST_INVALID") return undefined;
       const problem = shown((error as Error).message || code);
       const now = performance.now();

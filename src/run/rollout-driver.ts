@@ -30,7 +30,7 @@ export type RolloutDriver = (
 const MODULE_FILES = [".ts", ".js", ".mjs", ".py", "/index.ts", "/__init__.py"];
 const REFERENCE = /^([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):([A-Za-z_]\w*)$/;
 
-/** The file and the function a `package.module:function` names; the file is undefined when there is none. */
+/** The file and the function a `package.module:function` names; the file is undefined when it does not exist. */
 export function locateRolloutDriver(
   reference: string,
   roots: readonly string[],

@@ -36,7 +36,7 @@ import { type RunEvent, RunEvents } from "./run-events.ts";
 import { startResolved } from "./start-servers.ts";
 
 const DEFAULT_ROLLOUT_TIMEOUT_SECONDS = 7200;
-/** Rollouts of a run that are with the broker and its workers at once, unless told. */
+/** Default number of rollouts that the broker and its workers hold at once. */
 const QUEUED_AT_ONCE = 100_000;
 
 /** Servers that run already, started by `startServers` or by another process. */
@@ -156,7 +156,7 @@ async function evaluate(
   options: EvaluationOptions,
   emit: (event: RunEvent) => void,
 ): Promise<EvaluationResult> {
-  // Whoever reads events gets the first one, too.
+  // A reader of the events gets the first one, too.
   await Promise.resolve();
   if (options.output !== undefined) {
     const { result, summary, paths } = await new Session(config, options.output, options, emit).run();

@@ -27,7 +27,7 @@ export interface StartOptions {
   logDirectory?: string;
   /** Whether this process exists only for the servers: then processes they started end with it. Default: false. */
   ownsProcess?: boolean;
-  /** Runs every server in its own process, whatever the config says. */
+  /** Runs every server in its own process, and ignores `hosting` in the config. */
   hosting?: "process";
   /** Receives the cost meter before any call, so that earlier spending can be added. */
   onMeter?: (meter: CostMeter) => void;

@@ -181,7 +181,7 @@ export class BlockReader {
     });
   }
 
-  /** Reports what nobody asked for. */
+  /** Reports unknown keys. */
   finish(): void {
     for (const [key, node] of this.node.entries) {
       const name = String(key);

@@ -1,7 +1,7 @@
 /** Characters that mean themselves to every shell. */
 const SAFE = /^[A-Za-z0-9@%+=:,./_-]+$/;
 
-/** A text as one word of a POSIX shell, whatever is in it. */
+/** Quotes any text as one word of a POSIX shell. */
 export function shellWord(text: string): string {
   return SAFE.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

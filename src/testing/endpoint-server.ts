@@ -71,11 +71,11 @@ export interface EndpointOptions {
   port?: number;
 }
 
-/** What is answered also while the endpoint is paused. */
+/** Paths that are answered even while the endpoint is paused. */
 const SIGNAL = /^\/(?:pause|resume)\b/;
 const DEFAULT_MESSAGE = "told to fail";
 
-/** A model endpoint on a loopback port that records what it is asked and fails as told. */
+/** A model endpoint on a loopback port that records requests and fails on demand. */
 export class EndpointServer {
   readonly requests: EndpointRequest[] = [];
   /** Everything that reached it, recorded or not. */

@@ -27,7 +27,7 @@ const CREATED = 1_700_000_000;
 const DEFAULT_USAGE = { input: 10, output: 5 };
 
 /**
- * A double of an endpoint with the Responses API and Chat Completions: answers as told, at once, and fails as told.
+ * A double of an endpoint with the Responses API and Chat Completions: gives scripted answers at once, and fails on demand.
  *
  * @example
  * const endpoint = await new MockModelEndpoint({ answer: () => ({ text: "Hello." }) }).start();
@@ -55,7 +55,7 @@ export class MockModelEndpoint extends EndpointServer {
   }
 }
 
-/** Echoes the key, as some endpoints do: whoever logs it finds out. */
+/** Echoes the key, as some endpoints do, to show whether a log contains it. */
 function refusal({ headers }: EndpointRequest): EndpointReply {
   const given = headers.authorization ?? "none";
   const message = `Incorrect API key provided: ${given}.`;

@@ -9,7 +9,7 @@ import { ToyTokenizer } from "./toy-tokenizer.ts";
 
 /** Ways in which the tokens of a conversation stop being a continuation of what came before. */
 export type Drift =
-  /** What was generated is spelled in other tokens than its text has when it is read again. */
+  /** The generated tokens differ from those of the same text when it is tokenized again. */
   | "odd-spelling"
   /** Something at the beginning of the prompt changes, such as a date. */
   | "changing-prompt";
@@ -28,7 +28,7 @@ export interface VllmCall {
 export interface VllmDoubleOptions extends Omit<EndpointOptions, "handler"> {
   model?: string;
   apiKey?: string;
-  /** What is generated; `turn` counts the assistant messages in the history. */
+  /** The generated text; `turn` counts the assistant messages in the history. */
   answer?: (request: EndpointRequest, turn: number) => MockAnswer;
   /** Reports reasoning apart, as with `--reasoning-parser`. */
   reasoningParser?: boolean;
@@ -293,7 +293,7 @@ export class VllmDouble extends EndpointServer {
   }
 }
 
-/** The prompts with what was generated for them, by turn. */
+/** The prompts with their generated texts, by turn. */
 class FinishedSequences {
   readonly #byTurn = new Map<number, { texts: Set<string>; lengths: Set<number> }>();
 

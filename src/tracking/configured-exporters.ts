@@ -46,7 +46,9 @@ function mlflow({ get, env: _env, resultsDirectory: _directory, ...run }: Export
   const runName = text(get("mlflow_run_name"));
   if (trackingUri === undefined || experimentName === undefined || runName === undefined) return undefined;
   if (!/^https?:\/\//.test(trackingUri)) {
-    run.onWarning(`MLflow: mlflow_tracking_uri '${trackingUri}' is no http(s) address: nothing is exported.`);
+    run.onWarning(
+      `MLflow: mlflow_tracking_uri '${trackingUri}' is not an http(s) address: nothing is exported.`,
+    );
     return undefined;
   }
   const token = secret(get("mlflow_tracking_token"));
@@ -57,7 +59,7 @@ function text(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** A masked key is none: the config was read from somewhere that hides them. */
+/** A masked key does not count: the config was read from a source that hides keys. */
 function secret(value: unknown): string | undefined {
   const given = text(value);
   return given === MASK ? undefined : given;

@@ -6,7 +6,7 @@ const STEP_LIMIT_MS = 120_000;
 const UPLOAD_LIMIT_MS = 30 * 60_000;
 
 /**
- * The exporters of a run, best effort: whatever goes wrong with one is a warning, and neither the run nor the others notice.
+ * The exporters of a run, best effort: a failure of one is a warning and affects neither the run nor the others.
  * An exporter that could not be opened is left out.
  */
 export class RunExporters {
@@ -14,7 +14,7 @@ export class RunExporters {
   readonly #onWarning: (text: string) => void;
   readonly #signal: AbortSignal | undefined;
 
-  /** Begins to open them; nobody has to wait for that. */
+  /** Begins to open the exporters, without waiting for them. */
   constructor(
     exporters: readonly Exporter[],
     options: { onWarning: (text: string) => void; signal?: AbortSignal | undefined },

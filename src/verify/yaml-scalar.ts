@@ -22,7 +22,7 @@ const float =
 const timestamp =
   /^(\d{4})-(\d\d?)-(\d\d?)(?:(?:[Tt]|[ \t]+)(\d\d?):(\d\d):(\d\d)(?:\.(\d*))?(?:[ \t]*(?:Z|[-+](\d\d?)(?::(\d\d))?))?)?$/;
 const shortDate = /^\d{4}-\d\d-\d\d$/;
-/** A scalar longer than this is text, whatever it looks like. */
+/** A scalar longer than this is always text. */
 const maxTyped = 10_000;
 
 /** What a word without quotes and tag is taken for. */

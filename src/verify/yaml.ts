@@ -77,7 +77,7 @@ class Constructor {
     const untagged = (plain && tag === undefined) || tag === "!" ? typeOfWord(text) : "str";
     const type = typeOf(tag, untagged);
     const value = scalarValue(type, text);
-    if (value === undefined) throw new YamlSyntaxError(`'${text.slice(0, 40)}' is no ${type}`, offset);
+    if (value === undefined) throw new YamlSyntaxError(`'${text.slice(0, 40)}' is not a ${type}`, offset);
     return value;
   }
 
@@ -138,7 +138,7 @@ function mergedEntries(value: unknown, node: YamlNode): Entry[] {
   });
 }
 
-/** A key as a dict keeps it: 1 and 1.0 are one key; lists and dicts are none. */
+/** A key as a dict keeps it: 1 and 1.0 are one key; lists and dicts cannot be keys. */
 function hashable(key: unknown, offset: number): unknown {
   if (Array.isArray(key) || isMapping(key)) throw new YamlSyntaxError("found unhashable key", offset);
   return key instanceof PyFloat ? key.value : key;

@@ -2,7 +2,7 @@ import type { CommandContext } from "../command.ts";
 import { renderTable, type Table } from "../render/table.ts";
 
 export interface Listing {
-  /** What is listed, for the line that says there is none. */
+  /** The noun for the message about an empty list. */
   readonly plural: string;
   readonly query?: string;
   readonly table: Table;

@@ -31,7 +31,7 @@ export interface CompletionNode {
   readonly path: string;
   readonly words: readonly { readonly word: string; readonly help: string }[];
   readonly flags: readonly FlagCompletion[];
-  /** What else a word may be that is no flag. */
+  /** The choices for words that are not flags. */
   readonly argument?: ValueSource | undefined;
 }
 

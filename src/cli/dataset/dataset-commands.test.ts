@@ -463,7 +463,7 @@ describe("gym dataset rm and migrate", () => {
     for (const options of [answering(""), {}]) {
       expect(await gym("dataset rm --name sums", options)).toMatchObject({
         exitCode: 1,
-        stderr: "Error: Nobody answered: 'sums' was not deleted. Give --yes to delete without being asked.\n",
+        stderr: "Error: No answer: 'sums' was not deleted. Use --yes to delete without a question.\n",
       });
     }
     expect(registry.models.has("sums")).toBe(true);

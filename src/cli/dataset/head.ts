@@ -38,7 +38,7 @@ export async function showRows(context: DatasetContext, name: string, flags: Hea
   });
 }
 
-/** A row goes to stdout as it stands in the file; of a line that is none, stderr says why. */
+/** Prints a row as it stands in the file; reports a line that is not a row on stderr. */
 function printJson(text: string | null, where: string, context: DatasetContext): boolean {
   try {
     readRow(text, where);

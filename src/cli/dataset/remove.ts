@@ -47,7 +47,7 @@ async function deleteAsked(
   if (answer === undefined) {
     throw new DatasetError(
       "DATASET_NOT_CONFIRMED",
-      `Nobody answered: '${name}' was not deleted. Give --yes to delete without being asked.`,
+      `No answer: '${name}' was not deleted. Use --yes to delete without a question.`,
     );
   }
   if (!answer) {

@@ -46,7 +46,7 @@ export async function selectDataset(context: DatasetContext, profiles: readonly 
     if (context.json) {
       context.out(JSON.stringify({ output: outputPath, report: reportPath, ...report }));
     } else print(context, report, { outputPath, reportPath });
-    // An empty training set is a failure for whoever trains on it next.
+    // An empty training set would fail the training that reads it.
     return report.selected === 0 ? 1 : 0;
   });
 }

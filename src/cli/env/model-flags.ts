@@ -2,7 +2,7 @@ import type { ResolvedConfig } from "../../config/resolve.ts";
 import { CommandKeysError } from "../usage-error.ts";
 
 /**
- * Some model configs name their provider's address themselves. Whoever gives another one would send key and prompts to a host that
+ * Some model configs name their provider's address themselves. Another address on the command line would send key and prompts to a host that
  * was not typed, so it is an error.
  */
 export function refuseUnusedModelUrl(

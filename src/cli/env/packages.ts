@@ -96,7 +96,7 @@ function installedPackages(nodeModules: string): InstalledPackage[] {
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** npm knows what is newer; its exit code 1 only says that something is. */
+/** npm lists newer versions; its exit code 1 only means that there are some. */
 async function outdatedPackages(
   { env, signal }: CommandContext,
   nodeModules: string,

@@ -61,7 +61,7 @@ export async function envStart(context: CommandContext): Promise<number> {
   }
 }
 
-/** Below the working directory unless somebody chose a place: the default of the key may be the checkout. */
+/** Below the working directory unless the config names a place: the default of the key may be the checkout. */
 function resultsDirectory(config: ResolvedConfig, { io, installRoot }: CommandContext): string {
   const chosen = String(config.get("results_dir") ?? "");
   const preset = path.join(workingRoot(io.cwd, installRoot), "results");

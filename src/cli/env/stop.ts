@@ -20,7 +20,7 @@ export async function stopServers(context: CommandContext): Promise<number> {
     );
     return 0;
   }
-  // The process that holds the port, not one that an answer names: whoever answers could name any process.
+  // The process that holds the port, not the one that the response names: a response could name any process.
   const pid = listeningProcess(Number(new URL(url).port));
   if (pid === undefined)
     throw new GymError(

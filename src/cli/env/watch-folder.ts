@@ -29,7 +29,7 @@ export class FolderWatch {
     const watcher = watch(folder, (_event, name) => {
       if (name !== null) this.#changed(path.join(folder, name));
     });
-    // The folder is gone; whatever takes its place is told of by the one above.
+    // The folder is gone; the watcher of the parent reports its replacement.
     watcher.on("error", () => this.#remove(folder));
     this.#watchers.set(folder, watcher);
     for (const entry of readdirSync(folder, { withFileTypes: true })) {

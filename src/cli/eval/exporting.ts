@@ -10,7 +10,7 @@ import type { CommandContext } from "../command.ts";
 
 /** The exporters of a command, while they are being opened; undefined when the config asks for none. */
 export interface RunExport {
-  /** Sends what there is and ends the runs over there. Whatever goes wrong is a warning. */
+  /** Sends the results and ends the runs of the exporters. A failure is a warning. */
   finish(results: { summary: RunSummary | undefined; rollouts?: ArtifactPaths | undefined }): Promise<void>;
 }
 

@@ -113,7 +113,7 @@ function jsonResult({ completed, failed, cancelled, stoppedEarly, progress }: Co
 }
 
 function jsonSummary({ agents, coverage, turnBoundaries }: RunSummary) {
-  // What is known task by task is in the files, and may be long.
+  // Results per task are in the files, and may be long.
   const short = agents.map(({ agent, metrics, statistics }) => ({
     agent,
     key_metrics: metrics.key_metrics,

@@ -50,7 +50,7 @@ export const collectionKeys = {
   agent_name: {
     type: "str",
     flag: { name: "agent", short: "a", metavar: "NAME" },
-    help: "agent for rows that name none; found by itself when there is only one",
+    help: "agent for rows that name none; optional when there is only one",
   },
   limit: { type: "int", minimum: 0, flag: {}, help: "input lines to take, before repeats; 0 takes all" },
   num_repeats: {

@@ -3,7 +3,7 @@ import path from "node:path";
 import { fileError } from "../../rollouts/errors.ts";
 import { makeDirectory } from "../../rollouts/files/make-directory.ts";
 
-/** Where results go when nobody says: a directory of its own for every run, made at once so that no other run takes it. */
+/** The default place for results: a new directory for every run, created at once so that no other run takes it. */
 export async function newOutput(cwd: string, agent: string, now: Date): Promise<string> {
   const time = now.toISOString().replace(/[:.]/g, "-").slice(0, 19);
   const parent = path.join(cwd, "results", agent);

@@ -7,7 +7,7 @@ const BAR_WIDTH = 28;
 const SMALLEST_BAR = 8;
 const MAX_AGENTS = 8;
 
-/** The live display: how far, how well, what goes wrong and what is slow. */
+/** The live display: progress, rewards, failures and slow rollouts. */
 export function progressLines(
   snapshot: ProgressSnapshot,
   width: number,

@@ -38,7 +38,7 @@ export function printReport(
   if ((summary?.coverage.failed ?? result.failed) > 0) out(`Failures:  ${show(paths.failures)}`);
 }
 
-/** Verdicts that nobody could read were scored all the same, most often with 0. */
+/** Unreadable verdicts were scored all the same, most often with 0. */
 function printJudge({ result }: Evaluation, { out, terminal }: CommandContext): void {
   const { judge } = result.progress;
   if (!judge || judge.unreadable === 0) return;
@@ -159,9 +159,9 @@ function countText(count: number, noun: string, plural = `${noun}s`): string {
   return `${count} ${count === 1 ? noun : plural}`;
 }
 
-/** 1 when the run ended by itself before its end, or when not one rollout came to anything, now or in the runs it resumes. */
+/** 1 when the run stopped early on its own, or when no rollout was completed, in this run or in those it resumes. */
 export function exitCodeOf({ result, summary }: Evaluation, { signal }: CommandContext): number {
-  // Whoever chains commands must not go on with half a run.
+  // A chained command must not continue with half a run.
   if (signal.aborted) return (summary?.coverage.missing ?? 1) > 0 ? interruptedExitCode(signal) : 0;
   const { completed, total } = result.progress;
   const came = summary ? summary.coverage.ok + summary.coverage.masked : completed;

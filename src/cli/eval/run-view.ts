@@ -104,7 +104,7 @@ class ProgressFile {
     void this.write();
   }
 
-  /** Throughput over time: so many points at most, evenly over the whole run. */
+  /** Throughput over time: a limited number of points, evenly over the whole run. */
   #note({ elapsed_seconds, done, in_flight }: ProgressSnapshot): void {
     this.#history.push([Number(elapsed_seconds.toFixed(2)), done, in_flight]);
     if (this.#history.length <= MAX_HISTORY) return;

@@ -238,7 +238,7 @@ function checkKeys(keys: Keys): void {
 
 const CAPTURE_KEYS = ["observability_enabled", "model_call_capture_dir", "token_id_capture"];
 
-/** What is recorded: as this command says, else as the running servers were started. */
+/** What to record: the setting of this command, else that of the running servers. */
 async function captureKeys(
   config: ResolvedConfig,
   url: string,

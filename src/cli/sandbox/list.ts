@@ -12,7 +12,7 @@ export async function listSandboxes(context: CommandContext): Promise<number> {
   return 0;
 }
 
-/** Removes what nobody uses; 1 when something could not be removed. */
+/** Removes unused sandboxes; returns 1 when one could not be removed. */
 export async function removeLeftSandboxes(context: CommandContext, dryRun: boolean): Promise<number> {
   const { out, err, signal, json } = context;
   const left = (await findSandboxes({ signal })).filter(({ state }) => state === "left behind");

@@ -6,7 +6,7 @@ import type { ServerBlock } from "./server-schema.ts";
 
 /** How many ports are tried for one server. */
 const PORT_ATTEMPTS = 50;
-/** What stands for a port that nobody looked for. */
+/** The placeholder for a port that was not looked up. */
 const OFFLINE_PORT = -1;
 
 export const LOOPBACK = "127.0.0.1";

@@ -16,10 +16,10 @@ import {
   type PrepareScript,
 } from "./prepare-script.ts";
 
-/** Rows looked at; what is wrong with a script shows early. */
+/** Number of rows to inspect; mistakes of a script show early. */
 const MAX_ROWS = 1_000;
 
-/** The first row nobody could ask a model with: no JSON object, or one without fields. A file without rows counts too. */
+/** The first unusable row: not a JSON object, or one without fields. A file without rows counts too. */
 async function oddRow(file: string, signal: AbortSignal): Promise<string | undefined> {
   let number = 0;
   for await (const { lines } of readLineBatches(file, { signal })) {
@@ -73,7 +73,7 @@ export type PrepareEvent =
       readonly type: "done";
       readonly benchmark: string;
       readonly file: string;
-      /** What is odd about the rows. */
+      /** The problem of the rows. */
       readonly warning?: string | undefined;
     };
 

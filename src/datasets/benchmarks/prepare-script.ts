@@ -11,7 +11,7 @@ export type PrepareArgs = Readonly<Record<string, unknown>>;
 /** A script that writes the rows of a benchmark. */
 export interface PrepareScript {
   readonly file: string;
-  /** Writes the rows and gives their path, or how the value looks that is none. */
+  /** Writes the rows and returns their path, or the text of a value that is not a path. */
   run(run: PrepareRun, events: ThreadEvents): Promise<PrepareResult>;
   /** Lets go of a script that will not run any more. */
   close(): Promise<void>;
@@ -28,7 +28,7 @@ const MAX_OUTPUT = 64 * 1024 * 1024;
 /** Between the lines a Python script prints and the path it returns. */
 const RESULT_MARK = "NEMO_GYM_PREPARED=";
 
-/** Loads a script; an error says what is wrong with it. Python is looked at, not run. */
+/** Loads a script; the error names the problem. Python scripts are inspected, not run. */
 export async function loadPrepareScript(given: string, signal: AbortSignal): Promise<PrepareScript> {
   const file = existingScript(given);
   if (file === undefined) throw problem(`${given} does not exist.`);

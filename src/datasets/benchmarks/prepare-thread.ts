@@ -8,7 +8,7 @@ import { RemoteError } from "../../remote/remote-error.ts";
 import { DatasetError } from "../errors.ts";
 import type { PrepareArgs } from "./prepare-script.ts";
 
-/** How long a script may take to stop by itself once it is told to. */
+/** Time for a script to stop after its signal is aborted. */
 const STOP_GRACE_MS = 1_000;
 
 export interface PrepareRun {
@@ -37,7 +37,7 @@ export interface ThreadEvents {
 }
 
 /**
- * A prepare script in a thread of its own: whatever it does, an endless loop or `process.exit()`, this one stays in charge
+ * A prepare script in its own thread: even with an endless loop or `process.exit()`, this thread stays in control
  * and can end it.
  */
 export class PrepareThread {
@@ -48,7 +48,7 @@ export class PrepareThread {
   #killer: NodeJS.Timeout | undefined;
   #hasEnded = false;
   #events: ThreadEvents = { log: () => {} };
-  /** What was printed while loading, before anyone listens. */
+  /** Output printed while loading, before there is a listener. */
   #early: string[] = [];
 
   private constructor(file: string, signal: AbortSignal) {
@@ -75,7 +75,7 @@ export class PrepareThread {
     signal.addEventListener("abort", this.#stop, { once: true });
   }
 
-  /** Loads the script; fails with what is wrong with it. */
+  /** Loads the script; fails with its problem. */
   static async load(file: string, signal: AbortSignal): Promise<PrepareThread> {
     signal.throwIfAborted();
     const thread = new PrepareThread(file, signal);
@@ -88,7 +88,7 @@ export class PrepareThread {
     }
   }
 
-  /** Calls `prepare` and gives what it returned: a path, or how the value looks that is none. */
+  /** Calls `prepare` and returns its path, or the text of a value that is not a path. */
   async run(run: PrepareRun, events: ThreadEvents): Promise<{ path: string | undefined; shown: string }> {
     this.#events = events;
     for (const line of this.#early.splice(0)) events.log(line);

@@ -162,7 +162,7 @@ async function unless<T>(
   }
 }
 
-/** The configured address without trailing slashes; fails when it is none. */
+/** The configured address without trailing slashes; fails when it is not a URL. */
 export function trackingAddress({ trackingUri }: Pick<RegistryAccess, "trackingUri">): string {
   return checkedAddress(
     trackingUri,

@@ -147,7 +147,7 @@ async function writeSplit(
   onProgress?: (progress: TransferProgress) => void,
 ): Promise<number> {
   await refuseDirectory(path.resolve(destination));
-  // Kept after a failure, so that the next run continues with what is there.
+  // Kept after a failure, so that the next run continues from there.
   const parts = `${path.resolve(destination)}.parts`;
   await makeDirectory(parts);
   const output = await OutputFile.create(path.resolve(destination), { atomic: true });

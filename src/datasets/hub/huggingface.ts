@@ -101,7 +101,7 @@ async function createRepository(access: HubAccess, upload: HubUpload, onEvent: O
   }
 }
 
-/** The ids of what is in a collection, in lower case; the hub ignores case. */
+/** The ids of the items of a collection, in lower case; the hub ignores case. */
 async function readCollection(access: HubAccess, collection: string): Promise<ReadonlySet<string>> {
   try {
     const known = (await hubJson(access, `/api/collections/${collectionPath(collection)}`)) as {
@@ -127,7 +127,7 @@ async function joinCollection(
     try {
       await hubJson(access, `/api/collections/${collectionPath(collection)}/items`, { item });
     } catch (error) {
-      // Somebody else was faster, or the answer to an earlier attempt was lost.
+      // Another client was faster, or the response to an earlier attempt was lost.
       if (!(error instanceof RemoteError) || error.status !== 409) throw error;
       isIn = true;
     }

@@ -22,7 +22,7 @@ const NOT_DATA = new Set([
   "state.json",
 ]);
 
-/** The format of a data file by its name; undefined when it is none we can read. */
+/** The format of a data file by its name; undefined when it cannot be read. */
 export function dataFormat(file: string): DataFormat | undefined {
   const match = /\.(jsonl|ndjson|json|parquet)(\.gz)?$/.exec(file);
   if (match === null || (match[1] === "parquet" && match[2] !== undefined)) return undefined;

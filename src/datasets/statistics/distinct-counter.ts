@@ -2,7 +2,7 @@ const INITIAL_SLOTS = 1024;
 const MAX_LOAD = 0.6;
 
 /**
- * Counts distinct strings by 64-bit fingerprint: 8 bytes a slot whatever the length of the text, so that a file of
+ * Counts distinct strings by 64-bit fingerprint: 8 bytes per slot, independent of the length of the text, so that a file of
  * long unique strings does not stay in memory. Two of ten million different strings share a fingerprint with a
  * probability of about three in a million.
  */

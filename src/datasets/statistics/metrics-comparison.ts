@@ -8,7 +8,7 @@ const MAX_DIFFERENCES = 20;
 
 /**
  * The places where `previous` metrics are not confirmed by `current` ones, as readable lines; empty when they agree.
- * Both are values of the number-preserving reader. New keys are no difference, and neither is NaN where NaN was.
+ * Both are values of the number-preserving reader. New keys do not count as a difference, nor does NaN in place of NaN.
  */
 export function metricsDifferences(previous: unknown, current: unknown): string[] {
   const differences: string[] = [];
@@ -54,7 +54,7 @@ function closeEnough(previous: number, current: number): boolean {
   return Math.abs(previous - current) <= (magnitude >= 1 ? TOLERANCE_FROM_ONE : TOLERANCE_BELOW_ONE);
 }
 
-/** Python's `==` on scalars: numbers and booleans by value, whatever their type. */
+/** Python's `==` on scalars: numbers and booleans by value, independent of their type. */
 function plainlyEqual(previous: unknown, current: unknown): boolean {
   if (isNumeric(previous) && isNumeric(current)) {
     return typeof previous === "bigint" || typeof current === "bigint"

@@ -6,7 +6,7 @@ const INT_TEXT = /^[+-]?\d+(?:_\d+)*$/;
 
 /** Python refuses longer integers; converting them takes quadratic time. */
 const MAX_INTEGER_DIGITS = 4300;
-/** A number written with more characters than this is refused unread: nobody means it. */
+/** A number with more characters than this is refused without parsing. */
 const MAX_LENGTH = 100_000;
 
 /** Python's `float(text)`: surrounding white space, `1_000`, `.5`, `inf`, `NaN` and digits of any script; undefined where it raises. */

@@ -44,7 +44,7 @@ function simpleUpper(codePoint: number): number {
   return single(String.fromCodePoint(codePoint).toUpperCase(), codePoint);
 }
 
-/** Mappings to several characters (ß to SS) are none as far as `re` is concerned. */
+/** `re` ignores mappings to several characters (ß to SS). */
 function single(text: string, fallback: number): number {
   const mapped = text.codePointAt(0) ?? fallback;
   return text.length === (mapped > 0xffff ? 2 : 1) ? mapped : fallback;

@@ -163,7 +163,7 @@ function argumentsOf(given: unknown, place: string): Row {
     const value: unknown = typeof given === "string" ? JSON.parse(given) : given;
     if (isObject(value)) return value;
   } catch {
-    // Reported below, as every other text that is no object.
+    // Reported below, like every other text that is not an object.
   }
   throw new AtifProblem(place, "is not a JSON object");
 }

@@ -34,7 +34,7 @@ export interface ExportFilters {
   passRateMax?: number;
   /** A rollout passes when its reward reaches this (default 1). */
   passThreshold?: number;
-  /** Only the so many best rollouts of each task. */
+  /** Only this number of best rollouts per task. */
   bestOf?: number;
   /** Which verdicts of the health check a rollout may have: all (default), all but unhealthy, or healthy only. */
   health?: HealthFilter;

@@ -14,7 +14,7 @@ export interface Candidate {
   line: number;
 }
 
-/** The rollouts of a task that passed the filters, in order of their index, with what is known of all of them. */
+/** The rollouts of a task that passed the filters, in order of their index, with the totals over all rollouts of the task. */
 export interface SelectedTask {
   taskIndex: number;
   rollouts: Candidate[];

@@ -123,7 +123,7 @@ class ExportJob {
     };
   }
 
-  /** First pass: which rollouts there are, and what is wrong with the others. */
+  /** First pass: finds the usable rollouts, and the problems of the others. */
   async scan(): Promise<void> {
     const { rolloutsPath, signal } = this.options;
     this.annotations = await readAnnotations(annotationsPath(rolloutsPath), signal ? { signal } : {});
@@ -244,7 +244,7 @@ class ExportJob {
       );
   }
 
-  /** With `verifyTokens`: what was written is what the rollouts hold. */
+  /** With `verifyTokens`: the counts of the comparison with the rollouts. */
   async verify(): Promise<void> {
     const { outputPath, verifyTokens: wanted, tokenDrift: drift = "fork", signal } = this.options;
     const format = this.verifiedFormat;

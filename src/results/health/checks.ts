@@ -107,7 +107,7 @@ const TRAJECTORY_CHECKS: Record<string, RolloutCheck> = {
   model_call_runaway_generation: unlessGap(CALL_GAPS, runawayGenerations),
 };
 
-/** What is wrong with a row, and which checks had nothing to go by. */
+/** The problems of a row, and the checks that had no data. */
 export interface RowFindings {
   findings: Finding[];
   unobserved: string[];

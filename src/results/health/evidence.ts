@@ -155,7 +155,7 @@ export function isSuccessful(call: ModelCall): boolean {
   return !isFailed(call) && (status === null || (status >= 200 && status < 400));
 }
 
-/** A prompt that did not fit the model's context is no sign of a broken endpoint. */
+/** A prompt that did not fit the model's context does not mean that the endpoint is broken. */
 export function isContextOverflow({ response_metadata: about }: ModelCall): boolean {
   const reason = "context_length_exceeded";
   return (

@@ -107,7 +107,7 @@ async function checkInThreads(
     const takeFirst = async () => append(checked, (await running.shift()) ?? []);
     for await (const task of tasksOf(options, ignored)) {
       const result = pool.run(task, options.signal ? { signal: options.signal } : {});
-      // It is awaited in its turn; until then nobody else hears of its failure.
+      // Awaited later; without this its failure would be an unhandled rejection.
       result.catch(() => undefined);
       running.push(result as Promise<LineHealth[]>);
       if (running.length >= 2 * workers) await takeFirst();

@@ -24,13 +24,13 @@ export interface SelectOptions {
   passThreshold?: number;
   /** Only tasks whose rewards deviate at least so much. Groups with equal rewards teach nothing. */
   deviationMin?: number;
-  /** Only tasks with at least so many rollouts. Default: 1. */
+  /** Only tasks with at least this number of rollouts. Default: 1. */
   rolloutsMin?: number;
   /** Default: the same prompt. */
   duplicates?: DuplicateRule;
   /** Equal numbers from every environment, as far as they have them. */
   balance?: boolean;
-  /** At most so many tasks. */
+  /** Largest number of tasks. */
   limit?: number;
   prefer?: Preference;
   seed?: number;
@@ -58,7 +58,7 @@ interface EnvironmentReport {
   deviation: number | null;
 }
 
-/** What was selected, as written to `<output>_selection.json`. */
+/** The report of the selection, as written to `<output>_selection.json`. */
 export interface SelectionReport {
   read: number;
   selected: number;

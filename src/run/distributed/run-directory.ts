@@ -116,7 +116,7 @@ export class SharedResults {
     this.#directory = directory;
   }
 
-  /** Takes what is new. Rejects when a file is damaged; the rest of that file is not read any more. */
+  /** Reads new results. Rejects when a file is damaged; the rest of that file is skipped. */
   take(result: TakeResult): Promise<void> {
     this.#reading ??= this.#takeAll(result).finally(() => {
       this.#reading = undefined;
@@ -165,7 +165,7 @@ function readHead(text: string): ResultHead | undefined {
   }
 }
 
-/** The whole results, each a line about it and its row, from an offset on; empty when there is none. */
+/** The whole results, each a line about it and its row, from an offset on; empty when the file does not exist. */
 async function pairsAt(path: string, from: number): Promise<string> {
   if (from === Number.POSITIVE_INFINITY) return "";
   // Opened anew for each look: a network filesystem asks for the size of a file when it is opened.

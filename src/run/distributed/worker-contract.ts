@@ -16,7 +16,7 @@ export interface WorkerOptions {
   concurrency?: number | undefined;
   /** Takes rollouts of these runs only. */
   runs?: readonly string[] | undefined;
-  /** What this machine can do, besides what is found by itself (`sandbox`, `gpu`). */
+  /** Tags of this machine, in addition to those that are detected (`sandbox`, `gpu`). */
   tags?: readonly string[] | undefined;
   noServe?: boolean | undefined;
   /** Where shared directories of runs are on this machine. Default: where their collectors have them. */

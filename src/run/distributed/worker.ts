@@ -241,7 +241,7 @@ class Worker {
       for (const run of this.#records.keys()) if (!live.has(run)) await this.#leave(run);
       for (const record of live.values()) await this.#follow(record);
     } catch {
-      // The broker is away; the next look will tell.
+      // The broker is unreachable; the next check tries again.
     }
     if (idleSeconds === undefined || this.#running.size > 0) this.#idleSince = performance.now();
     else if (performance.now() - this.#idleSince > idleSeconds * 1000)
@@ -409,7 +409,7 @@ class Worker {
     for (const { rollout } of this.#running.values()) rollout?.abort(new RolloutCancelled(reason));
   }
 
-  /** Waits for rollouts under way, and gives back what is not done in time. */
+  /** Waits for rollouts under way, and releases those that do not finish in time. */
   async #finish(): Promise<void> {
     for (const run of this.#joined.keys()) await this.#queue.unfollow(run);
     const seconds = this.#options.drainSeconds ?? DRAIN_SECONDS;

@@ -5,7 +5,7 @@ import { RolloutError } from "../../rollouts/errors.ts";
 /** What a resources server says about scoring stored rollouts again. */
 export type ReverifyMode = "stateless" | "unsupported" | "unknown";
 
-/** Asks each server whether its verifier needs only what is stored; one that does not know the question is `unknown`. */
+/** Asks each server whether its verifier needs stored data only; a server without that route is `unknown`. */
 export async function reverifyModes(
   client: ServerClient,
   servers: Iterable<string>,
@@ -25,7 +25,7 @@ function modeOf(answer: unknown): ReverifyMode {
   return answer === "stateless" || answer === "unsupported" ? answer : "unknown";
 }
 
-/** The servers whose scores may differ from those of the rollout itself, in words; undefined when there are none. */
+/** The servers whose scores may differ from those of the rollout itself, as a text; undefined without such servers. */
 export function unsafeServers(modes: ReadonlyMap<string, ReverifyMode>): string | undefined {
   const unsafe = [...modes].filter(([, mode]) => mode !== "stateless");
   return unsafe.length === 0 ? undefined : unsafe.map(([server, mode]) => `${server} (${mode})`).join(", ");

@@ -14,7 +14,7 @@ export interface ReverifySources {
   rolloutsPath: string;
   /** Only rollouts in the failures file whose judge could not be asked. */
   judgeFailedOnly: boolean;
-  /** At most so many rollouts. */
+  /** Largest number of rollouts. */
   limit?: number | undefined;
   signal?: AbortSignal | undefined;
 }
@@ -28,7 +28,7 @@ export interface StoredRollout {
 }
 
 /**
- * Which stored rollouts are to be scored again, and where they and their inputs lie: some fifty bytes each, whatever their size.
+ * Which stored rollouts are to be scored again, and where they and their inputs lie: about fifty bytes each, independent of their size.
  * A rollout without input and a malformed line are errors with `file:line`.
  */
 export class ReverifyPlan {

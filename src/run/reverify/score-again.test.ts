@@ -198,7 +198,7 @@ describe("reverify", () => {
       judgeFailedOnly: false,
     };
     for (const output of ["run.jsonl", "in", "run_failures.jsonl"])
-      expect(() => checkOutput(at(output), sources, "overwrite")).toThrow(/belongs to what is read/);
+      expect(() => checkOutput(at(output), sources, "overwrite")).toThrow(/is one of the input files/);
     const append = { ...sources, judgeFailedOnly: true };
     expect(() => checkOutput(at("run.jsonl"), append, "append")).not.toThrow();
   });

@@ -56,7 +56,7 @@ export function unsafeOutput(output: string): string {
   return join(dirname(output), `unsafe_${basename(output)}`);
 }
 
-/** Refuses outputs that would destroy what is read, or mix with results nobody asked to keep. */
+/** Refuses outputs that would overwrite the inputs, or mix with earlier results. */
 export function checkOutput(
   output: string,
   { materializedInputsPath, rolloutsPath, judgeFailedOnly }: ReverifySources,
@@ -68,7 +68,7 @@ export function checkOutput(
   if (!appendsToSource && [output, failures].some((path) => sources.includes(path))) {
     throw new RolloutError(
       "ROLLOUT_OUTPUT_IS_INPUT",
-      `The output '${output}' belongs to what is read; choose another --output.`,
+      `The output '${output}' is one of the input files; choose another --output.`,
     );
   }
   if (existing !== "fresh") return;
@@ -121,7 +121,7 @@ async function checkManifest(
   paths: ArtifactPaths,
   onNotice: (text: string) => void,
 ): Promise<void> {
-  // An output that is appended to is somebody else's, manifest and all.
+  // An output that is appended to belongs to an earlier run, including its manifest.
   if (existing === "append") return;
   const input = await digestFile(plan.sourcePath);
   const materializedInputs = await digestFile(sources.materializedInputsPath);

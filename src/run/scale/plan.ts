@@ -4,9 +4,9 @@ import type { RunResources } from "./resources-file.ts";
 
 /** Rollouts in flight that one worker process was measured with. */
 const MOST_PER_WORKER = 25_000;
-/** Memory on top of what is computed. */
+/** Spare memory, as a share of the computed amount. */
 const MEMORY_HEADROOM = 1.2;
-/** A waiting rollout takes this much of a worker, whatever a short run seems to show. */
+/** A waiting rollout needs at least this much of a worker, even if a short run shows less. */
 const LEAST_WORKER_KB = 28;
 /** Measured with `npm run bench -- queue`; the collector's CPU is taken from the run if workers did it. */
 const COLLECTOR = { cpuMs: 0.2, memoryMb: 150, memoryKb: 4 };
@@ -108,7 +108,7 @@ function memorySlopeMb(samples: readonly ResourceFigures[]): number {
   return points.reduce((total, { x, y }) => total + (x - meanX) * (y - meanY), 0) / spread;
 }
 
-/** What it takes to keep so many rollouts in flight. */
+/** The resources that this number of rollouts in flight needs. */
 export function planScale(measured: MeasuredScale, target: ScaleTarget): ScalePlan {
   const { inFlight, utilization } = target;
   const seconds = target.rolloutSeconds ?? measured.rollout_seconds;

@@ -14,7 +14,7 @@ export type JudgeMode =
   | "reject"
   /** Repeats what it was asked before it rejects, so that a verdict in the answer comes first. */
   | "quote-and-reject"
-  /** Says something that is no verdict. */
+  /** Reports a message that is not a verdict. */
   | "babble"
   | "fail";
 

@@ -33,7 +33,7 @@ const FORMS: readonly ((answer: string) => string)[] = [
   (answer) => `((${answer}))`,
 ];
 
-/** Attempts of which at least one should earn the maximum; none when the row does not tell the right answer. */
+/** Attempts of which at least one should earn the maximum; empty when the row does not have the right answer. */
 export function goldAttempts(row: JsonObject, index: number, settings: GoldSettings | undefined): Attempt[] {
   if (settings !== undefined) return [declaredGold(row, index, settings)];
   const calls = CALL_FIELDS.map((field) => callsIn(row[field])).find((found) => found.length > 0);

@@ -61,7 +61,7 @@ async function runTask(server: TestServer, row: JsonObject, attempt: Attempt, ja
   return outcome("/verify", reply, toolReplies, times);
 }
 
-/** As an agent does it: arguments that are no JSON never reach the tool. */
+/** As in an agent, arguments that are not JSON never reach the tool. */
 async function callTool(server: TestServer, { name, arguments: given }: ToolCall, jar: Jar) {
   let input = given;
   if (typeof given === "string") {

@@ -18,7 +18,7 @@ export interface AuditOptions {
   /** Only these checks. */
   readonly only?: readonly string[];
   readonly signal?: AbortSignal;
-  /** Told what is about to run, so that somebody outside can say where it hung. */
+  /** Called before each step, so that an observer can say where it hung. */
   readonly onProgress?: (what: string) => void;
 }
 

@@ -7,7 +7,7 @@ import { errorMessage, GymError } from "../../errors.ts";
 const HANG_LIMIT_MS = 60_000;
 const MAX_STDERR = 4_000;
 
-/** What a child process tells while it works on a request. */
+/** The messages of a child process while it works on a request. */
 type ChildMessage<Report> =
   | { readonly type: "ready" }
   | { readonly type: "progress"; readonly what: string }
@@ -25,7 +25,7 @@ export interface WatchedChildOptions {
 }
 
 /**
- * Has a process of its own work on a request and gives its reports. Code of authors that hangs or crashes there takes nobody
+ * Runs a request in a new process and yields its reports. Code of authors that hangs or crashes there takes nothing
  * with it, and what it was at is named. `module` is the file without its extension.
  */
 export async function runWatchedChild<Request extends object, Report>(
@@ -96,7 +96,7 @@ export async function runWatchedChild<Request extends object, Report>(
   });
 }
 
-/** The other side: works on the one request this process gets, and tells how it went. */
+/** The other side: works on the one request of this process, and reports the result. */
 export function serveWatchedChild<Request, Report>(
   work: (
     request: Request,

@@ -89,7 +89,7 @@ const FIELDS: ReadonlySet<string> = new Set([...TEXT_FIELDS, ...OPTIONAL_TEXT_FI
 
 const DEFAULTS = { licensing: "unknown", lifecycle: "active", determinism: "unknown" } as const;
 
-/** Licences that are no SPDX expression. */
+/** Licences that are not SPDX expressions. */
 const PRIVATE_LICENSES = ["internal", "proprietary", "unknown"];
 const SPDX = /^\(*[\w.+-]+\)*(?: +(?:AND|OR|WITH) +\(*[\w.+-]+\)*)*$/;
 const SOURCE = /^(?:(?:https?|ssh|git|file):\/\/\S+|[^@\s]+@[^:\s]+:\S+)$/;

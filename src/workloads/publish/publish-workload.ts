@@ -75,7 +75,7 @@ async function runChecks(
   }
 }
 
-/** Fields whose text nobody has written yet. */
+/** Fields whose text is still a placeholder. */
 export function unfinishedTexts(manifest: Manifest): string[] {
   const unfinished = Object.entries(manifest).flatMap(([field, value]) =>
     textsIn(value).some(isUnfinished) ? [field] : [],

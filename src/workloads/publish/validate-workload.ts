@@ -13,7 +13,7 @@ import { type Difference, differenceText, mirrorDifferences, synchronized } from
 
 export interface ValidateOptions extends Required<RootOptions> {
   readonly manifestFile: string;
-  /** `config.yaml` beside the manifest unless told. */
+  /** Default: `config.yaml` beside the manifest. */
   readonly configFile?: string;
   /** Bring the fields that mirror the config up to date. */
   readonly sync?: boolean;

@@ -3,7 +3,7 @@ import { ScaffoldError } from "./errors.ts";
 const NAME = /^[a-z][a-z0-9_]*$/;
 const MAX_LENGTH = 64;
 
-/** Refuses names that are no module name: they become folders, YAML keys, routes and parts of identifiers. */
+/** Refuses names that are not module names: they become folders, YAML keys, routes and parts of identifiers. */
 export function checkName(name: string): string {
   if (NAME.test(name) && name.length <= MAX_LENGTH) return name;
   if (NAME.test(name)) {

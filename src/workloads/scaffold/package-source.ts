@@ -4,7 +4,7 @@ import path from "node:path";
 export interface PackageSource {
   /** What `dependencies` of a new project say. */
   readonly specifier: string;
-  /** Nothing tells where this copy came from (global installs leave no note), so the copy itself is used. */
+  /** The origin of this copy is unknown (global installs leave no note), so the copy itself is used. */
   readonly isCopy: boolean;
 }
 
@@ -45,7 +45,7 @@ function dependencyOf(owner: string, name: string): string | undefined {
   return dependencies?.[name] ?? devDependencies?.[name];
 }
 
-/** What npm has written down, also where there is no package.json. */
+/** npm's own record of the installation, also without a package.json. */
 function resolvedOf(owner: string, name: string): string | undefined {
   const lock = readJson(path.join(owner, "node_modules/.package-lock.json")) as {
     packages?: Record<string, { resolved?: string }>;
@@ -58,7 +58,7 @@ function readJson(file: string): object {
   try {
     return JSON.parse(readFileSync(file, "utf8")) as object;
   } catch {
-    // Only looked into for a hint; whoever owns it will hear of it from npm.
+    // Read for a hint only; npm reports its problems to the owner.
     return {};
   }
 }

@@ -38,7 +38,7 @@ export function commonJsProject(cwd: string, installRoot: string): string | unde
   return 'package.json does not say "type": "module", so editors and tests take the files here for CommonJS. Set it with `npm pkg set type=module`.';
 }
 
-/** What to tell the owner of a project that has a package.json but does not know this package. */
+/** The advice for a project that has a package.json without this package. */
 export function missingDependency(cwd: string, installRoot: string): string | undefined {
   if (isInside(cwd, installRoot)) return undefined;
   const file = path.join(cwd, "package.json");

@@ -2,7 +2,7 @@ import { dumps } from "../../python/json/json-dumps.ts";
 import { PyFloat } from "../../python/numbers/py-float.ts";
 import type { ScaffoldFiles } from "./files.ts";
 
-/** Questions whose answers nobody disputes, so that a new server can be run at once. */
+/** Questions with undisputed answers, so that a new server can run at once. */
 const EXAMPLES = [
   ["How many legs does a spider have?", "8"],
   ["What is 17 + 25?", "42"],
@@ -146,7 +146,7 @@ export function exampleRows(): string {
   }).join("");
 }
 
-/** What the verifier must do with a right answer, a wrong one, and a request that is none; as the commands write the file. */
+/** The expected rewards of a right, a wrong and a malformed answer, as the commands write the file. */
 function verifierCases(): string {
   const [[question, expected_answer]] = EXAMPLES;
   const row = {

@@ -95,7 +95,7 @@ function readCase(text: string, file: string, line: number): VerifierCase {
   const problems = result.error.issues.map(({ path, message }) =>
     path.length === 0 ? message : `${path.join(".")}: ${message}`,
   );
-  throw new VerifierFixtureError(`${file}:${line} is no verifier case: ${problems.join("; ")}.`);
+  throw new VerifierFixtureError(`${file}:${line} is not a verifier case: ${problems.join("; ")}.`);
 }
 
 function report(context: z.RefinementCtx, field: string, message: string): void {

@@ -37,9 +37,7 @@ export async function exerciseCases(options: ExerciseOptions): Promise<CaseResul
   const cases = readCases(file);
   const missing = missingKinds(cases, contract);
   if (missing.length > 0)
-    throw new VerifierFixtureError(
-      `${file} needs a case of each kind; there is none of: ${missing.join(", ")}.`,
-    );
+    throw new VerifierFixtureError(`${file} needs a case of each kind; missing: ${missing.join(", ")}.`);
   const results: CaseResult[] = [];
   const problems: string[] = [];
   const rewards = new Map<VerifierCase, number>();

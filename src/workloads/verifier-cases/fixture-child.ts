@@ -16,14 +16,14 @@ serveWatchedChild<FixtureRequest, CaseResult[]>(async (request, { progress, repo
     throw new VerifierFixtureError(`${request.configFile} has no server '${request.instance}'.`);
   const { server } = await serverUnderAudit(instance, config, searchRoots(request), request);
   if (server.definition.type !== "resources_servers")
-    throw new VerifierFixtureError(`${server.implementation} is no resources server.`);
+    throw new VerifierFixtureError(`${server.implementation} is not a resources server.`);
   const { kind } = server.definition;
   report(
     await exerciseCases({
       ...request,
       server: {
         kind,
-        // Judges are no part of the verifier: the one that stands in says what the case needs.
+        // Judges are not part of the verifier: the stand-in gives the verdict that the case needs.
         start: (wanted) => startServer(server, wanted === "zero_reward" ? "reject" : "accept", () => {}),
       },
       onCase: (name) => progress(`case '${name}'`),

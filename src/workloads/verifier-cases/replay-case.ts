@@ -78,7 +78,7 @@ function executedCalls(output: readonly OutputItem[]): { name: string; input: un
   });
 }
 
-/** As an agent does it: arguments that are no JSON never reach the tool. */
+/** As in an agent, arguments that are not JSON never reach the tool. */
 function parseArguments(text: unknown): unknown {
   try {
     return JSON.parse(String(text)) as unknown;

@@ -78,7 +78,7 @@ describe("readCases", () => {
     ["a request that is not an object", { ...full, request: [] }, "request"],
   ])("refuses %s", (_, found, message) => {
     write(full, found);
-    expect(() => readCases(file)).toThrow(`${file}:2 is no verifier case: `);
+    expect(() => readCases(file)).toThrow(`${file}:2 is not a verifier case: `);
     expect(() => readCases(file)).toThrow(message);
   });
 
@@ -105,9 +105,9 @@ describe("exerciseVerifierCases", () => {
 
   it("wants a case of every kind, and one of determinism for seeded environments", async () => {
     write(full);
-    await expect(exercise()).rejects.toThrow("there is none of: malformed, zero_reward.");
+    await expect(exercise()).rejects.toThrow("missing: malformed, zero_reward.");
     write(full, zero, malformed);
-    await expect(exercise({ determinism: "seeded" })).rejects.toThrow("there is none of: determinism.");
+    await expect(exercise({ determinism: "seeded" })).rejects.toThrow("missing: determinism.");
   });
 
   it("takes partial credit, between the ends of the range", async () => {
@@ -246,6 +246,6 @@ describe("updateExpected", () => {
     write({ ...full, expected_reward: 0 }, zero, malformed);
     const link = path.join(base, "link.jsonl");
     symlinkSync(file, link);
-    await expect(exercise({ updateExpected: true, file: link })).rejects.toThrow("no regular file");
+    await expect(exercise({ updateExpected: true, file: link })).rejects.toThrow("not a regular file");
   });
 });

@@ -20,7 +20,7 @@ export async function writeExpected(
   });
   if (!changed) return;
   const stats = await lstat(file);
-  if (!stats.isFile()) throw new VerifierFixtureError(`${file} is no regular file and is not replaced.`);
+  if (!stats.isFile()) throw new VerifierFixtureError(`${file} is not a regular file and is not replaced.`);
   const lines = cases.map((found) => `${caseText(found, rewards.get(found))}\n`);
   await writeFileAtomically(file, lines);
   await chmod(file, stats.mode & 0o777);

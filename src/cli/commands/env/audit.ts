@@ -30,7 +30,7 @@ export const envAudit = defineCommand({
       help: "only this check; may be given several times",
     },
     limit: { kind: "value", key: "limit", metavar: "N", help: "example rows that are used" },
-    evidence: { kind: "switch", help: "show what was answered and what came back" },
+    evidence: { kind: "switch", help: "show each response and its result" },
   },
   positionals: {
     NAME: {

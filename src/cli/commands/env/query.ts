@@ -8,7 +8,7 @@ export const envQuery = defineCommand({
       kind: "text",
       short: "a",
       metavar: "NAME",
-      help: "the agent; found by itself when only one runs",
+      help: "the agent; optional when only one runs",
     },
     row: {
       kind: "text",

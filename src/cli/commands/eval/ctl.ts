@@ -8,12 +8,12 @@ export const evalCtl = defineCommand({
     "With --queue the same for distributed runs of a broker, from any machine: pause stops the workers from taking rollouts, " +
     "concurrency N --worker ID|all sets that of workers, and drain ID lets a worker finish what it has and end.",
   flags: {
-    pid: { kind: "text", metavar: "PID", help: "which collection; found by itself when only one runs" },
+    pid: { kind: "text", metavar: "PID", help: "which collection; optional when only one runs" },
     ...queueFlag,
     run: {
       kind: "text",
       metavar: "ID",
-      help: "with --queue: which run; found by itself when there is only one",
+      help: "with --queue: which run; optional when there is only one",
     },
     worker: { kind: "text", metavar: "ID", help: "with --queue and concurrency: which worker, or all" },
     json: { kind: "switch", help: "print JSON" },

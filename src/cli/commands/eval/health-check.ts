@@ -4,8 +4,8 @@ import { jsonFlag } from "../../flags.ts";
 export const evalHealthCheck = defineCommand({
   description:
     "Check whether the rollouts of a run can be trusted: readable rows, model calls that succeeded and said something, token counts that " +
-    "agree. Writes rollout_verdicts.jsonl and quality_summary.json to RUN_DIR and changes nothing else. Runs by itself after eval run and eval aggregate. " +
-    "What a run did not record (observability_enabled) is unobserved, not healthy.",
+    "agree. Writes rollout_verdicts.jsonl and quality_summary.json to RUN_DIR and changes nothing else. Runs automatically after eval run and eval aggregate. " +
+    "A rollout without recorded model calls (observability_enabled) is unobserved, not healthy.",
   flags: {
     "rollouts-file": {
       kind: "text",

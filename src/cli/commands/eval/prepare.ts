@@ -22,8 +22,8 @@ const keys = {
 
 export const evalPrepare = defineCommand({
   description:
-    "Write the rows of a benchmark with its prepare script. Our own benchmarks use a few rows of ours unless told where the " +
-    "real dataset is: +prepare_script_args.source=huggingface, or the path of its file.",
+    "Write the rows of a benchmark with its prepare script. The built-in benchmarks use a few rows of their own until they get the place of the " +
+    "real dataset: +prepare_script_args.source=huggingface, or the path of its file.",
   flags: { ...configFlag, ...benchmarkFlag, ...searchDirFlag, ...jsonFlag },
   keys,
   examples: [

@@ -5,7 +5,7 @@ import { errorMessage } from "../../../errors.ts";
 /** How many examples a resources server ships. */
 export const EXAMPLES = 5;
 
-/** What is missing or wrong in the `data` folder of a resources server; each line says what to do. */
+/** The problems of the `data` folder of a resources server; each line says what to do. */
 export function checkDataFiles(directory: string, entrypoint: string): string[] {
   const name = path.basename(entrypoint);
   const config = `${entrypoint}/configs/${configFile(directory, name)}`;
@@ -40,7 +40,7 @@ export function checkDataFiles(directory: string, entrypoint: string): string[] 
   return problems;
 }
 
-/** The config named after the server; where there is none, the first one. */
+/** The config named after the server, otherwise the first one. */
 function configFile(directory: string, name: string): string {
   const configs = path.join(directory, "configs");
   const files = existsSync(configs) ? readdirSync(configs).filter((file) => file.endsWith(".yaml")) : [];
@@ -53,7 +53,7 @@ function found(count: number | string, noun: string): string {
   return `has ${count} ${noun}`;
 }
 
-/** The number of lines that are not empty, or what is the matter with the file. */
+/** The number of lines that are not empty, or the problem with the file. */
 function lineCount(file: string): number | string {
   if (!existsSync(file)) return "is missing";
   return readFileSync(file, "utf8")

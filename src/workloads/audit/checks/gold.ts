@@ -30,7 +30,7 @@ export const goldCheck: Check = {
       );
     }
     if (known === 0) {
-      return { findings, skipped: "no row tells its right answer; describe it under `gold` in audit.yaml" };
+      return { findings, skipped: "no row has its right answer; describe it under `gold` in audit.yaml" };
     }
     return { findings, note: `${known} of ${audit.rows.length} rows` };
   },

@@ -41,7 +41,7 @@ export const malformedCheck: Check = {
 function malformedAttempts(tool: string | undefined, callTools: boolean): Attempt[] {
   const called = tool ?? "no_such_tool";
   const attempts: Attempt[] = [
-    { policy: "arguments that are no JSON", items: [functionCallItem(called, '{"a": ')] },
+    { policy: "arguments that are not JSON", items: [functionCallItem(called, '{"a": ')] },
     { policy: "arguments that are not objects", items: [functionCallItem(called, "[1, null]")] },
     {
       policy: "arguments nested too deep",
