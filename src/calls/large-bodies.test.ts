@@ -41,3 +41,12 @@ it("reads no further body while callers have not read their replies", () => {
   leave("b");
   expect(reading).toEqual(["a", "b", "c", "d"]);
 });
+
+it("goes on without a caller that has stopped reading", async () => {
+  const bodies = new LargeBodies({ bodies: 2, unread: 100, unreadMs: 5 });
+  const { enter, reading } = readers(bodies);
+  bodies.replying(200);
+  enter("a");
+  expect(reading).toEqual([]);
+  await expect.poll(() => reading).toEqual(["a"]);
+});

@@ -3,12 +3,16 @@ export const LARGE_BODY_BYTES = 64 * 1024;
 const MOST_LARGE_BODIES = 64;
 /** Characters of replies that wait for their callers to read them. */
 const MOST_UNREAD_REPLIES = 128 * 1024 * 1024;
+/** How long a reply holds others back: a caller that has stopped reading must not stop the process. */
+const MOST_UNREAD_MS = 60_000;
 
 export interface LargeBodyLimits {
   /** Bodies read at once. */
   bodies?: number;
   /** Characters of unread replies above which no further body is read. */
   unread?: number;
+  /** How long a reply counts as unread. */
+  unreadMs?: number;
 }
 
 /**
@@ -18,13 +22,19 @@ export interface LargeBodyLimits {
 export class LargeBodies {
   readonly #mostBodies: number;
   readonly #mostUnread: number;
+  readonly #unreadMs: number;
   #reading = 0;
   #unread = 0;
   readonly #waiting = new Set<() => void>();
 
-  constructor({ bodies = MOST_LARGE_BODIES, unread = MOST_UNREAD_REPLIES }: LargeBodyLimits = {}) {
+  constructor({
+    bodies = MOST_LARGE_BODIES,
+    unread = MOST_UNREAD_REPLIES,
+    unreadMs = MOST_UNREAD_MS,
+  }: LargeBodyLimits = {}) {
     this.#mostBodies = bodies;
     this.#mostUnread = unread;
+    this.#unreadMs = unreadMs;
   }
 
   /** False: `resume` is called when it is this body's turn. */
@@ -44,13 +54,19 @@ export class LargeBodies {
     this.#admit();
   }
 
-  /** A reply of this length waits to be read by its caller, until the returned function is called. */
+  /** A reply of this length waits to be read by its caller, until the returned function is called or the time is over. */
   replying(length: number): () => void {
     this.#unread += length;
-    return () => {
+    let counts = true;
+    const end = () => {
+      if (!counts) return;
+      counts = false;
+      clearTimeout(timer);
       this.#unread -= length;
       this.#admit();
     };
+    const timer = setTimeout(end, this.#unreadMs).unref();
+    return end;
   }
 
   get #hasRoom(): boolean {
