@@ -156,7 +156,7 @@ describe.each([
     const [run = ""] = readdirSync(join(folder, "results", "logs"));
     // Two that start in one second do not share a directory.
     expect(run).toMatch(new RegExp(`-${gym.child.pid}$`));
-    const log = readFileSync(join(folder, "results", "logs", run, "unruly.log"), "utf8");
+    const log = readFileSync(join(folder, "results", "logs", run, "unruly.log"), "utf8").split("\n");
     const said = [
       "said out",
       "said err",
@@ -165,7 +165,9 @@ describe.each([
     ];
     for (const line of said) {
       expect(gym.output().split("\n")).toContain(`(unruly) ${line}`);
-      expect(log.split("\n")).toContain(line);
+      // Each line of the file begins with its time.
+      const written = log.find((text) => text.endsWith(` ${line}`));
+      expect(written?.slice(0, -line.length)).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z $/);
     }
     expect(gym.output()).not.toContain("dist/src");
   });
