@@ -294,9 +294,16 @@ it("counts the calls of a rollout in one place, whichever worker takes them", as
     // Each call on a connection of its own, so that the workers share them.
     const headers = { "content-type": "application/json", connection: "close" };
     const reply = await request(url, { method: "POST", headers, body: JSON.stringify(body) });
-    return (await reply.body.json()) as { usage: { ng_model_calls: number } };
+    return { type: reply.headers["content-type"], text: await reply.body.text() };
   };
-  await Promise.all(Array.from({ length: 12 }, () => post("/v1/responses", { input: "Hello" })));
-  expect((await post("/rollout_usage", {})).usage.ng_model_calls).toBe(12);
-  expect((await post("/rollout_usage", {})).usage).toBeNull();
+  const ask = (stream: boolean) => post("/v1/responses", { input: "Hello", stream });
+  const streams = Array.from({ length: 6 }, () => ask(true));
+  const answers = [...(await Promise.all(streams)), ...(await Promise.all(streams.map(() => ask(false))))];
+  const types = answers.map(({ type }) => type);
+  expect(types).toEqual([
+    ...Array(6).fill("text/event-stream; charset=utf-8"),
+    ...Array(6).fill("application/json"),
+  ]);
+  expect(JSON.parse((await post("/rollout_usage", {})).text).usage.ng_model_calls).toBe(12);
+  expect(JSON.parse((await post("/rollout_usage", {})).text).usage).toBeNull();
 });

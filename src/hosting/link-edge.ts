@@ -65,7 +65,9 @@ export class LinkEdge {
     const send = async (reply: Reply): Promise<void> => {
       const text = await streamedText(reply);
       requireReplySize(text, path);
-      const head: ReplyHead = [id, reply.status, reply.cookies, reply.headers ?? {}];
+      // The events come in one piece, but they are still events to whoever gets them in the end.
+      const type = reply.stream && { "content-type": "text/event-stream; charset=utf-8" };
+      const head: ReplyHead = [id, reply.status, reply.cookies, { ...type, ...reply.headers }];
       frames.send(head, text);
     };
     running.set(id, controller);

@@ -44,7 +44,7 @@ async function start(message: StartMessage): Promise<() => Promise<void>> {
   if (message.worker) shareLimitsAmong(message.worker.count);
   const monitor = new LoopMonitor((lag) => report({ type: "lag", ...lag }));
   const affinity =
-    message.worker && instance.type === "resources_servers" ? sessionAffinity(message.worker) : undefined;
+    message.worker && instance.type !== "responses_api_agents" ? sessionAffinity(message.worker) : undefined;
   const limits = watchdogLimits(message.globalConfig);
   const { installRoot } = message;
   const code = codeOf({ instances: [instance], installRoot });

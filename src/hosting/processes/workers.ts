@@ -90,7 +90,7 @@ export function sessionAffinity({ index, count, socketDirectory }: NonNullable<S
       return {
         name: app.name,
         async handle(call) {
-          const belongsTo = app.sessionOf(call) ?? rolloutOf(app, call);
+          const belongsTo = stateOf(app, call);
           const owner = belongsTo === undefined ? index : ownerOf(belongsTo, count);
           return owner === index ? handler.handle(call) : forward(links, owner, app.name, call);
         },
@@ -107,9 +107,9 @@ export function sessionAffinity({ index, count, socketDirectory }: NonNullable<S
   };
 }
 
-/** One worker of a model server counts all calls of a rollout. */
-function rolloutOf({ type }: ServerApp, { path }: AppCall): string | undefined {
-  return type === "responses_api_models" ? splitRolloutPrefix(path).rolloutId : undefined;
+/** What the call works on: a model server counts by rollout and keeps no sessions. */
+function stateOf(app: ServerApp, call: AppCall): string | undefined {
+  return app.type === "responses_api_models" ? splitRolloutPrefix(call.path).rolloutId : app.sessionOf(call);
 }
 
 function ownerOf(id: string, count: number): number {
