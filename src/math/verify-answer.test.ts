@@ -42,6 +42,8 @@ describe("equal answers", () => {
     ["2^{100}", "1267650600228229401496703205376"],
     ["\\int 6x^2+x\\,dx", "2x^3+\\frac{x^2}{2}"],
     ["\\theta", "θ"],
+    ["\\tfrac12", "\\dfrac{1}{2}"],
+    ["3\\tfrac12", "3.5"],
     ["\\infty", "\\infty^2"],
     ["0", "\\frac{1}{\\infty}"],
     ["\\infty", "x+\\infty"],
@@ -65,6 +67,9 @@ describe("different answers", () => {
     ["2^{100}", "1267650600228229401496703205377"],
     ["\\sqrt{x^2}", "x"],
     ["|x-3|", "3-x"],
+    ["|x-1000|", "1000-x"],
+    ["|t-60|+t", "60"],
+    ["\\lfloor x+\\frac{1}{1000}\\rfloor", "\\lfloor x\\rfloor"],
     ["|x-5|+|x+5|", "10"],
     ["\\max(x,5)", "5"],
     ["\\lceil x\\rceil", "\\lfloor x\\rfloor+1"],
@@ -119,6 +124,18 @@ describe("where math-verify is wrong", () => {
     ["12", "3·4", false, true],
     ["(-\\infty,-1)\\cup(2,\\infty)", "x>2\\text{ or }x<-1", false, true],
     ["2\\infty", "\\infty+1", false, true],
+    ["\\pi R^2", "\\pi r^2", true, false],
+    ["7", "< 7", true, false],
+    ["x<1\\text{ or }x>2", "x<1\\text{ and }x>2", true, false],
+    ["1<x<2", "x>1\\text{ and }x<2", false, true],
+    ["0", "\\frac{dy}{dx}", true, false],
+    ["f'(x)", "f(x)", true, false],
+    ["(2,5)", "y=2,x=5", true, false],
+    ["(2,5)", "x=2,y=5", true, true],
+    ["\\sqrt[3]{-27}", "-3", false, true],
+    ["2", "17\\bmod 5", false, true],
+    ["(2,5)", "]2,5[", false, true],
+    ["\\mathbb{R}\\setminus\\{0\\}", "\\mathbb{R}-\\{0\\}", false, true],
   ])("%s and %s: compat %s, strict %s", (gold, answer, compat, strict) => {
     expect(boxed(gold, answer, "compat").equal).toBe(compat);
     expect(boxed(gold, answer, "strict").equal).toBe(strict);
@@ -150,6 +167,13 @@ describe("finding the answer", () => {
     expect(() => parse("3 + \\unknown")).toThrow("Unknown command \\unknown (character 5)");
     expect(verifyAnswer("5", "no number here").rule).toBe("no answer found");
   });
+});
+
+it("takes no percent sign for text, and no mode it does not know", () => {
+  expect(verifyAnswer("7", "The answer is 7%.", { mode: "strict" }).equal).toBe(false);
+  expect(() => verifyAnswer("7", "7", { mode: "Strict" as Mode })).toThrow(
+    "'compat' or 'strict', not 'Strict'",
+  );
 });
 
 it("prints as SymPy does", () => {

@@ -51,13 +51,15 @@ export const UNDECIDED: AnswerVerdict = {
 
 /**
  * Compares the expected answer with what a model wrote: finds the answer in the text, reads both, and says whether they are the same.
- * Hostile input ends as `undecided`; nothing makes it throw.
+ * Hostile input ends as `undecided`; no answer makes it throw.
  *
  * @example
  * verifyAnswer("\\frac{1}{2}", "The answer is $\\boxed{0.5}$.").equal // true
  */
 export function verifyAnswer(gold: string, text: string, options: VerifyOptions = {}): AnswerVerdict {
   const { mode = "compat", steps = DEFAULT_STEPS } = options;
+  if (mode !== "compat" && mode !== "strict")
+    throw new TypeError(`The mode must be 'compat' or 'strict', not '${String(mode)}'.`);
   const budget = new Budget(steps);
   const expected = guarded(() => extract(boxedGold(gold), "latex", budget, mode));
   const hasGold = expected.node !== undefined || expected.text !== undefined;
@@ -85,7 +87,9 @@ function decide(gold: Extracted, given: Extracted, comparison: Comparison): Verd
     };
   }
   const decision = compareReadings(gold.node, given.node, comparison);
-  return !decision.equal && sameText ? { equal: true, rule: "the same text" } : decision;
+  // In strict mode the text counts only where the values could not be compared: "7%" was read from the text 7.
+  const textDecides = sameText && (comparison.mode === "compat" || decision.rule === CANNOT_TELL);
+  return !decision.equal && textDecides ? { equal: true, rule: "the same text" } : decision;
 }
 
 function compareReadings(gold: Node, given: Node, comparison: Comparison): Verdict {

@@ -7,7 +7,21 @@ import * as c from "../numbers/complex.ts";
 import { evaluate } from "../numbers/evaluate.ts";
 import { doubleValue, exactValue } from "../numbers/exact.ts";
 import { differPrecisely } from "../numbers/precise.ts";
-import { equal, isInteger, type Rational, round, toNumber } from "../numbers/rational.ts";
+import {
+  add,
+  equal,
+  isInteger,
+  isZero,
+  multiply,
+  negate,
+  ONE,
+  type Rational,
+  rational,
+  rationalText,
+  round,
+  subtract,
+  toNumber,
+} from "../numbers/rational.ts";
 import { SamplePoints } from "../numbers/sample-points.ts";
 import { compareInfinite } from "./compare-infinite.ts";
 
@@ -31,6 +45,10 @@ const MAX_DECIMALS = 300;
 const EXACT_POINTS = 4;
 const WIDE_POINTS = 8;
 const NUMERIC_POINTS = 8;
+/** Functions whose pieces are different expressions. */
+const TURNING = new Set(["abs", "floor", "ceiling", "max", "min", "mod"]);
+/** Numbers of a pair around which such functions are tried. */
+const MAX_TURNS = 8;
 /** How many points must be defined and agree. */
 const AGREEING_POINTS = 3;
 
@@ -66,7 +84,7 @@ const hasMatrix = (node: Node) => some(node, (part) => part.kind === "matrix");
 /** A name in `\text{…}` equals the same letters as a product; `e` equals `E`. */
 function compareLetters(gold: Node, answer: Node, mode: Mode): Verdict | undefined {
   if (gold.kind !== "symbol" && answer.kind !== "symbol") return undefined;
-  const [a, b] = [lettersOf(gold), lettersOf(answer)];
+  const [a, b] = [lettersOf(gold, mode), lettersOf(answer, mode)];
   if (a === undefined || b === undefined)
     return mode === "compat" ? verdict(false, "a name and an expression") : undefined;
   if (mode === "strict" && a !== b) return undefined;
@@ -74,14 +92,19 @@ function compareLetters(gold: Node, answer: Node, mode: Mode): Verdict | undefin
   return verdict(a === b && sameReality, "names");
 }
 
-function lettersOf(node: Node): string | undefined {
-  if (node.kind === "symbol") return node.name.toLowerCase();
-  if (node.kind === "constant")
-    return { pi: "pi", e: "e", i: undefined, infinity: undefined, undefined: undefined }[node.name];
+function lettersOf(node: Node, mode: Mode): string | undefined {
+  // A whole answer of one name is often a choice or a word: case and spaces do not matter there.
+  if (node.kind === "symbol")
+    return mode === "strict" ? node.name.toLowerCase().replace(/\s+/g, "") : node.name.toLowerCase();
+  if (node.kind === "constant") {
+    const i = mode === "strict" ? "i" : undefined;
+    return { pi: "pi", e: "e", i, infinity: undefined, undefined: undefined }[node.name];
+  }
   if (node.kind === "number" && isInteger(node.value)) return node.value.n.toString();
   if (node.kind !== "multiply") return undefined;
-  const parts = node.args.map(lettersOf);
-  return parts.every((part) => part !== undefined) ? parts.join("") : undefined;
+  const parts = node.args.map((arg) => lettersOf(arg, mode));
+  if (!parts.every((part) => part !== undefined)) return undefined;
+  return mode === "strict" ? parts.join("").toLowerCase() : parts.join("");
 }
 
 function compareMatrices(gold: Node, answer: Node, comparison: Comparison): Verdict {
@@ -166,7 +189,37 @@ function differsFarOut(gold: Node, answer: Node, points: SamplePoints, budget: B
   const seed = hashOf(`${printNode(gold)} ${printNode(answer)}`);
   for (let index = 0; index < WIDE_POINTS; index++)
     if (sameAt(gold, answer, points.wide(index, seed), budget) === false) return true;
-  return false;
+  return turningPoints(gold, answer).some(
+    (value) => sameAt(gold, answer, points.near(value), budget) === false,
+  );
+}
+
+/** Values on both sides of where absolute values, floors and maxima turn: |x - 1000| and 1000 - x. */
+function turningPoints(gold: Node, answer: Node): Rational[] {
+  const turns = (part: Node) => part.kind === "call" && TURNING.has(part.name);
+  if (!some(gold, turns) && !some(answer, turns)) return [];
+  const sizes = new Map<string, Rational>();
+  const collect = (part: Node) => {
+    if (part.kind === "number" || part.kind === "float") {
+      const size = part.value.n < 0n ? negate(part.value) : part.value;
+      if (sizes.size < MAX_TURNS && !isZero(size)) sizes.set(rationalText(size), size);
+    }
+    return false;
+  };
+  some(gold, collect);
+  some(answer, collect);
+  const [half, third, two] = [rational(1n, 2n), rational(1n, 3n), rational(2n)];
+  return [...sizes.values()].flatMap((size) => {
+    const far = add(multiply(size, two), third);
+    // A floor turns just below whole numbers.
+    return [
+      far,
+      negate(far),
+      multiply(size, half),
+      negate(multiply(size, half)),
+      subtract(ONE, multiply(size, half)),
+    ];
+  });
 }
 
 /** Whether two expressions have the same value at a point; undefined where one has none. */

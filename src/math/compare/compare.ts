@@ -24,7 +24,7 @@ import { rewrite } from "../expression/substitute.ts";
 import { rational } from "../numbers/rational.ts";
 import { compareSets, isCollection, realSet } from "./compare-sets.ts";
 import { type Comparison, compareValues, type Verdict } from "./compare-values.ts";
-import { sameSet } from "./real-set.ts";
+import { sameSet, union } from "./real-set.ts";
 import { solve } from "./solve.ts";
 
 const FLIPPED: Readonly<Record<RelationOperator, RelationOperator>> = {
@@ -35,6 +35,8 @@ const FLIPPED: Readonly<Record<RelationOperator, RelationOperator>> = {
   ">": "<",
   ">=": "<=",
 };
+
+const NOTHING = union();
 
 /** Compares the expected answer with a given one. The order matters: a gold inequality may be answered by an interval. */
 export function compareNodes(gold: Node, answer: Node, comparison: Comparison): Verdict {
@@ -149,7 +151,9 @@ function compareSolvedRelations(gold: Node, answer: Node, comparison: Comparison
   if (a.size !== 1 || b.size !== 1 || [...a][0] !== [...b][0])
     return { equal: false, rule: "different relations" };
   const [x, y] = [solve(gold, comparison.budget), solve(answer, comparison.budget)];
-  if (x === undefined || y === undefined) return { equal: false, rule: "cannot tell" };
+  // Two equations without real solutions can have different complex ones.
+  const noneIsReal = isEquation(gold) && isEquation(answer) && x !== undefined && sameSet(x, NOTHING);
+  if (x === undefined || y === undefined || noneIsReal) return { equal: false, rule: "cannot tell" };
   return { equal: sameSet(x, y), rule: "relations with the same solutions" };
 }
 

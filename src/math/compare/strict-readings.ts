@@ -1,10 +1,16 @@
 /**
- * What strict mode reads differently from math-verify: degrees and the imaginary unit.
+ * What strict mode reads differently from math-verify: degrees, the imaginary unit, odd roots, derivatives and named values.
  *
  * @module
  */
-import { constant, integer, inverse, type Node, productOf, some } from "../expression/node.ts";
+import { Budget, BudgetError } from "../budget.ts";
+import { constant, integer, inverse, type Node, number, productOf, some } from "../expression/node.ts";
 import { rewrite } from "../expression/substitute.ts";
+import { exactValue } from "../numbers/exact.ts";
+import { negate, type Rational } from "../numbers/rational.ts";
+
+/** For the value below a root. */
+const ROOT_STEPS = 1000;
 
 const TRIGONOMETRIC: ReadonlySet<string> = new Set(["sin", "cos", "tan", "cot", "sec", "csc"]);
 
@@ -13,13 +19,91 @@ const TRIGONOMETRIC: ReadonlySet<string> = new Set(["sin", "cos", "tan", "cot", 
  * trigonometric function it is the angle.
  */
 export function strictReadings(node: Node): Node[] {
-  const plain = withImaginaryUnit(node);
+  const plain = readStrictly(node);
   if (!some(plain, isDegrees)) return [plain];
   const angles = rewrite(plain, (part) => (isTrigonometric(part) ? rewrite(part, asAngle) : part));
   return [
     rewrite(angles, (part) => (isDegrees(part) ? (part.args[0] as Node) : part)),
     rewrite(angles, asAngle),
   ];
+}
+
+function readStrictly(node: Node): Node {
+  return orderedByName(symbolFirst(withRealRoots(withImaginaryUnit(unevaluatedDerivatives(node)))));
+}
+
+/** `dy/dx` is not 0: y may depend on x. */
+function unevaluatedDerivatives(node: Node): Node {
+  return rewrite(node, (part) =>
+    part.kind === "bound" && part.operator === "derivative" && isUnknown(part.body) && !isVariable(part)
+      ? { kind: "apply", name: "derivative", args: [part.body, part.variable] }
+      : part,
+  );
+}
+
+const isUnknown = ({ kind }: Node) => kind === "symbol" || kind === "apply";
+const isVariable = ({ body, variable }: Extract<Node, { kind: "bound" }>) =>
+  body.kind === "symbol" && body.name === variable.name;
+
+/** An odd root of a negative number is the negative one: the cube root of -27 is -3. */
+function withRealRoots(node: Node): Node {
+  return rewrite(node, (part) => {
+    if (part.kind !== "power" || part.exponent.kind !== "number") return part;
+    const { n, d } = part.exponent.value;
+    if (d === 1n || d % 2n === 0n) return part;
+    const base = exactOrNone(part.base);
+    if (base === undefined || base.n >= 0n) return part;
+    const positive: Node = { ...part, base: number(negate(base)) };
+    return n % 2n === 0n ? positive : productOf([integer(-1), positive]);
+  });
+}
+
+function exactOrNone(node: Node): Rational | undefined {
+  try {
+    return exactValue(node, new Budget(ROOT_STEPS));
+  } catch (error) {
+    if (error instanceof BudgetError || error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+/** `5 = x` says the same as `x = 5`. */
+function symbolFirst(node: Node): Node {
+  if (node.kind !== "relation" || node.operator !== "=") return node;
+  const isValue = node.right.kind === "symbol" && !some(node.left, ({ kind }) => kind === "symbol");
+  return isValue ? { ...node, left: node.right, right: node.left } : node;
+}
+
+/** `y = 2, x = 1` and `(y, x) = (2, 1)` give the point (1, 2): values are put in the order of their names. */
+function orderedByName(node: Node): Node {
+  const named = namedValues(node);
+  if (named === undefined || new Set(named.map(({ name }) => name)).size < named.length) return node;
+  const sorted = [...named].sort((a, b) => (a.name < b.name ? -1 : 1));
+  return { kind: "tuple", items: sorted.map(({ value }) => value) };
+}
+
+function namedValues(node: Node): { name: string; value: Node }[] | undefined {
+  if (node.kind === "set" && node.items.length > 1) {
+    const pairs = node.items.flatMap((item) =>
+      item.kind === "relation" && item.operator === "=" && item.left.kind === "symbol"
+        ? [{ name: item.left.name, value: item.right }]
+        : [],
+    );
+    return pairs.length === node.items.length ? pairs : undefined;
+  }
+  if (node.kind !== "relation" || node.operator !== "=" || node.left.kind !== "tuple") return undefined;
+  const { items } = node.left;
+  const values =
+    node.right.kind === "interval"
+      ? [node.right.from, node.right.to]
+      : node.right.kind === "tuple"
+        ? node.right.items
+        : [];
+  if (values.length !== items.length || !items.every(({ kind }) => kind === "symbol")) return undefined;
+  return items.map((item, index) => ({
+    name: item.kind === "symbol" ? item.name : "",
+    value: values[index] as Node,
+  }));
 }
 
 const isDegrees = (part: Node): part is Extract<Node, { kind: "call" }> =>

@@ -7,7 +7,7 @@ import { parsePlainExpression } from "../parse/plain-expression.ts";
 import { ParseError } from "../parse/tokens.ts";
 import { type Candidate, findCandidates } from "./candidates.ts";
 import { normalizeAnswer } from "./normalize.ts";
-import { conventional } from "./strict-spellings.ts";
+import { CONJUNCTION, conventional } from "./strict-spellings.ts";
 
 /** What was found in a text. */
 export interface Extracted {
@@ -73,6 +73,10 @@ function readOne(kind: Candidate["kind"], text: string, budget: Budget, mode: Mo
 
 /** When a chain of equations cannot be read as a whole, its last part counts. */
 function readLatex(text: string, budget: Budget, mode: Mode): Node {
+  if (mode === "strict" && text.includes(CONJUNCTION)) {
+    const parts = text.split(CONJUNCTION).map((part) => parseAnswer(part.trim(), budget, mode));
+    return { kind: "and", parts: parts.flatMap((part) => (part.kind === "and" ? part.parts : [part])) };
+  }
   try {
     return parseAnswer(text, budget, mode);
   } catch (error) {

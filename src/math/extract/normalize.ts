@@ -13,7 +13,7 @@ const REPLACEMENTS: readonly (readonly [RegExp, string])[] = [
   [/\\!|\\(?:text|mbox)\{\s*\}|\\?\$|['"]|\\displaystyle|\\mathrm\{th\}/g, ""],
   [/\\(?:mathrm|mathit|mathbf|textnormal|textbf|textit|textrm)\b\s*(?=\{)/g, "\\text"],
   [/\\text\{d\}(?=[a-zA-Z])/g, "d"],
-  [/\\[dtc]frac\b/g, "\\frac"],
+  [/\\[dtc]frac(?![a-zA-Z])/g, "\\frac"],
   [/ \.(?=\d)/g, " 0."],
   [/\{\.(?=\d)/g, "{0."],
   [/\{,\}/g, ","],

@@ -33,6 +33,20 @@ const SPACE = String.raw`(?:\\[,;:! ]|\\quad\b|\\qquad\b|~|\s)`;
 
 /** In this order: a later spelling sees the result of the earlier ones. */
 const SPELLINGS: readonly Spelling[] = [
+  [/\s{2,}/g, " "],
+  // A bound without a name is not the number: `< 7`.
+  [/^\s*(?=[<>≤≥≠]|\\(?:leq?|geq?|lt|gt|neq?)(?![a-zA-Z])|\\not\s*=)/, "x"],
+  [/\\not\s*=/g, "\\neq "],
+  [/\\bmod(?![a-zA-Z])/g, "\\mod "],
+  [/\\text\{\s*(lcm|gcd)\s*\}/g, "\\operatorname{$1}"],
+  [/\\text\{\s*(?:percent|per cent|pct)\s*\}/gi, "\\%"],
+  [/\\text\{\s*infinity\s*\}/gi, "\\infty"],
+  [/\\mathbb\{R\}\s*(?:-|\\backslash)\s*(?=\\\{)/g, "\\mathbb{R}\\setminus "],
+  // Open ends with brackets turned outwards: ]2,5[.
+  [/^\s*\](?=[^[\]]*,)/, "("],
+  [/,([^[\]]*)\[\s*$/, ",$1)"],
+  // A prime names another function.
+  [/([a-zA-Z])('{1,3})(?!\w)/g, (_, letter = "", primes = "") => `${letter}_{${"p".repeat(primes.length)}}`],
   [/\\degree\b|°/g, "^\\circ"],
   [/\\varnothing\b/g, "\\emptyset"],
   [/\\text\{\s*infinitely many[^{}]*\}/gi, "\\infty"],
@@ -56,7 +70,7 @@ const SPELLINGS: readonly Spelling[] = [
   [/\\([dt]?binom)\s*(\w)\s*(\w)/g, "\\$1{$2}{$3}"],
   // A period of digits that repeats: 0.1\overline{6}, 0.\dot{3}, 0.(3).
   [
-    /(\d*)\.(\d*)(?:\\overline\{(\d+)\}|\\dot\{?(\d)\}?(?:(\d*)\\dot\{?(\d)\}?)?|\((\d+)\))/g,
+    /(?<!\d)(\d*)\.(\d*)(?:\\overline\{(\d+)\}|\\dot\{?(\d)\}?(?:(\d*)\\dot\{?(\d)\}?)?|\((\d+)\))/g,
     (_, whole = "", fixed = "", bar = "", first = "", middle = "", last = "", round = "") =>
       repeating(whole, fixed, bar || round || first + middle + last),
   ],
@@ -66,14 +80,19 @@ const SPELLINGS: readonly Spelling[] = [
     (found) => found.replace(/\D/g, ""),
   ],
   [/(?<![\d.\w])(\d+)\s+(\d+)\s*\/\s*(\d+)(?!\d)/g, "$1\\frac{$2}{$3}"],
-  [/(?<![a-zA-Z])(\d+(?:\.\d+)?|\.\d+)[eE]([+-]?\d+)(?![\d.])/g, "$1\\times 10^{$2}"],
-  [new RegExp(`${SPACE}+$`), ""],
+  [/(?<![a-zA-Z\d.])(\d+(?:\.\d+)?|\.\d+)[eE]([+-]?\d+)(?![\d.])/g, "$1\\times 10^{$2}"],
+  [new RegExp(`(?<!${SPACE})${SPACE}+$`), ""],
   [/(?<!\\)[.,;]\s*$/, ""],
 ];
 
+/** Stands between inequalities that hold at the same time. */
+export const CONJUNCTION = "\\land";
+const INEQUALITY = /[<>≤≥]|\\[lg](?:eq?|t)(?![a-zA-Z])/;
+const AND = /,?\s*\\text\{\s*and\s*\}|(?:,\s*)?(?<![a-zA-Z\\])and(?![a-zA-Z])|\\wedge(?![a-zA-Z])/g;
+
 /** An answer in the spellings that the parser knows. */
 export function conventional(answer: string): string {
-  let text = answer;
+  let text = INEQUALITY.test(answer) ? answer.replace(AND, ` ${CONJUNCTION} `) : answer;
   for (const [pattern, replacement] of SPELLINGS)
     text =
       typeof replacement === "string"

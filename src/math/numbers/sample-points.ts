@@ -2,7 +2,7 @@ import { children, freeSymbols, type Node, some } from "../expression/node.ts";
 import { complex } from "./complex.ts";
 import type { ComplexPoint } from "./evaluate.ts";
 import type { RationalPoint } from "./exact.ts";
-import { type Rational, rational } from "./rational.ts";
+import { add, type Rational, rational } from "./rational.ts";
 
 /** Where two expressions are compared: fixed, so that a pair always gets the same answer. */
 export class SamplePoints {
@@ -39,6 +39,18 @@ export class SamplePoints {
         const size = isWhole ? 1 + Math.floor(draw * 30) : 200 + Math.floor(draw * 2_000);
         return [name, rational(BigInt(sign * size), isWhole ? 1n : 97n)];
       }),
+    );
+  }
+
+  /** Every symbol at one value, moved a little for each so that two of them differ. */
+  near(value: Rational): RationalPoint {
+    return new Map(
+      this.#names.map((name, place) => [
+        name,
+        this.#whole.has(name)
+          ? this.#rational(name, place, place)
+          : add(value, rational(BigInt(place), 1009n)),
+      ]),
     );
   }
 

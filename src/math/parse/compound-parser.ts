@@ -97,7 +97,8 @@ export abstract class CompoundParser {
     const { kind, text } = reader.token;
     if (kind !== "letter" || text[0] !== "d") throw reader.unexpected("expected a differential");
     reader.next();
-    return text.length === 2 ? symbol(text.slice(1).toLowerCase(), this.real) : this.#variable();
+    if (text.length < 2) return this.#variable();
+    return symbol(this.strict ? text.slice(1) : text.slice(1).toLowerCase(), this.real);
   }
 
   #variable(): SymbolNode {

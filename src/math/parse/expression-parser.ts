@@ -223,7 +223,8 @@ export class ExpressionParser extends FunctionParser {
     const { text } = this.reader.next();
     if (text === "e") return constant("e");
     if (text === "I") return constant("i");
-    return symbol(text.length === 2 ? text : text.toLowerCase(), this.real);
+    // Upstream lowers single letters; mathematics does not.
+    return symbol(text.length === 2 || this.strict ? text : text.toLowerCase(), this.real);
   }
 
   override subscript(): string {
