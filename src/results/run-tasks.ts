@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Coverage } from "../metrics/coverage.ts";
 import { RolloutKeyMap } from "../metrics/rollout-key-map.ts";
 import { dumps } from "../python/json/json-dumps.ts";
+import { loadsPlain } from "../python/json/json-loads.ts";
 import { isTruthy } from "../python/truth.ts";
 import { RolloutLineError } from "../rollouts/errors.ts";
 import { artifactPaths } from "../rollouts/files/artifact-paths.ts";
@@ -98,7 +99,7 @@ export async function taskContents(
   const file = new LineAccess(run.path);
   try {
     for (const [taskIndex, { offset }] of run.tasks) {
-      const prompt = promptOf(JSON.parse(file.lineAt(offset)) as Row);
+      const prompt = promptOf(loadsPlain(file.lineAt(offset), { allowNonFinite: true }) as Row);
       if (prompt !== undefined) contents.set(taskIndex, digest(prompt));
     }
   } finally {

@@ -307,6 +307,61 @@ describe("the viewer's API", () => {
     expect((await api<TasksPage>("tasks?set=mixed")).tasks.map(({ task }) => task)).toEqual([0]);
   });
 
+  it("counts rollouts in flight only while the run is under way", async () => {
+    const { api, directory, file } = await viewer();
+    const progress = (updated: number) =>
+      writeFile(
+        path.join(directory, "run_progress.json"),
+        JSON.stringify({ updated_at: new Date(updated).toISOString(), total: 9, done: 6, in_flight: 3 }),
+      );
+    const asked = async () => [
+      (await api<ViewerStatus>("status")).run.state,
+      (await api<Overview>("overview")).coverage.running,
+    ];
+    await writeFile(`${file}.lock`, "");
+    await progress(Date.now());
+    expect(await asked()).toEqual(["running", 3]);
+    // Killed: the lock stays and the progress file says what it said last. No row tells of it.
+    await progress(Date.now() - 3_600_000);
+    expect(await asked()).toEqual(["done", 0]);
+    await progress(Date.now());
+    await rm(`${file}.lock`);
+    expect(await asked()).toEqual(["done", 0]);
+  });
+
+  it("counts what an unfinished search has found, and everything once it is done", async () => {
+    // The file has several blocks. The disk stops after the first one until it is told to go on.
+    const rows = Array.from({ length: 12 }, (_, task) =>
+      row(task, 0, task % 2, { log: "z".repeat(1024 * 1024), note: task % 3 === 0 ? "needle" : "" }),
+    );
+    const { api, run } = await viewer({ content: text(rows), failures: "" });
+    const file = run?.rollouts;
+    if (file === undefined) throw new Error("The run is not open.");
+    let goOn = () => {};
+    const disk = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const blocks = file.blocks.bind(file);
+    file.blocks = async function* (from, signal) {
+      for await (const block of blocks(from, signal)) {
+        yield block;
+        await disk;
+      }
+    };
+    const overview = () => api<Overview>("overview?q=needle");
+    const tasks = () => api<TasksPage>("tasks?q=needle");
+    const [before, grid] = await Promise.all([overview(), tasks()]);
+    for (const { search } of [before, grid]) expect(search).toMatchObject({ done: false, rows: 12 });
+    expect(before.complete).toBe(false);
+    expect(before.rewarded).toBeLessThan(4);
+    expect(grid.total).toBeLessThan(4);
+    goOn();
+    await expect.poll(async () => (await overview()).complete, { timeout: 10_000 }).toBe(true);
+    expect(await overview()).toMatchObject({ rewarded: 4, reward: { value: 0.5 }, search: { done: true } });
+    expect(await tasks()).toMatchObject({ total: 4, search: { done: true } });
+    expect((await tasks()).tasks.map(({ task }) => task)).toEqual([0, 3, 6, 9]);
+  });
+
   it("gives the statistics and the metrics files of the run", async () => {
     const { api, directory } = await viewer({ content: text(ROWS) });
     await writeFile(path.join(directory, "run_aggregate_metrics.json"), "[1]");
@@ -505,6 +560,26 @@ describe("several runs", () => {
     );
     expect(flipped.tasks.length).toBeGreaterThan(0);
     for (const { mean, other } of flipped.tasks) expect((mean ?? 0) >= 0.5).not.toBe((other ?? 0) >= 0.5);
+  });
+
+  it("are compared where a first row has values that are not finite", async () => {
+    const content = text([row(0, 0, 1), row(1, 0, 0)]).replace('"reward":1', '"score":NaN,"reward":1');
+    const { api } = await viewer({
+      given: async (directory) => {
+        for (const name of ["a", "b"]) {
+          await mkdir(path.join(directory, name));
+          await writeFile(path.join(directory, name, "rollouts.jsonl"), content);
+        }
+        return [directory];
+      },
+    });
+    const { runs } = await api<RunsAnswer>("runs");
+    const ids = runs.map(({ id }) => encodeURIComponent(id)).join(",");
+    const comparison = await api<Comparison>(`compare?runs=${encodeURIComponent(ids)}`);
+    expect(comparison).toMatchObject({
+      pairs: [{ common: 2, difference: { value: 0 } }],
+      prompts: [null, null],
+    });
   });
 
   it("name the logs of a rollout", async () => {

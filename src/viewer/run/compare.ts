@@ -1,5 +1,6 @@
 import { compareRuns } from "../../metrics/compare.ts";
 import { clusteredMean } from "../../metrics/intervals.ts";
+import { loadsPlain } from "../../python/json/json-loads.ts";
 import { isObject } from "../../python/json/json-object.ts";
 import { matchTasks, type TaskMatching } from "../../results/match-tasks.ts";
 import type { RunTask, RunTasks } from "../../results/run-tasks.ts";
@@ -172,8 +173,9 @@ async function systemPrompt({ rollouts }: ViewedRun): Promise<string | null> {
   const { columns } = rollouts;
   const row = 0;
   if (columns.length === 0 || !columns.isReadable(row) || columns.bytes(row) > MAX_PROMPT_ROW) return null;
-  const content = JSON.parse((await rollouts.read(row)).toString("utf8")) as Record<string, unknown>;
-  const params = isObject(content["responses_create_params"]) ? content["responses_create_params"] : {};
+  const content = loadsPlain((await rollouts.read(row)).toString("utf8"), { allowNonFinite: true });
+  const given = isObject(content) ? content["responses_create_params"] : undefined;
+  const params = isObject(given) ? given : {};
   const { input, instructions } = params;
   const texts = (Array.isArray(input) ? input : [])
     .filter((item: unknown) => isObject(item) && (item["role"] === "system" || item["role"] === "developer"))

@@ -98,13 +98,23 @@ async function stateOf(
   coverage: () => Coverage | null,
   content: number,
 ): Promise<RunState> {
+  if (await isUnderWay(lock, progress)) return "running";
+  if (content === 0) return "empty";
+  return coverage()?.missing === 0 ? "done" : "stopped";
+}
+
+async function isUnderWay(lock: string, progress: Progress): Promise<boolean> {
   const updated = progress && Date.parse(String((progress as { updated_at?: unknown }).updated_at));
   const isFresh = updated !== undefined && Date.now() - updated < STALE_MS;
   const isUnfinished = (progress?.done ?? 0) < (progress?.total ?? 0) || (progress?.in_flight ?? 0) > 0;
-  // A run that ends removes its lock; one that is killed stops to report.
-  if (isFresh && isUnfinished && (await stat(lock).catch(() => undefined)) !== undefined) return "running";
-  if (content === 0) return "empty";
-  return coverage()?.missing === 0 ? "done" : "stopped";
+  // A run that ends removes its lock; a run that is killed stops writing its progress.
+  return isFresh && isUnfinished && (await stat(lock).catch(() => undefined)) !== undefined;
+}
+
+/** Rollouts in flight now. The progress file of a run that was killed still names those of its last moment. */
+export async function rolloutsInFlight(files: RunFiles): Promise<number> {
+  const progress = await readProgress(files.progress);
+  return (await isUnderWay(files.lock, progress)) ? (progress?.in_flight ?? 0) : 0;
 }
 
 function coverageOfProgress(progress: Progress): Coverage | null {

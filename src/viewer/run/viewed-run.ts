@@ -17,7 +17,7 @@ import { RunSearches } from "../query/run-searches.ts";
 import { selectRows } from "../query/select-rows.ts";
 import { Annotations } from "./annotations.ts";
 import { coverageOf, failureClasses, figuresOf } from "./overview.ts";
-import { entryOfRun, headOfRun } from "./run-entry.ts";
+import { entryOfRun, headOfRun, rolloutsInFlight } from "./run-entry.ts";
 import type { RunFiles } from "./run-files.ts";
 import { NO_INFO, type RunInfo, readProgress, readRunInfo } from "./run-info.ts";
 import { RunRows } from "./run-rows.ts";
@@ -26,6 +26,9 @@ import { taskGrid } from "./task-grid.ts";
 /** How often a growing file is looked at. */
 const FOLLOW_MS = 200;
 const CACHED_VIEWS = 8;
+
+/** Figures that change only with the rows and the annotations. */
+type CachedOverview = Omit<Overview, "search" | "complete" | "coverage"> & { coverage: Coverage };
 
 /** A run as its files tell it, now and while they grow. */
 export class ViewedRun {
@@ -40,7 +43,7 @@ export class ViewedRun {
   info: RunInfo = NO_INFO;
   readonly #searches: RunSearches;
   readonly #views = new Map<string, Int32Array>();
-  #overview: { key: string; value: Omit<Overview, "search" | "complete"> } | undefined;
+  #overview: { key: string; value: CachedOverview } | undefined;
   #coverage: { version: number; value: Coverage } | undefined;
   #indexing = true;
   #error: string | null = null;
@@ -189,17 +192,24 @@ export class ViewedRun {
     const { selected, search } = await this.#select({ ...request, sort: "file", order: "asc" }, signal);
     const key = JSON.stringify([this.version, this.annotations.version, request.q, request.pass, search]);
     if (this.#overview?.key !== key) this.#overview = { key, value: await this.#figures(request, selected) };
-    return { ...this.#overview.value, search, complete: !this.#indexing && (search?.done ?? true) };
+    const { value } = this.#overview;
+    return {
+      ...value,
+      // A run may end without a new row, so this is never cached.
+      coverage: { ...value.coverage, running: await rolloutsInFlight(this.files) },
+      search,
+      complete: !this.#indexing && (search?.done ?? true),
+    };
   }
 
-  async #figures(request: RowRequest, selected: Int32Array): Promise<Omit<Overview, "search" | "complete">> {
+  async #figures(request: RowRequest, selected: Int32Array): Promise<CachedOverview> {
     const progress = await readProgress(this.files.progress);
     const environmentOf = (agent: string) => this.info.environments.get(agent) ?? null;
     const { totals, ...figures } = figuresOf(this, selected, { pass: request.pass, environmentOf });
     return {
       version: this.version,
       filtered: request.terms.length > 0,
-      coverage: { ...this.coverage, running: progress?.in_flight ?? 0 },
+      coverage: this.coverage,
       pass_threshold: request.pass,
       ...figures,
       totals: {

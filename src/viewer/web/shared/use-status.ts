@@ -58,7 +58,7 @@ export function useStatus(run: string | null | undefined): {
 }
 
 /** Changes with what is counted over all rows. While a file is being read that is four times only: counting holds up the reading. */
-export function figuresVersion({ indexing, rollouts, version, annotated }: ViewerStatus): string {
+export function figuresVersion({ run, indexing, rollouts, version, annotated }: ViewerStatus): string {
   const read = Math.floor((4 * rollouts.indexed_bytes) / Math.max(1, rollouts.bytes));
-  return indexing ? `reading ${read}` : `${version}:${annotated}`;
+  return indexing ? `reading ${read}` : `${version}:${annotated}:${run.state}`;
 }
