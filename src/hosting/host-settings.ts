@@ -1,6 +1,6 @@
+import { nearestKey } from "../definitions/config-keys.ts";
 import type { ServerType } from "../definitions/definitions.ts";
 import { GymError } from "../errors.ts";
-import { getCloseMatches } from "../python/difflib.ts";
 import {
   coerceBool,
   coerceFloat,
@@ -13,8 +13,6 @@ import {
 export const HOSTING = ["cohosted", "process"] as const;
 /** More processes than that on one machine are a slip of the finger. */
 const MAX_WORKERS = 1_024;
-/** How alike a key and a known one must be to be called a misspelling; others may be the server's own. */
-const NEARNESS = 0.85;
 
 /** A key of a server's block that the host reads, whatever the server is. */
 interface Setting {
@@ -126,8 +124,7 @@ export function* misspeltHostKeys(
   const known = hostKeys(type);
   for (const key of Object.keys(config)) {
     if (known.includes(key) || own.includes(key)) continue;
-    const unset = known.filter((name) => config[name] === undefined || config[name] === null);
-    const [nearest] = getCloseMatches(key, unset, 1, NEARNESS);
+    const nearest = nearestKey(key, known);
     // The singular is a key of its own in several servers: `dataset` chooses one.
     if (nearest !== undefined && nearest !== `${key}s`)
       yield `${key} has no effect unless the server reads it itself. Did you mean '${nearest}'?`;

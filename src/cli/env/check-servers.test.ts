@@ -46,33 +46,43 @@ describe("gym env validate", () => {
   });
 
   it("warns of misspelt keys and of an entry file that is not there", async () => {
-    const odd = await validate("      max_sesions: 3\n", "++kiln.resources_servers.oven.entrypoint=nope.ts");
+    const odd = await validate(
+      "      needed: 1\n      max_sesions: 3\n",
+      "++kiln.resources_servers.oven.entrypoint=nope.ts",
+    );
     expect(odd.exitCode).toBe(0);
     expect(odd.stderr).toContain("Did you mean 'max_sessions'?");
     expect(odd.stderr).toContain("needs its entrypoint 'nope.ts'");
-    const json = await validate("      max_sesions: 3\n", "--json");
+    const json = await validate("      needed: 1\n      max_sesions: 3\n", "--json");
     expect(JSON.parse(json.stdout).warnings).toEqual([expect.stringContaining("max_sessions")]);
   });
 
-  it("does not load code unless it is told to", async () => {
-    expect((await validate("")).stdout).toBe("✓ Config is valid.\n");
-    const { exitCode, stdout } = await validate("", "--deep");
+  it("checks the keys of the server itself", async () => {
+    const fine = await validate("      needed: 1\n");
+    expect(fine).toMatchObject({ exitCode: 0, stdout: "✓ Config is valid.\n", stderr: "" });
+    const odd = await validate("      needed: 1\n      max_triez: 2\n      domian: agent\n");
+    expect(odd.stderr).toContain("kiln.resources_servers.oven.max_triez has no effect");
+    expect(odd.stderr).toContain("Did you mean 'max_tries'?");
+    expect(odd.stderr).toContain("Did you mean 'domain'?");
+    const { exitCode, stdout } = await validate("");
     expect(exitCode).toBe(1);
     expect(stdout).toContain("kiln.resources_servers.oven.needed: is required");
-  });
-
-  it("checks keys of the server itself with --deep", async () => {
-    const fine = await validate("      needed: 1\n", "--deep");
-    expect(fine).toMatchObject({ exitCode: 0, stdout: "✓ Config is valid.\n", stderr: "" });
-    const odd = await validate("      needed: 1\n      max_triez: 2\n", "--deep");
-    expect(odd.stderr).toContain("Did you mean 'max_tries'?");
     const missing = await validate("", "--deep", "++kiln.resources_servers.oven.entrypoint=nope.ts");
     expect(missing).toMatchObject({ exitCode: 1, stdout: expect.stringContaining("`entrypoint: app.ts`") });
   });
 
-  it("tells code that cannot be loaded with --deep", async () => {
+  it("sees a misspelt override of a key that the file sets", async () => {
+    const { exitCode, stderr } = await validate(
+      "      needed: 1\n      max_tries: 2\n",
+      "++kiln.resources_servers.oven.max_tires=3",
+    );
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain("kiln.resources_servers.oven.max_tires has no effect");
+  });
+
+  it("warns of code that cannot be loaded, and refuses it with --deep", async () => {
     write("resources_servers/oven/app.ts", "throw new Error('kaboom');");
-    expect((await validate("")).exitCode).toBe(0);
+    expect(await validate("")).toMatchObject({ exitCode: 0, stderr: expect.stringContaining("kaboom") });
     const { exitCode, stdout } = await validate("", "--deep");
     expect(exitCode).toBe(1);
     expect(stdout).toContain("kaboom");

@@ -2,9 +2,14 @@ import { ConfigError } from "../../config/errors.ts";
 import { searchRoots } from "../../config/paths.ts";
 import type { ResolvedConfig, ServerInstance } from "../../config/resolve.ts";
 import { currentComponentName } from "../../config/servers/aliases.ts";
+import { checkDefinition } from "../../definitions/check-definition.ts";
+import type { ServerDefinition } from "../../definitions/definitions.ts";
 import { errorMessage } from "../../errors.ts";
+import { readConfig } from "../../hosting/apps/create-app.ts";
 import { HOSTING, misspeltHostKeys, readHostSettings } from "../../hosting/host-settings.ts";
-import { compiledTwin, locateServer, type ServerCode } from "../../hosting/locate-server.ts";
+import { loadDefinition } from "../../hosting/load-definition.ts";
+import { locateServer, type ServerCode } from "../../hosting/locate-server.ts";
+import { silentLogger } from "../../logger.ts";
 import type { CommandContext } from "../command.ts";
 
 /** Stands for the model where none is configured; it has no code. */
@@ -18,8 +23,7 @@ interface Findings {
 
 /**
  * Looks at what a config that resolves would still stumble over when it is started. Values that no server can run with are an
- * error; code that is not there is a warning, since it may be on another machine. Blocks of servers that come with the package
- * must fit their schemas; `deep` loads the code of all others too, and what is wrong with it is an error.
+ * error; code that is missing or cannot be loaded is a warning, since it may be complete on another machine, and an error with `deep`.
  */
 export async function checkServers(
   config: ResolvedConfig,
@@ -31,11 +35,13 @@ export async function checkServers(
   for (const server of config.servers) {
     if (server.implementation === NO_MODEL) continue;
     const block = blockOf(server, deep);
-    if (block) checkBlock(server, block, found);
-    const code = findCode(server, roots, deep ? found.problems : found.warnings);
-    // Code that comes with the package is compiled and known: looking at its schema costs little and runs nothing of the user's.
-    const loads = deep || (code && compiledTwin(code.entry, installRoot) !== undefined);
-    if (loads && code && block) await checkCode(server, block, code, installRoot, found);
+    const faults = deep ? found.problems : found.warnings;
+    const code = findCode(server, roots, faults);
+    if (!block) continue;
+    if (deep && code?.language === "python")
+      found.warnings.push(`Server '${server.name}' is written in Python: its code is not checked.`);
+    const definition = code && (await loadCode(code, installRoot, faults));
+    checkBlock(server, block, definition, found);
   }
   if (found.problems.length === 0) return [...new Set(found.warnings)];
   const list = found.problems.map((problem) => `  - ${problem.replaceAll("\n", "\n    ")}`).join("\n");
@@ -58,13 +64,6 @@ function blockOf(server: ServerInstance, deep: boolean): Record<string, unknown>
   }
 }
 
-function checkBlock(server: ServerInstance, block: Record<string, unknown>, found: Findings): void {
-  const { name, type, implementation } = server;
-  const at = `${name}.${type}.${implementation}.`;
-  found.problems.push(...readHostSettings(type, block).problems.map((problem) => at + problem));
-  for (const sentence of misspeltHostKeys(type, block)) found.warnings.push(at + sentence);
-}
-
 function findCode(server: ServerInstance, roots: readonly string[], told: string[]): ServerCode | undefined {
   const { name, type, entrypoint } = server;
   const implementation = currentComponentName(server.implementation);
@@ -76,28 +75,39 @@ function findCode(server: ServerInstance, roots: readonly string[], told: string
   }
 }
 
-async function checkCode(
-  { name, implementation }: ServerInstance,
-  config: Record<string, unknown>,
+/** Undefined when there is nothing to check the block against. */
+async function loadCode(
   code: ServerCode,
   installRoot: string,
+  faults: string[],
+): Promise<ServerDefinition | undefined> {
+  if (code.language === "python") return undefined;
+  try {
+    return await loadDefinition(code.entry, installRoot);
+  } catch (error) {
+    faults.push(errorMessage(error));
+    return undefined;
+  }
+}
+
+/** Checks a block against the schema of its server, or where that is unknown, only the keys every server has. */
+function checkBlock(
+  { name, type, implementation }: ServerInstance,
+  config: Record<string, unknown>,
+  definition: ServerDefinition | undefined,
   { problems, warnings }: Findings,
-): Promise<void> {
-  if (code.language === "python") {
-    warnings.push(`Server '${name}' is written in Python: its code is not checked.`);
+): void {
+  const at = `${name}.${type}.${implementation}.`;
+  const unusable = readHostSettings(type, config).problems;
+  problems.push(...unusable.map((problem) => at + problem));
+  if (!definition) {
+    for (const sentence of misspeltHostKeys(type, config)) warnings.push(at + sentence);
     return;
   }
-  const { loadDefinition } = await import("../../hosting/load-definition.ts");
-  const { readConfig } = await import("../../hosting/apps/create-app.ts");
-  const { checkDefinition } = await import("../../definitions/check-definition.ts");
-  const { silentLogger } = await import("../../logger.ts");
   const log = { ...silentLogger, warn: (line: string) => void warnings.push(line) };
   try {
-    const definition = await loadDefinition(code.entry, installRoot);
     checkDefinition(definition, name, log);
-    // Keys of the host have been checked with the rest of the block.
-    if (readHostSettings(definition.type, config).problems.length === 0)
-      readConfig(definition, { name, implementation, config, log });
+    if (unusable.length === 0) readConfig(definition, { name, implementation, config, log });
   } catch (error) {
     problems.push(errorMessage(error));
   }

@@ -15,8 +15,8 @@ import {
 export const envValidate = defineCommand({
   description:
     "Check a config without starting anything: paths, YAML, interpolations, ??? values, server blocks and references. " +
-    "No model has to be configured; give one to have it checked too. The keys of servers that come with the package are checked " +
-    "too. With --deep the code of all other servers is loaded as well, and code that is missing or broken is an error instead of a warning.\n\n" +
+    "No model has to be configured; give one to have it checked too. The servers' code is loaded to check their keys; " +
+    "a key that nothing reads gets a warning that names the nearest valid one. With --deep, code that is missing or broken is an error instead of a warning.\n\n" +
     "With NAME or --manifest: check the manifest of an environment or benchmark against its config and its data.",
   flags: {
     ...configFlag,
@@ -34,7 +34,7 @@ export const envValidate = defineCommand({
     },
     deep: {
       kind: "switch",
-      help: "load the servers' code and check the config against the schemas in it",
+      help: "refuse code that is missing or cannot be loaded, and values that cannot be resolved",
     },
     sync: {
       kind: "switch",
