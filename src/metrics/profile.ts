@@ -65,8 +65,8 @@ export class ProfileBuilder<Sample> {
     else this.tasks.set(taskIndex, { expected: 1, done: 0 });
   }
 
-  /** Adds a rollout; all inputs must have been added. */
-  addRollout(row: Row): void {
+  /** Adds a rollout and returns the stored part of its input, if it has one; all inputs must have been added. */
+  addRollout(row: Row): Sample | undefined {
     const { taskIndex, rolloutIndex } = rowIndices(row);
     if (this.done.has(taskIndex, rolloutIndex)) throw duplicate("rollouts", taskIndex, rolloutIndex);
     this.done.set(taskIndex, rolloutIndex, 0);
@@ -74,7 +74,7 @@ export class ProfileBuilder<Sample> {
     const task = this.tasks.get(taskIndex);
     if (input === undefined || task === undefined) {
       this.extra.push(`${taskIndex}:${rolloutIndex}`);
-      return;
+      return undefined;
     }
     if (row["response"] === null || typeof row["response"] !== "object") {
       throw new MetricsError(
@@ -93,6 +93,7 @@ export class ProfileBuilder<Sample> {
     agentRows.push(this.table.size);
     this.inputOfRow.push(input);
     this.table.add(row);
+    return this.samples[input];
   }
 
   /** Checks that both sides match and returns the profile; `sampleOf` turns the stored part of an input into its row without the indices. */

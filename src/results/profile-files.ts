@@ -15,6 +15,7 @@ import { LineAccess } from "../rollouts/files/line-access.ts";
 import { LineNumbering } from "../rollouts/files/line-identity.ts";
 import { agentAtEnd, materializedKey, textWithoutIndices } from "../rollouts/files/row-key.ts";
 import { givenTaskIndex } from "../rollouts/inputs/expand.ts";
+import { refuseOtherInputs, refuseOtherPrompt } from "./same-inputs.ts";
 
 export interface ProfiledRun {
   rewardProfilingPath: string;
@@ -53,18 +54,23 @@ export async function profileRun(options: ProfileRunOptions): Promise<ProfiledRu
     }
   }
   const { rolloutsPath, passThreshold = 1 } = options;
+  const files = { inputsPath: materializedInputsPath, rolloutsPath };
+  const isKnown = await refuseOtherInputs(files, read);
+  const inputs = new LineAccess(materializedInputsPath);
   const passes = new Map<unknown, PassCount>();
   // Batch by batch: a step of an async generator per row would cost as much as the statistics.
-  for await (const batch of readLineBatches(rolloutsPath, read)) {
-    for (const line of batch) {
-      const row = parseRow(rolloutsPath, line);
-      located(rolloutsPath, line, () => builder.addRollout(row));
-      countPass(passes, row, passThreshold);
-    }
-  }
-  const paths = artifactPaths(rolloutsPath);
-  const inputs = new LineAccess(materializedInputsPath);
   try {
+    for await (const batch of readLineBatches(rolloutsPath, read)) {
+      for (const line of batch) {
+        const row = parseRow(rolloutsPath, line);
+        const offset = located(rolloutsPath, line, () => builder.addRollout(row));
+        // One rollout of a task is enough.
+        if (!isKnown && offset !== undefined && !passes.has(row["_ng_task_index"]))
+          refuseOtherPrompt(files, JSON.parse(inputs.lineAt(offset)) as Row, row);
+        countPass(passes, row, passThreshold);
+      }
+    }
+    const paths = artifactPaths(rolloutsPath);
     const profile = builder.finish({
       allowPartialRollouts: options.allowPartialRollouts ?? false,
       sampleOf: (offset) => withoutIndices(inputs.lineAt(offset)),
@@ -209,9 +215,9 @@ function* jsonLines(rows: Iterable<unknown>): Generator<string> {
 }
 
 /** Metrics do not know of files; their errors about one row get its place. */
-function located(path: string, line: JsonlLine, action: () => void): void {
+function located<Result>(path: string, line: JsonlLine, action: () => Result): Result {
   try {
-    action();
+    return action();
   } catch (error) {
     if (!(error instanceof MetricsError)) throw error;
     throw new RolloutLineError("ROLLOUT_ROW_INVALID", path, line.number, error.message, { cause: error });

@@ -84,18 +84,9 @@ export async function taskContents(
   kind: ContentKind,
   options: { signal?: AbortSignal } = {},
 ): Promise<Map<number, string>> {
+  if (kind === "inputs")
+    return inputContents(artifactPaths(run.path).materializedInputs, (task) => run.tasks.has(task), options);
   const contents = new Map<number, string>();
-  if (kind === "inputs") {
-    const { materializedInputs } = artifactPaths(run.path);
-    for await (const batch of readLineBatches(materializedInputs, options)) {
-      for (const line of batch) {
-        const { taskIndex } = materializedKey(materializedInputs, line);
-        if (!run.tasks.has(taskIndex) || contents.has(taskIndex)) continue;
-        contents.set(taskIndex, digest(inputContent(parseRow(materializedInputs, line))));
-      }
-    }
-    return contents;
-  }
   const file = new LineAccess(run.path);
   try {
     for (const [taskIndex, { offset }] of run.tasks) {
@@ -104,6 +95,23 @@ export async function taskContents(
     }
   } finally {
     file.close();
+  }
+  return contents;
+}
+
+/** The digests of the input rows of the wanted tasks; the first row of a task stands for its repeats. */
+export async function inputContents(
+  path: string,
+  wanted: (taskIndex: number) => boolean,
+  options: { signal?: AbortSignal } = {},
+): Promise<Map<number, string>> {
+  const contents = new Map<number, string>();
+  for await (const batch of readLineBatches(path, options)) {
+    for (const line of batch) {
+      const { taskIndex } = materializedKey(path, line);
+      if (!wanted(taskIndex) || contents.has(taskIndex)) continue;
+      contents.set(taskIndex, digest(inputContent(parseRow(path, line))));
+    }
   }
   return contents;
 }

@@ -189,6 +189,12 @@ export const rolloutErrorCodes = [
     fix: "Give the config the rollouts were made with.",
   },
   {
+    code: "ROLLOUT_OTHER_INPUTS",
+    class: "RolloutError",
+    when: "The input rows given with `--inputs` are not those the rollouts were made from.",
+    fix: "Give the `_materialized_inputs.jsonl` of the same run.",
+  },
+  {
     code: "ROLLOUT_NOTHING_IN_COMMON",
     class: "RolloutError",
     when: "Two runs that are to be compared share no task.",

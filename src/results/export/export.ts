@@ -15,6 +15,7 @@ import { LineAccess } from "../../rollouts/files/line-access.ts";
 import { keyOfRow, materializedKey } from "../../rollouts/files/row-key.ts";
 import type { TokenFormat } from "../../wire/tokens/token-projections.ts";
 import type { DriftPolicy } from "../../wire/tokens/token-sequences.ts";
+import { refuseOtherInputs, refuseOtherPrompt } from "../same-inputs.ts";
 import { artRecord } from "./export-art.ts";
 import type { AtifContext } from "./export-atif.ts";
 import { callRecords } from "./export-calls.ts";
@@ -91,6 +92,7 @@ export async function exportRollouts(options: ExportOptions): Promise<ExportRepo
   checkFilters(filters);
   const job = new ExportJob(options, filters);
   job.check();
+  await job.checkInputs();
   await job.scan();
   await job.countGroups();
   await job.write();
@@ -105,6 +107,7 @@ class ExportJob {
   private readonly selection: ExportSelection;
   private readonly columns = new TableColumns();
   private readonly tabular: boolean;
+  private inputsAreKnown = true;
   private annotations = new Map<string, RolloutAnnotation>();
 
   constructor(options: ExportOptions, filters: ExportFilters) {
@@ -244,6 +247,22 @@ class ExportJob {
       );
   }
 
+  /** Refuses task rows of another run. */
+  async checkInputs(): Promise<void> {
+    const { materializedInputsPath: inputsPath, rolloutsPath, signal } = this.options;
+    if (inputsPath !== undefined)
+      this.inputsAreKnown = await refuseOtherInputs({ inputsPath, rolloutsPath }, signal ? { signal } : {});
+  }
+
+  /** The task row of a rollout; where only the caller says that it belongs to the run, its prompt must be the same. */
+  private taskRow(input: Row | undefined, rollout: Row): Row {
+    const { materializedInputsPath: inputsPath, rolloutsPath } = this.options;
+    if (input === undefined) return rollout;
+    if (inputsPath !== undefined && !this.inputsAreKnown)
+      refuseOtherPrompt({ inputsPath, rolloutsPath }, input, rollout);
+    return input;
+  }
+
   /** With `verifyTokens`: the counts of the comparison with the rollouts. */
   async verify(): Promise<void> {
     const { outputPath, verifyTokens: wanted, tokenDrift: drift = "fork", signal } = this.options;
@@ -356,10 +375,9 @@ class ExportJob {
       for (const task of this.selection.selected()) {
         const first = task.rollouts[0];
         if (first === undefined) continue;
-        const record = this.attempt(first.line, () => {
-          const input = inputs.rowOf(task.taskIndex) ?? (loads(file.lineAt(first.offset)) as Row);
-          return toRecord(input, task);
-        });
+        const rollout = loads(file.lineAt(first.offset)) as Row;
+        const input = this.taskRow(inputs.rowOf(task.taskIndex), rollout);
+        const record = this.attempt(first.line, () => toRecord(input, task));
         if (record !== undefined) yield record;
       }
     } finally {

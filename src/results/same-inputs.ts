@@ -1,0 +1,60 @@
+import { existsSync } from "node:fs";
+import { isObject } from "../python/json/json-object.ts";
+import { RolloutError } from "../rollouts/errors.ts";
+import { artifactPaths } from "../rollouts/files/artifact-paths.ts";
+import type { Row } from "../rollouts/files/jsonl-rows.ts";
+import { digestFile } from "../rollouts/files/manifest.ts";
+import { inputContents } from "./run-tasks.ts";
+
+/** Input rows, and the rollouts they are said to belong to. */
+export interface InputsAndRollouts {
+  inputsPath: string;
+  rolloutsPath: string;
+}
+
+/**
+ * Refuses input rows that are not those of the rollouts: indices alone match in any two runs. They are compared with the inputs beside the
+ * rollouts. Where there are none this returns false, and the caller compares the rows with `refuseOtherPrompt`.
+ */
+export async function refuseOtherInputs(
+  files: InputsAndRollouts,
+  options: { signal?: AbortSignal } = {},
+): Promise<boolean> {
+  const own = artifactPaths(files.rolloutsPath).materializedInputs;
+  if (own === files.inputsPath) return true;
+  if (!existsSync(own)) return false;
+  const [given, known] = [await digestFile(files.inputsPath, options), await digestFile(own, options)];
+  if (given.sha256 === known.sha256) return true;
+  const contents = await inputContents(own, () => true, options);
+  const others = await inputContents(files.inputsPath, (task) => contents.has(task), options);
+  for (const [task, content] of others) if (content !== contents.get(task)) throw otherInputs(files, task);
+  return true;
+}
+
+/** Refuses an input row whose prompt ends with a text that the rollout's prompt does not have. Agents may add to a prompt. */
+export function refuseOtherPrompt(files: InputsAndRollouts, input: Row, rollout: Row): void {
+  const asked = promptTexts(rollout);
+  const last = promptTexts(input).at(-1);
+  if (last === undefined || asked.length === 0 || asked.some((text) => text.includes(last))) return;
+  throw otherInputs(files, rollout["_ng_task_index"] as number);
+}
+
+function promptTexts(row: Row): string[] {
+  const params = row["responses_create_params"];
+  return isObject(params) ? textsIn(params["input"]) : [];
+}
+
+/** The texts of messages and of their parts, in their order. */
+function textsIn(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  if (Array.isArray(value)) return value.flatMap(textsIn);
+  return isObject(value) ? textsIn(value["content"] ?? value["text"]) : [];
+}
+
+function otherInputs({ inputsPath, rolloutsPath }: InputsAndRollouts, task: number): RolloutError {
+  return new RolloutError(
+    "ROLLOUT_OTHER_INPUTS",
+    `'${inputsPath}' does not hold the inputs of '${rolloutsPath}': task ${task} differs. ` +
+      `Give the inputs of the same run (usually '${artifactPaths(rolloutsPath).materializedInputs}').`,
+  );
+}
