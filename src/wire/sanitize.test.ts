@@ -56,6 +56,15 @@ describe("sanitizeStreamingResponses", () => {
     expect(losses.map(({ field }) => field)).toEqual(["client_metadata", "input.4", "input.5"]);
   });
 
+  it("leaves tools that are not a list for validation to refuse", () => {
+    const hidden = { type: "additional_tools", tools: [feed] };
+    for (const input of ["hi", [hidden]]) {
+      const { request } = sanitizeStreamingResponses({ input, tools: "x", stream: true });
+      expect(() => parseSanitizedParams(request, ["body"])).toThrow(ValidationError);
+    }
+    expect(sanitizeStreamingResponses({ input: [hidden], tools: null }).request["tools"]).toEqual([feed]);
+  });
+
   it("leaves the body it was given alone", () => {
     const body = {
       input: [{ type: "function_call", namespace: "n", name: "f", call_id: "c", arguments: "{}" }],

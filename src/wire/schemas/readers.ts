@@ -73,10 +73,13 @@ export function oneOf<const T extends string | boolean>(...choices: T[]): Reader
 }
 
 /** `stream` where nothing is streamed: false, or the 0 that equals it. */
-export const notStreaming: Reader<false> = (value, trail) =>
-  value === false || (typeof value === "number" && value === 0)
-    ? false
-    : refuse(trail, "literal_error", "Input should be false", value);
+export const notStreaming: Reader<false> = (value, trail) => {
+  if (value === false || (typeof value === "number" && value === 0)) return false;
+  // Routes that stream take `true` before they validate: only for `true` is `false` the answer.
+  return value === true
+    ? refuse(trail, "literal_error", "Input should be false", value)
+    : refuse(trail, "bool_type", "Input should be a valid boolean", value);
+};
 
 /** The reader's value, or null. */
 export function nullable<T>(reader: Reader<T>): Reader<T | null> {

@@ -42,6 +42,13 @@ describe("parseCreateParams", () => {
     ]);
   });
 
+  it("says of a `stream` that is not a boolean that it should be one", () => {
+    const stream = (value: unknown) => () => parseCreateParams({ input: "x", stream: value });
+    expect(stream("yes")).toThrow("Input should be a valid boolean");
+    expect(stream(true)).toThrow("Input should be false");
+    expect(stream(false)()).toEqual({ input: "x", stream: false });
+  });
+
   it("coerces scalars as the Python servers do", () => {
     expect(
       parseCreateParams({ input: "x", max_output_tokens: "12", temperature: true, store: "yes" }),

@@ -34,7 +34,7 @@ export function sanitizeStreamingResponses(body: JsonObject, onLoss?: OnLoss): S
     if (KNOWN_KEYS.has(key)) request[key] = body[key];
     else onLoss?.({ field: key, reason: "the request schema has no such key" });
   }
-  if ("tools" in request) {
+  if (isToolList(request["tools"])) {
     request["tools"] = flatten(request["tools"], namespaces).filter((tool) =>
       keepTool(tool, "tools", onLoss),
     );
@@ -42,6 +42,9 @@ export function sanitizeStreamingResponses(body: JsonObject, onLoss?: OnLoss): S
   if (Array.isArray(request["input"])) sanitizeInput(request, request["input"], namespaces, onLoss);
   return { request, namespaces: { ...namespaces } };
 }
+
+/** A value of another type is left as it is, for validation to refuse. */
+const isToolList = (tools: unknown) => tools === null || Array.isArray(tools);
 
 function flatten(tools: unknown, namespaces: Record<string, [string, string]>): unknown[] {
   const flat: unknown[] = [];
@@ -88,7 +91,7 @@ function sanitizeInput(
   const functions = flatten(hoisted, namespaces).filter(
     (tool) => typeOf(tool) === "function" && keepTool(tool, "input.tools", onLoss),
   );
-  if (functions.length > 0) {
+  if (functions.length > 0 && isToolList(request["tools"] ?? null)) {
     request["tools"] = [...(Array.isArray(request["tools"]) ? request["tools"] : []), ...functions];
   }
   const instructions = [request["instructions"]];
