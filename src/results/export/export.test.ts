@@ -123,6 +123,13 @@ describe("exports of token ids", () => {
     );
   });
 
+  it("name what kept every rollout out, also when they are verified", async () => {
+    const options = { tokens: true, verifyTokens: true, tokenDrift: "strict" } as const;
+    await expect(exported([tokenRollout(0, 0, true)], "verl", options)).rejects.toThrow(
+      /no record was written to verify\. Line 1: call 2: its prompt departs from the tokens before it/,
+    );
+  });
+
   it.each(["trl", "art", "calls"] as const)(
     "that are not those of the rollouts are found: %s",
     async (format) => {

@@ -268,6 +268,12 @@ class ExportJob {
     const { outputPath, verifyTokens: wanted, tokenDrift: drift = "fork", signal } = this.options;
     const format = this.verifiedFormat;
     if (!wanted || format === undefined) return;
+    const [invalid] = this.report.invalidRows;
+    if (this.report.written === 0 && invalid)
+      throw new RolloutError(
+        "ROLLOUT_EXPORT",
+        `${this.options.rolloutsPath}: no record was written to verify. Line ${invalid.line}: ${invalid.problem}`,
+      );
     const file = new LineAccess(this.options.rolloutsPath);
     try {
       const rolloutOf = (task: number, rollout: number) => {
