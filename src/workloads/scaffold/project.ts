@@ -68,6 +68,7 @@ function packageJson(cwd: string, installRoot: string): string {
     dependencies: { "nemo-gym": specifier, zod: version("zod") },
     devDependencies: {
       "@types/node": version("@types/node"),
+      jiti: version("jiti"),
       typescript: version("typescript"),
       vitest: version("vitest"),
     },

@@ -237,6 +237,9 @@ describe("projects", () => {
     expect(Object.keys(files)).toEqual(["package.json", "tsconfig.json", ".gitignore"]);
     const content = JSON.parse(files["package.json"] ?? "");
     expect(content).toMatchObject({ name: "my-project", type: "module", private: true });
+    const { dependencies: own } = JSON.parse(readFileSync(path.join(installRoot(), "package.json"), "utf8"));
+    // `node --import jiti/register FILE.ts` finds the loader only among the packages of the project.
+    expect(content.devDependencies.jiti).toBe(own.jiti);
     expect(path.resolve(cwd, content.dependencies["nemo-gym"].slice("file:".length))).toBe(installRoot());
     writeFileSync(path.join(cwd, "package.json"), '{"dependencies": {"nemo-gym": "*"}}');
     expect(Object.keys(projectFiles(cwd, installRoot()))).toEqual(["tsconfig.json"]);
