@@ -50,8 +50,8 @@ export interface VerifyArgs<Config, Row, Session, State = undefined>
   seeded: boolean;
 }
 
-/** `reward` and whatever else the verifier wants to report; every key ends up in the result row. */
-export type VerifyResult = { reward: number } & JsonObject;
+/** `reward` (true is 1, false is 0) and whatever else the verifier wants to report; every key ends up in the result row. */
+export type VerifyResult = { reward: number | boolean } & JsonObject;
 
 export interface MetricsHooks {
   /** Further metrics from the rows grouped by task; `per_task_metrics` goes into the task's own record. */

@@ -54,6 +54,14 @@ describe("what a verifier returns", () => {
     expect(await verified({ reward })).toMatchObject({ status: 200, body: { reward: sent } });
   });
 
+  it("accepts a comparison as the reward, in its type too", async () => {
+    const definition = defineResourcesServer({
+      verify: ({ response: answer }) => ({ reward: answer.model === "m" }),
+    });
+    const server = await createTestServer(definition, { name: "kiln" });
+    expect((await server.post("/verify", body)).body.reward).toBe(1);
+  });
+
   it("masks a sample at the top level and where NeMo RL reads it", async () => {
     const { body: answer } = await verified({ reward: 1, mask_sample: true, instance_config: { id: 7 } });
     expect(answer).toMatchObject({ mask_sample: true, instance_config: { id: 7, mask_sample: true } });
