@@ -2,6 +2,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -43,8 +44,6 @@ describe("gym env init", () => {
     expect(stderr).toMatch(
       /^Warning: resources_servers\/mcqa hides the one in .*\/resources_servers\/mcqa from/m,
     );
-    const again = await run("env", "init", "--resources-server", "mcqa", "--json");
-    expect(JSON.parse(again.stdout)).toEqual({ component: "resources_servers/mcqa", created: [], kept: [] });
   });
 
   it("makes a project whose packages must be installed before its tests run", async () => {
@@ -54,14 +53,12 @@ describe("gym env init", () => {
     expect(stdout + stderr).toContain(`cd ${base} && npm install`);
   });
 
-  it("leaves an existing folder alone", async () => {
+  it("refuses an existing folder and leaves it alone", async () => {
     write("resources_servers/quiz/notes", "mine");
     const result = await run("env", "init", "+entrypoint=resources_servers/quiz");
-    expect(result).toEqual({
-      exitCode: 0,
-      stdout: "Folder already exists: resources_servers/quiz. Exiting init.\n",
-      stderr: "",
-    });
+    expect(result.exitCode).toBe(1);
+    expect(result.stderr).toContain("Folder already exists: resources_servers/quiz. Nothing was changed.");
+    expect(readdirSync(base)).toEqual(["resources_servers"]);
     expect(existsSync(path.join(base, "resources_servers/quiz/app.ts"))).toBe(false);
   });
 

@@ -96,11 +96,8 @@ async function initServer(
     );
   }
   const folder = `${type}/${checkName(name)}`;
-  if (existsSync(path.join(context.io.cwd, folder))) {
-    if (context.json) printJson(context, folder, { created: [], kept: [] });
-    else context.out(`Folder already exists: ${folder}. Exiting init.`);
-    return 0;
-  }
+  if (existsSync(path.join(context.io.cwd, folder)))
+    throw new ScaffoldError(`Folder already exists: ${folder}. Nothing was changed.`);
   await create(context, folder, files(name));
   if (context.json) return 0;
   context.out("");
