@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
-import path from "node:path";
 import { RunClient } from "../../calls/run-client.ts";
 import { callServer } from "../../calls/server-client.ts";
+import { findPath, searchRoots } from "../../config/paths.ts";
 import { aliasedInstance } from "../../config/servers/aliases.ts";
 import { GymError } from "../../errors.ts";
 import type { InstanceRecord } from "../../hosting/processes/head-server.ts";
@@ -35,7 +35,13 @@ export async function queryAgent(context: CommandContext): Promise<number> {
     addresses: new Map(servers.map((server) => [server.process_name, server.url])),
   });
   try {
-    const row = rowFlag === undefined ? undefined : await readRow(path.resolve(context.io.cwd, rowFlag));
+    const row =
+      rowFlag === undefined
+        ? undefined
+        : await readRow(
+            rowFlag,
+            searchRoots({ cwd: context.io.cwd, env: context.env, installRoot: context.installRoot }),
+          );
     const reply = await callServer(client, {
       server: agent,
       path: row ? "/run" : "/v1/responses",
@@ -78,8 +84,10 @@ function chooseAgent(servers: readonly InstanceRecord[], wanted: string | undefi
   throw new GymError("UNKNOWN_AGENT", `Several agents run; choose one with --agent: ${agents.join(", ")}.`);
 }
 
-async function readRow(spec: string): Promise<Record<string, unknown>> {
-  const [, file = spec, line = "1"] = /^(.*?)(?::(\d+))?$/.exec(spec) ?? [];
+/** Finds the file where `--input` of `gym eval run` finds it: in the working directory, then in the package. */
+export async function readRow(spec: string, roots: readonly string[]): Promise<Record<string, unknown>> {
+  const [, given = spec, line = "1"] = /^(.*?)(?::(\d+))?$/.exec(spec) ?? [];
+  const file = findPath(given, roots);
   let text: string;
   try {
     text = await readFile(file, "utf8");
