@@ -111,6 +111,19 @@ gym eval run --resources-server quiz --model-type openai_model
     expect((await run("list", "environments", "quiz")).stdout).toBe(stdout);
   });
 
+  it("lists and inspects a server that has no config", async () => {
+    mkdirSync(path.join(base, "resources_servers/plain/data"), { recursive: true });
+    writeFileSync(path.join(base, "resources_servers/plain/app.ts"), "");
+    writeFileSync(path.join(base, "resources_servers/plain/data/example.jsonl"), "");
+    const listed: { name: string }[] = await json("list", "environments");
+    expect(listed.map(({ name }) => name)).toContain("resources_servers/plain");
+    for (const type of ["environments", "resources-servers"]) {
+      const { exitCode, stdout } = await run("list", type, "plain");
+      expect(exitCode).toBe(0);
+      expect(stdout).toContain(`config: ${base}/resources_servers/plain/app.ts`);
+    }
+  });
+
   it("says what is unknown, or of the other kind", async () => {
     const unknown = await run("list", "environments", "gardn");
     expect(unknown).toEqual({

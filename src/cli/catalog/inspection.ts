@@ -1,3 +1,6 @@
+import { existsSync, realpathSync } from "node:fs";
+import path from "node:path";
+import { impliedEntry } from "../../config/implied-config.ts";
 import type { CommandContext } from "../command.ts";
 import { hint } from "../hint.ts";
 
@@ -9,6 +12,12 @@ export interface Inspection {
   readonly description?: string;
   readonly details: Readonly<Record<string, string | undefined>>;
   readonly usage?: string;
+}
+
+/** The real path of a config, or for a server that needs none, that of its code. */
+export function configPlace(file: string): string {
+  const place = existsSync(file) ? file : impliedEntry(path.dirname(path.dirname(file)));
+  return realpathSync(place ?? file);
 }
 
 export function printInspection({ json, out, terminal }: CommandContext, inspection: Inspection): number {

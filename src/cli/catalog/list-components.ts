@@ -7,7 +7,7 @@ import {
 } from "../../workloads/catalog/components.ts";
 import { matchesQuery } from "../../workloads/catalog/matches.ts";
 import type { CommandContext } from "../command.ts";
-import { printInspection, printUnknown, withValue } from "./inspection.ts";
+import { configPlace, printInspection, printUnknown, withValue } from "./inspection.ts";
 import { commonKeys, listingKeys } from "./keys.ts";
 import { printListing } from "./listing.ts";
 import { openCatalog } from "./open-catalog.ts";
@@ -107,7 +107,7 @@ export async function listResourcesServers(context: CommandContext): Promise<num
       type: "resources server",
       domain: server.domain,
       description: withValue(server.description, server.value),
-      details: { config: realpathSync(server.configFile) },
+      details: { config: configPlace(server.configFile) },
       usage: `gym eval run --resources-server ${server.name} --model-type openai_model`,
     });
   }

@@ -8,7 +8,7 @@ import { readParts } from "../../workloads/catalog/workload-parts.ts";
 import { discoverWorkloads } from "../../workloads/catalog/workloads.ts";
 import type { CommandContext } from "../command.ts";
 import { hint } from "../hint.ts";
-import { printInspection, printUnknown, withValue } from "./inspection.ts";
+import { configPlace, printInspection, printUnknown, withValue } from "./inspection.ts";
 import { commonKeys, listingKeys } from "./keys.ts";
 import { printListing } from "./listing.ts";
 import { openCatalog } from "./open-catalog.ts";
@@ -185,7 +185,7 @@ async function inspect(
     domain: entry.domain,
     description: withValue(entry.description, parts.value),
     details: {
-      config: realpathSync(entry.configFile),
+      config: configPlace(entry.configFile),
       status: entry.status,
       manifest: entry.manifestFile && realpathSync(entry.manifestFile),
       version: entry.version,

@@ -1,4 +1,5 @@
 import path from "node:path";
+import { impliedConfig } from "../../config/implied-config.ts";
 import { type DictNode, textOf } from "../../config/node.ts";
 import { serverBlocks } from "../../config/servers/server-blocks.ts";
 import { caseFold } from "../../python/case-fold.ts";
@@ -87,9 +88,12 @@ class WorkloadSearch {
   /** Configs of resources servers that bring an agent with data, and so can be run by themselves. */
   resourcesServers(folder: string): void {
     for (const component of subfolders(folder)) {
-      for (const file of yamlFiles(path.join(folder, component, "configs"))) {
+      const configs = path.join(folder, component, "configs");
+      const usual = `${component}.yaml`;
+      const isImplied = impliedConfig(path.join(configs, usual)) !== undefined;
+      for (const file of isImplied ? [usual] : yamlFiles(configs)) {
         const flavor = file.slice(0, -".yaml".length);
-        const configFile = path.join(folder, component, "configs", file);
+        const configFile = path.join(configs, file);
         const root = this.#files.tryRead(configFile);
         const kind = root && workloadKind(root);
         if (kind === undefined) continue;
