@@ -47,6 +47,14 @@ describe("a resources server without YAML", () => {
     ]);
   });
 
+  it("is named in errors by its folder, not by a file that does not exist", async () => {
+    write("resources_servers/quiz/app.ts", "export default defineResourcesServer({})");
+    const initial = { config_paths: ["resources_servers/quiz/configs/quiz.yaml"] };
+    await expect(resolveConfig({ initial, cwd: root, skipEnvYaml: true, offline: true })).rejects.toThrow(
+      /'policy_model', which is not configured \(\S*resources_servers\/quiz \(default config\):\d+:\d+\)/,
+    );
+  });
+
   it("gets the agent for games if it is one", async () => {
     write("resources_servers/chess/app.js", "export default defineGymnasiumServer({})");
     const [server, agent] = await serversOf("chess");

@@ -1,4 +1,5 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
+import path from "node:path";
 import { errorMessage } from "../errors.ts";
 import { ConfigError } from "./errors.ts";
 import { impliedConfig } from "./implied-config.ts";
@@ -13,7 +14,10 @@ const CHUNK_BYTES = 64 * 1024;
 
 /** Reads one config file; every mistake in it becomes a ConfigError that names the place. */
 export function readConfigFile(file: string, kind: Source["kind"] = "file"): DictNode {
-  return readConfigText(impliedConfig(file) ?? readText(file), { kind, name: file });
+  const implied = impliedConfig(file);
+  if (implied === undefined) return readConfigText(readText(file), { kind, name: file });
+  const folder = path.dirname(path.dirname(file));
+  return readConfigText(implied, { kind, name: `${folder} (default config)` });
 }
 
 /** Reads the text of a config and checks the syntax of its interpolations. */
