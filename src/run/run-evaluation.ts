@@ -174,7 +174,7 @@ async function evaluate(
   }
 }
 
-/** One evaluation from config to result. All that can be refused is refused before a server starts. */
+/** One evaluation from config to result. All that can be refused without the servers is refused before one starts; they check the rows. */
 class Session {
   readonly #given: RunConfig;
   readonly #output: string;

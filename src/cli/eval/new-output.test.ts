@@ -1,8 +1,8 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { dropEmptyDirectory, newOutput } from "./new-output.ts";
+import { dropEmptyDirectory, dropRefusedRun, newOutput } from "./new-output.ts";
 
 let cwd: string;
 beforeEach(() => {
@@ -29,6 +29,17 @@ it("leaves nothing behind for a run that was refused", async () => {
   rmSync(output);
   await dropEmptyDirectory(output);
   await dropEmptyDirectory(output);
+  expect(existsSync(path.dirname(output))).toBe(false);
+});
+
+it("leaves no logs behind for a run whose rows were refused", async () => {
+  const output = await newOutput(cwd, "agent", now);
+  const logs = path.join(path.dirname(output), "logs");
+  mkdirSync(logs);
+  writeFileSync(path.join(logs, "agent.log"), "started");
+  await dropEmptyDirectory(output);
+  expect(existsSync(logs)).toBe(true);
+  await dropRefusedRun(output);
   expect(existsSync(path.dirname(output))).toBe(false);
 });
 

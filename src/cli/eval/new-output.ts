@@ -1,4 +1,4 @@
-import { mkdir, rmdir } from "node:fs/promises";
+import { mkdir, rm, rmdir } from "node:fs/promises";
 import path from "node:path";
 import { fileError } from "../../rollouts/errors.ts";
 import { makeDirectory } from "../../rollouts/files/make-directory.ts";
@@ -24,4 +24,10 @@ export async function dropEmptyDirectory(output: string): Promise<void> {
   await rmdir(path.dirname(output)).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST" && error.code !== "ENOENT") throw error;
   });
+}
+
+/** The same for a run whose rows were refused: its servers have started, but their logs say nothing about the rows. */
+export async function dropRefusedRun(output: string): Promise<void> {
+  await rm(path.join(path.dirname(output), "logs"), { recursive: true, force: true });
+  await dropEmptyDirectory(output);
 }

@@ -21,7 +21,7 @@ import { type RunExport, startExport, uploadsRollouts } from "./exporting.ts";
 import { checkAfterRun, healthJsonEvent, ignoredChecks, printHealth } from "./health-check.ts";
 import { chooseInput } from "./input.ts";
 import { collectionKeys, servingKeys } from "./keys.ts";
-import { dropEmptyDirectory, newOutput } from "./new-output.ts";
+import { dropEmptyDirectory, dropRefusedRun, newOutput } from "./new-output.ts";
 import { exitCodeOf, printReport } from "./report.ts";
 import { createRunView, followRun, type RunView } from "./run-view.ts";
 import { checkThresholds, missedThresholds, THRESHOLD_MISSED } from "./thresholds.ts";
@@ -78,6 +78,10 @@ async function withOwnServers(context: CommandContext): Promise<number> {
     const own = evaluationOptions(context, config, keys);
     const options = { ...own, output, input, driver, queue, ownsProcess: true };
     return await evaluate(context, config, options, keys, view);
+  } catch (error) {
+    if (given === undefined && error instanceof RolloutError && error.code === "ROLLOUT_ROWS_REFUSED")
+      await dropRefusedRun(output);
+    throw error;
   } finally {
     view.close();
     if (given === undefined) await dropEmptyDirectory(output);
