@@ -19,8 +19,12 @@ describe("RunningClusteredMean", () => {
       running.add(task, reward);
       const { value, low, high } = clusteredMean([...tasks.values()]);
       expect(running.mean).toBeCloseTo(value, 6);
-      if (low === null || high === null) expect(running.halfInterval).toBeNull();
-      else expect(running.halfInterval).toBeCloseTo((high - low) / 2, 8);
+      const interval = running.interval;
+      if (low === null || high === null) expect(interval).toBeNull();
+      else {
+        expect(interval?.[0]).toBeCloseTo(low, 6);
+        expect(interval?.[1]).toBeCloseTo(high, 6);
+      }
     }
   });
 
@@ -32,7 +36,8 @@ describe("RunningClusteredMean", () => {
       alone.add(place, reward);
     }
     expect(repeats.mean).toBe(alone.mean);
-    expect(repeats.halfInterval).toBeGreaterThan(1.9 * (alone.halfInterval ?? 0));
+    const width = ([low, high]: readonly [number, number] = [0, 0]) => high - low;
+    expect(width(repeats.interval ?? undefined)).toBeGreaterThan(1.9 * width(alone.interval ?? undefined));
   });
 
   it("says nothing it cannot know", () => {
@@ -40,11 +45,11 @@ describe("RunningClusteredMean", () => {
     expect(running.mean).toBeNull();
     running.add(0, 1);
     running.add(0, 0);
-    expect(running.halfInterval).toBeNull();
+    expect(running.interval).toBeNull();
     running.add(1, 1);
-    expect(running.halfInterval).not.toBeNull();
+    expect(running.interval).not.toBeNull();
     running.add(2, 1);
     expect(running.mean).toBe(0.75);
-    expect(running.halfInterval).toBeNull();
+    expect(running.interval).toBeNull();
   });
 });

@@ -51,8 +51,8 @@ export class RunningClusteredMean {
     return this.#count === 0 ? null : this.#origin + this.#total / this.#count;
   }
 
-  /** Half the width of the 95 % interval; null with fewer than two tasks. */
-  get halfInterval(): number | null {
+  /** The ends of the 95 % interval; null with fewer than two tasks. */
+  get interval(): [low: number, high: number] | null {
     const tasks = this.#places.size;
     if (tasks < 2 || this.#tooMany) return null;
     const mean = this.#total / this.#count;
@@ -61,7 +61,9 @@ export class RunningClusteredMean {
     const half = tQuantile(PROBABILITY, tasks - 1) * error;
     const value = this.#origin + mean;
     // Where all rewards lie in [0, 1] the interval does not leave that range.
-    return this.#isUnit ? (Math.min(1, value + half) - Math.max(0, value - half)) / 2 : half;
+    return this.#isUnit
+      ? [Math.max(0, value - half), Math.min(1, value + half)]
+      : [value - half, value + half];
   }
 
   #placeOf(task: number): number | undefined {

@@ -49,13 +49,20 @@ it("keeps the numbers on narrow terminals", () => {
   expect(progressLines(snapshot, 40, terminal)[0]).toMatch(/^99% /);
 });
 
+it("shows the ends of the interval, which does not leave the range of the rewards", () => {
+  const progress = new CollectionProgress({ total: 5, alreadyDone: 0 });
+  for (const [task, reward] of [1, 0, 0, 0, 0].entries())
+    progress.ended({ status: "completed", row: { reward } }, task, false, "a");
+  expect(progressText(progress.snapshot([], 1, 0))).toContain("reward 0.200 [0.000, 0.755],");
+});
+
 it("shows the rewards of several agents one by one", () => {
   const progress = running(4, 2);
   expect(progressText(progress.snapshot([], 1, 0))).toContain("reward 1.000");
   progress.ended({ status: "completed", row: { reward: -1 } }, 2, false, "blackjack");
   const snapshot = progress.snapshot([], 1, 0);
   expect(progressText(snapshot)).toContain("a 2 done, reward 1.000, blackjack 1 done, reward -1.000");
-  expect(progressText(snapshot)).not.toContain("±");
+  expect(progressText(snapshot)).not.toMatch(/reward \S+ \[/);
   expect(progressLines(snapshot, 60, terminal)).toContain("  blackjack 1 done, reward -1.000");
 });
 

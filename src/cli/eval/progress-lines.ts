@@ -91,7 +91,8 @@ function counts({ done, total, elapsed_seconds, eta_seconds, rate }: ProgressSna
 function rewardText({ mean_reward, reward_interval, by_agent }: ProgressSnapshot): string[] {
   if (Object.keys(by_agent).length > 1) return [];
   if (mean_reward === null) return ["reward –"];
-  const interval = reward_interval === null ? "" : ` ± ${reward_interval.toFixed(3)}`;
+  const interval =
+    reward_interval === null ? "" : ` [${reward_interval.map((end) => end.toFixed(3)).join(", ")}]`;
   return [`reward ${mean_reward.toFixed(3)}${interval}`];
 }
 

@@ -6,6 +6,7 @@ import type { CollectResult } from "../../rollouts/collect/collect-contract.ts";
 import type { Evaluation } from "../../run/evaluate.ts";
 import type { CommandContext } from "../command.ts";
 import { interruptedExitCode } from "../interruption.ts";
+import { countText } from "../render/count-text.ts";
 import { failureAdvice } from "./failure-advice.ts";
 import { finishedJsonEvent } from "./json-events.ts";
 
@@ -153,10 +154,6 @@ function isInternal(metric: string): boolean {
 function intervalNote({ low, high, tasks }: Estimate): string | undefined {
   if (low === null || low !== high) return undefined;
   return `All ${countText(tasks, "task")} came out alike, so the interval has no width; it says nothing about other tasks.`;
-}
-
-function countText(count: number, noun: string, plural = `${noun}s`): string {
-  return `${count} ${count === 1 ? noun : plural}`;
 }
 
 /** 1 when the run stopped early on its own, or when no rollout was completed, in this run or in those it resumes. */

@@ -9,6 +9,7 @@ import type { EvaluationRun, FileResult } from "../../run/run-evaluation.ts";
 import type { RunEvent } from "../../run/run-events.ts";
 import type { CommandContext } from "../command.ts";
 import { DRAIN_GRACE_MS, SignalReceived } from "../interruption.ts";
+import { countText } from "../render/count-text.ts";
 import { lagText, ownFrames } from "../render/server-text.ts";
 import { createTerminal } from "../render/terminal.ts";
 import { openControl } from "./control.ts";
@@ -163,7 +164,7 @@ class TextView implements RunView {
             this.#print("A torn last line of the output was repaired; its rollout runs again.");
         }
         if (summary.materializedRows === 0) this.notice("The input has no rows: there is nothing to run.");
-        this.#print(`Collecting ${summary.remaining} rollouts into ${paths.output}`);
+        this.#print(`Collecting ${countText(summary.remaining, "rollout")} into ${paths.output}`);
         break;
       }
       case "started":

@@ -123,7 +123,7 @@ export class CollectionProgress {
       rate,
       eta_seconds: rate > 0 && left > 0 ? left / rate : null,
       mean_reward: this.#tally.rewards.mean,
-      reward_interval: this.#tally.rewards.halfInterval,
+      reward_interval: this.#tally.rewards.interval,
       failures_by_class: Object.fromEntries(failures.map(([name, { count }]) => [name, count])),
       failure_messages: Object.fromEntries(failures.map(([name, { message }]) => [name, message])),
       failure_stages: Object.fromEntries(failures.map(([name, { stage }]) => [name, stage])),

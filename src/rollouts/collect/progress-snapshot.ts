@@ -31,8 +31,8 @@ export interface ProgressSnapshot {
   rate: number;
   eta_seconds: number | null;
   mean_reward: number | null;
-  /** Half the width of the 95 % interval of the mean, clustered by task as in the statistics; null while there are too few tasks. */
-  reward_interval: number | null;
+  /** The ends of the 95 % interval of the mean, clustered by task as in the statistics; null while there are too few tasks. */
+  reward_interval: [low: number, high: number] | null;
   failures_by_class: Record<string, number>;
   /** What the latest failure of each class said. */
   failure_messages: Record<string, string>;

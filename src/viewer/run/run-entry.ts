@@ -132,12 +132,13 @@ function coverageOfProgress(progress: Progress): Coverage | null {
 function meanOfProgress(progress: Progress): Estimate | null {
   const value = progress?.mean_reward;
   if (typeof value !== "number") return null;
-  const reach = progress?.reward_interval ?? null;
+  const interval = progress?.reward_interval;
+  const [low, high] = Array.isArray(interval) ? interval : [null, null];
   return {
     value,
     standard_error: null,
-    low: reach === null ? null : value - reach,
-    high: reach === null ? null : value + reach,
+    low,
+    high,
     tasks: 0,
   };
 }

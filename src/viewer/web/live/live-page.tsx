@@ -80,7 +80,11 @@ function Collection({
         <Figure
           name="mean reward"
           value={collection.mean_reward === null ? "–" : rewardText(collection.mean_reward)}
-          about={collection.reward_interval === null ? "" : `± ${rewardText(collection.reward_interval)}`}
+          about={
+            collection.reward_interval === null
+              ? ""
+              : `[${collection.reward_interval.map(rewardText).join(", ")}]`
+          }
         />
         <Figure
           name="rate"
