@@ -36,7 +36,7 @@ it("a run whose reader leaves goes on to its end", { timeout: 60_000 }, async ()
   const cwd = await project({});
   const child = start(cwd, [...MCQA, `${LATENCY}=100`, "--num-repeats", "3", "--json"], "pipe");
   child.stdout?.once("data", () => child.stdout?.destroy());
-  const told = said(child, "the run goes on without it");
+  const told = said(child, "the run continues without it");
   expect(await ended(child)).toBe(0);
   await told;
   expect(rowCount(path.join(cwd, "out.jsonl"))).toBe(
