@@ -107,6 +107,19 @@ describe("what an audit finds", () => {
     expect(report.passed).toBe(false);
   });
 
+  it("no wrong gold answers where the row may describe a state", async () => {
+    const stateful = (reward: number) =>
+      defineResourcesServer({ session: () => ({ sum: 0 }), verify: () => ({ reward }) });
+    const targets = rows.map(({ responses_create_params }, target) => ({ responses_create_params, target }));
+    const setup = { rows: targets, only: "gold-earns-maximum" };
+    const unknown = await audit(stateful(0), setup);
+    expect(messages(unknown)).toEqual([]);
+    expect(unknown.checks[0]?.status).toBe("skipped");
+    expect(messages(await audit(stateful(0.5), setup))).toHaveLength(5);
+    const stateless = rewarding(() => 0);
+    expect(messages(await audit(stateless, setup))).toHaveLength(5);
+  });
+
   it("rewards for nothing", async () => {
     const report = await audit(
       rewarding((text) => (text.length < 40 ? 1 : 0)),

@@ -36,6 +36,15 @@ export class Audit {
     return definition.type === "resources_servers" ? definition.kind : "standard";
   }
 
+  /** Whether what the model does, and not only what it answers, may decide about the reward. */
+  get keepsState(): boolean {
+    const { definition } = this.server;
+    if (definition.type !== "resources_servers") return false;
+    if (definition.kind === "gymnasium") return true;
+    const { tools, fallbackTool, session } = definition.options;
+    return [tools, fallbackTool, session].some((option) => option !== undefined);
+  }
+
   /** How often another server was asked so far. */
   judgeCalls = 0;
 
