@@ -1,7 +1,7 @@
 import { type Stats, statSync } from "node:fs";
 import path from "node:path";
 import { ConfigPathNotFoundError } from "../config/errors.ts";
-import { candidatePaths, findPath } from "../config/paths.ts";
+import { candidatePaths, findPath, findServerDirectory } from "../config/paths.ts";
 import type { ResolvedConfig } from "../config/resolve.ts";
 import { type AgentDatasets, agentsOf } from "../datasets/agents.ts";
 import { GymError } from "../errors.ts";
@@ -97,6 +97,7 @@ async function joinExamples(
     checkAgentName(
       only,
       config.servers.filter(({ type }) => type === "responses_api_agents").map(({ name }) => name),
+      findServerDirectory("responses_api_agents", only, roots) !== undefined,
     );
   const chosen = agents
     .filter(({ name }) => only === undefined || name === only)

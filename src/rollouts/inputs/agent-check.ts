@@ -5,11 +5,12 @@ import type { JsonlLine } from "../files/jsonl-reader.ts";
 /** Names shown of agents that are not there. */
 const MAX_NAMED = 10;
 
-/** Refuses an agent that nobody runs. */
-export function checkAgentName(agent: string, known: readonly string[]): void {
+/** Refuses an agent that nobody runs. `isType`: there is code of that name, which `--agent-type` would run. */
+export function checkAgentName(agent: string, known: readonly string[], isType: boolean): void {
   if (known.includes(agent)) return;
   const [nearest] = getCloseMatches(agent, known, 1, 0.6);
-  const hint = nearest === undefined ? "" : ` Did you mean '${nearest}'?`;
+  const similar = nearest === undefined ? "" : ` Did you mean '${nearest}'?`;
+  const hint = isType ? ` To run the environment with this agent, use --agent-type ${agent}.` : similar;
   throw new RolloutError(
     "ROLLOUT_UNKNOWN_AGENT",
     `There is no agent '${agent}'.${hint}\nAgents: ${known.join(", ") || "none"}.`,

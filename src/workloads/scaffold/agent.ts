@@ -102,11 +102,11 @@ function readme(name: string): string {
 
 How this agent differs from \`simple_agent\`, and which environments it fits.
 
-\`configs/${name}.yaml\` leaves the resources server open; name it with
-\`++${name}.responses_api_agents.${name}.resources_server.name=<instance>\`, or use the agent in the config of an environment.
+\`--agent-type ${name}\` runs an environment with this agent instead of its own.
 
 \`\`\`bash
 gym env test +entrypoint=responses_api_agents/${name}
+gym eval run --resources-server example_single_tool_call --agent-type ${name} --model-type random_model --output results/${name}.jsonl
 \`\`\`
 
 ## Licensing
