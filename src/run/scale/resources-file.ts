@@ -59,7 +59,7 @@ export async function readResources(output: string): Promise<RunResources> {
       { cause: error },
     );
   }
-  const parsed = Resources.safeParse(readJson(text));
+  const parsed = Resources.safeParse(readJson(path, text));
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   throw new GymError(
@@ -68,10 +68,10 @@ export async function readResources(output: string): Promise<RunResources> {
   );
 }
 
-function readJson(text: string): unknown {
+function readJson(path: string, text: string): unknown {
   try {
     return JSON.parse(text);
-  } catch {
-    return undefined;
+  } catch (error) {
+    throw new GymError("SCALE_FIGURES", `'${path}' is not JSON: ${errorMessage(error)}.`, { cause: error });
   }
 }
