@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import {
   existsSync,
   mkdirSync,
@@ -8,6 +9,8 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -78,6 +81,11 @@ describe("gym env init", () => {
     { words: ["--from", "habor", "x"], exitCode: 1, says: "did you mean 'harbor'?" },
     { words: ["--from", "harbor", "nowhere"], exitCode: 1, says: "there is no directory 'nowhere'" },
     { words: ["--from", "openenv", "here"], exitCode: 1, says: "takes the address of a running server" },
+    { words: ["--from", "openenv", "http://"], exitCode: 1, says: "takes the address of a running server" },
+    { words: ["--from", "verifiers", "bad module!;rm"], exitCode: 1, says: "takes the module of a taskset" },
+    { words: ["--from", "verifiers", "../../x"], exitCode: 1, says: "takes the module of a taskset" },
+    { words: ["--from", "aviary", ":Class"], exitCode: 1, says: "or module:Class, not ':Class'" },
+    { words: ["--from", "aviary", "../../x"], exitCode: 1, says: "or module:Class, not '../../x'" },
     { words: ["--name", "x"], exitCode: 2, says: "only allowed with --from" },
     { words: [], exitCode: 2, says: "--agent NAME, --model NAME or --from KIND SOURCE" },
     { words: ["--resources-server", "No Good"], exitCode: 1, says: "such as 'no_good'" },
@@ -121,6 +129,19 @@ describe("gym env init", () => {
     expect(result.exitCode).toBe(exitCode);
     expect(result.stderr).toContain(says);
     expect(existsSync(path.join(base, "package.json"))).toBe(false);
+  });
+
+  it("warns when the OpenEnv server does not answer, and writes the environment all the same", async () => {
+    const server = createServer((_request, reply) => reply.writeHead(404).end());
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const init = (name: string) => run("env", "init", "--from", "openenv", address, "--name", name);
+    expect((await init("awake")).stderr).not.toContain("did not answer");
+    await once(server.close(), "close");
+    const { exitCode, stderr } = await init("asleep");
+    expect(stderr).toContain(`the server at ${address} did not answer (connection_error)`);
+    expect(exitCode).toBe(0);
+    expect(existsSync(path.join(base, "environments/asleep/config.yaml"))).toBe(true);
   });
 
   it("never overwrites a file of an environment", async () => {

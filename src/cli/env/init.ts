@@ -23,6 +23,7 @@ import { listingKeys } from "../catalog/keys.ts";
 import type { CommandContext } from "../command.ts";
 import type { KeyTable } from "../config-keys.ts";
 import { UsageError } from "../usage-error.ts";
+import { healthOf } from "./status.ts";
 
 const SERVER_FOLDERS = {
   resources_servers: resourcesServerFiles,
@@ -135,10 +136,19 @@ async function initWorkload(
 async function initBridge(context: CommandContext, source: BridgeSource): Promise<number> {
   const { name, files } = bridgeFiles(source, context.io.cwd);
   await create(context, `environments/${name}`, files);
+  if (source.kind === "openenv") await warnUnlessRunning(context, source.source);
   if (context.json) return 0;
   context.out("");
   context.out(`Next: gym eval run --environment ${name} --model-type openai_model`);
   return 0;
+}
+
+async function warnUnlessRunning({ err, signal }: CommandContext, address: string): Promise<void> {
+  const health = await healthOf(address.replace(/^ws/, "http"), signal);
+  if (health !== "success")
+    err(
+      `Warning: the server at ${address} did not answer (${health}). It has to run before the first rollout.`,
+    );
 }
 
 async function create(context: CommandContext, folder: string, files: ScaffoldFiles): Promise<void> {

@@ -59,7 +59,7 @@ export async function showStatus(context: CommandContext): Promise<number> {
 }
 
 /** Any HTTP answer is healthy. */
-async function healthOf(url: string, signal: AbortSignal): Promise<Health> {
+export async function healthOf(url: string, signal: AbortSignal): Promise<Health> {
   const deadline = new Deadline(HEALTH_TIMEOUT_MS, signal);
   try {
     await requestOnce(url, { signal: deadline.signal });

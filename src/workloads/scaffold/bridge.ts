@@ -17,6 +17,8 @@ export interface BridgeSource {
 interface Bridge {
   /** The name to use where none is given. */
   name(source: string): string;
+  /** Refuses a source that the other library could never open. */
+  check?(source: string): void;
   files(name: string, source: string, cwd: string): ScaffoldFiles;
 }
 
@@ -32,8 +34,19 @@ export function bridgeFiles(
     const hint = close === undefined ? "" : `; did you mean '${close}'?`;
     throw new ScaffoldError(`--from: '${kind}' is not one of ${known.join(", ")}${hint}`);
   }
+  bridge.check?.(source);
   const name = checkName(given ?? bridge.name(source));
   return { name, files: bridge.files(name, source, cwd) };
+}
+
+const MODULE = String.raw`[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*`;
+/** What Python can import. `-` stands for `_`, and `owner/name@version` is a package of the verifiers hub. */
+const TASKSET = /^(?:[\w-]+\/)?[A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)*(?:@[\w.-]+)?$/;
+/** A registered name, or `module:Class`. */
+const DATASET = new RegExp(`^(?:[A-Za-z0-9_][\\w.-]*|${MODULE}:[A-Za-z_]\\w*)$`);
+
+function checkSource(kind: string, source: string, pattern: RegExp, expected: string): void {
+  if (!pattern.test(source)) throw new ScaffoldError(`--from ${kind} takes ${expected}, not '${source}'.`);
 }
 
 /** A usable name out of a path, an address or a package. */
@@ -75,11 +88,14 @@ const BRIDGES: Readonly<Record<string, Bridge>> = {
   },
   openenv: {
     name: () => "openenv_world",
+    check: (source) =>
+      checkSource(
+        "openenv",
+        source,
+        /^(https?|wss?):\/\/[^/]/,
+        "the address of a running server, such as http://127.0.0.1:8000",
+      ),
     files(name, source) {
-      if (!/^(https?|wss?):\/\/[^/]/.test(source))
-        throw new ScaffoldError(
-          `--from openenv takes the address of a running server, such as http://127.0.0.1:8000, not '${source}'.`,
-        );
       const server = `    openenv:
       entrypoint: app.ts
       domain: agent
@@ -96,6 +112,8 @@ const BRIDGES: Readonly<Record<string, Bridge>> = {
   },
   aviary: {
     name: (source) => `aviary_${nameFrom(source)}`,
+    check: (source) =>
+      checkSource("aviary", source, DATASET, "a name that Aviary knows, such as gsm8k, or module:Class"),
     files(name, source) {
       const server = `    ${name}:
       entrypoint: app.py
@@ -120,6 +138,8 @@ ${resourcesServer(name)}`;
   },
   verifiers: {
     name: (source) => `verifiers_${nameFrom(source)}`,
+    check: (source) =>
+      checkSource("verifiers", source, TASKSET, "the module of a taskset, such as sums or my_package.sums"),
     files(name, source) {
       const agent = `${name}:
   responses_api_agents:
