@@ -94,20 +94,21 @@ describe("selectConfig", () => {
   it("says what it looked for and what comes near", async () => {
     await expect(select("benchmark", "gpqaa")).rejects.toThrow(
       "`--benchmark gpqaa` was specified which implies config `benchmarks/gpqaa/config.yaml`, which does not exist. " +
-        "Did you mean `gpqa`? See available benchmark configs in `benchmarks`.",
+        "Did you mean `gpqa`? See available benchmark configs in `benchmarks`, or with `gym list benchmarks`.",
     );
     await expect(select("resources-server", "mcqq")).rejects.toThrow(
       "implies config `resources_servers/mcqq/configs/mcqq.yaml`, which does not exist. Did you mean `mcqa`? " +
-        "See available resources-server configs in `resources_servers`.",
+        "See available resources-server configs in `resources_servers`, or with `gym list resources-servers`.",
     );
     await expect(select("model-type", "zzz")).rejects.toThrow(
       "which does not exist. See available model-type configs",
     );
+    await expect(select("agent-type", "nope")).rejects.toThrow("or with `gym list agents`.");
   });
 
   it("offers the flavors of a component that exists", async () => {
     await expect(select("resources-server", "mcqa/strcit")).rejects.toThrow(
-      "Did you mean `mcqa/strict`? See available resources-server configs in `resources_servers/mcqa/configs`.",
+      "Did you mean `mcqa/strict`? See available resources-server configs in `resources_servers/mcqa/configs`: mcqa, mcqa/strict.",
     );
     await expect(select("environment", "maze/lrge")).rejects.toThrow("Did you mean `maze/large`?");
   });

@@ -7,6 +7,15 @@ import { componentDirectory, componentNames } from "./component-names.ts";
 import { hint } from "./hint.ts";
 import { UsageError } from "./usage-error.ts";
 
+/** The words after `gym list` for each kind. */
+const LISTED_AS = {
+  benchmark: "benchmarks",
+  environment: "environments",
+  "resources-server": "resources-servers",
+  "agent-type": "agents",
+  "model-type": "models",
+} as const satisfies Record<SelectorKind, string>;
+
 export interface SelectorPlaces {
   /** Search roots, the first one wins. */
   readonly roots: readonly string[];
@@ -76,29 +85,35 @@ async function existingFiles(relative: string, roots: readonly string[]): Promis
 
 async function notFoundMessage(kind: SelectorKind, flag: string, given: string, roots: readonly string[]) {
   const implied = impliedPaths(kind, given).at(-1);
-  const { text, directory } = await nearest(kind, given, roots);
+  const { text, directory, listing } = await nearest(kind, given, roots);
   return (
     `\`--${flag} ${given}\` was specified which implies config \`${implied}\`, which does not exist.${text} ` +
-    `See available ${flag} configs in \`${directory}\`.`
+    `See available ${flag} configs in \`${directory}\`${listing}.`
   );
 }
 
 async function nearest(kind: SelectorKind, given: string, roots: readonly string[]) {
   const directory = componentDirectory(kind);
   const names = await componentNames(kind, roots);
+  const listing = `, or with \`gym list ${LISTED_AS[kind]}\``;
   if (kind === "benchmark") {
     const inside = names.filter((name) => name.startsWith(`${given}/`));
     const shortest = inside.sort((a, b) => a.length - b.length)[0];
     return {
       text: shortest === undefined ? hint(given, names) : ` Did you mean \`${shortest}\`?`,
       directory,
+      listing,
     };
   }
   const [name = given] = given.split("/", 1);
   const flavors = await flavorsOf(kind, name, roots);
-  if (flavors.length === 0) return { text: hint(given, names), directory };
+  if (flavors.length === 0) return { text: hint(given, names), directory, listing };
   const configs = kind === "environment" ? `${directory}/${name}` : `${directory}/${name}/configs`;
-  return { text: hint(given, flavors) || ` Did you mean \`${flavors[0]}\`?`, directory: configs };
+  return {
+    text: hint(given, flavors) || ` Did you mean \`${flavors[0]}\`?`,
+    directory: configs,
+    listing: `: ${flavors.join(", ")}`,
+  };
 }
 
 /** `NAME` and `NAME/FLAVOR` for every config of one component. */
