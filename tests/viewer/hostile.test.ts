@@ -1,4 +1,4 @@
-import type { Browser } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { project } from "../gym-process.ts";
 import { findBrowser, startBrowser } from "../support/browser.ts";
@@ -8,6 +8,8 @@ const executable = findBrowser();
 const SCRIPT = "<script>window.hit=1</script>";
 const MARKUP = `${SCRIPT}<img src=x onerror="window.hit=2"><svg onload="window.hit=3"><iframe srcdoc="${SCRIPT}"></iframe>`;
 const SVG = `data:image/svg+xml,${encodeURIComponent(`<svg xmlns="http://www.w3.org/2000/svg">${SCRIPT}<image href="https://evil.example/a.png"/></svg>`)}`;
+/** Text in an order that is not that of its characters, and a space that nobody sees. */
+const BIDI = "admin \u202egpj.exe\u202c\u200b and \u2066hidden\u2069";
 
 const asked = (content: unknown): Row => ({
   responses_create_params: { input: [{ role: "user", content }] },
@@ -40,7 +42,22 @@ const HOSTILE: readonly Row[] = [
   asked([{ type: "input_image", image_url: "https://evil.example/track.png" }]),
   asked([{ type: "input_image", image_url: `data:image/png;base64,${"A".repeat(5_000_000)}` }]),
   asked([{ type: "input_file", file_url: "file:///etc/passwd" }]),
-  asked("admin \u202egpj.exe\u202c\u200b and \u2066hidden\u2069"),
+  asked(BIDI),
+  { _ng_failure_class: BIDI, _ng_failure: { stage: BIDI, message: BIDI } },
+  {
+    response: {
+      output: [
+        {
+          type: "message",
+          role: "assistant",
+          content: [{ type: "output_text", text: BIDI, logprobs: [{ token: BIDI, logprob: -1 }] }],
+        },
+      ],
+    },
+    deep: { in: { it: { [BIDI]: { [BIDI]: BIDI } } } },
+  },
+  asked("|---|\n".repeat(15_000)),
+  asked("#_X_#\n####\n".repeat(8000)),
   asked(`${"Z\u0300\u0301\u0302\u0303".repeat(3000)}`),
   asked("A".repeat(1_000_000)),
   called("\u001b]8;;https://evil.example\u0007link\u001b]8;;\u0007\u001b[31;5;999mred\u001b[2J\u001bPq"),
@@ -57,6 +74,15 @@ const HOSTILE: readonly Row[] = [
   { response: { output: [null, 5, "x", [], { type: MARKUP }, { role: { a: 1 }, content: 7 }] } },
 ];
 
+/** Whether the page has characters that nobody sees, and whether it shows one by its number. */
+async function unseen(page: Page): Promise<{ raw: boolean; shown: boolean }> {
+  const text = await page.locator("main").textContent();
+  return {
+    raw: /[\u200b\u202a-\u202e\u2066-\u2069]/.test(String(text)),
+    shown: String(text).includes("U+202E"),
+  };
+}
+
 describe.skipIf(executable === undefined)("hostile rollouts", () => {
   let browser: Browser;
   beforeAll(async () => {
@@ -71,7 +97,7 @@ describe.skipIf(executable === undefined)("hostile rollouts", () => {
       "protoX",
       "__proto__",
     );
-    const all = [...rows, prototype, deep, MARKUP, '{"reward":NaN,"x":Infinity}'];
+    const all = [...rows, prototype, deep, MARKUP, BIDI, '{"reward":NaN,"x":Infinity}'];
     const cwd = await project({ "run.jsonl": `${all.join("\n")}\n` });
     const { url } = await startViewer(["eval", "view", "run.jsonl", "--port", "0", "--json"], cwd);
     const { page, problems } = await openPage(browser, `${url}#/rollouts`);
@@ -89,10 +115,20 @@ describe.skipIf(executable === undefined)("hostile rollouts", () => {
       await page.keyboard.press("e");
       const wide = await page.evaluate("document.documentElement.scrollWidth - window.innerWidth");
       expect([line, wide]).toEqual([line, 0]);
+      for (const summary of await page.locator(".tokens:not([open]) > summary").all()) await summary.click();
+      if (all[line - 1]?.includes("gpj"))
+        await eventually(() => unseen(page)).toEqual({ raw: false, shown: true });
     }
-    for (const hash of ["#/overview", "#/tasks", "#/task/1", "#/rollouts?q=script"]) {
+    for (const [hash, selector] of [
+      ["#/overview", ".coverage-words"],
+      ["#/tasks", ".row-place .task-row"],
+      ["#/task/1", "main"],
+      ["#/rollouts?q=script", ".row"],
+      ["#/rollouts?q=gpj", ".row"],
+    ] as const) {
       await visit(page, hash);
-      await page.locator("main").waitFor();
+      await page.locator(selector).first().waitFor();
+      expect([hash, (await unseen(page)).raw]).toEqual([hash, false]);
     }
     expect(
       await page.evaluate(

@@ -5,6 +5,7 @@ import { formatRoute, type Parameters } from "../shared/route.ts";
 import { Scrolls } from "../shared/scrolls.tsx";
 import { useLoaded } from "../shared/use-loaded.ts";
 import type { Go } from "../shared/use-route.ts";
+import { Plain } from "../text/plain.tsx";
 import { TextDiff } from "./text-diff.tsx";
 
 interface Props {
@@ -236,7 +237,9 @@ function Result({ comparison, parameters, go }: { comparison: Comparison; parame
                       : `${task.difference > 0 ? "▲ +" : "▼ "}${rewardText(task.difference)}`}
                 </td>
                 <td>
-                  <bdi className="cut">{task.prompt}</bdi>
+                  <bdi className="cut">
+                    <Plain text={task.prompt} />
+                  </bdi>
                 </td>
               </tr>
             ))}

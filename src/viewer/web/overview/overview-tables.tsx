@@ -1,6 +1,7 @@
 import type { Overview } from "../../api-types.ts";
 import { countText, dollarText, estimateText, secondsText, shareText, shortCount } from "../shared/format.ts";
 import { Scrolls } from "../shared/scrolls.tsx";
+import { Plain } from "../text/plain.tsx";
 
 /** A row for each agent with its environment. */
 export function Groups({
@@ -79,7 +80,9 @@ export function Failures({
                   className="pareto-bar"
                   style={{ width: `${(100 * attempts) / (failures[0]?.attempts || 1)}%` }}
                 />
-                <span className="pareto-name">{name}</span>
+                <bdi className="pareto-name">
+                  <Plain text={name} />
+                </bdi>
                 <span className="pareto-count">
                   {countText(attempts, "attempt")} · {countText(lost, "rollout")} lost ·{" "}
                   <span title="of all failed attempts, with the classes above">
@@ -87,7 +90,11 @@ export function Failures({
                   </span>
                 </span>
               </button>
-              {message && <p className="dim cut">{message}</p>}
+              {message && (
+                <p className="dim cut">
+                  <Plain text={message} />
+                </p>
+              )}
             </li>
           );
         })}

@@ -13,8 +13,20 @@ export function Failure({ row, answer }: { row: JsonObject; answer: RowAnswer; g
       {failure && (
         <>
           <p>
-            <b>{failure.class}</b>
-            {failure.stage && <> in stage {failure.stage}</>}
+            <b>
+              <bdi>
+                <Plain text={failure.class} />
+              </bdi>
+            </b>
+            {failure.stage && (
+              <>
+                {" "}
+                in stage{" "}
+                <bdi>
+                  <Plain text={failure.stage} />
+                </bdi>
+              </>
+            )}
             {failure.retryable !== undefined &&
               (failure.retryable ? ", may be tried again" : ", would fail again")}
           </p>
@@ -33,7 +45,10 @@ export function Failure({ row, answer }: { row: JsonObject; answer: RowAnswer; g
                   href={addressOf({ view: { name: "row", ref: { source, line } } })}
                   aria-current={isThis ? "true" : undefined}
                 >
-                  attempt {place + 1}: {name === null ? `completed, reward ${rewardText(reward)}` : name}
+                  attempt {place + 1}:{" "}
+                  <bdi>
+                    <Plain text={name ?? `completed, reward ${rewardText(reward)}`} />
+                  </bdi>
                 </a>
               </li>
             );
@@ -63,7 +78,16 @@ export function Problems({ answer }: { answer: RowAnswer }) {
     <ul>
       {answer.problems.map(({ path, message }) => (
         <li key={`${path}${message}`}>
-          {path && <code>{path}</code>} {message}
+          {path && (
+            <code>
+              <bdi>
+                <Plain text={path} />
+              </bdi>
+            </code>
+          )}{" "}
+          <bdi>
+            <Plain text={message} />
+          </bdi>
         </li>
       ))}
     </ul>

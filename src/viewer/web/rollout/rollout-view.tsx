@@ -14,7 +14,7 @@ import { useKeys } from "../shared/use-keys.ts";
 import { useLoaded } from "../shared/use-loaded.ts";
 import { addressOf, type Go } from "../shared/use-route.ts";
 import { AsMarkdown } from "../text/part.tsx";
-import { Needles } from "../text/plain.tsx";
+import { Needles, Plain } from "../text/plain.tsx";
 import { Annotate } from "./annotate.tsx";
 import { CallTable } from "./call-table.tsx";
 import { Conversation } from "./conversation.tsx";
@@ -183,7 +183,9 @@ function Loaded({ answer, isCurrent, ...props }: Props & { answer: RowAnswer; is
           <Failure row={row} answer={answer} go={go} />
           <Problems answer={answer} />
           {answer.raw !== null ? (
-            <pre className="text code">{answer.raw}</pre>
+            <pre className="text code">
+              <Plain text={answer.raw} />
+            </pre>
           ) : (
             <>
               <VerdictPanel verdict={verdict} about={about} />

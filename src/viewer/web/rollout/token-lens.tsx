@@ -1,6 +1,7 @@
 import { useState } from "react";
 import type { ItemTokens } from "../../conversation/item-tokens.ts";
 import { countText } from "../shared/format.ts";
+import { Plain } from "../text/plain.tsx";
 
 const PAGE = 2000;
 
@@ -45,9 +46,9 @@ export function TokenLens({
                   // biome-ignore lint/suspicious/noArrayIndexKey: the list never changes
                   key={place}
                   className={`token heat-${heat(logprob)}`}
-                  title={`${token}\nlog-probability ${logprob}`}
+                  title={`log-probability ${logprob}`}
                 >
-                  {token}
+                  <Plain text={token} />
                 </span>
               ))}
             </p>

@@ -4,6 +4,7 @@ import type { ListedRow, RowRef } from "../../api-types.ts";
 import { RewardBadge } from "../shared/badges.tsx";
 import { shortCount } from "../shared/format.ts";
 import { MAX_LISTED, type RowList } from "../shared/use-rows.ts";
+import { Plain } from "../text/plain.tsx";
 
 const ROW_HEIGHT = 60;
 
@@ -119,11 +120,19 @@ function ListRow(props: {
         <RewardBadge row={row} threshold={threshold} />
       </div>
       <div className="row-text">
-        {row.failure !== null && <span className="problem">{row.failure} </span>}
-        <bdi className={row.readable ? "prompt" : "problem"}>{row.prompt}</bdi>
+        {row.failure !== null && (
+          <bdi className="problem">
+            <Plain text={row.failure} />{" "}
+          </bdi>
+        )}
+        <bdi className={row.readable ? "prompt" : "problem"}>
+          <Plain text={row.prompt} />
+        </bdi>
       </div>
       <div className="row-text dim">
-        <bdi className="answer">{row.answer}</bdi>
+        <bdi className="answer">
+          <Plain text={row.answer} />
+        </bdi>
         <span className="count">
           {[
             row.turns !== null && row.turns > 1 ? `${row.turns} turns` : "",

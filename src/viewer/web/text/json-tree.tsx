@@ -47,10 +47,10 @@ function Branch({
       <button type="button" className="json-toggle" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         <span aria-hidden="true">{isOpen ? "▾" : "▸"}</span> {marks[0]}
         {!isOpen && (
-          <span className="dim">
-            {keys ? keys.slice(0, 4).join(", ") : `${count.toLocaleString("en")} items`}
+          <bdi className="dim">
+            <Plain text={keys ? keys.slice(0, 4).join(", ") : `${count.toLocaleString("en")} items`} />
             {keys && count > 4 ? ", …" : ""}
-          </span>
+          </bdi>
         )}
         {!isOpen && marks[1]}
       </button>
