@@ -41,6 +41,7 @@ export function RolloutsPage({ run, view, parameters, status, go }: Props) {
   const main = useRef<HTMLElement>(null);
   const threshold = Number(pass ?? 1);
   const { ref } = selection;
+  const isFilteredOut = list.ready && list.total === 0 && Boolean(q);
 
   const repeat = (by: number) => {
     if (view.name === "rollout" && view.rollout + by >= 0)
@@ -164,7 +165,14 @@ export function RolloutsPage({ run, view, parameters, status, go }: Props) {
             go={go}
           />
         ) : (
-          <p className="note">{selection.error ?? emptyText(list, Boolean(q))}</p>
+          <p className="note">
+            {selection.error ?? emptyText(list, status, Boolean(q))}{" "}
+            {isFilteredOut && (
+              <button type="button" onClick={() => go({ parameters: { q: undefined } })}>
+                Show all rollouts
+              </button>
+            )}
+          </p>
         )}
       </section>
     </main>
@@ -190,12 +198,13 @@ function ListState({ list, filtered }: { list: RowList; filtered: boolean }) {
   );
 }
 
-function emptyText(list: RowList, filtered: boolean): string {
+function emptyText(list: RowList, { rollouts }: ViewerStatus, filtered: boolean): string {
   if (!list.ready) return "Loading…";
   if (list.total > 0) return "Choose a rollout: click it, or press j.";
-  return filtered
-    ? "No rollout passes the filter."
-    : "There are no rollouts yet. They appear as they are written.";
+  if (filtered) return "No rollout passes the filter.";
+  return rollouts.exists
+    ? "There are no rollouts yet. They appear as they are written."
+    : `${rollouts.name} was removed or renamed.`;
 }
 
 /** A row that is not asked for before it is there: it may come yet, or have gone with the file it stood in. */

@@ -15,6 +15,7 @@ import { QueryBar } from "../shared/query-bar.tsx";
 import { type Parameters, viewOfRow } from "../shared/route.ts";
 import { addressOf, type Go } from "../shared/use-route.ts";
 import { figuresVersion } from "../shared/use-status.ts";
+import { Plain } from "../text/plain.tsx";
 
 const ROW_HEIGHT = 34;
 /** A cell and the gap after it. */
@@ -128,31 +129,34 @@ export function TasksPage({ run, parameters, status, runs, go }: Props) {
         <span className="cell zero">·</span> zero <span className="cell failed">!</span> failed{" "}
         <span className="cell masked">m</span> masked <span className="cell excluded">×</span> excluded
       </div>
-      <div className="task-row task-head" aria-hidden="true">
-        <span className="task-name">task</span>
-        <span className="task-mean number">mean</span>
-        {against !== undefined && <span className="task-other number">other</span>}
-        <span className="cells" style={{ width: cellsWidth }}>
-          repeats
-        </span>
-        <span className="task-tokens number">tokens</span>
-        <span className="task-prompt">question</span>
-      </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
       <section ref={scroller} className="grid-rows" tabIndex={0} aria-label="Grid of tasks and repeats">
-        <div style={{ height: virtual.getTotalSize(), position: "relative" }}>
-          {items.map(({ index, start }) => {
-            const task = grid.taskAt(index);
-            return (
-              <div
-                key={index}
-                className="row-place"
-                style={{ transform: `translateY(${start}px)`, height: ROW_HEIGHT }}
-              >
-                {task && <TaskRow task={task} compares={against !== undefined} cellsWidth={cellsWidth} />}
-              </div>
-            );
-          })}
+        {/* As wide as its head: many repeats are scrolled to. */}
+        <div className="grid-space">
+          <div className="task-row task-head" aria-hidden="true">
+            <span className="task-name">task</span>
+            <span className="task-mean number">mean</span>
+            {against !== undefined && <span className="task-other number">other</span>}
+            <span className="cells" style={{ width: cellsWidth }}>
+              repeats
+            </span>
+            <span className="task-tokens number">tokens</span>
+            <span className="task-prompt">question</span>
+          </div>
+          <div style={{ height: virtual.getTotalSize(), position: "relative" }}>
+            {items.map(({ index, start }) => {
+              const task = grid.taskAt(index);
+              return (
+                <div
+                  key={index}
+                  className="row-place"
+                  style={{ transform: `translateY(${start}px)`, height: ROW_HEIGHT }}
+                >
+                  {task && <TaskRow task={task} compares={against !== undefined} cellsWidth={cellsWidth} />}
+                </div>
+              );
+            })}
+          </div>
         </div>
       </section>
       {grid.page?.total === 0 && (
@@ -200,7 +204,9 @@ function TaskRow({ task, compares, cellsWidth }: TaskRowProps) {
       <span className="task-tokens number dim">
         {task.tokens === null ? "" : shortCount(Math.round(task.tokens))}
       </span>
-      <bdi className="task-prompt cut">{task.prompt}</bdi>
+      <bdi className="task-prompt cut">
+        <Plain text={task.prompt} />
+      </bdi>
     </div>
   );
 }

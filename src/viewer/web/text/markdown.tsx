@@ -1,13 +1,14 @@
 import { Marked, type Token, type Tokens } from "marked";
 import { Fragment, type ReactNode, useContext, useMemo } from "react";
 import { Scrolls } from "../shared/scrolls.tsx";
+import { type BoardToken, boardExtension } from "./board.ts";
 import { type MathToken, mathElement, mathExtensions } from "./math.ts";
 import { looksLikeDiff, Needles, Output, Plain } from "./plain.tsx";
 
 /** A longer text is shown as it is. */
 const MAX_CHARACTERS = 100_000;
 const MAX_DEPTH = 20;
-const marked = new Marked({ gfm: true, extensions: mathExtensions });
+const marked = new Marked({ gfm: true, extensions: [...mathExtensions, boardExtension] });
 const WEB_ADDRESS = /^https?:\/\//i;
 
 /**
@@ -57,6 +58,12 @@ function block(token: Token, depth: number): ReactNode {
       return <List token={token as Tokens.List} depth={depth} />;
     case "table":
       return <Table token={token as Tokens.Table} depth={depth} />;
+    case "board":
+      return (
+        <pre className="text code">
+          <Plain text={(token as BoardToken).text} />
+        </pre>
+      );
     case "math":
       return (
         <Scrolls>

@@ -17,7 +17,7 @@ export function Part({ part }: { part: ContentPart }) {
       return (
         <LongText
           text={part.text}
-          render={(text) => (asMarkdown ? <Markdown text={text} /> : <PlainText text={text} />)}
+          render={(text) => (asMarkdown ? <Markdown text={text} /> : <PlainText text={text} isCode />)}
         />
       );
     case "thought":
@@ -72,9 +72,9 @@ export function Part({ part }: { part: ContentPart }) {
   }
 }
 
-export function PlainText({ text }: { text: string }) {
+export function PlainText({ text, isCode = false }: { text: string; isCode?: boolean }) {
   return (
-    <pre className="text">
+    <pre className={isCode ? "text code" : "text"}>
       <Plain text={text} />
     </pre>
   );
