@@ -41,6 +41,21 @@ describe("collectOverrides", () => {
     ]);
   });
 
+  it("names the flags for a file that was given without one", async () => {
+    const files = defineCommand({
+      flags: {
+        inputs: { kind: "text", key: "inputs", completes: "file", help: "" },
+        rollouts: { kind: "text", key: "rollouts", completes: "file", help: "" },
+        limit: { kind: "value", key: "limit", help: "" },
+      },
+      run: async () => 0,
+    });
+    await expect(collect(["results/t1.jsonl"], files)).rejects.toThrow(
+      "unrecognized argument: 'results/t1.jsonl'. Files are given with --inputs, --rollouts.",
+    );
+    expect(await collect(["+rollouts=t1.jsonl"], files)).toEqual(["+rollouts=t1.jsonl"]);
+  });
+
   it("joins config paths: selectors in defined order, --config, then the user's lists", async () => {
     const argv = [
       "+config_paths=[u1,u2]",

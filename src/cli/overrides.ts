@@ -20,12 +20,22 @@ export async function collectOverrides(
   sources: OverrideSources,
 ): Promise<Override[]> {
   const result: Override[] = parsed.verbose ? [literal("verbose", true, "--verbose")] : [];
+  refuseFileWords(command, parsed.words);
   const words = parsed.words.filter((word) => !USER_CONFIG_PATHS.test(word));
   const lists = parsed.words.flatMap((word) => USER_CONFIG_PATHS.exec(word)?.[1] ?? []);
   const { paths, flags } = await configPaths(command, parsed, sources);
   if (lists.length > 0) result.push(`+config_paths=[${await joinLists(paths, lists)}]`);
   else if (paths.length > 0) result.push(literal("config_paths", paths, flags.join(" ")));
   return [...result, ...positionalOverrides(command, parsed), ...flagOverrides(command, parsed), ...words];
+}
+
+/** A file name alone is not an override: it lacks the flag it belongs to. */
+function refuseFileWords(command: CommandBody, words: readonly string[]): void {
+  const word = words.find((given) => /^[^=~]*\.jsonl$/.test(given));
+  if (word === undefined) return;
+  const flags = Object.entries(command.flags).filter(([, { completes }]) => completes === "file");
+  const names = flags.map(([name]) => `--${name}`).join(", ");
+  if (names !== "") throw new UsageError(`unrecognized argument: '${word}'. Files are given with ${names}.`);
 }
 
 /** The user's lists stay as typed, so that quotes and interpolations in them keep their meaning. */
