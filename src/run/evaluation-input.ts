@@ -36,6 +36,20 @@ export async function inputFile(config: ResolvedConfig, options: InputOptions): 
   return file;
 }
 
+/** The caller of rows in memory does not know the file they were written to: its errors name `input[0]` instead of line 1. */
+export function citingRows(error: unknown, file: string): unknown {
+  if (!(error instanceof GymError)) return error;
+  const cited = (text: string) => {
+    const [start, ...parts] = text.replaceAll(`'${file}'`, file).split(file);
+    const rest = parts.map((part) => part.replace(/^:(\d+)/, (_, line) => `[${Number(line) - 1}]`));
+    return [start, ...rest].join("input");
+  };
+  // The stack repeats the message, and is what Node prints.
+  if (error.stack !== undefined) error.stack = cited(error.stack);
+  error.message = cited(error.message);
+  return error;
+}
+
 /** Directory of the inputs made for a run: `res/run.jsonl` has `res/run/preprocessed_datasets`. */
 export function preprocessedDirectory(output: string): string {
   const suffix = path.extname(output);

@@ -146,6 +146,17 @@ it("ends with a typed failure, at the result and at whoever reads the events", a
   });
 });
 
+it("cites rows in memory by their place, not by a file that is gone", async () => {
+  const withoutAnswer = { responses_create_params: { input: "two" } };
+  const refused = await runEvaluation(source, {
+    input: [rows[0] as object, withoutAnswer] as never,
+  }).result.catch((error: Error) => error);
+  expect(refused).toMatchObject({ code: "ROLLOUT_ROWS_REFUSED" });
+  expect((refused as Error).message).toMatch(/- input\[1\]: .*answer/);
+  expect(String((refused as Error).stack)).not.toContain("input.jsonl");
+  await expect(runEvaluation(source, { input: [] }).result).rejects.toThrow("input has no rows");
+});
+
 it("stops by its signal and returns what there is", async () => {
   const controller = new AbortController();
   const slow = defineModel({

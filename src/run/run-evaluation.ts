@@ -26,7 +26,7 @@ import { maxAttemptsFrom } from "../rollouts/resume/resume.ts";
 import { openCaptures } from "../rollouts/trajectory/open-captures.ts";
 import type { QueueOptions } from "./distributed/worker-hub.ts";
 import { type Evaluation, PreparedEvaluation } from "./evaluate.ts";
-import { datasetFiles, inputFile } from "./evaluation-input.ts";
+import { citingRows, datasetFiles, inputFile } from "./evaluation-input.ts";
 import { gymVersion } from "./gym-version.ts";
 import { loadRollouts, type Rollout } from "./load-rollouts.ts";
 import { checkModelEndpoints } from "./preflight.ts";
@@ -211,6 +211,19 @@ class Session {
       output: this.#output,
       roots: this.#roots,
     });
+    try {
+      return await this.#runRows(config, definitions, inputPath, agents);
+    } catch (error) {
+      throw typeof input === "object" ? citingRows(error, inputPath) : error;
+    }
+  }
+
+  async #runRows(
+    config: ResolvedConfig,
+    definitions: ReadonlyMap<string, ServerDefinition>,
+    inputPath: string,
+    agents: readonly string[],
+  ): Promise<Evaluation> {
     const prepared = await this.#prepare(config, inputPath, agents);
     try {
       if (this.#options.queue) return await this.#withWorkers(config, prepared, agents, this.#options.queue);
