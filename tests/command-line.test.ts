@@ -57,8 +57,11 @@ describe("gym env validate", () => {
   });
 
   it("accepts a good config and writes nothing", async () => {
+    const app = `import { defineResourcesServer } from "nemo-gym";
+export default defineResourcesServer({ verify: () => ({ reward: 1 }) });
+`;
     const { exitCode, stdout, stderr } = await run(
-      { "a.yaml": KILN, "resources_servers/oven/app.ts": "export default {};\n" },
+      { "a.yaml": KILN, "resources_servers/oven/app.ts": app },
       "env",
       "validate",
       "--config",
