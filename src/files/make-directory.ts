@@ -6,12 +6,12 @@ import { dirname } from "node:path";
  * Creates a directory and those above it. One after the other: Node's own recursive form never ends where a file system
  * refuses new names (as /proc does).
  */
-export async function makeDirectory(path: string): Promise<void> {
+export async function makeDirectory(path: string, mode?: number): Promise<void> {
   if (await isDirectory(path)) return;
   const parent = dirname(path);
-  if (parent !== path) await makeDirectory(parent);
+  if (parent !== path) await makeDirectory(parent, mode);
   try {
-    await mkdir(path);
+    await mkdir(path, { mode });
   } catch (error) {
     // Another process may have created it in the meantime.
     if (!(await isDirectory(path))) throw error;

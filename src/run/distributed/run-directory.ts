@@ -1,17 +1,8 @@
 import { constants } from "node:fs";
-import {
-  copyFile,
-  type FileHandle,
-  mkdir,
-  open,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  stat,
-} from "node:fs/promises";
+import { copyFile, type FileHandle, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import path from "node:path";
 import { errorMessage } from "../../errors.ts";
+import { makeDirectory } from "../../files/make-directory.ts";
 import { QueueError } from "../../queue/errors.ts";
 import type { ResultHead, RowAddress } from "../../queue/store-server.ts";
 import { writeFileAtomically } from "../../rollouts/files/atomic-file.ts";
@@ -31,7 +22,7 @@ export async function shareRun(
   { config, inputs }: { config: string; inputs: string },
 ): Promise<void> {
   try {
-    await mkdir(path.join(directory, RESULTS), { recursive: true, mode: 0o700 });
+    await makeDirectory(path.resolve(directory, RESULTS), 0o700);
     const place = path.join(directory, INPUTS);
     const [there, here] = await Promise.all([stat(place).catch(() => undefined), stat(inputs)]);
     if (there?.size !== here.size) {
