@@ -71,7 +71,7 @@ export const queueErrorCodes = [
   {
     code: "QUEUE_SERVER",
     class: "QueueError",
-    when: "`gym queue up` finds no nats-server.",
-    fix: "Install it: `apt-get install nats-server`.",
+    when: "`gym queue up` finds no nats-server, or its port is in use.",
+    fix: "Install it: `apt-get install nats-server`; choose another port with --port.",
   },
 ] as const satisfies readonly ErrorCodeRow[];

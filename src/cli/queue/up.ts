@@ -1,10 +1,16 @@
 import { spawn } from "node:child_process";
-import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { once } from "node:events";
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { makeDirectory } from "../../files/make-directory.ts";
+import { type BrokerSettings, connectBroker } from "../../queue/broker.ts";
 import { QueueError } from "../../queue/errors.ts";
 import type { CommandContext } from "../command.ts";
 import { UsageError } from "../usage-error.ts";
+
+const ANSWER_PAUSE_MS = 100;
 
 /** Runs `gym queue up`: nats-server in the foreground, with the log of the server. */
 export async function queueUp(context: CommandContext): Promise<number> {
@@ -20,23 +26,59 @@ export async function queueUp(context: CommandContext): Promise<number> {
       `set NATS_USER and NATS_PASSWORD: a broker on ${host} is open to everyone who can reach it`,
     );
   const directory = path.resolve(io.cwd, (flags["directory"] as string | undefined) ?? "results/nats");
-  await mkdir(directory, { recursive: true });
+  await refuseTakenPort(host, port);
+  await makeDirectory(directory);
   await chmod(directory, 0o700);
   const settings = await mkdtemp(path.join(tmpdir(), "nemo-gym-nats-"));
   try {
     // A file, since other users can read the words of a command.
     const file = path.join(settings, "nats.json");
+    const listen = `${host.includes(":") ? `[${host}]` : host}:${port}`;
     const config = {
-      listen: `${host.includes(":") ? `[${host}]` : host}:${port}`,
+      listen,
       jetstream: { store_dir: directory },
       ...(user && password && { authorization: { user, password } }),
     };
     await writeFile(file, JSON.stringify(config), { mode: 0o600 });
-    err(`Broker at nats://${host}:${port}, files in ${directory}. Ctrl-C stops it.`);
-    return await serve(file, signal);
+    const ended = new AbortController();
+    void answers({ url: `nats://${listen}`, user, password }, ended.signal).then((isUp) => {
+      if (isUp) err(`Broker at nats://${listen}, files in ${directory}. Ctrl-C stops it.`);
+    });
+    return await serve(file, signal).finally(() => ended.abort());
   } finally {
     await rm(settings, { recursive: true, force: true });
   }
+}
+
+/** The server would say so, too, but among the lines of its log. */
+async function refuseTakenPort(host: string, port: number): Promise<void> {
+  const server = createServer().listen(port, host);
+  try {
+    await once(server, "listening");
+  } catch (error) {
+    // What else is wrong with the address is in the log of the server.
+    if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") return;
+    throw new QueueError(
+      "QUEUE_SERVER",
+      `Port ${port} of ${host} is in use, perhaps by another broker. Choose another one with --port.`,
+      { cause: error },
+    );
+  }
+  server.close();
+  await once(server, "close");
+}
+
+/** Waits until the broker takes connections; false when it ended before. */
+async function answers(settings: BrokerSettings, ended: AbortSignal): Promise<boolean> {
+  while (!ended.aborted) {
+    try {
+      await (await connectBroker(settings, { name: "gym queue up" })).close();
+      return true;
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, ANSWER_PAUSE_MS));
+    }
+  }
+  return false;
 }
 
 function serve(config: string, signal: AbortSignal): Promise<number> {
