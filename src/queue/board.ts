@@ -48,10 +48,14 @@ export interface WorkerRecord {
   concurrency: number;
   automatic_concurrency: boolean;
   running: number;
+  /** Results that wait for a collector that is away; their rollouts take no places. */
+  undelivered: number;
   completed: number;
   failed: number;
   /** Rollouts under way by run that it has joined. */
   runs: Record<string, number>;
+  /** Why it could not join a run, by run. */
+  problems: Record<string, string>;
   /** What the worker used since it joined the first of these runs; null where that cannot be measured. */
   resources: Readonly<Record<string, number>> | null;
   started: string;

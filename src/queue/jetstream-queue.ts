@@ -48,6 +48,8 @@ interface Feed<Result> {
   store: ResultStore<Result>;
   buffer: JetStreamLease<Result>[];
   isAsking: boolean;
+  /** Nothing is taken from it for now. */
+  isSuspended: boolean;
   /** The open request for messages. */
   request?: ConsumerMessages;
 }
@@ -168,8 +170,21 @@ export class JetStreamQueue<Result> implements RolloutQueue<RolloutRef, Result> 
     const key = `${run}/${agent}`;
     if (this.#feeds.has(key)) return;
     const consumer = await this.#options.broker.js.consumers.get(streamOf(run), agentToken(agent));
-    this.#feeds.set(key, { ...feed, key, consumer, buffer: [], isAsking: false });
+    this.#feeds.set(key, { ...feed, key, consumer, buffer: [], isAsking: false, isSuspended: false });
     this.#arrived();
+  }
+
+  /** Takes nothing of a run for now, or takes from it again; references that wait for a place are kept. */
+  suspend(run: string, isSuspended: boolean): void {
+    for (const feed of this.#feeds.values()) if (feed.run === run) feed.isSuspended = isSuspended;
+    if (!isSuspended) this.#arrived();
+  }
+
+  /** Keeps a reference that was taken until it can be taken again. */
+  async putBack(given: Lease<RolloutRef>): Promise<void> {
+    const lease = given as JetStreamLease<Result>;
+    if (this.#feeds.get(lease.feed.key) === lease.feed) lease.feed.buffer.unshift(lease);
+    else await this.settle(lease, undefined);
   }
 
   /** Takes no more of a run; references that wait for a place go back. */
@@ -204,7 +219,9 @@ export class JetStreamQueue<Result> implements RolloutQueue<RolloutRef, Result> 
   #take(limit: number): JetStreamLease<Result>[] {
     const taken: JetStreamLease<Result>[] = [];
     while (taken.length < limit) {
-      const ready = [...this.#feeds.values()].filter(({ buffer }) => buffer.length > 0);
+      const ready = [...this.#feeds.values()].filter(
+        ({ buffer, isSuspended }) => buffer.length > 0 && !isSuspended,
+      );
       const lease = this.#choice.next(ready)?.buffer.shift();
       if (!lease) break;
       taken.push(lease);
@@ -214,9 +231,10 @@ export class JetStreamQueue<Result> implements RolloutQueue<RolloutRef, Result> 
 
   /** Asks for as many messages as there are places, each feed for its share. One request per feed is open at a time. */
   #ask(places: number): void {
+    const feeds = [...this.#feeds.values()].filter(({ isSuspended }) => !isSuspended);
     let weights = 0;
-    for (const { weight } of this.#feeds.values()) weights += weight;
-    for (const feed of this.#feeds.values()) {
+    for (const { weight } of feeds) weights += weight;
+    for (const feed of feeds) {
       const share = Math.ceil((places * feed.weight) / weights) + AHEAD - feed.buffer.length;
       if (!feed.isAsking && !this.#closed && feed.buffer.length < AHEAD / 2) void this.#fetch(feed, share);
     }

@@ -17,7 +17,8 @@ export interface StoreAddress {
 
 /**
  * Reads rows from the store of a run and brings results there. Requests that come together travel together. While the
- * collector is away they wait and are sent again, wherever it is started next; `close` ends that.
+ * collector is away, rows are refused, and results wait and are sent again, wherever it is started next; `close` ends
+ * that.
  */
 export class StoreClient {
   readonly #address: () => StoreAddress;
@@ -27,13 +28,18 @@ export class StoreClient {
   readonly #results: Batches<string, Verdict>;
   #pool: { url: string; pool: Pool } | undefined;
   #isAway = false;
+  /** Whether the present outage was reported. */
+  #isReported = false;
+  #probePause = FIRST_PAUSE_MS;
+  /** Called when the collector is away, and when it is back. */
+  onAway: () => void = () => {};
 
   /** `address` is asked before every request. */
   constructor(address: () => StoreAddress, onNotice: (text: string) => void = () => {}) {
     this.#address = address;
     this.#onNotice = onNotice;
     this.#rows = new Batches(async (batch) => {
-      const text = await this.#insist("POST", "/rows", JSON.stringify(batch));
+      const text = await this.#try("POST", "/rows", JSON.stringify(batch));
       return text.split("\n").map((line) => (line === "null" ? null : line));
     });
     this.#results = new Batches(async (batch) => {
@@ -42,11 +48,16 @@ export class StoreClient {
     });
   }
 
+  /** Whether the last request did not reach the collector. */
+  get isAway(): boolean {
+    return this.#isAway;
+  }
+
   config(): Promise<string> {
     return this.#insist("GET", "/config", null);
   }
 
-  /** The row as JSON; null when the rollout is settled. */
+  /** The row as JSON; null when the rollout is settled. Rejects when the collector is away. */
   row(address: RowAddress): Promise<string | null> {
     return this.#rows.add(address, 0);
   }
@@ -65,16 +76,47 @@ export class StoreClient {
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(LONGEST_PAUSE_MS, pause * 2)) {
       this.#closed.signal.throwIfAborted();
       try {
-        const text = await this.#request(method, path, body);
-        this.#isAway = false;
-        return text;
-      } catch (error) {
+        return await this.#try(method, path, body);
+      } catch {
         this.#closed.signal.throwIfAborted();
-        if (!this.#isAway)
-          this.#onNotice(`The collector cannot be reached, trying again: ${errorMessage(error)}`);
-        this.#isAway = true;
       }
       await new Promise<void>((resolve) => setTimeout(resolve, pause));
+    }
+  }
+
+  async #try(method: "GET" | "POST", path: string, body: string | null): Promise<string> {
+    try {
+      const text = await this.#request(method, path, body);
+      this.#isReported = false;
+      this.#probePause = FIRST_PAUSE_MS;
+      this.#setAway(false);
+      return text;
+    } catch (error) {
+      this.#closed.signal.throwIfAborted();
+      if (!this.#isReported)
+        this.#onNotice(`The collector cannot be reached, trying again: ${errorMessage(error)}`);
+      this.#isReported = true;
+      this.#setAway(true);
+      throw error;
+    }
+  }
+
+  #setAway(isAway: boolean): void {
+    if (this.#isAway === isAway) return;
+    this.#isAway = isAway;
+    if (isAway) void this.#probe();
+    this.onAway();
+  }
+
+  /** Finds out when the collector is back. Pauses grow until a row or a result has got through. */
+  async #probe(): Promise<void> {
+    while (this.#isAway && !this.#closed.signal.aborted) {
+      await new Promise<void>((resolve) => setTimeout(resolve, this.#probePause).unref());
+      this.#probePause = Math.min(LONGEST_PAUSE_MS, this.#probePause * 2);
+      await this.#request("GET", "/config", null).then(
+        () => this.#setAway(false),
+        () => {},
+      );
     }
   }
 

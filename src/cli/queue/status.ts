@@ -1,8 +1,13 @@
 import { Board } from "../../queue/board.ts";
+import type { Broker } from "../../queue/broker.ts";
+import { askControl, collectorSubject } from "../../queue/control.ts";
 import { runStreamStats } from "../../queue/run-stream.ts";
 import type { CommandContext } from "../command.ts";
 import { renderTable } from "../render/table.ts";
 import { withBroker } from "./with-broker.ts";
+
+/** State of a run whose collector was killed or is cut off from the broker. */
+const NO_COLLECTOR = "no collector";
 
 /** Runs `gym queue status`. */
 export function showQueue(context: CommandContext): Promise<number> {
@@ -13,7 +18,8 @@ export function showQueue(context: CommandContext): Promise<number> {
     const runs = await Promise.all(
       (await board.runs()).map(async ({ store: _store, ...record }) => {
         const { waiting, leased, byAgent } = await runStreamStats(broker.jsm, record.run);
-        return { ...record, waiting, leased, by_agent: byAgent };
+        const state = (await hasCollector(broker, record.run)) ? record.state : NO_COLLECTOR;
+        return { ...record, state, waiting, leased, by_agent: byAgent };
       }),
     );
     if (context.json) {
@@ -42,6 +48,11 @@ export function showQueue(context: CommandContext): Promise<number> {
           terminal,
         ),
       );
+    for (const { run, name, state } of runs)
+      if (state === NO_COLLECTOR)
+        out(
+          `The collector of run ${run} does not answer. Continue the run with \`gym eval run ... -o ${name} --resume\`, or remove it with \`gym queue purge ${run}\`.`,
+        );
     if (workers.length === 0) out("No workers.");
     else
       out(
@@ -52,7 +63,9 @@ export function showQueue(context: CommandContext): Promise<number> {
             rows: workers.map((worker) => [
               worker.worker,
               worker.state,
-              String(worker.running),
+              worker.undelivered > 0
+                ? `${worker.running} (${worker.undelivered} undelivered)`
+                : String(worker.running),
               `${worker.concurrency}${worker.automatic_concurrency ? " (automatic)" : ""}`,
               String(worker.completed),
               String(worker.failed),
@@ -65,4 +78,11 @@ export function showQueue(context: CommandContext): Promise<number> {
       );
     return 0;
   });
+}
+
+async function hasCollector(broker: Broker, run: string): Promise<boolean> {
+  return askControl(broker, collectorSubject(run), { command: "show" }, `The collector of run ${run}`).then(
+    () => true,
+    () => false,
+  );
 }

@@ -116,7 +116,17 @@ export class JoinedRun {
     }
   }
 
-  /** The rollout a reference stands for; undefined when it is settled. */
+  /** Whether the collector cannot be reached, though rows or results have to go there. */
+  get isCollectorAway(): boolean {
+    return this.#store.isAway;
+  }
+
+  /** Calls back when the collector is away, and when it is back. */
+  set onCollectorAway(callback: () => void) {
+    this.#store.onAway = callback;
+  }
+
+  /** The rollout a reference stands for; undefined when it is settled. Rejects when the collector is away. */
   async load(ref: RolloutRef): Promise<StartedRollout | undefined> {
     const text = await (this.#shared ?? this.#store).row([ref.task, ref.rollout, ref.attempt, ref.at]);
     if (text === null) return undefined;

@@ -126,6 +126,8 @@ export class WorkerHub implements WorkersLink {
   #resultsSeen = 0;
   /** Looks in a row that found nothing at the broker though rollouts are under way. */
   #quiet = 0;
+  /** Why workers could not join, as reported. */
+  readonly #problems = new Set<string>();
   /** The last record of each worker that took part. */
   readonly #seen = new Map<string, WorkerRecord>();
 
@@ -330,9 +332,18 @@ export class WorkerHub implements WorkersLink {
   }
 
   async #workers(): Promise<WorkerRecord[]> {
-    const workers = (await this.#board.workers()).filter(({ runs }) => runs[this.run] !== undefined);
+    const all = await this.#board.workers();
+    for (const { worker, problems } of all) this.#reportProblem(worker, problems?.[this.run]);
+    const workers = all.filter(({ runs }) => runs[this.run] !== undefined);
     for (const record of workers) this.#seen.set(record.worker, record);
     return workers;
+  }
+
+  /** Many workers often have the same problem: it is reported once. */
+  #reportProblem(worker: string, problem: string | undefined): void {
+    if (problem === undefined || this.#problems.has(problem)) return;
+    this.#problems.add(problem);
+    this.#options.onNotice(`Worker ${worker} cannot join the run: ${problem}`);
   }
 
   /** Tells workers how many share limits. Those that came first stay in their places. */

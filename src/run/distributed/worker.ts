@@ -41,12 +41,23 @@ class OneAtATime {
   }
 }
 
+interface Running {
+  /** Undefined until its row is loaded. */
+  rollout: StartedRollout | undefined;
+  run: string;
+  /** Its result is on the way to the store of the run. */
+  isDone: boolean;
+}
+
 const LOOK_MS = 1_000;
 /** A run that could not be joined is tried again after this long. */
 const JOIN_AGAIN_MS = 30_000;
 /** Other workers see a new one within this time, and call less. */
 const MAKE_ROOM_MS = 3 * LOOK_MS;
+const LEAST_LEASE_MS = 1_000;
 const UNREACHABLE_PAUSE_MS = 1_000;
+/** References that wait for a place go back after this long: perhaps other workers reach the collector. */
+const COLLECTOR_AWAY_MS = 60_000;
 /**
  * A rollout that was delivered more often may be what ends workers. A worker runs one such at a time, so that rollouts
  * that only happened to run beside it are not given up with it.
@@ -84,7 +95,11 @@ class Worker {
   /** Since when this worker is among those that share the limits of a run. */
   readonly #listedAt = new Map<string, number>();
   readonly #budgets = new Map<string, SharedBudget>();
-  readonly #running = new Map<string, { rollout: StartedRollout | undefined; run: string }>();
+  /** Rollouts that have not been settled. Those that are done wait for the collector to take their results. */
+  readonly #running = new Map<string, Running>();
+  /** Since when the collector of a run is away. */
+  readonly #awaySince = new Map<string, number>();
+  readonly #problems = new Map<string, string>();
   readonly #suspects = new OneAtATime();
   readonly #started = new Date().toISOString();
   readonly #over = new AbortController();
@@ -165,7 +180,7 @@ class Worker {
   async #pump(): Promise<void> {
     const { signal } = this.#draining;
     while (!signal.aborted) {
-      const free = this.#concurrency.current - this.#running.size;
+      const free = this.#concurrency.current - (this.#running.size - this.#undelivered);
       if (free <= 0) {
         await this.#change();
         continue;
@@ -182,10 +197,12 @@ class Worker {
       void this.#queue.settle(lease, undefined);
       return;
     }
-    this.#running.set(key, { rollout: undefined, run });
+    this.#running.set(key, { rollout: undefined, run, isDone: false });
     const turn = lease.deliveries > FREE_DELIVERIES ? this.#suspects.run.bind(this.#suspects) : atOnce;
     turn(() => this.#run(lease, joined, key))
       .catch(async (error: unknown) => {
+        if (this.#running.get(key)?.rollout === undefined && joined.isCollectorAway)
+          return this.#queue.putBack(lease);
         this.#released++;
         await this.#queue.settle(lease, undefined);
         if (!this.#over.signal.aborted && this.#records.has(run)) this.#notice(errorMessage(error));
@@ -200,7 +217,8 @@ class Worker {
   async #run(lease: Lease<RolloutRef>, joined: JoinedRun, key: string): Promise<void> {
     const rollout = await joined.load(lease.item);
     if (!rollout) return this.#queue.drop(lease);
-    this.#running.set(key, { rollout, run: lease.item.run });
+    const entry: Running = { rollout, run: lease.item.run, isDone: false };
+    this.#running.set(key, entry);
     const startedAt = performance.now();
     const result = await joined.run(rollout);
     this.#meter?.ended(performance.now() - startedAt);
@@ -216,6 +234,7 @@ class Worker {
       else await this.#queue.settle(lease, undefined);
       return;
     }
+    entry.isDone = true;
     await this.#queue.settle(lease, result);
     if (result.status === "completed") {
       this.#completed++;
@@ -262,9 +281,30 @@ class Worker {
     }
     joined.record = record;
     this.#shareLimits();
-    const isOff = record.state === "paused" || this.#draining.signal.aborted || !this.#hasPlace(record);
+    const isOff =
+      record.state === "paused" ||
+      this.#draining.signal.aborted ||
+      !this.#hasPlace(record) ||
+      performance.now() - (this.#awaySince.get(run) ?? Number.POSITIVE_INFINITY) > COLLECTOR_AWAY_MS;
     if (isOff) await this.#queue.unfollow(run);
-    else await this.#take(joined);
+    else if (!joined.isCollectorAway) await this.#take(joined);
+  }
+
+  /** While the collector of a run is away, the places go to other runs. */
+  #noteAway(run: string, joined: JoinedRun): void {
+    const isAway = joined.isCollectorAway;
+    if (isAway) this.#awaySince.set(run, performance.now());
+    else this.#awaySince.delete(run);
+    this.#queue.suspend(run, isAway);
+    this.#changed();
+    void this.#report();
+  }
+
+  /** Results that a collector that is away has not taken. There are never more of a run than places. */
+  get #undelivered(): number {
+    let count = 0;
+    for (const { run, isDone } of this.#running.values()) if (isDone && this.#awaySince.has(run)) count++;
+    return count;
   }
 
   async #join(record: RunRecord): Promise<void> {
@@ -285,6 +325,8 @@ class Worker {
       });
       if (!this.#records.has(run)) return await joined.close();
       joined.crashed?.catch((error: unknown) => void this.#crashed(run, error));
+      joined.onCollectorAway = () => this.#noteAway(run, joined);
+      this.#problems.delete(run);
       this.#joined.set(run, joined);
       this.#meter ??= ResourceMeter.start(() => this.#running.size);
       const agents = record.agents.filter((agent) => this.#canRun(agent)).map((agent) => agent.name);
@@ -292,8 +334,12 @@ class Worker {
       void this.#report();
       await this.#follow(this.#records.get(run) ?? record);
     } catch (error) {
-      if (!this.#over.signal.aborted) this.#notice(`Run ${run} cannot be joined: ${errorMessage(error)}`);
       this.#joining.set(run, performance.now());
+      if (this.#over.signal.aborted) return;
+      this.#notice(`Run ${run} cannot be joined: ${errorMessage(error)}`);
+      if (!this.#records.has(run)) return;
+      this.#problems.set(run, errorMessage(error));
+      void this.#report();
     }
   }
 
@@ -302,6 +348,7 @@ class Worker {
     for (const agent of agents)
       if (this.#canRun(agent))
         await this.#queue.follow({ run, agent: agent.name, weight: agent.weight, leaseMs, store: joined });
+    this.#queue.suspend(run, joined.isCollectorAway);
   }
 
   /** Limits on calls to a model endpoint are divided among the workers of the run that has most. */
@@ -347,6 +394,8 @@ class Worker {
     this.#joining.delete(run);
     this.#joined.delete(run);
     this.#listedAt.delete(run);
+    this.#awaySince.delete(run);
+    this.#problems.delete(run);
     this.#budgets.get(run)?.close();
     this.#budgets.delete(run);
     await this.#queue.unfollow(run);
@@ -361,10 +410,17 @@ class Worker {
 
   /** Renews leases in a third of the time of the shortest. */
   async #keepLeases(): Promise<void> {
+    let keptAt = performance.now();
     while (!this.#over.signal.aborted) {
       let leaseMs = 3 * LOOK_MS * 10;
       for (const { lease_ms } of this.#records.values()) leaseMs = Math.min(leaseMs, lease_ms);
-      await new Promise((resolve) => setTimeout(resolve, leaseMs / 3).unref());
+      // Short pauses, since a run with shorter leases may come in between.
+      const restMs = leaseMs / 3 - (performance.now() - keptAt);
+      if (restMs > 0) {
+        await new Promise((resolve) => setTimeout(resolve, Math.min(restMs, LEAST_LEASE_MS / 3)).unref());
+        continue;
+      }
+      keptAt = performance.now();
       await this.#queue.heartbeat(this.#queue.leases).catch(() => {
         // The broker is away: leases run out unless it comes back in time.
       });
@@ -447,10 +503,12 @@ class Worker {
       state: this.#draining.signal.aborted ? "draining" : "running",
       concurrency: this.#concurrency.current,
       automatic_concurrency: this.#concurrency.automatic,
-      running: this.#running.size,
+      running: this.#running.size - this.#undelivered,
+      undelivered: this.#undelivered,
       completed: this.#completed,
       failed: this.#failed,
       runs: this.#runningByRun(),
+      problems: Object.fromEntries(this.#problems),
       resources: this.#meter ? { ...this.#meter.figures() } : null,
       started: this.#started,
     };

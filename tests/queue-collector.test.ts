@@ -1,0 +1,108 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { runGym } from "./gym-process.ts";
+import { missingBroker, TestBroker } from "./support/broker.ts";
+import { freePort } from "./support/free-port.ts";
+import { EVALUATION, rows, sortedLines, startGym, until } from "./support/queue-runs.ts";
+
+const missing = missingBroker();
+const ROLLOUTS = 40;
+const MODEL = "++policy_model.responses_api_models.random_model";
+
+let broker: TestBroker;
+
+describe.skipIf(missing !== undefined)("a collector of a distributed run", { timeout: 120_000 }, () => {
+  beforeEach(async () => {
+    broker = new TestBroker(await freePort());
+    await broker.start();
+  });
+  afterEach(() => broker.close());
+
+  const queued = (output: string, ...more: string[]) => [
+    ...[...EVALUATION, "-i", "rows.jsonl", "-o", output, "--queue", broker.url, ...more],
+  ];
+  const worker = (...more: string[]) => ["worker", "--queue", broker.url, ...more];
+  const status = async (cwd: string) =>
+    JSON.parse((await runGym(["queue", "status", "--queue", broker.url, "--json"], { cwd })).stdout);
+  const lines = (file: string) =>
+    existsSync(file) ? sortedLines(file).filter((line) => line !== "" && line.endsWith("}")) : [];
+  const tasks = (file: string) => lines(file).map((line) => JSON.parse(line)._ng_task_index as number);
+
+  it("that is killed does not hold up other runs, and loses nothing when it is resumed", async () => {
+    const cwd = await rows(ROLLOUTS);
+    const slow = `${MODEL}.latency_ms=500`;
+    for (const _ of [1, 2]) startGym(worker("--concurrency", "2"), cwd);
+    const killed = startGym(queued("a.jsonl", slow, "++queue_lease_seconds=5"), cwd);
+    await until("results", () => lines(join(cwd, "a.jsonl")).length > 4);
+    killed.child.kill("SIGKILL");
+    await killed.ended;
+
+    const other = await runGym(queued("b.jsonl"), { cwd });
+    expect(other.exitCode, other.stderr).toBe(0);
+    expect(new Set(tasks(join(cwd, "b.jsonl"))).size).toBe(ROLLOUTS);
+
+    const { runs, workers } = await status(cwd);
+    expect(runs).toMatchObject([{ name: "a.jsonl", state: "no collector" }]);
+    const counts = workers.map((each: { running: number; undelivered: number }) => each);
+    for (const { running, undelivered } of counts) {
+      expect(running).toBe(0);
+      expect(undelivered).toBeLessThanOrEqual(2);
+    }
+    const shown = await runGym(["queue", "status", "--queue", broker.url], { cwd });
+    expect(shown.stdout).toContain(`gym queue purge ${runs[0].run}`);
+
+    const kept = counts.reduce((sum: number, each: { undelivered: number }) => sum + each.undelivered, 0);
+    expect(kept).toBeGreaterThan(0);
+    const resumed = await runGym(queued("a.jsonl", slow, "++queue_lease_seconds=5", "--resume"), { cwd });
+    expect(resumed.exitCode, resumed.stderr).toBe(0);
+    const done = tasks(join(cwd, "a.jsonl"));
+    expect(done).toHaveLength(ROLLOUTS);
+    expect(new Set(done).size).toBe(ROLLOUTS);
+    expect(lines(join(cwd, "a_failures.jsonl"))).toEqual([]);
+    // Results that waited were taken: none of their rollouts ran again, which would have left a late result.
+    expect(tasks(join(cwd, "a_late_results.jsonl"))).toEqual([]);
+  });
+
+  it("reports once why workers cannot join", async () => {
+    const cwd = await rows(2);
+    const run = startGym(queued("secret.jsonl", `${MODEL}.api_key=very-secret`), cwd);
+    for (const _ of [1, 2]) startGym(worker(), cwd);
+    await until("the collector to say why", () => run.text().includes("cannot join the run: "));
+    await until("both workers", async () => {
+      const { workers } = await status(cwd);
+      return (
+        workers.filter((each: { problems: object }) => Object.keys(each.problems).length > 0).length === 2
+      );
+    });
+    startGym(worker(`${MODEL}.api_key=its-own`), cwd);
+    expect(await run.ended, run.text()).toBe(0);
+    expect(run.text().match(/cannot join the run: /g)).toHaveLength(1);
+    expect(run.text()).toContain(`${MODEL}.api_key=...`);
+    expect(run.text()).not.toContain("very-secret");
+  });
+
+  it("refuses a shared directory that cannot be created", async () => {
+    const cwd = await rows(1);
+    const refused = await runGym(queued("store.jsonl", "--store", "/proc/nope"), { cwd });
+    expect(refused.exitCode).toBe(1);
+    expect(refused.stderr).toContain("'/proc/nope");
+  });
+});
+
+describe.skipIf(missing !== undefined)("gym queue up", { timeout: 60_000 }, () => {
+  it("names a port that is in use, and says that it is up when it answers", async () => {
+    const cwd = await rows(0);
+    const port = String(await freePort());
+    const up = startGym(["queue", "up", "--port", port], cwd);
+    await until("the broker", () => up.text().includes(`Broker at nats://127.0.0.1:${port}`));
+    const status = await runGym(["queue", "status", "--queue", `nats://127.0.0.1:${port}`], { cwd });
+    expect(status.exitCode, status.stderr).toBe(0);
+    const second = await runGym(["queue", "up", "--port", port], { cwd });
+    expect(second.exitCode).toBe(1);
+    expect(second.stderr).toContain(`Port ${port} of 127.0.0.1 is in use`);
+    expect(second.stderr).not.toContain("Broker at");
+    up.child.kill("SIGINT");
+    expect(await up.ended).toBe(0);
+  });
+});
