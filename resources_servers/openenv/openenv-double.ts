@@ -83,3 +83,34 @@ function readFrame(buffer: Buffer): { text: string | undefined; rest: Buffer } |
   const isText = ((buffer[0] ?? 0) & 15) === 1;
   return { text: isText ? Buffer.from(text).toString() : undefined, rest: buffer.subarray(end) };
 }
+
+/** What a step of the walk takes. */
+export const MOVE = {
+  description: "A move.",
+  type: "object",
+  properties: { move: { type: "integer" }, metadata: { type: "object" } },
+  required: ["move"],
+};
+
+/** Walks along a line: half a point for each step forward, and the episode ends at 3. */
+export function walk() {
+  let position = 0;
+  const observed = (reward: number | null) => ({
+    type: "observation",
+    data: { observation: { position }, reward, done: position >= 3 },
+  });
+  return ({ type, data }: { type: string; data: Record<string, unknown> }) => {
+    if (type === "close") return undefined;
+    if (type === "state") return { type: "state", data: { position } };
+    if (type === "reset") {
+      position = Number(data["start"] ?? 0);
+      return { ...observed(null), data: { ...observed(null).data, done: false } };
+    }
+    const move = Number(data["move"]);
+    if (Number.isNaN(move))
+      return { type: "error", data: { message: "Invalid message", code: "VALIDATION_ERROR", errors: [] } };
+    if (move === 99) return { type: "error", data: { message: "bad move", code: "EXECUTION_ERROR" } };
+    position += move;
+    return observed(move === 0 ? null : move / 2);
+  };
+}

@@ -42,6 +42,7 @@ const loaders: Record<string, () => Promise<Adapter>> = {
   math_with_judge: async () => (await import("./adapter-math-with-judge.ts")).adapter,
   mini_swe_agent: async () => (await import("./adapter-mini-swe-agent.ts")).adapter,
   mini_swe_agent_2: async () => (await import("./adapter-mini-swe-agent-2.ts")).adapter,
+  openenv: async () => (await import("./adapter-openenv.ts")).adapter,
   physics_judge: async () => ({ ignore: ["extracted_answer"] }),
   polymath: async () => ({
     // The judge is off in this server's own config.

@@ -1,0 +1,29 @@
+import { MOVE, OpenEnvDouble, walk } from "../../../resources_servers/openenv/openenv-double.ts";
+import type { Adapter } from "./adapters.ts";
+import { type FixtureRow, isObject, rowsOf } from "./rows.ts";
+import { runStepsCase } from "./steps-case.ts";
+
+/** The environment that the fixtures describe, behind a server that speaks OpenEnv's protocol. */
+export const adapter: Adapter = {
+  async run(row, environment) {
+    const double = await OpenEnvDouble.start(MOVE, walk);
+    try {
+      const config = { ...row.config, base_url: double.url };
+      const error = await runStepsCase({ ...row, config, expected: withoutErrorTexts(row) }, environment);
+      return error === undefined ? {} : { error };
+    } finally {
+      await double.close();
+    }
+  },
+};
+
+/** `error_prefix` stands for a text that is the library's own: only the other fields are compared. */
+function withoutErrorTexts({ expected }: FixtureRow): FixtureRow["expected"] {
+  const results = rowsOf(expected["results"]).map((result) => {
+    const { body, ...rest } = result;
+    if (!isObject(body) || body["error_prefix"] === undefined) return result;
+    const { error_prefix: _, ...fields } = body;
+    return { ...rest, ...fields };
+  });
+  return { ...expected, results };
+}
