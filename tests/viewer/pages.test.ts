@@ -128,14 +128,14 @@ describe.skipIf(executable === undefined)("the viewer in a browser", () => {
     await eventually(() => page.locator(".item.selected.call").count()).toBe(1);
     await page.getByRole("button", { name: /^reasoning \d/ }).click();
     await page.waitForURL(/hide=reasoning/);
-    expect(await page.locator(".item.reasoning").count()).toBe(0);
+    await eventually(() => page.locator(".item.reasoning").count()).toBe(0);
 
     // Usage of every call, raw request and answer.
     await page.locator(".calls").getByRole("button", { name: "show" }).first().click();
     await page.getByText('"turn 1"').waitFor();
     // The token lens.
     await page.locator(".tokens summary").last().click();
-    expect(await page.locator(".sampled .token").count()).toBe(40);
+    await eventually(() => page.locator(".sampled .token").count()).toBe(40);
     await page.locator(".logs summary").click();
     await eventually(() => text(page, ".logs")).toContain("none names 0-1");
     await page.keyboard.press("e");
@@ -149,11 +149,12 @@ describe.skipIf(executable === undefined)("the viewer in a browser", () => {
     await page.keyboard.press("j");
     await page.waitForURL(/task\/0\/rollout\/2/);
     await page.getByRole("heading", { name: "Task 0 · rollout 2" }).waitFor();
-    await page.keyboard.press("PageDown");
-    await page.keyboard.press("ArrowDown");
-    await eventually(() => page.locator(".rollout-pane").evaluate((main) => main.scrollTop)).toBeGreaterThan(
-      100,
-    );
+    // The pane takes the keys once it has drawn the rollout.
+    await eventually(async () => {
+      await page.keyboard.press("PageDown");
+      await page.keyboard.press("ArrowDown");
+      return page.locator(".rollout-pane").evaluate((main) => main.scrollTop);
+    }).toBeGreaterThan(100);
     expect(page.url()).toMatch(/task\/0\/rollout\/2/);
     await page.keyboard.press("?");
     await page.getByRole("heading", { name: "Keyboard" }).waitFor();
@@ -162,7 +163,7 @@ describe.skipIf(executable === undefined)("the viewer in a browser", () => {
     // Failures with the history of attempts.
     await visit(page, `#/${RUN}/failure/3`);
     await page.locator(".failure").filter({ hasText: "sandbox_timeout in stage tool" }).waitFor();
-    expect(await page.locator(".attempts li").allTextContents()).toEqual([
+    await eventually(() => page.locator(".attempts li").allTextContents()).toEqual([
       "attempt 1: sandbox_timeout",
       "attempt 2: sandbox_timeout",
     ]);
