@@ -52,7 +52,8 @@ export default defineAgent({
 
 /** The same with the whole episode in its hands. */
 function withRun(text: string): string {
-  return text.replace("loopAgentConfig, toolLoop }", "loopAgentConfig, standardRun, toolLoop }").replace(
+  const imports = 'from "nemo-gym";\n';
+  return text.replace(imports, `${imports}import { standardRun } from "nemo-gym/agents";\n`).replace(
     "  responses(args) {",
     `  /** The whole episode: hand it to a framework here, and what the framework did to the verifier. */
   run(args) {

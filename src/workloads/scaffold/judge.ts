@@ -16,8 +16,8 @@ export function judgeFiles(name: string): ScaffoldFiles {
 }
 
 const APP = `import { createJudge, defineResourcesServer, judgeConfig, loadPromptText } from "nemo-gym";
-import { lastLabel } from "nemo-gym/verify";
 import { lastAssistantText } from "nemo-gym/openai";
+import { lastLabel } from "nemo-gym/verify";
 import { z } from "zod";
 
 const GOOD = "[[GOOD]]";
