@@ -6,7 +6,7 @@ import type { Row } from "../src/metrics/rollout-row.ts";
 import { RolloutTable } from "../src/metrics/rollout-table.ts";
 import { runStatistics } from "../src/metrics/run-statistics.ts";
 import { profileRun } from "../src/results/profile-files.ts";
-import { aggregateEntry } from "../src/rollouts/collect/aggregate-entry.ts";
+import { aggregateEntry } from "../src/rollouts/collect/run-totals.ts";
 import { writeFileAtomically } from "../src/rollouts/files/atomic-file.ts";
 import { readRows } from "../src/rollouts/files/jsonl-rows.ts";
 import type { Report } from "./report.ts";

@@ -11,7 +11,7 @@ export class GymError extends Error {
   }
 }
 
-/** One row of the error reference, docs/reference/errors.md, which is written from the `error-codes.ts` of each folder. */
+/** One row of the error reference, docs/reference/errors.md, which is written from the tables of each folder. */
 export interface ErrorCodeRow {
   code: string;
   class: string;

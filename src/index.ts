@@ -5,8 +5,8 @@
  * @module
  */
 export { Deadline, sleep } from "./calls/deadline.ts";
+export type { ServerContext } from "./calls/server-client.ts";
 export { type CallOptions, callServer, type ServerClient, type ServerReply } from "./calls/server-client.ts";
-export type { ServerContext } from "./calls/server-context.ts";
 export type { PrepareContext } from "./datasets/benchmarks/prepare-context.ts";
 export { loopAgentConfig } from "./definitions/agent-config.ts";
 export { type AgentReply, defineAgent, type RolloutScope } from "./definitions/define-agent.ts";
@@ -18,10 +18,9 @@ export {
   type StepReply,
   type VerifyResult,
 } from "./definitions/define-resources.ts";
+export { perServer } from "./definitions/definitions.ts";
 export { HttpError, JudgeError } from "./definitions/errors.ts";
-export { createJudge } from "./definitions/judge/judge.ts";
-export { judgeConfig } from "./definitions/judge/judge-config.ts";
-export { perServer } from "./definitions/per-server.ts";
+export { createJudge, judgeConfig } from "./definitions/judge/judge.ts";
 export {
   type ChatPrompt,
   compilePrompt,
@@ -30,7 +29,7 @@ export {
   type PromptTemplate,
 } from "./definitions/prompt-template.ts";
 export { allAssistantText } from "./definitions/response-text.ts";
+export { toolOutput } from "./definitions/tool-calls.ts";
 export { type ToolLoopArgs, type ToolLoopHooks, toolLoop } from "./definitions/tool-loop.ts";
-export { toolOutput } from "./definitions/tool-output.ts";
 export { errorMessage, GymError } from "./errors.ts";
 export type { JsonObject } from "./python/json/json-object.ts";

@@ -1,5 +1,4 @@
 import type { JsonObject } from "../../src/python/json/json-object.ts";
-import { accumulateUsage, sumUsage } from "../../src/wire/convert/accumulate-usage.ts";
 import { convertAnthropicMessage } from "../../src/wire/convert/convert-anthropic-message.ts";
 import { convertAnthropicRequest } from "../../src/wire/convert/convert-anthropic-request.ts";
 import { convertChatCompletion } from "../../src/wire/convert/convert-chat-completion.ts";
@@ -9,10 +8,15 @@ import { convertResponsesToChat } from "../../src/wire/convert/convert-responses
 import { convertToAnthropicMessage } from "../../src/wire/convert/convert-to-anthropic-message.ts";
 import { convertToAnthropicRequest } from "../../src/wire/convert/convert-to-anthropic-request.ts";
 import { stripMcpPrefix } from "../../src/wire/convert/mcp-tool-name.ts";
-import { normalizeUsage } from "../../src/wire/convert/normalize-usage.ts";
 import { splitItems } from "../../src/wire/convert/split-items.ts";
 import { parseThinkTags, wrapInThinkTags } from "../../src/wire/convert/think-tags.ts";
-import { readStrictUsage, type Usage } from "../../src/wire/convert/usage.ts";
+import {
+  accumulateUsage,
+  normalizeUsage,
+  readStrictUsage,
+  sumUsage,
+  type Usage,
+} from "../../src/wire/convert/usage.ts";
 import { rolloutIdOf } from "../../src/wire/rollout-id.ts";
 import type { AnthropicMessage, AnthropicThinking } from "../../src/wire/schemas/anthropic-types.ts";
 import type { ChatCompletion, ChatMessage } from "../../src/wire/schemas/chat-types.ts";

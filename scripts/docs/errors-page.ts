@@ -4,7 +4,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import type { ErrorCodeRow } from "../../src/errors.ts";
 import { GENERATED, markdownTable } from "./markdown.ts";
 
-/** docs/reference/errors.md: the tables of every `error-codes.ts` below src/. */
+/** docs/reference/errors.md: the tables of every `errors.ts` and `error-codes.ts` below src/. */
 export async function errorsPage(): Promise<string> {
   const parts = [
     "# Error codes",
@@ -25,11 +25,13 @@ export async function errorTables(): Promise<{ folder: string; rows: ErrorCodeRo
   const extension = path.extname(fileURLToPath(import.meta.url));
   const tables: { folder: string; rows: ErrorCodeRow[] }[] = [];
   const files = await readdir(source, { recursive: true });
-  for (const name of files.filter((file) => path.basename(file) === `error-codes${extension}`).sort()) {
+  const names = [`errors${extension}`, `error-codes${extension}`];
+  for (const name of files.filter((file) => names.includes(path.basename(file))).sort()) {
     const folder = path.dirname(name);
     const file = path.join(source, name);
     const module = (await import(pathToFileURL(file).href)) as Record<string, unknown>;
-    tables.push({ folder, rows: Object.values(module).filter(Array.isArray).flat() as ErrorCodeRow[] });
+    const rows = Object.values(module).filter(Array.isArray).flat() as ErrorCodeRow[];
+    if (rows.length > 0) tables.push({ folder, rows });
   }
   return tables;
 }

@@ -12,13 +12,13 @@ export { isObserved } from "../capture/settings.ts";
 export { TrajectoryRecorder } from "../capture/trajectory-recorder.ts";
 export {
   agentConfig,
+  callLimits,
+  EmptyTurns,
   maxEmptyTurns,
   modelServerRef,
   resourcesServerRef,
 } from "../definitions/agent-config.ts";
-export { callLimits } from "../definitions/call-limits.ts";
 export { callModel, inputItems } from "../definitions/call-model.ts";
-export { EmptyTurns } from "../definitions/empty-turns.ts";
 export { type StandardRunArgs, standardRun } from "../definitions/standard-run.ts";
 export { runToolCall, type ToolRun } from "../definitions/tool-calls.ts";
 export {
@@ -26,12 +26,13 @@ export {
   cliAgentConfig,
   defineCliAgent,
   type HarnessLaunch,
+  type HarnessPrompt,
   type HarnessRequest,
   type McpConnection,
+  promptOf,
 } from "./cli/define-cli-agent.ts";
 export type { HarnessOutcome, HarnessPlace } from "./cli/harness-run.ts";
 export { type HarnessPackage, harnessRoot, installedProgram, installHarness } from "./cli/program.ts";
-export { type HarnessPrompt, promptOf } from "./cli/prompt.ts";
 export { type HarnessSandbox, harnessSandbox } from "./cli/sandboxed-host.ts";
 export { type ReportedUsage, Transcript } from "./cli/transcript.ts";
 export {

@@ -112,3 +112,12 @@ export function sleep(milliseconds: number, signal?: AbortSignal): Promise<void>
     signal?.addEventListener("abort", onAbort, { once: true });
   });
 }
+
+/**
+ * Milliseconds of a clock that nobody can set and that stops while the machine sleeps. Unlike `performance.now()` it has the
+ * same origin in all processes of a machine, so they can exchange its values.
+ */
+export function steadyNow(): number {
+  const [seconds, nanoseconds] = process.hrtime();
+  return seconds * 1000 + nanoseconds / 1e6;
+}

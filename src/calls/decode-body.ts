@@ -1,5 +1,5 @@
 import { promisify } from "node:util";
-import { ConnectionError } from "./connection-error.ts";
+import { ConnectionError } from "./errors.ts";
 
 const MAX_CODINGS = 2;
 

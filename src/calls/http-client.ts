@@ -1,7 +1,7 @@
 import { Agent, type Dispatcher, EnvHttpProxyAgent } from "undici";
-import { ConnectionError, connectionError } from "./connection-error.ts";
 import { LONGEST_TIMER_MS } from "./deadline.ts";
 import { decodeBody } from "./decode-body.ts";
+import { ConnectionError, connectionError } from "./errors.ts";
 import { LARGE_BODY_BYTES, largeBodies } from "./large-bodies.ts";
 
 /** Response headers beyond this are refused. */

@@ -1,9 +1,8 @@
 import { errorMessage, GymError } from "../errors.ts";
-import { isServerCallError, ServerCallError } from "./call-errors.ts";
-import { NO_COOKIES } from "./cookies.ts";
+import { type Cookies, NO_COOKIES } from "./cookies.ts";
 import { Deadline, sleep, untilAborted } from "./deadline.ts";
+import { isServerCallError, ServerCallError } from "./errors.ts";
 import { type Links, LONG_BODY } from "./link/links.ts";
-import { ReceivedReply } from "./received-reply.ts";
 import { nextDelay, type RetryBudget, SERVER_RETRY } from "./retry.ts";
 import type { AppCall, Reply } from "./server-call.ts";
 import type { CallOptions, ServerClient, ServerReply } from "./server-client.ts";
@@ -211,4 +210,38 @@ export function neverReached(server: string, error: unknown): boolean {
   for (let cause = error; isServerCallError(cause) && cause.server === server; cause = cause.cause)
     if (cause.status === undefined && neverSent(cause.cause)) return true;
   return false;
+}
+
+/** The response to a call: a JSON value from a server of this process, or JSON text from elsewhere. */
+export class ReceivedReply implements ServerReply {
+  readonly status: number;
+  readonly cookies: Cookies;
+  readonly #raw: string | undefined;
+  #body: unknown;
+  #isParsed: boolean;
+
+  constructor(reply: { status: number; cookies: Cookies; body?: unknown; raw?: string | undefined }) {
+    this.status = reply.status;
+    this.cookies = reply.cookies;
+    this.#raw = reply.raw;
+    this.#body = reply.body;
+    this.#isParsed = reply.raw === undefined;
+  }
+
+  get ok(): boolean {
+    return this.status < 400;
+  }
+  json(): unknown {
+    if (!this.#isParsed) {
+      this.#body = JSON.parse(this.#raw ?? "");
+      this.#isParsed = true;
+    }
+    return this.#body;
+  }
+  text(): string {
+    return this.#raw ?? JSON.stringify(this.#body ?? null);
+  }
+  payload(): { body: unknown } | { raw: string } {
+    return this.#raw === undefined ? { body: this.#body } : { raw: this.#raw };
+  }
 }

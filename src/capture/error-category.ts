@@ -1,5 +1,4 @@
-import type { FailureInfo } from "../calls/call-errors.ts";
-import { isServerCallError } from "../calls/call-errors.ts";
+import { type FailureInfo, isServerCallError } from "../calls/errors.ts";
 import { isProviderError } from "../model-endpoint/provider-error.ts";
 import type { StreamOutcome } from "../wire/stream/stream-outcome.ts";
 

@@ -6,7 +6,24 @@
 
 export { maskSecrets } from "../secrets.ts";
 export { readConfigMetadata, resolveLeniently } from "./config-metadata.ts";
-export * from "./errors.ts";
+export {
+  AlmostServerError,
+  ConfigError,
+  type ConfigErrorOptions,
+  ConfigInterpolationError,
+  ConfigMissingValuesError,
+  ConfigPathNotFoundError,
+  formatPosition,
+  InheritPathNotFoundError,
+  MalformedConfigPathsError,
+  NoServerInstancesError,
+  OverrideError,
+  type Position,
+  place,
+  RegistryError,
+  ServerRefNotFoundError,
+  WorkloadError,
+} from "./errors.ts";
 export { findPath, findServerDirectory, installRoot, searchRoots } from "./paths.ts";
 export {
   type Explanation,

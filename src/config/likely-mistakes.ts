@@ -1,10 +1,11 @@
 import { getCloseMatches } from "../python/difflib.ts";
-import { ConfigError, place } from "./errors.ts";
-import { formatPath, type KeyPath, splitKey } from "./key-path.ts";
+import { AlmostServerError, ConfigError, place } from "./errors.ts";
+import { formatPath, type KeyPath, rawNodeAt, splitKey } from "./key-path.ts";
 import { type ConfigNode, type DictNode, positionOf } from "./node.ts";
 import { referencedKeys } from "./provenance.ts";
 import { isReservedKey, keysInUse } from "./reserved-keys.ts";
-import type { ServerBlock } from "./servers/server-schema.ts";
+import type { SchemaProblem } from "./schema-problems.ts";
+import type { AlmostServer, ServerBlock } from "./servers/server-schema.ts";
 import { isServerType, serverTypes } from "./servers/server-types.ts";
 
 /** How alike a word and a server type must be to be called a misspelling. */
@@ -110,4 +111,40 @@ function* misspeltReferences({ name, type, implementation, block }: ServerBlock)
 function nearestType(word: string): string {
   const [close] = getCloseMatches(word, serverTypes, 1, SIMILARITY);
   return close === undefined ? "" : ` Did you mean '${close}'?`;
+}
+
+const RULE = "=".repeat(72);
+
+/** The framed warning about blocks that look like servers. */
+export function almostServersNotice(almostServers: readonly AlmostServer[]): string {
+  const sections = almostServers.map((server) =>
+    [
+      `Almost-Server Detected: '${server.name}'`,
+      ...server.problems.map(
+        (problem) => `  - ${problem.path.join(" -> ")}: ${problem.message}${where(server, problem)}`,
+      ),
+      "  This server will NOT be started.",
+    ].join("\n"),
+  );
+  return [RULE, "Configuration Warnings: Almost-Servers Detected", RULE, sections.join("\n\n"), RULE].join(
+    "\n",
+  );
+}
+
+/** `maskedYaml` shows the blocks in question with secrets hidden. */
+export function almostServersError(
+  almostServers: readonly AlmostServer[],
+  maskedYaml: string,
+): AlmostServerError {
+  return new AlmostServerError(
+    `${almostServers.length} almost-server(s) found: ${almostServers.map(({ name }) => `'${name}'`).join(", ")}. ` +
+      "Correct the fields listed above, or pass ++error_on_almost_servers=false to start without them.\n" +
+      maskedYaml,
+    { position: positionOf(almostServers[0]?.node) },
+  );
+}
+
+/** Where the value is written, or the block that lacks it. */
+function where({ node }: AlmostServer, { path }: SchemaProblem): string {
+  return place(positionOf(rawNodeAt(node, path) ?? rawNodeAt(node, path.slice(0, -1))));
 }

@@ -1,9 +1,8 @@
 import { pyRepr } from "../python/repr.ts";
-import { closestPath } from "./closest-path.ts";
 import { ConfigPathNotFoundError, formatPosition, MalformedConfigPathsError, place } from "./errors.ts";
 import { Interpolator } from "./interpolation/interpolate.ts";
 import { type ConfigNode, type DictNode, isTruthy, positionOf } from "./node.ts";
-import { candidatePaths, EXTRA_ROOTS_VARIABLE, findExistingPath } from "./paths.ts";
+import { candidatePaths, closestPath, EXTRA_ROOTS_VARIABLE, findExistingPath } from "./paths.ts";
 import { plainFromNode } from "./plain-data.ts";
 import { readConfigFile } from "./read-config-file.ts";
 

@@ -16,7 +16,12 @@ import {
 import { NoServerInstancesError } from "./errors.ts";
 import { Interpolator } from "./interpolation/interpolate.ts";
 import type { KeyPath } from "./key-path.ts";
-import { likelyMistakes, refuseMisspeltKeys } from "./likely-mistakes.ts";
+import {
+  almostServersError,
+  almostServersNotice,
+  likelyMistakes,
+  refuseMisspeltKeys,
+} from "./likely-mistakes.ts";
 import { type ConfigNode, cloneNode, type DictNode, isTruthy } from "./node.ts";
 import type { Override } from "./overrides/apply-overrides.ts";
 import { readConfigText } from "./read-config-file.ts";
@@ -28,7 +33,6 @@ import {
 } from "./resolved-config.ts";
 import { maskConfig } from "./secrets.ts";
 import { assignAddresses } from "./servers/addresses.ts";
-import { almostServersError, almostServersNotice } from "./servers/almost-servers.ts";
 import { checkPairing } from "./servers/pairing.ts";
 import { checkSandboxReferences } from "./servers/sandbox-blocks.ts";
 import { checkServerReferences } from "./servers/server-references.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { laxBool, laxFloat, laxInt } from "../wire/schemas/lax.ts";
-import { MAX_EMPTY_TURNS } from "./empty-turns.ts";
+import type { Response, ResponseOutputItem } from "../wire/schemas/responses.ts";
 import { tokenDrift } from "./token-drift.ts";
 
 /** A reference to another server of the run. */
@@ -10,6 +10,9 @@ const serverRef = <T extends string>(type: T) => z.looseObject({ type: z.literal
 export const resourcesServerRef = serverRef("resources_servers");
 /** `model_server` of an agent. */
 export const modelServerRef = serverRef("responses_api_models");
+
+/** Turns in a row without a call and without a message after which a rollout ends, unless the config says otherwise. */
+const MAX_EMPTY_TURNS = 10;
 
 /** `max_empty_turns` of an agent that loops. */
 export const maxEmptyTurns = laxInt().nullable().default(MAX_EMPTY_TURNS);
@@ -31,3 +34,60 @@ export const loopAgentConfig = agentConfig.extend({
   /** Turns in a row without a call and without a message after which a rollout ends; null or 0: without limit. */
   max_empty_turns: maxEmptyTurns,
 });
+
+/**
+ * Counts consecutive turns without a call and without a message. After one the model is asked again; a model that does it
+ * every time would be asked, and paid for, without end.
+ */
+export class EmptyTurns {
+  readonly #most: number;
+  #inRow = 0;
+
+  /** `most` of null or 0: without limit. */
+  constructor(most: number | null | undefined) {
+    this.#most = most || Number.POSITIVE_INFINITY;
+  }
+
+  /** Counts a turn. Returns true when the limit is reached. */
+  isOver(output: readonly ResponseOutputItem[]): boolean {
+    this.#inRow = output.some(isProgress) ? 0 : this.#inRow + 1;
+    return this.#inRow >= this.#most;
+  }
+
+  get note(): string {
+    return `the model answered ${this.#inRow} times in a row without a message or a call (max_empty_turns); its rollout ends as incomplete`;
+  }
+
+  /** The response of a rollout that ends at the limit. */
+  ended<T extends Response>(response: T): T & { ng_note: string } {
+    return { ...response, status: "incomplete", ng_note: this.note };
+  }
+}
+
+function isProgress(item: ResponseOutputItem): boolean {
+  if (item.type === "message") return (item.role ?? "assistant") === "assistant";
+  return item.type === "function_call";
+}
+
+/** How long one call within a rollout may take; null lifts a limit. */
+export interface CallLimits {
+  modelCallMs: number | null;
+  toolCallMs: number | null;
+}
+
+/** A trainer may pause its model for half an hour. */
+const DEFAULT_MODEL_CALL_SECONDS = 3_600;
+const DEFAULT_TOOL_CALL_SECONDS = 600;
+
+/** The limits of a run: `model_call_timeout_seconds` and `tool_call_timeout_seconds` of its config. */
+export function callLimits(globalConfig: Readonly<Record<string, unknown>>): CallLimits {
+  return {
+    modelCallMs: milliseconds(globalConfig["model_call_timeout_seconds"], DEFAULT_MODEL_CALL_SECONDS),
+    toolCallMs: milliseconds(globalConfig["tool_call_timeout_seconds"], DEFAULT_TOOL_CALL_SECONDS),
+  };
+}
+
+function milliseconds(value: unknown, fallback: number): number | null {
+  if (value === null) return null;
+  return (typeof value === "number" && value > 0 ? value : fallback) * 1000;
+}

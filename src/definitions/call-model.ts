@@ -1,8 +1,8 @@
-import { ServerCallError } from "../calls/call-errors.ts";
 import type { Cookies } from "../calls/cookies.ts";
+import { ServerCallError } from "../calls/errors.ts";
 import { callServer, type ServerClient, type ServerReply } from "../calls/server-client.ts";
 import { errorMessage } from "../errors.ts";
-import { ROLLOUT_HEADER } from "../wire/rollout-prefix.ts";
+import { ROLLOUT_HEADER } from "../wire/rollout-id.ts";
 import {
   CREATE_PARAM_KEYS,
   parseResponse,

@@ -1,8 +1,7 @@
 import type { z } from "zod";
 import type { Cookies } from "../calls/cookies.ts";
 import type { Reply } from "../calls/server-call.ts";
-import type { StageListener } from "../calls/server-client.ts";
-import type { ServerContext } from "../calls/server-context.ts";
+import type { ServerContext, StageListener } from "../calls/server-client.ts";
 import type { JsonObject } from "../python/json/json-object.ts";
 import type { Response, ResponseCreateParams, ResponseOutputItem } from "../wire/schemas/responses.ts";
 import type { HandlerScope, Infer, MaybePromise } from "./definitions.ts";

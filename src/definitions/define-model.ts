@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { ServerContext } from "../calls/server-context.ts";
+import type { ServerContext } from "../calls/server-client.ts";
 import type { JsonObject } from "../python/json/json-object.ts";
 import type { OnLoss } from "../wire/convert/conversion-loss.ts";
 import type { ChatCompletion, ChatCreateParams } from "../wire/schemas/chat-types.ts";

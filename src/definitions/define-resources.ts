@@ -5,7 +5,7 @@
  * @module
  */
 import type { z } from "zod";
-import type { ServerContext } from "../calls/server-context.ts";
+import type { ServerContext } from "../calls/server-client.ts";
 import type { JsonObject } from "../python/json/json-object.ts";
 import type { Response, ResponseCreateParams } from "../wire/schemas/responses.ts";
 import type { HandlerScope, Infer, MaybePromise } from "./definitions.ts";

@@ -1,6 +1,6 @@
 import type { z } from "zod";
-import type { ServerContext } from "../calls/server-context.ts";
-import type { ServerType } from "../config/servers/server-types.ts";
+import type { ServerContext } from "../calls/server-client.ts";
+import { isServerType, type ServerType } from "../config/servers/server-types.ts";
 import type { JsonObject } from "../python/json/json-object.ts";
 import type { AgentDefinition } from "./define-agent.ts";
 import type { ModelDefinition } from "./define-model.ts";
@@ -24,3 +24,31 @@ export type ServerDefinition =
   | GymnasiumServerDefinition
   | AgentDefinition
   | ModelDefinition;
+
+/** Whether a module's default export is a server definition (also one made by another copy of the package). */
+export function isServerDefinition(value: unknown): value is ServerDefinition {
+  const { type, options } = (value ?? {}) as { type?: unknown; options?: unknown };
+  return isServerType(type) && typeof options === "object" && options !== null;
+}
+
+/**
+ * State that belongs to one running server instance (a loaded prompt, a judge): created on first use and released with the
+ * instance. Two instances of one definition never share it.
+ *
+ * @example
+ * const judgeOf = perServer((server: ServerContext<Config>) => createJudge(server, server.config));
+ * // in verify: const reply = await judgeOf(server).ask(prompt, { signal });
+ */
+export function perServer<Config, State>(
+  make: (server: ServerContext<Config>) => State,
+): (server: ServerContext<Config>) => State {
+  const states = new WeakMap<ServerContext<Config>, State>();
+  return (server) => {
+    let state = states.get(server);
+    if (state === undefined && !states.has(server)) {
+      state = make(server);
+      states.set(server, state);
+    }
+    return state as State;
+  };
+}

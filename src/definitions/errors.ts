@@ -1,4 +1,4 @@
-import type { FailureInfo } from "../calls/call-errors.ts";
+import type { FailureInfo } from "../calls/errors.ts";
 import { GymError } from "../errors.ts";
 
 /** Thrown by a handler to answer with a status of its own. */

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import { z } from "zod";
-import type { ServerContext } from "../calls/server-context.ts";
+import type { ServerContext } from "../calls/server-client.ts";
 import { errorMessage, GymError } from "../errors.ts";
 import { parseTemplate, type Template } from "../python/format/format.ts";
 import { strip } from "../python/whitespace.ts";

@@ -1,10 +1,9 @@
 import type { Cookies } from "../calls/cookies.ts";
 import { Reply } from "../calls/server-call.ts";
-import { callServer, type ServerReply } from "../calls/server-client.ts";
-import type { ServerContext } from "../calls/server-context.ts";
+import { callServer, type ServerContext, type ServerReply } from "../calls/server-client.ts";
 import { finishTrajectory, takeTrajectory } from "../capture/trajectory-recorder.ts";
 import type { JsonObject } from "../python/json/json-object.ts";
-import { ROLLOUT_START_HEADER } from "../wire/rollout-prefix.ts";
+import { ROLLOUT_START_HEADER } from "../wire/rollout-id.ts";
 import { materializeCreateParams, materializeResponse } from "../wire/schemas/materialize.ts";
 import { parseCreateParams, type ResponseCreateParams } from "../wire/schemas/responses.ts";
 import { trust } from "../wire/schemas/trusted.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { JsonObject } from "../python/json/json-object.ts";
-import { maskMembers } from "../wire/mask-sample.ts";
+import { maskMembers } from "../wire/result-members.ts";
 import type { ResponseOutputItem, TokenInformation } from "../wire/schemas/item-types.ts";
 import type { Response } from "../wire/schemas/responses.ts";
 import {

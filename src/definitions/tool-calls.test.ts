@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { ReceivedReply } from "../calls/received-reply.ts";
+import { ReceivedReply } from "../calls/run-client.ts";
 import type { ServerClient } from "../calls/server-client.ts";
-import { runToolCall } from "./tool-calls.ts";
+import { runToolCall, toolOutput } from "./tool-calls.ts";
 
 /** The routes a call reaches. */
 async function reached(name: string, offered: readonly string[]): Promise<string[]> {
@@ -33,4 +33,11 @@ it("reaches tools named like the routes of games only where the row offers them"
   expect(await reached("step", [])).toEqual([]);
   expect(await reached("step", ["step"])).toEqual(["/step"]);
   expect(await reached("look", [])).toEqual(["/look"]);
+});
+
+it("answers a call with JSON as Python writes it", () => {
+  expect(toolOutput({ call_id: "c1" }, { card: "♠A", value: [1, 11] })).toEqual({
+    call_id: "c1",
+    output: '{"card": "\\u2660A", "value": [1, 11]}',
+  });
 });

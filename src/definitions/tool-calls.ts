@@ -1,5 +1,5 @@
-import { inStage } from "../calls/call-errors.ts";
 import { type Cookies, mergeCookies } from "../calls/cookies.ts";
+import { inStage } from "../calls/errors.ts";
 import type { ServerClient, ServerReply } from "../calls/server-client.ts";
 import type { TrajectoryRecorder } from "../capture/trajectory-recorder.ts";
 import { jsonDecodeErrorRepr } from "../python/json/json-decode-error.ts";
@@ -103,4 +103,12 @@ function isToolName(name: string, offered: ToolRun["tools"]): boolean {
   if (SELDOM_TOOLS.has(name))
     return offered?.some((tool) => tool.type === "function" && tool.name === name) ?? false;
   return !NOT_TOOLS.has(name);
+}
+
+/** An entry of `info.tool_outputs` for the answer of a `/step`: the answer of a gymnasium-style environment to a tool call. */
+export function toolOutput(
+  call: Pick<FunctionCall, "call_id">,
+  result: unknown,
+): { call_id: string; output: string } {
+  return { call_id: call.call_id, output: dumps(result) };
 }

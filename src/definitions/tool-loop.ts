@@ -1,8 +1,8 @@
 import { type Cookies, mergeCookies } from "../calls/cookies.ts";
-import type { ServerContext } from "../calls/server-context.ts";
+import type { ServerContext } from "../calls/server-client.ts";
 import { isObserved } from "../capture/settings.ts";
 import { TrajectoryRecorder } from "../capture/trajectory-recorder.ts";
-import { accumulateUsage } from "../wire/convert/accumulate-usage.ts";
+import { accumulateUsage } from "../wire/convert/usage.ts";
 import type {
   FunctionCall,
   FunctionCallOutput,
@@ -12,11 +12,10 @@ import type {
   ResponseOutputItem,
   Usage,
 } from "../wire/schemas/responses.ts";
-import { callLimits } from "./call-limits.ts";
+import { callLimits, EmptyTurns } from "./agent-config.ts";
 import { callModel, inputItems } from "./call-model.ts";
 import type { AgentReply, RolloutScope } from "./define-agent.ts";
 import type { MaybePromise } from "./definitions.ts";
-import { EmptyTurns } from "./empty-turns.ts";
 import { runToolCall, type ToolRun } from "./tool-calls.ts";
 
 /** What the loop needs of the arguments of `responses`; `config` is `loopAgentConfig` or an extension of it. */

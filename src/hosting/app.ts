@@ -6,26 +6,15 @@ import type { MaybePromise, ServerType } from "../definitions/definitions.ts";
 import { HttpError } from "../definitions/errors.ts";
 import { errorMessage } from "../errors.ts";
 import type { Logger } from "../logger.ts";
-import { splitRolloutPrefix } from "../wire/rollout-prefix.ts";
+import { splitRolloutPrefix } from "../wire/rollout-id.ts";
 import { type ErrorDetail, ValidationError } from "../wire/schemas/validation.ts";
 import type { RouteNote } from "./apps/openapi.ts";
+import { isTooDeep, MAX_NESTING, MalformedBody } from "./body.ts";
 import { mapError } from "./error-mapper.ts";
-import { isTooDeep, MAX_NESTING } from "./nesting.ts";
-import type { RolloutContext } from "./rollout-context.ts";
+import type { RolloutContext } from "./rollout-attribution.ts";
 import { SessionCookie } from "./session-cookie.ts";
 
 export type Method = "GET" | "POST";
-
-/** A body that is not JSON, and the error for the caller. */
-export class MalformedBody {
-  readonly text: string;
-  readonly detail: ErrorDetail;
-
-  constructor(text: string, detail: ErrorDetail) {
-    this.text = text;
-    this.detail = detail;
-  }
-}
 
 /** Answers the requests to one server. Hosts wrap it to log, to watch the event loop or to forward. */
 export interface RequestHandler {

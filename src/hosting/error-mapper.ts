@@ -1,4 +1,4 @@
-import type { FailureInfo, ServerCallError } from "../calls/call-errors.ts";
+import type { FailureInfo, ServerCallError } from "../calls/errors.ts";
 import type { Reply } from "../calls/server-call.ts";
 import type { ServerType } from "../definitions/definitions.ts";
 import type { HttpError } from "../definitions/errors.ts";
@@ -7,7 +7,7 @@ import type { Logger } from "../logger.ts";
 import { isProviderError, type ProviderError } from "../model-endpoint/provider-error.ts";
 import { redactKnown } from "../secrets.ts";
 import type { ErrorDetail, ValidationError } from "../wire/schemas/validation.ts";
-import { isTooDeep } from "./nesting.ts";
+import { isTooDeep } from "./body.ts";
 
 /** Error texts are read by models and people: the first part says it. */
 const MAX_ERROR_TEXT = 2_000;

@@ -7,8 +7,7 @@ import { type AppCall, Reply, splitQuery } from "../calls/server-call.ts";
 import { errorMessage, GymError } from "../errors.ts";
 import { type GuardOptions, jsonRefusalOf } from "../request-guard.ts";
 import type { RequestHandler } from "./app.ts";
-import { parseBody } from "./parse-body.ts";
-import { replyText, requireReplySize } from "./reply-text.ts";
+import { parseBody, replyText, requireReplySize } from "./body.ts";
 import { SESSION_COOKIE_ATTRIBUTES } from "./session-cookie.ts";
 import { SlowRequests } from "./slow-requests.ts";
 

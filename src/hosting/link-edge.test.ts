@@ -8,9 +8,9 @@ import { RunClient } from "../calls/run-client.ts";
 import { Reply } from "../calls/server-call.ts";
 import { silentLogger } from "../logger.ts";
 import { ServerApp } from "./app.ts";
+import { MAX_REPLY_BYTES } from "./body.ts";
 import { HttpEdge } from "./http-edge.ts";
 import { LinkEdge } from "./link-edge.ts";
-import { MAX_REPLY_BYTES } from "./reply-text.ts";
 
 let directory = "";
 const cleanUps: (() => unknown)[] = [];

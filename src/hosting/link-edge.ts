@@ -5,8 +5,7 @@ import { FrameSocket } from "../calls/link/frame-socket.ts";
 import { type CallHead, MAX_LINE_BYTES, type ReplyHead } from "../calls/link/links.ts";
 import { type AppCall, Reply } from "../calls/server-call.ts";
 import type { RequestHandler } from "./app.ts";
-import { parseBody } from "./parse-body.ts";
-import { requireReplySize, streamedText } from "./reply-text.ts";
+import { parseBody, requireReplySize, streamedText } from "./body.ts";
 
 /** Answers the other processes of the run, for all servers of this one, on a socket only this user can open. */
 export class LinkEdge {

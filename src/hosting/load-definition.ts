@@ -1,9 +1,8 @@
 import { pathToFileURL } from "node:url";
-import type { ServerDefinition } from "../definitions/definitions.ts";
-import { isServerDefinition } from "../definitions/is-definition.ts";
+import { isServerDefinition, type ServerDefinition } from "../definitions/definitions.ts";
 import { errorMessage } from "../errors.ts";
 import { importTypeScript } from "../import-typescript.ts";
-import { authorTrace } from "./guards/calling-code.ts";
+import { authorTrace } from "./guards/hosted-code.ts";
 import { compiledTwin, ServerCodeError } from "./locate-server.ts";
 
 /** Loads the definition a server file exports: compiled where there is a fresh build, else TypeScript as it is. */

@@ -7,8 +7,7 @@ import type { AppCall } from "../calls/server-call.ts";
 import { silentLogger } from "../logger.ts";
 import { type Handler, ServerApp } from "./app.ts";
 import { sessionAffinity } from "./processes/workers.ts";
-import { RolloutClient } from "./rollout-client.ts";
-import { RolloutContext } from "./rollout-context.ts";
+import { RolloutClient, RolloutContext } from "./rollout-attribution.ts";
 
 const { signal } = new AbortController();
 const call = (changes: Partial<AppCall> = {}): AppCall => ({

@@ -6,7 +6,7 @@ import { silentLogger } from "../logger.ts";
 import type { JsonObject } from "../python/json/json-object.ts";
 import type { ServerApp } from "./app.ts";
 import { createApp } from "./apps/create-app.ts";
-import { replyText } from "./reply-text.ts";
+import { replyText } from "./body.ts";
 
 /** Answers a call to a scripted server: a body, or a body with a status. Throwing means the connection fails. */
 export type ScriptedServer = (path: string, body: unknown) => unknown;

@@ -2,8 +2,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { defineAgent } from "../definitions/define-agent.ts";
 import { defineGymnasiumServer, defineResourcesServer } from "../definitions/define-resources.ts";
-import { isTooDeep } from "./nesting.ts";
-import { MAX_REPLY_BYTES } from "./reply-text.ts";
+import { isTooDeep, MAX_REPLY_BYTES } from "./body.ts";
 import { createTestServer } from "./test-server.ts";
 
 const nested = (levels: number) => JSON.parse(`${"[".repeat(levels)}${"]".repeat(levels)}`) as unknown;

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import type Tinypool from "tinypool";
 import { Semaphore } from "../calls/semaphore.ts";
 import type { CheckTask } from "./check-worker.ts";
-import type { Mode } from "./mode.ts";
+import type { Mode } from "./verify-answer.ts";
 import { type AnswerVerdict, UNDECIDED, verifyAnswer } from "./verify-answer.ts";
 
 /** A pair that takes more steps, about 5 ms, leaves the event loop. */

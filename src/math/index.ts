@@ -8,15 +8,15 @@ import type { Node } from "./expression/node.ts";
 import { printNode } from "./expression/print.ts";
 import { extract } from "./extract/extract.ts";
 import { normalizeAnswer } from "./extract/normalize.ts";
-import type { Mode } from "./mode.ts";
 import { parseAnswer } from "./parse/parser.ts";
+import type { Mode } from "./verify-answer.ts";
 
 export { AnswerChecker, type AnswerCheckerOptions } from "./answer-checker.ts";
 export { BudgetError } from "./budget.ts";
 export type { Node } from "./expression/node.ts";
 export { printNode } from "./expression/print.ts";
-export type { Mode } from "./mode.ts";
 export { ParseError } from "./parse/tokens.ts";
+export type { Mode } from "./verify-answer.ts";
 export { type AnswerVerdict, type ReadAnswer, type VerifyOptions, verifyAnswer } from "./verify-answer.ts";
 
 /**

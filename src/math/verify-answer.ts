@@ -5,7 +5,9 @@ import { strictReadings } from "./compare/strict-readings.ts";
 import type { Node } from "./expression/node.ts";
 import { printNode } from "./expression/print.ts";
 import { type Extracted, extract } from "./extract/extract.ts";
-import type { Mode } from "./mode.ts";
+
+/** `compat` decides as math-verify 0.8 does, its mistakes included; `strict` as mathematics does. */
+export type Mode = "compat" | "strict";
 
 export interface VerifyOptions {
   readonly mode?: Mode;

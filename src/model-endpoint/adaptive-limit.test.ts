@@ -1,5 +1,5 @@
 import { expect, it, vi } from "vitest";
-import { seededRandom } from "../wire/seeded-random.ts";
+import { seededRandom } from "../wire/sample-schema.ts";
 import { AdaptiveLimit, MOST_CONCURRENT, type Slot } from "./adaptive-limit.ts";
 
 const never = Number.POSITIVE_INFINITY;

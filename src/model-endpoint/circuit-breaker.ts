@@ -1,4 +1,4 @@
-import { steadyNow } from "../calls/steady-clock.ts";
+import { steadyNow } from "../calls/deadline.ts";
 import type { ProviderError } from "./provider-error.ts";
 import { Waiters } from "./waiters.ts";
 

@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
-import { CostMeter, costOf, runMeter } from "./cost.ts";
-import { listPrice } from "./prices.ts";
+import { CostMeter, costOf, listPrice, runMeter } from "./cost.ts";
 
 const price = { input: 2, output: 8, cached_input: 0.5, cache_write: 2.5 };
 

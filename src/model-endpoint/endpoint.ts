@@ -3,8 +3,8 @@ import type { HttpClient } from "../calls/http-client.ts";
 import { processWide } from "../process-wide.ts";
 import { AdaptiveLimit, MOST_CONCURRENT, type SlowDown } from "./adaptive-limit.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
-import type { EndpointUrl } from "./endpoint-url.ts";
-import { ownShare } from "./process-share.ts";
+import { ownShare } from "./limit-shares.ts";
+import type { EndpointUrl } from "./request.ts";
 
 interface LogLike {
   warn(message: string): void;

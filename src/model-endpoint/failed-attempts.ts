@@ -1,7 +1,10 @@
-import { steadyNow } from "../calls/steady-clock.ts";
+import { steadyNow } from "../calls/deadline.ts";
+import type { Logger } from "../logger.ts";
 import type { Pass } from "./circuit-breaker.ts";
+import type { CostMeter } from "./cost.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { ProviderError, type ProviderFailureClass } from "./provider-error.ts";
+import type { Price } from "./settings.ts";
 
 /** The result of a failed attempt for the adaptive limit. */
 export function slotResult(error: unknown) {
@@ -62,4 +65,67 @@ export function restated(error: ProviderError, message: string, lasting = error.
     message,
     cause: error,
   });
+}
+
+/** At most one warning about refusals in this time, and about each other kind of failure in the longer one. */
+const WARN_EVERY_MS = 10_000;
+const WARN_OF_OTHERS_EVERY_MS = 30_000;
+
+export interface FailedAttempt {
+  endpoint: Endpoint;
+  path: string;
+  error: ProviderError;
+  attempt: number;
+  /** When the first attempt failed. */
+  since: number;
+  /** Attempts in all; null: no limit. */
+  mostAttempts: number | null;
+}
+
+/** Logs failures of calls, at a rate that a person can read. */
+export class CallReports {
+  readonly #log: Logger;
+  readonly #retryAttempts: number | null;
+  readonly #warnedAt = new Map<string, number>();
+  #warnedOfUncounted = false;
+
+  constructor(log: Logger, retryAttempts: number | null) {
+    this.#log = log;
+    this.#retryAttempts = retryAttempts;
+  }
+
+  failed({ endpoint: { url, limit }, path, error, attempt, since, mostAttempts }: FailedAttempt): void {
+    const kind = error.failure.class;
+    const status = error.providerStatus ?? "none";
+    const tries = this.#retryAttempts ?? "unlimited";
+    this.#log.debug(
+      `[model_retry url=${url.text}${path} status=${status} kind=${kind} try=${attempt} max_tries=${tries} error_msg=${error.message}]`,
+    );
+    const now = steadyNow();
+    const refused = kind === "provider_rate_limit";
+    const warnedAt = this.#warnedAt.get(kind);
+    if (warnedAt !== undefined && now - warnedAt < (refused ? WARN_EVERY_MS : WARN_OF_OTHERS_EVERY_MS))
+      return;
+    this.#warnedAt.set(kind, now);
+    if (refused) {
+      this.#log.warn(`${error.message}; at most ${limit.limit} calls at once from now on`);
+      return;
+    }
+    // Probes of an endpoint that is down are not limited in number.
+    const most = mostAttempts === null || attempt > mostAttempts ? "" : ` of ${mostAttempts}`;
+    const seconds = Math.round((now - since) / 1000);
+    this.#log.warn(`${error.message}; trying again (attempt ${attempt}${most} failed, after ${seconds} s)`);
+  }
+
+  /** Warns that a response has neither a cost nor a usage, so that `max_cost` cannot be enforced. */
+  uncounted(hosts: readonly string[], meters: readonly CostMeter[], price: Price | undefined): void {
+    if (this.#warnedOfUncounted || meters.every(({ limit }) => limit === null)) return;
+    this.#warnedOfUncounted = true;
+    const names = hosts.join(", ");
+    this.#log.warn(
+      price === undefined
+        ? `max_cost is set, but ${names} did not tell what a call cost; set prices, or such calls do not count`
+        : `max_cost is set, but ${names} did not tell how many tokens a call used (usage); such calls do not count`,
+    );
+  }
 }

@@ -5,7 +5,7 @@
  */
 export { withDeadline } from "../calls/deadline.ts";
 export { redactor } from "../secrets.ts";
-export { billedCompletion, billedResponse } from "./billed.ts";
+export { billedCompletion, billedResponse } from "./cost.ts";
 export { type OpenProviderOptions, openProvider } from "./open-provider.ts";
 export type { Provider, ProviderCall, ProviderReply } from "./provider.ts";
 export { isProviderError, ProviderError } from "./provider-error.ts";

@@ -1,18 +1,16 @@
 import { basename, resolve } from "node:path";
-import type { ServerContext } from "../calls/server-context.ts";
+import type { ServerContext } from "../calls/server-client.ts";
 import { GymError } from "../errors.ts";
 import { ApiKey } from "./api-key.ts";
 import { runBudgets } from "./budget/budget-client.ts";
-import { CostMeter, RUN_METER, runMeter } from "./cost.ts";
+import { CostMeter, listPrice, RUN_METER, runMeter } from "./cost.ts";
 import { sharedEndpoint } from "./endpoint.ts";
-import { parseEndpointUrl } from "./endpoint-url.ts";
-import { listPrice } from "./prices.ts";
-import { ownShare } from "./process-share.ts";
+import { noteSharedLimit, ownShare } from "./limit-shares.ts";
 import { Provider } from "./provider.ts";
+import { parseEndpointUrl } from "./request.ts";
 import { ResponseCache } from "./response-cache.ts";
 import type { Price, ProviderSettings } from "./settings.ts";
 import { endpointConnections } from "./transport.ts";
-import { noteSharedLimit } from "./worker-share.ts";
 
 export interface OpenProviderOptions {
   /** One base URL, or those of replicas. */

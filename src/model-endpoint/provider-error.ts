@@ -1,4 +1,4 @@
-import type { FailureInfo } from "../calls/call-errors.ts";
+import type { FailureInfo } from "../calls/errors.ts";
 import { GymError } from "../errors.ts";
 
 /** What a model endpoint can do wrong; each is a failure class of the rollout and a stable error code. */

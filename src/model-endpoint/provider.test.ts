@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { z } from "zod";
-import type { ServerContext } from "../calls/server-context.ts";
+import type { ServerContext } from "../calls/server-client.ts";
 import { faults } from "../testing/endpoint-server.ts";
 import { MockModelEndpoint, type MockModelOptions } from "../testing/mock-model-endpoint.ts";
 import { ValidationError } from "../wire/schemas/validation.ts";

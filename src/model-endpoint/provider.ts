@@ -1,7 +1,6 @@
-import { sleep } from "../calls/deadline.ts";
+import { sleep, steadyNow } from "../calls/deadline.ts";
 import { nextDelay, type RetryBudget } from "../calls/retry.ts";
 import { Semaphore } from "../calls/semaphore.ts";
-import { steadyNow } from "../calls/steady-clock.ts";
 import { errorMessage } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import { dumpsCompact } from "../python/json/json-dumps.ts";
@@ -11,21 +10,18 @@ import { ConversionError } from "../wire/convert/conversion-loss.ts";
 import { countOf, numericCounts } from "../wire/convert/usage.ts";
 import { ValidationError } from "../wire/schemas/validation.ts";
 import type { Slot } from "./adaptive-limit.ts";
-import { jsonProblem, parseAnswer } from "./answer-json.ts";
 import type { ApiKey } from "./api-key.ts";
-import { CallReports } from "./call-reports.ts";
 import { ORDINARY_PASS } from "./circuit-breaker.ts";
 import { type CostMeter, costOf } from "./cost.ts";
 import { chooseEndpoint, type Endpoint, replicaOf } from "./endpoint.ts";
-import { requestPath } from "./endpoint-url.ts";
-import { gaveUp, outage, recordFailure, restated, slotResult } from "./failed-attempts.ts";
+import { CallReports, gaveUp, outage, recordFailure, restated, slotResult } from "./failed-attempts.ts";
+import { workerShare } from "./limit-shares.ts";
 import { ProviderError } from "./provider-error.ts";
 import { failureOfError, failureOfReply, hiddenError, invalidResponse, redirect } from "./read-failure.ts";
-import { lowerCase, openHeaders, secretHeaders } from "./request-headers.ts";
+import { lowerCase, openHeaders, requestPath, secretHeaders } from "./request.ts";
 import { type CacheKeyParts, ResponseCache } from "./response-cache.ts";
 import type { Price, ProviderSettings } from "./settings.ts";
-import { type AttemptReply, sendAttempt } from "./transport.ts";
-import { workerShare } from "./worker-share.ts";
+import { type AttemptReply, jsonProblem, parseAnswer, sendAttempt } from "./transport.ts";
 
 const NOTHING_TRIED: ReadonlySet<Endpoint> = new Set();
 /** Statuses of an unknown path. */

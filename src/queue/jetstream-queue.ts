@@ -5,7 +5,6 @@ import { QueueError } from "./errors.ts";
 import type { Lease, QueueStats, RolloutQueue } from "./queue.ts";
 import { runStreamStats } from "./run-stream.ts";
 import { agentToken, payloadOf, type RolloutRef, readReference, streamOf, subjectOf } from "./subjects.ts";
-import { WeightedChoice } from "./weighted-choice.ts";
 
 /** References published and not yet confirmed by the broker. */
 const MAX_PUBLISHING = 512;
@@ -327,4 +326,25 @@ export class JetStreamQueue<Result> implements RolloutQueue<RolloutRef, Result> 
 
 function pause(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
+
+/** Smooth weighted round robin: over time each candidate is chosen in proportion to its weight, evenly spread. */
+export class WeightedChoice<T extends { weight: number }> {
+  readonly #credit = new WeakMap<T, number>();
+
+  next(candidates: readonly T[]): T | undefined {
+    let best: T | undefined;
+    let most = Number.NEGATIVE_INFINITY;
+    let total = 0;
+    for (const candidate of candidates) {
+      total += candidate.weight;
+      const credit = (this.#credit.get(candidate) ?? 0) + candidate.weight;
+      this.#credit.set(candidate, credit);
+      if (credit <= most) continue;
+      most = credit;
+      best = candidate;
+    }
+    if (best) this.#credit.set(best, most - total);
+    return best;
+  }
 }

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { aggregateEntry } from "../rollouts/collect/aggregate-entry.ts";
+import { aggregateEntry } from "../rollouts/collect/run-totals.ts";
 import { profileRun, profileTasks } from "./profile-files.ts";
 
 let directory: string;

@@ -1,8 +1,7 @@
 import { dirname } from "node:path";
 import { RolloutError } from "../rollouts/errors.ts";
-import type { ArtifactPaths } from "../rollouts/files/artifact-paths.ts";
+import { type ArtifactPaths, makeDirectory } from "../rollouts/files/artifact-paths.ts";
 import { belongsToRun, heldAt, otherFileError, setAside } from "../rollouts/files/earlier-results.ts";
-import { makeDirectory } from "../rollouts/files/make-directory.ts";
 import { RunLock } from "../rollouts/files/run-lock.ts";
 import type { ShardedRollouts } from "./shards.ts";
 

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { ReceivedReply } from "../calls/received-reply.ts";
+import { ReceivedReply } from "../calls/run-client.ts";
 import type { ServerClient } from "../calls/server-client.ts";
 import { artifactPaths } from "../rollouts/files/artifact-paths.ts";
 import { summarizeRun } from "./summarize.ts";

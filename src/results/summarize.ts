@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { isServerCallError } from "../calls/call-errors.ts";
+import { isServerCallError } from "../calls/errors.ts";
 import { callServer, type ServerClient } from "../calls/server-client.ts";
 import { errorMessage } from "../errors.ts";
 import { type AggregateMetrics, aggregateMetrics } from "../metrics/aggregate.ts";

@@ -13,17 +13,19 @@ import type {
 } from "../rollouts/collect/collect-contract.ts";
 import { RunTotals } from "../rollouts/collect/run-totals.ts";
 import { turnBoundaryText } from "../rollouts/collect/turn-boundaries.ts";
-import { type ArtifactPaths, artifactPaths } from "../rollouts/files/artifact-paths.ts";
+import {
+  type ArtifactPaths,
+  artifactPaths,
+  makeDirectory,
+  refuseNonFile,
+} from "../rollouts/files/artifact-paths.ts";
 import { type Row, readRows } from "../rollouts/files/jsonl-rows.ts";
 import { type FsyncPolicy, JsonlWriter } from "../rollouts/files/jsonl-writer.ts";
-import { makeDirectory } from "../rollouts/files/make-directory.ts";
-import { refuseNonFile } from "../rollouts/files/output-place.ts";
 import { RunLock } from "../rollouts/files/run-lock.ts";
 import { checkRows } from "../rollouts/inputs/check-rows.ts";
 import type { ExpandOptions } from "../rollouts/inputs/expand.ts";
-import { earlierSpending } from "../rollouts/resume/earlier-spending.ts";
 import { type PreparedRun, prepareRun } from "../rollouts/resume/prepare-run.ts";
-import type { ResumePlan, ResumeSummary } from "../rollouts/resume/resume.ts";
+import { earlierSpending, type ResumePlan, type ResumeSummary } from "../rollouts/resume/resume.ts";
 import type { RolloutCaptures } from "../rollouts/trajectory/captures.ts";
 import { ResourceMeter } from "./scale/resource-meter.ts";
 import { type RunResources, writeResources } from "./scale/resources-file.ts";

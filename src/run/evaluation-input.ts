@@ -6,9 +6,9 @@ import type { ResolvedConfig } from "../config/resolve.ts";
 import { type AgentDatasets, agentsOf } from "../datasets/agents.ts";
 import { GymError } from "../errors.ts";
 import { dumpsCompact } from "../python/json/json-dumps.ts";
+import { makeDirectory } from "../rollouts/files/artifact-paths.ts";
 import { writeFileAtomically } from "../rollouts/files/atomic-file.ts";
 import { type Row, readRows } from "../rollouts/files/jsonl-rows.ts";
-import { makeDirectory } from "../rollouts/files/make-directory.ts";
 import { checkAgentName } from "../rollouts/inputs/agent-check.ts";
 
 export interface InputOptions {

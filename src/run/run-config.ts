@@ -5,8 +5,7 @@ import type {
   GymnasiumServerDefinition,
   ResourcesServerDefinition,
 } from "../definitions/define-resources.ts";
-import type { ServerDefinition, ServerType } from "../definitions/definitions.ts";
-import { isServerDefinition } from "../definitions/is-definition.ts";
+import { isServerDefinition, type ServerDefinition, type ServerType } from "../definitions/definitions.ts";
 
 /** A model server of the package, with the endpoint it calls. */
 export interface ModelChoice {

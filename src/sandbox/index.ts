@@ -6,7 +6,18 @@
 export { type AttributionOptions, attribution } from "./attribution.ts";
 export { checkProvider, checkProviders, type ProviderCheck } from "./check-providers.ts";
 export { createSandboxProvider } from "./create-provider.ts";
-export * from "./errors.ts";
+export {
+  SandboxConfigError,
+  SandboxCreateError,
+  SandboxError,
+  SandboxNotReadyError,
+  SandboxOperationError,
+  SandboxSpecError,
+  SandboxStateError,
+  SandboxTransferError,
+  SandboxUnavailableError,
+  SandboxUnsupportedError,
+} from "./errors.ts";
 export { openSandbox, providerOf, type SandboxServer, sandboxConfig } from "./open-sandbox.ts";
 export type * from "./provider.ts";
 export { DEFAULT_EXEC_TIMEOUT_SECONDS, RUNTIME_RETURN_CODE } from "./provider.ts";

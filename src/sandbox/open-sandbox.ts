@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { ServerContext } from "../calls/server-context.ts";
+import type { ServerContext } from "../calls/server-client.ts";
 import { attribution } from "./attribution.ts";
 import { createSandboxProvider } from "./create-provider.ts";
 import type { Cancellable, SandboxProvider } from "./provider.ts";

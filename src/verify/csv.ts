@@ -1,4 +1,4 @@
-import { FormatError } from "./format-error.ts";
+import { FormatError } from "./errors.ts";
 import { type Mapping, mappingOf } from "./mapping.ts";
 
 /** Python's `csv.field_size_limit()`. */

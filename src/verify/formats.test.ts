@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { PyFloat } from "../python/numbers/py-float.ts";
 import { parseCsv } from "./csv.ts";
-import { FormatError } from "./format-error.ts";
+import { FormatError } from "./errors.ts";
 import { OpaqueValue } from "./mapping.ts";
 import { parseYamlValue } from "./yaml.ts";
 

@@ -12,11 +12,16 @@ export {
   requireJudgeText,
 } from "../definitions/judge/judge.ts";
 export { firstLabel, jsonVerdict, lastLabel, letterGrade } from "../definitions/judge/judge-verdict.ts";
-export { lastPartOfLastMessage, lastTextMessage, lastUserText } from "../definitions/response-text.ts";
-export { stripThinking, stripThinkPairs } from "../definitions/think-text.ts";
+export {
+  lastPartOfLastMessage,
+  lastTextMessage,
+  lastUserText,
+  stripThinking,
+  stripThinkPairs,
+} from "../definitions/response-text.ts";
 export * from "./boxed.ts";
 export { parseCsv } from "./csv.ts";
-export { FormatError } from "./format-error.ts";
+export { FormatError } from "./errors.ts";
 export {
   entriesOf,
   hasKey,

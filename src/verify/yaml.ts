@@ -1,7 +1,7 @@
 import { parseYaml, type YamlMap, type YamlNode, type YamlScalar } from "../config/yaml/parser.ts";
 import { YamlSyntaxError } from "../config/yaml/tokens.ts";
 import { PyFloat } from "../python/numbers/py-float.ts";
-import { FormatError } from "./format-error.ts";
+import { FormatError } from "./errors.ts";
 import { isMapping, mappingOf, OpaqueValue } from "./mapping.ts";
 import { scalarValue, typeOfWord } from "./yaml-scalar.ts";
 

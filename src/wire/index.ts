@@ -4,7 +4,7 @@
  *
  * @module
  */
-export { accumulateUsage, sumUsage } from "./convert/accumulate-usage.ts";
+
 export {
   ConversionError,
   type ConversionFailure,
@@ -35,10 +35,16 @@ export {
   type ToAnthropicRequestOptions,
 } from "./convert/convert-to-anthropic-request.ts";
 export { stripMcpPrefix } from "./convert/mcp-tool-name.ts";
-export { type NormalizedUsage, normalizeUsage } from "./convert/normalize-usage.ts";
 export { splitItems } from "./convert/split-items.ts";
 export { parseThinkTags, type ThinkParts, wrapInThinkTags } from "./convert/think-tags.ts";
-export { ownUsage, usageFromChat } from "./convert/usage.ts";
+export {
+  accumulateUsage,
+  type NormalizedUsage,
+  normalizeUsage,
+  ownUsage,
+  sumUsage,
+  usageFromChat,
+} from "./convert/usage.ts";
 export { type AudioOfRow, insertAudio, takeAudio } from "./convert/vllm-audio.ts";
 export {
   bareReasoningCompletion,
@@ -69,7 +75,7 @@ export {
   readLastItem,
 } from "./read-output.ts";
 export { rolloutIdOf } from "./rollout-id.ts";
-export { type RandomSource, sampleSchema } from "./sample-schema.ts";
+export { type RandomSource, sampleSchema, seededRandom } from "./sample-schema.ts";
 export type * from "./schemas/anthropic-types.ts";
 export type * from "./schemas/chat-types.ts";
 export { laxBool, laxFloat, laxInt, strictStr } from "./schemas/lax.ts";
@@ -84,7 +90,6 @@ export * from "./schemas/responses.ts";
 export { CHAT_PARAM_KEYS, parseChatParams } from "./schemas/validate-chat.ts";
 export { parseChatCompletion } from "./schemas/validate-completion.ts";
 export { type ErrorDetail, type Location, ValidationError, zodDetail } from "./schemas/validation.ts";
-export { seededRandom } from "./seeded-random.ts";
 export { assembleStream } from "./stream/assemble-stream.ts";
 export { replayAnthropicFailure, replayAnthropicMessage } from "./stream/replay-anthropic.ts";
 export { type ReplayChatOptions, replayChatCompletion } from "./stream/replay-chat.ts";

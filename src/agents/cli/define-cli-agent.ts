@@ -2,22 +2,25 @@ import path from "node:path";
 import { z } from "zod";
 import type { Cookies } from "../../calls/cookies.ts";
 import { Semaphore } from "../../calls/semaphore.ts";
-import { callServer } from "../../calls/server-client.ts";
-import type { ServerContext } from "../../calls/server-context.ts";
+import { callServer, type ServerContext } from "../../calls/server-client.ts";
 import { agentConfig, modelServerRef, resourcesServerRef } from "../../definitions/agent-config.ts";
+import { inputItems } from "../../definitions/call-model.ts";
 import { type AgentDefinition, defineAgent, type RolloutScope } from "../../definitions/define-agent.ts";
 import type { MaybePromise } from "../../definitions/definitions.ts";
 import { HttpError } from "../../definitions/errors.ts";
 import { isObject, type JsonObject } from "../../python/json/json-object.ts";
-import { rolloutPrefix } from "../../wire/rollout-prefix.ts";
+import { rolloutPrefix } from "../../wire/rollout-id.ts";
 import { laxFloat, laxInt } from "../../wire/schemas/lax.ts";
 import { materializeCreateParams, materializeResponse } from "../../wire/schemas/materialize.ts";
-import type { Response, ResponseCreateParams, ResponseOutputItem } from "../../wire/schemas/responses.ts";
-import { DEFAULT_MODEL, isAnswer, responseOf } from "../response-of.ts";
-import { takeRolloutUsage } from "../rollout-usage.ts";
+import type {
+  Response,
+  ResponseCreateParams,
+  ResponseInputItem,
+  ResponseOutputItem,
+} from "../../wire/schemas/responses.ts";
+import { DEFAULT_MODEL, isAnswer, responseOf, takeRolloutUsage } from "../response-of.ts";
 import { type HarnessOutcome, type HarnessPlace, openLocalHost, runHarness } from "./harness-run.ts";
 import { type HarnessPackage, installHarness, packageFolder } from "./program.ts";
-import { promptOf } from "./prompt.ts";
 import { harnessSandbox, insideUrl, MODEL_ROUTES, SandboxedHost, TOOL_ROUTES } from "./sandboxed-host.ts";
 import type { Transcript } from "./transcript.ts";
 
@@ -281,4 +284,39 @@ function skillsOf(row: JsonObject, server: ServerContext<unknown>): string | und
   const reference = row["skills_ref"];
   const directory = isObject(reference) ? reference["path"] : undefined;
   return typeof directory === "string" ? path.resolve(server.findFile(directory)) : undefined;
+}
+
+/** What a command-line harness is asked. */
+export interface HarnessPrompt {
+  prompt: string;
+  system: string | undefined;
+}
+
+/**
+ * The last user message is the prompt. A leading system message follows the configured system prompt. Harnesses start new
+ * conversations, so earlier turns are left out.
+ */
+export function promptOf(params: ResponseCreateParams, configured?: string | null): HarnessPrompt {
+  const items = inputItems(params);
+  const [first] = items;
+  const leading = first !== undefined && isMessage(first) && first.role === "system" ? textOf(first) : "";
+  const system = [configured ?? "", leading].filter((text) => text !== "").join("\n\n");
+  const last = items.findLast((item) => isMessage(item) && item.role === "user");
+  return { prompt: last === undefined ? "" : textOf(last), system: system === "" ? undefined : system };
+}
+
+type Message = Extract<ResponseInputItem, { role?: string; content: unknown }>;
+
+function isMessage(item: ResponseInputItem): item is Message {
+  return (item.type === undefined || item.type === "message") && "content" in item;
+}
+
+function textOf(item: ResponseInputItem): string {
+  const content = "content" in item ? item.content : undefined;
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content
+    .map((part) => ("text" in part && typeof part.text === "string" ? part.text : ""))
+    .filter((text) => text !== "")
+    .join("\n");
 }

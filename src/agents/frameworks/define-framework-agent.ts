@@ -1,9 +1,8 @@
 import { z } from "zod";
-import type { ServerContext } from "../../calls/server-context.ts";
+import type { ServerContext } from "../../calls/server-client.ts";
 import { isObserved } from "../../capture/settings.ts";
 import { TrajectoryRecorder } from "../../capture/trajectory-recorder.ts";
-import { loopAgentConfig } from "../../definitions/agent-config.ts";
-import { callLimits } from "../../definitions/call-limits.ts";
+import { callLimits, loopAgentConfig } from "../../definitions/agent-config.ts";
 import { inputItems } from "../../definitions/call-model.ts";
 import { type AgentDefinition, defineAgent, type RolloutScope } from "../../definitions/define-agent.ts";
 import type { JsonObject } from "../../python/json/json-object.ts";
@@ -11,8 +10,7 @@ import { convertResponsesToChat } from "../../wire/convert/convert-responses-to-
 import type { ChatMessage } from "../../wire/schemas/chat-types.ts";
 import { laxInt } from "../../wire/schemas/lax.ts";
 import type { Response, ResponseCreateParams, ResponseOutputItem } from "../../wire/schemas/responses.ts";
-import { DEFAULT_MODEL, messageOf, responseOf } from "../response-of.ts";
-import { takeRolloutUsage } from "../rollout-usage.ts";
+import { DEFAULT_MODEL, messageOf, responseOf, takeRolloutUsage } from "../response-of.ts";
 import { type GymTool, gymTools } from "./gym-tools.ts";
 import { LoopRecord } from "./loop-record.ts";
 import { type ModelAccess, modelAccess, StepLimitError } from "./model-access.ts";

@@ -1,6 +1,5 @@
 import type { TrajectoryRecorder } from "../../capture/trajectory-recorder.ts";
-import { accumulateUsage } from "../../wire/convert/accumulate-usage.ts";
-import type { Usage } from "../../wire/convert/usage.ts";
+import { accumulateUsage, type Usage } from "../../wire/convert/usage.ts";
 import type {
   FunctionCall,
   Response,

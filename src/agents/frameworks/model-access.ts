@@ -1,10 +1,10 @@
-import { isServerCallError } from "../../calls/call-errors.ts";
 import type { Cookies } from "../../calls/cookies.ts";
+import { isServerCallError } from "../../calls/errors.ts";
 import { callServer, type ServerClient } from "../../calls/server-client.ts";
 import type { RolloutScope } from "../../definitions/define-agent.ts";
 import { errorMessage } from "../../errors.ts";
 import { isObject, type JsonObject } from "../../python/json/json-object.ts";
-import { rolloutPrefix } from "../../wire/rollout-prefix.ts";
+import { rolloutPrefix } from "../../wire/rollout-id.ts";
 import type { ResponseCreateParams } from "../../wire/schemas/responses.ts";
 import { encodeSse } from "../../wire/stream/sse.ts";
 import { type ModelDialect, modelDialects } from "./dialects.ts";

@@ -8,7 +8,7 @@ import type {
 } from "../../definitions/define-resources.ts";
 import { GymError } from "../../errors.ts";
 import { offeredTools } from "../../hosting/apps/check-rows.ts";
-import { rowSchemaOf } from "../../hosting/apps/row-schema.ts";
+import { rowSchemaOf } from "../../hosting/apps/wire-schemas.ts";
 import { loadDefinition } from "../../hosting/load-definition.ts";
 import { locateServer } from "../../hosting/locate-server.ts";
 import type { JsonObject } from "../../python/json/json-object.ts";

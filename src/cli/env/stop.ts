@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { errorMessage, GymError } from "../../errors.ts";
-import { listeningProcess } from "../../hosting/processes/port-holder.ts";
+import { listeningProcess } from "../../hosting/processes/ports.ts";
 import { HeadServerError, headUrl, runningServers } from "../../run/head.ts";
 import type { CommandContext } from "../command.ts";
 

@@ -1,8 +1,7 @@
 import path from "node:path";
 import { refuseReplacingExport } from "../../results/export/earlier-export.ts";
 import { type ExportReport, exportRollouts } from "../../results/export/export.ts";
-import { artifactPaths, sidecarPath } from "../../rollouts/files/artifact-paths.ts";
-import { refuseNonFile } from "../../rollouts/files/output-place.ts";
+import { artifactPaths, refuseNonFile, sidecarPath } from "../../rollouts/files/artifact-paths.ts";
 import { refuseOverwriting } from "../../rollouts/resume/prepare-run.ts";
 import { gymVersion } from "../../run/gym-version.ts";
 import type { CommandContext } from "../command.ts";

@@ -1,7 +1,7 @@
 import { mkdir, rm, rmdir } from "node:fs/promises";
 import path from "node:path";
 import { fileError } from "../../rollouts/errors.ts";
-import { makeDirectory } from "../../rollouts/files/make-directory.ts";
+import { makeDirectory } from "../../rollouts/files/artifact-paths.ts";
 
 /** The default place for results: a new directory for every run, created at once so that no other run takes it. */
 export async function newOutput(cwd: string, agent: string, now: Date): Promise<string> {

@@ -1,7 +1,7 @@
 import path from "node:path";
 import { profileRun, profileTasks } from "../../results/profile-files.ts";
+import { refuseNonFile } from "../../rollouts/files/artifact-paths.ts";
 import { refuseReplacingRun } from "../../rollouts/files/earlier-results.ts";
-import { refuseNonFile } from "../../rollouts/files/output-place.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
 import { profileKeys, taskProfileKeys } from "./keys.ts";

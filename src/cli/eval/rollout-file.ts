@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import path from "node:path";
-import { closestPath } from "../../config/closest-path.ts";
+import { closestPath } from "../../config/paths.ts";
 import { RolloutFileError } from "../../rollouts/errors.ts";
 import type { CommandContext } from "../command.ts";
 

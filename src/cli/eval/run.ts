@@ -4,7 +4,7 @@ import { outputPath, searchRoots } from "../../config/paths.ts";
 import type { ResolvedConfig } from "../../config/resolve.ts";
 import { getCloseMatches } from "../../python/difflib.ts";
 import { RolloutError } from "../../rollouts/errors.ts";
-import { refuseNonFile } from "../../rollouts/files/output-place.ts";
+import { refuseNonFile } from "../../rollouts/files/artifact-paths.ts";
 import { Repeats, type RepeatsSetting } from "../../rollouts/inputs/repeats.ts";
 import { headUrl, runningConfig, runningServers } from "../../run/head.ts";
 import type { RolloutDriver } from "../../run/rollout-driver.ts";

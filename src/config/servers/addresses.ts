@@ -1,3 +1,4 @@
+import { createServer } from "node:net";
 import { errorMessage } from "../../errors.ts";
 import { ConfigError } from "../errors.ts";
 import { type ConfigNode, type DictNode, isTruthy, list, type Origin, positionOf, scalar } from "../node.ts";
@@ -61,7 +62,7 @@ export async function assignAddresses(
 ): Promise<ConfigNode> {
   const ports: number[] = headPort === undefined ? [] : [headPort];
   const taken = new Set(ports);
-  const canBind = options.canBind ?? (await import("./probe-port.ts")).canBind;
+  const canBind = options.canBind ?? (await import("./addresses.ts")).canBind;
   for (const { block } of servers) {
     if (!isTruthy(block.entries.get("host"))) block.entries.set("host", scalar(host, origin));
     const given = givenPort(block);
@@ -105,4 +106,13 @@ async function freePort(
       `Ports already given to servers: ${[...taken].join(", ")}.`,
     { code: "CONFIG_NO_FREE_PORT" },
   );
+}
+
+/** Whether a port can be bound on all interfaces right now. */
+export function canBind(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", () => resolve(false));
+    server.listen({ port, host: "0.0.0.0", exclusive: true }, () => server.close(() => resolve(true)));
+  });
 }

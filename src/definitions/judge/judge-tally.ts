@@ -1,7 +1,7 @@
 import { processWide } from "../../process-wide.ts";
 import type { JsonObject } from "../../python/json/json-object.ts";
 import { countOf } from "../../wire/convert/usage.ts";
-import { emptyJudgeTally, type JudgeTally } from "../../wire/judge-tally.ts";
+import { emptyJudgeTally, type JudgeTally } from "../../wire/result-members.ts";
 
 /** The signal identifies the request that a judge works for. */
 const tallies = processWide("judge-tallies", () => new WeakMap<AbortSignal, JudgeTally>());

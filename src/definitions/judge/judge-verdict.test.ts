@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { growthOf } from "../../testing/growth.ts";
-import { stripThinking, stripThinkPairs } from "../think-text.ts";
+import { stripThinking, stripThinkPairs } from "../response-text.ts";
 import { firstLabel, jsonVerdict, lastLabel, letterGrade } from "./judge-verdict.ts";
 
 describe("labels", () => {

@@ -3,8 +3,14 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { CallOptions, ServerClient, ServerReply } from "../../calls/server-client.ts";
 import { JudgeError } from "../errors.ts";
-import { createJudge, Judge, type JudgeOptions, judgeErrorStatus, requireJudgeText } from "./judge.ts";
-import { judgeConfig } from "./judge-config.ts";
+import {
+  createJudge,
+  Judge,
+  type JudgeOptions,
+  judgeConfig,
+  judgeErrorStatus,
+  requireJudgeText,
+} from "./judge.ts";
 import { takeJudgeTally } from "./judge-tally.ts";
 import { lastLabel } from "./judge-verdict.ts";
 
@@ -142,6 +148,9 @@ describe("Judge.ask", () => {
     expect(scripted(() => says("")).judge.fit("x".repeat(100))).toHaveLength(100);
     expect(scripted(() => says(""), { maxValueChars: 4 }).judge.fit("abcdefgh")).toBe(
       "ab\n[4 characters omitted]\ngh",
+    );
+    expect(scripted(() => says(""), { maxValueChars: 6 }).judge.fit("😀😀😀😀")).toBe(
+      "😀\n[4 characters omitted]\n😀",
     );
   });
 });

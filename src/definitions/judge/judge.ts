@@ -5,16 +5,15 @@
  * @module
  */
 import { createHash } from "node:crypto";
-import { ServerCallError } from "../../calls/call-errors.ts";
+import { z } from "zod";
+import { ServerCallError } from "../../calls/errors.ts";
 import { Semaphore } from "../../calls/semaphore.ts";
-import type { ServerContext } from "../../calls/server-context.ts";
+import type { ServerContext } from "../../calls/server-client.ts";
 import { errorMessage } from "../../errors.ts";
 import type { JsonObject } from "../../python/json/json-object.ts";
 import { strip } from "../../python/whitespace.ts";
 import { HttpError, JudgeError } from "../errors.ts";
 import { lastTextMessage } from "../response-text.ts";
-import { truncateText } from "../truncate-text.ts";
-import type { JudgeConfig } from "./judge-config.ts";
 import { countJudgeCall, countUnreadable } from "./judge-tally.ts";
 import { LruCache } from "./lru-cache.ts";
 
@@ -92,7 +91,8 @@ export class Judge {
 
   /** Cuts a value that is too long for the judge (`maxValueChars`). */
   fit(value: string): string {
-    return truncateText(value, { maxChars: this.options.maxValueChars ?? null });
+    const { maxValueChars } = this.options;
+    return maxValueChars == null ? value : truncateText(value, maxValueChars);
   }
 
   /**
@@ -264,3 +264,50 @@ function httpFailure(server: string, path: string, status: number, text: string)
   const message = `Judge '${server}' ${path} answered ${status}: ${text.slice(0, MAX_QUOTED_BODY)}`;
   return new JudgeError(message, { cause: new HttpError(status, message) });
 }
+
+/** Cuts the middle out of a text that is too long for a judge's context and says how much is missing. No surrogate pair is torn apart. */
+function truncateText(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  const headLength = Math.floor(maxChars / 2);
+  const tailLength = maxChars - headLength;
+  const headEnd = isPairAt(text, headLength) ? headLength - 1 : headLength;
+  const tailStart = isPairAt(text, text.length - tailLength)
+    ? text.length - tailLength + 1
+    : text.length - tailLength;
+  const note = `[${tailStart - headEnd} characters omitted]`;
+  return [text.slice(0, headEnd), note, text.slice(tailStart)].filter((part) => part !== "").join("\n");
+}
+
+function isPairAt(text: string, index: number): boolean {
+  return index > 0 && index < text.length && (text.codePointAt(index - 1) ?? 0) > 0xffff;
+}
+
+/** A reference to another server of the run, as configs write it: `{ type, name }`, or just the name. */
+export const ServerReference = z.union([
+  z.string(),
+  z.looseObject({ name: z.string() }).transform(({ name }) => name),
+]);
+
+/**
+ * The config keys every environment with a judge has; spread them into its own `config` schema. The first three are
+ * the original's, the others are off unless set.
+ *
+ * @example
+ * const config = z.object({ ...judgeConfig, judge_equal_label: z.string().default("[[A=B]]") });
+ */
+export const judgeConfig = {
+  judge_model_server: ServerReference,
+  /** Base of every request; the messages are put into it. */
+  judge_responses_create_params: z.record(z.string(), z.unknown()).nullish(),
+  /** Calls in flight at a time; null: no limit. */
+  judge_endpoint_max_concurrency: z.number().int().positive().nullable().default(64),
+  /** Seconds for one call including retries; null: the client's own limits only. */
+  judge_timeout_seconds: z.number().positive().nullish(),
+  /** How many answers are kept by content; only sensible for a deterministic judge. */
+  judge_cache_entries: z.number().int().nonnegative().default(0),
+  /** Longer values are cut in the middle before they go into a prompt; null: never. */
+  judge_max_value_chars: z.number().int().positive().nullish(),
+};
+
+const JudgeConfig = z.object(judgeConfig);
+export type JudgeConfig = z.output<typeof JudgeConfig>;

@@ -1,7 +1,6 @@
 import type { Cookies } from "../../calls/cookies.ts";
 import { Reply } from "../../calls/server-call.ts";
-import { callServer } from "../../calls/server-client.ts";
-import type { ServerContext } from "../../calls/server-context.ts";
+import { callServer, type ServerContext } from "../../calls/server-client.ts";
 import type { AgentDefinition, AgentReply, RolloutScope } from "../../definitions/define-agent.ts";
 import { HttpError } from "../../definitions/errors.ts";
 import { type StandardRunConfig, standardRun } from "../../definitions/standard-run.ts";
@@ -15,10 +14,10 @@ import {
   sanitizeStreamingResponses,
 } from "../../wire/stream/sanitize-streaming-responses.ts";
 import { classNameOf, type Handler, ServerApp } from "../app.ts";
-import { attributionOf, rolloutScopeOfPath, rolloutScopeOfRow } from "../rollout-scope.ts";
+import { attributionOf, rolloutScopeOfPath, rolloutScopeOfRow } from "../rollout-attribution.ts";
 import { streamRun } from "./agent-stream.ts";
+import { agentNotes } from "./openapi.ts";
 import { requireBody, requireFields, requireObject } from "./request-body.ts";
-import { agentNotes } from "./route-notes.ts";
 
 const EMPTY_METRICS = { group_level_metrics: [], agent_metrics: {}, key_metrics: {} };
 

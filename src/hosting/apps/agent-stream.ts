@@ -9,7 +9,7 @@ import { ResponseEvents, replayResponse } from "../../wire/stream/replay-respons
 import { responseEnvelope } from "../../wire/stream/response-envelope.ts";
 import type { NamespaceMap } from "../../wire/stream/sanitize-streaming-responses.ts";
 import type { SseEvent } from "../../wire/stream/sse.ts";
-import { eventStream } from "./event-stream.ts";
+import { eventStream } from "../body.ts";
 
 type OnOutput = NonNullable<RolloutScope["onOutput"]>;
 

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { ServerContext } from "../../calls/server-context.ts";
+import type { ServerContext } from "../../calls/server-client.ts";
 import { isObserved } from "../../capture/settings.ts";
 import { checkDefinition } from "../../definitions/check-definition.ts";
 import { keysOf, misspeltKeys } from "../../definitions/config-keys.ts";
@@ -9,8 +9,7 @@ import type { Logger } from "../../logger.ts";
 import { getCloseMatches } from "../../python/difflib.ts";
 import type { ServerApp } from "../app.ts";
 import { hostKeys, misspeltHostKeys, withHostSettings } from "../host-settings.ts";
-import { RolloutClient, serverTypes } from "../rollout-client.ts";
-import { RolloutContext } from "../rollout-context.ts";
+import { RolloutClient, RolloutContext, serverTypes } from "../rollout-attribution.ts";
 import { createAgentApp } from "./agent-app.ts";
 import { createGymnasiumApp } from "./gymnasium-app.ts";
 import { createModelApp } from "./model-app.ts";

@@ -1,4 +1,4 @@
-import type { ServerContext } from "../../calls/server-context.ts";
+import type { ServerContext } from "../../calls/server-client.ts";
 import type { GymnasiumServerDefinition } from "../../definitions/define-resources.ts";
 import { HttpError } from "../../definitions/errors.ts";
 import { stepRewardOf } from "../../definitions/verified-reward.ts";
@@ -9,9 +9,9 @@ import { classNameOf, type Handler, type RouteCall, ServerApp } from "../app.ts"
 import { mcpRefusal } from "../mcp/mcp.ts";
 import { SessionStore, sessionLimits } from "../sessions.ts";
 import { checkRowsHandler } from "./check-rows.ts";
+import { gymnasiumNotes } from "./openapi.ts";
 import { parseWith, requireFields, requireObject } from "./request-body.ts";
 import { aggregateHandler, type ResourcesAppHost } from "./resources-app.ts";
-import { gymnasiumNotes } from "./route-notes.ts";
 
 /** Creates a running multi-turn environment (`/reset`, `/step`, `/close`) from its definition. */
 export function createGymnasiumApp(

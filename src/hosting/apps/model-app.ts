@@ -1,19 +1,19 @@
 import { Reply } from "../../calls/server-call.ts";
-import type { ServerContext } from "../../calls/server-context.ts";
+import type { ServerContext } from "../../calls/server-client.ts";
 import type { ModelDefinition } from "../../definitions/define-model.ts";
 import { errorMessage } from "../../errors.ts";
+import { ProviderError } from "../../model-endpoint/provider-error.ts";
 import { dumpsCompact } from "../../python/json/json-dumps.ts";
-import type { Loss } from "../../wire/convert/conversion-loss.ts";
+import { type Loss, LossLog } from "../../wire/convert/conversion-loss.ts";
 import { convertAnthropicRequest } from "../../wire/convert/convert-anthropic-request.ts";
 import { convertChatCompletion } from "../../wire/convert/convert-chat-completion.ts";
 import { convertChatRequest } from "../../wire/convert/convert-chat-request.ts";
 import { convertResponsesToChat } from "../../wire/convert/convert-responses-to-chat.ts";
 import { convertToAnthropicMessage } from "../../wire/convert/convert-to-anthropic-message.ts";
 import { convertToChatCompletion } from "../../wire/convert/convert-to-chat-completion.ts";
-import { LossLog } from "../../wire/convert/loss-log.ts";
 import { type Usage, usageFromChat } from "../../wire/convert/usage.ts";
 import { mergeReasoning } from "../../wire/convert/vllm-completion.ts";
-import { ROLLOUT_HEADER } from "../../wire/rollout-prefix.ts";
+import { ROLLOUT_HEADER } from "../../wire/rollout-id.ts";
 import type { ChatCompletion, ChatCreateParams } from "../../wire/schemas/chat-types.ts";
 import { materializeResponse } from "../../wire/schemas/materialize.ts";
 import { parseCreateParams, type Response, type ResponseCreateParams } from "../../wire/schemas/responses.ts";
@@ -30,14 +30,12 @@ import {
 } from "../../wire/stream/sanitize-streaming-responses.ts";
 import type { SseEvent } from "../../wire/stream/sse.ts";
 import type { Dialect } from "../../wire/stream/stream-outcome.ts";
-import { classNameOf, type Handler, MalformedBody, type RouteCall, ServerApp } from "../app.ts";
+import { classNameOf, type Handler, type RouteCall, ServerApp } from "../app.ts";
+import { eventStream, MalformedBody } from "../body.ts";
 import { ModelCapture } from "../model-capture/model-capture.ts";
-import { eventStream } from "./event-stream.ts";
-import { countTokensRoute, modelsRoute } from "./model-info.ts";
+import { countTokensRoute, modelsRoute, RolloutUsage } from "./model-info.ts";
+import { modelNotes } from "./openapi.ts";
 import { requireObject } from "./request-body.ts";
-import { RolloutUsage } from "./rollout-usage.ts";
-import { modelNotes } from "./route-notes.ts";
-import { convertAnswer } from "./unusable-answer.ts";
 
 /** Creates a running model server from its definition: three dialects, plain and streamed, over one or two handlers. */
 export function createModelApp(
@@ -288,4 +286,23 @@ function messagesRoute(backend: ModelBackend): Handler {
 function notBoolean(input: unknown): ValidationError {
   const msg = "Input should be true, false or null";
   return new ValidationError([{ type: "literal_error", loc: ["body", "stream"], msg, input }]);
+}
+
+/**
+ * Converts a model's answer. A failure is an unusable answer, not a bad request: another attempt may give
+ * a better one, unless the target dialect cannot express such content.
+ */
+export function convertAnswer<T>(convert: () => T): T {
+  try {
+    return convert();
+  } catch (error) {
+    const { code } = error as { code?: unknown };
+    if (code !== "CONVERSION_UNSUPPORTED" && code !== "CONVERSION_VALUE") throw error;
+    throw new ProviderError({
+      class: "invalid_response",
+      retryable: code === "CONVERSION_VALUE",
+      message: `the model's answer cannot be used: ${errorMessage(error)}`,
+      cause: error,
+    });
+  }
 }

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { Reply } from "../../calls/server-call.ts";
-import type { ServerContext } from "../../calls/server-context.ts";
+import type { ServerContext } from "../../calls/server-client.ts";
 import type {
   MetricsHooks,
   ResourcesServerDefinition,
@@ -12,18 +12,18 @@ import { takeJudgeTally } from "../../definitions/judge/judge-tally.ts";
 import { rewardOf } from "../../definitions/verified-reward.ts";
 import { errorMessage, GymError } from "../../errors.ts";
 import type { JsonObject } from "../../python/json/json-object.ts";
-import { maskMembers } from "../../wire/mask-sample.ts";
-import { ROLLOUT_START_HEADER } from "../../wire/rollout-prefix.ts";
+import { maskMembers } from "../../wire/result-members.ts";
+import { ROLLOUT_START_HEADER } from "../../wire/rollout-id.ts";
 import { materializeCreateParams, materializeResponse } from "../../wire/schemas/materialize.ts";
 import { parseCreateParams, parseResponse } from "../../wire/schemas/responses.ts";
 import type { FunctionTool } from "../../wire/schemas/tool-types.ts";
 import { type AppParts, classNameOf, type Handler, type RouteCall, ServerApp } from "../app.ts";
+import { requireReplySize } from "../body.ts";
 import { McpExposure } from "../mcp/mcp.ts";
-import { requireReplySize } from "../reply-text.ts";
 import { SessionStore, sessionLimits } from "../sessions.ts";
 import { callableTools, checkRow, checkRowsHandler, offeredTools } from "./check-rows.ts";
+import { resourcesNotes } from "./openapi.ts";
 import { missingFields, parseWith, requireBody, requireFields, requireObject } from "./request-body.ts";
-import { resourcesNotes } from "./route-notes.ts";
 
 type Options = ResourcesServerDefinition["options"];
 type Context = ServerContext<never>;

@@ -1,3 +1,7 @@
+import type { z } from "zod";
+import type { JsonObject } from "../../python/json/json-object.ts";
+import { jsonSchemaOf } from "./openapi.ts";
+
 /**
  * JSON Schema of request and response bodies that all servers of a type share, for `/openapi.json`. The readers in `wire`
  * decide what is accepted; this is documentation for clients.
@@ -163,3 +167,28 @@ export const WIRE_SCHEMAS = {
     properties: { id: text, type: { const: "message" }, role: text, content: items, model: text },
   },
 } as const satisfies Record<string, object>;
+
+interface ObjectSchema {
+  properties?: JsonObject;
+  required?: string[];
+  $defs?: JsonObject;
+}
+
+/** JSON Schema of the rows of a resources server: the request, what `row` declares, and what a start needs besides. */
+export function rowSchemaOf({ row, seed }: { row?: z.ZodType; seed?: z.ZodType }): JsonObject {
+  const parts = [row, seed].filter((schema) => schema !== undefined).map((schema) => jsonSchemaOf(schema));
+  const own = parts as ObjectSchema[];
+  const definitions = Object.assign({}, ...own.map(({ $defs }) => $defs)) as JsonObject;
+  return {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    type: "object",
+    properties: {
+      responses_create_params: WIRE_SCHEMAS.ResponseCreateParams,
+      ...Object.assign({}, ...own.map(({ properties }) => properties)),
+    },
+    required: [...new Set(["responses_create_params", ...own.flatMap(({ required = [] }) => required)])],
+    // Rows may hold whatever else their author needs.
+    additionalProperties: true,
+    ...(Object.keys(definitions).length > 0 && { $defs: definitions }),
+  };
+}

@@ -1,6 +1,5 @@
 import { GymError } from "../../errors.ts";
-import { callingFiles } from "./calling-code.ts";
-import { type HostedCode, serverOfFile } from "./hosted-code.ts";
+import { callingFiles, type HostedCode, serverOfFile } from "./hosted-code.ts";
 
 /** The code of a server called `process.exit`. */
 export class ServerExitError extends GymError {

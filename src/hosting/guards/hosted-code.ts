@@ -1,5 +1,5 @@
 import { existsSync, realpathSync } from "node:fs";
-import { join, relative, sep } from "node:path";
+import { isAbsolute, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** A server and the folders its code may be loaded from. */
@@ -21,4 +21,62 @@ export function serverOfFile(file: string, code: readonly HostedCode[]): string 
   const path = file.startsWith("file:") ? fileURLToPath(file) : file;
   return code.find(({ directories }) => directories.some((directory) => path.startsWith(directory + sep)))
     ?.server;
+}
+
+const CORE = fileURLToPath(new URL("../..", import.meta.url));
+const FRAME = /^\s+at (?:.*\()?(?:async )?(.+?)(?::\d+)*\)?$/;
+
+/** Files of the functions on the stack, innermost first. */
+export function callingFiles(): string[] {
+  const { prepareStackTrace, stackTraceLimit } = Error;
+  try {
+    Error.stackTraceLimit = 100;
+    Error.prepareStackTrace = (_error, sites) => sites.map((site) => site.getFileName() ?? "");
+    return new Error().stack as unknown as string[];
+  } finally {
+    Error.prepareStackTrace = prepareStackTrace;
+    Error.stackTraceLimit = stackTraceLimit;
+  }
+}
+
+/** The server among these whose code an error comes from: the innermost one in its stack. */
+export function serverOfError(error: unknown, code: readonly HostedCode[]): string | undefined {
+  const stack = error instanceof Error ? (error.stack ?? "") : "";
+  for (const line of stack.split("\n")) {
+    const file = FRAME.exec(line)?.[1];
+    const server = file === undefined ? undefined : serverOfFile(file, code);
+    if (server !== undefined) return server;
+  }
+  return undefined;
+}
+
+/** Whether a file belongs to this package or to Node. Authors do not need these lines. */
+export function isInternal(file: string): boolean {
+  return !isAbsolute(pathOf(file)) || isCore(file) || file.includes(`${sep}node_modules${sep}jiti${sep}`);
+}
+
+/** Whether a file is of this package. */
+export function isCore(file: string): boolean {
+  return pathOf(file).startsWith(CORE);
+}
+
+function pathOf(file: string): string {
+  return file.startsWith("file:") ? fileURLToPath(file) : file;
+}
+
+/** Message and stack of an exception, reduced to lines of the author's code. */
+export function authorTrace(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const lines = (error.stack ?? `${error.name}: ${error.message}`).split("\n");
+  return lines
+    .filter((line) => {
+      const file = FRAME.exec(line)?.[1];
+      return file === undefined || !isInternal(file);
+    })
+    .join("\n");
+}
+
+/** The message for an exception outside of any request. */
+export function strayText(error: unknown): string {
+  return `thrown outside of a request: ${authorTrace(error)}`;
 }

@@ -1,9 +1,11 @@
 import { type Profiler, Session } from "node:inspector";
-import { dirname, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
+import { Reply } from "../../calls/server-call.ts";
 import { workingRoot } from "../../config/paths.ts";
 import { GymError } from "../../errors.ts";
 import { replaceFile } from "../../files/durable-file.ts";
 import { makeDirectory } from "../../files/make-directory.ts";
+import type { ServerApp } from "../app.ts";
 
 const SAMPLE_MICROSECONDS = 1_000;
 /** Samples are collected in parts. The oldest part is dropped, so that a profile covers at most the last hour. */
@@ -124,5 +126,44 @@ class CallTree {
     this.#known.set(key, added);
     parent?.children?.push(added.id);
     return added;
+  }
+}
+
+/** Profiles of the servers in this process: `GET /stats` of each server writes its file, and closing writes all files. */
+export class ServerProfiles {
+  readonly #profiler = new ProcessProfiler();
+  readonly #files: { file: string; server: string }[] = [];
+  readonly #onError: (server: string, error: unknown) => void;
+
+  constructor(
+    apps: ReadonlyMap<string, ServerApp>,
+    {
+      directory,
+      suffix,
+      onFile,
+      onError,
+    }: {
+      directory: string;
+      suffix: string;
+      onFile: (server: string, file: string) => void;
+      onError: (server: string, error: unknown) => void;
+    },
+  ) {
+    this.#onError = onError;
+    for (const app of apps.values()) {
+      const file = join(directory, app.cookie.name, `${app.name.replaceAll("/", "_")}${suffix}.cpuprofile`);
+      this.#files.push({ file, server: app.name });
+      onFile(app.name, file);
+      app.addGet("/stats", async () => {
+        await this.#profiler.write(file);
+        return new Reply({ raw: "" });
+      });
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const { file, server } of this.#files)
+      await this.#profiler.write(file).catch((error: unknown) => this.#onError(server, error));
+    this.#profiler.stop();
   }
 }

@@ -6,7 +6,7 @@
 import { writeSync } from "node:fs";
 import { type Debugger, Session } from "node:inspector";
 import { workerData } from "node:worker_threads";
-import { killLeftBehind, killOwnGroup } from "../processes/left-behind.ts";
+import { killLeftBehind, killOwnGroup } from "../processes/process-tree.ts";
 import { serverOfFile } from "./hosted-code.ts";
 import { Slot, type WatchdogTask } from "./watchdog.ts";
 

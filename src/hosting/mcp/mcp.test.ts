@@ -3,9 +3,8 @@ import { z } from "zod";
 import { Reply } from "../../calls/server-call.ts";
 import { defineGymnasiumServer, defineResourcesServer } from "../../definitions/define-resources.ts";
 import { HttpError, JudgeError } from "../../definitions/errors.ts";
-import { parseBody } from "../parse-body.ts";
-import type { TestServer } from "../test-server.ts";
-import { createTestServer } from "../test-server.ts";
+import { parseBody } from "../body.ts";
+import { createTestServer, type TestServer } from "../test-server.ts";
 import { signMcpToken } from "./mcp-token.ts";
 
 const definition = defineResourcesServer({

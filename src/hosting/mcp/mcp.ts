@@ -2,16 +2,16 @@ import { randomBytes } from "node:crypto";
 import type { z } from "zod";
 import { Deadline } from "../../calls/deadline.ts";
 import { Reply } from "../../calls/server-call.ts";
-import type { ServerContext } from "../../calls/server-context.ts";
-import { callLimits } from "../../definitions/call-limits.ts";
+import type { ServerContext } from "../../calls/server-client.ts";
+import { callLimits } from "../../definitions/agent-config.ts";
 import type { ResourcesServerDefinition } from "../../definitions/define-resources.ts";
 import { HttpError } from "../../definitions/errors.ts";
 import { GymError } from "../../errors.ts";
-import type { JsonObject } from "../../python/json/json-object.ts";
+import { isObject, type JsonObject } from "../../python/json/json-object.ts";
 import type { AppParts, Handler, RouteCall } from "../app.ts";
 import { jsonSchemaOf } from "../apps/openapi.ts";
+import { MalformedBody } from "../body.ts";
 import { mapError } from "../error-mapper.ts";
-import { refusalOf } from "./mcp-messages.ts";
 import { restoreToolNames, stripToolNames } from "./mcp-names.ts";
 import { type McpToken, readMcpToken, signMcpToken } from "./mcp-token.ts";
 
@@ -254,4 +254,44 @@ function payloadOf({ raw, body }: Reply): unknown {
 
 function failed(text: string): ToolResult {
   return { content: [{ type: "text", text }], isError: true };
+}
+
+/** Error codes of JSON-RPC 2.0. */
+const PARSE_ERROR = -32_700;
+const INVALID_REQUEST = -32_600;
+
+/** The error for a body that is not a JSON-RPC message or a batch of them; undefined for a valid body. */
+export function refusalOf(body: unknown): Reply | undefined {
+  if (body === undefined) return refusal(PARSE_ERROR, "Parse error: the body is empty");
+  if (body instanceof MalformedBody) {
+    const reason = body.detail.ctx?.["error"] ?? body.detail.msg;
+    return refusal(PARSE_ERROR, `Parse error: ${reason}`);
+  }
+  if (!Array.isArray(body))
+    return isMessage(body) ? undefined : refusal(INVALID_REQUEST, NO_MESSAGE, idOf(body));
+  if (body.length === 0) return refusal(INVALID_REQUEST, "Invalid Request: the batch is empty");
+  return body.every(isMessage) ? undefined : refusal(INVALID_REQUEST, NO_MESSAGE);
+}
+
+const NO_MESSAGE = "Invalid Request: this is not a JSON-RPC 2.0 message";
+
+/** A request, a notification or the answer to one. */
+function isMessage(value: unknown): boolean {
+  if (!isObject(value) || value["jsonrpc"] !== "2.0") return false;
+  const { id, method, params } = value;
+  if (id !== undefined && !isId(id)) return false;
+  if (typeof method === "string") return params === undefined || isObject(params);
+  return method === undefined && id !== undefined && (isObject(value["result"]) || isObject(value["error"]));
+}
+
+function idOf(value: unknown): unknown {
+  return isObject(value) && isId(value["id"]) ? value["id"] : null;
+}
+
+function isId(value: unknown): boolean {
+  return typeof value === "string" || Number.isInteger(value);
+}
+
+function refusal(code: number, message: string, id: unknown = null): Reply {
+  return new Reply({ status: 400, body: { jsonrpc: "2.0", error: { code, message }, id } });
 }

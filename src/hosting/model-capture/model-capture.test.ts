@@ -6,7 +6,7 @@ import { defineModel } from "../../definitions/define-model.ts";
 import { ProviderError } from "../../model-endpoint/provider-error.ts";
 import type { JsonObject } from "../../python/json/json-object.ts";
 import type { Response } from "../../wire/schemas/responses.ts";
-import { MalformedBody } from "../app.ts";
+import { MalformedBody } from "../body.ts";
 import { createTestServer } from "../test-server.ts";
 
 let directory: string;

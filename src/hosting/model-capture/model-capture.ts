@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { ServerContext } from "../../calls/server-context.ts";
+import type { ServerContext } from "../../calls/server-client.ts";
 import { makeCaptureDirectory } from "../../capture/limits.ts";
 import { loadTokenSink } from "../../capture/load-sink.ts";
 import { ModelCallLog } from "../../capture/model-call-log.ts";

@@ -11,7 +11,8 @@ import type { JsonObject } from "../../python/json/json-object.ts";
 import { assembleStream } from "../../wire/stream/assemble-stream.ts";
 import { decodeSse } from "../../wire/stream/sse.ts";
 import type { Dialect } from "../../wire/stream/stream-outcome.ts";
-import { type Handler, MalformedBody, type RouteCall } from "../app.ts";
+import type { Handler, RouteCall } from "../app.ts";
+import { MalformedBody } from "../body.ts";
 import { mapError } from "../error-mapper.ts";
 import { holdLastEvent, type StreamEnd } from "./stream-hold.ts";
 

@@ -4,10 +4,9 @@ import { delimiter, join } from "node:path";
 import { sleep, withDeadline } from "../../calls/deadline.ts";
 import { requestOnce } from "../../calls/server-http.ts";
 import { GymError } from "../../errors.ts";
-import { isRayMessage, type ServerMessage, type StartMessage } from "./messages.ts";
+import { endBecause, exitText, isRayMessage, type ServerMessage, type StartMessage } from "./messages.ts";
 import { pythonEnvironment } from "./python-environment.ts";
 import type { RayCluster } from "./ray-cluster.ts";
-import { endBecause, exitText } from "./server-ending.ts";
 
 const FIRST_PROBE_MS = 50;
 const LAST_PROBE_MS = 1_000;

@@ -3,8 +3,8 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { GymError } from "../../errors.ts";
-import { LineSplitter } from "../guards/line-splitter.ts";
-import { exitText } from "./server-ending.ts";
+import { LineSplitter } from "../guards/output-capture.ts";
+import { exitText } from "./messages.ts";
 
 const START_LIMIT_MS = 120_000;
 const STOP_GRACE_MS = 5_000;

@@ -1,25 +1,24 @@
 import { randomBytes } from "node:crypto";
 import { untilAborted } from "../../calls/deadline.ts";
 import { RunClient } from "../../calls/run-client.ts";
+import { findPath } from "../../config/paths.ts";
 import { errorMessage, GymError } from "../../errors.ts";
 import { BudgetServer } from "../../model-endpoint/budget/budget-server.ts";
 import { rememberSecrets } from "../../secrets.ts";
 import { CoHost, codeOf, type HostedInstance } from "../cohost.ts";
-import { serverOfError, strayText } from "../guards/calling-code.ts";
 import { ServerExitError } from "../guards/exit-guard.ts";
+import { serverOfError, strayText } from "../guards/hosted-code.ts";
 import { type LoopLag, LoopMonitor } from "../guards/loop-monitor.ts";
 import { captureOutput } from "../guards/output-capture.ts";
 import { Watchdog, watchdogLimits } from "../guards/watchdog.ts";
 import { allowedHostsOf } from "../host-settings.ts";
 import { ListenError } from "../http-edge.ts";
-import { checkPorts } from "./check-ports.ts";
-import { fileFinder } from "./find-file.ts";
 import { HEAD_TOKEN_VARIABLE, HeadServer, type InstanceRecord } from "./head-server.ts";
-import { descendants, killLeftBehind } from "./left-behind.ts";
 import type { StartMessage } from "./messages.ts";
 import { installNodeDependencies } from "./node-dependencies.ts";
 import { type Placement, placementOf } from "./placement.ts";
-import { portHolder } from "./port-holder.ts";
+import { checkPorts, portHolder } from "./ports.ts";
+import { descendants, killLeftBehind } from "./process-tree.ts";
 import { RayClusters } from "./ray-cluster.ts";
 import { ServerChild } from "./server-child.ts";
 import { type LogLevel, ServerLog } from "./server-log.ts";
@@ -301,7 +300,7 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
         addresses,
         globalConfig,
         installRoot,
-        findFile: fileFinder(options.roots),
+        findFile: (path) => findPath(path, options.roots),
         logger: (name) => logOf(name).logger,
         monitor,
         onStarted: (name) => startWatch.ready(name),

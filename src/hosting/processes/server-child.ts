@@ -5,9 +5,8 @@ import { fileURLToPath } from "node:url";
 import { GymError } from "../../errors.ts";
 import { compiledTwin } from "../locate-server.ts";
 import { HEAD_TOKEN_VARIABLE } from "./head-server.ts";
-import { killMarked, PROCESS_MARK } from "./left-behind.ts";
-import type { RayMessage, ServerMessage, StartMessage } from "./messages.ts";
-import { exitText } from "./server-ending.ts";
+import { exitText, type RayMessage, type ServerMessage, type StartMessage } from "./messages.ts";
+import { killMarked, PROCESS_MARK } from "./process-tree.ts";
 import type { ServerLog } from "./server-log.ts";
 
 /** A child gets this long to end by itself; then its whole process group is killed. */

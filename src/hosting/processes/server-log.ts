@@ -4,7 +4,7 @@ import type { Readable } from "node:stream";
 import { makeDirectorySync } from "../../files/make-directory.ts";
 import type { Logger } from "../../logger.ts";
 import { redactKnown } from "../../secrets.ts";
-import { LineSplitter } from "../guards/line-splitter.ts";
+import { LineSplitter } from "../guards/output-capture.ts";
 
 const KEPT_LINES = 40;
 const MAX_LINE = 16 * 1024;

@@ -4,19 +4,19 @@
  * @module
  */
 import cluster from "node:cluster";
+import { findPath } from "../../config/paths.ts";
 import { errorMessage } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
 import { joinBudgets } from "../../model-endpoint/budget/budget-client.ts";
-import { shareLimitsAmong } from "../../model-endpoint/process-share.ts";
+import { shareLimitsAmong } from "../../model-endpoint/limit-shares.ts";
 import { rememberSecrets } from "../../secrets.ts";
 import { CoHost, type CoHostOptions, codeOf } from "../cohost.ts";
-import { strayText } from "../guards/calling-code.ts";
+import { strayText } from "../guards/hosted-code.ts";
 import { LoopMonitor } from "../guards/loop-monitor.ts";
 import { Watchdog, watchdogLimits } from "../guards/watchdog.ts";
-import { fileFinder } from "./find-file.ts";
-import { killOwnGroup } from "./left-behind.ts";
 import { isStartMessage, type ServerMessage, type StartMessage } from "./messages.ts";
 import { workerCount } from "./placement.ts";
+import { killOwnGroup } from "./process-tree.ts";
 import { runPython } from "./python-server.ts";
 import { forkWorkers, sessionAffinity } from "./workers.ts";
 
@@ -54,7 +54,7 @@ async function start(message: StartMessage): Promise<() => Promise<void>> {
     addresses: new Map(message.addresses),
     globalConfig: message.globalConfig,
     installRoot,
-    findFile: fileFinder(message.roots),
+    findFile: (path) => findPath(path, message.roots),
     logger: () => consoleLogger(message.globalConfig["verbose"] === true),
     monitor,
     watchdog,

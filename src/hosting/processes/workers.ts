@@ -7,12 +7,12 @@ import { Links } from "../../calls/link/links.ts";
 import { type AppCall, Reply } from "../../calls/server-call.ts";
 import { errorMessage, GymError } from "../../errors.ts";
 import { makeSocketDirectory } from "../../files/private-directory.ts";
-import { splitRolloutPrefix } from "../../wire/rollout-prefix.ts";
-import { MalformedBody, type RequestHandler, type ServerApp } from "../app.ts";
+import { splitRolloutPrefix } from "../../wire/rollout-id.ts";
+import type { RequestHandler, ServerApp } from "../app.ts";
+import { MalformedBody } from "../body.ts";
 import { LinkEdge } from "../link-edge.ts";
-import type { ServerMessage, StartMessage } from "./messages.ts";
+import { endBecause, exitText, type ServerMessage, type StartMessage } from "./messages.ts";
 import { workerCount } from "./placement.ts";
-import { endBecause, exitText } from "./server-ending.ts";
 
 /** Runs one server as several processes on one port. Returns a function that stops them. */
 export async function forkWorkers(message: StartMessage): Promise<() => Promise<void>> {

@@ -1,10 +1,10 @@
 import { type Budget, BudgetError, MAX_ANSWER_CHARS } from "../budget.ts";
 import { type Node, negated } from "../expression/node.ts";
-import type { Mode } from "../mode.ts";
 import { numberNode } from "../parse/build-node.ts";
 import { parseAnswer } from "../parse/parser.ts";
 import { parsePlainExpression } from "../parse/plain-expression.ts";
 import { ParseError } from "../parse/tokens.ts";
+import type { Mode } from "../verify-answer.ts";
 import { type Candidate, findCandidates } from "./candidates.ts";
 import { normalizeAnswer } from "./normalize.ts";
 import { CONJUNCTION, conventional } from "./strict-spellings.ts";

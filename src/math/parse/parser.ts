@@ -13,8 +13,8 @@ import {
   relation,
   sumOf,
 } from "../expression/node.ts";
-import type { Mode } from "../mode.ts";
 import { evaluateConstant } from "../numbers/evaluate.ts";
+import type { Mode } from "../verify-answer.ts";
 import { numberNode } from "./build-node.ts";
 import { ExpressionParser } from "./expression-parser.ts";
 import { ParseError } from "./tokens.ts";

@@ -1,6 +1,6 @@
 import { isObject } from "../../python/json/json-object.ts";
 import type { Row } from "../../rollouts/files/jsonl-rows.ts";
-import { normalizeUsage } from "../../wire/convert/normalize-usage.ts";
+import { normalizeUsage } from "../../wire/convert/usage.ts";
 import type { ResponseOutputItem } from "../../wire/schemas/item-types.ts";
 import { type CallTokens, callsOf, classifyBoundary } from "../../wire/tokens/token-continuity.ts";
 import { evidenceOf, type ModelCall } from "../health/evidence.ts";

@@ -8,7 +8,7 @@ import {
 } from "hyparquet-writer";
 import { replaceWith } from "../../files/durable-file.ts";
 import { fileError } from "../../rollouts/errors.ts";
-import { makeDirectory } from "../../rollouts/files/make-directory.ts";
+import { makeDirectory } from "../../rollouts/files/artifact-paths.ts";
 import type { ColumnKind, TableColumn } from "./export-table.ts";
 
 const ROW_GROUP = 5_000;

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { isObject } from "../../python/json/json-object.ts";
 import type { Row } from "../../rollouts/files/jsonl-rows.ts";
 import { CallRef, GapShape, ModelRef } from "../../rollouts/trajectory/trajectory-parts.ts";
-import { normalizeUsage } from "../../wire/convert/normalize-usage.ts";
+import { normalizeUsage } from "../../wire/convert/usage.ts";
 
 const refs = z.array(CallRef).nullish();
 const text = z.string().nullish();

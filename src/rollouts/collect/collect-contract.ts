@@ -1,4 +1,4 @@
-import type { FailureStage } from "../../calls/call-errors.ts";
+import type { FailureStage } from "../../calls/errors.ts";
 import type { ServerClient } from "../../calls/server-client.ts";
 import type { JsonlWriter } from "../files/jsonl-writer.ts";
 import type { PendingRow } from "../resume/resume.ts";

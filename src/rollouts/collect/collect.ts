@@ -1,7 +1,6 @@
 import { errorMessage } from "../../errors.ts";
 import { RolloutKeyMap } from "../../metrics/rollout-key-map.ts";
-import { InProcessQueue } from "../../queue/in-process-queue.ts";
-import type { RolloutQueue } from "../../queue/queue.ts";
+import { InProcessQueue, type RolloutQueue } from "../../queue/queue.ts";
 import type {
   CollectOptions,
   CollectResult,

@@ -1,9 +1,9 @@
-import type { FailureStage } from "../../calls/call-errors.ts";
+import type { FailureStage } from "../../calls/errors.ts";
+import { tellsOfLoss } from "../../wire/convert/conversion-loss.ts";
 import type { Row } from "../files/jsonl-rows.ts";
 import type { Outcome } from "./outcome.ts";
-import type { FailedRow, ProgressSnapshot } from "./progress-snapshot.ts";
+import type { FailedRow, ProgressSnapshot, TroubleSnapshot } from "./progress-snapshot.ts";
 import { RolloutTally } from "./rollout-tally.ts";
-import { Trouble } from "./trouble.ts";
 
 const SLOWEST_SHOWN = 3;
 const FAILED_ROWS_SHOWN = 3;
@@ -168,5 +168,37 @@ export class CollectionProgress {
       if (((this.#recent[i] ?? 0) + 1) * 1000 > from) count += this.#recent[i + 1] ?? 0;
     }
     return count / Math.max(0.001, (now - from) / 1000);
+  }
+}
+
+const MAX_MESSAGE = 1_000;
+
+/** The warnings of servers since the last completed rollout. They explain why a run makes no progress. */
+export class Trouble {
+  #since = 0;
+  #warnings = 0;
+  #server = "";
+  #message = "";
+
+  warned(server: string, message: string, now = performance.now()): void {
+    if (tellsOfLoss(message)) return;
+    if (this.#warnings === 0) this.#since = now;
+    this.#warnings++;
+    this.#server = server;
+    this.#message = message.slice(0, MAX_MESSAGE);
+  }
+
+  over(): void {
+    this.#warnings = 0;
+  }
+
+  snapshot(now = performance.now()): TroubleSnapshot | null {
+    if (this.#warnings === 0) return null;
+    return {
+      server: this.#server,
+      message: this.#message,
+      seconds: (now - this.#since) / 1000,
+      warnings: this.#warnings,
+    };
   }
 }

@@ -2,12 +2,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { ServerCallError } from "../../calls/call-errors.ts";
+import { ServerCallError } from "../../calls/errors.ts";
 import type { ServerClient } from "../../calls/server-client.ts";
 import { JsonlWriter } from "../files/jsonl-writer.ts";
 import { Collection } from "./collect.ts";
-import { CollectionProgress } from "./collection-progress.ts";
-import { Trouble } from "./trouble.ts";
+import { CollectionProgress, Trouble } from "./collection-progress.ts";
 
 async function collect(failureClass: string, succeeds: (call: number) => boolean) {
   const directory = await mkdtemp(join(tmpdir(), "trouble-"));

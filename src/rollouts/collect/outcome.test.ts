@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ServerCallError } from "../../calls/call-errors.ts";
+import { ServerCallError } from "../../calls/errors.ts";
 import { GymError } from "../../errors.ts";
 import { JsonTextError } from "../../python/json/json-loads.ts";
 import {

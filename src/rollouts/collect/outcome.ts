@@ -1,4 +1,4 @@
-import { type FailureStage, isServerCallError, type ServerCallError } from "../../calls/call-errors.ts";
+import { type FailureStage, isServerCallError, type ServerCallError } from "../../calls/errors.ts";
 import { errorMessage, GymError } from "../../errors.ts";
 import { isTruthy } from "../../python/truth.ts";
 import type { Row } from "../files/jsonl-rows.ts";

@@ -1,7 +1,7 @@
 import { errorMessage } from "../../errors.ts";
 import { copyWith } from "../../python/json/key-order.ts";
-import { maskMembers } from "../../wire/mask-sample.ts";
 import { resultJson } from "../../wire/result-json.ts";
+import { maskMembers } from "../../wire/result-members.ts";
 import { RolloutError } from "../errors.ts";
 import type { Row } from "../files/jsonl-rows.ts";
 import type { Failure } from "./outcome.ts";

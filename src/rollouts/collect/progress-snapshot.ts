@@ -1,5 +1,5 @@
-import type { FailureStage } from "../../calls/call-errors.ts";
-import type { JudgeTally } from "../../wire/judge-tally.ts";
+import type { FailureStage } from "../../calls/errors.ts";
+import type { JudgeTally } from "../../wire/result-members.ts";
 import type { Boundary } from "../../wire/tokens/token-continuity.ts";
 
 /** How often the prompt of a turn continued the tokens before it, departed from them, or could not be compared. */

@@ -1,7 +1,7 @@
 import { RunningClusteredMean } from "../../metrics/running-mean.ts";
 import { isObject } from "../../python/json/json-object.ts";
 import { countOf } from "../../wire/convert/usage.ts";
-import { emptyJudgeTally, type JudgeTally } from "../../wire/judge-tally.ts";
+import { emptyJudgeTally, type JudgeTally } from "../../wire/result-members.ts";
 import type { Row } from "../files/jsonl-rows.ts";
 import type { TurnBoundaries } from "./progress-snapshot.ts";
 import { TurnBoundaryCounter } from "./turn-boundaries.ts";

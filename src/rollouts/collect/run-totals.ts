@@ -1,9 +1,9 @@
 import { CoverageCounter } from "../../metrics/coverage.ts";
 import { RolloutTable } from "../../metrics/rollout-table.ts";
+import { isObject } from "../../python/json/json-object.ts";
 import { isTruthy } from "../../python/truth.ts";
 import type { Row } from "../files/jsonl-rows.ts";
 import { agentNameOf } from "../inputs/expand.ts";
-import { aggregateEntry } from "./aggregate-entry.ts";
 import { TurnBoundaryCounter } from "./turn-boundaries.ts";
 
 /** Beyond this many rows of one agent its servers are not asked: the request would not fit in memory. */
@@ -71,4 +71,23 @@ export class AgentRows {
     this.entries.push(entry);
     if (this.entries.length > MAX_ROWS_PER_REQUEST) this.entries = undefined;
   }
+}
+
+/** Large members that no metric looks at. */
+const LEFT_OUT = new Set([
+  "response",
+  "responses_create_params",
+  "ng_agent_observations",
+  "ng_model_call_capture",
+  "ng_trajectory",
+]);
+
+/** A rollout row as it is sent to `/aggregate_metrics`: without its bulk, but with the token usage. */
+export function aggregateEntry(row: Row): Row {
+  const entry: Row = {};
+  for (const [key, value] of Object.entries(row)) if (!LEFT_OUT.has(key)) entry[key] = value;
+  const response = row["response"];
+  const usage = isObject(response) ? response["usage"] : undefined;
+  if (isObject(usage) && Object.keys(usage).length > 0) entry["response"] = { usage };
+  return entry;
 }

@@ -1,5 +1,5 @@
-import type { FailureStage } from "../../calls/call-errors.ts";
 import { abortController, LONGEST_TIMER_MS } from "../../calls/deadline.ts";
+import type { FailureStage } from "../../calls/errors.ts";
 import type { StageListener } from "../../calls/server-client.ts";
 import type { CallTarget, RunningRollout } from "./collect-contract.ts";
 import type { QueuedRow } from "./fair-queue.ts";

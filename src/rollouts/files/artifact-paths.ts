@@ -1,4 +1,7 @@
+import { stat } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
+import { makeDirectory as make } from "../../files/make-directory.ts";
+import { fileError, notRegularError, RolloutError, RolloutFileError } from "../errors.ts";
 
 /** The files of a run, all beside its output. */
 export interface ArtifactPaths {
@@ -38,4 +41,52 @@ export function artifactPaths(output: string): ArtifactPaths {
 export function sidecarPath(output: string, marker: string, suffix: string): string {
   const name = basename(output);
   return join(dirname(output), `${name.slice(0, name.length - extname(name).length)}${marker}${suffix}`);
+}
+
+/** Names of open streams; what they lead to may be a file, but it is not one to lay other files beside. */
+const STREAM = /^\/(dev\/(stdin|stdout|stderr|fd\/.*)|proc\/self\/fd\/.*)$/;
+
+/** An output is a file in a directory: neither a directory itself nor a device, a pipe or a socket. */
+export async function refuseNonFile(path: string): Promise<void> {
+  const found = await stat(path).catch(() => undefined);
+  if (found?.isDirectory())
+    throw new RolloutError(
+      "ROLLOUT_FILE_IS_DIRECTORY",
+      `'${path}' is a directory; --output must name a file.`,
+    );
+  if (STREAM.test(path) || (found && !found.isFile())) throw notRegularError(path);
+  if (!found) await refuseInsideFile(path);
+}
+
+async function refuseInsideFile(path: string): Promise<void> {
+  for (let place = dirname(path); ; place = dirname(place)) {
+    const found = await stat(place).catch(() => undefined);
+    if (found?.isDirectory() || place === dirname(place)) return;
+    if (found) {
+      throw new RolloutFileError(
+        "ROLLOUT_FILE_NOT_WRITABLE",
+        path,
+        `'${path}' cannot be created: '${place}' is a file, not a directory.`,
+      );
+    }
+  }
+}
+
+/** Creates a directory and those above it; the error says what cannot be written. */
+export async function makeDirectory(path: string): Promise<void> {
+  try {
+    await make(path);
+  } catch (error) {
+    const { code, path: taken } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST" && taken !== undefined) {
+      const inside = taken === path ? "" : ` for '${path}'`;
+      throw new RolloutFileError(
+        "ROLLOUT_FILE_NOT_WRITABLE",
+        path,
+        `'${taken}' is a file; a directory is needed there${inside}.`,
+        { cause: error },
+      );
+    }
+    throw fileError(error, path, "write");
+  }
 }

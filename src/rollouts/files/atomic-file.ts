@@ -2,7 +2,7 @@ import { open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { replaceWith } from "../../files/durable-file.ts";
 import { fileError, notRegularError } from "../errors.ts";
-import { makeDirectory } from "./make-directory.ts";
+import { makeDirectory } from "./artifact-paths.ts";
 
 const CHUNK_CHARACTERS = 1024 * 1024;
 

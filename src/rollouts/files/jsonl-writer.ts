@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { fileError, RolloutFileError } from "../errors.ts";
-import { makeDirectory } from "./make-directory.ts";
+import { makeDirectory } from "./artifact-paths.ts";
 import { repairTail, type TailRepair } from "./tail-repair.ts";
 
 /** Text waiting to be written beyond which `append` waits before it takes more. */

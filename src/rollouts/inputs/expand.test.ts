@@ -5,11 +5,9 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { artifactPaths, sidecarPath } from "../files/artifact-paths.ts";
 import type { Row } from "../files/jsonl-rows.ts";
 import { materializeInputs } from "../files/materialize.ts";
-import { type ExpandOptions, expandRows } from "./expand.ts";
-import { rangesOf } from "./position-ranges.ts";
+import { type ExpandOptions, expandRows, rangesOf, TaskCounters } from "./expand.ts";
 import { loadPromptConfig } from "./prompt-config.ts";
 import { loadSkills } from "./skills.ts";
-import { TaskCounters } from "./task-counters.ts";
 
 let directory: string;
 beforeEach(async () => {

@@ -1,4 +1,7 @@
 import { errorMessage } from "../../errors.ts";
+import { TaskNumberMap } from "../../metrics/task-number-map.ts";
+import { dumps } from "../../python/json/json-dumps.ts";
+import { loads } from "../../python/json/json-loads.ts";
 import { copyWith } from "../../python/json/key-order.ts";
 import { PyFloat } from "../../python/numbers/py-float.ts";
 import { RolloutError, RolloutLineError } from "../errors.ts";
@@ -6,12 +9,9 @@ import type { JsonlLine } from "../files/jsonl-reader.ts";
 import { type Row, readRows } from "../files/jsonl-rows.ts";
 import { LineNumbering } from "../files/line-identity.ts";
 import { AgentCheck } from "./agent-check.ts";
-import { rangesOf } from "./position-ranges.ts";
 import { applyPromptConfig, hasPopulatedInput, type PromptConfig } from "./prompt-config.ts";
 import { Repeats, type RepeatsSetting } from "./repeats.ts";
-import { withSeed } from "./rollout-seed.ts";
 import type { SkillsReference } from "./skills.ts";
-import { TaskCounters } from "./task-counters.ts";
 
 export interface ExpandOptions {
   inputPath: string;
@@ -181,4 +181,70 @@ function refuseWithoutAgent(positions: number[], path: string): void {
 
 function invalid(path: string, line: JsonlLine, problem: string, cause?: unknown): RolloutLineError {
   return new RolloutLineError("ROLLOUT_ROW_INVALID", path, line.number, problem, { cause });
+}
+
+const MAX_RANGES = 200;
+
+/** Ascending positions as text: `0-4, 7, 9-12`. */
+export function rangesOf(positions: readonly number[]): string {
+  const ranges: [first: number, last: number][] = [];
+  for (const position of positions) {
+    const current = ranges.at(-1);
+    if (current && current[1] === position - 1) current[1] = position;
+    else ranges.push([position, position]);
+  }
+  const shown = ranges
+    .slice(0, MAX_RANGES)
+    .map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`));
+  return ranges.length > MAX_RANGES
+    ? `${shown.join(", ")}, … (${positions.length} in all)`
+    : shown.join(", ");
+}
+
+/** How many rollouts of each task there are so far. */
+export class TaskCounters {
+  readonly #counts = new TaskNumberMap();
+
+  /** Adds `count` rollouts to a task; returns how many it had before. */
+  add(taskIndex: number, count: number): number {
+    const before = this.#counts.get(taskIndex) ?? 0;
+    this.#counts.set(taskIndex, before + count);
+    return before;
+  }
+}
+
+/**
+ * A copy of the row whose `responses_create_params.metadata.extra_body`, a JSON text, has the member `seed`. Metadata holds only
+ * strings, so this is how a parameter beyond the API reaches the model server.
+ */
+export function withSeed(row: Row, seed: number): Row {
+  const params = row["responses_create_params"] as Row;
+  const metadata = objectOr(params["metadata"], "metadata");
+  const body = bodyOf(metadata["extra_body"]);
+  const extraBody = dumps(copyWith(body, { seed }));
+  return copyWith(row, {
+    responses_create_params: copyWith(params, { metadata: copyWith(metadata, { extra_body: extraBody }) }),
+  });
+}
+
+function bodyOf(text: unknown): Row {
+  if (text === undefined) return {};
+  if (typeof text !== "string") throw unusable("'metadata.extra_body' is not a text");
+  let body: unknown;
+  try {
+    body = loads(text, { allowNonFinite: true });
+  } catch (error) {
+    throw unusable(`'metadata.extra_body' is not JSON: ${errorMessage(error)}`);
+  }
+  return objectOr(body, "metadata.extra_body");
+}
+
+function objectOr(value: unknown, name: string): Row {
+  if (value === undefined) return {};
+  if (value !== null && typeof value === "object" && !Array.isArray(value)) return value as Row;
+  throw unusable(`'${name}' is not an object`);
+}
+
+function unusable(problem: string): RolloutError {
+  return new RolloutError("ROLLOUT_ROW_INVALID", `no seed can be added: ${problem}.`);
 }

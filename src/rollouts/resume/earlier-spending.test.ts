@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { RolloutTally } from "../collect/rollout-tally.ts";
-import { earlierSpending } from "./earlier-spending.ts";
+import { earlierSpending } from "./resume.ts";
 
 let directory: string;
 beforeEach(async () => {

@@ -10,10 +10,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { artifactPaths } from "../files/artifact-paths.ts";
+import { artifactPaths, makeDirectory, refuseNonFile } from "../files/artifact-paths.ts";
 import { writeFileAtomically } from "../files/atomic-file.ts";
-import { makeDirectory } from "../files/make-directory.ts";
-import { refuseNonFile } from "../files/output-place.ts";
 import { prepareRun, refuseOverwriting } from "./prepare-run.ts";
 
 let folder: string;

@@ -1,4 +1,4 @@
-import { stat } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { RolloutKeyMap } from "../../metrics/rollout-key-map.ts";
 import { copyWith } from "../../python/json/key-order.ts";
 import { parsePyInt } from "../../python/numbers/parse-number.ts";
@@ -252,4 +252,25 @@ function attemptsOf(state: number): number {
 
 function invalid(path: string, line: JsonlLine, problem: string): RolloutLineError {
   return new RolloutLineError("ROLLOUT_ROW_INVALID", path, line.number, problem);
+}
+
+/**
+ * What the earlier sessions of a run have spent on model calls, in dollars: what its progress file says, which knows of failed
+ * rollouts and judges, but at least what the rollouts in the output have cost.
+ */
+export async function earlierSpending(
+  paths: Pick<ArtifactPaths, "progress">,
+  { earlier }: Pick<ResumePlan, "earlier">,
+): Promise<number> {
+  return Math.max(earlier.cost ?? 0, await spentIn(paths.progress));
+}
+
+/** Best effort, as the file is: without it the rollouts speak. */
+async function spentIn(path: string): Promise<number> {
+  try {
+    const { spent } = JSON.parse(await readFile(path, "utf8")) as { spent?: unknown };
+    return typeof spent === "number" && spent >= 0 ? spent : 0;
+  } catch {
+    return 0;
+  }
 }

@@ -1,6 +1,8 @@
 import type { ModelCallLine } from "../../capture/model-call-log.ts";
-import { normalizeUsage } from "../../wire/convert/normalize-usage.ts";
-import { type CallAnswer, readAnswer } from "./call-answer.ts";
+import { isObject } from "../../python/json/json-object.ts";
+import { normalizeUsage } from "../../wire/convert/usage.ts";
+import type { Dialect } from "../../wire/stream/stream-outcome.ts";
+import type { Row } from "../files/jsonl-rows.ts";
 
 type Usage = ReturnType<typeof normalizeUsage>;
 
@@ -75,3 +77,101 @@ export function callMetrics(calls: readonly CallRecord[]): CallMetrics {
   }
   return metrics;
 }
+
+/** A tool call of a model's answer; arguments that are no JSON object are kept under `_raw`. */
+export interface AnsweredToolCall {
+  call_id: string | null;
+  name: string | null;
+  arguments: unknown;
+}
+
+/** What an answer says, whatever its dialect; null where it does not say. */
+export interface CallAnswer {
+  response_id: string | null;
+  model: string | null;
+  response_status: string | null;
+  finish_reason: string | null;
+  tool_calls: AnsweredToolCall[];
+  reasoning_content: string | null;
+}
+
+/** Reads an answer that was assembled or came whole. */
+export function readAnswer(dialect: Dialect, response: Row | null, request: Row | null): CallAnswer {
+  const answer = response ?? {};
+  const [choice] = objectsIn(answer["choices"]);
+  const incomplete = objectOf(answer["incomplete_details"]);
+  return {
+    response_id: textOf(answer["id"]),
+    model: textOf(answer["model"] || request?.["model"]),
+    response_status: textOf(answer["status"]),
+    finish_reason:
+      textOf(answer["stop_reason"]) ?? textOf(choice?.["finish_reason"]) ?? textOf(incomplete["reason"]),
+    ...contents[dialect](answer),
+  };
+}
+
+type Contents = Pick<CallAnswer, "tool_calls" | "reasoning_content">;
+
+const contents: Record<Dialect, (answer: Row) => Contents> = {
+  responses(answer) {
+    const items = objectsIn(answer["output"]);
+    return {
+      tool_calls: items
+        .filter((item) => item["type"] === "function_call")
+        .map((item) => toolCall(item["call_id"] || item["id"], item["name"], item["arguments"])),
+      reasoning_content: joined(
+        items
+          .filter((item) => item["type"] === "reasoning")
+          .flatMap((item) => [...objectsIn(item["summary"]), ...objectsIn(item["content"])])
+          .map((part) => part["text"]),
+      ),
+    };
+  },
+  chat(answer) {
+    const messages = objectsIn(answer["choices"]).map((choice) => objectOf(choice["message"]));
+    return {
+      tool_calls: messages
+        .flatMap((message) => objectsIn(message["tool_calls"]))
+        .map((call) => {
+          const called = objectOf(call["function"]);
+          return toolCall(call["id"], called["name"], called["arguments"]);
+        }),
+      reasoning_content: joined(
+        messages.map((message) => message["reasoning_content"] || message["reasoning"]),
+      ),
+    };
+  },
+  messages(answer) {
+    const blocks = objectsIn(answer["content"]);
+    return {
+      tool_calls: blocks
+        .filter((block) => block["type"] === "tool_use")
+        .map((block) => toolCall(block["id"], block["name"], block["input"])),
+      reasoning_content: joined(
+        blocks.filter((block) => block["type"] === "thinking").map((block) => block["thinking"]),
+      ),
+    };
+  },
+};
+
+function toolCall(id: unknown, name: unknown, given: unknown): AnsweredToolCall {
+  return { call_id: textOf(id), name: textOf(name), arguments: argumentsOf(given) };
+}
+
+function argumentsOf(given: unknown): unknown {
+  if (typeof given !== "string") return given ?? {};
+  try {
+    return JSON.parse(given) as unknown;
+  } catch {
+    return { _raw: given };
+  }
+}
+
+const joined = (texts: readonly unknown[]): string | null =>
+  texts.filter((text) => typeof text === "string" && text !== "").join("\n") || null;
+
+const textOf = (value: unknown): string | null => (typeof value === "string" ? value : null);
+
+const objectOf = (value: unknown): Row => (isObject(value) ? value : {});
+
+const objectsIn = (value: unknown): Row[] => (Array.isArray(value) ? value.filter(isObject) : []);

@@ -3,16 +3,15 @@ import type { TokenSource } from "../../capture/token-sink.ts";
 import { errorMessage } from "../../errors.ts";
 import { idInRow } from "../../wire/rollout-id.ts";
 import { attachTo } from "../collect/output-row.ts";
-import { fileError } from "../errors.ts";
+import { fileError, RolloutError } from "../errors.ts";
 import type { Row } from "../files/jsonl-rows.ts";
 import { agentNameOf } from "../inputs/expand.ts";
 import { callMetrics, withoutPayload } from "./call-record.ts";
-import type { Gap } from "./gaps.ts";
-import { MaskWatch } from "./mask-watch.ts";
 import { joinObservations, readObservations } from "./observations.ts";
 import { readModelCalls } from "./read-model-calls.ts";
 import { deliverTokens } from "./token-delivery.ts";
 import { standardTrajectory } from "./trajectory.ts";
+import type { Gap } from "./trajectory-parts.ts";
 
 /** A row with everything that is known about its rollout. */
 export interface AttachedRow {
@@ -158,3 +157,49 @@ export function withTrajectory(row: Row, input: Row): Row {
   });
   return attachTo(row, { ng_trajectory: trajectory });
 }
+
+/** Counts masked rollouts and ends a run that would give a trainer next to nothing. */
+export class MaskWatch {
+  readonly #maxFraction: number | undefined;
+  readonly #minSamples: number;
+  readonly #reasons = new Map<string, number>();
+  #total = 0;
+  #masked = 0;
+
+  constructor(options: { maxFraction: number | undefined; minSamples: number }) {
+    this.#maxFraction = options.maxFraction;
+    this.#minSamples = options.minSamples;
+  }
+
+  add(reason: string | undefined): void {
+    this.#total++;
+    if (reason === undefined) return;
+    this.#masked++;
+    this.#reasons.set(reason, (this.#reasons.get(reason) ?? 0) + 1);
+  }
+
+  /** Throws when too many of the rollouts so far are masked. */
+  check(): void {
+    if (this.#maxFraction === undefined || this.#total < this.#minSamples) return;
+    if (this.#masked / this.#total <= this.#maxFraction) return;
+    throw new RolloutError(
+      "ROLLOUT_MASK_FRACTION",
+      `${this.#text()}: more than token_id_capture.max_mask_fraction (${this.#maxFraction}) allows. ` +
+        "The records of masked rollouts are kept; mend the cause and resume.",
+    );
+  }
+
+  /** What to report at the end; undefined when nothing was masked. */
+  get summary(): string | undefined {
+    return this.#masked === 0 ? undefined : `${this.#text()}.`;
+  }
+
+  #text(): string {
+    const reasons = [...this.#reasons]
+      .sort(([, a], [, b]) => b - a)
+      .map(([reason, count]) => `${count} ${reason}`);
+    return `${this.#masked} of ${this.#total} rollouts with token capture are masked (${reasons.slice(0, MAX_REASONS).join("; ")})`;
+  }
+}
+
+const MAX_REASONS = 5;

@@ -1,6 +1,5 @@
 import type { CallRecord } from "./call-record.ts";
-import type { Gap } from "./gaps.ts";
-import type { CallRef } from "./trajectory-parts.ts";
+import type { CallRef, Gap } from "./trajectory-parts.ts";
 
 /**
  * How an invocation refers to a call: as one of its own, named once; as one of its own, perhaps named before; as part of what it

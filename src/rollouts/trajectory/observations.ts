@@ -1,7 +1,6 @@
 import type { CallRecord } from "./call-record.ts";
-import { distinctGaps, type Gap } from "./gaps.ts";
 import { CallJoin } from "./join-calls.ts";
-import { CallRef, ObservationBundle } from "./trajectory-parts.ts";
+import { CallRef, distinctGaps, type Gap, ObservationBundle } from "./trajectory-parts.ts";
 
 /** Observations as they came (`ng_agent_observations`); malformed ones are a gap. */
 export function readObservations(value: unknown): { bundle: ObservationBundle | undefined; gaps: Gap[] } {

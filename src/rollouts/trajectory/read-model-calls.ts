@@ -5,7 +5,7 @@ import { modelCallFiles } from "../../capture/rollout-files.ts";
 import { errorMessage } from "../../errors.ts";
 import { readLineBatches } from "../files/jsonl-reader.ts";
 import { type CallRecord, callRecord } from "./call-record.ts";
-import type { Gap } from "./gaps.ts";
+import type { Gap } from "./trajectory-parts.ts";
 
 /** The calls of a rollout are in memory at once; a row could not hold more anyway. */
 const MAX_CAPTURE_BYTES = 128 * 1024 * 1024;

@@ -1,6 +1,6 @@
 import type { TokenSnapshot, TokenSource } from "../../capture/token-sink.ts";
 import { errorMessage } from "../../errors.ts";
-import { maskMembers } from "../../wire/mask-sample.ts";
+import { maskMembers } from "../../wire/result-members.ts";
 import { classifyCalls } from "../../wire/tokens/token-continuity.ts";
 import { rebuildFromTokens } from "../../wire/tokens/token-rebuild.ts";
 import type { TurnBoundaries } from "../collect/progress-snapshot.ts";

@@ -1,11 +1,11 @@
 import { taskIdOf } from "../../capture/trajectory-recorder.ts";
 import type { Row } from "../files/jsonl-rows.ts";
 import type { CallRecord } from "./call-record.ts";
-import { distinctGaps, type Gap } from "./gaps.ts";
 import { CallJoin } from "./join-calls.ts";
-import { mergeCalls } from "./merge-calls.ts";
-import { mergeTools } from "./merge-tools.ts";
+import { mergeCalls, mergeTools } from "./merge-calls.ts";
 import {
+  distinctGaps,
+  type Gap,
   Invocation,
   type ObservationBundle,
   ReportedTrajectory,

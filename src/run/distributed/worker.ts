@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { hostname } from "node:os";
 import { errorMessage } from "../../errors.ts";
-import { leastSharedLimit, shareAmongWorkers } from "../../model-endpoint/worker-share.ts";
+import { leastSharedLimit, shareAmongWorkers } from "../../model-endpoint/limit-shares.ts";
 import { Board, type RunRecord, WORKER_REPORT_MS, type WorkerRecord } from "../../queue/board.ts";
 import { awayTooLong, type Broker, connectBroker } from "../../queue/broker.ts";
 import { serveControl, workerSubject } from "../../queue/control.ts";

@@ -1,4 +1,4 @@
-import { failureOf } from "../../calls/call-errors.ts";
+import { failureOf } from "../../calls/errors.ts";
 import type { ServerClient } from "../../calls/server-client.ts";
 import { RolloutError } from "../../rollouts/errors.ts";
 

@@ -8,11 +8,9 @@ import { summarize } from "../../results/summarize.ts";
 import { Collection } from "../../rollouts/collect/collect.ts";
 import type { CollectLimits, CollectResult } from "../../rollouts/collect/collect-contract.ts";
 import { RolloutError } from "../../rollouts/errors.ts";
-import { type ArtifactPaths, artifactPaths } from "../../rollouts/files/artifact-paths.ts";
-import type { Row } from "../../rollouts/files/jsonl-rows.ts";
-import { readRows } from "../../rollouts/files/jsonl-rows.ts";
+import { type ArtifactPaths, artifactPaths, makeDirectory } from "../../rollouts/files/artifact-paths.ts";
+import { type Row, readRows } from "../../rollouts/files/jsonl-rows.ts";
 import { type FsyncPolicy, JsonlWriter } from "../../rollouts/files/jsonl-writer.ts";
-import { makeDirectory } from "../../rollouts/files/make-directory.ts";
 import {
   compareManifest,
   createManifest,

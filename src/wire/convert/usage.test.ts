@@ -1,7 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { accumulateUsage, sumUsage } from "./accumulate-usage.ts";
-import { normalizeUsage } from "./normalize-usage.ts";
-import { type Usage, usageFromChat } from "./usage.ts";
+import { accumulateUsage, normalizeUsage, sumUsage, type Usage, usageFromChat } from "./usage.ts";
 
 const usage = (input: number, output: number, cached: number | null, reasoning: number | null): Usage => ({
   input_tokens: input,

@@ -23,7 +23,7 @@ import {
 import type { Tool, ToolChoice } from "./tool-types.ts";
 import { isTrusted, trust } from "./trusted.ts";
 import { readInputItem, readOutputItem } from "./validate-items.ts";
-import { readPrompt } from "./validate-prompt.ts";
+import { readPrompt } from "./validate-parts.ts";
 import {
   readEchoedToolChoice,
   readLooseToolChoice,

@@ -1,7 +1,8 @@
+import { dumps } from "../../python/json/json-dumps.ts";
 import { isObject, type JsonObject } from "../../python/json/json-object.ts";
-import { readAnswerCalls, readAnswerFunction } from "../answer-call.ts";
 import { numericCounts } from "../convert/usage.ts";
-import type { ChatAssistantMessage, ChatChoice, ChatCompletion } from "./chat-types.ts";
+import { newId } from "../ids.ts";
+import type { ChatAssistantMessage, ChatChoice, ChatCompletion, ChatToolCall } from "./chat-types.ts";
 import {
   byType,
   float,
@@ -19,6 +20,42 @@ import {
 } from "./readers.ts";
 import { readTokens } from "./validate-tokens.ts";
 import type { Location } from "./validation.ts";
+
+/** Some engines give arguments as an object or not at all; what reaches us is always text. */
+const callArguments = (value: unknown): unknown =>
+  value == null ? "{}" : isObject(value) ? dumps(value) : value;
+
+const answerFunction = object<{ name: string; arguments: string }>({ name: str, arguments: str }, "keep");
+
+/** A function and its arguments as an engine writes them. */
+export const readAnswerFunction: Reader<{ name: string; arguments: string }> = (value, trail) =>
+  answerFunction(isObject(value) ? { ...value, arguments: callArguments(value["arguments"]) } : value, trail);
+
+const functionCall = object<{ id: string }>({ id: str, function: readAnswerFunction }, "keep");
+
+const answerCall: Reader<unknown> = (value, trail) => {
+  if (!isObject(value) || value["type"] === "custom") return record(value, trail);
+  const { id } = value;
+  // A few engines count their calls.
+  const text = id == null ? "" : Number.isInteger(id) ? String(id) : id;
+  return functionCall({ ...value, id: text, type: "function" }, trail);
+};
+
+const answerCalls = list(answerCall);
+
+/**
+ * The calls of an engine's answer. Two calls of one id could not be told apart when their results come, so the later one gets an id
+ * of its own.
+ */
+export const readAnswerCalls: Reader<ChatToolCall[]> = (value, trail) => {
+  const calls = answerCalls(value, trail) as ChatToolCall[];
+  const seen = new Set<string>();
+  return calls?.map((call) => {
+    const isTaken = call?.id ? seen.has(call.id) : false;
+    if (call?.id) seen.add(call.id);
+    return isTaken ? { ...call, id: newId("call") } : call;
+  });
+};
 
 const answerContent: Reader<unknown> = (value, trail) =>
   typeof value === "string" ? value : list(record)(value, trail);

@@ -1,7 +1,8 @@
-import { isObject } from "../../python/json/json-object.ts";
+import { isObject, type JsonObject } from "../../python/json/json-object.ts";
 import { strip } from "../../python/whitespace.ts";
 import {
   anything,
+  at,
   best,
   byType,
   float,
@@ -146,4 +147,21 @@ export const outputParts = list<unknown>((value, trail) =>
     outputPartReaders,
     isObject(value) && value["type"] === "output_text" ? IS_TEXT : undefined,
   ),
+);
+
+const part = byType(inputPartReaders("forbid"));
+
+const variable: Reader<unknown> = (value, trail) =>
+  isObject(value) ? part(value, trail) : str(value, trail);
+
+const variables: Reader<JsonObject> = (value, trail) => {
+  const given = record(value, trail);
+  for (const name of Object.keys(given ?? {})) at(name, variable, given[name], trail);
+  return given;
+};
+
+/** Reads a reference to a prompt stored at the provider; its variables are texts or input parts. */
+export const readPrompt = object(
+  { id: str, variables: optional(nullable(variables)), version: optional(nullable(str)) },
+  "forbid",
 );

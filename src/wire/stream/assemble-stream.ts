@@ -1,7 +1,6 @@
 import { isObject, type JsonObject } from "../../python/json/json-object.ts";
-import { assembleAnthropic } from "./assemble-anthropic.ts";
-import { assembleChat } from "./assemble-chat.ts";
-import type { SseEvent } from "./sse.ts";
+import { wordOf } from "../schemas/readers.ts";
+import { parseData, type SseEvent } from "./sse.ts";
 import type { Dialect } from "./stream-outcome.ts";
 
 const TERMINAL = new Set<unknown>(["response.completed", "response.incomplete", "response.failed"]);
@@ -38,4 +37,156 @@ function assembleResponses(events: readonly JsonObject[]): JsonObject | null {
   if (items.size === 0) return shell;
   const output = [...items].sort(([left], [right]) => left - right).map(([, item]) => item);
   return { ...shell, output };
+}
+
+/** The message of a Messages stream; null when neither a message nor a block was begun. */
+export function assembleAnthropic(events: readonly JsonObject[]): JsonObject | null {
+  let message: JsonObject | null = null;
+  const blocks = new Map<number, JsonObject>();
+  const inputs = new Map<number, string>();
+  const usage: JsonObject = {};
+  for (const event of events) {
+    const index = typeof event["index"] === "number" ? event["index"] : 0;
+    const delta = objectOf(event["delta"]);
+    switch (event["type"]) {
+      case "message_start":
+        message = { ...objectOf(event["message"]) };
+        Object.assign(usage, objectOf(message["usage"]));
+        break;
+      case "content_block_start":
+        blocks.set(index, { ...objectOf(event["content_block"]) });
+        break;
+      case "content_block_delta":
+        addDelta(blocks, inputs, index, delta);
+        break;
+      case "message_delta":
+        Object.assign(usage, objectOf(event["usage"]));
+        for (const [key, value] of Object.entries(delta)) {
+          if (message !== null && value != null) message[key] = value;
+        }
+        break;
+    }
+  }
+  if (message === null && blocks.size === 0) return null;
+  const ordered = [...blocks].sort(([left], [right]) => left - right);
+  const content = ordered.map(([index, block]) => withInput(block, inputs.get(index)));
+  const assembled: JsonObject = { ...message, type: "message", content };
+  if (Object.keys(usage).length > 0) assembled["usage"] = usage;
+  return assembled;
+}
+
+const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {});
+
+const DELTAS = new Map(
+  Object.entries({
+    text_delta: { block: "text", field: "text" },
+    thinking_delta: { block: "thinking", field: "thinking" },
+    signature_delta: { block: "thinking", field: "signature" },
+  }),
+);
+
+function addDelta(
+  blocks: Map<number, JsonObject>,
+  inputs: Map<number, string>,
+  index: number,
+  delta: JsonObject,
+): void {
+  const block = blocks.get(index) ?? {};
+  blocks.set(index, block);
+  if (delta["type"] === "input_json_delta") {
+    inputs.set(index, (inputs.get(index) ?? "") + textOf(delta["partial_json"]));
+    return;
+  }
+  const known = DELTAS.get(wordOf(delta["type"]));
+  if (known === undefined) return;
+  block["type"] ??= known.block;
+  block[known.field] = textOf(block[known.field]) + textOf(delta[known.field]);
+}
+
+/** A tool's input arrives as pieces of JSON text; text that is not JSON is kept under `_raw`. */
+function withInput(block: JsonObject, text: string | undefined): JsonObject {
+  if (block["type"] !== "tool_use" || text === undefined || text === "") return block;
+  const input = parseData(text);
+  return { ...block, input: isObject(input) ? input : { _raw: text } };
+}
+
+interface CallSlot {
+  id: unknown;
+  type: string;
+  function: { name: string; arguments: string };
+}
+
+interface ChoiceSlot {
+  role: string;
+  content: string;
+  reasoning: string;
+  refusal: string;
+  calls: Map<number, CallSlot>;
+  finishReason: unknown;
+}
+
+/** The completion of a chat stream; null when no chunk had a choice. */
+export function assembleChat(chunks: readonly JsonObject[]): JsonObject | null {
+  const envelope: JsonObject = { object: "chat.completion" };
+  const choices = new Map<number, ChoiceSlot>();
+  for (const chunk of chunks) {
+    for (const name of ["id", "created", "model", "usage", "system_fingerprint"]) {
+      if (chunk[name] != null) envelope[name] = chunk[name];
+    }
+    for (const choice of listOf(chunk["choices"])) addChoice(choices, choice);
+  }
+  if (choices.size === 0) return null;
+  const ordered = [...choices].sort(([left], [right]) => left - right);
+  return { ...envelope, choices: ordered.map(([index, slot]) => finished(index, slot)) };
+}
+
+const listOf = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : []);
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+const indexOf = (value: unknown, otherwise: number): number =>
+  typeof value === "number" ? value : otherwise;
+
+function slotAt<T>(slots: Map<number, T>, index: number, make: () => T): T {
+  const slot = slots.get(index) ?? make();
+  slots.set(index, slot);
+  return slot;
+}
+
+function addChoice(choices: Map<number, ChoiceSlot>, choice: JsonObject): void {
+  const slot = slotAt(choices, indexOf(choice["index"], 0), () => ({
+    role: "assistant",
+    content: "",
+    reasoning: "",
+    refusal: "",
+    calls: new Map(),
+    finishReason: null,
+  }));
+  const delta = isObject(choice["delta"]) ? choice["delta"] : {};
+  slot.role = textOf(delta["role"]) || slot.role;
+  slot.content += textOf(delta["content"]);
+  slot.reasoning += textOf(delta["reasoning_content"]) || textOf(delta["reasoning"]);
+  slot.refusal += textOf(delta["refusal"]);
+  for (const call of listOf(delta["tool_calls"])) addCall(slot.calls, call);
+  slot.finishReason = choice["finish_reason"] ?? slot.finishReason;
+}
+
+function addCall(calls: Map<number, CallSlot>, call: JsonObject): void {
+  const slot = slotAt(calls, indexOf(call["index"], 0), () => ({
+    id: null,
+    type: "function",
+    function: { name: "", arguments: "" },
+  }));
+  const definition = isObject(call["function"]) ? call["function"] : {};
+  if (call["id"]) slot.id = call["id"];
+  slot.function.name = textOf(definition["name"]) || slot.function.name;
+  slot.function.arguments += textOf(definition["arguments"]);
+}
+
+function finished(index: number, slot: ChoiceSlot): JsonObject {
+  const message: JsonObject = { role: slot.role, content: slot.content === "" ? null : slot.content };
+  if (slot.reasoning !== "") message["reasoning_content"] = slot.reasoning;
+  if (slot.refusal !== "") message["refusal"] = slot.refusal;
+  if (slot.calls.size > 0) {
+    message["tool_calls"] = [...slot.calls].sort(([left], [right]) => left - right).map(([, call]) => call);
+  }
+  return { index, message, finish_reason: slot.finishReason };
 }

@@ -1,7 +1,6 @@
 import { messageItem } from "../../hosting/response-items.ts";
 import type { JsonObject } from "../../python/json/json-object.ts";
-import { sampleSchema } from "../../wire/sample-schema.ts";
-import { seededRandom } from "../../wire/seeded-random.ts";
+import { sampleSchema, seededRandom } from "../../wire/sample-schema.ts";
 import type { Attempt, ToolCall } from "./rollout.ts";
 
 /** Calls a policy without sense makes before it answers. */

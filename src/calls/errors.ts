@@ -1,0 +1,269 @@
+import { type ErrorCodeRow, GymError } from "../errors.ts";
+
+/** Where in a rollout something went wrong. */
+export type FailureStage = "seed" | "model" | "tool" | "verify" | "run";
+
+/** Why a rollout did not complete; travels in error bodies under `error` so that the root cause survives every hop. */
+export interface FailureInfo {
+  class: string;
+  stage?: FailureStage;
+  retryable: boolean;
+  message: string;
+}
+
+/** Another server could not be reached, or answered with an error; `info` is the root cause as far as it is known. */
+export class ServerCallError extends GymError {
+  readonly server: string;
+  /** HTTP status of the answer; undefined when there was none. */
+  readonly status: number | undefined;
+  readonly info: FailureInfo;
+
+  constructor(server: string, status: number | undefined, info: FailureInfo, options?: { cause?: unknown }) {
+    super("SERVER_CALL", info.message, options);
+    this.server = server;
+    this.status = status;
+    this.info = info;
+  }
+}
+
+/** Whether this is a failed call, also one thrown by another copy of the package (a server folder may bring its own). */
+export function isServerCallError(error: unknown): error is ServerCallError {
+  return error instanceof Error && (error as { code?: unknown }).code === "SERVER_CALL";
+}
+
+const MAX_QUOTED_BODY = 1_000;
+
+/** Reads the root cause from an error response. Error bodies of other software are quoted. */
+export function failureOf(
+  server: string,
+  path: string,
+  stage: FailureStage,
+  reply: { status: number; text(): string },
+): ServerCallError {
+  const text = reply.text();
+  const body = parse(text);
+  const inner = (body as { error?: Partial<FailureInfo> } | undefined)?.error;
+  if (inner && typeof inner.class === "string" && typeof inner.message === "string") {
+    const info = {
+      class: inner.class,
+      stage: inner.stage ?? stage,
+      retryable: inner.retryable === true,
+      message: inner.message,
+    };
+    return new ServerCallError(server, reply.status, info);
+  }
+  const detail = (body as { detail?: unknown } | undefined)?.detail ?? body ?? text;
+  const quoted = (typeof detail === "string" ? detail : JSON.stringify(detail)).slice(0, MAX_QUOTED_BODY);
+  return new ServerCallError(server, reply.status, {
+    class: classOf(reply.status, stage),
+    stage,
+    retryable: reply.status >= 500 || reply.status === 429 || reply.status === 408,
+    message: `${reply.status} from ${server} ${path}: ${quoted}`,
+  });
+}
+
+function classOf(status: number, stage: FailureStage): string {
+  if (status === 422) return stage === "model" ? "invalid_request" : "invalid_row";
+  if (stage === "verify") return "verifier_error";
+  if (stage === "tool") return "tool_error";
+  if (stage === "model") return "model_error";
+  return "agent_error";
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Sets `stage` on a failure that has none. */
+export function inStage(stage: FailureStage, error: unknown): unknown {
+  if (!isServerCallError(error) || error.info.stage) return error;
+  return new ServerCallError(error.server, error.status, { ...error.info, stage }, { cause: error });
+}
+
+export type ConnectionErrorCode =
+  | "CONNECTION_CLOSED"
+  | "CONNECTION_PROXY"
+  | "CONNECTION_TIMEOUT"
+  | "REQUEST_INVALID"
+  | "RESPONSE_NOT_HTTP"
+  | "RESPONSE_TOO_LARGE";
+
+/** A request that cannot be sent, or has no complete response. System errors (`ECONNREFUSED` and the like) are thrown as they are. */
+export class ConnectionError extends GymError {
+  override readonly code: ConnectionErrorCode;
+
+  constructor(code: ConnectionErrorCode, message: string, options?: { cause?: unknown }) {
+    super(code, message, options);
+    this.code = code;
+  }
+}
+
+const CODES: Readonly<Record<string, ConnectionErrorCode>> = {
+  UND_ERR_CLOSED: "CONNECTION_CLOSED",
+  UND_ERR_CONNECT_TIMEOUT: "CONNECTION_TIMEOUT",
+  UND_ERR_DESTROYED: "CONNECTION_CLOSED",
+  UND_ERR_HEADERS_OVERFLOW: "RESPONSE_NOT_HTTP",
+  UND_ERR_INVALID_ARG: "REQUEST_INVALID",
+  UND_ERR_NOT_SUPPORTED: "REQUEST_INVALID",
+  UND_ERR_REQ_CONTENT_LENGTH_MISMATCH: "REQUEST_INVALID",
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "CONNECTION_CLOSED",
+  UND_ERR_SOCKET: "CONNECTION_CLOSED",
+};
+
+/** The error of a request in our own codes; errors of the system and of callers stay as they are. */
+export function connectionError(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof ConnectionError) return error;
+  const { code, message, name } = error as Error & { code?: unknown };
+  if (name === "HTTPParserError")
+    return new ConnectionError("RESPONSE_NOT_HTTP", `the response is not HTTP: ${message}`, { cause: error });
+  if (code === "UND_ERR_ABORTED" && message.startsWith("Proxy response"))
+    return new ConnectionError("CONNECTION_PROXY", message, { cause: error });
+  const own = CODES[String(code)];
+  return own === undefined ? error : new ConnectionError(own, message, { cause: error });
+}
+
+/** Codes of calls from one server to another. */
+export const clientErrorCodes = [
+  {
+    code: "SERVER_CALL",
+    class: "ServerCallError",
+    when: "A server or the provider behind it answered with an error, in time or not at all; the message names host and status.",
+    fix: "Follow the message: it is that of the first thing that failed.",
+  },
+  {
+    code: "UNKNOWN_SERVER",
+    class: "GymError",
+    when: "A call names a server that is not part of this run.",
+    fix: "Use one of the names listed, or add the server to the config.",
+  },
+  {
+    code: "CONNECTION_CLOSED",
+    class: "ConnectionError",
+    when: "A server closed the connection before its answer was complete.",
+    fix: "Look at what it logged: it may have crashed, or a proxy between may be impatient. Calls that may be repeated are.",
+  },
+  {
+    code: "CONNECTION_PROXY",
+    class: "ConnectionError",
+    when: "The proxy that `HTTP_PROXY` or `HTTPS_PROXY` names refused to open a tunnel; the message has its status.",
+    fix: "Check the proxy's address and credentials, or add the host to `NO_PROXY`.",
+  },
+  {
+    code: "CONNECTION_TIMEOUT",
+    class: "ConnectionError",
+    when: "No connection could be made within the time for it.",
+    fix: "Check address, port and firewall; for model endpoints `connect_timeout_seconds` gives more time.",
+  },
+  {
+    code: "REQUEST_INVALID",
+    class: "ConnectionError",
+    when: "A request has a header or a path that HTTP cannot carry; nothing was sent.",
+    fix: "Correct what the message names.",
+  },
+  {
+    code: "RESPONSE_NOT_HTTP",
+    class: "ConnectionError",
+    when: "What answers does not speak HTTP/1.1, or leaves in doubt where its answer ends.",
+    fix: "Check the port, and whether the address should begin with `https://`.",
+  },
+  {
+    code: "RESPONSE_TOO_LARGE",
+    class: "ConnectionError",
+    when: "An answer is larger than is read (256 MB between servers, `max_response_mb` for model endpoints).",
+    fix: "Let the server send less, or raise `max_response_mb`.",
+  },
+  {
+    code: "PROVIDER_URL",
+    class: "GymError",
+    when: "The base URL of a model endpoint cannot be used.",
+    fix: "Write it like `https://api.example.com/v1`: no query, no credentials, and not the path of a call such as `/chat/completions`.",
+  },
+  {
+    code: "PROVIDER_KEY_FILE",
+    class: "GymError",
+    when: "The file of `api_key_file` cannot be read or holds something other than one key.",
+    fix: "Put the key, and nothing else, into the file.",
+  },
+  {
+    code: "PROVIDER_API_KEY",
+    class: "GymError",
+    when: "An API key holds characters that no HTTP header can carry, such as an ellipsis or a line break inside it.",
+    fix: "Copy the key again, whole; blanks around it do no harm.",
+  },
+  {
+    code: "PROVIDER_HEADER",
+    class: "GymError",
+    when: "A configured header cannot be sent: its name or value holds characters that headers cannot carry.",
+    fix: "Correct the header in `default_headers` or `openai_default_headers`.",
+  },
+  {
+    code: "PROVIDER_STREAM",
+    class: "GymError",
+    when: "`extra_body` or `sampling_overrides` of a model server asks endpoints to stream.",
+    fix: "Leave `stream` out: answers are read whole, and callers that want a stream get one.",
+  },
+  {
+    code: "PROVIDER_CACHE",
+    class: "GymError",
+    when: "`response_cache_dir` of a model server cannot be made or written to.",
+    fix: "Name a folder that this user may write to, or leave the key out.",
+  },
+  {
+    code: "PROVIDER_PRICE_UNKNOWN",
+    class: "GymError",
+    when: "`max_cost` is set for a model whose price is not known, so it could not be kept.",
+    fix: "Set `prices` of the model server, in dollars per million tokens.",
+  },
+  {
+    code: "PROVIDER_MAX_COST",
+    class: "GymError",
+    when: "`max_cost` at the top of the config is not a number of dollars.",
+    fix: "Write it like `++max_cost=25`, or leave it out.",
+  },
+  {
+    code: "PROVIDER_AUTH",
+    class: "ProviderError",
+    when: "A model endpoint refused the key (401, 403), or the account behind it has no credit (402, used-up quota).",
+    fix: "Check the key and the account; the message quotes the endpoint.",
+  },
+  {
+    code: "PROVIDER_RATE_LIMIT",
+    class: "ProviderError",
+    when: "A model endpoint kept answering 429 until the retry budget was used up.",
+    fix: "Lower the concurrency, or raise `retry_seconds` and `retry_attempts`.",
+  },
+  {
+    code: "PROVIDER_ERROR",
+    class: "ProviderError",
+    when: "A model endpoint refused the request (other 4xx), or kept failing (5xx) until the retry budget was used up.",
+    fix: "Follow the message of the endpoint; for 5xx try later.",
+  },
+  {
+    code: "PROVIDER_TIMEOUT",
+    class: "ProviderError, AttemptTimeout",
+    when: "A model endpoint did not answer in time, as often as the retry budget allows.",
+    fix: "Raise `request_timeout_seconds`, or see why the endpoint is slow.",
+  },
+  {
+    code: "PROVIDER_CONNECTION",
+    class: "ProviderError",
+    when: "A model endpoint could not be reached, or hung up, until the retry budget was used up.",
+    fix: "Check that it runs and that host and port are right.",
+  },
+  {
+    code: "PROVIDER_INVALID_RESPONSE",
+    class: "ProviderError",
+    when: "A model endpoint answered with success and an unusable body: not JSON, another shape, too large, or a redirect.",
+    fix: "Check that the base URL is that of the API; the message quotes the body.",
+  },
+  {
+    code: "PROVIDER_BUDGET_EXHAUSTED",
+    class: "ProviderError",
+    when: "The calls of the run, or of one server, have cost as much as `max_cost` allows.",
+    fix: "Raise `max_cost` and resume the run.",
+  },
+] as const satisfies readonly ErrorCodeRow[];

@@ -1,0 +1,103 @@
+import type { Cookies } from "../calls/cookies.ts";
+import { Reply } from "../calls/server-call.ts";
+import { HttpError } from "../definitions/errors.ts";
+import { errorMessage } from "../errors.ts";
+import { type JsonTextError, loadsPlain } from "../python/json/json-loads.ts";
+import { resultJson } from "../wire/result-json.ts";
+import type { ErrorDetail } from "../wire/schemas/validation.ts";
+import { encodeSse, type SseEvent } from "../wire/stream/sse.ts";
+
+const MAX_QUOTED = 200;
+
+/** A body that is not JSON, and the error for the caller. */
+export class MalformedBody {
+  readonly text: string;
+  readonly detail: ErrorDetail;
+
+  constructor(text: string, detail: ErrorDetail) {
+    this.text = text;
+    this.detail = detail;
+  }
+}
+
+/** The body of a request: undefined when there is none, a `MalformedBody` when it is not JSON. */
+export function parseBody(text: string): unknown {
+  if (text === "") return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return parseAsPython(text);
+  }
+}
+
+/** Python clients write NaN and Infinity as bare words. Text that Python does not accept either is refused with its position. */
+function parseAsPython(text: string): unknown {
+  try {
+    return loadsPlain(text, { allowNonFinite: true });
+  } catch (error) {
+    const { position = 0 } = error as Partial<JsonTextError>;
+    const ctx = { error: errorMessage(error).slice(0, MAX_QUOTED) };
+    const detail = {
+      type: "json_invalid",
+      loc: ["body", position],
+      msg: "JSON decode error",
+      input: {},
+      ctx,
+    };
+    return new MalformedBody(text, detail);
+  }
+}
+
+/** Deeper values are refused: writing them as JSON would overflow the stack. */
+export const MAX_NESTING = 1_000;
+
+/** Whether a JSON value has more levels than can safely be written; looks level by level, without recursion. */
+export function isTooDeep(value: unknown): boolean {
+  let level = containersIn([value]);
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth >= MAX_NESTING) return true;
+    level = level.flatMap((container) => containersIn(Object.values(container)));
+  }
+  return false;
+}
+
+function containersIn(values: readonly unknown[]): object[] {
+  return values.filter((value): value is object => typeof value === "object" && value !== null);
+}
+
+/** Bytes of one response. Callers have the same limit, so a larger response fails its own call here. */
+export const MAX_REPLY_BYTES = 256 * 1024 * 1024;
+
+/** The body of a response as text. */
+export function replyText({ raw, body }: Reply): string {
+  return raw ?? resultJson(body ?? null);
+}
+
+/** Refuses a body that is larger than any caller reads. */
+export function requireReplySize(text: string, path: string): void {
+  if (text.length < MAX_REPLY_BYTES / 3) return;
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= MAX_REPLY_BYTES) return;
+  const megabytes = (count: number) => Math.ceil(count / (1024 * 1024));
+  const message = `the response of ${path} has ${megabytes(bytes)} MB; at most ${megabytes(MAX_REPLY_BYTES)} MB are sent`;
+  throw new HttpError(500, message, { failure: { class: "invalid_response", retryable: false, message } });
+}
+
+/** The same for a response that may be a stream, which is read to its end. */
+export async function streamedText(reply: Reply): Promise<string> {
+  if (!reply.stream) return replyText(reply);
+  let text = "";
+  for await (const frame of reply.stream) text += frame;
+  return text;
+}
+
+type Events = Iterable<SseEvent> | AsyncIterable<SseEvent>;
+
+/** An answer as server-sent events. */
+export function eventStream(events: Events, options: { cookies?: Cookies } = {}): Reply {
+  return new Reply({ stream: frames(events), ...options });
+}
+
+async function* frames(events: Events): AsyncGenerator<string> {
+  for await (const event of events) yield encodeSse(event);
+}

@@ -1,0 +1,33 @@
+import { describe, expect, it } from "vitest";
+import { jsonProblem, parseAnswer } from "./transport.ts";
+
+function problemOf(text: string): string {
+  try {
+    return `read as ${JSON.stringify(parseAnswer(text))}`;
+  } catch (error) {
+    return jsonProblem(error);
+  }
+}
+
+describe("parseAnswer", () => {
+  it("reads what Python servers write", () => {
+    expect(parseAnswer('{"logprob": -Infinity, "other": [NaN, Infinity]}')).toEqual({
+      logprob: Number.NEGATIVE_INFINITY,
+      other: [Number.NaN, Number.POSITIVE_INFINITY],
+    });
+    expect(parseAnswer('\uFEFF{"a": 1}')).toEqual({ a: 1 });
+    const big = '{"a": NaN, "b": 12345678901234567890, "c": 1.0}';
+    expect(JSON.stringify(parseAnswer(big))).toBe('{"a":null,"b":12345678901234567000,"c":1}');
+  });
+
+  it("tells where text stops being JSON", () => {
+    expect(problemOf('{"a": 1,}')).toMatch(/^the body is not JSON \(.+\)$/);
+    expect(problemOf('{"id":')).toMatch(/^the body is not JSON \(.+\)$/);
+    expect(problemOf("<html>")).toBe("the body is not JSON");
+    expect(problemOf("")).toBe("the body is not JSON");
+  });
+
+  it("is not brought down by depth", () => {
+    expect(problemOf(`[NaN, ${"[".repeat(1_000_000)}`)).toContain("not JSON");
+  });
+});
