@@ -143,6 +143,22 @@ describe.skipIf(missing !== undefined)("a queue in JetStream", { timeout: 60_000
     await producer.close();
   });
 
+  it("gives up no reference that consumers only return", async () => {
+    await openRunStream(broker.jsm, { run: RUN, agents: ["a"], leaseMs: 30_000, maxDeliver: 3 });
+    const producer = new JetStreamQueue<string>({ broker, run: RUN });
+    await producer.enqueue(ref(0));
+    for (let worker = 0; worker < 8; worker++) {
+      const { queue, pull } = await consumer(await connected(), 30_000);
+      const [lease] = await pull(1);
+      expect(lease?.item, `worker ${worker}`).toEqual(ref(0));
+      await queue.close();
+    }
+    const last = await consumer(await connected(), 30_000);
+    for (const lease of await last.pull(1)) await last.queue.settle(lease, "completed");
+    expect(last.saved).toEqual([0]);
+    await producer.close();
+  });
+
   it("holds no more for a slow consumer than it has places", async () => {
     await openRunStream(broker.jsm, { run: RUN, agents: ["a"], leaseMs: 30_000, maxDeliver: 5 });
     const producer = new JetStreamQueue<string>({ broker, run: RUN });

@@ -183,7 +183,24 @@ export class JetStreamQueue<Result> implements RolloutQueue<RolloutRef, Result> 
   async putBack(given: Lease<RolloutRef>): Promise<void> {
     const lease = given as JetStreamLease<Result>;
     if (this.#feeds.get(lease.feed.key) === lease.feed) lease.feed.buffer.unshift(lease);
-    else await this.settle(lease, undefined);
+    else await this.giveBack(lease);
+  }
+
+  /**
+   * Returns a reference that this consumer did not run. The broker gives up a reference after `max_deliver` deliveries,
+   * refused ones included, so the reference is acknowledged and published again with a new count. If the consumer dies
+   * between the two steps, the collector finds the reference missing and publishes it.
+   */
+  async giveBack(given: Lease<RolloutRef>): Promise<void> {
+    const lease = given as JetStreamLease<Result>;
+    const { broker } = this.#options;
+    this.#held.delete(lease);
+    try {
+      if (!(await lease.message.ackAck({ timeout: PUBLISH_TIMEOUT_MS }))) return;
+      await broker.js.publish(subjectOf(lease.item), payloadOf(lease.item), { timeout: PUBLISH_TIMEOUT_MS });
+    } catch {
+      // The broker is unreachable. Without the acknowledgement the lease expires and the broker delivers again.
+    }
   }
 
   /** Takes no more of a run; references that wait for a place go back. */
@@ -193,7 +210,7 @@ export class JetStreamQueue<Result> implements RolloutQueue<RolloutRef, Result> 
       this.#feeds.delete(key);
       // Otherwise what goes back would come again at once.
       feed.request?.stop();
-      for (const lease of feed.buffer.splice(0)) await this.settle(lease, undefined);
+      await Promise.all(feed.buffer.splice(0).map((lease) => this.giveBack(lease)));
     }
   }
 
@@ -258,7 +275,7 @@ export class JetStreamQueue<Result> implements RolloutQueue<RolloutRef, Result> 
     const ref = readReference(feed.run, message);
     const lease = new JetStreamLease(message, ref, feed);
     this.#held.add(lease);
-    if (this.#feeds.get(feed.key) !== feed || this.#closed) void this.settle(lease, undefined);
+    if (this.#feeds.get(feed.key) !== feed || this.#closed) void this.giveBack(lease);
     else feed.buffer.push(lease);
     this.#arrived();
   }
@@ -315,12 +332,12 @@ export class JetStreamQueue<Result> implements RolloutQueue<RolloutRef, Result> 
     return runStreamStats(broker.jsm, run);
   }
 
-  /** Gives back what is held. */
+  /** Returns all references that are held. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#arrived();
     for (const { request } of this.#feeds.values()) request?.stop();
-    for (const lease of [...this.#held]) await this.settle(lease, undefined);
+    await Promise.all([...this.#held].map((lease) => this.giveBack(lease)));
   }
 }
 

@@ -194,7 +194,7 @@ class Worker {
     const key = `${run} ${task}-${rollout}`;
     const joined = this.#joined.get(run);
     if (!joined || this.#draining.signal.aborted || this.#running.has(key)) {
-      void this.#queue.settle(lease, undefined);
+      void this.#queue.giveBack(lease);
       return;
     }
     this.#running.set(key, { rollout: undefined, run, isDone: false });
@@ -231,6 +231,7 @@ class Worker {
       // A rollout that was cancelled for all is settled at the collector.
       const isSettled = result.status === "cancelled" && rollout.signal.reason instanceof WithdrawnRollout;
       if (isSettled) this.#queue.drop(lease);
+      else if (result.status === "cancelled") await this.#queue.giveBack(lease);
       else await this.#queue.settle(lease, undefined);
       return;
     }
