@@ -112,6 +112,9 @@ const START_FILE = "src/cli/process.ts";
 const START_MAY_LOAD = [
   /^src\/cli\//,
   /^src\/python\//,
+  // The choices of flags.
+  /^src\/results\/export\/export-filters\.ts$/,
+  /^src\/rollouts\/errors\.ts$/,
   new RegExp(`^src/(?:${SHARED_FILES.join("|").replaceAll(".", "\\.")})$`),
 ];
 

@@ -1,13 +1,12 @@
 import { metavars } from "../../src/cli/arguments.ts";
-import { type Command, commandWords, type Flag, loadCommand, type Program } from "../../src/cli/command.ts";
+import type { Command, Flag, Program } from "../../src/cli/command.ts";
 import { describeDefault, typeName } from "../../src/cli/config-keys.ts";
 import { describe, rootFlags } from "../../src/cli/help.ts";
 import { legacyNames } from "../../src/cli/legacy.ts";
 import { GENERATED, markdownTable } from "./markdown.ts";
 
 /** docs/reference/cli.md: every command, flag, key and older name. */
-export async function cliPage(program: Program): Promise<string> {
-  const commands = await Promise.all(program.commands.map(loadCommand));
+export function cliPage(program: Program): string {
   const parts = [
     "# Command line",
     GENERATED,
@@ -17,13 +16,14 @@ export async function cliPage(program: Program): Promise<string> {
     flagTable(rootFlags),
   ];
   for (const group of [...program.groups, undefined]) {
-    for (const command of commands) if (command.group === group?.name) parts.push(...commandPart(command));
+    for (const command of program.commands)
+      if (command.group === group?.name) parts.push(...commandPart(command));
   }
   return `${[...parts, ...legacyPart(program)].join("\n\n")}\n`;
 }
 
 function commandPart(command: Command): string[] {
-  const parts = [`## gym ${commandWords(command).join(" ")}`, describe(command)];
+  const parts = [`## gym ${command.words}`, describe(command)];
   const positionals = Object.entries(command.positionals ?? {});
   if (positionals.length > 0) {
     const rows = positionals.map(([name, { help, optional, choices }]) => [

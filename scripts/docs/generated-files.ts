@@ -12,7 +12,7 @@ export const repositoryRoot = installRoot();
 /** Every file that follows from the tables in the code, as it should be. */
 export async function generatedFiles(): Promise<{ file: string; text: string }[]> {
   return [
-    { file: "docs/reference/cli.md", text: await cliPage(program) },
+    { file: "docs/reference/cli.md", text: cliPage(program) },
     { file: "docs/reference/config-keys.md", text: configKeysPage() },
     { file: "docs/reference/errors.md", text: await errorsPage() },
     { file: "package.json", text: await packageFile() },

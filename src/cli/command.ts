@@ -115,15 +115,13 @@ export interface ResolveChoices {
   readonly offline?: boolean;
 }
 
-export interface CommandContext<
-  F extends FlagTable = FlagTable,
-  P extends PositionalTable = PositionalTable,
-> {
+/** What a command gets; `run` sees the types of its own flags and positionals. */
+export interface CommandContext {
   readonly io: CliIo;
   /** The environment with `--search-dir` applied; children of the command get this one. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly flags: FlagValues<F>;
-  readonly positionals: PositionalValues<P>;
+  readonly flags: Readonly<Record<string, unknown>>;
+  readonly positionals: Readonly<Record<string, unknown>>;
   /** All overrides: those made from flags, then the user's own, `config_paths` joined. */
   readonly overrides: readonly Override[];
   readonly verbose: boolean;
@@ -144,70 +142,54 @@ export interface CommandContext<
   err(line: string): void;
 }
 
-/** The flags, help and work of a command; its name and summary are in commands/table.ts. */
-export interface CommandDescription<F extends FlagTable, P extends PositionalTable> {
+interface CommandText {
+  /** What the user types after `gym`: `env start`, or one word for a command without a group. */
+  readonly words: string;
+  /** One line for the list of commands. */
+  readonly summary: string;
+  /** Older names: `run` is `ng_run` and `nemo_gym_run`; words behind the name are put in front of the user's. */
+  readonly legacy?: readonly string[];
   /** Paragraphs for the command's own help; the summary when absent. */
   readonly description?: string;
-  readonly flags: F;
-  readonly positionals?: P;
   /** The config keys the command reads, shown by `--help` and `+h=true`. */
   readonly keys?: KeyTable;
-  /** Where the keys depend on the flags given. */
-  readonly keysFor?: (flags: FlagValues<F>) => KeyTable;
   readonly examples?: readonly string[];
   readonly resolve?: ResolveChoices;
   /** Whether programs read stdout: messages then go to stderr. */
   readonly printsData?: boolean;
-  /** Does the work and returns the exit code. Heavy modules are imported inside. */
-  readonly run: (context: CommandContext<F, P>) => Promise<number>;
 }
 
-/** A description as the frame sees it. */
-export type CommandBody = CommandDescription<FlagTable, PositionalTable>;
+/** The names, flags, help and work of a command. */
+export interface CommandDescription<F extends FlagTable, P extends PositionalTable> extends CommandText {
+  readonly flags: F;
+  readonly positionals?: P;
+  /** Where the keys depend on the flags given. */
+  readonly keysFor?: (flags: FlagValues<F>) => KeyTable;
+  /** Does the work and returns the exit code. Heavy modules are imported inside. */
+  readonly run: (
+    context: CommandContext & { readonly flags: FlagValues<F>; readonly positionals: PositionalValues<P> },
+  ) => Promise<number>;
+}
+
+/** A command for code that does not know its flags. */
+export interface Command extends CommandText {
+  /** The first of two words; a command without a group stands at the top (`search`). */
+  readonly group: string | undefined;
+  readonly name: string;
+  readonly flags: FlagTable;
+  readonly positionals?: PositionalTable;
+  readonly keysFor?: (flags: CommandContext["flags"]) => KeyTable;
+  readonly run: (context: CommandContext) => Promise<number>;
+}
 
 /** Describes a command; the types of its flags and positionals reach `run`. */
 export function defineCommand<
   const F extends FlagTable,
   const P extends PositionalTable = Record<never, never>,
->(description: CommandDescription<F, P>): CommandBody {
-  return description as unknown as CommandBody;
-}
-
-/** A line of the table of commands: all that is known of a command before it is loaded. */
-export interface CommandEntry {
-  /** First word (`env`); without one the command stands at the top (`search`). */
-  readonly group?: string;
-  readonly name: string;
-  /** One line for the list of commands. */
-  readonly summary: string;
-  /** Older names: `run` is `ng_run` and `nemo_gym_run`; words behind the name are put in front of the user's. */
-  readonly legacy: readonly string[];
-  readonly load: () => Promise<CommandBody>;
-}
-
-/** Names a command (`"env start"`) and says where to find it and which older names it has. */
-export function command(
-  words: string,
-  summary: string,
-  load: () => Promise<CommandBody>,
-  ...legacy: readonly string[]
-): CommandEntry {
-  const [first = "", second] = words.split(" ");
-  return second === undefined
-    ? { name: first, summary, legacy, load }
-    : { group: first, name: second, summary, legacy, load };
-}
-
-/** A command with its description. */
-export type Command = CommandEntry & CommandBody;
-
-export async function loadCommand(entry: CommandEntry): Promise<Command> {
-  return { ...entry, ...(await entry.load()) };
-}
-
-/** The words a command is called by, without the program name. */
-export function commandWords({ group, name }: CommandEntry): string[] {
-  return group === undefined ? [name] : [group, name];
+>(description: CommandDescription<F, P>): Command {
+  const words = description.words.split(" ");
+  const name = words.pop();
+  return { ...description, group: words[0], name } as unknown as Command;
 }
 
 export interface Group {
@@ -217,5 +199,5 @@ export interface Group {
 
 export interface Program {
   readonly groups: readonly Group[];
-  readonly commands: readonly CommandEntry[];
+  readonly commands: readonly Command[];
 }

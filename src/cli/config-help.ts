@@ -1,5 +1,5 @@
 import { reservedKeys } from "../config/reserved-keys.ts";
-import { type Command, commandWords, type FlagTable, type FlagValues } from "./command.ts";
+import type { Command, CommandContext } from "./command.ts";
 import { describeDefault, type KeyTable, typeName } from "./config-keys.ts";
 import { describe, PROGRAM_NAME } from "./help.ts";
 import { padEnd } from "./render/text-width.ts";
@@ -15,13 +15,13 @@ export function asksForConfigHelp(words: readonly string[]): boolean {
 }
 
 /** The keys a command reads with the flags as given. */
-export function keysOf(command: Command, flags: FlagValues<FlagTable>): KeyTable {
+export function keysOf(command: Command, flags: CommandContext["flags"]): KeyTable {
   return command.keysFor?.(flags) ?? command.keys ?? {};
 }
 
 /** The text behind `+h=true`: the keys of the command, then those that every config may set. */
-export function configHelp(command: Command, flags: FlagValues<FlagTable>): string {
-  const name = [PROGRAM_NAME, ...commandWords(command)].join(" ");
+export function configHelp(command: Command, flags: CommandContext["flags"]): string {
+  const name = `${PROGRAM_NAME} ${command.words}`;
   const own = Object.entries(keysOf(command, flags)).map(
     ([key, description]): KeyLine => [
       `- ${key} (${typeName(description)})`,

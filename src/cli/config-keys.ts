@@ -1,4 +1,4 @@
-import type { Completes, Flag, FlagTable } from "./command.ts";
+import type { CommandContext, Completes, Flag, FlagTable } from "./command.ts";
 import { CommandKeysError } from "./usage-error.ts";
 
 interface KeyTypes {
@@ -71,6 +71,30 @@ export function readKeys<const T extends KeyTable>(
   }
   if (missing.length > 0 || invalid.length > 0) throw new CommandKeysError(keysMessage(missing, invalid));
   return values as KeyValues<T>;
+}
+
+/**
+ * The keys of a command from flags and overrides alone, for commands that need no config: one that is broken must not keep
+ * anybody from looking around.
+ */
+export async function listingKeys<const T extends KeyTable>(
+  context: CommandContext,
+  table: T,
+): Promise<KeyValues<T>> {
+  const given = await givenValues(context);
+  return readKeys(table, { get: (key) => (Object.hasOwn(given, key) ? given[key] : undefined) });
+}
+
+/** What flags say is final; only the user's own words need the override grammar, which takes time to load. */
+async function givenValues({ overrides, env }: CommandContext): Promise<Record<string, unknown>> {
+  const flags = overrides.filter((override) => typeof override !== "string");
+  if (flags.length === overrides.length)
+    return Object.fromEntries(flags.map(({ path, value }) => [path, value]));
+  const [{ applyOverrides }, { plainFromNode }] = await Promise.all([
+    import("../config/overrides/apply-overrides.ts"),
+    import("../config/plain-data.ts"),
+  ]);
+  return plainFromNode(applyOverrides(overrides, env)) as Record<string, unknown>;
 }
 
 function keysMessage(missing: readonly string[], invalid: readonly string[]): string {

@@ -1,5 +1,5 @@
 import { commonFlags, metavars } from "./arguments.ts";
-import { type Command, commandWords, type Flag, type FlagTable, type Program } from "./command.ts";
+import type { Command, Flag, FlagTable, Program } from "./command.ts";
 import type { KeyTable } from "./config-keys.ts";
 import { describeDefault, typeName } from "./config-keys.ts";
 import { padEnd, textWidth, wrapText } from "./render/text-width.ts";
@@ -35,8 +35,8 @@ export function commandUsage(command: Command, width: number): string {
   const positionals = Object.entries(command.positionals ?? {}).map(([name, positional]) =>
     positional.optional ? `[${name}]` : name,
   );
-  const words = [PROGRAM_NAME, ...commandWords(command)].join(" ");
-  return wrapUsage(words, [...flagParts(allFlags(command)), ...positionals, "[key=value ...]"], width);
+  const parts = [...flagParts(allFlags(command)), ...positionals, "[key=value ...]"];
+  return wrapUsage(`${PROGRAM_NAME} ${command.words}`, parts, width);
 }
 
 export function programHelp(program: Program, width: number): string {

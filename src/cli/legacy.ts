@@ -1,5 +1,5 @@
 import path from "node:path";
-import { commandWords, type Program } from "./command.ts";
+import type { Program } from "./command.ts";
 import { PROGRAM_NAME } from "./help.ts";
 
 /** Both families of older names; `ng_run` and `nemo_gym_run` are the same command. */
@@ -11,10 +11,10 @@ const ROOT_NAMES: Readonly<Record<string, readonly string[]>> = { help: ["--help
 /** Every older name without its prefix, with the words of `gym` that replace it. */
 export function legacyNames(program: Program): Map<string, readonly string[]> {
   const names = new Map(Object.entries(ROOT_NAMES));
-  for (const entry of program.commands) {
-    for (const legacy of entry.legacy) {
+  for (const command of program.commands) {
+    for (const legacy of command.legacy ?? []) {
       const [name = "", ...words] = legacy.split(" ");
-      names.set(name, [...commandWords(entry), ...words]);
+      names.set(name, [...command.words.split(" "), ...words]);
     }
   }
   return names;

@@ -4,7 +4,7 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { GymError } from "../errors.ts";
 import { type CaptureOptions, captureRun } from "./captured-run.ts";
-import { command, defineCommand, type Program } from "./command.ts";
+import { defineCommand, type Program } from "./command.ts";
 import { UsageError } from "./usage-error.ts";
 
 const failures: Record<string, () => unknown> = {
@@ -16,6 +16,9 @@ const failures: Record<string, () => unknown> = {
 };
 
 const start = defineCommand({
+  words: "env start",
+  summary: "start the servers",
+  legacy: ["run", "run_few --limit 1"],
   flags: { limit: { kind: "value", key: "limit", metavar: "N", help: "at most this many" } },
   keys: { limit: { type: "int", help: "at most this many", default: 3 } },
   examples: ["gym env start --limit 5"],
@@ -26,7 +29,16 @@ const start = defineCommand({
   },
 });
 
+const status = defineCommand({
+  words: "env status",
+  summary: "show the servers",
+  flags: {},
+  run: async () => 7,
+});
+
 const fail = defineCommand({
+  words: "fail",
+  summary: "fail in a chosen way",
   flags: {},
   positionals: { WAY: { help: "how" } },
   async run({ positionals }) {
@@ -39,11 +51,7 @@ const program: Program = {
     { name: "env", summary: "develop and run environments" },
     { name: "eval", summary: "nothing here works yet" },
   ],
-  commands: [
-    command("env start", "start the servers", async () => start, "run", "run_few --limit 1"),
-    command("env status", "show the servers", async () => defineCommand({ flags: {}, run: async () => 7 })),
-    command("fail", "fail in a chosen way", async () => fail),
-  ],
+  commands: [start, status, fail],
 };
 
 const gym = (line: string, options: CaptureOptions = {}) =>
@@ -171,6 +179,8 @@ describe("commands", () => {
       await writeFile(path.join(cwd, "env.yaml"), "spoken: default\n");
       await writeFile(path.join(cwd, "mine.yaml"), "spoken: mine\n");
       const show = defineCommand({
+        words: "show",
+        summary: "show a key",
         flags: {},
         run: async (context) => {
           const config = await context.resolve({ requireServers: false, noModel: true, offline: true });
@@ -178,7 +188,7 @@ describe("commands", () => {
           return 0;
         },
       });
-      const own: Program = { groups: [], commands: [command("show", "show a key", async () => show)] };
+      const own: Program = { groups: [], commands: [show] };
       const spoken = async (line: string) => (await gym(line, { program: own, cwd })).stdout.trim();
       expect(await spoken("show")).toBe("default");
       expect(await spoken("show --env-file mine.yaml")).toBe("mine");

@@ -1,5 +1,5 @@
 import { isJsonWord, isOverrideWord, parseArguments } from "./arguments.ts";
-import { type CliIo, type CommandEntry, commandWords, loadCommand, type Program } from "./command.ts";
+import type { CliIo, Command, Program } from "./command.ts";
 import { program as gymProgram } from "./commands/table.ts";
 import {
   commandHelp,
@@ -35,9 +35,8 @@ export async function runCli(
       usage = { text: groupUsage(group, width), name: `${PROGRAM_NAME} ${group}` };
     });
     if ("exitCode" in found) return found.exitCode;
-    const { entry, rest } = found;
-    const command = await loadCommand(entry);
-    usage = { text: commandUsage(command, width), name: [PROGRAM_NAME, ...commandWords(entry)].join(" ") };
+    const { command, rest } = found;
+    usage = { text: commandUsage(command, width), name: `${PROGRAM_NAME} ${command.words}` };
     const parsed = parseArguments(command, [...root.before, ...rest]);
     if (parsed.help) return print(frame, commandHelp(command, width), 0);
     const { runCommand } = await import("./run-command.ts");
@@ -137,14 +136,14 @@ async function printVersion(frame: Frame, root: RootWords): Promise<number> {
   return print(frame, json ? JSON.stringify(report) : formatVersion(report), 0);
 }
 
-type Found = { entry: CommandEntry; rest: readonly string[] } | { exitCode: number };
+type Found = { command: Command; rest: readonly string[] } | { exitCode: number };
 
 /** The command the words name; help of the group is printed here. */
 function findCommand(frame: Frame, root: RootWords, enterGroup: (group: string) => void): Found {
   const { program } = frame;
   const word = root.command ?? "";
   const top = program.commands.find((command) => command.group === undefined && command.name === word);
-  if (top !== undefined) return { entry: top, rest: root.rest };
+  if (top !== undefined) return { command: top, rest: root.rest };
   const members = program.commands.filter((command) => command.group === word);
   if (members.length === 0) throw unknownCommand(word, topWords(program));
   enterGroup(word);
@@ -154,7 +153,7 @@ function findCommand(frame: Frame, root: RootWords, enterGroup: (group: string) 
 function findMember(
   frame: Frame,
   group: string,
-  members: readonly CommandEntry[],
+  members: readonly Command[],
   words: readonly string[],
 ): Found {
   const split = words.findIndex((word) => !word.startsWith("-") && !isOverrideWord(word));
@@ -163,13 +162,13 @@ function findMember(
   if (parsed.help) return { exitCode: print(frame, groupHelp(frame.program, group, frame.width), 0) };
   if (split < 0) return { exitCode: print(frame, groupHelp(frame.program, group, frame.width), 1) };
   const name = words[split] ?? "";
-  const entry = members.find((member) => member.name === name);
-  if (entry === undefined)
+  const command = members.find((member) => member.name === name);
+  if (command === undefined)
     throw unknownCommand(
       name,
       members.map((member) => member.name),
     );
-  return { entry, rest: [...before, ...words.slice(split + 1)] };
+  return { command, rest: [...before, ...words.slice(split + 1)] };
 }
 
 function topWords(program: Program): string[] {

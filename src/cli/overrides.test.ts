@@ -1,11 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { resolveConfig } from "../config/resolve.ts";
 import { parseArguments } from "./arguments.ts";
-import { type CommandBody, defineCommand } from "./command.ts";
+import { type Command, defineCommand } from "./command.ts";
 import { configFlag, modelFlags, searchDirFlag, selectorFlags, serverFolderFlag } from "./flags.ts";
 import { collectOverrides } from "./overrides.ts";
 
 const command = defineCommand({
+  words: "run",
+  summary: "",
   flags: {
     ...configFlag,
     ...selectorFlags,
@@ -21,7 +23,7 @@ const command = defineCommand({
   run: async () => 0,
 });
 
-const collect = (argv: string[], of: CommandBody = command) =>
+const collect = (argv: string[], of: Command = command) =>
   collectOverrides(of, parseArguments(of, argv), {
     select: async (_kind, flag, value) => `/${flag}/${value}.yaml`,
   });
@@ -43,6 +45,8 @@ describe("collectOverrides", () => {
 
   it("names the flags for a file that was given without one", async () => {
     const files = defineCommand({
+      words: "run",
+      summary: "",
       flags: {
         inputs: { kind: "text", key: "inputs", completes: "file", help: "" },
         rollouts: { kind: "text", key: "rollouts", completes: "file", help: "" },
@@ -123,6 +127,8 @@ describe("collectOverrides", () => {
 
   it("turns a server's name into its folder where asked", async () => {
     const test = defineCommand({
+      words: "run",
+      summary: "",
       flags: serverFolderFlag,
       positionals: { NAME: { help: "", optional: true, key: "component_name" } },
       run: async () => 0,

@@ -1,6 +1,6 @@
 import type { Override } from "../config/resolve.ts";
-import type { ParsedArguments } from "./arguments.ts";
-import type { CommandBody, SelectorKind } from "./command.ts";
+import { isJsonWord, type ParsedArguments } from "./arguments.ts";
+import type { Command, CommandContext, SelectorKind } from "./command.ts";
 import { UsageError } from "./usage-error.ts";
 
 const USER_CONFIG_PATHS = /^\+config_paths=\s*\[(.*)\]\s*$/s;
@@ -15,7 +15,7 @@ export interface OverrideSources {
  * then the words of the user. A flag is another spelling of an override, so all of them use a single `+`.
  */
 export async function collectOverrides(
-  command: CommandBody,
+  command: Command,
   parsed: ParsedArguments,
   sources: OverrideSources,
 ): Promise<Override[]> {
@@ -30,7 +30,7 @@ export async function collectOverrides(
 }
 
 /** A file name alone is not an override: it lacks the flag it belongs to. */
-function refuseFileWords(command: CommandBody, words: readonly string[]): void {
+function refuseFileWords(command: Command, words: readonly string[]): void {
   const word = words.find((given) => /^[^=~]*\.jsonl$/.test(given));
   if (word === undefined) return;
   const flags = Object.entries(command.flags).filter(([, { completes }]) => completes === "file");
@@ -48,7 +48,7 @@ function literal(path: string, value: unknown, source: string): Override {
   return { op: "+", path, value, source };
 }
 
-async function configPaths(command: CommandBody, parsed: ParsedArguments, { select }: OverrideSources) {
+async function configPaths(command: Command, parsed: ParsedArguments, { select }: OverrideSources) {
   const paths: string[] = [];
   const flags: string[] = [];
   // Later files win, so the files that the user names come after those that selectors stand for.
@@ -76,7 +76,7 @@ function splitPaths(given: string): string[] {
   return paths;
 }
 
-function flagOverrides(command: CommandBody, parsed: ParsedArguments): Override[] {
+function flagOverrides(command: Command, parsed: ParsedArguments): Override[] {
   const result: Override[] = [];
   for (const [name, flag] of Object.entries(command.flags)) {
     const given = parsed.flags[name];
@@ -102,7 +102,7 @@ function textValue(given: string | true | readonly string[], prefix: string): un
   return prefix + String(given);
 }
 
-function positionalOverrides(command: CommandBody, parsed: ParsedArguments): Override[] {
+function positionalOverrides(command: Command, parsed: ParsedArguments): Override[] {
   const result: Override[] = [];
   for (const [name, { key }] of Object.entries(command.positionals ?? {})) {
     const value = parsed.positionals[name];
@@ -114,4 +114,11 @@ function positionalOverrides(command: CommandBody, parsed: ParsedArguments): Ove
 function asList(given: string | boolean | readonly string[] | undefined): readonly string[] {
   if (typeof given === "string") return [given];
   return Array.isArray(given) ? given : [];
+}
+
+/** For commands that read no config: refuses words and overrides, which nothing would look at. */
+export function refuseSurplusWords({ overrides }: CommandContext): void {
+  const surplus = overrides.filter((word) => typeof word === "string").filter((word) => !isJsonWord(word));
+  if (surplus.length === 0) return;
+  throw new UsageError(`unrecognized arguments: ${surplus.join(" ")} (the command reads no config)`);
 }

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import path from "node:path";
 import { isJsonWord, type ParsedArguments } from "./arguments.ts";
-import type { CliIo, Command, CommandContext, FlagTable, FlagValues, Program } from "./command.ts";
+import type { CliIo, Command, CommandContext, Program } from "./command.ts";
 import { asksForConfigHelp, configHelp } from "./config-help.ts";
 import { collectOverrides } from "./overrides.ts";
 import { createTerminal } from "./render/terminal.ts";
@@ -45,8 +45,8 @@ async function createContext(
   return {
     io,
     env,
-    flags: parsed.flags as FlagValues<FlagTable>,
-    positionals: parsed.positionals as Record<string, string>,
+    flags: parsed.flags,
+    positionals: parsed.positionals,
     overrides,
     verbose: parsed.verbose,
     envFile: envFileChoice(parsed.envFile),

@@ -7,10 +7,9 @@ import {
 } from "../../workloads/catalog/components.ts";
 import { matchesQuery } from "../../workloads/catalog/matches.ts";
 import type { CommandContext } from "../command.ts";
+import { listingKeys } from "../config-keys.ts";
 import { configPlace, printInspection, printUnknown, withValue } from "./inspection.ts";
-import { commonKeys, listingKeys } from "./keys.ts";
-import { printListing } from "./listing.ts";
-import { openCatalog } from "./open-catalog.ts";
+import { commonKeys, openCatalog, printListing } from "./listing.ts";
 
 /** Runs `gym list agents`. */
 export async function listAgents(context: CommandContext): Promise<number> {

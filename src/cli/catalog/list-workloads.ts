@@ -7,11 +7,10 @@ import { matchesQuery } from "../../workloads/catalog/matches.ts";
 import { readParts } from "../../workloads/catalog/workload-parts.ts";
 import { discoverWorkloads } from "../../workloads/catalog/workloads.ts";
 import type { CommandContext } from "../command.ts";
+import { listingKeys } from "../config-keys.ts";
 import { hint } from "../hint.ts";
 import { configPlace, printInspection, printUnknown, withValue } from "./inspection.ts";
-import { commonKeys, listingKeys } from "./keys.ts";
-import { printListing } from "./listing.ts";
-import { openCatalog } from "./open-catalog.ts";
+import { commonKeys, openCatalog, printListing } from "./listing.ts";
 
 const keys = {
   ...commonKeys,

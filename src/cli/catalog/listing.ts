@@ -1,5 +1,18 @@
+import { ConfigFiles } from "../../workloads/catalog/config-files.ts";
 import type { CommandContext } from "../command.ts";
+import type { KeyTable } from "../config-keys.ts";
 import { renderTable, type Table } from "../render/table.ts";
+
+/** Returns the config files under the search roots of the command. */
+export function openCatalog({ io, env, installRoot }: CommandContext): ConfigFiles {
+  return new ConfigFiles({ cwd: io.cwd, env, installRoot });
+}
+
+/** What `gym list` and `gym search` have in common. */
+export const commonKeys = {
+  component_name: { type: "str", help: "the component to show" },
+  query: { type: "str", help: "words to look for" },
+} as const satisfies KeyTable;
 
 export interface Listing {
   /** The noun for the message about an empty list. */

@@ -3,41 +3,51 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { command, defineCommand, type Program } from "../command.ts";
+import { defineCommand, type Program } from "../command.ts";
 import { configFlag, searchDirFlag, selectorFlags, serverFolderFlag } from "../flags.ts";
 import { completionScript, type Shell } from "./script.ts";
 
 const run = async () => 0;
-const start = defineCommand({
-  flags: {
-    ...configFlag,
-    ...selectorFlags,
-    ...searchDirFlag,
-    storage: { kind: "text", short: "s", choices: ["hf", "gitlab"], help: "where" },
-    json: { kind: "switch", help: "print JSON" },
-  },
-  run,
-});
-const positionals = { SHELL: { help: "the shell", choices: ["bash", "zsh", "fish"] } } as const;
 const program: Program = {
   groups: [
     { name: "env", summary: "develop environments" },
     { name: "empty", summary: "nothing works yet" },
   ],
   commands: [
-    command("env start", "it's the start", async () => start),
-    command("env status", "show", async () => defineCommand({ flags: serverFolderFlag, run })),
-    command("env audit", "look", async () =>
-      defineCommand({
-        flags: { reuse: { kind: "text", completes: ["resources_servers"], help: "a verifier" } },
-        positionals: { NAME: { completes: ["resources_servers", "environments"], help: "what" } },
-        run,
-      }),
-    ),
-    command("env head", "show", async () =>
-      defineCommand({ flags: {}, positionals: { FILE: { completes: "file", help: "a file" } }, run }),
-    ),
-    command("completion", "print a script", async () => defineCommand({ flags: {}, positionals, run })),
+    defineCommand({
+      words: "env start",
+      summary: "it's the start",
+      flags: {
+        ...configFlag,
+        ...selectorFlags,
+        ...searchDirFlag,
+        storage: { kind: "text", short: "s", choices: ["hf", "gitlab"], help: "where" },
+        json: { kind: "switch", help: "print JSON" },
+      },
+      run,
+    }),
+    defineCommand({ words: "env status", summary: "show", flags: serverFolderFlag, run }),
+    defineCommand({
+      words: "env audit",
+      summary: "look",
+      flags: { reuse: { kind: "text", completes: ["resources_servers"], help: "a verifier" } },
+      positionals: { NAME: { completes: ["resources_servers", "environments"], help: "what" } },
+      run,
+    }),
+    defineCommand({
+      words: "env head",
+      summary: "show",
+      flags: {},
+      positionals: { FILE: { completes: "file", help: "a file" } },
+      run,
+    }),
+    defineCommand({
+      words: "completion",
+      summary: "print a script",
+      flags: {},
+      positionals: { SHELL: { help: "the shell", choices: ["bash", "zsh", "fish"] } },
+      run,
+    }),
   ],
 };
 

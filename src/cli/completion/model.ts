@@ -1,13 +1,5 @@
 import { commonFlags } from "../arguments.ts";
-import {
-  type Command,
-  type Completes,
-  commandWords,
-  type Flag,
-  type FlagTable,
-  loadCommand,
-  type Program,
-} from "../command.ts";
+import type { Command, Completes, Flag, FlagTable, Program } from "../command.ts";
 import { componentDirectory } from "../component-names.ts";
 import { rootFlags } from "../help.ts";
 
@@ -36,8 +28,7 @@ export interface CompletionNode {
 }
 
 /** The program as a flat list of places, each with what can be typed there. */
-export async function completionNodes(program: Program): Promise<CompletionNode[]> {
-  const commands = await Promise.all(program.commands.map(loadCommand));
+export function completionNodes(program: Program): CompletionNode[] {
   const groups = program.groups.filter(({ name }) => program.commands.some(({ group }) => group === name));
   const tops = program.commands.filter(({ group }) => group === undefined);
   return [
@@ -53,7 +44,7 @@ export async function completionNodes(program: Program): Promise<CompletionNode[
         .map((command) => ({ word: command.name, help: command.summary })),
       flags: flagCompletions({ help: commonFlags.help }),
     })),
-    ...commands.map(commandNode),
+    ...program.commands.map(commandNode),
   ];
 }
 
@@ -64,7 +55,7 @@ function commandNode(command: Command): CompletionNode {
   const flags = flagCompletions({ ...command.flags, ...commonFlags });
   const completes = Object.values(command.positionals ?? {}).find((word) => word.completes)?.completes;
   const argument = completes === undefined ? undefined : completionSource(completes);
-  return { path: commandWords(command).join(" "), words, flags, argument };
+  return { path: command.words, words, flags, argument };
 }
 
 function flagCompletions(flags: FlagTable): FlagCompletion[] {

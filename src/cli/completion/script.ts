@@ -9,6 +9,6 @@ const writers = { bash: bashScript, zsh: zshScript, fish: fishScript } as const;
 export type Shell = keyof typeof writers;
 
 /** The completion script of one shell, made from the tables of commands and flags. */
-export async function completionScript(shell: Shell, program: Program, installRoot: string): Promise<string> {
-  return writers[shell](await completionNodes(program), installRoot);
+export function completionScript(shell: Shell, program: Program, installRoot: string): string {
+  return writers[shell](completionNodes(program), installRoot);
 }

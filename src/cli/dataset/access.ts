@@ -2,8 +2,8 @@ import { type RegistryAccess, trackingAddress } from "../../datasets/hub/gitlab.
 import { missingRegistryAccess } from "../../datasets/locate.ts";
 import type { HubAccess } from "../../remote/hub-access.ts";
 import type { RemoteError } from "../../remote/remote-error.ts";
+import type { CommandContext } from "../command.ts";
 import { duration } from "../render/progress.ts";
-import type { DatasetContext } from "./context.ts";
 
 export interface AccessValues {
   readonly hf_token?: string;
@@ -12,7 +12,7 @@ export interface AccessValues {
   readonly mlflow_tracking_token?: string;
 }
 
-export function hubAccess(values: AccessValues, context: DatasetContext): HubAccess {
+export function hubAccess(values: AccessValues, context: CommandContext): HubAccess {
   return {
     token: given(values.hf_token) ?? given(context.env.HF_TOKEN),
     hubUrl: given(values.hf_endpoint) ?? given(context.env.HF_ENDPOINT),
@@ -22,14 +22,14 @@ export function hubAccess(values: AccessValues, context: DatasetContext): HubAcc
 }
 
 /** The registry, or undefined when its address or key is not configured. */
-export function registryAccess(values: AccessValues, context: DatasetContext): RegistryAccess | undefined {
+export function registryAccess(values: AccessValues, context: CommandContext): RegistryAccess | undefined {
   const trackingUri = given(values.mlflow_tracking_uri) ?? given(context.env.MLFLOW_TRACKING_URI);
   const token = given(values.mlflow_tracking_token) ?? given(context.env.MLFLOW_TRACKING_TOKEN);
   if (trackingUri === undefined || token === undefined) return undefined;
   return { trackingUri, token, signal: context.signal, onRetry: announceRetry(context) };
 }
 
-export function requireRegistry(values: AccessValues, context: DatasetContext): RegistryAccess {
+export function requireRegistry(values: AccessValues, context: CommandContext): RegistryAccess {
   const access = registryAccess(values, context);
   if (access === undefined) throw missingRegistryAccess();
   return { ...access, trackingUri: trackingAddress(access) };
@@ -39,7 +39,7 @@ function given(value: string | undefined): string | undefined {
   return value === "" ? undefined : value;
 }
 
-function announceRetry({ err }: DatasetContext) {
+function announceRetry({ err }: CommandContext) {
   return (error: RemoteError, delayMs: number) =>
     err(`${error.message.replace(/[.\s]+$/, "")}. Trying again in ${duration(delayMs)}.`);
 }

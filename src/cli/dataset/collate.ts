@@ -2,10 +2,10 @@ import path from "node:path";
 import { agentsOf } from "../../datasets/agents.ts";
 import { type CollateEvent, type CollateResult, collate } from "../../datasets/collate.ts";
 import { ExtendedStatistics, tokenCounter } from "../../datasets/statistics/extended-statistics.ts";
+import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
 import { CommandKeysError } from "../usage-error.ts";
 import { hubAccess, registryAccess } from "./access.ts";
-import type { DatasetContext } from "./context.ts";
 import { roots, withFileErrors } from "./input-file.ts";
 import { collateKeys } from "./keys.ts";
 import { formatExtended, formatStatistics } from "./metrics-table.ts";
@@ -20,7 +20,7 @@ const STAGES = {
 } as const;
 
 /** `gym dataset collate`. */
-export async function collateDatasets(context: DatasetContext, json: boolean): Promise<number> {
+export async function collateDatasets(context: CommandContext, json: boolean): Promise<number> {
   const config = await context.resolve();
   const keys = readKeys(collateKeys, config);
   // Without a config only the model is there that stands in for the one of a run.
@@ -85,7 +85,7 @@ function banner(title: string): string {
 
 function show(
   event: CollateEvent,
-  context: DatasetContext,
+  context: CommandContext,
   progress: ByteProgress,
   say: (line: string) => void,
 ): void {
@@ -133,7 +133,7 @@ function show(
 
 function showMetrics(
   { outcome, dataset, type, summary, extended }: Extract<CollateEvent, { event: "metrics" }>,
-  context: DatasetContext,
+  context: CommandContext,
   say: (line: string) => void,
 ): void {
   const file = path.relative(context.io.cwd, outcome.file);
@@ -148,7 +148,7 @@ function showMetrics(
   }
 }
 
-function finish(result: CollateResult, context: DatasetContext, json: boolean): void {
+function finish(result: CollateResult, context: CommandContext, json: boolean): void {
   const relative = (file: string) => path.relative(context.io.cwd, file) || file;
   if (json) {
     context.out(

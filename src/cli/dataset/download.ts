@@ -5,10 +5,10 @@ import { downloadHubFile } from "../../datasets/hub/huggingface.ts";
 import { checkArtifactPath, checkRepositoryId } from "../../datasets/hub/remote-names.ts";
 import type { DownloadResult } from "../../remote/download-file.ts";
 import { type HubAccess, hubUrl } from "../../remote/hub-access.ts";
+import type { CommandContext } from "../command.ts";
 import { type KeyValues, readKeys } from "../config-keys.ts";
 import { CommandKeysError } from "../usage-error.ts";
 import { hubAccess, requireRegistry } from "./access.ts";
-import type { DatasetContext } from "./context.ts";
 import { outputFile, withFileErrors } from "./input-file.ts";
 import { hubDownloadKeys, registryDownloadKeys } from "./keys.ts";
 import { ByteProgress } from "./transfer-progress.ts";
@@ -23,7 +23,7 @@ interface Fetched {
 }
 
 /** `gym dataset download`. */
-export async function downloadFromHuggingFace(context: DatasetContext, json: boolean): Promise<number> {
+export async function downloadFromHuggingFace(context: CommandContext, json: boolean): Promise<number> {
   const keys = readKeys(hubDownloadKeys, await context.resolve());
   checkOutputs(keys);
   return withFileErrors(async () => {
@@ -61,7 +61,7 @@ function checkOutputs(keys: HubKeys): void {
 }
 
 async function fetchFromHub(
-  context: DatasetContext,
+  context: CommandContext,
   access: HubAccess,
   keys: HubKeys,
   progress: ByteProgress,
@@ -97,7 +97,7 @@ async function fetchFromHub(
 }
 
 /** `gym dataset download --storage gitlab`. */
-export async function downloadFromGitlab(context: DatasetContext, json: boolean): Promise<number> {
+export async function downloadFromGitlab(context: CommandContext, json: boolean): Promise<number> {
   const keys = readKeys(registryDownloadKeys, await context.resolve());
   const { dataset_name: datasetName, version, artifact_fpath: artifactPath } = keys;
   return withFileErrors(async () => {
@@ -121,7 +121,7 @@ export async function downloadFromGitlab(context: DatasetContext, json: boolean)
   });
 }
 
-function report(context: DatasetContext, fetched: readonly Fetched[], json: boolean): void {
+function report(context: CommandContext, fetched: readonly Fetched[], json: boolean): void {
   const relative = (file: string) => path.relative(context.io.cwd, file) || file;
   if (json) {
     const files = fetched.map(({ file, rows, result }) => ({

@@ -1,11 +1,11 @@
 import { readLines } from "../../datasets/lines.ts";
 import { readRow } from "../../datasets/read-row.ts";
 import { errorMessage } from "../../errors.ts";
+import type { CommandContext } from "../command.ts";
+import { refuseSurplusWords } from "../overrides.ts";
 import { UsageError } from "../usage-error.ts";
-import type { DatasetContext } from "./context.ts";
 import { rootedFile, withFileErrors } from "./input-file.ts";
 import { formatRow } from "./row-view.ts";
-import { refuseSurplusWords } from "./surplus-words.ts";
 
 const DEFAULT_ROWS = 5;
 
@@ -17,7 +17,7 @@ export interface HeadFlags {
 }
 
 /** `gym dataset head`. */
-export async function showRows(context: DatasetContext, name: string, flags: HeadFlags): Promise<number> {
+export async function showRows(context: CommandContext, name: string, flags: HeadFlags): Promise<number> {
   const count = wholeNumber("--rows/-n", flags.rows, DEFAULT_ROWS);
   const skip = wholeNumber("--skip", flags.skip, 0);
   const json = flags.json || context.json;
@@ -39,7 +39,7 @@ export async function showRows(context: DatasetContext, name: string, flags: Hea
 }
 
 /** Prints a row as it stands in the file; reports a line that is not a row on stderr. */
-function printJson(text: string | null, where: string, context: DatasetContext): boolean {
+function printJson(text: string | null, where: string, context: CommandContext): boolean {
   try {
     readRow(text, where);
   } catch (error) {
@@ -53,7 +53,7 @@ function printJson(text: string | null, where: string, context: DatasetContext):
 function formatLine(
   text: string | null,
   { name, line }: { name: string; line: number },
-  context: DatasetContext,
+  context: CommandContext,
   full: boolean,
 ): string {
   const { terminal } = context;

@@ -3,10 +3,10 @@ import path from "node:path";
 import { findExistingPath, searchRoots } from "../../config/paths.ts";
 import { DatasetError } from "../../datasets/errors.ts";
 import { fileError } from "../../datasets/file-error.ts";
-import type { DatasetContext } from "./context.ts";
+import type { CommandContext } from "../command.ts";
 
 /** A file the user named, as an absolute path; fails with the flag it came from when it is not there. */
-export async function inputFile(context: DatasetContext, file: string, flag: string): Promise<string> {
+export async function inputFile(context: CommandContext, file: string, flag: string): Promise<string> {
   const absolute = path.resolve(context.io.cwd, file);
   const entry = await stat(absolute).catch(() => undefined);
   if (entry === undefined)
@@ -16,13 +16,13 @@ export async function inputFile(context: DatasetContext, file: string, flag: str
 }
 
 /** A file of the working directory or any other root, as configs name them. */
-export async function rootedFile(context: DatasetContext, file: string, flag: string): Promise<string> {
+export async function rootedFile(context: CommandContext, file: string, flag: string): Promise<string> {
   const found = findExistingPath(file, roots(context));
   return inputFile(context, found ?? file, flag);
 }
 
 /** The absolute path of a file that will be written; fails before any work when it cannot be one. */
-export async function outputFile(context: DatasetContext, file: string, advice: string): Promise<string> {
+export async function outputFile(context: CommandContext, file: string, advice: string): Promise<string> {
   const absolute = path.resolve(context.io.cwd, file);
   const entry = await stat(absolute).catch(() => undefined);
   if (entry?.isDirectory() || /[\\/]$/.test(file))
@@ -30,7 +30,7 @@ export async function outputFile(context: DatasetContext, file: string, advice: 
   return absolute;
 }
 
-export function roots({ env, io, installRoot }: DatasetContext): string[] {
+export function roots({ env, io, installRoot }: CommandContext): string[] {
   return searchRoots({ env, cwd: io.cwd, installRoot });
 }
 

@@ -212,3 +212,21 @@ export const selectKeys = {
     help: "also count rollouts excluded in `gym eval view`",
   },
 } as const satisfies KeyTable;
+
+/** The keys of `gym eval prepare`. */
+export const prepareKeys = {
+  use_cached_prepared_benchmarks: {
+    type: "bool",
+    default: false,
+    help: "leave out benchmarks whose file exists",
+  },
+  num_prepare_benchmark_processes: {
+    type: "int",
+    default: 1,
+    minimum: 1,
+    help: "scripts that run at the same time",
+  },
+  prepare_script_args: { type: "dict", help: "arguments of the scripts, such as {source: huggingface}" },
+  python_executable: { type: "str", help: "the Python for scripts written in it [default: python3]" },
+  ...hubKeys,
+} as const satisfies KeyTable;

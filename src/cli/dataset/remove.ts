@@ -1,9 +1,9 @@
 import { createInterface } from "node:readline";
 import { DatasetError } from "../../datasets/errors.ts";
 import { deleteFromRegistry, isInRegistry, type RegistryAccess } from "../../datasets/hub/gitlab.ts";
+import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
 import { requireRegistry } from "./access.ts";
-import type { DatasetContext } from "./context.ts";
 import { removeKeys } from "./keys.ts";
 
 interface DeleteOptions {
@@ -14,7 +14,7 @@ interface DeleteOptions {
 }
 
 /** `gym dataset rm`. */
-export async function removeDataset(context: DatasetContext, options: DeleteOptions): Promise<number> {
+export async function removeDataset(context: CommandContext, options: DeleteOptions): Promise<number> {
   const keys = readKeys(removeKeys, await context.resolve());
   const access = requireRegistry(keys, context);
   if (!(await isInRegistry(access, keys.dataset_name))) {
@@ -26,7 +26,7 @@ export async function removeDataset(context: DatasetContext, options: DeleteOpti
 
 /** Deletes a dataset after asking, if the registry has it. */
 export async function deleteDataset(
-  context: DatasetContext,
+  context: CommandContext,
   access: RegistryAccess,
   name: string,
   options: DeleteOptions,
@@ -36,7 +36,7 @@ export async function deleteDataset(
 }
 
 async function deleteAsked(
-  context: DatasetContext,
+  context: CommandContext,
   access: RegistryAccess,
   name: string,
   { yes, json }: DeleteOptions,
@@ -60,7 +60,7 @@ async function deleteAsked(
 
 /** Asks on the terminal; only `y` and `yes` mean yes. Undefined when the input ends without an answer. */
 async function confirm(
-  context: DatasetContext,
+  context: CommandContext,
   { question, json }: { question: string; json?: boolean },
 ): Promise<boolean | undefined> {
   const { stdin } = context.io;

@@ -1,12 +1,12 @@
 import { findPath } from "../../config/paths.ts";
 import { renderDataset } from "../../datasets/render.ts";
+import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
-import type { DatasetContext } from "./context.ts";
 import { inputFile, outputFile, roots, withFileErrors } from "./input-file.ts";
 import { renderKeys } from "./keys.ts";
 
 /** `gym dataset render`. */
-export async function renderRows(context: DatasetContext, json: boolean): Promise<number> {
+export async function renderRows(context: CommandContext, json: boolean): Promise<number> {
   const keys = readKeys(renderKeys, await context.resolve());
   return withFileErrors(async () => {
     const promptConfig = findPath(keys.prompt_config, roots(context));

@@ -1,10 +1,10 @@
 import { refuseReplacingExport } from "../../results/export/earlier-export.ts";
 import { type SelectionReport, selectTasks } from "../../results/select/select-tasks.ts";
 import { refuseOverwriting } from "../../rollouts/resume/prepare-run.ts";
+import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
 import { shownPath } from "../eval/rollout-file.ts";
 import { renderTable } from "../render/table.ts";
-import type { DatasetContext } from "./context.ts";
 import { inputFile, outputFile, withFileErrors } from "./input-file.ts";
 import { selectKeys } from "./keys.ts";
 
@@ -19,7 +19,7 @@ const REASONS: Record<keyof SelectionReport["left_out"], string> = {
 };
 
 /** `gym dataset select`. */
-export async function selectDataset(context: DatasetContext, profiles: readonly string[]): Promise<number> {
+export async function selectDataset(context: CommandContext, profiles: readonly string[]): Promise<number> {
   const keys = readKeys(selectKeys, await context.resolve());
   return withFileErrors(async () => {
     const profilePaths: string[] = [];
@@ -52,7 +52,7 @@ export async function selectDataset(context: DatasetContext, profiles: readonly 
 }
 
 function print(
-  context: DatasetContext,
+  context: CommandContext,
   report: SelectionReport,
   { outputPath, reportPath }: { outputPath: string; reportPath: string },
 ): void {

@@ -7,11 +7,11 @@ import {
 } from "../../datasets/statistics/extended-statistics.ts";
 import { metricsContent } from "../../datasets/statistics/metrics-file.ts";
 import { dumps } from "../../python/json/json-dumps.ts";
-import type { DatasetContext } from "./context.ts";
+import type { CommandContext } from "../command.ts";
+import { refuseSurplusWords } from "../overrides.ts";
 import { rootedFile, withFileErrors } from "./input-file.ts";
 import { formatExtended, formatStatistics } from "./metrics-table.ts";
 import { formatRowReports, rowReportsJson } from "./row-reports.ts";
-import { refuseSurplusWords } from "./surplus-words.ts";
 import { ByteProgress } from "./transfer-progress.ts";
 
 export interface StatsFlags {
@@ -24,7 +24,7 @@ const ALL_LINES = { lines: { start: 0, end: Number.POSITIVE_INFINITY }, repeats:
 
 /** `gym dataset stats`. */
 export async function showStatistics(
-  context: DatasetContext,
+  context: CommandContext,
   name: string,
   flags: StatsFlags,
 ): Promise<number> {

@@ -1,15 +1,15 @@
+import type { CommandContext } from "../command.ts";
 import { createProgress, type Progress } from "../render/progress.ts";
-import type { DatasetContext } from "./context.ts";
 
 const KILOBYTE = 1000;
 
 /** A progress line per piece of work, measured in kilobytes; a new label ends the line before. */
 export class ByteProgress {
-  private readonly context: DatasetContext;
+  private readonly context: CommandContext;
   private label: string | undefined;
   private progress: Progress | undefined;
 
-  constructor(context: DatasetContext) {
+  constructor(context: CommandContext) {
     this.context = context;
   }
 

@@ -9,10 +9,10 @@ import { checkRepositoryId } from "../../datasets/hub/remote-names.ts";
 import { checkTrainingRows } from "../../datasets/hub/upload-check.ts";
 import { domainOfConfig } from "../../datasets/resource-config.ts";
 import { hubUrl } from "../../remote/hub-access.ts";
+import type { CommandContext } from "../command.ts";
 import { type KeyValues, readKeys } from "../config-keys.ts";
 import { CommandKeysError } from "../usage-error.ts";
 import { hubAccess, requireRegistry } from "./access.ts";
-import type { DatasetContext } from "./context.ts";
 import { inputFile, roots, withFileErrors } from "./input-file.ts";
 import { hubUploadKeys, registryUploadKeys } from "./keys.ts";
 import { deleteDataset } from "./remove.ts";
@@ -22,7 +22,7 @@ type HubKeys = KeyValues<typeof hubUploadKeys>;
 
 /** `gym dataset upload`. */
 export async function uploadToHuggingFace(
-  context: DatasetContext,
+  context: CommandContext,
   options: { json: boolean; yes: boolean },
 ): Promise<number> {
   const keys = readHubKeys(await context.resolve());
@@ -36,7 +36,7 @@ export async function uploadToHuggingFace(
 
 /** `gym dataset migrate`: to the hub, then out of the registry. */
 export async function migrate(
-  context: DatasetContext,
+  context: CommandContext,
   options: { json: boolean; yes: boolean },
 ): Promise<number> {
   const config = await context.resolve();
@@ -66,7 +66,7 @@ function readHubKeys(config: { get(path: string): unknown }): HubKeys {
 }
 
 async function upload(
-  context: DatasetContext,
+  context: CommandContext,
   keys: HubKeys,
   json: boolean,
 ): Promise<{ datasetName: string }> {
@@ -117,7 +117,7 @@ async function upload(
 }
 
 /** The file to upload; an empty one is a mistake, and the hub would refuse it with words of its own. */
-async function filledInput(context: DatasetContext, name: string): Promise<string> {
+async function filledInput(context: CommandContext, name: string): Promise<string> {
   const file = await inputFile(context, name, "--input");
   if ((await stat(file)).size > 0) return file;
   throw new DatasetError("DATASET_FILE", `'${name}' (--input) is empty. Nothing was uploaded.`);
@@ -161,7 +161,7 @@ function uploadJson({ repositoryUrl, uploaded, commitUrl, pullRequestUrl }: HubU
 }
 
 /** `gym dataset upload --storage gitlab`. */
-export async function uploadToGitlab(context: DatasetContext, { json }: { json: boolean }): Promise<number> {
+export async function uploadToGitlab(context: CommandContext, { json }: { json: boolean }): Promise<number> {
   const keys = readKeys(registryUploadKeys, await context.resolve());
   const { dataset_name: datasetName, version, input_jsonl_fpath: input } = keys;
   if (!/^\d+\.\d+\.\d+$/.test(version))

@@ -3,10 +3,10 @@ import { errorMessage } from "../../errors.ts";
 import { auditInProcess } from "../../workloads/audit/audit-process.ts";
 import type { AuditReport, CheckReport } from "../../workloads/audit/report.ts";
 import { discoverResourcesServers } from "../../workloads/catalog/components.ts";
-import { listingKeys } from "../catalog/keys.ts";
-import { openCatalog } from "../catalog/open-catalog.ts";
+import { openCatalog } from "../catalog/listing.ts";
 import type { CommandContext } from "../command.ts";
-import type { KeyTable } from "../config-keys.ts";
+import { listingKeys } from "../config-keys.ts";
+import { auditKeys } from "./keys.ts";
 import { namedConfig } from "./named-config.ts";
 
 interface Target {
@@ -28,14 +28,9 @@ const SHOWN_FINDINGS = 5;
 /** Runs `gym env audit`. */
 export async function auditEnvironments(
   context: CommandContext,
-  table: KeyTable,
   { only, evidence }: { only: readonly string[]; evidence: boolean },
 ): Promise<number> {
-  const keys = (await listingKeys(context, table)) as {
-    component_name?: string;
-    limit: number;
-    rollout_timeout_seconds: number;
-  };
+  const keys = await listingKeys(context, auditKeys);
   const { component_name: name, limit } = keys;
   const targets =
     name === undefined ? await allTargets(context) : [{ name, configFile: await namedConfig(context, name) }];

@@ -19,9 +19,8 @@ import {
 import { resourcesServerFiles } from "../../workloads/scaffold/resources-server.ts";
 import { existingVerifier, newVerifier } from "../../workloads/scaffold/verifier.ts";
 import { workloadFiles } from "../../workloads/scaffold/workload.ts";
-import { listingKeys } from "../catalog/keys.ts";
 import type { CommandContext } from "../command.ts";
-import type { KeyTable } from "../config-keys.ts";
+import { listingKeys } from "../config-keys.ts";
 import { UsageError } from "../usage-error.ts";
 import { healthOf } from "./status.ts";
 
@@ -48,7 +47,7 @@ interface InitFlags {
 }
 
 /** Runs `gym env init`. */
-export async function initComponent(context: CommandContext, keys: KeyTable): Promise<number> {
+export async function initComponent(context: CommandContext): Promise<number> {
   const flags = context.flags as unknown as InitFlags;
   const { environment, benchmark, agent, model, game, judge } = flags;
   const workload = environment ?? benchmark;
@@ -63,22 +62,20 @@ export async function initComponent(context: CommandContext, keys: KeyTable): Pr
     if (model !== undefined) return initServer(context, `responses_api_models/${model}`);
     if (game !== undefined) return initServer(context, `resources_servers/${game}`, gameFiles);
     if (judge !== undefined) return initServer(context, `resources_servers/${judge}`, judgeFiles);
-    return initServer(context, await givenEntrypoint(context, keys));
+    return initServer(context, await givenEntrypoint(context));
   }
   return initWorkload(context, flags, environment === undefined ? "benchmark" : "environment", workload);
 }
 
 /** `+entrypoint`, or `--resources-server`; without either the user has not said what to create. */
-async function givenEntrypoint(context: CommandContext, keys: KeyTable): Promise<string> {
-  const { entrypoint } = await listingKeys(context, { entrypoint: { ...keys["entrypoint"], ...OPTIONAL } });
+async function givenEntrypoint(context: CommandContext): Promise<string> {
+  const { entrypoint } = await listingKeys(context, { entrypoint: { type: "str", help: "" } });
   if (entrypoint !== undefined) return entrypoint;
   throw new UsageError(
     "missing required configuration: entrypoint. Say what to create: --resources-server NAME, --game NAME, --judge NAME, " +
       "--environment NAME, --benchmark NAME, --agent NAME, --model NAME or --from KIND SOURCE (or +entrypoint=resources_servers/NAME).",
   );
 }
-
-const OPTIONAL = { type: "str", required: false, help: "" } as const;
 
 async function initServer(
   context: CommandContext,

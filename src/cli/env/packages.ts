@@ -3,16 +3,17 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
 import { GymError } from "../../errors.ts";
-import { listingKeys } from "../catalog/keys.ts";
 import type { CommandContext } from "../command.ts";
-import type { KeyTable } from "../config-keys.ts";
+import { listingKeys } from "../config-keys.ts";
+import { runChild } from "../run-child.ts";
+import { packagesKeys } from "./keys.ts";
 import { findServerFolder, type ServerFolder } from "./server-folder.ts";
 
 const OUTDATED_LIMIT_MS = 120_000;
 const MAX_OUTPUT = 16 * 1024 * 1024;
 const RULE = "-".repeat(72);
 
-export type PackageFormat = "columns" | "freeze" | "json";
+type PackageFormat = "columns" | "freeze" | "json";
 
 interface InstalledPackage {
   readonly name: string;
@@ -21,18 +22,13 @@ interface InstalledPackage {
 }
 
 /** Runs `gym env packages`: what the server's environment holds. */
-export async function listPackages(context: CommandContext, table: KeyTable): Promise<number> {
-  const keys = (await listingKeys(context, table)) as {
-    entrypoint: string;
-    format?: PackageFormat;
-    outdated: boolean;
-  };
+export async function listPackages(context: CommandContext): Promise<number> {
+  const keys = await listingKeys(context, packagesKeys);
   const server = findServerFolder(context, keys.entrypoint);
   if (
     existsSync(path.join(server.directory, "app.py")) &&
     !existsSync(path.join(server.directory, "app.ts"))
   ) {
-    const { listPythonPackages } = await import("./python-packages.ts");
     return listPythonPackages(context, server, keys);
   }
   const environment = nodeModulesOf(server);
@@ -50,10 +46,31 @@ export async function listPackages(context: CommandContext, table: KeyTable): Pr
   return 0;
 }
 
-export function printHeader({ out }: CommandContext, server: ServerFolder, environment: string): void {
+function printHeader({ out }: CommandContext, server: ServerFolder, environment: string): void {
   out(`Package list for: ${server.entrypoint}`);
   out(`Environment: ${environment}`);
   out(RULE);
+}
+
+/** What the virtual environment of a Python server holds, as pip lists it. */
+async function listPythonPackages(
+  context: CommandContext,
+  server: ServerFolder,
+  { format, outdated }: { format: PackageFormat | undefined; outdated: boolean },
+): Promise<number> {
+  const environment = path.join(server.directory, ".venv");
+  const python = path.join(environment, "bin", "python");
+  if (!existsSync(python)) {
+    context.out(`  Virtual environment not found at: ${environment}`);
+    context.out("  Run tests or set the server up first:");
+    context.out(`  gym env test +entrypoint=${server.entrypoint}`);
+    return 1;
+  }
+  if (format === undefined) printHeader(context, server, environment);
+  const words = ["-m", "pip", "list", ...(format === undefined ? [] : [`--format=${format}`])];
+  return runChild(context, [python, ...words, ...(outdated ? ["--outdated"] : [])], {
+    cwd: server.directory,
+  });
 }
 
 /** The `node_modules` the server's imports come from: its own, or that of the project it lies in. */

@@ -26,7 +26,7 @@ export async function envStart(context: CommandContext): Promise<number> {
       signal,
       ownsProcess: true,
       logDirectory: path.join(resultsDirectory(config, context), "logs", logName()),
-      ...(flags["watch"] && { hosting: "process" as const }),
+      ...(Boolean(flags["watch"]) && { hosting: "process" as const }),
     });
   } catch (error) {
     if (signal.aborted) {

@@ -3,11 +3,10 @@ import type { Workload } from "../../workloads/catalog/entry.ts";
 import { type ManifestKind, manifestKinds } from "../../workloads/catalog/manifest.ts";
 import { discoverWorkloads } from "../../workloads/catalog/workloads.ts";
 import { findWorkload } from "../../workloads/publish/find-workload.ts";
-import { listingKeys } from "../catalog/keys.ts";
-import { openCatalog } from "../catalog/open-catalog.ts";
+import { openCatalog } from "../catalog/listing.ts";
 import type { CommandContext } from "../command.ts";
 import type { KeyTable } from "../config-keys.ts";
-import { givenKeys } from "./chosen-form.ts";
+import { listingKeys } from "../config-keys.ts";
 
 /** The keys that choose a workload with a manifest, and how it is treated. */
 export const workloadKeys = {
@@ -25,6 +24,14 @@ export const workloadKeys = {
     help: "write the rewards that were seen into the verifier cases",
   },
 } as const satisfies KeyTable;
+
+/** Top-level keys that flags and overrides set. */
+export function givenKeys({ overrides }: CommandContext): string[] {
+  return overrides.map((override) => {
+    const path = typeof override === "string" ? override.replace(/^[+~]+/, "") : override.path;
+    return /^[^.=[@]*/.exec(path)?.[0] ?? path;
+  });
+}
 
 const ALWAYS_ALLOWED = ["json", "verbose"];
 

@@ -5,7 +5,7 @@ import { checkHealth, type HealthReport, requireKnown } from "../../results/heal
 import { RolloutError } from "../../rollouts/errors.ts";
 import { artifactPaths } from "../../rollouts/files/artifact-paths.ts";
 import type { CommandContext } from "../command.ts";
-import { refuseSurplusWords } from "../dataset/surplus-words.ts";
+import { refuseSurplusWords } from "../overrides.ts";
 import { CommandKeysError, UsageError } from "../usage-error.ts";
 import { shownPath } from "./rollout-file.ts";
 

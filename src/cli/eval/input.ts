@@ -61,8 +61,8 @@ async function collateSplit(
     roots: searchRoots({ cwd: io.cwd, env, installRoot }),
     signal,
     download: {
-      hub: hubAccess(access, context as never),
-      registry: registryAccess(access, context as never),
+      hub: hubAccess(access, context),
+      registry: registryAccess(access, context),
       dataSource: "huggingface",
     },
   });

@@ -4,7 +4,6 @@ import {
   HEALTH_FILTERS,
   PAIR_SELECTIONS,
 } from "../../results/export/export-filters.ts";
-import { DRIFT_POLICIES } from "../../wire/tokens/token-sequences.ts";
 import type { KeyTable } from "../config-keys.ts";
 
 const INPUTS_FLAG = { name: "inputs", metavar: "FILE" } as const;
@@ -235,7 +234,7 @@ export const exportKeys = {
   },
   token_drift: {
     type: "str",
-    choices: DRIFT_POLICIES,
+    choices: ["fork", "truncate", "strict"],
     default: "fork",
     flag: {},
     help: "calls that do not continue each other: several sequences, the first one, or an invalid row",

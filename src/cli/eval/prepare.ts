@@ -5,15 +5,16 @@ import { agentsOf } from "../../datasets/agents.ts";
 import { type PrepareEvent, prepareBenchmarks } from "../../datasets/benchmarks/prepare-benchmarks.ts";
 import { getCloseMatches } from "../../python/difflib.ts";
 import type { CommandContext } from "../command.ts";
-import { type KeyTable, type KeyValues, readKeys } from "../config-keys.ts";
-import { type AccessValues, hubAccess } from "../dataset/access.ts";
+import { readKeys } from "../config-keys.ts";
+import { hubAccess } from "../dataset/access.ts";
+import { prepareKeys } from "../dataset/keys.ts";
 import { UsageError } from "../usage-error.ts";
 
 const NEARNESS = 0.85;
 
 /** Refuses `+key=…` where the key is nearly, but not quite, one the command reads: nothing would ever look at it. */
-function refuseMisspeltKeys(table: KeyTable, overrides: readonly Override[]): void {
-  const known = Object.keys(table);
+function refuseMisspeltKeys(overrides: readonly Override[]): void {
+  const known = Object.keys(prepareKeys);
   for (const word of overrides) {
     if (typeof word !== "string") continue;
     const key = /^\+{1,2}([^.=@+]+)/.exec(word)?.[1];
@@ -24,19 +25,12 @@ function refuseMisspeltKeys(table: KeyTable, overrides: readonly Override[]): vo
   }
 }
 
-interface PrepareValues extends AccessValues {
-  readonly use_cached_prepared_benchmarks: boolean;
-  readonly num_prepare_benchmark_processes: number;
-  readonly prepare_script_args?: Record<string, unknown>;
-  readonly python_executable?: string;
-}
-
 /** Runs `gym eval prepare`. */
-export async function prepare<const T extends KeyTable>(context: CommandContext, table: T): Promise<number> {
+export async function prepare(context: CommandContext): Promise<number> {
   const { io, env, installRoot, signal, err } = context;
-  refuseMisspeltKeys(table, context.overrides);
+  refuseMisspeltKeys(context.overrides);
   const config = await context.resolve();
-  const values = readKeys(table, config) as KeyValues<T> & PrepareValues;
+  const values = readKeys(prepareKeys, config);
   const agents = config.servers.filter(({ type }) => type === "responses_api_agents");
   const { agents: withDatasets, rejected } = agentsOf(
     agents.map(({ name, config: block }) => ({ name, datasets: block["datasets"] })),

@@ -6,8 +6,7 @@ import { type Boundary, callsOf, classifyBoundary } from "./token-continuity.ts"
  * What becomes of a rollout in which the prompt of a call does not continue the tokens before it: `fork` begins another training
  * sequence, `truncate` keeps what comes before the break, `strict` fails.
  */
-export const DRIFT_POLICIES = ["fork", "truncate", "strict"] as const;
-export type DriftPolicy = (typeof DRIFT_POLICIES)[number];
+export type DriftPolicy = "fork" | "truncate" | "strict";
 
 /** The tokens of one training sequence. The last three lists have one entry per token of the completion. */
 export interface TokenSequence {

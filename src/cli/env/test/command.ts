@@ -1,25 +1,19 @@
-import { listingKeys } from "../../catalog/keys.ts";
 import type { CommandContext } from "../../command.ts";
-import type { KeyTable, KeyValues } from "../../config-keys.ts";
+import { listingKeys } from "../../config-keys.ts";
 import { UsageError } from "../../usage-error.ts";
-import { givenKeys } from "../chosen-form.ts";
+import { testKeys } from "../keys.ts";
 import { findServerFolder } from "../server-folder.ts";
+import { givenKeys } from "../workload.ts";
 import { checkDataFiles } from "./data-files.ts";
 import { runServerTests } from "./run-tests.ts";
-import { type TestAllKeys, testAll } from "./test-all.ts";
+import { testAll } from "./test-all.ts";
 import { testWorkload } from "./test-workload.ts";
 
 /** Runs `gym env test`. */
-export async function testServers<const T extends KeyTable>(
-  context: CommandContext,
-  table: T,
-): Promise<number> {
+export async function testServers(context: CommandContext): Promise<number> {
   if (choosesWorkload(context)) return testWorkload(context);
-  const keys = (await listingKeys(context, table)) as KeyValues<T> &
-    TestAllKeys & { entrypoint?: string; should_validate_data: boolean };
-  if (keys.entrypoint !== undefined) {
-    return testOne(context, { entrypoint: keys.entrypoint, should_validate_data: keys.should_validate_data });
-  }
+  const keys = await listingKeys(context, testKeys);
+  if (keys.entrypoint !== undefined) return testOne(context, keys.entrypoint, keys.should_validate_data);
   if (keys.shard_index >= keys.num_shards) {
     throw new UsageError(`shard_index ${keys.shard_index} must be below num_shards ${keys.num_shards}`);
   }
@@ -38,14 +32,11 @@ function choosesWorkload(context: CommandContext): boolean {
 }
 
 /** Runs the tests of one server, and checks the data it ships when asked. */
-async function testOne(
-  context: CommandContext,
-  keys: { entrypoint: string; should_validate_data: boolean },
-): Promise<number> {
-  const server = findServerFolder(context, keys.entrypoint);
+async function testOne(context: CommandContext, entrypoint: string, validatesData: boolean): Promise<number> {
+  const server = findServerFolder(context, entrypoint);
   const code = await runServerTests(context, server);
   if (code !== 0) return code;
-  if (!keys.should_validate_data || server.type !== "resources_servers") return 0;
+  if (!validatesData || server.type !== "resources_servers") return 0;
   const problems = checkDataFiles(server.directory, server.entrypoint);
   for (const problem of problems) context.out(problem);
   if (problems.length === 0) context.out(`The example data of ${server.entrypoint} is complete.`);

@@ -3,16 +3,14 @@ import path from "node:path";
 import { searchRoots } from "../../../config/paths.ts";
 import { serverTypes } from "../../../config/servers/server-types.ts";
 import type { CommandContext } from "../../command.ts";
+import type { KeyValues } from "../../config-keys.ts";
 import { renderTable } from "../../render/table.ts";
+import type { testKeys } from "../keys.ts";
 import type { ServerFolder } from "../server-folder.ts";
 import { checkDataFiles } from "./data-files.ts";
 import { runServerTests } from "./run-tests.ts";
 
-export interface TestAllKeys {
-  readonly fail_on_total_and_test_mismatch: boolean;
-  readonly num_shards: number;
-  readonly shard_index: number;
-}
+type TestAllKeys = KeyValues<typeof testKeys>;
 
 interface Outcome {
   readonly server: ServerFolder;

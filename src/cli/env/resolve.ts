@@ -1,11 +1,27 @@
-import { ConfigError } from "../config/errors.ts";
-import type { Explanation, ResolvedConfig } from "../config/resolve.ts";
-import { hint } from "./hint.ts";
-import type { Terminal } from "./render/terminal.ts";
-import { padEnd, textWidth } from "./render/text-width.ts";
+import { ConfigError } from "../../config/errors.ts";
+import type { Explanation, ResolvedConfig } from "../../config/resolve.ts";
+import type { CommandContext } from "../command.ts";
+import { hint } from "../hint.ts";
+import type { Terminal } from "../render/terminal.ts";
+import { padEnd, textWidth } from "../render/text-width.ts";
+
+/** Runs `gym env resolve`. */
+export async function showConfig(
+  { resolve, out, terminal }: CommandContext,
+  { json, explain }: { json: boolean; explain: string | undefined },
+): Promise<number> {
+  const config = await resolve();
+  if (explain === undefined) {
+    out(json ? JSON.stringify(config.toObject(), undefined, 2) : config.toYaml({ resolve: true }));
+    return 0;
+  }
+  const explanation = explainKey(config, explain);
+  out(json ? JSON.stringify(explanation, undefined, 2) : explanationLines(explanation, terminal).join("\n"));
+  return 0;
+}
 
 /** Where the value of a key came from; a key without a source is an error with a hint. */
-export function explainKey(config: ResolvedConfig, key: string): Explanation {
+function explainKey(config: ResolvedConfig, key: string): Explanation {
   const explanation = config.explain(key);
   if (explanation.value === undefined && explanation.sources.length === 0) {
     throw new ConfigError(`No source sets '${key}'.${hint(key, siblingKeys(config, key))}`);
@@ -32,10 +48,6 @@ function siblingKeys(config: ResolvedConfig, key: string): string[] {
 const MAX_VALUE_LENGTH = 120;
 
 /** The sources of a value, lowest precedence first, the winner marked; below it those of the keys it refers to. */
-export function formatExplanation(explanation: Explanation, terminal: Terminal): string {
-  return explanationLines(explanation, terminal).join("\n");
-}
-
 function explanationLines(
   { path, value, sources, references = [] }: Explanation,
   terminal: Terminal,

@@ -1,0 +1,147 @@
+import { type CommandContext, defineCommand } from "../command.ts";
+import { jsonFlag, searchDirFlag } from "../flags.ts";
+
+/** What the types of `gym list` and `gym search` run. */
+const LISTINGS = {
+  benchmarks: async (context: CommandContext) =>
+    (await import("../catalog/list-workloads.ts")).listBenchmarks(context),
+  environments: async (context: CommandContext) =>
+    (await import("../catalog/list-workloads.ts")).listEnvironments(context),
+  agents: async (context: CommandContext) =>
+    (await import("../catalog/list-components.ts")).listAgents(context),
+  models: async (context: CommandContext) =>
+    (await import("../catalog/list-components.ts")).listModels(context),
+  "resources-servers": async (context: CommandContext) =>
+    (await import("../catalog/list-components.ts")).listResourcesServers(context),
+};
+
+export const catalogCommands = [
+  defineCommand({
+    words: "list benchmarks",
+    summary: "list the benchmarks, or show one",
+    legacy: ["list_benchmarks"],
+    description:
+      "List the benchmarks with their domain, agent and repeats, or show one. Benchmarks of the working directory and of " +
+      "--search-dir come before the built-in ones.",
+    flags: { ...jsonFlag, ...searchDirFlag },
+    positionals: {
+      NAME: {
+        optional: true,
+        key: "component_name",
+        completes: ["benchmarks"],
+        help: "the benchmark to show",
+      },
+    },
+    examples: ["gym list benchmarks", "gym list benchmarks gsm8k", "gym list benchmarks --json"],
+    run: LISTINGS.benchmarks,
+  }),
+  defineCommand({
+    words: "list environments",
+    summary: "list environments and benchmarks, or show one",
+    description:
+      "List environments and benchmarks, or show one. Those of the working directory and of --search-dir come before the " +
+      "built-in ones.",
+    flags: {
+      ...jsonFlag,
+      ...searchDirFlag,
+      domain: { kind: "text", key: "domain", metavar: "DOMAIN", help: "only this domain" },
+      kind: {
+        kind: "text",
+        key: "catalog_kind",
+        choices: ["environment", "benchmark"],
+        help: "only this kind",
+      },
+      modality: { kind: "text", key: "modality", metavar: "MODALITY", help: "only this modality" },
+      licensing: { kind: "text", key: "licensing", metavar: "LICENSE", help: "only this licence" },
+      status: {
+        kind: "text",
+        key: "status",
+        choices: ["experimental", "no-manifest"],
+        help: "with a manifest (experimental) or without",
+      },
+      lifecycle: {
+        kind: "text",
+        key: "lifecycle",
+        choices: ["active", "deprecated"],
+        help: "only this lifecycle",
+      },
+    },
+    positionals: {
+      NAME: {
+        optional: true,
+        key: "component_name",
+        completes: ["environments", "benchmarks"],
+        help: "the environment to show",
+      },
+    },
+    examples: ["gym list environments", "gym list environments --domain math --json"],
+    run: LISTINGS.environments,
+  }),
+  defineCommand({
+    words: "list agents",
+    summary: "list the agents, or show one",
+    description:
+      "List the agents and whether they are wired to a resources server (composable) or bring their own environment.",
+    flags: { ...jsonFlag, ...searchDirFlag },
+    positionals: {
+      NAME: {
+        optional: true,
+        key: "component_name",
+        completes: ["responses_api_agents"],
+        help: "the agent to show",
+      },
+    },
+    examples: ["gym list agents simple_agent", "gym list agents --json"],
+    run: LISTINGS.agents,
+  }),
+  defineCommand({
+    words: "list models",
+    summary: "list the model servers, or show one",
+    description: "List the model servers one may give to --model-type.",
+    flags: { ...jsonFlag, ...searchDirFlag },
+    positionals: {
+      NAME: {
+        optional: true,
+        key: "component_name",
+        completes: ["responses_api_models"],
+        help: "the model to show",
+      },
+    },
+    examples: ["gym list models", "gym list models --json"],
+    run: LISTINGS.models,
+  }),
+  defineCommand({
+    words: "list resources-servers",
+    summary: "list the resources servers, or show one",
+    description: "List the resources servers one may give to --resources-server.",
+    flags: { ...jsonFlag, ...searchDirFlag },
+    positionals: {
+      NAME: {
+        optional: true,
+        key: "component_name",
+        completes: ["resources_servers"],
+        help: "the resources server to show",
+      },
+    },
+    examples: ["gym list resources-servers mcqa", "gym list resources-servers --json"],
+    run: LISTINGS["resources-servers"],
+  }),
+  defineCommand({
+    words: "search",
+    summary: "find components",
+    description:
+      "Find components by name, domain or description, and workloads also by agent, resources server and dataset; small " +
+      "misspellings are forgiven. Without a type the environments and benchmarks are searched.",
+    flags: { ...jsonFlag, ...searchDirFlag },
+    positionals: {
+      TYPE: {
+        optional: true,
+        choices: ["benchmarks", "environments", "agents", "models", "resources-servers"],
+        help: "what to look for",
+      },
+      QUERY: { key: "query", rest: true, help: "words to look for" },
+    },
+    examples: ["gym search math", "gym search agents gymnasium", "gym search benchmarks gsm8k --json"],
+    run: (context) => LISTINGS[context.positionals.TYPE ?? "environments"](context),
+  }),
+];

@@ -1,0 +1,218 @@
+import { defineCommand } from "../command.ts";
+import { keyFlags } from "../config-keys.ts";
+import {
+  collateKeys,
+  hubDownloadKeys,
+  hubUploadKeys,
+  registryDownloadKeys,
+  registryUploadKeys,
+  removeKeys,
+  renderKeys,
+  selectKeys,
+} from "../dataset/keys.ts";
+import { configFlag, jsonFlag, searchDirFlag, selectorFlags } from "../flags.ts";
+
+const { delete_from_gitlab: _, ...migrateKeys } = hubUploadKeys;
+
+export const datasetCommands = [
+  defineCommand({
+    words: "dataset upload",
+    summary: "upload a dataset to Hugging Face or to the GitLab registry",
+    legacy: ["upload_dataset_to_hf", "upload_dataset_to_gitlab --storage gitlab"],
+    description:
+      "Upload a file. To Hugging Face: into the private repository <organization>/<prefix>-<domain>-<name>, which is made if need be " +
+      "and put into the collection. To GitLab: into a version of the model registry. Keys come from env.yaml.",
+    flags: {
+      storage: { kind: "text", choices: ["hf", "gitlab"], default: "hf", help: "where to" },
+      ...keyFlags(registryUploadKeys),
+      ...keyFlags(hubUploadKeys),
+      revision: {
+        kind: "text",
+        key: ["version", "revision"],
+        metavar: "REVISION",
+        help: "branch on Hugging Face, version (x.x.x) in the registry",
+      },
+      yes: { kind: "switch", short: "y", help: "do not ask before a deletion (delete_from_gitlab)" },
+      ...jsonFlag,
+    },
+    keysFor: ({ storage }) => (storage === "gitlab" ? registryUploadKeys : hubUploadKeys),
+    examples: [
+      "gym dataset upload -i data/train.jsonl +resource_config_path=resources_servers/mcqa/configs/mcqa.yaml",
+      "gym dataset upload --storage gitlab -i data/train.jsonl --name mcqa --revision 0.0.1",
+    ],
+    resolve: { noModel: true, offline: true },
+    async run(context) {
+      const { uploadToGitlab, uploadToHuggingFace } = await import("../dataset/upload.ts");
+      const { storage, yes, json } = context.flags;
+      if (storage === "gitlab") return uploadToGitlab(context, { json });
+      return uploadToHuggingFace(context, { json, yes });
+    },
+  }),
+  defineCommand({
+    words: "dataset download",
+    summary: "download a dataset from Hugging Face or from the GitLab registry",
+    legacy: ["download_dataset_from_hf", "download_dataset_from_gitlab --storage gitlab"],
+    description:
+      "Download one file of a repository (--artifact), one split (--split) or all splits as JSON lines. A download that broke off is " +
+      "continued, and compared with the checksum the other side gives.",
+    flags: {
+      storage: { kind: "text", choices: ["hf", "gitlab"], default: "hf", help: "where from" },
+      ...keyFlags(registryDownloadKeys),
+      ...keyFlags(hubDownloadKeys),
+      revision: {
+        kind: "text",
+        key: "version",
+        metavar: "REVISION",
+        help: "version in the registry, branch on the hub",
+      },
+      ...jsonFlag,
+    },
+    keysFor: ({ storage }) => (storage === "gitlab" ? registryDownloadKeys : hubDownloadKeys),
+    examples: [
+      "gym dataset download --repo-id nvidia/Nemotron-RL-math --split train -o data/train.jsonl",
+      "gym dataset download --storage gitlab --name mcqa --revision 0.0.1 --artifact train.jsonl -o data/train.jsonl",
+    ],
+    resolve: { noModel: true, offline: true },
+    async run(context) {
+      const { downloadFromGitlab, downloadFromHuggingFace } = await import("../dataset/download.ts");
+      const { storage, json } = context.flags;
+      return storage === "gitlab"
+        ? downloadFromGitlab(context, json)
+        : downloadFromHuggingFace(context, json);
+    },
+  }),
+  defineCommand({
+    words: "dataset rm",
+    summary: "delete a dataset from the GitLab registry",
+    legacy: ["delete_dataset_from_gitlab"],
+    description: "Delete a dataset with all its versions from the GitLab registry, after asking.",
+    flags: {
+      ...keyFlags(removeKeys),
+      yes: { kind: "switch", short: "y", help: "do not ask" },
+    },
+    keys: removeKeys,
+    examples: ["gym dataset rm --name mcqa", "gym dataset rm --name mcqa --yes"],
+    resolve: { noModel: true, offline: true },
+    run: async (context) => (await import("../dataset/remove.ts")).removeDataset(context, context.flags),
+  }),
+  defineCommand({
+    words: "dataset migrate",
+    summary: "move a dataset from the GitLab registry to Hugging Face",
+    legacy: ["gitlab_to_hf_dataset"],
+    description:
+      "Upload a file to Hugging Face, then delete the dataset from the GitLab registry, after asking.",
+    flags: {
+      ...keyFlags(migrateKeys),
+      yes: { kind: "switch", short: "y", help: "delete without asking" },
+      ...jsonFlag,
+    },
+    keys: migrateKeys,
+    examples: [
+      "gym dataset migrate -i data/train.jsonl +resource_config_path=resources_servers/mcqa/configs/mcqa.yaml",
+    ],
+    resolve: { noModel: true, offline: true },
+    run: async (context) => (await import("../dataset/upload.ts")).migrate(context, context.flags),
+  }),
+  defineCommand({
+    words: "dataset render",
+    summary: "fill a prompt template with the fields of every row",
+    legacy: ["materialize_prompts"],
+    description:
+      "Fill the templates of a prompt config with the fields of every row. Each row gets the messages as " +
+      "responses_create_params.input and the path of the config as prompt_config_used.",
+    flags: {
+      ...keyFlags(renderKeys),
+      ...searchDirFlag,
+      ...jsonFlag,
+    },
+    keys: renderKeys,
+    examples: ["gym dataset render -i raw.jsonl --prompt-config prompts/quiz.yaml -o data/quiz.jsonl"],
+    resolve: { noModel: true, offline: true },
+    run: async (context) => (await import("../dataset/render.ts")).renderRows(context, context.flags.json),
+  }),
+  defineCommand({
+    words: "dataset collate",
+    summary: "validate datasets, compute their metrics and join them by type",
+    legacy: ["prepare_data"],
+    description:
+      "Validate the datasets of a config, compute their metrics, compare them with the metrics on disk and join the rows of each " +
+      "type into one file, every row marked with its agent. No model has to be configured.",
+    flags: {
+      ...configFlag,
+      ...selectorFlags,
+      ...searchDirFlag,
+      ...keyFlags(collateKeys),
+      ...jsonFlag,
+    },
+    keys: collateKeys,
+    examples: [
+      "gym dataset collate --resources-server mcqa --mode example_validation --output-dir data/mcqa",
+      "gym dataset collate --config my_env.yaml --mode train_preparation --output-dir data/mine --download",
+    ],
+    resolve: { noModel: true, offline: true },
+    run: async (context) =>
+      (await import("../dataset/collate.ts")).collateDatasets(context, context.flags.json),
+  }),
+  defineCommand({
+    words: "dataset select",
+    summary: "choose the tasks of the next training set by their profile",
+    description:
+      "Choose the tasks of the next training set by how a policy did on them: by pass rate, by how much rewards differ, without duplicates, the same number from every environment. " +
+      "Rollouts excluded in the viewer do not count. Writes the task rows and <output>_selection.json, the report; the same seed gives the same rows.",
+    flags: {
+      profile: {
+        kind: "text",
+        short: "p",
+        metavar: "FILE",
+        completes: "file",
+        repeatable: true,
+        required: true,
+        help: "a profile, as gym eval profile writes it; several may be given",
+      },
+      ...keyFlags(selectKeys),
+      ...jsonFlag,
+    },
+    keys: selectKeys,
+    examples: [
+      "gym dataset select -p results/run_reward_profiling.jsonl --pass-rate-min 0.1 --pass-rate-max 0.9 -o next.jsonl",
+      "gym dataset select -p a_reward_profiling.jsonl -p b_reward_profiling.jsonl --balance --limit 2000 --prefer deviation --seed 7 -o next.jsonl",
+    ],
+    resolve: { noModel: true, offline: true },
+    run: async (context) =>
+      (await import("../dataset/select.ts")).selectDataset(context, context.flags.profile),
+  }),
+  defineCommand({
+    words: "dataset head",
+    summary: "show the first rows of a file readably",
+    description:
+      "Show rows of a JSON lines file readably: messages, tools, parameters, then the other fields. Also for rollouts. Long texts are cut.",
+    flags: {
+      rows: { kind: "text", short: "n", metavar: "N", default: "5", help: "how many rows" },
+      skip: { kind: "text", metavar: "N", default: "0", help: "how many rows to leave out before" },
+      full: { kind: "switch", help: "do not cut long texts" },
+      json: { kind: "switch", help: "print the rows as JSON, one per line" },
+      ...searchDirFlag,
+    },
+    positionals: { FILE: { completes: "file", help: "a JSON lines file" } },
+    examples: ["gym dataset head data/train.jsonl", "gym dataset head results/rollouts.jsonl -n 1 --full"],
+    run: async (context) =>
+      (await import("../dataset/head.ts")).showRows(context, context.positionals.FILE, context.flags),
+  }),
+  defineCommand({
+    words: "dataset stats",
+    summary: "validate a file and show its statistics",
+    description:
+      "Validate the rows of a JSON lines file and show the statistics of its metrics file, and beyond them: distinct parameters and user " +
+      "messages, sampling parameters, input length in tokens. Nothing is written.",
+    flags: {
+      tokens: { kind: "switch", help: "count the input length in tokens of OpenAI models (slower)" },
+      strict: { kind: "switch", help: "exit with 1 when any row is invalid" },
+      json: { kind: "switch", help: "print JSON" },
+      ...searchDirFlag,
+    },
+    positionals: { FILE: { completes: "file", help: "a JSON lines file" } },
+    examples: ["gym dataset stats data/train.jsonl", "gym dataset stats data/train.jsonl --tokens --json"],
+    run: async (context) =>
+      (await import("../dataset/stats.ts")).showStatistics(context, context.positionals.FILE, context.flags),
+  }),
+];

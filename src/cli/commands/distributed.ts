@@ -1,0 +1,148 @@
+import { defineCommand } from "../command.ts";
+import { jsonFlag, searchDirFlag } from "../flags.ts";
+import { brokerKeys, queueFlag } from "../queue/keys.ts";
+
+export const distributedCommands = [
+  defineCommand({
+    words: "worker",
+    summary: "run rollouts of distributed runs on this machine",
+    description:
+      "Take rollouts of distributed runs (gym eval run --queue) and run them on this machine. The worker starts the servers of each run's config itself. " +
+      "Secrets of that config are not sent: they come from env.yaml and the overrides of the worker. " +
+      "Ctrl-C finishes what it has and ends; a second one gives it back.",
+    flags: {
+      ...queueFlag,
+      ...searchDirFlag,
+      concurrency: { kind: "text", metavar: "N", help: "rollouts at once (default: automatic)" },
+      runs: { kind: "text", metavar: "ID,...", help: "take rollouts of these runs only" },
+      tags: {
+        kind: "text",
+        metavar: "TAG,...",
+        help: "what this machine can do, besides sandbox and gpu, which are found by themselves",
+      },
+      store: {
+        kind: "text",
+        metavar: "DIR",
+        completes: "directory",
+        help: "where the shared directory of runs (gym eval run --store) is on this machine, if elsewhere",
+      },
+      "no-serve": { kind: "switch", help: "use servers that run already on this machine (gym env start)" },
+      "exit-when-idle": {
+        kind: "text",
+        metavar: "SECONDS",
+        help: "end when there was nothing to do for so long",
+      },
+      "max-seconds": {
+        kind: "text",
+        metavar: "SECONDS",
+        help: "drain after so long, for jobs with a time limit",
+      },
+      "drain-seconds": {
+        kind: "text",
+        metavar: "SECONDS",
+        default: "60",
+        help: "time for rollouts under way when the worker drains",
+      },
+      json: { kind: "switch", help: "print events as JSON lines" },
+    },
+    keys: brokerKeys,
+    examples: [
+      "gym worker --queue nats://broker:4222",
+      "gym worker --queue nats://broker:4222 --concurrency 256 --tags h100 --exit-when-idle 300",
+    ],
+    resolve: { noModel: true, offline: true },
+    run: async (context) => (await import("../queue/worker.ts")).worker(context),
+  }),
+  defineCommand({
+    words: "queue up",
+    summary: "start a NATS broker on this machine",
+    description:
+      "Start nats-server with JetStream on this machine and keep it running until Ctrl-C. It listens on loopback unless --host says otherwise; " +
+      "then set NATS_USER and NATS_PASSWORD, which it asks of everyone.",
+    flags: {
+      host: { kind: "text", metavar: "ADDRESS", default: "127.0.0.1", help: "address to listen on" },
+      port: { kind: "text", metavar: "PORT", default: "4222", help: "port to listen on" },
+      directory: {
+        kind: "text",
+        metavar: "DIR",
+        default: "results/nats",
+        completes: "directory",
+        help: "where the broker keeps its files",
+      },
+    },
+    examples: ["gym queue up", "NATS_USER=gym NATS_PASSWORD=... gym queue up --host 0.0.0.0"],
+    run: async (context) => (await import("../queue/up.ts")).queueUp(context),
+  }),
+  defineCommand({
+    words: "queue status",
+    summary: "show the runs and workers of a broker",
+    description:
+      "List the distributed runs of a broker with what waits and what workers have, and the workers.",
+    flags: { ...queueFlag, ...jsonFlag },
+    keys: brokerKeys,
+    examples: ["gym queue status", "gym queue status --queue nats://broker:4222 --json"],
+    resolve: { noModel: true, offline: true },
+    printsData: true,
+    run: async (context) => (await import("../queue/status.ts")).showQueue(context),
+  }),
+  defineCommand({
+    words: "queue purge",
+    summary: "remove a run from a broker",
+    description:
+      "Remove a run, or with --all every run, from a broker: what waits there is not run. " +
+      "Results that are in files stay, and the run can be resumed. A collector that still runs is not stopped.",
+    flags: {
+      ...queueFlag,
+      all: { kind: "switch", help: "remove every run" },
+      ...jsonFlag,
+    },
+    positionals: { RUN: { help: "id of the run, as gym queue status lists it", optional: true } },
+    keys: brokerKeys,
+    examples: ["gym queue purge 3f2a9c01b7de", "gym queue purge --all"],
+    resolve: { noModel: true, offline: true },
+    printsData: true,
+    run: async (context) => (await import("../queue/purge.ts")).purgeQueue(context),
+  }),
+  defineCommand({
+    words: "scale plan",
+    summary: "compute the workers, cores and memory for rollouts in flight",
+    description:
+      "Compute how many workers, cores and how much memory a number of rollouts in flight needs, from what finished runs used (<rollouts>_resources.json). " +
+      "Several runs of the same kind with different numbers in flight make the figure for memory better.",
+    flags: {
+      rollouts: {
+        kind: "text",
+        metavar: "FILE",
+        repeatable: true,
+        required: true,
+        completes: "file",
+        help: "rollouts file of a finished run; may be given several times",
+      },
+      "in-flight": {
+        kind: "text",
+        metavar: "N",
+        required: true,
+        help: "rollouts at once, 1 to 10000000",
+      },
+      "rollout-seconds": {
+        kind: "text",
+        metavar: "SECONDS",
+        help: "time of a rollout, if it will differ from the measured one",
+      },
+      "worker-memory-gb": { kind: "text", metavar: "GB", help: "memory that one worker may take" },
+      utilization: {
+        kind: "text",
+        metavar: "SHARE",
+        default: "0.7",
+        help: "share of a core that may be busy",
+      },
+      ...jsonFlag,
+    },
+    examples: [
+      "gym scale plan --rollouts results/mcqa.jsonl --in-flight 100000",
+      "gym scale plan --rollouts small.jsonl --rollouts large.jsonl --in-flight 20000 --rollout-seconds 90 --json",
+    ],
+    printsData: true,
+    run: async (context) => (await import("../queue/scale-plan.ts")).scalePlan(context),
+  }),
+];

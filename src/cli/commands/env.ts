@@ -1,0 +1,426 @@
+import { defineCommand } from "../command.ts";
+import { auditKeys, initKeys, packagesKeys, testKeys } from "../env/keys.ts";
+import {
+  agentTypeFlags,
+  configFlag,
+  jsonFlag,
+  modelFlags,
+  searchDirFlag,
+  selectorFlags,
+  serverFolderFlag,
+  workloadKindFlag,
+  workloadName,
+} from "../flags.ts";
+
+export const envCommands = [
+  defineCommand({
+    words: "env init",
+    summary: "create a resources server, environment, benchmark, agent or model server",
+    legacy: ["init_resources_server"],
+    description:
+      "Create a component that runs, validates and passes its own test: a resources server (also a game, or one with a judge), an environment or benchmark " +
+      "around one, an agent or a model server; or an environment around a Harbor, OpenEnv, verifiers or Aviary environment. Names are lower-case letters, digits and '_'. Nothing is ever overwritten. " +
+      "In a folder without package.json the project around it is created too.",
+    flags: {
+      "resources-server": { ...serverFolderFlag["resources-server"], exclusive: "what" },
+      environment: {
+        kind: "text",
+        metavar: "NAME",
+        exclusive: "what",
+        help: "create an environment and its verifier",
+      },
+      benchmark: {
+        kind: "text",
+        metavar: "NAME",
+        exclusive: "what",
+        help: "create a benchmark and its verifier",
+      },
+      game: {
+        kind: "text",
+        metavar: "NAME",
+        exclusive: "what",
+        help: "create a resources server that answers every turn of the model",
+      },
+      judge: {
+        kind: "text",
+        metavar: "NAME",
+        exclusive: "what",
+        help: "create a resources server whose answers a second model grades",
+      },
+      agent: { kind: "text", metavar: "NAME", exclusive: "what", help: "create an agent server" },
+      model: { kind: "text", metavar: "NAME", exclusive: "what", help: "create a model server" },
+      from: {
+        kind: "text",
+        metavar: ["KIND", "SOURCE"],
+        exclusive: "what",
+        help: "create an environment around one of another library: harbor DIRECTORY, openenv URL, verifiers TASKSET or aviary DATASET",
+      },
+      name: {
+        kind: "text",
+        metavar: "NAME",
+        help: "what the environment of --from is called [default: made from SOURCE]",
+      },
+      profile: {
+        kind: "text",
+        choices: [
+          "custom-gym-verifier",
+          "custom-gym-agent-loop",
+          "external-agent-loop",
+          "external-rollout-driver",
+        ],
+        default: "custom-gym-verifier",
+        help: "what of an environment or benchmark is your own beside the verifier: nothing, the agent's loop, its whole episode, or the coordination of rollouts",
+      },
+      "reuse-verifier": {
+        kind: "text",
+        completes: ["resources_servers"],
+        metavar: "NAME",
+        help: "score with this resources server instead of a new one",
+      },
+      "reward-range": {
+        kind: "text",
+        metavar: ["LOW", "HIGH"],
+        help: "the rewards the reused verifier gives",
+      },
+      "higher-is-better": {
+        kind: "switch",
+        exclusive: "direction",
+        help: "high rewards of the reused verifier are good",
+      },
+      "lower-is-better": {
+        kind: "switch",
+        exclusive: "direction",
+        help: "low rewards of the reused verifier are good",
+      },
+      ...jsonFlag,
+    },
+    keys: initKeys,
+    examples: [
+      "gym env init --resources-server my_quiz",
+      "gym env init --game my_game",
+      "gym env init --benchmark my_quiz_test --reuse-verifier mcqa --reward-range 0 1 --higher-is-better",
+      "gym env init --from harbor ./tasks",
+      "gym env init --from openenv http://127.0.0.1:8000 --name echo_world",
+      "gym env init +entrypoint=resources_servers/my_quiz",
+    ],
+    resolve: { noModel: true, offline: true },
+    run: async (context) => (await import("../env/init.ts")).initComponent(context),
+  }),
+  defineCommand({
+    words: "env test",
+    summary: "run the tests of one server, or of all",
+    legacy: ["test", "test_all"],
+    description:
+      "Run the tests of one server, or of all servers that have a README.md: those of your project, or of the package where it " +
+      "has none. All also checks the data that resources " +
+      "servers ship: five examples, their metrics and five rollouts. Verifier cases of a resources server " +
+      "(tests/verifier_cases.jsonl) run with its tests.\n\n" +
+      "With NAME: run the verifier cases of an environment or benchmark against the rewards its manifest declares.",
+    flags: {
+      ...workloadKindFlag,
+      "update-expected": {
+        kind: "switch",
+        key: "update_expected",
+        help: "write the rewards that were seen into the verifier cases",
+      },
+      all: { kind: "switch", help: "test the servers that come with the package too" },
+      ...jsonFlag,
+      ...serverFolderFlag,
+      ...searchDirFlag,
+    },
+    positionals: workloadName,
+    keys: testKeys,
+    examples: [
+      "gym env test --resources-server mcqa",
+      "gym env test +entrypoint=responses_api_agents/simple_agent",
+      "gym env test --resources-server my_quiz +should_validate_data=true",
+      "gym env test",
+      "gym env test my_quiz",
+      "gym env test my_quiz --update-expected",
+    ],
+    resolve: { noModel: true, offline: true },
+    run: async (context) => (await import("../env/test/command.ts")).testServers(context),
+  }),
+  defineCommand({
+    words: "env tools",
+    summary: "list the tools of an environment",
+    description:
+      "List the tools of an environment as a request offers them to the model: names, descriptions and the JSON Schema of their arguments. Rows without 'tools' get these.",
+    flags: {
+      ...jsonFlag,
+      ...searchDirFlag,
+      server: {
+        kind: "text",
+        metavar: "INSTANCE",
+        help: "the resources server, where the config has several",
+      },
+    },
+    positionals: {
+      NAME: {
+        completes: ["resources_servers", "environments", "benchmarks"],
+        help: "a resources server, an environment, a benchmark, or a config file",
+      },
+    },
+    examples: ["gym env tools workplace_assistant", "gym env tools my_quiz --json"],
+    run: async (context) =>
+      (await import("../env/describe.ts")).showTools(context, context.positionals.NAME, context.flags.server),
+  }),
+  defineCommand({
+    words: "env schema",
+    summary: "print the JSON Schema of an environment's rows",
+    description:
+      "Print the JSON Schema of the rows of an environment: the request for the model and the fields that session and verifier read. Rows are checked against it before the first model call.",
+    flags: {
+      ...searchDirFlag,
+      server: {
+        kind: "text",
+        metavar: "INSTANCE",
+        help: "the resources server, where the config has several",
+      },
+    },
+    positionals: {
+      NAME: {
+        completes: ["resources_servers", "environments", "benchmarks"],
+        help: "a resources server, an environment, a benchmark, or a config file",
+      },
+    },
+    examples: ["gym env schema mcqa", "gym env schema my_quiz > row.schema.json"],
+    run: async (context) =>
+      (await import("../env/describe.ts")).showRowSchema(
+        context,
+        context.positionals.NAME,
+        context.flags.server,
+      ),
+  }),
+  defineCommand({
+    words: "env audit",
+    summary: "audit a verifier before anybody trains on it",
+    description:
+      "Audit a verifier before anybody trains on it. Policies that deserve nothing (empty answer, refusal, echo, every option, " +
+      "random calls) and the right answer are run over the example rows, in a process of its own and without a model: the right " +
+      "answer must earn the maximum, nonsense the minimum; results must be deterministic, independent of order and of what runs " +
+      "beside them; broken output must not fail; it must be fast; judges must not be talked over. Findings that stand are explained " +
+      "in audit.yaml of the server's folder. Exit 1 when a check fails.",
+    flags: {
+      ...jsonFlag,
+      ...searchDirFlag,
+      check: {
+        kind: "text",
+        metavar: "NAME",
+        repeatable: true,
+        help: "only this check; may be given several times",
+      },
+      limit: { kind: "value", key: "limit", metavar: "N", help: "example rows that are used" },
+      evidence: { kind: "switch", help: "show each response and its result" },
+    },
+    positionals: {
+      NAME: {
+        optional: true,
+        key: "component_name",
+        completes: ["resources_servers", "environments", "benchmarks"],
+        help: "a resources server (mcqa, equivalence_llm_judge/lc_judge), an environment, or a config file",
+      },
+    },
+    keys: auditKeys,
+    examples: ["gym env audit mcqa", "gym env audit my_quiz --evidence", "gym env audit --json"],
+    resolve: { noModel: true, offline: true },
+    run: async (context) =>
+      (await import("../env/audit.ts")).auditEnvironments(context, {
+        only: context.flags.check,
+        evidence: context.flags.evidence,
+      }),
+  }),
+  defineCommand({
+    words: "env packages",
+    summary: "list the packages a server can use",
+    legacy: ["pip_list"],
+    description:
+      "List the packages a server can use: those of its own node_modules or virtual environment, or of the project it " +
+      "lies in when it brings none.",
+    flags: {
+      ...serverFolderFlag,
+      ...searchDirFlag,
+      outdated: { kind: "switch", key: "outdated", help: "only packages with a newer version" },
+      json: { kind: "switch", key: "format", sets: "json", help: "print JSON" },
+    },
+    keys: packagesKeys,
+    examples: ["gym env packages --resources-server mcqa", "gym env packages --resources-server mcqa --json"],
+    resolve: { noModel: true, offline: true },
+    run: async (context) => (await import("../env/packages.ts")).listPackages(context),
+  }),
+  defineCommand({
+    words: "env prefetch",
+    summary: "install the libraries that servers bring, without starting them",
+    description:
+      "Install what the servers of a config bring as libraries of their own, without starting anything, so that a later " +
+      "start needs no network.",
+    flags: { ...configFlag, ...selectorFlags, ...agentTypeFlags, ...searchDirFlag, ...jsonFlag },
+    examples: ["gym env prefetch --environment my_env --model-type openai_model"],
+    resolve: { noModel: true, offline: true, requireServers: true },
+    run: async (context) => (await import("../env/prefetch.ts")).prefetchServers(context),
+  }),
+  defineCommand({
+    words: "env start",
+    summary: "start the servers of a config",
+    legacy: ["run"],
+    description:
+      "Start every server the configs describe and keep them running until Ctrl-C. " +
+      "Servers share this process unless the config says otherwise (hosting: process, num_workers), each on its own address.",
+    flags: {
+      ...configFlag,
+      ...selectorFlags,
+      ...agentTypeFlags,
+      ...searchDirFlag,
+      ...modelFlags,
+      watch: { kind: "switch", help: "restart a server when a file in its folder changes" },
+      json: { kind: "switch", help: "print what happens as JSON, one event a line" },
+      "exit-with-parent": {
+        kind: "switch",
+        help: "stop when standard input closes, as it does when the parent process ends",
+      },
+      "no-preflight": { kind: "switch", help: "do not call the model endpoint before saying ready" },
+    },
+    examples: [
+      "gym env start --resources-server example_single_tool_call --model-type random_model",
+      "gym env start --environment my_env --model-type openai_model --watch",
+    ],
+    resolve: { requireServers: true },
+    run: async (context) => (await import("../env/start.ts")).envStart(context),
+  }),
+  defineCommand({
+    words: "env stop",
+    summary: "stop the servers that run",
+    description:
+      "Stop the servers that `gym env start` started, from any terminal of the same user and machine. " +
+      "The command returns when they have stopped. Without servers it does nothing.",
+    flags: { ...jsonFlag },
+    examples: ["gym env stop", "gym env stop ++head_server.port=11001"],
+    resolve: { noModel: true, offline: true },
+    run: async (context) => (await import("../env/stop.ts")).stopServers(context),
+  }),
+  defineCommand({
+    words: "env status",
+    summary: "show the running servers and their health",
+    legacy: ["status"],
+    description:
+      "Ask the head server which servers run, and each of them whether it answers. " +
+      "No head server is an empty list; one that is there and does not answer is an error.",
+    flags: { ...jsonFlag },
+    examples: ["gym env status", "gym env status --json"],
+    resolve: { noModel: true, offline: true },
+    run: async (context) => (await import("../env/status.ts")).showStatus(context),
+  }),
+  defineCommand({
+    words: "env query",
+    summary: "ask a running agent one question",
+    description:
+      "Send one text to an agent that runs (gym env start) and print what it answers: its tool calls, their results and its last message.",
+    flags: {
+      agent: {
+        kind: "text",
+        short: "a",
+        metavar: "NAME",
+        help: "the agent; optional when only one runs",
+      },
+      row: {
+        kind: "text",
+        metavar: "FILE[:LINE]",
+        completes: "file",
+        help: "take a row of this JSONL file instead of a text, and score the answer (POST /run)",
+      },
+      json: { kind: "switch", help: "print the whole response as JSON" },
+    },
+    positionals: { TEXT: { help: "what to ask", optional: true } },
+    examples: [
+      'gym env query "What is the weather in Oslo?"',
+      "gym env query --agent my_agent --row resources_servers/mcqa/data/example.jsonl:3",
+    ],
+    resolve: { noModel: true, offline: true },
+    run: async (context) => (await import("../env/query.ts")).queryAgent(context),
+  }),
+  defineCommand({
+    words: "env resolve",
+    summary: "print the config that files, env.yaml, flags and overrides add up to",
+    legacy: ["dump_config"],
+    description:
+      "Resolve the configs, flags and overrides into the final merged config and print it as YAML. Secrets are hidden.",
+    flags: {
+      ...configFlag,
+      ...selectorFlags,
+      ...agentTypeFlags,
+      ...searchDirFlag,
+      ...modelFlags,
+      json: { kind: "switch", help: "print JSON" },
+      explain: {
+        kind: "text",
+        metavar: "KEY",
+        help: "instead show every source that set this key (dots between levels), in order, and which one won",
+      },
+    },
+    examples: [
+      "gym env resolve --config my_env.yaml +limit=5",
+      "gym env resolve --config my_env.yaml --explain policy_model.responses_api_models",
+    ],
+    resolve: { hideSecrets: true },
+    printsData: true,
+    run: async (context) => (await import("../env/resolve.ts")).showConfig(context, context.flags),
+  }),
+  defineCommand({
+    words: "env validate",
+    summary: "check a config, or a manifest, without starting anything",
+    legacy: ["validate"],
+    description:
+      "Check a config without starting anything: paths, YAML, interpolations, ??? values, server blocks and references. " +
+      "No model has to be configured; give one to have it checked too. The servers' code is loaded to check their keys; " +
+      "a key that nothing reads gets a warning that names the nearest valid one. With --deep, code that is missing or broken is an error instead of a warning.\n\n" +
+      "With NAME or --manifest: check the manifest of an environment or benchmark against its config and its data.",
+    flags: {
+      ...configFlag,
+      ...selectorFlags,
+      ...agentTypeFlags,
+      ...searchDirFlag,
+      ...modelFlags,
+      ...workloadKindFlag,
+      manifest: {
+        kind: "text",
+        key: "manifest_path",
+        metavar: "PATH",
+        completes: "file",
+        help: "the manifest to check, instead of NAME",
+      },
+      deep: {
+        kind: "switch",
+        help: "refuse code that is missing or cannot be loaded, and values that cannot be resolved",
+      },
+      sync: {
+        kind: "switch",
+        key: "sync",
+        help: "bring the fields of the manifest that repeat the config up to date",
+      },
+      ...jsonFlag,
+    },
+    positionals: workloadName,
+    examples: [
+      "gym env validate --config my_env.yaml",
+      "gym env validate --resources-server my_quiz --deep",
+      "gym env validate --benchmark gsm8k --model-type openai_model",
+      "gym env validate my_quiz --sync",
+      "gym env validate --manifest environments/my_quiz/manifest.yaml --json",
+    ],
+    resolve: { noModel: true },
+    run: async (context) => (await import("../env/validate.ts")).validate(context, context.flags.deep),
+  }),
+  defineCommand({
+    words: "env publish",
+    summary: "check that an environment or benchmark is ready for others",
+    description:
+      "Check that an environment or benchmark is ready for others: its manifest fits its config and its data, its verifier does " +
+      "what its cases say, no text of the manifest is left to write, and the catalog shows it. Everything that is left to do is " +
+      "listed. Nothing is uploaded or committed: the manifest is the entry of the catalog.",
+    flags: { ...workloadKindFlag, ...jsonFlag, ...searchDirFlag },
+    positionals: workloadName,
+    examples: ["gym env publish my_quiz", "gym env publish gsm8k --kind benchmark --json"],
+    resolve: { noModel: true, offline: true },
+    run: async (context) => (await import("../env/publish.ts")).publish(context),
+  }),
+];
