@@ -1,8 +1,8 @@
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
-import { agentsOf } from "../src/datasets/agents.ts";
 import { collate } from "../src/datasets/collate.ts";
+import { agentsOf } from "../src/datasets/entry.ts";
 import { OutputFile } from "../src/datasets/output-file.ts";
 import { dumps } from "../src/python/json/json-dumps.ts";
 import type { Report } from "./report.ts";

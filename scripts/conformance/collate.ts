@@ -3,8 +3,8 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { agentsOf } from "../../src/datasets/agents.ts";
 import { type CollateMode, type CollateResult, collate } from "../../src/datasets/collate.ts";
+import { agentsOf } from "../../src/datasets/entry.ts";
 import { errorMessage } from "../../src/errors.ts";
 import { loadsPlain } from "../../src/python/json/json-loads.ts";
 import type { CaseResult, Suite } from "./suite.ts";

@@ -8,7 +8,7 @@ import type { PrepareContext } from "../../src/datasets/benchmarks/prepare-conte
 import { createTestServer } from "../../src/hosting/test-server.ts";
 import { importTypeScript } from "../../src/import-typescript.ts";
 import { runPrepare } from "../../src/testing/run-prepare.ts";
-import { checks } from "../../src/workloads/audit/all-checks.ts";
+import { checks } from "../../src/workloads/audit/run-audit.ts";
 import { readSettings } from "../../src/workloads/audit/settings.ts";
 
 let base: string;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { isOverrideWord, parseArguments } from "./arguments.ts";
 import type { FlagTable, PositionalTable } from "./command.ts";
-import { UsageError } from "./usage-error.ts";
+import { UsageError } from "./errors.ts";
 
 const flags = {
   config: { kind: "config", repeatable: true, help: "" },

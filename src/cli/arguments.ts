@@ -1,7 +1,7 @@
 import { isSecretName, MASK, maskWord } from "../secrets.ts";
 import type { Flag, FlagTable, Positional, PositionalTable } from "./command.ts";
+import { UsageError } from "./errors.ts";
 import { hint } from "./hint.ts";
-import { UsageError } from "./usage-error.ts";
 
 /** What stands on the command line behind the command's name. */
 export interface ParsedArguments {

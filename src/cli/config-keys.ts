@@ -1,5 +1,5 @@
 import type { CommandContext, Completes, Flag, FlagTable } from "./command.ts";
-import { CommandKeysError } from "./usage-error.ts";
+import { CommandKeysError } from "./errors.ts";
 
 interface KeyTypes {
   str: string;

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { GymError } from "../errors.ts";
 import { type CaptureOptions, captureRun } from "./captured-run.ts";
 import { defineCommand, type Program } from "./command.ts";
-import { UsageError } from "./usage-error.ts";
+import { UsageError } from "./errors.ts";
 
 const failures: Record<string, () => unknown> = {
   gym: () => new GymError("THING_BROKEN", "the thing broke"),

@@ -1,6 +1,7 @@
 import { isJsonWord, isOverrideWord, parseArguments } from "./arguments.ts";
 import type { CliIo, Command, Program } from "./command.ts";
 import { program as gymProgram } from "./commands/table.ts";
+import { UsageError } from "./errors.ts";
 import {
   commandHelp,
   commandUsage,
@@ -13,7 +14,6 @@ import {
 } from "./help.ts";
 import { hint } from "./hint.ts";
 import { createTerminal } from "./render/terminal.ts";
-import { UsageError } from "./usage-error.ts";
 
 /** Runs one command line and gives the exit code. Nothing here touches `process`; see process.ts for that. */
 export async function runCli(

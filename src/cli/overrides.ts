@@ -1,7 +1,7 @@
 import type { Override } from "../config/resolve.ts";
 import { isJsonWord, type ParsedArguments } from "./arguments.ts";
 import type { Command, CommandContext, SelectorKind } from "./command.ts";
-import { UsageError } from "./usage-error.ts";
+import { UsageError } from "./errors.ts";
 
 const USER_CONFIG_PATHS = /^\+config_paths=\s*\[(.*)\]\s*$/s;
 

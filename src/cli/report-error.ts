@@ -1,9 +1,9 @@
 import { errorMessage, GymError } from "../errors.ts";
 import { redactKnown } from "../secrets.ts";
 import type { CliIo } from "./command.ts";
+import { CommandKeysError, UsageError } from "./errors.ts";
 import { interruptedExitCode } from "./interruption.ts";
 import { createTerminal } from "./render/terminal.ts";
-import { CommandKeysError, UsageError } from "./usage-error.ts";
 
 export interface UsageText {
   readonly text: string;

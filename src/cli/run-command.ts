@@ -3,9 +3,9 @@ import path from "node:path";
 import { isJsonWord, type ParsedArguments } from "./arguments.ts";
 import type { CliIo, Command, CommandContext, Program } from "./command.ts";
 import { asksForConfigHelp, configHelp } from "./config-help.ts";
+import { UsageError } from "./errors.ts";
 import { collectOverrides } from "./overrides.ts";
 import { createTerminal } from "./render/terminal.ts";
-import { UsageError } from "./usage-error.ts";
 
 /** Turns the flags into overrides, builds the context and runs the command, or shows the help of its config. */
 export async function runCommand(

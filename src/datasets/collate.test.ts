@@ -5,8 +5,8 @@ import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { startHubServer } from "../../tests/support/hub-server.ts";
 import { startMlflowServer } from "../../tests/support/mlflow-server.ts";
-import { agentsOf } from "./agents.ts";
 import { type CollateEvent, type CollateOptions, collate } from "./collate.ts";
+import { agentsOf } from "./entry.ts";
 
 const row = (input: string, rest = "") => `{"responses_create_params": {"input": "${input}"}${rest}}\n`;
 const example = { name: "example", type: "example", jsonl_fpath: "data/example.jsonl" };

@@ -5,12 +5,10 @@ import { findPath } from "../config/paths.ts";
 import { dumps } from "../python/json/json-dumps.ts";
 import type { TransferProgress } from "../remote/download-file.ts";
 import { loadPromptConfig, type PromptConfig } from "../rollouts/inputs/prompt-config.ts";
-import { besidePath } from "./beside-path.ts";
 import type { DatasetEntry, DatasetType } from "./entry.ts";
 import { DatasetError } from "./errors.ts";
 import { chooseSource, type DownloadAccess, downloadDataset, locateDataset } from "./locate.ts";
-import { OutputFile } from "./output-file.ts";
-import { refuseOverwriting } from "./overwriting.ts";
+import { besidePath, OutputFile, refuseOverwriting } from "./output-file.ts";
 import { prepareDataset } from "./prepare-dataset.ts";
 import { type DatasetScan, scanDataset, summarizeScan } from "./scan-dataset.ts";
 import {

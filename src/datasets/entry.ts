@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { type datasetTypes, licenses } from "../config/dataset-schema.ts";
+import { errorMessage } from "../errors.ts";
 import { laxInt } from "../wire/schemas/lax.ts";
+import type { DatasetAgent } from "./collate.ts";
 import { DatasetError } from "./errors.ts";
 
 export type DatasetType = (typeof datasetTypes)[number];
@@ -168,4 +170,29 @@ function common(
     lines: { start: raw.start_idx ?? 0, end: raw.end_idx ?? Number.POSITIVE_INFINITY },
     shown,
   };
+}
+
+export interface AgentDatasets {
+  agents: DatasetAgent[];
+  /** Agents left out because one of their datasets is not valid, as config loading leaves them out. */
+  rejected: { agent: string; problems: string[] }[];
+}
+
+/** The datasets of agent instances as their config blocks list them. */
+export function agentsOf(instances: readonly { name: string; datasets?: unknown }[]): AgentDatasets {
+  const result: AgentDatasets = { agents: [], rejected: [] };
+  for (const { name, datasets } of instances) {
+    const entries: DatasetAgent["datasets"] = [];
+    const problems: string[] = [];
+    for (const raw of Array.isArray(datasets) ? datasets : []) {
+      try {
+        entries.push(parseDatasetEntry(raw, `agent '${name}'`));
+      } catch (error) {
+        problems.push(errorMessage(error));
+      }
+    }
+    if (problems.length > 0) result.rejected.push({ agent: name, problems });
+    else result.agents.push({ name, datasets: entries });
+  }
+  return result;
 }

@@ -1,3 +1,4 @@
+import { existsSync, realpathSync } from "node:fs";
 import { type FileHandle, open, rename, rm, stat } from "node:fs/promises";
 import path from "node:path";
 import { makeDirectory } from "../files/make-directory.ts";
@@ -69,4 +70,45 @@ export async function refuseDirectory(target: string): Promise<void> {
   const entry = await stat(target).catch(() => undefined);
   if (entry?.isDirectory())
     throw new DatasetError("DATASET_FILE", `The output '${target}' is a directory; name a file.`);
+}
+
+/** The path of a file beside `file`, named after it: without its extension, with `ending`. A last dot begins no extension. */
+export function besidePath(file: string, ending: string): string {
+  const name = path.basename(file);
+  const dot = name.lastIndexOf(".");
+  const stem = dot > 0 && dot < name.length - 1 ? name.slice(0, dot) : name;
+  return path.join(path.dirname(file), `${stem}${ending}`);
+}
+
+/** A file that is read, and what a message calls it. */
+interface SourceFile {
+  file: string;
+  description: string;
+}
+
+/** Fails where an output would take the place of a file that is read, also by way of a link. */
+export function refuseOverwriting(
+  sources: readonly SourceFile[],
+  outputs: readonly string[],
+  { cwd, advice }: { cwd: string; advice: string },
+): void {
+  const known = new Map(sources.map(({ file, description }) => [realPath(file), description]));
+  for (const output of outputs) {
+    const description = known.get(realPath(output));
+    if (description === undefined) continue;
+    throw new DatasetError(
+      "DATASET_OUTPUT_OVERWRITES_SOURCE",
+      `The output '${path.relative(cwd, output)}' is ${description}. ${advice}`,
+    );
+  }
+}
+
+function realPath(file: string): string {
+  try {
+    return realpathSync(file);
+  } catch {
+    // A file that does not exist yet: its directory may still be a link.
+    const parent = path.dirname(file);
+    return existsSync(parent) ? path.join(realpathSync(parent), path.basename(file)) : path.resolve(file);
+  }
 }

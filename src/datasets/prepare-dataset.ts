@@ -6,9 +6,8 @@ import { restyle } from "../python/json/json-restyle.ts";
 import { applyPromptConfig, hasPopulatedInput, type PromptConfig } from "../rollouts/inputs/prompt-config.ts";
 import type { DatasetEntry } from "./entry.ts";
 import { DatasetError } from "./errors.ts";
-import { type Line, readLineBatches } from "./lines.ts";
+import { type Line, readLineBatches, readRow } from "./lines.ts";
 import type { OutputFile } from "./output-file.ts";
-import { readRow } from "./read-row.ts";
 
 export interface PrepareOptions {
   /** The agent instance every row is meant for. */

@@ -3,11 +3,9 @@ import { dumps } from "../python/json/json-dumps.ts";
 import { copyWith } from "../python/json/key-order.ts";
 import { applyPromptConfig, hasPopulatedInput, loadPromptConfig } from "../rollouts/inputs/prompt-config.ts";
 import { DatasetError } from "./errors.ts";
-import { readLines } from "./lines.ts";
-import { OutputFile } from "./output-file.ts";
-import { refuseOverwriting } from "./overwriting.ts";
+import { readLines, readRow } from "./lines.ts";
+import { OutputFile, refuseOverwriting } from "./output-file.ts";
 import { PositionRanges } from "./position-ranges.ts";
-import { readRow } from "./read-row.ts";
 
 export interface RenderOptions {
   input: string;

@@ -33,3 +33,75 @@ export function allInPart(part: number, whole: number, k: number): number {
   ratios.set(key, value);
   return value;
 }
+
+/** From here on successes are too many to be counted one by one. */
+const COUNTED_MEAN = 10;
+
+/** How many of `trials` succeed, each with the given chance: a draw from the binomial distribution. */
+export function drawBinomial(trials: number, chance: number, random: () => number): number {
+  if (trials <= 0 || chance <= 0) return 0;
+  if (chance >= 1) return trials;
+  if (chance > 0.5) return trials - drawBinomial(trials, 1 - chance, random);
+  return trials * chance < COUNTED_MEAN
+    ? drawByCounting(trials, chance, random)
+    : drawByRejection(trials, chance, random);
+}
+
+/** Jumps from success to success by geometric steps: as many numbers as there are successes. */
+function drawByCounting(trials: number, chance: number, random: () => number): number {
+  const logMiss = Math.log1p(-chance);
+  let successes = 0;
+  for (let trial = 0; ; successes++) {
+    // 1 − random() is never 0.
+    trial += Math.floor(Math.log(1 - random()) / logMiss) + 1;
+    if (trial > trials) return successes;
+  }
+}
+
+/** Transformed rejection with squeeze (Hörmann's BTRS): a few numbers a draw, however many trials. */
+function drawByRejection(trials: number, chance: number, random: () => number): number {
+  const odds = chance / (1 - chance);
+  const deviation = Math.sqrt(trials * chance * (1 - chance));
+  const b = 1.15 + 2.53 * deviation;
+  const a = -0.0873 + 0.0248 * b + 0.01 * chance;
+  const center = trials * chance + 0.5;
+  const quick = 0.92 - 4.2 / b;
+  const alpha = (2.83 + 5.1 / b) * deviation;
+  const mode = Math.floor((trials + 1) * chance);
+  const atMode =
+    (mode + 0.5) * Math.log((mode + 1) / (odds * (trials - mode + 1))) +
+    factorialTail(mode) +
+    factorialTail(trials - mode);
+  for (;;) {
+    const u = random() - 0.5;
+    const v = random();
+    const distance = 0.5 - Math.abs(u);
+    const found = Math.floor(((2 * a) / distance + b) * u + center);
+    if (distance >= 0.07 && v <= quick) return found;
+    if (found < 0 || found > trials) continue;
+    const height = Math.log((v * alpha) / (a / (distance * distance) + b));
+    const limit =
+      atMode +
+      (trials + 1) * Math.log((trials - mode + 1) / (trials - found + 1)) +
+      (found + 0.5) * Math.log((odds * (trials - found + 1)) / (found + 1)) -
+      factorialTail(found) -
+      factorialTail(trials - found);
+    if (height <= limit) return found;
+  }
+}
+
+const HALF_LOG_TWO_PI = 0.5 * Math.log(2 * Math.PI);
+
+/** What Stirling's formula leaves out of log(k!). */
+function factorialTail(k: number): number {
+  if (k < SMALL_TAILS.length) return SMALL_TAILS[k] ?? 0;
+  const next = k + 1;
+  const square = next * next;
+  return (1 / 12 - (1 / 360 - 1 / 1260 / square) / square) / next;
+}
+
+const SMALL_TAILS = Array.from({ length: 10 }, (_, k) => {
+  let logFactorial = 0;
+  for (let factor = 2; factor <= k; factor++) logFactorial += Math.log(factor);
+  return logFactorial - ((k + 0.5) * Math.log(k + 1) - (k + 1) + HALF_LOG_TWO_PI);
+});

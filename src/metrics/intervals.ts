@@ -1,5 +1,4 @@
-import { allInPart } from "./binomial.ts";
-import { drawBinomial } from "./binomial-draw.ts";
+import { allInPart, drawBinomial } from "./binomial.ts";
 import { mean, sampleDeviation } from "./descriptive.ts";
 import { GrowableDoubles } from "./growable-array.ts";
 import { seededRandom } from "./seeded-random.ts";

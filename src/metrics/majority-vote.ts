@@ -1,4 +1,4 @@
-import { MetricsError } from "./metrics-error.ts";
+import { MetricsError } from "./errors.ts";
 import { numberOf } from "./rollout-row.ts";
 
 /** Counts equal (answer, score) pairs and averages the score over the most frequent ones. */

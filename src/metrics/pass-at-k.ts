@@ -3,8 +3,8 @@ import { pyStr } from "../python/repr.ts";
 import { isTruthy } from "../python/truth.ts";
 import { allInPart } from "./binomial.ts";
 import { mean, sampleDeviation } from "./descriptive.ts";
+import { MetricsError } from "./errors.ts";
 import { MajorityVote, scalarKey } from "./majority-vote.ts";
-import { MetricsError } from "./metrics-error.ts";
 import { numberOf, type Row } from "./rollout-row.ts";
 
 /** Named scores of one rollout; a missing score is left out. */

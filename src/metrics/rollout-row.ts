@@ -1,7 +1,7 @@
 import { isObject } from "../python/json/json-object.ts";
 import { PyFloat } from "../python/numbers/py-float.ts";
 import { isTruthy } from "../python/truth.ts";
-import { MetricsError } from "./metrics-error.ts";
+import { MetricsError } from "./errors.ts";
 
 export type Row = Record<string, unknown>;
 

@@ -1,6 +1,6 @@
 import { medianOfSorted, sampleDeviation, sortAscending } from "./descriptive.ts";
+import { MetricsError } from "./errors.ts";
 import { GrowableDoubles, GrowableIntegers } from "./growable-array.ts";
-import { MetricsError } from "./metrics-error.ts";
 import { numberOf, type Row, rowIndices, usageOf } from "./rollout-row.ts";
 
 /** The rollouts of one task, by their numbers in the table, in ascending rollout index. */

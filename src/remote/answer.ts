@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import { redactMessage } from "../secrets.ts";
-import { type RemoteError, statusError } from "./remote-error.ts";
+import { type RemoteError, statusError } from "./errors.ts";
 
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 

@@ -4,9 +4,9 @@ import { makeDirectory } from "../files/make-directory.ts";
 import { redactMessage } from "../secrets.ts";
 import { answerError, header } from "./answer.ts";
 import { type Checksum, checksumOfFile, checksumOfHeaders, checksumOfHubEtag } from "./checksum.ts";
+import { RemoteError, unreachable, webPage } from "./errors.ts";
 import { type DownloadAnswer, openDownload } from "./open-download.ts";
 import { PartFile } from "./part-file.ts";
-import { RemoteError, unreachable, webPage } from "./remote-error.ts";
 import { pauseAfter, type RetryPolicy } from "./retry.ts";
 
 /** A failure after this many new bytes starts the count of attempts again. */

@@ -2,10 +2,9 @@ import { Readable } from "node:stream";
 import { type CommitParams, HubApiError } from "@huggingface/hub";
 import { type BodyInit, request, fetch as undiciFetch } from "undici";
 import { redactMessage } from "../secrets.ts";
-import { checkedAddress } from "./address.ts";
 import { answerError, header, messageOf } from "./answer.ts";
 import { transferDispatcher } from "./dispatcher.ts";
-import { RemoteError, statusError, unreachable, webPage } from "./remote-error.ts";
+import { RemoteError, statusError, unreachable, webPage } from "./errors.ts";
 import { type RetryPolicy, withRetries } from "./retry.ts";
 
 export const DEFAULT_HUB_URL = "https://huggingface.co";
@@ -160,4 +159,14 @@ async function putBlob(url: string, init: RequestInit, blob: Blob, onSent?: (byt
   await answer.body.dump();
   const etag = header(answer.headers, "etag");
   return new Response(null, { status: answer.statusCode, headers: etag === undefined ? {} : { etag } });
+}
+
+/** An address a user configured, without trailing slashes; `keys` names where it came from. */
+export function checkedAddress(given: string, keys: string, example: string): string {
+  if (/^https?:\/\//i.test(given) && URL.canParse(given)) return given.replace(/\/+$/, "");
+  const shown = redactMessage(given, []);
+  throw new RemoteError(
+    "REMOTE_ADDRESS_INVALID",
+    `'${shown}' (${keys}) is not an address; it must look like ${example}.`,
+  );
 }

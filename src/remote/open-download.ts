@@ -3,7 +3,7 @@ import { request } from "undici";
 import { redactMessage } from "../secrets.ts";
 import { type Headers, header } from "./answer.ts";
 import { transferDispatcher } from "./dispatcher.ts";
-import { RemoteError, unreachable } from "./remote-error.ts";
+import { RemoteError, unreachable } from "./errors.ts";
 
 const MAX_REDIRECTS = 10;
 

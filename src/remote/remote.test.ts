@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { nextDelay, retryAfterMs } from "../calls/retry.ts";
-import { RemoteError, statusError, unreachable } from "./remote-error.ts";
+import { RemoteError, statusError, unreachable } from "./errors.ts";
 import { withRetries } from "./retry.ts";
 
 const fast = { attempts: 3, baseDelayMs: 1, maxDelayMs: 2 };

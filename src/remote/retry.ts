@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { nextDelay, type RetryBudget } from "../calls/retry.ts";
-import { RemoteError } from "./remote-error.ts";
+import { RemoteError } from "./errors.ts";
 
 export type RetryPolicy = Omit<RetryBudget, "wallClockMs">;
 

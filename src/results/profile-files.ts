@@ -1,8 +1,7 @@
-import { MetricsError } from "../metrics/metrics-error.ts";
-import { agentName, type CompletionSummary, ProfileBuilder } from "../metrics/profile.ts";
+import { MetricsError } from "../metrics/errors.ts";
+import { agentName, type CompletionSummary, ProfileBuilder, taskProfile } from "../metrics/profile.ts";
 import { RolloutTable } from "../metrics/rollout-table.ts";
 import { rewardsByTask } from "../metrics/run-statistics.ts";
-import { taskProfile } from "../metrics/task-profile.ts";
 import { dumpsCompact } from "../python/json/json-dumps.ts";
 import { loads } from "../python/json/json-loads.ts";
 import { copyWith } from "../python/json/key-order.ts";

@@ -3,7 +3,7 @@ import path from "node:path";
 import { ConfigPathNotFoundError } from "../config/errors.ts";
 import { candidatePaths, findPath, findServerDirectory } from "../config/paths.ts";
 import type { ResolvedConfig } from "../config/resolve.ts";
-import { type AgentDatasets, agentsOf } from "../datasets/agents.ts";
+import { type AgentDatasets, agentsOf } from "../datasets/entry.ts";
 import { GymError } from "../errors.ts";
 import { dumpsCompact } from "../python/json/json-dumps.ts";
 import { makeDirectory } from "../rollouts/files/artifact-paths.ts";

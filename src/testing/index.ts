@@ -22,7 +22,7 @@ export type { CaseResult } from "../workloads/verifier-cases/exercise.ts";
 export {
   exerciseVerifierCases,
   type VerifierCasesOptions,
-} from "../workloads/verifier-cases/exercise-definition.ts";
+} from "../workloads/verifier-cases/exercise.ts";
 export { AnthropicDouble, type AnthropicDoubleOptions } from "./anthropic-double.ts";
 export {
   type EndpointFault,

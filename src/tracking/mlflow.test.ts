@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { MlflowTrackingServer } from "../../tests/support/mlflow-tracking-server.ts";
-import { MlflowExporter } from "./mlflow.ts";
-import { flattened, mlflowName } from "./mlflow-names.ts";
+import { flattened, MlflowExporter, mlflowName } from "./mlflow.ts";
 import { RunExporters } from "./run-exporters.ts";
 
 const token = "ml-verysecret";

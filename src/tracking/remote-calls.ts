@@ -3,7 +3,7 @@ import { stat } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
 import { answerError, type Headers } from "../remote/answer.ts";
-import { RemoteError, unreachable } from "../remote/remote-error.ts";
+import { RemoteError, unreachable } from "../remote/errors.ts";
 import { type RetryPolicy, withRetries } from "../remote/retry.ts";
 import { redactMessage } from "../secrets.ts";
 

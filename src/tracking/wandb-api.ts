@@ -1,4 +1,4 @@
-import { RemoteError } from "../remote/remote-error.ts";
+import { RemoteError } from "../remote/errors.ts";
 import type { RetryPolicy } from "../remote/retry.ts";
 import { callJson, putFile, type Service } from "./remote-calls.ts";
 

@@ -8,8 +8,15 @@ import {
 import { matchesQuery } from "../../workloads/catalog/matches.ts";
 import type { CommandContext } from "../command.ts";
 import { listingKeys } from "../config-keys.ts";
-import { configPlace, printInspection, printUnknown, withValue } from "./inspection.ts";
-import { commonKeys, openCatalog, printListing } from "./listing.ts";
+import {
+  commonKeys,
+  configPlace,
+  openCatalog,
+  printInspection,
+  printListing,
+  printUnknown,
+  withValue,
+} from "./listing.ts";
 
 /** Runs `gym list agents`. */
 export async function listAgents(context: CommandContext): Promise<number> {

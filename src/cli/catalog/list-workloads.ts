@@ -1,16 +1,23 @@
 import { realpathSync } from "node:fs";
 import { RegistryError } from "../../config/errors.ts";
 import type { ConfigFiles } from "../../workloads/catalog/config-files.ts";
-import type { Workload } from "../../workloads/catalog/entry.ts";
 import { lifecycles, type ManifestKind, manifestKinds } from "../../workloads/catalog/manifest.ts";
 import { matchesQuery } from "../../workloads/catalog/matches.ts";
 import { readParts } from "../../workloads/catalog/workload-parts.ts";
+import type { Workload } from "../../workloads/catalog/workloads.ts";
 import { discoverWorkloads } from "../../workloads/catalog/workloads.ts";
 import type { CommandContext } from "../command.ts";
 import { listingKeys } from "../config-keys.ts";
 import { hint } from "../hint.ts";
-import { configPlace, printInspection, printUnknown, withValue } from "./inspection.ts";
-import { commonKeys, openCatalog, printListing } from "./listing.ts";
+import {
+  commonKeys,
+  configPlace,
+  openCatalog,
+  printInspection,
+  printListing,
+  printUnknown,
+  withValue,
+} from "./listing.ts";
 
 const keys = {
   ...commonKeys,

@@ -1,6 +1,10 @@
+import { existsSync, realpathSync } from "node:fs";
+import path from "node:path";
+import { impliedEntry } from "../../config/implied-config.ts";
 import { ConfigFiles } from "../../workloads/catalog/config-files.ts";
 import type { CommandContext } from "../command.ts";
 import type { KeyTable } from "../config-keys.ts";
+import { hint } from "../hint.ts";
 import { renderTable, type Table } from "../render/table.ts";
 
 /** Returns the config files under the search roots of the command. */
@@ -30,4 +34,70 @@ export function printListing({ json, out, terminal }: CommandContext, listing: L
     out(terminal.yellow(query === undefined ? `No ${plural} found.` : `No ${plural} match '${query}'.`));
   } else out(renderTable(listing.table, terminal));
   return 0;
+}
+
+/** One component, as `gym list <type> NAME` shows it. */
+interface Inspection {
+  readonly name: string;
+  readonly type: string;
+  readonly domain?: string;
+  readonly description?: string;
+  readonly details: Readonly<Record<string, string | undefined>>;
+  readonly usage?: string;
+}
+
+/** The real path of a config, or for a server that needs none, that of its code. */
+export function configPlace(file: string): string {
+  const place = existsSync(file) ? file : impliedEntry(path.dirname(path.dirname(file)));
+  return realpathSync(place ?? file);
+}
+
+export function printInspection({ json, out, terminal }: CommandContext, inspection: Inspection): number {
+  const { name, type, domain, description, usage } = inspection;
+  const details = Object.entries(inspection.details).filter(
+    ([, value]) => value !== undefined && value !== "",
+  );
+  if (json) {
+    const shown = { domain: domain ?? null, description: description ?? null };
+    out(
+      JSON.stringify({
+        name,
+        type,
+        ...shown,
+        details: Object.fromEntries(details),
+        usage_example: usage ?? null,
+      }),
+    );
+    return 0;
+  }
+  const sections = [
+    `The ${terminal.bold(name)} ${type}${domain === undefined ? "" : ` (domain: ${domain})`}`,
+  ];
+  if (description !== undefined) sections.push(description);
+  if (details.length > 0) {
+    const lines = details.map(([label, value]) => `${label}: ${value}`);
+    sections.push([terminal.bold("Details:"), ...lines].join("\n"));
+  }
+  if (usage !== undefined) sections.push(`${terminal.bold("Usage example:")}\n${usage}`);
+  out(sections.join("\n\n"));
+  return 0;
+}
+
+/** Says that there is no such component, and which one may have been meant. */
+export function printUnknown(
+  { out, terminal }: CommandContext,
+  type: string,
+  name: string,
+  known: Iterable<string>,
+): number {
+  const names = [...known].sort();
+  const nearest = hint(name, names) || ` There are: ${names.join(", ")}.`;
+  out(`${terminal.red(`Unknown ${type} '${name}'.`)}${nearest}`);
+  return 1;
+}
+
+/** A component's description with what it is good for as a last line. */
+export function withValue(description: string | undefined, value: string | undefined): string | undefined {
+  const line = value === undefined ? undefined : `Value: ${value}`;
+  return [description, line].filter((part) => part !== undefined).join("\n") || undefined;
 }

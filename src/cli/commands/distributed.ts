@@ -83,7 +83,7 @@ export const distributedCommands = [
     examples: ["gym queue status", "gym queue status --queue nats://broker:4222 --json"],
     resolve: { noModel: true, offline: true },
     printsData: true,
-    run: async (context) => (await import("../queue/status.ts")).showQueue(context),
+    run: async (context) => (await import("../queue/broker.ts")).showQueue(context),
   }),
   defineCommand({
     words: "queue purge",
@@ -101,7 +101,7 @@ export const distributedCommands = [
     examples: ["gym queue purge 3f2a9c01b7de", "gym queue purge --all"],
     resolve: { noModel: true, offline: true },
     printsData: true,
-    run: async (context) => (await import("../queue/purge.ts")).purgeQueue(context),
+    run: async (context) => (await import("../queue/broker.ts")).purgeQueue(context),
   }),
   defineCommand({
     words: "scale plan",

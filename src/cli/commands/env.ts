@@ -421,6 +421,6 @@ export const envCommands = [
     positionals: workloadName,
     examples: ["gym env publish my_quiz", "gym env publish gsm8k --kind benchmark --json"],
     resolve: { noModel: true, offline: true },
-    run: async (context) => (await import("../env/publish.ts")).publish(context),
+    run: async (context) => (await import("../env/workload.ts")).publish(context),
   }),
 ];

@@ -12,7 +12,7 @@ export const toolCommands = [
       "The exit code is 1 when none works.",
     flags: { ...jsonFlag },
     examples: ["gym sandbox doctor", "gym sandbox doctor --json"],
-    run: async (context) => (await import("../sandbox/doctor.ts")).runDoctor(context),
+    run: async (context) => (await import("../sandbox.ts")).runDoctor(context),
   }),
   defineCommand({
     words: "sandbox ls",
@@ -22,7 +22,7 @@ export const toolCommands = [
       "Sandboxes of services (daytona, opensandbox) are not listed.",
     flags: { ...jsonFlag },
     examples: ["gym sandbox ls", "gym sandbox ls --json"],
-    run: async (context) => (await import("../sandbox/list.ts")).listSandboxes(context),
+    run: async (context) => (await import("../sandbox.ts")).listSandboxes(context),
   }),
   defineCommand({
     words: "sandbox gc",
@@ -36,7 +36,7 @@ export const toolCommands = [
     },
     examples: ["gym sandbox gc --dry-run", "gym sandbox gc"],
     run: async (context) =>
-      (await import("../sandbox/list.ts")).removeLeftSandboxes(context, context.flags["dry-run"]),
+      (await import("../sandbox.ts")).removeLeftSandboxes(context, context.flags["dry-run"]),
   }),
   defineCommand({
     words: "math check",
@@ -64,7 +64,7 @@ export const toolCommands = [
       "gym math check 42 'So the answer is 42.' --text",
     ],
     run: async (context) =>
-      (await import("../math/check.ts")).checkPair(context, context.positionals, context.flags),
+      (await import("../math-check.ts")).checkPair(context, context.positionals, context.flags),
   }),
   defineCommand({
     words: "dev test",
@@ -75,7 +75,7 @@ export const toolCommands = [
     flags: {},
     examples: ["gym dev test"],
     resolve: { noModel: true, offline: true },
-    run: async (context) => (await import("../env/test/dev-test.ts")).runDevTests(context),
+    run: async (context) => (await import("../env/test/vitest.ts")).runDevTests(context),
   }),
   defineCommand({
     words: "completion",

@@ -1,7 +1,7 @@
 import { commonFlags } from "../arguments.ts";
 import type { Command, Completes, Flag, FlagTable, Program } from "../command.ts";
-import { componentDirectory } from "../component-names.ts";
 import { rootFlags } from "../help.ts";
+import { componentDirectory } from "../selectors.ts";
 
 /** What may stand behind a flag. */
 export type ValueSource =

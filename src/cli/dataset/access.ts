@@ -1,7 +1,7 @@
 import { type RegistryAccess, trackingAddress } from "../../datasets/hub/gitlab.ts";
 import { missingRegistryAccess } from "../../datasets/locate.ts";
+import type { RemoteError } from "../../remote/errors.ts";
 import type { HubAccess } from "../../remote/hub-access.ts";
-import type { RemoteError } from "../../remote/remote-error.ts";
 import type { CommandContext } from "../command.ts";
 import { duration } from "../render/progress.ts";
 

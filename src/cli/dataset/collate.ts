@@ -1,15 +1,14 @@
 import path from "node:path";
-import { agentsOf } from "../../datasets/agents.ts";
 import { type CollateEvent, type CollateResult, collate } from "../../datasets/collate.ts";
+import { agentsOf } from "../../datasets/entry.ts";
 import { ExtendedStatistics, tokenCounter } from "../../datasets/statistics/extended-statistics.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
-import { CommandKeysError } from "../usage-error.ts";
+import { CommandKeysError } from "../errors.ts";
 import { hubAccess, registryAccess } from "./access.ts";
 import { roots, withFileErrors } from "./input-file.ts";
 import { collateKeys } from "./keys.ts";
-import { formatExtended, formatStatistics } from "./metrics-table.ts";
-import { formatRowReports, rowReportsJson } from "./row-reports.ts";
+import { formatExtended, formatRowReports, formatStatistics, rowReportsJson } from "./scan-text.ts";
 import { ByteProgress } from "./transfer-progress.ts";
 
 const BANNER = "#".repeat(80);

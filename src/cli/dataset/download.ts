@@ -7,7 +7,7 @@ import type { DownloadResult } from "../../remote/download-file.ts";
 import { type HubAccess, hubUrl } from "../../remote/hub-access.ts";
 import type { CommandContext } from "../command.ts";
 import { type KeyValues, readKeys } from "../config-keys.ts";
-import { CommandKeysError } from "../usage-error.ts";
+import { CommandKeysError } from "../errors.ts";
 import { hubAccess, requireRegistry } from "./access.ts";
 import { outputFile, withFileErrors } from "./input-file.ts";
 import { hubDownloadKeys, registryDownloadKeys } from "./keys.ts";

@@ -1,9 +1,8 @@
-import { readLines } from "../../datasets/lines.ts";
-import { readRow } from "../../datasets/read-row.ts";
+import { readLines, readRow } from "../../datasets/lines.ts";
 import { errorMessage } from "../../errors.ts";
 import type { CommandContext } from "../command.ts";
+import { UsageError } from "../errors.ts";
 import { refuseSurplusWords } from "../overrides.ts";
-import { UsageError } from "../usage-error.ts";
 import { rootedFile, withFileErrors } from "./input-file.ts";
 import { formatRow } from "./row-view.ts";
 

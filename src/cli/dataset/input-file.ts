@@ -2,7 +2,6 @@ import { stat } from "node:fs/promises";
 import path from "node:path";
 import { findExistingPath, searchRoots } from "../../config/paths.ts";
 import { DatasetError } from "../../datasets/errors.ts";
-import { fileError } from "../../datasets/file-error.ts";
 import type { CommandContext } from "../command.ts";
 
 /** A file the user named, as an absolute path; fails with the flag it came from when it is not there. */
@@ -41,4 +40,29 @@ export async function withFileErrors(run: () => Promise<number>): Promise<number
   } catch (error) {
     throw fileError(error);
   }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: "does not exist",
+  EACCES: "may not be accessed",
+  EPERM: "may not be accessed",
+  EISDIR: "is a directory",
+  ENOTDIR: "lies below something that is not a directory",
+  ENOSPC: "does not fit: the disk is full",
+  EDQUOT: "does not fit: the quota is used up",
+  ENAMETOOLONG: "has too long a name",
+  EROFS: "lies on a read-only file system",
+};
+
+/** A failure of the file system as one sentence; other errors come back as they are. */
+function fileError(error: unknown): unknown {
+  const { code, path } = error as NodeJS.ErrnoException;
+  if (typeof code !== "string" || !Object.hasOwn(REASONS, code)) return error;
+  return new DatasetError(
+    "DATASET_FILE",
+    `${path === undefined ? "A file" : `'${path}'`} ${REASONS[code]}.`,
+    {
+      cause: error,
+    },
+  );
 }

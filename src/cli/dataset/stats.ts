@@ -10,8 +10,7 @@ import { dumps } from "../../python/json/json-dumps.ts";
 import type { CommandContext } from "../command.ts";
 import { refuseSurplusWords } from "../overrides.ts";
 import { rootedFile, withFileErrors } from "./input-file.ts";
-import { formatExtended, formatStatistics } from "./metrics-table.ts";
-import { formatRowReports, rowReportsJson } from "./row-reports.ts";
+import { formatExtended, formatRowReports, formatStatistics, rowReportsJson } from "./scan-text.ts";
 import { ByteProgress } from "./transfer-progress.ts";
 
 export interface StatsFlags {

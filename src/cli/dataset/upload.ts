@@ -3,15 +3,19 @@ import path from "node:path";
 import { findPath } from "../../config/paths.ts";
 import { DatasetError } from "../../datasets/errors.ts";
 import { uploadToRegistry } from "../../datasets/hub/gitlab.ts";
-import { collectionId, repositoryName, resourcesServerOfPath } from "../../datasets/hub/hub-names.ts";
 import { type HubUploadEvent, type HubUploadResult, uploadToHub } from "../../datasets/hub/huggingface.ts";
 import { checkRepositoryId } from "../../datasets/hub/remote-names.ts";
-import { checkTrainingRows } from "../../datasets/hub/upload-check.ts";
-import { domainOfConfig } from "../../datasets/resource-config.ts";
+import {
+  checkTrainingRows,
+  collectionId,
+  domainOfConfig,
+  repositoryName,
+  resourcesServerOfPath,
+} from "../../datasets/hub/upload.ts";
 import { hubUrl } from "../../remote/hub-access.ts";
 import type { CommandContext } from "../command.ts";
 import { type KeyValues, readKeys } from "../config-keys.ts";
-import { CommandKeysError } from "../usage-error.ts";
+import { CommandKeysError } from "../errors.ts";
 import { hubAccess, requireRegistry } from "./access.ts";
 import { inputFile, roots, withFileErrors } from "./input-file.ts";
 import { hubUploadKeys, registryUploadKeys } from "./keys.ts";

@@ -6,8 +6,8 @@ import { discoverResourcesServers } from "../../workloads/catalog/components.ts"
 import { openCatalog } from "../catalog/listing.ts";
 import type { CommandContext } from "../command.ts";
 import { listingKeys } from "../config-keys.ts";
+import { namedConfig } from "../selectors.ts";
 import { auditKeys } from "./keys.ts";
-import { namedConfig } from "./named-config.ts";
 
 interface Target {
   readonly name: string;

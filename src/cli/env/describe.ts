@@ -13,9 +13,9 @@ import { loadDefinition } from "../../hosting/load-definition.ts";
 import { locateServer } from "../../hosting/locate-server.ts";
 import type { JsonObject } from "../../python/json/json-object.ts";
 import type { CommandContext } from "../command.ts";
+import { UsageError } from "../errors.ts";
 import { hint } from "../hint.ts";
-import { UsageError } from "../usage-error.ts";
-import { namedConfig } from "./named-config.ts";
+import { namedConfig } from "../selectors.ts";
 
 interface DescribedServer {
   readonly instance: ServerInstance;

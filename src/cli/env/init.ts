@@ -2,14 +2,18 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { searchRoots } from "../../config/paths.ts";
 import type { IntegrationProfile } from "../../workloads/catalog/manifest.ts";
+import { ScaffoldError } from "../../workloads/errors.ts";
 import { agentFiles } from "../../workloads/scaffold/agent.ts";
 import { type BridgeSource, bridgeFiles } from "../../workloads/scaffold/bridge.ts";
-import { ScaffoldError } from "../../workloads/scaffold/errors.ts";
-import { type ScaffoldFiles, type WrittenFiles, writeMissingFiles } from "../../workloads/scaffold/files.ts";
+import {
+  checkName,
+  type ScaffoldFiles,
+  type WrittenFiles,
+  writeMissingFiles,
+} from "../../workloads/scaffold/files.ts";
 import { gameFiles } from "../../workloads/scaffold/game.ts";
 import { judgeFiles } from "../../workloads/scaffold/judge.ts";
 import { modelFiles } from "../../workloads/scaffold/model.ts";
-import { checkName } from "../../workloads/scaffold/names.ts";
 import {
   commonJsProject,
   copiedSource,
@@ -21,7 +25,7 @@ import { existingVerifier, newVerifier } from "../../workloads/scaffold/verifier
 import { workloadFiles } from "../../workloads/scaffold/workload.ts";
 import type { CommandContext } from "../command.ts";
 import { listingKeys } from "../config-keys.ts";
-import { UsageError } from "../usage-error.ts";
+import { UsageError } from "../errors.ts";
 import { healthOf } from "./status.ts";
 
 const SERVER_FOLDERS = {

@@ -1,5 +1,5 @@
 import type { ResolvedConfig } from "../../config/resolve.ts";
-import { CommandKeysError } from "../usage-error.ts";
+import { CommandKeysError } from "../errors.ts";
 
 /**
  * Some model configs name their provider's address themselves. Another address on the command line would send key and prompts to a host that

@@ -7,8 +7,8 @@ import { GymError } from "../../errors.ts";
 import type { InstanceRecord } from "../../hosting/processes/head-server.ts";
 import { headUrl, runningServers } from "../../run/head.ts";
 import type { CommandContext } from "../command.ts";
+import { UsageError } from "../errors.ts";
 import { hint } from "../hint.ts";
-import { UsageError } from "../usage-error.ts";
 
 interface Item {
   type?: string;

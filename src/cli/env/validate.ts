@@ -2,8 +2,7 @@ import { ConfigError, NoServerInstancesError, OverrideError } from "../../config
 import type { ResolvedConfig } from "../../config/resolve.ts";
 import type { CommandContext } from "../command.ts";
 import { checkServers } from "./check-servers.ts";
-import { validateManifest } from "./validate-manifest.ts";
-import { givenKeys } from "./workload.ts";
+import { givenKeys, validateManifest } from "./workload.ts";
 
 /** Runs `gym env validate`. */
 export async function validate(context: CommandContext, deep: boolean): Promise<number> {

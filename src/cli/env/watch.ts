@@ -1,7 +1,8 @@
+import { type FSWatcher, readdirSync, statSync, watch } from "node:fs";
+import path from "node:path";
 import { errorMessage } from "../../errors.ts";
 import type { RunningServers } from "../../hosting/processes/run-servers.ts";
 import type { StartView } from "./start-view.ts";
-import { FolderWatch } from "./watch-folder.ts";
 
 /** Editors write a file in several steps: wait until they are done. */
 const SETTLE_MS = 200;
@@ -42,4 +43,76 @@ export function watchServers(
       for (const timer of timers.values()) clearTimeout(timer);
     },
   };
+}
+
+const SKIPPED = new Set(["node_modules", "data", ".venv", "__pycache__", ".git"]);
+
+/**
+ * Tells of changes of files in a folder and the folders below. Each folder is watched, none of the files: one that is
+ * saved by putting a new file in its place is still seen afterwards.
+ */
+export class FolderWatch {
+  readonly #root: string;
+  readonly #onChange: (file: string) => void;
+  readonly #watchers = new Map<string, FSWatcher>();
+
+  /** `onChange` gets the path below the folder. */
+  constructor(root: string, onChange: (file: string) => void) {
+    this.#root = root;
+    this.#onChange = onChange;
+    this.#add(root);
+  }
+
+  close(): void {
+    for (const watcher of this.#watchers.values()) watcher.close();
+    this.#watchers.clear();
+  }
+
+  #add(folder: string): void {
+    if (this.#watchers.has(folder)) return;
+    const watcher = watch(folder, (_event, name) => {
+      if (name !== null) this.#changed(path.join(folder, name));
+    });
+    // The folder is gone; the watcher of the parent reports its replacement.
+    watcher.on("error", () => this.#remove(folder));
+    this.#watchers.set(folder, watcher);
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      if (entry.isDirectory() && !SKIPPED.has(entry.name)) this.#add(path.join(folder, entry.name));
+    }
+  }
+
+  #changed(place: string): void {
+    const isFolder = statSync(place, { throwIfNoEntry: false })?.isDirectory() ?? false;
+    if (!isFolder) {
+      this.#remove(place);
+      this.#onChange(path.relative(this.#root, place));
+      return;
+    }
+    if (SKIPPED.has(path.basename(place))) return;
+    // A folder under a name that was watched may be another one, and its files may be older than our look at it.
+    this.#remove(place);
+    try {
+      this.#add(place);
+      for (const file of filesIn(place)) this.#onChange(path.relative(this.#root, file));
+    } catch {
+      // It has gone again.
+    }
+  }
+
+  /** Forgets a folder and those below it. */
+  #remove(folder: string): void {
+    for (const [known, watcher] of this.#watchers) {
+      if (known === this.#root || (known !== folder && !known.startsWith(folder + path.sep))) continue;
+      watcher.close();
+      this.#watchers.delete(known);
+    }
+  }
+}
+
+function filesIn(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const place = path.join(folder, entry.name);
+    if (!entry.isDirectory()) return [place];
+    return SKIPPED.has(entry.name) ? [] : filesIn(place);
+  });
 }

@@ -1,8 +1,12 @@
-import { ConfigError } from "../../config/errors.ts";
-import type { Workload } from "../../workloads/catalog/entry.ts";
+import path from "node:path";
+import { ConfigError, WorkloadError } from "../../config/errors.ts";
 import { type ManifestKind, manifestKinds } from "../../workloads/catalog/manifest.ts";
+import type { Workload } from "../../workloads/catalog/workloads.ts";
 import { discoverWorkloads } from "../../workloads/catalog/workloads.ts";
-import { findWorkload } from "../../workloads/publish/find-workload.ts";
+import { findWorkload, manifestOf } from "../../workloads/publish/find-workload.ts";
+import { publishWorkload } from "../../workloads/publish/publish-workload.ts";
+import { validateWorkload, type WorkloadReport } from "../../workloads/publish/validate-workload.ts";
+import { verifyWorkload } from "../../workloads/publish/verify-workload.ts";
 import { openCatalog } from "../catalog/listing.ts";
 import type { CommandContext } from "../command.ts";
 import type { KeyTable } from "../config-keys.ts";
@@ -77,4 +81,110 @@ export function workloadOptions(context: CommandContext) {
 
 export function printWarnings({ err, terminal }: CommandContext, warnings: readonly string[]): void {
   for (const warning of warnings) err(`${terminal.yellow("Warning:")} ${warning}`);
+}
+
+/** Runs `gym env publish`. */
+export async function publish(context: CommandContext): Promise<number> {
+  const keys = await readWorkloadKeys(context, ["onboarding_name", "catalog_kind"]);
+  if (keys.onboarding_name === undefined)
+    throw new ConfigError("Name the environment or benchmark to publish: gym env publish NAME");
+  const entry = await workloadNamed(context, keys.onboarding_name, keys.catalog_kind);
+  const options = {
+    ...workloadOptions(context),
+    signal: context.signal,
+    onWarning: (text: string) => printWarnings(context, [text]),
+  };
+  const report = await publishWorkload(entry, options, () => catalogEntries(context));
+  if (context.json) context.out(JSON.stringify(report));
+  else {
+    context.out(
+      `${context.terminal.green("✓")} Publication checks passed for ${report.kind} ${report.name} ${report.version}; ` +
+        `catalog status=${report.status} (${report.verifier_cases} verifier cases).`,
+    );
+  }
+  return 0;
+}
+
+/** Runs the manifest form of `gym env validate`. */
+export async function validateManifest(context: CommandContext): Promise<number> {
+  const keys = await readWorkloadKeys(context, ["onboarding_name", "catalog_kind", "manifest_path", "sync"]);
+  const report = await validateWorkload({
+    ...workloadOptions(context),
+    ...(await chosenFiles(context, keys)),
+    sync: keys.sync,
+    signal: context.signal,
+  });
+  if (context.json) context.out(JSON.stringify(report));
+  else show(context, report);
+  return 0;
+}
+
+async function chosenFiles(
+  context: CommandContext,
+  keys: Awaited<ReturnType<typeof readWorkloadKeys>>,
+): Promise<{ manifestFile: string; configFile?: string }> {
+  const { onboarding_name: name, manifest_path: given, catalog_kind: kind } = keys;
+  if (given !== undefined) {
+    if (name !== undefined)
+      throw new ConfigError("Choose a workload by its name or by --manifest, not by both.");
+    if (kind !== undefined) throw new ConfigError("--kind goes with a name, not with --manifest.");
+    return { manifestFile: path.resolve(context.io.cwd, given) };
+  }
+  const entry = await workloadNamed(context, name ?? "", kind);
+  const manifestFile = manifestOf(entry);
+  if (manifestFile !== undefined) return { manifestFile, configFile: entry.configFile };
+  const flag =
+    entry.resourcesServer === undefined
+      ? `--${entry.kind} ${entry.name}`
+      : `--resources-server ${entry.resourcesServer}`;
+  throw new WorkloadError(
+    `'${entry.name}' has no manifest; validate its config with --environment or --benchmark: gym env validate ${flag}`,
+  );
+}
+
+function show(context: CommandContext, report: WorkloadReport): void {
+  const { out, terminal } = context;
+  const tick = terminal.green("✓");
+  out(
+    `${tick} Manifest: ${report.name} ${report.version} kind=${report.kind} ` +
+      `profile=${report.declared_profile} inferred=${report.inferred_profile}`,
+  );
+  out(`    Profile evidence: ${report.profile_evidence}`);
+  out(`${tick} Components:`);
+  for (const { role, name, implementation, boundary } of report.components)
+    out(`    ${role}: ${name} -> ${implementation} [${boundary}]`);
+  out(`${tick} Datasets:`);
+  for (const { name, rows, type } of report.datasets)
+    out(`    ${name}: ${rows === 0 ? "not there yet" : `${rows} rows`} (${type})`);
+  if (report.synchronized_fields.length > 0)
+    out(`${tick} Synchronized: ${report.synchronized_fields.join(", ")}`);
+  printWarnings(context, report.warnings);
+}
+
+/** Runs `gym env test NAME`: the verifier cases of an environment or benchmark. */
+export async function testWorkload(context: CommandContext): Promise<number> {
+  const keys = await readWorkloadKeys(context, ["onboarding_name", "catalog_kind", "update_expected"]);
+  const entry = await workloadNamed(context, keys.onboarding_name ?? "", keys.catalog_kind);
+  const manifestFile = manifestOf(entry);
+  if (manifestFile === undefined) {
+    throw new WorkloadError(
+      `The ${entry.kind} '${entry.name}' has no manifest.yaml; add one beside ${entry.configFile} to have its verifier tested.`,
+    );
+  }
+  const options = workloadOptions(context);
+  const { signal, out, terminal } = context;
+  const validation = await validateWorkload({
+    ...options,
+    manifestFile,
+    configFile: entry.configFile,
+    signal,
+  });
+  const report = await verifyWorkload(validation, { ...options, updateExpected: keys.update_expected });
+  printWarnings(context, validation.warnings);
+  if (context.json) out(JSON.stringify(report));
+  else {
+    const { name, resources_server: server, cases } = report;
+    out(`${terminal.green("✓")} Verifier: ${name} (${server}) ${cases.length} cases passed.`);
+  }
+  return 0;
 }

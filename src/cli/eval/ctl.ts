@@ -7,7 +7,7 @@ import {
 } from "../../rollouts/collect/control-client.ts";
 import type { ControlRequest } from "../../rollouts/collect/control-server.ts";
 import type { CommandContext } from "../command.ts";
-import { UsageError } from "../usage-error.ts";
+import { UsageError } from "../errors.ts";
 import { progressLines, progressText } from "./progress-lines.ts";
 
 /** Runs `gym eval ctl`. */

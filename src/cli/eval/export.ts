@@ -6,7 +6,7 @@ import { refuseOverwriting } from "../../rollouts/resume/prepare-run.ts";
 import { gymVersion } from "../../run/gym-version.ts";
 import type { CommandContext } from "../command.ts";
 import { type KeyValues, readKeys } from "../config-keys.ts";
-import { UsageError } from "../usage-error.ts";
+import { UsageError } from "../errors.ts";
 import { ignoredChecks } from "./health-check.ts";
 import { exportKeys } from "./keys.ts";
 import { rolloutFile, shownPath } from "./rollout-file.ts";

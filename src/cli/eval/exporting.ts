@@ -3,8 +3,7 @@ import type { ResolvedConfig } from "../../config/resolved-config.ts";
 import type { RunSummary } from "../../results/summarize.ts";
 import type { ArtifactPaths } from "../../rollouts/files/artifact-paths.ts";
 import { configuredExporters } from "../../tracking/configured-exporters.ts";
-import { exportedMetrics } from "../../tracking/exported-metrics.ts";
-import { exportedRows } from "../../tracking/exported-rows.ts";
+import { exportedMetrics, exportedRows } from "../../tracking/exported-results.ts";
 import { RunExporters } from "../../tracking/run-exporters.ts";
 import type { CommandContext } from "../command.ts";
 

@@ -5,8 +5,8 @@ import { checkHealth, type HealthReport, requireKnown } from "../../results/heal
 import { RolloutError } from "../../rollouts/errors.ts";
 import { artifactPaths } from "../../rollouts/files/artifact-paths.ts";
 import type { CommandContext } from "../command.ts";
+import { CommandKeysError, UsageError } from "../errors.ts";
 import { refuseSurplusWords } from "../overrides.ts";
-import { CommandKeysError, UsageError } from "../usage-error.ts";
 import { shownPath } from "./rollout-file.ts";
 
 /** Findings listed by kind after a run; the reports have all of them. */

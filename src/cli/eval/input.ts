@@ -5,7 +5,7 @@ import type { ResolvedConfig } from "../../config/resolve.ts";
 import { GymError } from "../../errors.ts";
 import { configuredAgents, datasetList, preprocessedDirectory } from "../../run/evaluation-input.ts";
 import type { CommandContext } from "../command.ts";
-import { UsageError } from "../usage-error.ts";
+import { UsageError } from "../errors.ts";
 
 interface InputKeys {
   input_jsonl_fpath: string | undefined;

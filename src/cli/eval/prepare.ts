@@ -1,14 +1,14 @@
 import path from "node:path";
 import { searchRoots } from "../../config/paths.ts";
 import type { Override } from "../../config/resolve.ts";
-import { agentsOf } from "../../datasets/agents.ts";
 import { type PrepareEvent, prepareBenchmarks } from "../../datasets/benchmarks/prepare-benchmarks.ts";
+import { agentsOf } from "../../datasets/entry.ts";
 import { getCloseMatches } from "../../python/difflib.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
 import { hubAccess } from "../dataset/access.ts";
 import { prepareKeys } from "../dataset/keys.ts";
-import { UsageError } from "../usage-error.ts";
+import { UsageError } from "../errors.ts";
 
 const NEARNESS = 0.85;
 

@@ -6,7 +6,7 @@ import type { CollectResult } from "../../rollouts/collect/collect-contract.ts";
 import type { Evaluation } from "../../run/evaluate.ts";
 import type { CommandContext } from "../command.ts";
 import { interruptedExitCode } from "../interruption.ts";
-import { countText } from "../render/count-text.ts";
+import { countText } from "../render/progress.ts";
 import { failureAdvice } from "./failure-advice.ts";
 import { finishedJsonEvent } from "./json-events.ts";
 

@@ -4,7 +4,7 @@ import { type ReverifyOptions, reverify } from "../../run/reverify/reverify.ts";
 import type { RunEvent } from "../../run/run-events.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
-import { UsageError } from "../usage-error.ts";
+import { UsageError } from "../errors.ts";
 import { type RunExport, startExport } from "./exporting.ts";
 import { reverifyKeys } from "./keys.ts";
 import { exitCodeOf, printReport } from "./report.ts";

@@ -2,6 +2,7 @@ import { writeFile } from "node:fs/promises";
 import type { RunEvent as ServerEvent } from "../../hosting/processes/run-servers.ts";
 import { waitingText } from "../../hosting/processes/start-watch.ts";
 import type { Collection } from "../../rollouts/collect/collect.ts";
+import { ControlServer } from "../../rollouts/collect/control-server.ts";
 import type { ProgressSnapshot } from "../../rollouts/collect/progress-snapshot.ts";
 import type { ResumeSummary } from "../../rollouts/resume/resume.ts";
 import type { Evaluation, EvaluationEvent } from "../../run/evaluate.ts";
@@ -9,10 +10,9 @@ import type { EvaluationRun, FileResult } from "../../run/run-evaluation.ts";
 import type { RunEvent } from "../../run/run-events.ts";
 import type { CommandContext } from "../command.ts";
 import { DRAIN_GRACE_MS, SignalReceived } from "../interruption.ts";
-import { countText } from "../render/count-text.ts";
+import { countText } from "../render/progress.ts";
 import { lagText, ownFrames } from "../render/server-text.ts";
 import { createTerminal } from "../render/terminal.ts";
-import { openControl } from "./control.ts";
 import { evaluationJsonEvent, serverJsonEvent } from "./json-events.ts";
 import { progressLines, progressText } from "./progress-lines.ts";
 
@@ -313,4 +313,12 @@ class JsonView implements RunView {
     this.#context.out(this.#outcomes.join("\n"));
     this.#outcomes = [];
   }
+}
+
+/** Opens the control socket of a collection; without one it runs all the same. */
+function openControl(collection: Collection, output: string, view: RunView): void {
+  ControlServer.listen(collection, output).then(
+    (control) => process.once("exit", () => control.close()),
+    (error: Error) => view.notice(`gym eval ctl cannot reach this run: ${error.message}`),
+  );
 }

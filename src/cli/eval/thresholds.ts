@@ -1,5 +1,5 @@
 import type { RunSummary } from "../../results/summarize.ts";
-import { CommandKeysError, UsageError } from "../usage-error.ts";
+import { CommandKeysError, UsageError } from "../errors.ts";
 
 /** Exit code of a command whose result is worse than it was told to accept. */
 export const THRESHOLD_MISSED = 3;

@@ -8,7 +8,7 @@ import { errorMessage } from "../../errors.ts";
 import { shellGlob } from "../../files/glob.ts";
 import { RolloutFileError } from "../../rollouts/errors.ts";
 import type { CommandContext } from "../command.ts";
-import { UsageError } from "../usage-error.ts";
+import { UsageError } from "../errors.ts";
 import { rolloutFile } from "./rollout-file.ts";
 
 const DEFAULT_RUN = "results";

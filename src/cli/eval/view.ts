@@ -13,7 +13,7 @@ import { writeStaticFolder } from "../../viewer/share/static-folder.ts";
 import { loadWebFiles, type WebFiles } from "../../viewer/web-files.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
-import { UsageError } from "../usage-error.ts";
+import { UsageError } from "../errors.ts";
 import { viewKeys } from "./keys.ts";
 import { shownPath } from "./rollout-file.ts";
 import { ViewInput } from "./view-input.ts";

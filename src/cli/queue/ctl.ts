@@ -5,11 +5,10 @@ import { askControl, collectorSubject, workerSubject } from "../../queue/control
 import { QueueError } from "../../queue/errors.ts";
 import type { ControlAnswer } from "../../rollouts/collect/control-server.ts";
 import type { CommandContext } from "../command.ts";
+import { UsageError } from "../errors.ts";
 import { requestOf } from "../eval/ctl.ts";
 import { progressLines } from "../eval/progress-lines.ts";
-import { UsageError } from "../usage-error.ts";
-import { showQueue } from "./status.ts";
-import { withBroker } from "./with-broker.ts";
+import { showQueue, withBroker } from "./broker.ts";
 
 type QueuedAnswer = ControlAnswer & { run?: string; workers?: WorkerRecord[] };
 

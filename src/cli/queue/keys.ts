@@ -1,7 +1,7 @@
 import type { BrokerSettings } from "../../queue/broker.ts";
 import type { FlagTable } from "../command.ts";
 import type { KeyTable, KeyValues } from "../config-keys.ts";
-import { UsageError } from "../usage-error.ts";
+import { UsageError } from "../errors.ts";
 
 /** How the broker is reached. Values that are not given come from the variables of the `nats` command line. */
 export const brokerKeys = {

@@ -8,8 +8,8 @@ import {
 } from "../../run/scale/plan.ts";
 import { readResources } from "../../run/scale/resources-file.ts";
 import type { CommandContext } from "../command.ts";
+import { UsageError } from "../errors.ts";
 import { renderTable } from "../render/table.ts";
-import { UsageError } from "../usage-error.ts";
 
 const MOST_IN_FLIGHT = 10_000_000;
 

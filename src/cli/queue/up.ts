@@ -8,7 +8,7 @@ import { makeDirectory } from "../../files/make-directory.ts";
 import { type BrokerSettings, connectBroker } from "../../queue/broker.ts";
 import { QueueError } from "../../queue/errors.ts";
 import type { CommandContext } from "../command.ts";
-import { UsageError } from "../usage-error.ts";
+import { UsageError } from "../errors.ts";
 
 const ANSWER_PAUSE_MS = 100;
 

@@ -4,7 +4,7 @@ import { runWorker } from "../../run/distributed/worker.ts";
 import type { WorkerEvent } from "../../run/distributed/worker-contract.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
-import { UsageError } from "../usage-error.ts";
+import { UsageError } from "../errors.ts";
 import { brokerKeys, brokerOf } from "./keys.ts";
 
 /** Runs `gym worker`. */

@@ -3,8 +3,8 @@ import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { GymError } from "../../errors.ts";
+import { RemoteError } from "../../remote/errors.ts";
 import type { HubAccess } from "../../remote/hub-access.ts";
-import { RemoteError } from "../../remote/remote-error.ts";
 import { DatasetError } from "../errors.ts";
 import type { PrepareArgs } from "./prepare-script.ts";
 

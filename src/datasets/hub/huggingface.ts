@@ -4,8 +4,8 @@ import { pathToFileURL } from "node:url";
 import { type CommitOutput, commitIter, createRepo, type ListFileEntry, listFiles } from "@huggingface/hub";
 import { checksumOfFile } from "../../remote/checksum.ts";
 import { type DownloadResult, downloadFile, type TransferProgress } from "../../remote/download-file.ts";
+import { aboutSubject, RemoteError } from "../../remote/errors.ts";
 import { callHub, type HubAccess, hubHeaders, hubJson, hubParams, hubUrl } from "../../remote/hub-access.ts";
-import { aboutSubject, RemoteError } from "../../remote/remote-error.ts";
 import { refuseDirectory } from "../output-file.ts";
 import { checkArtifactPath, checkRepositoryId } from "./remote-names.ts";
 

@@ -1,4 +1,4 @@
-import { AuditError } from "./errors.ts";
+import { AuditError } from "../errors.ts";
 import type { AuditReport } from "./report.ts";
 import type { TargetOptions } from "./targets.ts";
 import { runWatchedChild, type WatchedChildOptions } from "./watched-child.ts";

@@ -2,7 +2,7 @@ import { errorMessage } from "../../errors.ts";
 import { functionCallItem, messageItem } from "../../hosting/response-items.ts";
 import { formatTemplate } from "../../python/format/format.ts";
 import type { JsonObject } from "../../python/json/json-object.ts";
-import { AuditError } from "./errors.ts";
+import { AuditError } from "../errors.ts";
 import type { Attempt, ToolCall } from "./rollout.ts";
 import type { GoldSettings } from "./settings.ts";
 

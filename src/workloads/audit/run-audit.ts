@@ -1,13 +1,34 @@
 import type { JsonObject } from "../../python/json/json-object.ts";
-import { checks as allChecks } from "./all-checks.ts";
+import { AuditError } from "../errors.ts";
 import { Audit, type AuditedDataset, type Check } from "./audit.ts";
 import type { ServerUnderAudit } from "./audited-server.ts";
-import { AuditError } from "./errors.ts";
+import { determinismCheck, isolationCheck, orderCheck } from "./checks/determinism.ts";
+import { exampleDataCheck, exampleMetricsCheck } from "./checks/example-data.ts";
+import { injectionCheck, judgeFailureCheck } from "./checks/judge.ts";
+import { malformedCheck } from "./checks/malformed.ts";
+import { goldCheck, nonsenseCheck, rewardRangeCheck } from "./checks/rewards.ts";
+import { speedCheck } from "./checks/speed.ts";
 import { type AuditReport, type CheckReport, type CheckResult, shorten } from "./report.ts";
 import type { AuditSettings } from "./settings.ts";
 
 /** Findings shown of one check; the rest is counted. */
 const MAX_FINDINGS = 20;
+
+/** Everything an audit looks at, in the order of the report. */
+export const checks: readonly Check[] = [
+  exampleDataCheck,
+  exampleMetricsCheck,
+  goldCheck,
+  nonsenseCheck,
+  rewardRangeCheck,
+  determinismCheck,
+  orderCheck,
+  isolationCheck,
+  malformedCheck,
+  speedCheck,
+  judgeFailureCheck,
+  injectionCheck,
+];
 
 export interface AuditOptions {
   readonly server: ServerUnderAudit;
@@ -55,13 +76,13 @@ export async function auditServer(options: AuditOptions): Promise<AuditReport> {
 }
 
 function chosenChecks(only: readonly string[] | undefined): readonly Check[] {
-  if (only === undefined || only.length === 0) return allChecks;
-  const names = allChecks.map(({ name }) => name);
+  if (only === undefined || only.length === 0) return checks;
+  const names = checks.map(({ name }) => name);
   const unknown = only.filter((name) => !names.includes(name));
   if (unknown.length > 0) {
     throw new AuditError(`There is no check called ${unknown.join(", ")}. There are: ${names.join(", ")}.`);
   }
-  return allChecks.filter(({ name }) => only.includes(name));
+  return checks.filter(({ name }) => only.includes(name));
 }
 
 function judge({ name }: Check, result: CheckResult, { waivers }: AuditSettings): CheckReport {

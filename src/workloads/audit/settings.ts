@@ -4,7 +4,7 @@ import { z } from "zod";
 import { plainFromNode } from "../../config/plain-data.ts";
 import { readConfigFile } from "../../config/read-config-file.ts";
 import { errorMessage } from "../../errors.ts";
-import { AuditError } from "./errors.ts";
+import { AuditError } from "../errors.ts";
 
 const SETTINGS_FILE = "audit.yaml";
 

@@ -8,8 +8,8 @@ import { errorMessage } from "../../errors.ts";
 import { loadDefinition } from "../../hosting/load-definition.ts";
 import { locateServer } from "../../hosting/locate-server.ts";
 import type { JsonObject } from "../../python/json/json-object.ts";
+import { AuditError } from "../errors.ts";
 import type { ServerUnderAudit } from "./audited-server.ts";
-import { AuditError } from "./errors.ts";
 import type { AuditOptions } from "./run-audit.ts";
 import { type AuditSettings, readSettings } from "./settings.ts";
 

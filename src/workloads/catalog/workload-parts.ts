@@ -3,7 +3,7 @@ import { type DictNode, textOf } from "../../config/node.ts";
 import { integerFrom } from "../../config/schema-problems.ts";
 import { serverBlocks } from "../../config/servers/server-blocks.ts";
 import type { ConfigFiles } from "./config-files.ts";
-import type { Workload } from "./entry.ts";
+import type { Workload } from "./workloads.ts";
 
 /** The parts a workload is made of. */
 export interface WorkloadParts {

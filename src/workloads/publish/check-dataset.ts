@@ -1,8 +1,7 @@
 import path from "node:path";
 import { WorkloadError } from "../../config/errors.ts";
 import { findExistingPath, findPath } from "../../config/paths.ts";
-import { readLines } from "../../datasets/lines.ts";
-import { readRow } from "../../datasets/read-row.ts";
+import { readLines, readRow } from "../../datasets/lines.ts";
 import { validateRow } from "../../datasets/row-validation.ts";
 import { errorMessage } from "../../errors.ts";
 import {

@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { RegistryError } from "../../config/errors.ts";
 import { getCloseMatches } from "../../python/difflib.ts";
-import type { Workload } from "../catalog/entry.ts";
 import type { ManifestKind } from "../catalog/manifest.ts";
+import type { Workload } from "../catalog/workloads.ts";
 
 /** The entry of the catalog with this name; its kind has to be said only where an environment and a benchmark share it. */
 export function findWorkload(

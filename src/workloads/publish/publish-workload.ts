@@ -1,8 +1,8 @@
 import { realpathSync } from "node:fs";
 import { ConfigError, WorkloadError } from "../../config/errors.ts";
 import { caseFold } from "../../python/case-fold.ts";
-import type { Workload } from "../catalog/entry.ts";
 import type { Manifest } from "../catalog/manifest.ts";
+import type { Workload } from "../catalog/workloads.ts";
 import { manifestOf } from "./find-workload.ts";
 import { loadManifest } from "./load-manifest.ts";
 import { validateWorkload, type WorkloadReport } from "./validate-workload.ts";

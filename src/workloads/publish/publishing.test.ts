@@ -8,8 +8,8 @@ import { discoverWorkloads } from "../catalog/workloads.ts";
 import { newVerifier } from "../scaffold/verifier.ts";
 import { type WorkloadScaffold, workloadFiles } from "../scaffold/workload.ts";
 import { findWorkload } from "./find-workload.ts";
+import { inspectPythonAgent } from "./infer-profile.ts";
 import { publishWorkload } from "./publish-workload.ts";
-import { inspectPythonAgent } from "./python-agent.ts";
 import { type ValidateOptions, validateWorkload } from "./validate-workload.ts";
 
 let base: string;

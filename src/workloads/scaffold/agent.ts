@@ -1,5 +1,5 @@
 import type { ScaffoldFiles } from "./files.ts";
-import { pascalCase } from "./names.ts";
+import { pascalCase } from "./files.ts";
 
 /**
  * An agent with a loop of its own: ask the model, run its tool calls, until it answers. With `ownsEpisode` it has a `run` too,

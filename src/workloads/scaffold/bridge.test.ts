@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
+import { ScaffoldError } from "../errors.ts";
 import { bridgeFiles } from "./bridge.ts";
-import { ScaffoldError } from "./errors.ts";
 
 const files = (kind: string, source: string) => bridgeFiles({ kind, source, name: "x" }, "/").files;
 

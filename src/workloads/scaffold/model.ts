@@ -1,5 +1,5 @@
 import type { ScaffoldFiles } from "./files.ts";
-import { pascalCase } from "./names.ts";
+import { pascalCase } from "./files.ts";
 
 /** A model server that answers by itself; the place to call a backend is marked. */
 export function modelFiles(name: string): ScaffoldFiles {

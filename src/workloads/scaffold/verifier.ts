@@ -5,7 +5,7 @@ import { candidatePaths, findExistingPath } from "../../config/paths.ts";
 import { readConfigFile } from "../../config/read-config-file.ts";
 import { serverBlocks } from "../../config/servers/server-blocks.ts";
 import { getCloseMatches } from "../../python/difflib.ts";
-import { ScaffoldError } from "./errors.ts";
+import { ScaffoldError } from "../errors.ts";
 import { exampleRows } from "./resources-server.ts";
 
 /** The resources server a workload is scored by. */

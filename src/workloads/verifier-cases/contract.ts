@@ -1,6 +1,6 @@
 import { determinisms, type Manifest } from "../catalog/manifest.ts";
+import { VerifierFixtureError } from "../errors.ts";
 import type { CaseKind, VerifierCase } from "./cases.ts";
-import { VerifierFixtureError } from "./errors.ts";
 
 /** What a manifest declares about the rewards of a verifier. */
 export interface RewardContract {

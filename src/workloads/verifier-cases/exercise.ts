@@ -1,10 +1,11 @@
+import type { ServerDefinition } from "../../definitions/definitions.ts";
 import { errorMessage } from "../../errors.ts";
 import type { TestServer } from "../../hosting/test-server.ts";
-import { CASES_FILE, type CaseKind, readCases, type VerifierCase } from "./cases.ts";
-import { checkContract, endpoints, missingKinds, type RewardContract } from "./contract.ts";
-import { VerifierFixtureError } from "./errors.ts";
+import { createTestServer, type TestServerOptions } from "../../hosting/test-server.ts";
+import { VerifierFixtureError } from "../errors.ts";
+import { CASES_FILE, type CaseKind, readCases, type VerifierCase, writeExpected } from "./cases.ts";
+import { checkContract, defaultContract, endpoints, missingKinds, type RewardContract } from "./contract.ts";
 import { type Observation, replayCase } from "./replay-case.ts";
-import { writeExpected } from "./write-expected.ts";
 
 export interface ExerciseOptions {
   /** The cases, usually `tests/verifier_cases.jsonl` of the server. */
@@ -127,4 +128,37 @@ async function observe(found: VerifierCase, { server }: ExerciseOptions): Promis
   } finally {
     await fresh.close();
   }
+}
+
+export interface VerifierCasesOptions extends TestServerOptions, Partial<RewardContract> {
+  /** The file of cases, usually `tests/verifier_cases.jsonl`. */
+  readonly file: string;
+  /** Write the rewards that were seen into the file, once everything else holds. */
+  readonly updateExpected?: boolean;
+}
+
+/**
+ * Runs the verifier cases of a resources server inside a test; fails with everything that does not hold.
+ *
+ * @example
+ * const file = fileURLToPath(new URL("tests/verifier_cases.jsonl", import.meta.url));
+ * await exerciseVerifierCases(definition, { file, range: [0, 1], higherIsBetter: true });
+ */
+export async function exerciseVerifierCases(
+  definition: ServerDefinition,
+  options: VerifierCasesOptions,
+): Promise<CaseResult[]> {
+  if (definition.type !== "resources_servers")
+    throw new VerifierFixtureError("Only resources servers have verifier cases.");
+  const { file, range, higherIsBetter, determinism, updateExpected, ...server } = options;
+  return exerciseCases({
+    file,
+    contract: {
+      range: range ?? defaultContract.range,
+      higherIsBetter: higherIsBetter ?? defaultContract.higherIsBetter,
+      determinism: determinism ?? defaultContract.determinism,
+    },
+    server: { kind: definition.kind, start: () => createTestServer(definition, server) },
+    ...(updateExpected !== undefined && { updateExpected }),
+  });
 }

@@ -3,7 +3,7 @@ import { searchRoots } from "../../config/paths.ts";
 import { startServer } from "../audit/audited-server.ts";
 import { serverUnderAudit } from "../audit/targets.ts";
 import { serveWatchedChild } from "../audit/watched-child.ts";
-import { VerifierFixtureError } from "./errors.ts";
+import { VerifierFixtureError } from "../errors.ts";
 import { type CaseResult, exerciseCases } from "./exercise.ts";
 import type { FixtureRequest } from "./fixture-process.ts";
 

@@ -21,7 +21,7 @@ import {
 } from "../../hosting/response-items.ts";
 import { outputText } from "../../wire/read-output.ts";
 import { readCases } from "./cases.ts";
-import { exerciseVerifierCases, type VerifierCasesOptions } from "./exercise-definition.ts";
+import { exerciseVerifierCases, type VerifierCasesOptions } from "./exercise.ts";
 
 let base: string;
 let file: string;

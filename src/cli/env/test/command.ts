@@ -1,13 +1,12 @@
 import type { CommandContext } from "../../command.ts";
 import { listingKeys } from "../../config-keys.ts";
-import { UsageError } from "../../usage-error.ts";
+import { UsageError } from "../../errors.ts";
 import { testKeys } from "../keys.ts";
 import { findServerFolder } from "../server-folder.ts";
-import { givenKeys } from "../workload.ts";
+import { givenKeys, testWorkload } from "../workload.ts";
 import { checkDataFiles } from "./data-files.ts";
 import { runServerTests } from "./run-tests.ts";
 import { testAll } from "./test-all.ts";
-import { testWorkload } from "./test-workload.ts";
 
 /** Runs `gym env test`. */
 export async function testServers(context: CommandContext): Promise<number> {

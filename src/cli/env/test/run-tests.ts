@@ -7,8 +7,7 @@ import type { CommandContext } from "../../command.ts";
 import { runChild } from "../../run-child.ts";
 import type { ServerFolder } from "../server-folder.ts";
 import { runServerCases } from "./server-cases.ts";
-import { testLanguage } from "./test-files.ts";
-import { findTestRunner } from "./vitest.ts";
+import { findTestRunner, testLanguage } from "./vitest.ts";
 
 /** The exit code for a server without tests, as pytest gives it. */
 export const NO_TESTS = 5;

@@ -1,8 +1,9 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { errorMessage, GymError } from "../../../errors.ts";
-import { testsImportGym } from "./test-files.ts";
+import type { CommandContext } from "../../command.ts";
+import { runChild } from "../../run-child.ts";
 
 export interface TestRunner {
   /** The program that runs tests, with its first words. */
@@ -87,4 +88,45 @@ export function resolveFrom(directory: string, specifier: string): string | unde
     // Not installed there.
     return undefined;
   }
+}
+
+/** Runs `gym dev test`. */
+export async function runDevTests(context: CommandContext): Promise<number> {
+  const { io, installRoot, err } = context;
+  const { command } = findTestRunner(path.join(io.cwd, "src"), [installRoot]);
+  const words = [...command] as [string, ...string[]];
+  words.splice(words.indexOf("--root"), 2, "--root", io.cwd);
+  // Tests of the built program and its processes are not unit tests.
+  if (realpathSync(io.cwd) === realpathSync(installRoot)) words.push("--project", "unit");
+  if (resolveFrom(io.cwd, "@vitest/coverage-v8/package.json") !== undefined) words.push("--coverage");
+  else err("Without coverage: @vitest/coverage-v8 is not installed here.");
+  return runChild(context, words, { cwd: io.cwd });
+}
+
+/** How deep tests may lie below a server folder. */
+const MAX_DEPTH = 6;
+const TEST_FILE = /\.(?:test|spec)\.[cm]?[jt]sx?$/;
+const PYTHON_TEST_FILE = /^(?:test_.*|.*_test)\.py$/;
+
+/** Whether a server folder has tests of its own, and in which language. */
+export function testLanguage(directory: string): "node" | "python" | undefined {
+  const files = filesBelow(directory, 0);
+  if (files.some((file) => TEST_FILE.test(file))) return "node";
+  return files.some((file) => PYTHON_TEST_FILE.test(path.basename(file))) ? "python" : undefined;
+}
+
+/** Whether the tests of a folder load this package by its name. */
+function testsImportGym(directory: string): boolean {
+  return filesBelow(directory, 0).some(
+    (file) => TEST_FILE.test(file) && /["']nemo-gym(?:\/\w+)?["']/.test(readFileSync(file, "utf8")),
+  );
+}
+
+function filesBelow(directory: string, depth: number): string[] {
+  if (depth > MAX_DEPTH) return [];
+  return readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
+    if (entry.name === "node_modules" || entry.name.startsWith(".")) return [];
+    const file = path.join(directory, entry.name);
+    return entry.isDirectory() ? filesBelow(file, depth + 1) : [file];
+  });
 }

@@ -60,3 +60,78 @@ function withoutFields(result: JsonObject, fields: readonly string[]): JsonObjec
   }
   return copy;
 }
+
+export const orderCheck: Check = {
+  name: "verification-order-independent",
+  title: "What came before does not change a result",
+  async run(audit) {
+    const work = [...audit.rows.keys()].flatMap((index) =>
+      telltaleAttempts(audit, index).map((attempt): Work => ({ index, attempt })),
+    );
+    const inOrder = await audit.withServer("reject", (server) =>
+      inSequence(work, ({ index, attempt }) => audit.rollout(index, attempt, { server })),
+    );
+    const backwards = await audit.withServer("reject", (server) =>
+      inSequence(work.toReversed(), ({ index, attempt }) => audit.rollout(index, attempt, { server })),
+    );
+    const findings: Finding[] = [];
+    for (const [at, { index, attempt }] of work.entries()) {
+      const [first, second] = [inOrder[at], backwards.at(-1 - at)];
+      const difference = first && second && differenceOf(first, second, audit);
+      if (first === undefined || difference === undefined) continue;
+      findings.push(findingOf(`In reverse order the result differs: ${difference}.`, index, attempt, first));
+    }
+    return { findings, note: `${work.length} rollouts, forwards and backwards` };
+  },
+};
+
+interface Work {
+  readonly index: number;
+  readonly attempt: Attempt;
+}
+
+async function inSequence(work: readonly Work[], run: (item: Work) => Promise<Outcome>): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  for (const item of work) outcomes.push(await run(item));
+  return outcomes;
+}
+
+/** Rollouts of each row that run at the same time. */
+const SESSIONS_PER_ROW = 3;
+
+export const isolationCheck: Check = {
+  name: "sessions-isolated",
+  title: "Rollouts that run at the same time do not see one another",
+  async run(audit) {
+    const { settings } = audit;
+    const work = [...audit.rows.entries()].flatMap(([index, row]) => {
+      const attempts: Attempt[] = [...telltaleAttempts(audit, index)];
+      for (let session = 0; session < SESSIONS_PER_ROW && settings.call_tools; session++) {
+        if (toolsOf(row).length > 0) attempts.push(randomToolAttempt(row, `session ${index} ${session}`));
+      }
+      const [gold] = goldAttempts(row, index, settings.gold);
+      if (gold !== undefined) attempts.push(gold);
+      return attempts.map((attempt) => ({ index, attempt }));
+    });
+    const alone = [];
+    for (const { index, attempt } of work) alone.push(await audit.rollout(index, attempt));
+    const together = await audit.withServer("reject", (server) =>
+      Promise.all(work.map(({ index, attempt }) => audit.rollout(index, attempt, { server }))),
+    );
+    const findings: Finding[] = [];
+    for (const [at, { index, attempt }] of work.entries()) {
+      const [first, second] = [alone[at], together[at]];
+      const difference = first && second && differenceOf(first, second, audit);
+      if (second === undefined || difference === undefined) continue;
+      findings.push(
+        findingOf(
+          `Beside ${work.length - 1} others the result differs: ${difference}.`,
+          index,
+          attempt,
+          second,
+        ),
+      );
+    }
+    return { findings, note: `${work.length} sessions at once` };
+  },
+};

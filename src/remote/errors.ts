@@ -1,0 +1,161 @@
+import { retryAfterMs } from "../calls/retry.ts";
+import type { ErrorCodeRow } from "../errors.ts";
+import { GymError } from "../errors.ts";
+
+/** Codes of transfers to and from hubs and registries. */
+export const remoteErrorCodes = [
+  {
+    code: "REMOTE_UNAUTHORIZED",
+    class: "RemoteError",
+    when: "The other side does not know the token (401).",
+    fix: "Check the token in `env.yaml`; private repositories need one.",
+  },
+  {
+    code: "REMOTE_FORBIDDEN",
+    class: "RemoteError",
+    when: "The token may not do this (403).",
+    fix: "Ask for the right; a change on Hugging Face can be proposed with `--create-pr`.",
+  },
+  {
+    code: "REMOTE_NOT_FOUND",
+    class: "RemoteError",
+    when: "Repository, branch, collection, version or file does not exist (404).",
+    fix: "Check the names; a private repository looks absent to a token without access.",
+  },
+  {
+    code: "REMOTE_CONFLICT",
+    class: "RemoteError",
+    when: "Another client changed the same thing (409).",
+    fix: "Try again.",
+  },
+  {
+    code: "REMOTE_RATE_LIMITED",
+    class: "RemoteError",
+    when: "Too many requests, also after waiting as long as asked (429).",
+    fix: "Wait, or use a token, which has a higher limit.",
+  },
+  {
+    code: "REMOTE_FAILED",
+    class: "RemoteError",
+    when: "Another failing status, also after several attempts.",
+    fix: "Read the message; a 5xx may pass.",
+  },
+  {
+    code: "REMOTE_ADDRESS_INVALID",
+    class: "RemoteError",
+    when: "The configured address of the hub or the registry is not an `https://` (or `http://`) address.",
+    fix: "Correct `hf_endpoint`, `HF_ENDPOINT`, `mlflow_tracking_uri` or `MLFLOW_TRACKING_URI`.",
+  },
+  {
+    code: "REMOTE_UNREACHABLE",
+    class: "RemoteError",
+    when: "No connection, also after several attempts.",
+    fix: "Check address, network and proxy (`HTTPS_PROXY`, `NO_PROXY`).",
+  },
+  {
+    code: "REMOTE_INCOMPLETE",
+    class: "RemoteError",
+    when: "A transfer broke off again and again.",
+    fix: "Run the command again: it continues where it stopped, where the other side says that the content is the same.",
+  },
+  {
+    code: "REMOTE_CHECKSUM_MISMATCH",
+    class: "RemoteError",
+    when: "What arrived does not have the checksum the other side gave. The file is not kept.",
+    fix: "Try again; if it stays, the stored file is damaged.",
+  },
+  {
+    code: "REMOTE_UNEXPECTED_ANSWER",
+    class: "RemoteError",
+    when: "The answer is not one of the API: a web page, endless redirects, missing fields.",
+    fix: "Check the address (`hf_endpoint`, `mlflow_tracking_uri`) and whether it wants you to sign in.",
+  },
+] as const satisfies readonly ErrorCodeRow[];
+
+export type RemoteErrorCode = (typeof remoteErrorCodes)[number]["code"];
+
+interface RemoteErrorDetails {
+  status?: number;
+  /** Whether the same request could succeed later. */
+  retryable?: boolean;
+  /** How long the other side asked us to wait. */
+  retryAfterMs?: number;
+  cause?: unknown;
+}
+
+/** A hub or registry could not be reached or refused; the message never holds a key. */
+export class RemoteError extends GymError {
+  declare readonly code: RemoteErrorCode;
+  override readonly remedy: string | undefined;
+  readonly status: number | undefined;
+  readonly retryable: boolean;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(code: RemoteErrorCode, message: string, details: RemoteErrorDetails = {}) {
+    super(code, message, { cause: details.cause });
+    // The texts of the error reference are Markdown.
+    this.remedy = remoteErrorCodes.find((row) => row.code === code)?.fix.replaceAll("`", "");
+    this.status = details.status;
+    this.retryable = details.retryable ?? false;
+    this.retryAfterMs = details.retryAfterMs;
+  }
+}
+
+const CODES: Readonly<Record<number, RemoteErrorCode>> = {
+  401: "REMOTE_UNAUTHORIZED",
+  403: "REMOTE_FORBIDDEN",
+  404: "REMOTE_NOT_FOUND",
+  409: "REMOTE_CONFLICT",
+  429: "REMOTE_RATE_LIMITED",
+};
+
+const MAX_MESSAGE = 500;
+
+/** The error for an answer with a failing status: `401 from <host>: <its message>`. */
+export function statusError(host: string, status: number, message: string, retryAfter?: string): RemoteError {
+  const text = message.trim().replace(/\s+/g, " ").slice(0, MAX_MESSAGE);
+  return new RemoteError(
+    CODES[status] ?? "REMOTE_FAILED",
+    `${status} from ${host}${text === "" ? "" : `: ${text}`}`,
+    {
+      status,
+      retryable: status === 408 || status === 429 || status >= 500,
+      retryAfterMs: retryAfterMs(retryAfter),
+    },
+  );
+}
+
+/** The error for a request that got no answer. */
+export function unreachable(host: string, cause: unknown): RemoteError {
+  return new RemoteError("REMOTE_UNREACHABLE", `${host} cannot be reached: ${rootMessage(cause)}`, {
+    retryable: true,
+    cause,
+  });
+}
+
+/** The same error with the subject of the request added to its message. */
+export function aboutSubject(error: unknown, subject: string): unknown {
+  if (!(error instanceof RemoteError)) return error;
+  const { code, status, message } = error;
+  return new RemoteError(code, `${message} (${subject})`, { status, cause: error });
+}
+
+/** The error for an answer that is meant for a browser. */
+export function webPage(host: string, cause?: unknown): RemoteError {
+  return new RemoteError(
+    "REMOTE_UNEXPECTED_ANSWER",
+    `${host} answered with a web page instead of data (a sign-in page, or a wrong address).`,
+    { cause },
+  );
+}
+
+function rootMessage(error: unknown): string {
+  let current = error;
+  // An AggregateError of several addresses has no message of its own.
+  for (let depth = 0; depth < 5 && current instanceof Error; depth++) {
+    if (current instanceof AggregateError && current.errors.length > 0) current = current.errors[0];
+    else if (current.cause instanceof Error) current = current.cause;
+    else break;
+  }
+  return current instanceof Error ? current.message || current.name : String(current);
+}
