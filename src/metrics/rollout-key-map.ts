@@ -48,7 +48,7 @@ export class RolloutKeyMap {
   /** The slot of the key, or the free one where it belongs. */
   private slotOf(task: number, rollout: number): number {
     const mask = this.values.length - 1;
-    for (let slot = hash(task, rollout) & mask; ; slot = (slot + 1) & mask) {
+    for (let slot = hashOfRollout(task, rollout) & mask; ; slot = (slot + 1) & mask) {
       if (this.values[slot] === 0) return slot;
       if (this.tasks[slot] === task && this.rollouts[slot] === rollout) return slot;
     }
@@ -70,7 +70,8 @@ export class RolloutKeyMap {
   }
 }
 
-function hash(task: number, rollout: number): number {
+/** Spreads task and rollout indices over 32 bits. */
+export function hashOfRollout(task: number, rollout: number): number {
   let mixed = Math.imul(task | 0, 0x9e3779b1) ^ Math.imul((task / 0x1_0000_0000) | 0, 0x85ebca6b);
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x7feb352d) ^ Math.imul(rollout | 0, 0xc2b2ae35);
   mixed = Math.imul(mixed ^ (mixed >>> 15), 0x846ca68b);

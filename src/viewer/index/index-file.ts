@@ -3,7 +3,7 @@ import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { sidecarPath } from "../../rollouts/files/artifact-paths.ts";
 import { RowColumns, type StoredColumns } from "./row-columns.ts";
 
-const MAGIC = "NGIDX003";
+const MAGIC = "NGIDX004";
 const HEAD_BYTES = MAGIC.length + 4;
 const MAX_DESCRIPTION_BYTES = 64 * 1024 * 1024;
 const MAX_INDEX_BYTES = 4 * 1024 * 1024 * 1024;
@@ -42,10 +42,16 @@ export async function readIndex(
     const text = await readAt(handle, HEAD_BYTES, length);
     if (text === undefined) return undefined;
     const description = JSON.parse(text.toString("utf8")) as Description;
-    const bytes = RowColumns.storedBytes(description.rows);
-    if (HEAD_BYTES + length + bytes !== size) return undefined;
-    const numbers = await readAt(handle, HEAD_BYTES + length, bytes);
-    return numbers && { file: description.file, columns: RowColumns.restored(description, numbers) };
+    let at = HEAD_BYTES + length;
+    if (at + RowColumns.storedBytes(description) !== size) return undefined;
+    const file = handle;
+    const columns = await RowColumns.restored(description, async (bytes) => {
+      const part = new ArrayBuffer(bytes);
+      if (!(await filled(file, at, Buffer.from(part)))) throw new Error("the index ends early");
+      at += bytes;
+      return part;
+    });
+    return { file: description.file, columns };
   } catch {
     // Whatever is wrong with it, the rollouts can be read without it.
     return undefined;
@@ -80,11 +86,16 @@ export async function writeIndex(path: string, file: IndexedFile, columns: RowCo
 
 async function readAt(handle: FileHandle, position: number, length: number): Promise<Buffer | undefined> {
   const buffer = Buffer.allocUnsafe(length);
-  let filled = 0;
-  while (filled < length) {
-    const { bytesRead } = await handle.read(buffer, filled, length - filled, position + filled);
-    if (bytesRead === 0) return undefined;
-    filled += bytesRead;
+  return (await filled(handle, position, buffer)) ? buffer : undefined;
+}
+
+/** Reads until the buffer is full; false when the file ends before. */
+async function filled(handle: FileHandle, position: number, buffer: Buffer): Promise<boolean> {
+  let length = 0;
+  while (length < buffer.length) {
+    const { bytesRead } = await handle.read(buffer, length, buffer.length - length, position + length);
+    if (bytesRead === 0) return false;
+    length += bytesRead;
   }
-  return buffer;
+  return true;
 }

@@ -37,9 +37,9 @@ export function selectRows(
     for (let row = 0; row < count; row++)
       if (passes(row)) found[length++] = file === rollouts ? row : -row - 1;
   }
-  const selected = found.slice(0, length);
-  if (request.sort !== "file") sortRows(selected, from, request);
-  else if (request.order === "desc") selected.reverse();
+  const selected = length === found.length ? found : found.slice(0, length);
+  if (request.sort !== "file") return sortedRows(selected, from, request.sort, request.order);
+  if (request.order === "desc") selected.reverse();
   return selected;
 }
 
@@ -137,50 +137,53 @@ function stateReader(
   }
 }
 
-function sortRows(
+function sortedRows(
   selected: Int32Array,
   { rollouts, failures }: SelectedFrom,
-  { sort, order }: Pick<RowRequest, "sort" | "order">,
-): void {
+  sort: Exclude<RowRequest["sort"], "file">,
+  order: RowRequest["order"],
+): Int32Array {
   const direction = order === "asc" ? 1 : -1;
-  const columnsOf = (code: RowCode) => (isFailureRow(code) ? failures : rollouts).columns;
-  const field = (
-    {
-      task: "task",
-      reward: "reward",
-      tokens: "tokens",
-      turns: "turns",
-      seconds: "seconds",
-      cost: "cost",
-    } as const
-  )[sort as Exclude<typeof sort, "file">];
-  const readers = {
-    rollouts: numberReader(rollouts.columns, field),
-    failures: numberReader(failures.columns, field),
+  const sortedBy = (rows: Int32Array, field: NumberField) => {
+    const ofRollout = numberReader(rollouts.columns, field);
+    const ofFailure = numberReader(failures.columns, field);
+    return sortedByKey(
+      rows,
+      (code) => direction * (isFailureRow(code) ? ofFailure(rowOf(code)) : ofRollout(code)),
+    );
   };
-  const keys = new Float64Array(selected.length);
-  for (let place = 0; place < selected.length; place++) {
-    const code = selected[place] ?? 0;
-    keys[place] = isFailureRow(code) ? readers.failures(rowOf(code)) : readers.rollouts(code);
+  // Equal rows keep their order, so the lesser key comes first.
+  return sortedBy(sort === "task" ? sortedBy(selected, "repeat") : selected, sort);
+}
+
+/**
+ * Rows by a number, those without it last; equal ones keep their order. The sorted keys say at which place each key begins: a sort by
+ * comparisons would hold the rows of a large run several times over.
+ */
+function sortedByKey(rows: Int32Array, keyOf: (code: RowCode) => number): Int32Array {
+  const keys = new Float64Array(rows.length);
+  for (let place = 0; place < rows.length; place++) keys[place] = keyOf(rows[place] ?? 0);
+  keys.sort();
+  const sorted = new Int32Array(rows.length);
+  /** For the place where a key begins: how many rows with it have found theirs. */
+  const filled = new Uint32Array(rows.length);
+  for (const code of rows) {
+    const start = startOf(keys, keyOf(code));
+    const before = filled[start] ?? 0;
+    sorted[start + before] = code;
+    filled[start] = before + 1;
   }
-  // Sorted by place: keys are read once, not at every comparison.
-  const places = Uint32Array.from(selected, (_, place) => place);
-  places.sort((a, b) => {
-    const first = keys[a] ?? 0;
-    const second = keys[b] ?? 0;
-    if (first !== second) {
-      // Rows without the value come last in both directions.
-      if (Number.isNaN(first)) return Number.isNaN(second) ? a - b : 1;
-      if (Number.isNaN(second)) return -1;
-      return (first - second) * direction;
-    }
-    if (sort === "task") {
-      const left = selected[a] ?? 0;
-      const right = selected[b] ?? 0;
-      const difference = columnsOf(left).rollout(rowOf(left)) - columnsOf(right).rollout(rowOf(right));
-      if (difference !== 0 && !Number.isNaN(difference)) return difference * direction;
-    }
-    return a - b;
-  });
-  selected.set(Int32Array.from(places, (place) => selected[place] ?? 0));
+  return sorted;
+}
+
+/** The first place of a key among sorted ones, where NaN stands at the end. */
+function startOf(sorted: Float64Array, key: number): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const other = sorted[middle] ?? 0;
+    if (other < key || (Number.isNaN(key) && !Number.isNaN(other))) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

@@ -1,11 +1,10 @@
-import type { Coverage } from "../../metrics/coverage.ts";
-import { GrowableDoubles } from "../../metrics/growable-array.ts";
 import { clusteredMean, passEstimates } from "../../metrics/intervals.ts";
-import { RolloutKeyMap } from "../../metrics/rollout-key-map.ts";
 import { TaskTotals } from "../../metrics/task-totals.ts";
 import type { Distribution, GroupRow, Overview } from "../api-types.ts";
 import type { RolloutFile } from "../index/rollout-file.ts";
+import type { RowColumns } from "../index/row-columns.ts";
 import { isFailureRow, rowOf } from "../query/select-rows.ts";
+import { Outcomes } from "./outcomes.ts";
 import { TaskRewards } from "./task-rewards.ts";
 
 /** Few enough that each bar can be hit with a finger. */
@@ -15,42 +14,6 @@ const SLOWEST = 10;
 interface Files {
   rollouts: RolloutFile;
   failures: RolloutFile;
-}
-
-const COMPLETED = 3;
-const MASKED = 2;
-const FAILED = 1;
-
-/** How much of the run there is, counted as `gym eval` does: a rollout that failed and later completed is complete. */
-export function coverageOf({ rollouts, failures }: Files, expected: number | null): Coverage {
-  const states = new RolloutKeyMap();
-  const counts = [0, 0, 0, 0];
-  let without = 0;
-  const raise = (file: RolloutFile, row: number, state: number): void => {
-    let task = file.columns.task(row);
-    let rollout = file.columns.rollout(row);
-    // Rows without indices are rollouts of their own.
-    if (Number.isNaN(task) || Number.isNaN(rollout)) {
-      task = -1;
-      rollout = without++;
-    }
-    const known = states.get(task, rollout) ?? 0;
-    if (state <= known) return;
-    states.set(task, rollout, state);
-    counts[known] = (counts[known] ?? 0) - 1;
-    counts[state] = (counts[state] ?? 0) + 1;
-  };
-  const { columns } = rollouts;
-  for (let row = 0; row < columns.length; row++) {
-    if (!columns.isReadable(row)) continue;
-    const state = columns.failed(row) ? FAILED : columns.masked(row) ? MASKED : COMPLETED;
-    raise(rollouts, row, state);
-  }
-  for (let row = 0; row < failures.columns.length; row++)
-    if (failures.columns.isReadable(row)) raise(failures, row, FAILED);
-  const [, failed = 0, masked = 0, ok = 0] = counts;
-  const all = Math.max(expected ?? 0, failed + masked + ok);
-  return { expected: all, ok, masked, failed, missing: all - ok - masked - failed };
 }
 
 type Figures = Pick<
@@ -77,12 +40,9 @@ export function figuresOf(
   options: { pass: number; environmentOf: (agent: string) => string | null; only?: ReadonlySet<string> },
 ): Figures {
   const byAgent = new Map<string | undefined, AgentFigures>();
-  const rewards = new GrowableDoubles();
-  const tokens = new GrowableDoubles();
-  const turns = new GrowableDoubles();
-  const seconds = new GrowableDoubles();
   const totals = { input_tokens: sum(), output_tokens: sum(), cost: sum(), tool_calls: sum() };
   const slow: { code: number; key: number }[] = [];
+  let rewarded = 0;
   let withoutReward = 0;
   let passed = 0;
   for (const code of selected) {
@@ -106,9 +66,6 @@ export function figuresOf(
     totals.tool_calls.add(columns.toolCalls(row));
     own.tokens.add(columns.outputTokens(row));
     own.cost.add(columns.cost(row));
-    push(tokens, columns.outputTokens(row));
-    push(turns, columns.turns(row));
-    push(seconds, columns.durationMs(row) / 1000);
     if (!isFailureRow(code)) noteSlow(slow, code, columns.durationMs(row), columns.outputTokens(row));
     if (columns.masked(row)) continue;
     const reward = columns.reward(row);
@@ -116,10 +73,23 @@ export function figuresOf(
       withoutReward++;
       continue;
     }
-    rewards.push(reward);
+    rewarded++;
     if (reward >= options.pass) passed++;
     own.rewards.add(columns, row, reward);
   }
+  // One array for all distributions: each would take eight megabytes of a million rows.
+  const values = new Float64Array(selected.length);
+  const distribution = (read: (columns: RowColumns, row: number) => number, about?: Bars) => {
+    let length = 0;
+    for (const code of selected) {
+      const { columns } = isFailureRow(code) ? files.failures : files.rollouts;
+      const row = rowOf(code);
+      if (!columns.isReadable(row) || columns.failed(row)) continue;
+      const value = read(columns, row);
+      if (!Number.isNaN(value)) values[length++] = value;
+    }
+    return distributionOf(values.subarray(0, length), about);
+  };
   const all = new TaskTotals(options.pass);
   const groups: GroupRow[] = [];
   let withoutTask = 0;
@@ -140,7 +110,7 @@ export function figuresOf(
     });
   }
   return {
-    rewarded: rewards.length,
+    rewarded,
     without_reward: withoutReward,
     reward: all.tasks === 0 ? null : clusteredMean(all),
     passed,
@@ -148,10 +118,10 @@ export function figuresOf(
     tasks: all.tasks,
     without_task: withoutTask,
     groups,
-    rewards: distributionOf(rewards, { unit: true }),
-    tokens: distributionOf(tokens),
-    turns: distributionOf(turns, { whole: true }),
-    durations: distributionOf(seconds),
+    rewards: distribution((columns, row) => columns.countedReward(row), { unit: true }),
+    tokens: distribution((columns, row) => columns.outputTokens(row)),
+    turns: distribution((columns, row) => columns.turns(row), { whole: true }),
+    durations: distribution((columns, row) => columns.durationMs(row) / 1000),
     totals: {
       input_tokens: totals.input_tokens.total,
       output_tokens: totals.output_tokens.total,
@@ -194,10 +164,6 @@ function sum() {
   };
 }
 
-function push(values: GrowableDoubles, value: number): void {
-  if (!Number.isNaN(value)) values.push(value);
-}
-
 /** By time where it is known, by tokens otherwise. */
 function noteSlow(slow: { code: number; key: number }[], code: number, ms: number, tokens: number): void {
   const key = Number.isNaN(ms) ? (Number.isNaN(tokens) ? -1 : tokens / 1e9) : ms;
@@ -207,13 +173,15 @@ function noteSlow(slow: { code: number; key: number }[], code: number, ms: numbe
   slow.length = Math.min(slow.length, SLOWEST);
 }
 
-/** Bars of equal width; those of rewards always hold 0 and 1 when they lie between. */
-function distributionOf(
-  values: GrowableDoubles,
-  options: { unit?: boolean; whole?: boolean } = {},
-): Distribution | null {
+interface Bars {
+  unit?: boolean;
+  whole?: boolean;
+}
+
+/** Bars of equal width; those of rewards always hold 0 and 1 when they lie between. Sorts the values. */
+function distributionOf(values: Float64Array, options: Bars = {}): Distribution | null {
   if (values.length === 0) return null;
-  const sorted = values.values.subarray(0, values.length).sort();
+  const sorted = values.sort();
   let from = sorted[0] ?? 0;
   let to = sorted.at(-1) ?? 0;
   const max = to;
@@ -247,32 +215,17 @@ function distributionOf(
 }
 
 /** Classes of failures by how many attempts they cost, and how many rollouts were lost to them for good. */
-export function failureClasses({
-  rollouts,
-  failures,
-}: Files): Omit<Overview["failures"][number], "message">[] {
-  const completed = new RolloutKeyMap();
-  const { columns: done } = rollouts;
-  if (failures.columns.length > 0)
-    for (let row = 0; row < done.length; row++)
-      if (!done.failed(row) && !Number.isNaN(done.task(row)))
-        completed.set(done.task(row), done.rollout(row), 1);
-  /** The last failure of a rollout is the one that lost it. */
-  const last = new RolloutKeyMap();
-  const { columns } = failures;
-  for (let row = 0; row < columns.length; row++) {
-    const [task, rollout] = [columns.task(row), columns.rollout(row)];
-    if (!Number.isNaN(task) && !Number.isNaN(rollout) && !completed.has(task, rollout))
-      last.set(task, rollout, row);
-  }
-  const lostRows = new Set([...last.entries()].map(([, , row]) => row));
+export function failureClasses(files: Files): Omit<Overview["failures"][number], "message">[] {
+  const { columns } = files.failures;
+  if (columns.length === 0) return [];
+  const outcomes = new Outcomes(files);
   const classes = new Map<string, { class: string; attempts: number; lost: number }>();
   for (let row = 0; row < columns.length; row++) {
     const name = columns.failure(row);
     if (name === undefined) continue;
     const known = classes.get(name) ?? { class: name, attempts: 0, lost: 0 };
     known.attempts++;
-    if (lostRows.has(row)) known.lost++;
+    if (outcomes.isLostBy(row)) known.lost++;
     classes.set(name, known);
   }
   return [...classes.values()].sort((a, b) => b.attempts - a.attempts);

@@ -16,7 +16,8 @@ import type { RowRequest } from "../query/request.ts";
 import { RunSearches } from "../query/run-searches.ts";
 import { selectRows } from "../query/select-rows.ts";
 import { Annotations } from "./annotations.ts";
-import { coverageOf, failureClasses, figuresOf } from "./overview.ts";
+import { Outcomes } from "./outcomes.ts";
+import { failureClasses, figuresOf } from "./overview.ts";
 import { entryOfRun, headOfRun, rolloutsInFlight } from "./run-entry.ts";
 import type { RunFiles } from "./run-files.ts";
 import { NO_INFO, type RunInfo, readProgress, readRunInfo } from "./run-info.ts";
@@ -160,7 +161,7 @@ export class ViewedRun {
   get coverage(): Coverage {
     const { version } = this;
     if (this.#coverage?.version !== version)
-      this.#coverage = { version, value: coverageOf(this, this.info.expected) };
+      this.#coverage = { version, value: new Outcomes(this).coverage(this.info.expected) };
     return this.#coverage.value;
   }
 

@@ -1,0 +1,95 @@
+import type { Coverage } from "../../metrics/coverage.ts";
+import { hashOfRollout } from "../../metrics/rollout-key-map.ts";
+import type { RolloutFile } from "../index/rollout-file.ts";
+
+const FAILED = 1;
+const MASKED = 2;
+const COMPLETED = 3;
+/** Slots of the table for each row, at least. */
+const SLOTS_PER_ROW = 1.6;
+
+interface Files {
+  rollouts: RolloutFile;
+  failures: RolloutFile;
+}
+
+/**
+ * The row that decides what became of each rollout: the best one, and of several failures the last. Rows of both files are numbered in
+ * one sequence, the failures behind the rollouts.
+ */
+export class Outcomes {
+  readonly #files: Files;
+  readonly #rollouts: number;
+  /** Hash table of rows by task and repeat, 4 bytes a slot; row plus one, 0 for a free slot. */
+  readonly #slots: Uint32Array;
+  /** How many rollouts there are of each state. */
+  readonly #counts = [0, 0, 0, 0];
+
+  constructor(files: Files) {
+    this.#files = files;
+    this.#rollouts = files.rollouts.columns.length;
+    const rows = this.#rollouts + files.failures.columns.length;
+    this.#slots = new Uint32Array(2 ** Math.ceil(Math.log2(rows * SLOTS_PER_ROW + 1)));
+    for (let row = 0; row < rows; row++) this.#add(row);
+  }
+
+  /** How much of the run there is, counted as `gym eval` does: a rollout that failed and later completed is complete. */
+  coverage(expected: number | null): Coverage {
+    const [, failed = 0, masked = 0, ok = 0] = this.#counts;
+    const all = Math.max(expected ?? 0, failed + masked + ok);
+    return { expected: all, ok, masked, failed, missing: all - ok - masked - failed };
+  }
+
+  /** Whether a rollout was lost by this row of the failures: it failed for good, and this is its last attempt. */
+  isLostBy(failure: number): boolean {
+    const row = this.#rollouts + failure;
+    return this.#hasKey(row) && this.#slots[this.#slotOf(row)] === row + 1;
+  }
+
+  #add(row: number): void {
+    const state = this.#stateOf(row);
+    if (state === undefined) return;
+    // Rows without indices are rollouts of their own.
+    const slot = this.#hasKey(row) ? this.#slotOf(row) : undefined;
+    const known = slot === undefined ? 0 : (this.#slots[slot] ?? 0);
+    const before = known === 0 ? 0 : (this.#stateOf(known - 1) ?? 0);
+    if (state < before || (state === before && state !== FAILED)) return;
+    if (slot !== undefined) this.#slots[slot] = row + 1;
+    this.#counts[before] = (this.#counts[before] ?? 0) - 1;
+    this.#counts[state] = (this.#counts[state] ?? 0) + 1;
+  }
+
+  /** Undefined for a line that is no row. */
+  #stateOf(row: number): number | undefined {
+    const { columns, place } = this.#placeOf(row);
+    if (!columns.isReadable(place)) return undefined;
+    if (row >= this.#rollouts || columns.failed(place)) return FAILED;
+    return columns.masked(place) ? MASKED : COMPLETED;
+  }
+
+  #placeOf(row: number) {
+    const { rollouts, failures } = this.#files;
+    return row < this.#rollouts
+      ? { columns: rollouts.columns, place: row }
+      : { columns: failures.columns, place: row - this.#rollouts };
+  }
+
+  #hasKey(row: number): boolean {
+    const { columns, place } = this.#placeOf(row);
+    return !Number.isNaN(columns.task(place)) && !Number.isNaN(columns.rollout(place));
+  }
+
+  /** The slot of the rollout of a row, or the free one where it belongs. */
+  #slotOf(row: number): number {
+    const { columns, place } = this.#placeOf(row);
+    const [task, rollout] = [columns.task(place), columns.rollout(place)];
+    const mask = this.#slots.length - 1;
+    for (let slot = hashOfRollout(task, rollout) & mask; ; slot = (slot + 1) & mask) {
+      const known = this.#slots[slot] ?? 0;
+      if (known === 0) return slot;
+      const other = this.#placeOf(known - 1);
+      if (other.columns.task(other.place) === task && other.columns.rollout(other.place) === rollout)
+        return slot;
+    }
+  }
+}
