@@ -72,7 +72,7 @@ export class AiSdkBackend {
 
   async respond({ params, signal, sessionId, rolloutId, onLoss }: Call): Promise<Response> {
     const config = this.#config;
-    const record: CallRecord = { cost: null, cached: false, retries: 0 };
+    const record: CallRecord = { cost: null, cached: false, retries: 0, waitedMs: 0 };
     const { tools, ...request } = sdkRequest(params, onLoss);
     let result: SdkResult;
     try {

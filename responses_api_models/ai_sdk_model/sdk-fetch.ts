@@ -1,11 +1,12 @@
 import type { ServerContext } from "nemo-gym";
 import { openProvider, type Provider, type ProviderSettings } from "nemo-gym/models";
 
-/** What a call made through the SDK cost, whether it was made at all, and how often again. */
+/** What a call made through the SDK cost, whether it was made at all, how often again, and how long it waited. */
 export interface CallRecord {
   cost: number | null;
   cached: boolean;
   retries: number;
+  waitedMs: number;
 }
 
 export interface SdkFetchOptions {
@@ -53,6 +54,7 @@ export class SdkFetch {
       });
       record.cached ||= reply.cached;
       record.retries += reply.retries;
+      record.waitedMs += reply.waitedMs;
       if (reply.cost !== null) record.cost = (record.cost ?? 0) + reply.cost;
       const { text, status } = reply.value;
       return new Response(text, { status, headers: { "content-type": "application/json" } });

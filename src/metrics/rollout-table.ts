@@ -33,8 +33,8 @@ const NO_FRAME: RecordFrame = { name: "", before: [], after: [] };
 
 const MAX_SHAPES = 1000;
 
-/** In the usage only of rollouts that had retries: a mean over those alone would mislead. */
-const RETRIES = "ng_retries";
+/** In the usage only of rollouts that had retries, or waited: a mean over those alone would mislead. */
+const OCCASIONAL: ReadonlySet<string> = new Set(["ng_retries", "ng_waited_ms"]);
 
 /**
  * The numbers of many rollouts, 12 bytes a value.
@@ -86,7 +86,7 @@ export class RolloutTable {
       else this.addEntry(name, value, 0);
     }
     for (const name in usage) {
-      if (name === RETRIES) continue;
+      if (OCCASIONAL.has(name)) continue;
       const value = numberOf(usage[name]);
       if (value !== undefined && !Number.isNaN(value)) this.addEntry(name, value, 1);
     }

@@ -111,20 +111,21 @@ function dollarsOf(given: unknown): number | null {
   );
 }
 
-type Bill = Pick<ProviderReply<unknown>, "cost" | "cached" | "retries">;
+type Bill = Pick<ProviderReply<unknown>, "cost" | "cached" | "retries" | "waitedMs">;
 
-/** Writes into a usage what the call cost, that it came from the cache, or how often it was tried again. */
-function billed<T extends object>(usage: T, { cost, cached, retries }: Bill): T {
+/** Writes into a usage what the call cost, that it came from the cache, how often it was tried again, or how long it waited. */
+function billed<T extends object>(usage: T, { cost, cached, retries, waitedMs }: Bill): T {
   return {
     ...usage,
     ...(cost !== null && { ng_cost: cost }),
     ...(cached && { ng_cache_hits: 1 }),
     ...(retries > 0 && { ng_retries: retries }),
+    ...(waitedMs > 0 && { ng_waited_ms: waitedMs }),
   };
 }
 
-function isPlain({ cost, cached, retries }: Bill): boolean {
-  return cost === null && !cached && retries === 0;
+function isPlain({ cost, cached, retries, waitedMs }: Bill): boolean {
+  return cost === null && !cached && retries === 0 && waitedMs === 0;
 }
 
 /** The response of a call with its cost in `usage.ng_cost`, and `ng_cache_hit` where no call was made. */

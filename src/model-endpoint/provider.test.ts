@@ -9,10 +9,12 @@ import { z } from "zod";
 import type { ServerContext } from "../calls/server-client.ts";
 import { faults } from "../testing/endpoint-server.ts";
 import { MockModelEndpoint, type MockModelOptions } from "../testing/mock-model-endpoint.ts";
+import type { Response } from "../wire/schemas/responses.ts";
 import { ValidationError } from "../wire/schemas/validation.ts";
+import { billedResponse } from "./cost.ts";
 import { forgetEndpoints, replicaOf } from "./endpoint.ts";
 import { type OpenProviderOptions, openProvider } from "./open-provider.ts";
-import type { Provider } from "./provider.ts";
+import type { Provider, ProviderReply } from "./provider.ts";
 import { type ProviderSettings, providerConfig } from "./settings.ts";
 
 const endpoints: MockModelEndpoint[] = [];
@@ -303,6 +305,18 @@ describe("limits", () => {
     const made = await provider(busy.baseUrl, {}, { maxConcurrent: 3 });
     await Promise.all(Array.from({ length: 12 }, () => made.call(call)));
     expect(busy.peak).toBe(3);
+  });
+
+  it("tells how long a call waited for its place", async () => {
+    const busy = await endpoint({ latencyMs: 40 });
+    const made = await provider(busy.baseUrl, {}, { maxConcurrent: 1 });
+    const replies = await Promise.all([made.call(call), made.call(call)]);
+    const [first, second] = replies.map(({ waitedMs }) => waitedMs);
+    expect(first).toBeLessThan(20);
+    expect(second).toBeGreaterThanOrEqual(30);
+    const usage = { input_tokens: 1, output_tokens: 1, total_tokens: 2 };
+    const billed = billedResponse({ ...replies[1], value: { usage } } as unknown as ProviderReply<Response>);
+    expect(billed.usage).toMatchObject({ ng_waited_ms: second });
   });
 });
 

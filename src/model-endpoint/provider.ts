@@ -78,6 +78,8 @@ export interface ProviderReply<T> {
   cached: boolean;
   /** Attempts that failed before this answer came. */
   retries: number;
+  /** Whole milliseconds that the attempts waited for a place: the limits of the server and of the endpoint. */
+  waitedMs: number;
   /** Which of the base URLs answered. */
   replica: number;
 }
@@ -109,6 +111,8 @@ interface Progress {
   last?: ProviderError;
   /** Probes during an outage. They are limited by time only, so that a single call can outlast an outage. */
   probes: number;
+  /** How long the attempts waited until they were sent. */
+  waitedMs: number;
 }
 
 /** The budget allows no further attempt. `last` is the last failure. */
@@ -175,12 +179,12 @@ export class Provider {
     const kept = key && (await this.#fromCache(key, call));
     if (kept) return kept;
     for (const meter of meters) meter.check();
-    const { value, reply, usage, replica, retries } = await this.#withRetries(call, body);
+    const { value, reply, usage, replica, retries, waitedMs } = await this.#withRetries(call, body);
     if (key) void this.#parts.cache?.keep(ResponseCache.key(key), key, reply.text);
     const cost = costOf(usage, price, reply.headers);
     if (cost !== null) for (const meter of meters) meter.add(cost);
     else if (!free) this.#reports.uncounted(this.hosts, meters, price);
-    return { value, cost, cached: false, retries, replica };
+    return { value, cost, cached: false, retries, waitedMs, replica };
   }
 
   /** Sends a request to every replica, at once and once: it must not stand in line behind the calls it is about. */
@@ -236,6 +240,7 @@ export class Provider {
         cost: 0,
         cached: true,
         retries: 0,
+        waitedMs: 0,
         replica: 0,
       };
     } catch (error) {
@@ -247,25 +252,26 @@ export class Provider {
   async #withRetries<T>(
     call: ProviderCall<T>,
     body: string | undefined,
-  ): Promise<Answer<T> & { retries: number }> {
+  ): Promise<Answer<T> & { retries: number; waitedMs: number }> {
     const { endpoints } = this.#parts;
     const first = call.replica ?? (endpoints.length > 1 ? replicaOf(stickyKey(call), endpoints.length) : 0);
     let failed = NOTHING_TRIED;
-    let progress: Progress = { since: steadyNow(), probes: 0 };
+    let progress: Progress = { since: steadyNow(), probes: 0, waitedMs: 0 };
     let lasting = 0;
     for (let attempt = 1; ; attempt++) {
       const endpoint = chooseEndpoint(endpoints, first, failed);
       try {
-        const send = () => this.#attempt(endpoint, call, body, progress);
+        const asked = steadyNow();
+        const send = () => this.#attempt(endpoint, call, body, progress, asked);
         const answer = await (this.#own ? this.#inTurn(this.#own, send, call.signal) : send());
-        return { ...answer, retries: attempt - 1 };
+        return { ...answer, retries: attempt - 1, waitedMs: Math.round(progress.waitedMs) };
       } catch (error) {
         if (error instanceof Exhausted)
           throw gaveUp(this.#tooLongToWait(error.last), attempt - 1, progress.since);
         if (!(error instanceof ProviderError)) throw error;
         // The budget starts with the first failure: neither a queue nor a slow response uses it up.
-        const { probes } = progress;
-        progress = { since: progress.last ? progress.since : steadyNow(), last: error, probes };
+        const { probes, waitedMs } = progress;
+        progress = { since: progress.last ? progress.since : steadyNow(), last: error, probes, waitedMs };
         if (await this.#keyRenewed(error)) continue;
         if (error.lasting) lasting++;
         const hopeless = lasting >= Math.max(LASTING_ATTEMPTS, endpoints.length);
@@ -308,6 +314,8 @@ export class Provider {
     call: ProviderCall<T>,
     body: string | undefined,
     progress: Progress,
+    /** When the attempt could have been sent. */
+    asked: number,
   ): Promise<Answer<T>> {
     const { breaker } = endpoint;
     const { signal } = call;
@@ -337,6 +345,7 @@ export class Provider {
         if (slot) limit?.leave(slot, { kind: "other" });
         continue;
       }
+      progress.waitedMs += (slot?.startedAt ?? steadyNow()) - asked;
       try {
         const answer = await this.#send(endpoint, call, body);
         breaker.succeeded();

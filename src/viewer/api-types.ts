@@ -272,6 +272,26 @@ export interface RowAnswer extends RowRef {
   attempts: AttemptEntry[];
 }
 
+/**
+ * An agent at work in a rollout, as `invocationsOf(row)` (conversation/invocations.ts) finds it in `ng_trajectory.invocations`. Times are in
+ * seconds on the line of `timelineOf`; null where none of its calls has any.
+ */
+export interface InvocationView {
+  id: string;
+  /** Id of the agent that started it; null for the outermost. */
+  parent: string | null;
+  /** The tool that it was started by, else its id. */
+  name: string;
+  /** Call id of that tool: leads to the item of the conversation. */
+  spawned_by: string | null;
+  status: string;
+  depth: number;
+  from: number | null;
+  to: number | null;
+  model_calls: number;
+  tool_calls: number;
+}
+
 /** An attempt at a rollout: failed ones, then the one that completed. */
 export interface AttemptEntry extends RowRef {
   attempt: number;

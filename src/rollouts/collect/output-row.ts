@@ -16,6 +16,15 @@ export interface RowAttachments {
 export interface RolloutTiming {
   started_at: string;
   seconds: number;
+  /** When the session was seeded and the result verified, where the agent runs in the process of the collector. */
+  seed?: StageTiming;
+  verify?: StageTiming;
+}
+
+/** A part of an attempt; `at` is in seconds after its start. */
+export interface StageTiming {
+  at: number;
+  seconds: number;
 }
 
 /**

@@ -19,6 +19,8 @@ export class StartedRollout implements RunningRollout {
   readonly #limitMs: number | null;
   readonly #controller = abortController();
   #timer: NodeJS.Timeout | undefined;
+  /** Stages that the row tells of; a later one of the same kind replaces an earlier one. */
+  readonly #timed: Pick<RolloutTiming, "seed" | "verify"> = {};
 
   constructor(queued: QueuedRow, target: CallTarget, limitMs: number | null) {
     const now = performance.now();
@@ -55,6 +57,7 @@ export class StartedRollout implements RunningRollout {
 
   /** Records the stage that the rollout enters. */
   entered(...[stage, what]: Parameters<StageListener>): void {
+    this.#timeStage();
     this.stage = stage;
     this.what = what;
     this.stageSince = performance.now();
@@ -71,14 +74,28 @@ export class StartedRollout implements RunningRollout {
   /** When it began, and how long it has taken so far. */
   timing(): RolloutTiming {
     const milliseconds = performance.now() - this.startedAt;
+    this.#timeStage();
     return {
       started_at: new Date(Date.now() - milliseconds).toISOString(),
-      seconds: Number((milliseconds / 1000).toFixed(3)),
+      seconds: inSeconds(milliseconds),
+      ...this.#timed,
     };
+  }
+
+  /** Keeps how long the present stage has taken. */
+  #timeStage(): void {
+    const { stage, stageSince, startedAt } = this;
+    if (stage !== "seed" && stage !== "verify") return;
+    const seconds = inSeconds(performance.now() - stageSince);
+    this.#timed[stage] = { at: inSeconds(stageSince - startedAt), seconds };
   }
 
   /** Ends the time limit. */
   end(): void {
     clearTimeout(this.#timer);
   }
+}
+
+function inSeconds(milliseconds: number): number {
+  return Number((milliseconds / 1000).toFixed(3));
 }

@@ -103,7 +103,11 @@ describe("reverify", () => {
       _ng_task_index: 0,
       _ng_rollout_index: 0,
       agent_ref: { name: "agent" },
-      _ng_timing: { started_at: expect.any(String), seconds: expect.any(Number) },
+      _ng_timing: {
+        started_at: expect.any(String),
+        seconds: expect.any(Number),
+        verify: { at: 0, seconds: expect.any(Number) },
+      },
     });
   });
 

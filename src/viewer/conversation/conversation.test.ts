@@ -109,11 +109,11 @@ describe("timelineOf", () => {
     tool_calls: [{ tool_name: "shell", tool_call_id: "c", started_at: 101, duration_ms: 500 }],
   };
 
-  it("puts calls, tools and waiting on one line of time", () => {
+  it("puts calls, tools and the time between on one line", () => {
     expect(timelineOf({ ng_trajectory: trajectory }).map(({ kind, from, to }) => [kind, from, to])).toEqual([
       ["model", 0, 1],
       ["tool", 1, 1.5],
-      ["wait", 1.5, 3],
+      ["other", 1.5, 3],
       ["model", 3, 4],
     ]);
     expect(timelineOf({})).toEqual([]);

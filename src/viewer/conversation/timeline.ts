@@ -1,7 +1,11 @@
 import { isObject, type JsonObject } from "../../python/json/json-object.ts";
 import { numberOf } from "./verdict.ts";
 
-export type SpanKind = "model" | "tool" | "wait" | "verify";
+/**
+ * Who worked: a model, a tool, the environment that seeds the session, or its verifier. `waiting` is the time until the limit of a model
+ * endpoint let a call go, `other` the time of which nothing is recorded.
+ */
+export type SpanKind = "model" | "tool" | "seed" | "verifier" | "waiting" | "other";
 
 /** Something that took time in a rollout; times in seconds from its start. */
 export interface Span {
@@ -11,7 +15,7 @@ export interface Span {
   to: number;
   /** Call id of a tool, response id of a model call: leads to the item of the conversation. */
   reference: string | undefined;
-  /** For model calls: which one, from 0. */
+  /** For model calls, and the waiting for them: which one, from 0. */
   call: number | undefined;
   status: string | undefined;
 }
@@ -32,66 +36,95 @@ export interface CallUsage {
   response: unknown;
 }
 
-/** Gaps shorter than this are not shown as waiting. */
-const LEAST_WAIT_SECONDS = 0.005;
+/** Gaps shorter than this are not shown. */
+const LEAST_GAP_SECONDS = 0.005;
 
-/** When model and tools worked, out of `ng_trajectory` and `ng_model_call_capture`; empty when nothing was recorded. */
+/** What took time in a rollout, out of `ng_trajectory`, `ng_model_call_capture` and `_ng_timing`; empty when nothing was recorded. */
 export function timelineOf(row: JsonObject): Span[] {
-  const spans: Span[] = [];
-  for (const [call, record] of modelCalls(row).entries()) {
-    const [from, to] = [numberOf(record["started_at"]), numberOf(record["completed_at"])];
-    if (from === null || to === null) continue;
-    const reference = typeof record["response_id"] === "string" ? record["response_id"] : undefined;
-    spans.push({
-      kind: "model",
-      name: modelName(record),
-      from,
-      to,
-      reference,
-      call,
-      status: statusOf(record),
-    });
-  }
-  const trajectory = objectOf(row["ng_trajectory"]);
-  for (const record of listOf(trajectory["tool_calls"])) {
-    const from = numberOf(record["started_at"]);
-    const duration = numberOf(record["duration_ms"]);
-    const to =
-      numberOf(record["completed_at"]) ??
-      (from !== null && duration !== null ? from + duration / 1000 : null);
-    if (from === null || to === null) continue;
-    spans.push({
-      kind: /verif/i.test(String(record["tool_name"])) ? "verify" : "tool",
-      name: String(record["tool_name"] ?? "tool"),
-      from,
-      to,
-      reference: typeof record["tool_call_id"] === "string" ? record["tool_call_id"] : undefined,
-      call: undefined,
-      status: typeof record["status"] === "string" ? record["status"] : undefined,
-    });
-  }
-  spans.sort((a, b) => a.from - b.from || a.to - b.to);
+  const spans = absoluteSpans(row);
   const start = spans[0]?.from ?? 0;
-  return withWaiting(
+  return withGaps(
     spans.map((span) => ({ ...span, from: span.from - start, to: Math.max(span.to, span.from) - start })),
   );
 }
 
-/** Time in which neither a model nor a tool worked. */
-function withWaiting(spans: readonly Span[]): Span[] {
+/** Where the line of time begins, in seconds since 1970. */
+export function timelineStart(row: JsonObject): number {
+  return absoluteSpans(row)[0]?.from ?? 0;
+}
+
+function absoluteSpans(row: JsonObject): Span[] {
+  const spans = [...modelSpans(row), ...toolSpans(row), ...stageSpans(row)];
+  return spans.sort((a, b) => a.from - b.from || a.to - b.to);
+}
+
+function spanOf(
+  kind: SpanKind,
+  name: string,
+  [from, to]: readonly [number, number],
+  more: Partial<Span> = {},
+): Span {
+  return { kind, name, from, to, reference: undefined, call: undefined, status: undefined, ...more };
+}
+
+function modelSpans(row: JsonObject): Span[] {
+  return modelCalls(row).flatMap((record, call) => {
+    const times = timesOf(record);
+    if (times === undefined) return [];
+    const [from, to] = times;
+    const reference = textOf(record["response_id"]);
+    const usage = objectOf(objectOf(record["response"])["usage"]);
+    // The call waits before it is sent; with retries also in between, which no record tells apart.
+    const sent = Math.min(to, from + (numberOf(usage["ng_waited_ms"]) ?? 0) / 1000);
+    const name = modelName(record);
+    const own = spanOf("model", name, [sent, to], { reference, call, status: statusOf(record) });
+    return sent > from ? [spanOf("waiting", name, [from, sent], { reference, call }), own] : [own];
+  });
+}
+
+function toolSpans(row: JsonObject): Span[] {
+  return listOf(objectOf(row["ng_trajectory"])["tool_calls"]).flatMap((record) => {
+    const times = timesOf(record);
+    const more = { reference: textOf(record["tool_call_id"]), status: textOf(record["status"]) };
+    return times ? [spanOf("tool", textOf(record["tool_name"]) ?? "tool", times, more)] : [];
+  });
+}
+
+/** When the environment seeded the session and verified the result, by the clock of the collector. */
+function stageSpans(row: JsonObject): Span[] {
+  const timing = objectOf(row["_ng_timing"]);
+  const start = Date.parse(String(timing["started_at"])) / 1000;
+  if (Number.isNaN(start)) return [];
+  const stages = [
+    ["seed", "seed", "seed session"],
+    ["verify", "verifier", "verify"],
+  ] as const;
+  return stages.flatMap(([key, kind, name]) => {
+    const { at, seconds } = objectOf(timing[key]);
+    const [from, length] = [numberOf(at), numberOf(seconds)];
+    if (from === null || length === null) return [];
+    return [spanOf(kind, name, [start + from, start + from + length])];
+  });
+}
+
+/** Start and end of a recorded call, in seconds since 1970. */
+export function timesOf(record: JsonObject): [from: number, to: number] | undefined {
+  const from = numberOf(record["started_at"]);
+  const duration = numberOf(record["duration_ms"]);
+  if (from === null) return undefined;
+  const to = numberOf(record["completed_at"]) ?? (duration === null ? null : from + duration / 1000);
+  return to === null ? undefined : [from, to];
+}
+
+/** Adds the time of which nothing is recorded. */
+function withGaps(spans: readonly Span[]): Span[] {
   const all: Span[] = [];
+  // Without observability the row has nothing of what the agent did.
+  const name = spans.some(({ kind }) => kind === "model" || kind === "tool") ? "other" : "agent";
   let busyUntil = 0;
   for (const span of spans) {
-    if (span.from - busyUntil > LEAST_WAIT_SECONDS && all.length > 0)
-      all.push({
-        kind: "wait",
-        name: "waiting",
-        from: busyUntil,
-        to: span.from,
-        reference: undefined,
-        call: undefined,
-        status: undefined,
-      });
+    if (span.from - busyUntil > LEAST_GAP_SECONDS && all.length > 0)
+      all.push(spanOf("other", name, [busyUntil, span.from]));
     all.push(span);
     busyUntil = Math.max(busyUntil, span.to);
   }
@@ -127,7 +160,7 @@ export function callUsages(row: JsonObject): CallUsage[] {
 }
 
 /** Calls of the trajectory, completed by those of the capture: the one has the bodies, the other tokens and times. */
-function modelCalls(row: JsonObject): JsonObject[] {
+export function modelCalls(row: JsonObject): JsonObject[] {
   const calls = listOf(objectOf(row["ng_trajectory"])["model_calls"]);
   const captured = listOf(objectOf(row["ng_model_call_capture"])["calls"]);
   if (calls.length === 0) return captured;
@@ -148,10 +181,14 @@ function statusOf(record: JsonObject): string | undefined {
   return typeof record["response_status"] === "string" ? record["response_status"] : undefined;
 }
 
-function listOf(value: unknown): JsonObject[] {
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+export function listOf(value: unknown): JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
-function objectOf(value: unknown): JsonObject {
+export function objectOf(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }

@@ -17,12 +17,14 @@ export interface Usage {
   ng_model_calls?: number;
   /** Ours: how many attempts of the calls failed and were made again; absent where none was. */
   ng_retries?: number;
+  /** Ours: how long the calls waited until the limit of the endpoint let them go, in milliseconds; absent where none did. */
+  ng_waited_ms?: number;
   /** Ours: versions of the policy at the start of the first call and at the end of the last, where the engine says so. */
   ng_policy_version_start?: number;
   ng_policy_version_end?: number;
 }
 
-const SUMMED_KEYS = ["ng_cost", "ng_cache_hits", "ng_model_calls", "ng_retries"] as const;
+const SUMMED_KEYS = ["ng_cost", "ng_cache_hits", "ng_model_calls", "ng_retries", "ng_waited_ms"] as const;
 
 type OwnUsage = Pick<
   Usage,

@@ -4,7 +4,7 @@ import { secondsText } from "../shared/format.ts";
 import type { Go } from "../shared/use-route.ts";
 
 const MAX_SPANS = 400;
-const LANES = ["model", "tool", "verify", "wait"] as const;
+const LANES = ["model", "tool", "seed", "verifier", "waiting", "other"] as const;
 
 /** When model, tools and verifier worked; a click leads to the item in the conversation. */
 export function Timeline({

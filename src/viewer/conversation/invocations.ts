@@ -1,0 +1,66 @@
+import type { JsonObject } from "../../python/json/json-object.ts";
+import type { InvocationView } from "../api-types.ts";
+import { listOf, modelCalls, objectOf, timelineStart, timesOf } from "./timeline.ts";
+import { numberOf } from "./verdict.ts";
+
+/** The agents that worked in a rollout, each followed by those it started; empty when nothing was recorded. */
+export function invocationsOf(row: JsonObject): InvocationView[] {
+  const trajectory = objectOf(row["ng_trajectory"]);
+  const records = listOf(trajectory["invocations"]);
+  const tools = listOf(trajectory["tool_calls"]);
+  const calls = modelCalls(row);
+  const start = timelineStart(row);
+  const ids = new Set(records.map(({ invocation_id: id }) => id));
+  const children = new Map<unknown, JsonObject[]>();
+  for (const record of records) {
+    const parent = ids.has(record["parent_invocation_id"]) ? record["parent_invocation_id"] : null;
+    children.set(parent, [...(children.get(parent) ?? []), record]);
+  }
+  const found: InvocationView[] = [];
+  const visit = (parent: unknown, depth: number): void => {
+    const own = children.get(parent) ?? [];
+    // Each is shown once, also where the parents make a circle.
+    children.delete(parent);
+    for (const record of own) {
+      found.push(viewOf(record, depth));
+      visit(record["invocation_id"], depth + 1);
+    }
+  };
+  const viewOf = (record: JsonObject, depth: number): InvocationView => {
+    const id = String(record["invocation_id"]);
+    const references = listOf(record["model_calls"]);
+    const ownCalls = calls.filter((call) => references.some((reference) => isSameCall(reference, call)));
+    const ownTools = tools.filter((tool) => tool["invocation_id"] === id);
+    const times = [...ownCalls, ...ownTools]
+      .flatMap((call) => timesOf(call) ?? [])
+      .map((time) => time - start);
+    const from = times.length > 0 ? Math.min(...times) : null;
+    const last = times.length > 0 ? Math.max(...times) : null;
+    const duration = numberOf(record["duration_ms"]);
+    const spawnedBy = record["spawned_by_tool_call_id"];
+    const spawn = tools.find((tool) => spawnedBy !== null && tool["tool_call_id"] === spawnedBy);
+    return {
+      id,
+      parent: ids.has(record["parent_invocation_id"]) ? String(record["parent_invocation_id"]) : null,
+      name: typeof spawn?.["tool_name"] === "string" ? spawn["tool_name"] : id,
+      spawned_by: typeof spawnedBy === "string" ? spawnedBy : null,
+      status: String(record["status"] ?? "unknown"),
+      depth,
+      from,
+      to: from !== null && duration !== null ? Math.max(last ?? from, from + duration / 1000) : last,
+      model_calls: references.length,
+      tool_calls: ownTools.length,
+    };
+  };
+  visit(null, 0);
+  for (const parent of [...children.keys()]) visit(parent, 0);
+  return found;
+}
+
+/** Whether a reference names a call: by its id, or by the id of its response. */
+function isSameCall(reference: JsonObject, call: JsonObject): boolean {
+  const { model_call_id: id, response_id: response } = reference;
+  if (typeof id === "string") return call["model_call_id"] === id;
+  if (typeof response !== "string") return false;
+  return call["response_id"] === response || objectOf(call["response"])["id"] === response;
+}
