@@ -3,8 +3,8 @@ import { readdir, readFile } from "node:fs/promises";
 const INTERVAL_MS = 100;
 /** More processes than any limit allows; a tree that grows while it is read must come to an end. */
 const MAX_PROCESSES = 10_000;
-/** What one socket may keep in its queue: twice the usual `net.core.wmem_max`. The kernel reports no sizes for Unix sockets. */
-const UNIX_SOCKET_BYTES = 416 * 1024;
+/** The size of a socket's queue, which the system call filter keeps commands from changing. */
+const QUEUE_SIZE = "/proc/sys/net/core/wmem_default";
 /** Fewer sockets hold little, whatever their kind; their lists are not read. */
 const FEW_SOCKETS = 16;
 
@@ -79,15 +79,19 @@ function kibibytes(text: string, name: string): number {
   return Number(new RegExp(`^${name}:\\s*(\\d+) kB`, "m").exec(text)?.[1] ?? 0) * 1024;
 }
 
-/** What the sockets of a process's network may hold: queues of TCP and UDP as they are, of Unix sockets at most. */
+/**
+ * What the sockets of a process's network may hold: queues of TCP and UDP as they are. The kernel reports no sizes for Unix
+ * sockets; a full queue takes one more message of its own size.
+ */
 async function socketBytes(pid: number): Promise<number> {
   const summary = await read(`/proc/${pid}/net/sockstat`);
   if (Number(/^sockets: used (\d+)/m.exec(summary)?.[1] ?? 0) <= FEW_SOCKETS) return 0;
-  const [unix = "", ...internet] = await Promise.all(
-    ["unix", "tcp", "tcp6", "udp", "udp6"].map((name) => read(`/proc/${pid}/net/${name}`)),
-  );
+  const [queueSize = "", unix = "", ...internet] = await Promise.all([
+    read(QUEUE_SIZE),
+    ...["unix", "tcp", "tcp6", "udp", "udp6"].map((name) => read(`/proc/${pid}/net/${name}`)),
+  ]);
   const unixSockets = Math.max(0, unix.split("\n").length - 2);
-  return unixSockets * UNIX_SOCKET_BYTES + internet.reduce((total, list) => total + queuedBytes(list), 0);
+  return unixSockets * 2 * Number(queueSize) + internet.reduce((total, list) => total + queuedBytes(list), 0);
 }
 
 /** `tx_queue:rx_queue`, both hexadecimal, in /proc/net/tcp and its like. */

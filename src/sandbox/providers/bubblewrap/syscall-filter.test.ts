@@ -4,6 +4,7 @@ import { ABSENT, EXAMINED, FORBIDDEN } from "./syscalls.ts";
 
 const ARCHITECTURES = { x64: 0xc000003e, arm64: 0xc00000b7 } as const;
 const ALLOW = 0x7fff0000;
+const IGNORE = 0x50000;
 const EPERM = 0x50001;
 const ENOSYS = 0x50026;
 const EAFNOSUPPORT = 0x50061;
@@ -51,7 +52,7 @@ describe.each(["x64", "arm64"] as const)("the system call filter of %s", (name) 
   });
 
   it("looks at arguments", () => {
-    const { socket, clone, ioctl } = EXAMINED;
+    const { socket, clone, ioctl, setsockopt } = EXAMINED;
     for (const family of [1, 2, 10, 16]) expect(ask(socket[name], family)).toBe(ALLOW);
     for (const family of [17, 38, 40]) expect(ask(socket[name], family)).toBe(EAFNOSUPPORT);
     expect(ask(clone[name], 0x01200011)).toBe(ALLOW);
@@ -59,6 +60,9 @@ describe.each(["x64", "arm64"] as const)("the system call filter of %s", (name) 
       expect(ask(clone[name], flag | 17)).toBe(EPERM);
     expect(ask(ioctl[name], 0, 0x5412)).toBe(EPERM);
     expect(ask(ioctl[name], 0, 0x5413)).toBe(ALLOW);
+    expect(ask(setsockopt[name], 3, 1, 7)).toBe(IGNORE);
+    expect(ask(setsockopt[name], 3, 1, 8)).toBe(ALLOW);
+    expect(ask(setsockopt[name], 3, 6, 7)).toBe(ALLOW);
   });
 
   it("kills what uses the calls of another architecture", () => {

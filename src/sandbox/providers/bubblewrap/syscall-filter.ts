@@ -23,6 +23,8 @@ const RETURN = 0x06;
 const ALLOW = 0x7fff_0000;
 const KILL_PROCESS = 0x8000_0000;
 const ERROR = 0x0005_0000;
+/** The call does nothing and succeeds. */
+const IGNORE = ERROR;
 const EPERM = ERROR | 1;
 const ENOSYS = ERROR | 38;
 const EAFNOSUPPORT = ERROR | 97;
@@ -33,6 +35,8 @@ const SOCKET_FAMILIES = [1, 2, 10, 16];
 const NEW_NAMESPACES = 0x7e02_0080;
 /** TIOCSTI and TIOCLINUX put characters into a terminal's input. */
 const TERMINAL_INPUT = [0x5412, 0x541c];
+const SOL_SOCKET = 1;
+const SO_SNDBUF = 7;
 
 interface Instruction {
   code: number;
@@ -73,6 +77,12 @@ function program(architecture: Architecture): Instruction[] {
       1,
       TERMINAL_INPUT.flatMap((request) => answerIf(JUMP_IF_EQUAL, request, EPERM)),
     ),
+    // Queues of Unix sockets keep their usual size: nobody can see how full they are (memory-watch.ts).
+    ...examine(EXAMINED.setsockopt[architecture], 1, [
+      { code: JUMP_IF_EQUAL, value: SOL_SOCKET, ifFalse: 3 },
+      { code: LOAD_WORD, value: argument(2) },
+      ...answerIf(JUMP_IF_EQUAL, SO_SNDBUF, IGNORE),
+    ]),
     { code: RETURN, value: ALLOW },
   ];
 }

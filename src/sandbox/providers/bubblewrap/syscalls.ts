@@ -81,4 +81,5 @@ export const EXAMINED = {
   socket: { x64: 41, arm64: 198 },
   clone: { x64: 56, arm64: 220 },
   ioctl: { x64: 16, arm64: 29 },
+  setsockopt: { x64: 54, arm64: 208 },
 } as const satisfies Record<string, Numbers>;

@@ -102,6 +102,18 @@ time.sleep(20)`,
     await expect(sandbox.exec("echo fine")).resolves.toMatchObject({ stdout: "fine\n" });
   });
 
+  it("keeps the queues of sockets small, however large the machine allows them", async () => {
+    const { stdout } = await python(
+      await start(),
+      `
+end, _ = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+size = end.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)
+end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 22)
+print(end.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) == size)`,
+    );
+    expect(stdout).toBe("True\n");
+  });
+
   it("offers no memory that belongs to no process", async () => {
     const { stdout, stderr } = await python(
       await start(),
