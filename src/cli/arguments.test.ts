@@ -134,6 +134,11 @@ describe("positionals", () => {
     expect(parsed.words).toEqual(["+json=true"]);
   });
 
+  it("may be addresses with a query", () => {
+    const address = "https://host/rollouts.jsonl?signature=abc&part=1";
+    expect(search(address)).toMatchObject({ positionals: { QUERY: address }, words: [] });
+  });
+
   it("pass further words on as overrides", () => {
     expect(search("agents", "math", "extra").words).toEqual(["extra"]);
   });

@@ -36,8 +36,8 @@ export const commonFlags = {
 /** True for a word that can only be an override: `+key=value`, `key=value`, `~key`. */
 export function isOverrideWord(word: string): boolean {
   const [key = ""] = word.split("=", 1);
-  // A key has no blanks: "Solve 2+2=?" is a sentence.
-  return (/^[+~]/.test(word) || word.includes("=")) && !/\s/.test(key);
+  // A key has no blanks and no "://": "Solve 2+2=?" is a sentence, https://host/rows?page=2 an address.
+  return (/^[+~]/.test(word) || word.includes("=")) && !/\s|:\/\//.test(key);
 }
 
 /** True for the older spelling of `--json`. */

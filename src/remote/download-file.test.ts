@@ -57,6 +57,11 @@ describe("downloadFile", () => {
     expect(seen.slice(-2)).toEqual([content.length, content.length]);
   });
 
+  it("refuses a file beyond the limit", async () => {
+    await expect(download({ maxBytes: 100_000 })).rejects.toThrow("sends more than 0.0001 GB.");
+    await expect(download({ maxBytes: content.length })).resolves.toMatchObject({ bytes: content.length });
+  });
+
   it("continues after the connection broke in the middle", async () => {
     server.fail({ match: /GET \/file/, breakAfterBytes: 100_000 });
     const retried: string[] = [];

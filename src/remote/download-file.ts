@@ -27,6 +27,8 @@ export interface DownloadOptions {
   secrets?: readonly (string | undefined)[];
   /** The entity tag is the content's address, as on the Hugging Face hub. */
   etagIsAddress?: boolean;
+  /** A larger file is refused. Default: without limit. */
+  maxBytes?: number;
   signal?: AbortSignal;
   retries?: RetryPolicy;
   onProgress?: (progress: TransferProgress) => void;
@@ -111,11 +113,17 @@ async function writeBody(
   answer: DownloadAnswer,
   { keep, identity, total }: { keep: number; identity: string | undefined; total: number | undefined },
 ): Promise<number> {
+  const { maxBytes = Number.POSITIVE_INFINITY } = options;
   const handle = await part.open(keep, identity);
   let position = keep;
   try {
     options.onProgress?.({ done: position, total });
     for await (const chunk of readBody(answer, options)) {
+      if (position + chunk.length > maxBytes)
+        throw new RemoteError(
+          "REMOTE_UNEXPECTED_ANSWER",
+          `${answer.host} sends more than ${maxBytes / 1e9} GB.`,
+        );
       await writeAt(handle, chunk, position);
       position += chunk.length;
       options.onProgress?.({ done: position, total });

@@ -183,7 +183,8 @@ describe("gym eval view", () => {
     }
     for (const [name, from, task] of [
       ["mine/rollouts.jsonl.gz", path.join(cwd, "mine/rollouts.jsonl.gz"), 6],
-      [`${web}/other.jsonl.gz`, `${web}/other.jsonl.gz`, 7],
+      // Signatures of an address are not shown.
+      [`${web}/other.jsonl.gz?signature=abc`, `${web}/other.jsonl.gz`, 7],
     ] as const) {
       const { viewer, runs } = await open(name);
       expect(JSON.parse(viewer.output())).toMatchObject({ file: from });

@@ -14,8 +14,8 @@ import { rolloutFile } from "./rollout-file.ts";
 const DEFAULT_RUN = "results";
 const WEB_ADDRESS = /^https?:\/\//i;
 const COMPRESSED = /\.gz$/i;
-/** A few kilobytes of gzip can hold gigabytes of zeros. */
-const MAX_UNPACKED_BYTES = 16e9;
+/** A few kilobytes of gzip can hold gigabytes of zeros, and an address can send without end. */
+const MAX_COPIED_BYTES = 16e9;
 
 /** What the words RUN and OTHER stand for: files and directories. Files from the web and compressed ones are copied into a directory first. */
 export class ViewInput {
@@ -60,17 +60,20 @@ export class ViewInput {
   async #downloaded(address: string, flag: string): Promise<string> {
     const { err, json, signal } = this.#context;
     if (!URL.canParse(address)) throw new UsageError(`argument ${flag}: '${address}' is not a web address`);
-    const name = path.posix.basename(new URL(address).pathname).replace(/[^\w.-]/g, "_") || "rollouts.jsonl";
+    // Pages show where a run came from, and may be passed on; logins and signatures stay out of them.
+    const { origin, pathname } = new URL(address);
+    const shown = `${origin}${pathname}`;
+    const name = path.posix.basename(pathname).replace(/[^\w.-]/g, "_") || "rollouts.jsonl";
     const isCompressed = COMPRESSED.test(name);
     const destination = await this.#place(
       "web",
       isCompressed || name.endsWith(".jsonl") ? name : `${name}.jsonl`,
     );
     const { downloadFile } = await import("../../remote/download-file.ts");
-    if (!json) err(`Fetching ${address}`);
-    await downloadFile({ url: address, destination, signal });
-    if (isCompressed) return this.#unpacked(destination, address);
-    this.copies.set(destination, address);
+    if (!json) err(`Fetching ${shown}`);
+    await downloadFile({ url: address, destination, signal, maxBytes: MAX_COPIED_BYTES });
+    if (isCompressed) return this.#unpacked(destination, shown);
+    this.copies.set(destination, shown);
     return destination;
   }
 
@@ -84,7 +87,7 @@ export class ViewInput {
       await pipeline(
         createReadStream(file),
         createGunzip(),
-        atMost(MAX_UNPACKED_BYTES),
+        atMost(MAX_COPIED_BYTES),
         createWriteStream(destination),
         { signal: this.#context.signal },
       );
