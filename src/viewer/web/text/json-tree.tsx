@@ -1,7 +1,8 @@
-import { useState } from "react";
+import { type KeyboardEvent, useState } from "react";
 import { isObject } from "../../../python/json/json-object.ts";
 import { orderedKeys } from "../../../python/json/key-order.ts";
 import { prettyJson } from "../../conversation/conversation.ts";
+import { useHoldsMatch } from "./holds-match.ts";
 import { LongText } from "./long-text.tsx";
 import { Output, Plain } from "./plain.tsx";
 
@@ -9,7 +10,7 @@ const OPEN_CHILDREN = 12;
 const PAGE = 200;
 const MAX_DEPTH = 200;
 
-/** A JSON value that can be folded, level by level; what is closed is not made. */
+/** A JSON value that can be folded, level by level; what is closed is not made. It is one Tab stop: arrow keys move in it. */
 export function JsonTree({ value, depth = 0, open }: { value: unknown; depth?: number; open?: boolean }) {
   if (depth > MAX_DEPTH) return <span className="json-text">…</span>;
   if (Array.isArray(value)) return <Branch value={value} depth={depth} open={open} marks="[]" />;
@@ -38,13 +39,24 @@ function Branch({
   const count = keys?.length ?? (value as unknown[]).length;
   const [isOpen, setOpen] = useState(open ?? (depth < 2 && count <= OPEN_CHILDREN));
   const [shown, setShown] = useState(PAGE);
+  const holdsMatch = useHoldsMatch(isOpen ? undefined : value);
+  const memberAt = (place: number) =>
+    keys ? (value as Record<string, unknown>)[keys[place] ?? ""] : (value as unknown[])[place];
+  const rest = isOpen && count > shown ? restFrom(value, keys, shown) : undefined;
+  const restHoldsMatch = useHoldsMatch(rest);
   if (count === 0) return <span className="json-mark">{marks}</span>;
-  const isNumbers =
-    Array.isArray(value) && value.length > 20 && value.every((item) => typeof item === "number");
+  const isNumbers = Array.isArray(value) && count > 20 && value.every((item) => typeof item === "number");
   const places = Array.from({ length: Math.min(count, shown) }, (_, place) => place);
   return (
-    <span className="json-branch">
-      <button type="button" className="json-toggle" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+    <span className="json-branch" {...(depth === 0 && { role: "group", onKeyDown: moveInTree })}>
+      <button
+        type="button"
+        className="json-toggle"
+        tabIndex={depth === 0 ? 0 : -1}
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+        {...holdsMatch}
+      >
         <span aria-hidden="true">{isOpen ? "▾" : "▸"}</span> {marks[0]}
         {!isOpen && (
           <bdi className="dim">
@@ -55,7 +67,9 @@ function Branch({
         {!isOpen && marks[1]}
       </button>
       {isOpen && isNumbers && (
-        <span className="json-numbers">{(value as number[]).slice(0, 2000).join(", ")}</span>
+        <span className="json-numbers">
+          <LongText text={value.join(", ")} render={(text) => <Plain text={text} />} />
+        </span>
       )}
       {isOpen && !isNumbers && (
         <span className="json-children">
@@ -69,16 +83,16 @@ function Branch({
                   :{" "}
                 </span>
               )}
-              <JsonTree
-                value={
-                  keys ? (value as Record<string, unknown>)[keys[place] ?? ""] : (value as unknown[])[place]
-                }
-                depth={depth + 1}
-              />
+              <JsonTree value={memberAt(place)} depth={depth + 1} />
             </span>
           ))}
           {count > shown && (
-            <button type="button" className="quiet fold" onClick={() => setShown(shown + PAGE * 5)}>
+            <button
+              type="button"
+              className="quiet fold"
+              onClick={() => setShown(shown + PAGE * 5)}
+              {...restHoldsMatch}
+            >
               {(count - shown).toLocaleString("en")} more
             </button>
           )}
@@ -111,5 +125,31 @@ function Leaf({ value }: { value: unknown }) {
     );
   }
   const kind = typeof value === "boolean" ? "json-boolean" : value === null ? "json-null" : "json-number";
-  return <span className={kind}>{prettyJson(value)}</span>;
+  return (
+    <span className={kind}>
+      <Plain text={prettyJson(value)} />
+    </span>
+  );
+}
+
+/** The members that are not shown yet. */
+function restFrom(
+  value: unknown[] | Record<string, unknown>,
+  keys: string[] | undefined,
+  from: number,
+): unknown {
+  return Array.isArray(value) ? value.slice(from) : keys?.slice(from).map((key) => [key, value[key]]);
+}
+
+/** Up and down move between the branches in sight, right opens one and left closes it. */
+function moveInTree(event: KeyboardEvent<HTMLElement>): void {
+  const toggles = [...event.currentTarget.querySelectorAll<HTMLElement>(".json-toggle")];
+  const at = toggles.findIndex((toggle) => toggle.matches(":focus"));
+  if (at === -1) return;
+  const isOpen = toggles[at]?.getAttribute("aria-expanded") === "true";
+  if (event.key === "ArrowDown") toggles[at + 1]?.focus();
+  else if (event.key === "ArrowUp") toggles[at - 1]?.focus();
+  else if (event.key === (isOpen ? "ArrowLeft" : "ArrowRight")) toggles[at]?.click();
+  else return;
+  event.preventDefault();
 }

@@ -1,5 +1,6 @@
 import { type ReactNode, useState } from "react";
 import { countText } from "../shared/format.ts";
+import { useNextMatch } from "./holds-match.ts";
 
 /** More than this is folded. */
 const MAX_CHARACTERS = 6000;
@@ -15,6 +16,10 @@ export function LongText({ text, render }: { text: string; render: (text: string
   const beginning = beginningOf(text);
   const folded = beginning.length < text.length;
   const shown = shownTo === 0 ? beginning : text.slice(0, shownTo);
+  const match = useNextMatch(folded ? text : undefined, shown.length);
+  const holdsMatch = match !== undefined && { "data-holds-match": true };
+  // A match is shown at once, however far it is.
+  const showMore = () => setShownTo(Math.max(shownTo + MAX_SHOWN, (match ?? 0) + MAX_CHARACTERS));
   return (
     <>
       {render(brokenWords(shown))}
@@ -23,13 +28,14 @@ export function LongText({ text, render }: { text: string; render: (text: string
           type="button"
           className="quiet fold"
           aria-expanded={shownTo > 0}
-          onClick={() => setShownTo(shownTo > 0 ? 0 : MAX_SHOWN)}
+          {...(shownTo === 0 && holdsMatch)}
+          onClick={() => (shownTo > 0 ? setShownTo(0) : showMore())}
         >
           {shownTo > 0 ? "Show less" : `Show all ${countText(text.length, "character")}`}
         </button>
       )}
       {shownTo > 0 && shownTo < text.length && (
-        <button type="button" className="quiet fold" onClick={() => setShownTo(shownTo + MAX_SHOWN)}>
+        <button type="button" className="quiet fold" onClick={showMore} {...holdsMatch}>
           Show {countText(Math.min(MAX_SHOWN, text.length - shownTo), "character")} more
         </button>
       )}

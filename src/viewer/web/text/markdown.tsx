@@ -2,6 +2,7 @@ import { Marked, type Token, type Tokens } from "marked";
 import { Fragment, type ReactNode, useContext, useMemo } from "react";
 import { Scrolls } from "../shared/scrolls.tsx";
 import { type BoardToken, boardExtension } from "./board.ts";
+import { hasUnseen, visibleText } from "./controls.ts";
 import { type MathToken, mathElement, mathExtensions } from "./math.ts";
 import { looksLikeDiff, Needles, Output, Plain } from "./plain.tsx";
 
@@ -16,14 +17,30 @@ const WEB_ADDRESS = /^https?:\/\//i;
  * links to the web can be followed.
  */
 export function Markdown({ text }: { text: string }) {
-  const tokens = text.length > MAX_CHARACTERS ? undefined : tokensOf(text);
-  return tokens === undefined ? (
-    <pre className="text">
+  const needles = useContext(Needles);
+  const tokens = useMemo(() => (text.length > MAX_CHARACTERS ? undefined : tokensOf(text)), [text]);
+  // A match that formatting interrupts can only be marked in the plain text.
+  const isPlain = tokens === undefined || needles.some((needle) => isInterrupted(needle, text, tokens));
+  return isPlain ? (
+    <pre className="text code">
       <Plain text={text} />
     </pre>
   ) : (
     <div className="markdown">{blocks(tokens, 0)}</div>
   );
+}
+
+/** Whether a word is in the text but in none of its pieces. */
+function isInterrupted(needle: string, text: string, tokens: readonly Token[]): boolean {
+  const sought = needle.toLowerCase();
+  if (!text.toLowerCase().includes(sought)) return false;
+  let isInPiece = false;
+  marked.walkTokens([...tokens], (token) => {
+    const hasPieces = "tokens" in token && Array.isArray(token.tokens) && token.tokens.length > 0;
+    if (!hasPieces && token.type !== "list" && token.type !== "table")
+      isInPiece ||= token.raw.toLowerCase().includes(sought);
+  });
+  return !isInPiece;
 }
 
 function tokensOf(text: string): Token[] | undefined {
@@ -78,11 +95,12 @@ function block(token: Token, depth: number): ReactNode {
   }
 }
 
-/** A formula; as it was written where it cannot be read, or where words in it are to be marked. */
+/** A formula; its source where it cannot be read, has invisible characters, or holds words to be marked. */
 function Formula({ token: { raw, text, display } }: { token: MathToken }) {
   const needles = useContext(Needles);
   const isSought = needles.some((needle) => raw.toLowerCase().includes(needle.toLowerCase()));
-  const math = useMemo(() => (isSought ? undefined : mathElement(text, display)), [text, display, isSought]);
+  const asText = isSought || hasUnseen(text);
+  const math = useMemo(() => (asText ? undefined : mathElement(text, display)), [text, display, asText]);
   if (math === undefined)
     return (
       <code>
@@ -190,7 +208,7 @@ function span(token: Token, depth: number): ReactNode {
 function Link({ href, children }: { href: string; children: ReactNode }) {
   if (!WEB_ADDRESS.test(href)) return children;
   return (
-    <a href={href} target="_blank" rel="noreferrer noopener" title={href}>
+    <a href={href} target="_blank" rel="noreferrer noopener" title={visibleText(href)}>
       {children}
     </a>
   );

@@ -3,9 +3,10 @@ import type { ContentPart } from "../../conversation/content-parts.ts";
 import { JsonTree } from "./json-tree.tsx";
 import { LongText } from "./long-text.tsx";
 import { Markdown } from "./markdown.tsx";
+import { Picture } from "./picture.tsx";
 import { Output, Plain } from "./plain.tsx";
 
-/** Whether texts are laid out as markdown. */
+/** Whether texts are shown as Markdown. */
 export const AsMarkdown = createContext(true);
 
 /** A piece of an item, as its kind asks for. */
@@ -53,12 +54,7 @@ export function Part({ part }: { part: ContentPart }) {
         </div>
       );
     case "image":
-      return (
-        <details className="picture" open>
-          <summary>Picture</summary>
-          <img src={part.url} alt="Part of the message" loading="lazy" />
-        </details>
-      );
+      return <Picture url={part.url} />;
     case "link":
       return (
         <a href={part.url} target="_blank" rel="noreferrer noopener">
@@ -68,7 +64,11 @@ export function Part({ part }: { part: ContentPart }) {
         </a>
       );
     case "note":
-      return <p className="note">{part.text}</p>;
+      return (
+        <p className="note">
+          <Plain text={part.text} />
+        </p>
+      );
   }
 }
 

@@ -5,14 +5,14 @@ import { visiblePieces } from "./controls.ts";
 /** Words to be marked wherever text is shown. */
 export const Needles = createContext<readonly string[]>([]);
 
-/** Text with needles marked and unseen characters shown by their number. */
+/** Text with needles marked and characters that are not visible shown by their number. */
 export function Plain({ text }: { text: string }) {
   const needles = useContext(Needles);
   const pieces = visiblePieces(text);
   return pieces.map(({ text: piece, isUnseen }, place) =>
     isUnseen ? (
       // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of a text never change
-      <span key={place} className="unseen" title="A character that is not visible">
+      <span key={place} className="unseen" title="Invisible character">
         {piece}
       </span>
     ) : (

@@ -1,0 +1,37 @@
+import { useContext, useMemo } from "react";
+import { PyFloat } from "../../../python/numbers/py-float.ts";
+import { prettyJson } from "../../conversation/conversation.ts";
+import { Needles } from "./plain.tsx";
+
+/** Said by the toggle of something closed that holds a match: the keys that jump between matches open it. */
+export type HoldsMatch = { "data-holds-match"?: true };
+
+/** Whether a value that is hidden holds one of the words sought. Undefined: nothing is hidden. */
+export function useHoldsMatch(hidden: unknown): HoldsMatch {
+  const needles = useContext(Needles);
+  return useMemo(() => {
+    const sought = hidden === undefined ? [] : needles.map((needle) => needle.toLowerCase());
+    return sought.some((needle) => holds(hidden, needle)) ? { "data-holds-match": true } : {};
+  }, [hidden, needles]);
+}
+
+/** Place of the first match in a text of which at least one character is after `from`. */
+export function useNextMatch(text: string | undefined, from: number): number | undefined {
+  const needles = useContext(Needles);
+  return useMemo(() => {
+    if (text === undefined || needles.length === 0) return undefined;
+    const small = text.toLowerCase();
+    const places = needles.map((needle) => small.indexOf(needle.toLowerCase(), from - needle.length + 1));
+    const found = places.filter((place) => place >= 0);
+    return found.length === 0 ? undefined : Math.min(...found);
+  }, [text, from, needles]);
+}
+
+/** Whether a key or value in JSON contains a word in small letters. */
+export function holds(value: unknown, needle: string): boolean {
+  if (typeof value === "string") return value.toLowerCase().includes(needle);
+  if (Array.isArray(value)) return value.some((item) => holds(item, needle));
+  if (value !== null && typeof value === "object" && !(value instanceof PyFloat))
+    return Object.entries(value).some(([key, item]) => holds(key, needle) || holds(item, needle));
+  return prettyJson(value).toLowerCase().includes(needle);
+}
