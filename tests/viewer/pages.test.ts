@@ -446,7 +446,7 @@ describe.skipIf(executable === undefined)("the viewer in a browser", () => {
     await eventually(() => text(page, ".list-state")).toContain("1 match");
     // A run that begins anew replaces its file.
     await writeFile(file, lines([rollout(9, 0, "again")]));
-    await page.getByText("run.jsonl has no line 3; it has 1 (so far).").waitFor();
+    await page.getByText("run.jsonl has no line 3. It has 1 line so far.").waitFor();
     await visit(page, "#/task/9/rollout/0");
     await page.getByRole("heading", { name: "Task 9 · rollout 0" }).waitFor();
     await rm(file);

@@ -42,11 +42,14 @@ describe("conversationOf", () => {
     expect(items[2]?.output).toBeUndefined();
   });
 
-  it("splits thoughts off a message", () => {
-    const items = conversationOf(row([said("<think>\nhm\n</think>\n42")]));
-    expect(items[1]?.parts).toEqual([
-      { type: "thought", text: "hm" },
-      { type: "text", text: "42" },
+  it("splits thoughts off what the assistant said, and off nothing else", () => {
+    const items = conversationOf(row([said("<think>\nhm\n</think>\n42")], "<think>not mine</think>"));
+    expect(items.map(({ parts }) => parts)).toEqual([
+      [{ type: "text", text: "<think>not mine</think>" }],
+      [
+        { type: "thought", text: "hm" },
+        { type: "text", text: "42" },
+      ],
     ]);
   });
 

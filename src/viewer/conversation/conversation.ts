@@ -3,6 +3,7 @@ import { loads } from "../../python/json/json-loads.ts";
 import { isObject, type JsonObject } from "../../python/json/json-object.ts";
 import { type ContentPart, contentParts } from "./content-parts.ts";
 import { type ItemTokens, tokensOf } from "./item-tokens.ts";
+import { splitThoughts } from "./thoughts.ts";
 
 /** Spaces per level of JSON that is shown. */
 const INDENT = 2;
@@ -25,6 +26,8 @@ export interface ConversationItem {
   /** The turn of the model this belongs to, from 1; 0 for what was there before. */
   turn: number;
   source: unknown;
+  /** Where `source` is in the row. */
+  path: readonly (string | number)[];
   tokens: ItemTokens | undefined;
 }
 
@@ -38,7 +41,10 @@ export function conversationOf(row: JsonObject): ConversationItem[] {
   const output = Array.isArray(response["output"]) ? response["output"] : [];
   const items: ConversationItem[] = [];
   if (typeof params["instructions"] === "string" && params["instructions"] !== "")
-    items.push(itemFor(-1, "input", { role: "system", content: params["instructions"] }, 0));
+    items.push({
+      ...itemFor(-1, "input", { role: "system", content: params["instructions"] }, 0),
+      path: ["responses_create_params", "instructions"],
+    });
   const calls = new Map<string, ConversationItem>();
   let turn = 0;
   let modelSpeaks = false;
@@ -55,7 +61,11 @@ export function conversationOf(row: JsonObject): ConversationItem[] {
         continue;
       }
     }
-    const item = itemFor(place, from, source, turn);
+    const path =
+      from === "input"
+        ? ["responses_create_params", "input", place]
+        : ["response", "output", place - input.length];
+    const item: ConversationItem = { ...itemFor(place, from, source, turn), path };
     if (item.kind === "call" && callId !== undefined) calls.set(callId, item);
     items.push(item);
   }
@@ -70,7 +80,12 @@ function isOutput(item: JsonObject): boolean {
   return typeof item["type"] === "string" && item["type"].endsWith("_call_output");
 }
 
-function itemFor(place: number, from: "input" | "output", source: unknown, turn: number): ConversationItem {
+function itemFor(
+  place: number,
+  from: "input" | "output",
+  source: unknown,
+  turn: number,
+): Omit<ConversationItem, "path"> {
   return {
     place,
     from,
@@ -114,20 +129,8 @@ function message(item: JsonObject): Pick<ConversationItem, "kind" | "title" | "p
   const parts = contentParts(item["content"]);
   return {
     ...(known ?? { kind: "item", title: role }),
-    parts: known?.kind === "assistant" ? parts.flatMap(withoutThoughts) : parts,
+    parts: known?.kind === "assistant" ? parts.flatMap(splitThoughts) : parts,
   };
-}
-
-/** Some models write their thoughts into the message: `<think>…</think>` becomes a part of its own. */
-function withoutThoughts(part: ContentPart): ContentPart[] {
-  if (part.type !== "text") return [part];
-  const match = /^\s*<think>([\s\S]*?)<\/think>\s*([\s\S]*)$/.exec(part.text);
-  if (match === null) return [part];
-  const [, thoughts = "", rest = ""] = match;
-  return [
-    ...(thoughts.trim() === "" ? [] : [{ type: "thought", text: thoughts.trim() } as const]),
-    ...(rest === "" ? [] : [{ type: "text", text: rest } as const]),
-  ];
 }
 
 /** The parts of the summary; models that give no summary have their reasoning in the content. */

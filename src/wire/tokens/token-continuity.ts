@@ -55,28 +55,43 @@ export function classifyCalls(calls: readonly (CallTokens | undefined)[]): Conti
   return { boundaries, counts };
 }
 
+/** A model call of a trajectory: its tokens, undefined where they are lost, and the place of its last item. */
+export interface PlacedCall {
+  tokens: CallTokens | undefined;
+  place: number;
+}
+
 /**
  * The model calls of a trajectory, in order. The last item of a call carries its ids, so each such item ends a call; generated items
  * before a tool's output that carry none are a call whose ids are lost.
  */
-export function callsOf(output: readonly ResponseOutputItem[]): (CallTokens | undefined)[] {
-  const calls: (CallTokens | undefined)[] = [];
-  let open = false;
-  for (const item of output) {
+export function placedCallsOf(output: readonly ResponseOutputItem[]): PlacedCall[] {
+  const calls: PlacedCall[] = [];
+  let open: number | undefined;
+  const close = () => {
+    if (open !== undefined) calls.push({ tokens: undefined, place: open });
+    open = undefined;
+  };
+  for (const [place, item] of output.entries()) {
     const { prompt_token_ids, generation_token_ids, generation_log_probs } = item;
     if (prompt_token_ids !== undefined && generation_token_ids !== undefined) {
       calls.push({
-        prompt_token_ids,
-        generation_token_ids,
-        ...(generation_log_probs && { generation_log_probs }),
+        tokens: {
+          prompt_token_ids,
+          generation_token_ids,
+          ...(generation_log_probs && { generation_log_probs }),
+        },
+        place,
       });
-      open = false;
-    } else if (isGenerated(item)) open = true;
-    else {
-      if (open) calls.push(undefined);
-      open = false;
-    }
+      open = undefined;
+    } else if (isGenerated(item)) open = place;
+    else close();
   }
-  if (open) calls.push(undefined);
+  close();
   return calls;
+}
+
+/** The tokens of the model calls of a trajectory, in order. */
+export function callsOf(output: readonly ResponseOutputItem[]): (CallTokens | undefined)[] {
+  return placedCallsOf(output).map(({ tokens }) => tokens);
 }

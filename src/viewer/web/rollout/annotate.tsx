@@ -2,6 +2,8 @@ import { useEffect, useRef, useState } from "react";
 import type { Annotation } from "../../api-types.ts";
 import { api, type RunId } from "../shared/api-client.ts";
 import { useKeys } from "../shared/use-keys.ts";
+import { visibleText } from "../text/controls.ts";
+import { Plain } from "../text/plain.tsx";
 
 const NOTHING: Annotation = { labels: [], note: "", exclude: false };
 
@@ -56,10 +58,10 @@ export function Annotate(props: {
       <div className="annotate-line">
         {value.labels.map((each) => (
           <span key={each} className="chip saved">
-            {each}
+            <Plain text={each} />
             <button
               type="button"
-              aria-label={`Remove label ${each}`}
+              aria-label={`Remove label ${visibleText(each)}`}
               onClick={() => save({ ...value, labels: value.labels.filter((other) => other !== each) })}
             >
               ×

@@ -1,10 +1,12 @@
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import type { CallUsage } from "../../conversation/timeline.ts";
 import { dollarText, secondsText, shortCount } from "../shared/format.ts";
 import { Scrolls } from "../shared/scrolls.tsx";
+import { useHoldsMatch } from "../text/holds-match.ts";
 import { JsonTree } from "../text/json-tree.tsx";
+import { Plain } from "../text/plain.tsx";
 
-/** The model calls with what each used, and their raw requests and answers. */
+/** The model calls with their usage, and their raw requests and responses. */
 export function CallTable({ calls }: { calls: readonly CallUsage[] }) {
   const [open, setOpen] = useState<number>();
   return (
@@ -31,7 +33,9 @@ export function CallTable({ calls }: { calls: readonly CallUsage[] }) {
             {calls.map((call) => (
               <tr key={call.call}>
                 <th scope="row">{call.call + 1}</th>
-                <td>{call.model}</td>
+                <td>
+                  <Plain text={call.model} />
+                </td>
                 <td>{shortCount(call.inputTokens)}</td>
                 <td>{shortCount(call.cachedTokens)}</td>
                 <td>{shortCount(call.outputTokens)}</td>
@@ -39,16 +43,15 @@ export function CallTable({ calls }: { calls: readonly CallUsage[] }) {
                 <td>{secondsText(call.firstTokenSeconds)}</td>
                 <td>{secondsText(call.seconds)}</td>
                 <td>{dollarText(call.cost)}</td>
-                <td>{call.status}</td>
                 <td>
-                  <button
-                    type="button"
-                    className="link"
-                    aria-expanded={open === call.call}
-                    onClick={() => setOpen(open === call.call ? undefined : call.call)}
-                  >
-                    {open === call.call ? "hide" : "show"}
-                  </button>
+                  <Plain text={call.status} />
+                </td>
+                <td>
+                  <RawToggle
+                    call={call}
+                    isOpen={open === call.call}
+                    onToggle={() => setOpen(open === call.call ? undefined : call.call)}
+                  />
                 </td>
               </tr>
             ))}
@@ -61,12 +64,22 @@ export function CallTable({ calls }: { calls: readonly CallUsage[] }) {
           <div className="json">
             <JsonTree value={calls[open]?.request} open />
           </div>
-          <h3>Answer</h3>
+          <h3>Response</h3>
           <div className="json">
             <JsonTree value={calls[open]?.response} open />
           </div>
         </div>
       )}
     </section>
+  );
+}
+
+function RawToggle({ call, isOpen, onToggle }: { call: CallUsage; isOpen: boolean; onToggle: () => void }) {
+  const closed = useMemo(() => (isOpen ? undefined : [call.request, call.response]), [call, isOpen]);
+  const holdsMatch = useHoldsMatch(closed);
+  return (
+    <button type="button" className="link" aria-expanded={isOpen} onClick={onToggle} {...holdsMatch}>
+      {isOpen ? "hide" : "show"}
+    </button>
   );
 }

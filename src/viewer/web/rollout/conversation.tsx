@@ -1,58 +1,95 @@
-import { memo, useState } from "react";
-import type { JsonObject } from "../../../python/json/json-object.ts";
+import { memo, useMemo, useState } from "react";
 import { type ConversationItem, prettyJson } from "../../conversation/conversation.ts";
 import type { CallUsage } from "../../conversation/timeline.ts";
+import type { TokenBoundary } from "../../conversation/token-boundaries.ts";
 import { CopyButton } from "../shared/copy-button.tsx";
 import { dollarText, secondsText, shortCount } from "../shared/format.ts";
+import type { View } from "../shared/route.ts";
+import { moveInToolbar } from "../shared/toolbar-keys.ts";
 import { addressOf } from "../shared/use-route.ts";
+import { visibleText } from "../text/controls.ts";
+import { useHoldsMatch } from "../text/holds-match.ts";
 import { Part } from "../text/part.tsx";
 import { Plain } from "../text/plain.tsx";
 import { selectedChars } from "./text-range.ts";
-import { TokenLens } from "./token-lens.tsx";
+import { boundaryText, TokenLens } from "./token-lens.tsx";
 
 interface Props {
   items: readonly ConversationItem[];
   hidden: ReadonlySet<string>;
-  selected: number | undefined;
+  /** Id of the element that the address names. */
+  selected: string | undefined;
   calls: readonly CallUsage[];
-  row: JsonObject;
+  masked: boolean;
+  boundaries: ReadonlyMap<number, TokenBoundary>;
+  /** Loads token lists of an item that are cut; undefined when all are whole. */
+  loadTokens: (item: ConversationItem) => (() => void) | undefined;
   /** Whether items begin open. */
   open: boolean;
 }
 
 /** What was said and done; every turn of the model begins with what it used. */
-export function Conversation({ items, hidden, selected, calls, row, open }: Props) {
-  const masked = Boolean(row["mask_sample"]);
+export function Conversation(props: Props) {
+  const { items, hidden, selected, calls, masked, boundaries, loadTokens, open } = props;
   let turn = 0;
   return (
-    <section className="turns" aria-label="Conversation">
+    <section id="conversation" className="turns" aria-label="Conversation" tabIndex={-1}>
       {items.map((item) => {
         const begins = item.turn !== turn && item.from === "output";
         if (begins) turn = item.turn;
+        const isSelected = selected === `item-${item.place}`;
         return (
           <div key={item.place}>
-            {begins && <TurnHead turn={item.turn} usage={calls[item.turn - 1]} />}
+            {begins && (
+              <TurnHead
+                turn={item.turn}
+                isSelected={selected === `turn-${item.turn}`}
+                usage={calls[item.turn - 1]}
+                boundary={items
+                  .filter((each) => each.turn === item.turn)
+                  .map(({ place }) => boundaries.get(place))
+                  .find((each) => each !== undefined)}
+              />
+            )}
             {!hidden.has(item.kind) && (
               <Item
                 item={item}
-                isSelected={selected === item.place}
+                isSelected={isSelected}
                 masked={masked}
-                previous={previousTokens(items, item)}
-                open={open || selected === item.place}
+                boundary={boundaries.get(item.place)}
+                onLoadTokens={loadTokens(item)}
+                open={open || isSelected}
               />
             )}
           </div>
         );
       })}
-      {items.length === 0 && <p className="note">There is no conversation in this row.</p>}
+      {items.length === 0 && <p className="note">This row has no conversation.</p>}
     </section>
   );
 }
 
-function TurnHead({ turn, usage }: { turn: number; usage: CallUsage | undefined }) {
+function TurnHead({
+  turn,
+  isSelected,
+  usage,
+  boundary,
+}: {
+  turn: number;
+  isSelected: boolean;
+  usage: CallUsage | undefined;
+  boundary: TokenBoundary | undefined;
+}) {
   return (
-    <h2 className="turn-head">
-      Turn {turn}
+    <h2 id={`turn-${turn}`} className={`turn-head${isSelected ? " selected" : ""}`}>
+      <a href={addressOf({ parameters: { turn: String(turn) } })} title="Link to this turn">
+        Turn {turn}
+      </a>
+      {boundary && boundary.kind !== "first" && (
+        <span className={`boundary ${boundary.kind}`} title={boundaryText(boundary)}>
+          {boundary.kind}
+        </span>
+      )}
       {usage && (
         <span className="dim">
           {[
@@ -70,32 +107,48 @@ function TurnHead({ turn, usage }: { turn: number; usage: CallUsage | undefined 
   );
 }
 
-/** The tokens of the model call before: a prompt that does not begin with them has drifted. */
-function previousTokens(items: readonly ConversationItem[], item: ConversationItem) {
-  if (!item.tokens?.prompt) return undefined;
-  return items.findLast(({ place, tokens }) => place < item.place && tokens?.generation !== undefined)
-    ?.tokens;
-}
-
-/** One item. What is closed is not made. */
+/** One item. What is closed is not rendered. */
 export const Item = memo(function Item({
   item,
-  isSelected,
-  masked,
-  previous,
+  isSelected = false,
+  masked = false,
+  boundary,
+  onLoadTokens,
   open = true,
+  diverges = false,
+  pane,
 }: {
   item: ConversationItem;
-  isSelected: boolean;
-  masked: boolean;
-  previous: ConversationItem["tokens"];
+  isSelected?: boolean;
+  masked?: boolean;
+  boundary?: TokenBoundary | undefined;
+  onLoadTokens?: (() => void) | undefined;
   open?: boolean;
+  /** Whether it is the first that differs from the other repeats. */
+  diverges?: boolean;
+  /** The rollout it is part of, where the page shows several. */
+  pane?: { view: View; number: number } | undefined;
 }) {
   const [isOpen, setOpen] = useState(open);
+  const closed = useMemo(() => (isOpen ? undefined : [item.source, item.output?.source]), [isOpen, item]);
+  const holdsMatch = useHoldsMatch(closed);
+  const title = visibleText(item.title.slice(0, 80));
+  const id = `${pane ? `pane-${pane.number}-` : ""}item-${item.place}`;
+  const linkTo = (chars?: string) =>
+    addressOf({ ...(pane && { view: pane.view }), parameters: { item: String(item.place), chars } });
   return (
-    <section id={`item-${item.place}`} className={`item ${item.kind}${isSelected ? " selected" : ""}`}>
-      <div className="item-head">
-        <button type="button" className="item-toggle" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+    <section
+      id={id}
+      className={`item ${item.kind}${isSelected ? " selected" : ""}${diverges ? " diverges" : ""}`}
+    >
+      <div className="item-head" role="toolbar" aria-label={title} onKeyDown={moveInToolbar}>
+        <button
+          type="button"
+          className="item-toggle"
+          aria-expanded={isOpen}
+          onClick={() => setOpen(!isOpen)}
+          {...holdsMatch}
+        >
           <span className="mark" aria-hidden="true">
             {isOpen ? "▾" : "▸"}
           </span>{" "}
@@ -106,28 +159,29 @@ export const Item = memo(function Item({
         </button>
         <span className="spacer" />
         {item.callId && (
-          <span className="call-id dim" title={item.callId}>
-            {item.callId.slice(0, 24)}
-          </span>
+          <bdi className="call-id dim" title={visibleText(item.callId)}>
+            <Plain text={item.callId.slice(0, 24)} />
+          </bdi>
         )}
         <a
           className="quiet-link"
-          href={addressOf({ parameters: { item: String(item.place) } })}
+          tabIndex={-1}
+          href={linkTo()}
           title="Link to this item, or to the text that is selected in it"
           aria-label={`Link to item ${item.place}`}
-          // The click must not take the selection away.
+          // The click must keep the selection.
           onMouseDown={(event) => event.preventDefault()}
           onClick={(event) => {
-            const text = document.querySelector(`#item-${item.place} .item-body`);
+            const text = document.querySelector(`#${id} .item-body`);
             const chars = text && selectedChars(text);
             if (!chars) return;
             event.preventDefault();
-            window.location.hash = addressOf({ parameters: { item: String(item.place), chars } });
+            window.location.hash = linkTo(chars);
           }}
         >
           #
         </a>
-        <CopyButton text={() => prettyJson(item.source)} label={`Copy ${item.title.slice(0, 50)} as JSON`} />
+        <CopyButton text={() => prettyJson(item.source)} label={`Copy ${title} as JSON`} tabIndex={-1} />
       </div>
       {isOpen && (
         <div className="item-body">
@@ -136,11 +190,13 @@ export const Item = memo(function Item({
             <Part key={number} part={part} />
           ))}
           {item.parts.length === 0 && <p className="note">(empty)</p>}
-          {item.tokens && <TokenLens tokens={item.tokens} masked={masked} previous={previous} />}
+          {item.tokens && (
+            <TokenLens tokens={item.tokens} masked={masked} boundary={boundary} onLoad={onLoadTokens} />
+          )}
         </div>
       )}
       {isOpen && item.output && (
-        <div className="item-output" id={`item-${item.output.place}`}>
+        <div className="item-output" {...(!pane && { id: `item-${item.output.place}` })}>
           <p className="output-title dim">output</p>
           {item.output.parts.map((part, number) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: the same

@@ -1,50 +1,58 @@
 import { useState } from "react";
 import type { Elided, RowAnswer } from "../../api-types.ts";
-import { api, type RunId } from "../shared/api-client.ts";
 import { bytesText, countText } from "../shared/format.ts";
-import { JsonTree } from "../text/json-tree.tsx";
+import { Plain } from "../text/plain.tsx";
+import type { CutValues } from "./use-cut-values.ts";
 
 const SHOWN = 50;
 
-/** What was cut out of a large row; each value can be fetched. */
-export function ElidedValues({ run, answer }: { run: RunId; answer: RowAnswer }) {
-  if (answer.elided.length === 0) return null;
+/** The values that are cut out of a large row; each can be loaded into it. */
+export function ElidedValues({ answer, cut }: { answer: RowAnswer; cut: CutValues }) {
+  const { values } = cut;
+  if (values.length === 0) return null;
   return (
     <details className="elided">
       <summary>
-        This row is {bytesText(answer.bytes)} long: {countText(answer.elided.length, "long value")}{" "}
-        {answer.elided.length === 1 ? "is" : "are"} cut below
+        This row has {bytesText(answer.bytes)}. {countText(values.length, "long value")}{" "}
+        {values.length === 1 ? "is" : "are"} cut.
       </summary>
       <ul>
-        {answer.elided.slice(0, SHOWN).map((value) => (
-          <ElidedValue key={value.from} run={run} answer={answer} value={value} />
+        {values.slice(0, SHOWN).map((value) => (
+          <ElidedValue key={value.from} value={value} load={cut.load} />
         ))}
       </ul>
-      {answer.elided.length > SHOWN && <p className="dim">and {answer.elided.length - SHOWN} more</p>}
+      {values.length > SHOWN && <p className="dim">and {values.length - SHOWN} more</p>}
     </details>
   );
 }
 
-function ElidedValue({ run, answer, value }: { run: RunId; answer: RowAnswer; value: Elided }) {
-  const [shown, setShown] = useState<{ value: unknown } | { error: string }>();
-  const show = () =>
-    void api.part(run, answer, value.from, value.to).then(
-      (whole) => setShown({ value: whole }),
-      (error: unknown) => setShown({ error: error instanceof Error ? error.message : String(error) }),
+function ElidedValue({ value, load }: { value: Elided; load: CutValues["load"] }) {
+  const [state, setState] = useState<"loading" | { error: string }>();
+  const onClick = () => {
+    setState("loading");
+    load(value).catch((error: unknown) =>
+      setState({ error: error instanceof Error ? error.message : String(error) }),
     );
+  };
   return (
     <li>
-      <code>{value.path.join(".")}</code> {bytesText(value.to - value.from)}{" "}
-      {shown === undefined ? (
-        <button type="button" className="link" onClick={show}>
-          show whole
+      <code>
+        <Plain text={value.path.join(".")} />
+      </code>{" "}
+      {bytesText(value.to - value.from)}{" "}
+      {state === undefined || state === "loading" ? (
+        <button
+          type="button"
+          className="link"
+          disabled={state === "loading"}
+          onClick={onClick}
+          // Only the whole value can show whether a match is in it.
+          {...(value.kind !== "numbers" && { "data-may-hold-match": true })}
+        >
+          {state === "loading" ? "Loading…" : "Load"}
         </button>
-      ) : "error" in shown ? (
-        <span className="problem">{shown.error}</span>
       ) : (
-        <div className="json">
-          <JsonTree value={shown.value} open />
-        </div>
+        <span className="problem">{state.error}</span>
       )}
     </li>
   );

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "../../../python/json/json-object.ts";
 import type { RowAnswer } from "../../api-types.ts";
-import { rewardText } from "../shared/format.ts";
+import { countText, rewardText } from "../shared/format.ts";
 import { addressOf, type Go } from "../shared/use-route.ts";
 import { Plain } from "../text/plain.tsx";
 
@@ -27,8 +27,7 @@ export function Failure({ row, answer }: { row: JsonObject; answer: RowAnswer; g
                 </bdi>
               </>
             )}
-            {failure.retryable !== undefined &&
-              (failure.retryable ? ", may be tried again" : ", would fail again")}
+            {failure.retryable !== undefined && (failure.retryable ? ", can be retried" : ", not retryable")}
           </p>
           <pre className="text">
             <Plain text={failure.message} />
@@ -71,7 +70,7 @@ function failureOf(row: JsonObject) {
   };
 }
 
-/** What keeps the row from being a verify response; a reader of rollouts of others can do without it. */
+/** What the schema of verify responses says against the row. Rollouts of other programs often differ from it, so it is one quiet line. */
 export function Problems({ answer }: { answer: RowAnswer }) {
   if (answer.problems.length === 0) return null;
   const list = (
@@ -97,7 +96,7 @@ export function Problems({ answer }: { answer: RowAnswer }) {
       <section className="problem-box" aria-label="Problems">
         <p>
           <b>
-            {answer.path}:{answer.line}
+            <Plain text={`${answer.path}:${answer.line}`} />
           </b>{" "}
           cannot be read.
         </p>
@@ -106,7 +105,9 @@ export function Problems({ answer }: { answer: RowAnswer }) {
     );
   return (
     <details className="schema-note">
-      <summary>Not a verify response in every respect ({answer.problems.length})</summary>
+      <summary>
+        {countText(answer.problems.length, "difference", "differences")} from the verify response schema
+      </summary>
       {list}
     </details>
   );

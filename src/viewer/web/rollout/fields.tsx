@@ -4,12 +4,14 @@ import { orderedKeys } from "../../../python/json/key-order.ts";
 import { prettyJson } from "../../conversation/conversation.ts";
 import type { Verdict } from "../../conversation/verdict.ts";
 import { CopyButton } from "../shared/copy-button.tsx";
+import { visibleText } from "../text/controls.ts";
+import { useHoldsMatch } from "../text/holds-match.ts";
 import { JsonTree } from "../text/json-tree.tsx";
 import { Plain } from "../text/plain.tsx";
 
 const MAX_PREVIEW = 100;
 
-/** Every field of the row, as it stands in the file. */
+/** Every field of the row, as in the file. */
 export function Fields({ row, verdict }: { row: JsonObject; verdict: Verdict }) {
   const own = new Set(verdict.others.map(({ name }) => name));
   const names = orderedKeys(row).sort((a, b) => Number(own.has(b)) - Number(own.has(a)));
@@ -25,17 +27,22 @@ export function Fields({ row, verdict }: { row: JsonObject; verdict: Verdict }) 
 
 function Field({ name, value }: { name: string; value: unknown }) {
   const [open, setOpen] = useState(false);
+  const holdsMatch = useHoldsMatch(open ? undefined : value);
   return (
     <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>
+      <summary {...holdsMatch}>
         <bdi className="field-name">
           <Plain text={name} />
         </bdi>
-        {!open && <bdi className="preview dim">{previewOf(value)}</bdi>}
+        {!open && (
+          <bdi className="preview dim">
+            <Plain text={previewOf(value)} />
+          </bdi>
+        )}
       </summary>
       {open && (
         <div className="field-body">
-          <CopyButton text={() => prettyJson(value)} label={`Copy ${name.slice(0, 50)}`} />
+          <CopyButton text={() => prettyJson(value)} label={`Copy ${visibleText(name.slice(0, 50))}`} />
           <div className="json">
             <JsonTree value={value} open />
           </div>

@@ -1,34 +1,62 @@
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
+import { countText } from "../shared/format.ts";
 import { useKeys } from "../shared/use-keys.ts";
 
-/** How many places match the search, and jumps between them. */
+const CLOSED = "[data-holds-match], [data-may-hold-match]";
+/** A text that is shown piece by piece may hold further matches once a piece of it is open. */
+const OPENING_FRAMES = 30;
+/** A cut value comes over the network. */
+const LOADING_MS = 20_000;
+const MAX_OPENED = 1000;
+
+const stops = (selector: string) => [
+  ...document.querySelectorAll<HTMLElement>(`.rollout-pane :is(${selector})`),
+];
+
+/** How many places match the search, and jumps between them. What is closed and holds a match is opened on the way. */
 export function MatchJumps({ needles }: { needles: readonly string[] }) {
-  const [count, setCount] = useState(0);
-  const [at, setAt] = useState(-1);
+  const [found, setFound] = useState({ marks: 0, closed: 0, at: -1 });
+  const current = useRef<HTMLElement>(undefined);
+  const isJumping = useRef(false);
   // biome-ignore lint/correctness/useExhaustiveDependencies: counted again when other words are marked
   useEffect(() => {
-    const found = () => setCount(document.querySelectorAll(".rollout-pane mark").length);
-    const timer = window.setInterval(found, 500);
-    found();
+    const count = () => {
+      const marks = stops("mark");
+      const at = current.current === undefined ? -1 : marks.indexOf(current.current);
+      const next = { marks: marks.length, closed: stops(CLOSED).length, at };
+      setFound((before) => (JSON.stringify(before) === JSON.stringify(next) ? before : next));
+    };
+    const timer = window.setInterval(count, 300);
+    count();
     return () => window.clearInterval(timer);
   }, [needles]);
-  const jump = (by: number) => {
-    const marks = [...document.querySelectorAll(".rollout-pane mark")];
-    if (marks.length === 0) return;
-    const next = (at + by + marks.length) % marks.length;
-    for (const mark of marks) mark.classList.remove("current");
-    marks[next]?.classList.add("current");
-    marks[next]?.scrollIntoView({ block: "center" });
-    setAt(next);
+  const jump = async (by: 1 | -1) => {
+    if (isJumping.current) return;
+    isJumping.current = true;
+    try {
+      const mark = await nextMark(current.current, by);
+      if (mark === undefined) return;
+      current.current?.classList.remove("current");
+      mark.classList.add("current");
+      mark.scrollIntoView({ block: "center" });
+      current.current = mark;
+    } finally {
+      isJumping.current = false;
+    }
   };
-  useKeys({ ".": () => jump(1), ",": () => jump(-1) });
+  useKeys({ ".": () => void jump(1), ",": () => void jump(-1) });
+  const { marks, closed, at } = found;
   return (
-    <span className="matches">
-      {count === 0 ? "no match in what is shown" : `${at === -1 ? "" : `${at + 1} of `}${count} matches`}
+    <span className="matches" role="status">
+      {marks > 0
+        ? `${at === -1 ? "" : `${at + 1} of `}${countText(marks, "match", "matches")}${closed > 0 ? ", more in closed parts" : ""}`
+        : closed > 0
+          ? "Matches in closed parts"
+          : "No match in this rollout's text"}
       <button
         type="button"
         className="quiet"
-        onClick={() => jump(-1)}
+        onClick={() => void jump(-1)}
         aria-label="Previous match"
         title="Previous match (,)"
       >
@@ -37,7 +65,7 @@ export function MatchJumps({ needles }: { needles: readonly string[] }) {
       <button
         type="button"
         className="quiet"
-        onClick={() => jump(1)}
+        onClick={() => void jump(1)}
         aria-label="Next match"
         title="Next match (.)"
       >
@@ -45,4 +73,41 @@ export function MatchJumps({ needles }: { needles: readonly string[] }) {
       </button>
     </span>
   );
+}
+
+/** The next match in the page, after opening what is closed in between; after the last one comes the first. */
+async function nextMark(from: HTMLElement | undefined, by: 1 | -1): Promise<HTMLElement | undefined> {
+  let start = from?.isConnected ? from : undefined;
+  for (let opened = 0; opened < MAX_OPENED; opened++) {
+    const all = stops(`mark, ${CLOSED}`);
+    if (all.length === 0) return undefined;
+    const at = start === undefined ? (by === 1 ? -1 : 0) : all.indexOf(start);
+    const next = all[(at + by + all.length) % all.length];
+    if (next === undefined) return undefined;
+    openAround(next);
+    if (next.tagName === "MARK") return next;
+    next.click();
+    await settled(next);
+    // Opening may have drawn the page anew.
+    if (start?.isConnected === false) start = undefined;
+  }
+  return undefined;
+}
+
+/** A `<details>` that is closed hides what is in it. */
+function openAround(element: Element): void {
+  // A summary is seen when its own details are closed.
+  const inside = element.matches("summary") ? element.parentElement?.parentElement : element;
+  for (let details = inside?.closest("details"); details; details = details.parentElement?.closest("details"))
+    details.open = true;
+}
+
+/** Waits until what was clicked is open, or loaded. */
+async function settled(element: Element): Promise<void> {
+  const end = performance.now() + LOADING_MS;
+  const isLoading = () => element.matches(":disabled") && performance.now() < end;
+  for (let frame = 0; frame < OPENING_FRAMES || isLoading(); frame++) {
+    await new Promise(requestAnimationFrame);
+    if (!element.isConnected || !element.matches(CLOSED)) return;
+  }
 }

@@ -1,8 +1,15 @@
-import { useEffect, useMemo, useState } from "react";
+import { useMemo, useRef, useState } from "react";
 import { isObject, type JsonObject } from "../../../python/json/json-object.ts";
 import type { RowAnswer, RowRef, ViewerStatus } from "../../api-types.ts";
-import { conversationOf, ITEM_KINDS, type ItemKind, prettyJson } from "../../conversation/conversation.ts";
+import {
+  type ConversationItem,
+  conversationOf,
+  ITEM_KINDS,
+  type ItemKind,
+  prettyJson,
+} from "../../conversation/conversation.ts";
 import { callUsages, timelineOf } from "../../conversation/timeline.ts";
+import { type TokenBoundary, tokenBoundariesOf } from "../../conversation/token-boundaries.ts";
 import { numberOf, verdictOf } from "../../conversation/verdict.ts";
 import { parseQuery } from "../../query/query.ts";
 import { api, type RunId } from "../shared/api-client.ts";
@@ -13,6 +20,7 @@ import { type Parameters, parseRoute } from "../shared/route.ts";
 import { useKeys } from "../shared/use-keys.ts";
 import { useLoaded } from "../shared/use-loaded.ts";
 import { addressOf, type Go } from "../shared/use-route.ts";
+import { visibleText } from "../text/controls.ts";
 import { AsMarkdown } from "../text/part.tsx";
 import { Needles, Plain } from "../text/plain.tsx";
 import { Annotate } from "./annotate.tsx";
@@ -23,8 +31,10 @@ import { Failure, Problems } from "./failure.tsx";
 import { Fields } from "./fields.tsx";
 import { Logs } from "./logs.tsx";
 import { MatchJumps } from "./match-jumps.tsx";
-import { markChars, unmarkChars } from "./text-range.ts";
 import { Timeline } from "./timeline.tsx";
+import { TokenPanel } from "./token-panel.tsx";
+import { type CutValues, isUnder, useCutValues } from "./use-cut-values.ts";
+import { useReadingPlace } from "./use-reading-place.ts";
 import { VerdictPanel } from "./verdict-panel.tsx";
 
 interface Props {
@@ -38,7 +48,7 @@ interface Props {
   go: Go;
 }
 
-/** One rollout: what came out of it, how, and everything that is known about it. */
+/** One rollout: verdict, conversation, and everything else in its row. */
 export function RolloutView(props: Props) {
   const { run, rowRef, status } = props;
   const key = `${run}:${rowRef.source}:${rowRef.line}:${status.generation}:${status.annotated}`;
@@ -49,9 +59,12 @@ export function RolloutView(props: Props) {
   } = useLoaded(key, (signal) => api.row(run, rowRef, status.generation, signal));
   if (error !== undefined && loadedKey === key)
     return (
-      <p className="problem-box" role="alert">
-        {error}
-      </p>
+      <>
+        <h1>Rollout not available</h1>
+        <p className="problem-box" role="alert">
+          {error}
+        </p>
+      </>
     );
   if (answer === undefined) return <p className="note">Loading…</p>;
   return (
@@ -67,10 +80,9 @@ export function RolloutView(props: Props) {
 function Loaded({ answer, isCurrent, ...props }: Props & { answer: RowAnswer; isCurrent: boolean }) {
   const { run, parameters, threshold, status, go } = props;
   const row = useMemo(() => (isObject(answer.row) ? (answer.row as JsonObject) : {}), [answer]);
-  const items = useMemo(() => conversationOf(row), [row]);
-  const verdict = useMemo(() => verdictOf(row), [row]);
-  const spans = useMemo(() => timelineOf(row), [row]);
-  const calls = useMemo(() => callUsages(row), [row]);
+  const cut = useCutValues(run, answer);
+  const { items, verdict, spans, calls } = useRead(row, cut.version);
+  const tokens = useTokens(row, items, cut);
   const [asMarkdown, setAsMarkdown] = useState(true);
   const [folded, setFolded] = useState(false);
   const hidden = useMemo(
@@ -78,15 +90,11 @@ function Loaded({ answer, isCurrent, ...props }: Props & { answer: RowAnswer; is
     [parameters.hide],
   );
   const needles = useMemo(() => needlesOf(parameters.q), [parameters.q]);
-  const { chars } = parameters;
+  const { chars, turn } = parameters;
   const item = parameters.item === undefined ? undefined : Number(parameters.item);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: jumps when the address names an item, also one of another row
-  useEffect(() => {
-    const element = item === undefined ? null : document.getElementById(`item-${item}`);
-    const text = element?.querySelector(".item-body") ?? element;
-    if (!text || !chars || !markChars(text, chars)) element?.scrollIntoView({ block: "center" });
-    return unmarkChars;
-  }, [item, items, chars]);
+  const selected = item !== undefined ? `item-${item}` : turn !== undefined ? `turn-${turn}` : undefined;
+  const article = useRef<HTMLElement>(null);
+  useReadingPlace(article, { id: selected, chars }, isCurrent);
   const about = aboutRow(answer, row);
   const repeat = (by: number) => {
     // The address is ahead of the row while that is being loaded.
@@ -123,7 +131,7 @@ function Loaded({ answer, isCurrent, ...props }: Props & { answer: RowAnswer; is
   return (
     <Needles value={needles}>
       <AsMarkdown value={asMarkdown}>
-        <article aria-label={about.name} data-loaded={isCurrent}>
+        <article ref={article} aria-label={about.name} data-loaded={isCurrent}>
           <header className="rollout-head">
             <div className="title-line">
               <h1>{about.name}</h1>
@@ -172,25 +180,28 @@ function Loaded({ answer, isCurrent, ...props }: Props & { answer: RowAnswer; is
             </div>
             <p className="dim facts">
               {about.facts.map((fact) => (
-                <bdi key={fact}>{fact}</bdi>
+                <bdi key={fact}>
+                  <Plain text={fact} />
+                </bdi>
               ))}
-              <span title={answer.path}>
-                {answer.path.split("/").at(-1)}:{answer.line}
-              </span>
+              <bdi title={visibleText(answer.path)}>
+                <Plain text={`${answer.path.split("/").at(-1)}:${answer.line}`} />
+              </bdi>
               <span>{bytesText(answer.bytes)}</span>
             </p>
           </header>
           <Failure row={row} answer={answer} go={go} />
           <Problems answer={answer} />
           {answer.raw !== null ? (
-            <pre className="text code">
+            <pre id="conversation" className="text code" tabIndex={-1}>
               <Plain text={answer.raw} />
             </pre>
           ) : (
             <>
               <VerdictPanel verdict={verdict} about={about} />
-              <ElidedValues run={run} answer={answer} />
+              <ElidedValues answer={answer} cut={cut} />
               {spans.length > 0 && <Timeline spans={spans} items={items} go={go} />}
+              <TokenPanel row={row} boundaries={tokens.boundaries} placeOf={tokens.placeOf} />
               <fieldset className="kinds" aria-label="Kinds of items">
                 {ITEM_KINDS.filter((kind) => counts.has(kind)).map((kind) => (
                   <button
@@ -209,7 +220,7 @@ function Loaded({ answer, isCurrent, ...props }: Props & { answer: RowAnswer; is
                   aria-pressed={asMarkdown}
                   onClick={() => setAsMarkdown(!asMarkdown)}
                 >
-                  markdown
+                  Markdown
                 </button>
                 <button
                   type="button"
@@ -222,13 +233,15 @@ function Loaded({ answer, isCurrent, ...props }: Props & { answer: RowAnswer; is
                 {needles.length > 0 && <MatchJumps needles={needles} />}
               </fieldset>
               <Conversation
-                // Each item remembers whether it is open: all begin anew.
+                // Each item keeps whether it is open; with another key all start again.
                 key={String(folded)}
                 items={items}
                 hidden={hidden}
-                selected={item}
+                selected={selected}
                 calls={calls}
-                row={row}
+                masked={Boolean(row["mask_sample"])}
+                boundaries={tokens.byPlace}
+                loadTokens={tokens.load}
                 open={!folded}
               />
               {calls.length > 0 && <CallTable calls={calls} />}
@@ -254,6 +267,46 @@ function Loaded({ answer, isCurrent, ...props }: Props & { answer: RowAnswer; is
       </AsMarkdown>
     </Needles>
   );
+}
+
+/** What the row holds; read again when a cut value was put into it. */
+function useRead(row: JsonObject, version: number) {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: values are put into the row itself
+  return useMemo(
+    () => ({
+      items: conversationOf(row),
+      verdict: verdictOf(row),
+      spans: timelineOf(row),
+      calls: callUsages(row),
+    }),
+    [row, version],
+  );
+}
+
+/** How the calls continue each other's tokens, by call and by item of the conversation. */
+function useTokens(row: JsonObject, items: readonly ConversationItem[], { values, load }: CutValues) {
+  return useMemo(() => {
+    const lists = values.filter(({ kind, path }) => kind === "numbers" && path[1] === "output");
+    const boundaries = tokenBoundariesOf(row, (index) => lists.some(({ path }) => path[2] === index));
+    const places = new Map(
+      items.filter(({ from }) => from === "output").map((item) => [item.path[2], item.place]),
+    );
+    const placeOf = ({ outputIndex }: TokenBoundary) => places.get(outputIndex);
+    const byPlace = new Map<number, TokenBoundary>();
+    for (const boundary of boundaries) {
+      const place = placeOf(boundary);
+      if (place !== undefined) byPlace.set(place, boundary);
+    }
+    const cutIn = new Map(
+      items.map((item) => [item, lists.filter((value) => isUnder(value, item.path))] as const),
+    );
+    const loaders = new Map(
+      [...cutIn]
+        .filter(([, own]) => own.length > 0)
+        .map(([item, own]) => [item, () => own.forEach((value) => void load(value))] as const),
+    );
+    return { boundaries, byPlace, placeOf, load: (item: ConversationItem) => loaders.get(item) };
+  }, [row, items, values, load]);
 }
 
 const KIND_NAMES: Record<ItemKind, string> = {

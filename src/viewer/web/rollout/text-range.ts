@@ -14,18 +14,24 @@ export function selectedChars(element: Element): string | undefined {
   return `${from}-${from + range.toString().length}`;
 }
 
-/** Marks the characters `FROM-TO` of an element and scrolls to them; false when it does not have them. */
-export function markChars(element: Element, chars: string): boolean {
+/** Marks the characters `FROM-TO` of an element; gives the element they begin in, undefined when there are none. */
+export function markChars(element: Element, chars: string): Element | undefined {
   const [, from, to] = /^(\d{1,9})-(\d{1,9})$/.exec(chars) ?? [];
-  const [start, end] = [placeOf(element, Number(from)), placeOf(element, Number(to))];
-  if (start === undefined || end === undefined) return false;
+  const range = rangeIn(element, Number(from), Number(to));
+  if (range === undefined) return undefined;
+  // New elements would disturb what React has drawn.
+  CSS.highlights.set(LINKED, new Highlight(range));
+  return range.startContainer.parentElement ?? undefined;
+}
+
+/** Characters of an element's text; undefined when it does not have them. */
+export function rangeIn(element: Element, from: number, to: number): Range | undefined {
+  const [start, end] = [placeOf(element, from), placeOf(element, to)];
+  if (start === undefined || end === undefined) return undefined;
   const range = document.createRange();
   range.setStart(start.node, start.offset);
   range.setEnd(end.node, end.offset);
-  // Elements would change what the page's own program has drawn.
-  CSS.highlights.set(LINKED, new Highlight(range));
-  start.node.parentElement?.scrollIntoView({ block: "center" });
-  return true;
+  return range;
 }
 
 export function unmarkChars(): void {

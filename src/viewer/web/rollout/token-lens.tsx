@@ -1,73 +1,91 @@
 import { useState } from "react";
 import type { ItemTokens } from "../../conversation/item-tokens.ts";
+import type { TokenBoundary } from "../../conversation/token-boundaries.ts";
 import { countText } from "../shared/format.ts";
-import { Plain } from "../text/plain.tsx";
+import { TokenList } from "./token-ids.tsx";
 
-const PAGE = 2000;
-
-/** Where a prompt departs from the tokens of the call before; undefined when it continues them. */
-export function driftAt(prompt: readonly number[], before: ItemTokens | undefined): number | undefined {
-  if (before?.prompt === undefined || before.generation === undefined) return undefined;
-  const earlier = [...before.prompt, ...before.generation];
-  for (let place = 0; place < earlier.length; place++) if (prompt[place] !== earlier[place]) return place;
-  return undefined;
-}
-
-/** Token ids and log-probabilities of a model call: what was context, what was sampled, what is trained on. */
+/** The tokens of a model call: context, sampled tokens with their log probabilities, and how they continue the call before. */
 export function TokenLens({
   tokens,
   masked,
-  previous,
+  boundary,
+  onLoad,
 }: {
   tokens: ItemTokens;
   masked: boolean;
-  previous: ItemTokens | undefined;
+  boundary: TokenBoundary | undefined;
+  /** Fetches lists that are cut; undefined when all are whole. */
+  onLoad: (() => void) | undefined;
 }) {
   const [open, setOpen] = useState(false);
-  const drift = tokens.prompt ? driftAt(tokens.prompt, previous) : undefined;
+  const { prompt, generation, logProbs, texts } = tokens;
+  const isCut = onLoad !== undefined;
+  const atLeast = isCut ? "at least " : "";
   const counts = [
-    tokens.prompt && countText(tokens.prompt.length, "context token"),
-    tokens.generation && countText(tokens.generation.length, "sampled token"),
-    tokens.logProbs && `mean log-probability ${meanOf(tokens.logProbs).toFixed(3)}`,
-    tokens.texts &&
-      countText(tokens.texts.length, "token with log-probability", "tokens with log-probabilities"),
-    masked && "masked: not trained on",
-    drift !== undefined && `drift at token ${drift}`,
+    prompt && `${atLeast}${countText(prompt.length, "context token")}`,
+    generation && `${atLeast}${countText(generation.length, "sampled token")}`,
+    logProbs && !isCut && `mean log probability ${meanOf(logProbs).toFixed(3)}`,
+    texts && !generation && countText(texts.length, "token with text", "tokens with text"),
+    masked && "masked",
+    boundary && boundaryText(boundary),
   ].filter((text) => typeof text === "string");
   return (
     <details className="tokens" onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary className={drift === undefined ? "" : "drifts"}>{counts.join(" · ")}</summary>
+      <summary className={boundary?.kind === "fork" ? "drifts" : ""}>{counts.join(" · ")}</summary>
       {open && (
         <>
-          {tokens.texts && (
-            <p className="token-texts">
-              {tokens.texts.slice(0, PAGE).map(({ token, logprob }, place) => (
-                <span
-                  // biome-ignore lint/suspicious/noArrayIndexKey: the list never changes
-                  key={place}
-                  className={`token heat-${heat(logprob)}`}
-                  title={`log-probability ${logprob}`}
-                >
-                  <Plain text={token} />
-                </span>
-              ))}
+          {isCut && (
+            <p>
+              The token lists of this large row are cut.{" "}
+              <button type="button" onClick={onLoad}>
+                Load all tokens
+              </button>
             </p>
           )}
-          {tokens.generation && (
-            <Ids
-              title="Sampled"
-              className={masked ? "sampled masked" : "sampled"}
-              ids={tokens.generation}
-              logProbs={tokens.logProbs}
-              mark={undefined}
+          {texts && (
+            <TokenList
+              title="Text of the sampled tokens"
+              className={masked ? "texts masked" : "texts"}
+              count={texts.length}
+              tokenAt={(place) => ({
+                text: texts[place]?.token ?? "",
+                logProb: texts[place]?.logprob,
+                className: "",
+                title: `token ${place + 1}`,
+              })}
             />
           )}
-          {tokens.prompt && (
-            <Ids title="Context" className="context" ids={tokens.prompt} logProbs={undefined} mark={drift} />
+          {generation && (
+            <TokenList
+              title={masked ? "Sampled (masked: not trained on)" : "Sampled (trained on)"}
+              className={masked ? "sampled masked" : "sampled"}
+              count={generation.length}
+              tokenAt={(place) => ({
+                text: `${generation[place]} `,
+                logProb: logProbs?.[place],
+                className: "",
+                title: `sampled token ${place + 1}`,
+              })}
+            />
+          )}
+          {prompt && (
+            <TokenList
+              // Another page may be the first to look at once the lists are whole.
+              key={boundary?.kind}
+              title="Context (never trained on)"
+              className="context"
+              count={prompt.length}
+              mark={boundary?.kind === "fork" ? boundary.agreeing : undefined}
+              tokenAt={(place) => ({
+                text: `${prompt[place]} `,
+                logProb: undefined,
+                ...contextToken(place, boundary),
+              })}
+            />
           )}
           <p className="dim">
-            Sampled tokens are {masked ? "not trained on: the rollout is masked" : "trained on"}; context
-            tokens never are. The darker a token, the less likely it was.
+            The stronger the colour, the less likely the token. Underlined context is the same as in the
+            previous call. Token ids are not decoded: text is shown only where the provider sent it.
           </p>
         </>
       )}
@@ -75,44 +93,33 @@ export function TokenLens({
   );
 }
 
-function Ids(props: {
-  title: string;
-  className: string;
-  ids: readonly number[];
-  logProbs: readonly number[] | undefined;
-  mark: number | undefined;
-}) {
-  const { title, className, ids, logProbs, mark } = props;
-  const [shown, setShown] = useState(PAGE);
-  return (
-    <p className={`token-ids ${className}`}>
-      <b>{title}</b>{" "}
-      {ids.slice(0, shown).map((id, place) => {
-        const logProb = logProbs?.[place];
-        const drifted = mark === place ? " drift" : "";
-        return (
-          <span
-            // biome-ignore lint/suspicious/noArrayIndexKey: the list never changes
-            key={place}
-            className={`token${logProb === undefined ? "" : ` heat-${heat(logProb)}`}${drifted}`}
-            title={`token ${place}${logProb === undefined ? "" : `, log-probability ${logProb}`}${drifted && ": departs from the call before"}`}
-          >
-            {id}{" "}
-          </span>
-        );
-      })}
-      {ids.length > shown && (
-        <button type="button" className="quiet fold" onClick={() => setShown(shown + PAGE * 5)}>
-          {countText(ids.length - shown, "more", "more")}
-        </button>
-      )}
-    </p>
-  );
+/** How a call continues the one before, in a few words. */
+export function boundaryText({ kind, call, agreeing }: TokenBoundary): string {
+  switch (kind) {
+    case "first":
+      return "first call";
+    case "extend":
+      return `extends call ${call - 1}`;
+    case "fork":
+      return `forks from call ${call - 1} at token ${agreeing + 1}`;
+    case "lost":
+      return "token ids lost";
+    case "unknown":
+      return "boundary unknown: lists are cut";
+  }
 }
 
-/** 0 for what was sure to come, 5 for what was most unlikely. */
-function heat(logProb: number): number {
-  return Math.min(5, Math.floor(-logProb * 1.5 + 0.85));
+function contextToken(place: number, boundary: TokenBoundary | undefined) {
+  const title = `context token ${place + 1}`;
+  if (boundary === undefined || boundary.kind === "first") return { className: "", title };
+  if (place < boundary.agreeing)
+    return { className: "carried", title: `${title}, as in call ${boundary.call - 1}` };
+  if (boundary.kind === "fork" && place === boundary.agreeing)
+    return {
+      className: "drift",
+      title: `${title}: call ${boundary.call - 1} has ${boundary.expected} here, in its ${boundary.departsIn === "prompt" ? "context" : "sampled tokens"}`,
+    };
+  return { className: "", title: `${title}, new` };
 }
 
 function meanOf(values: readonly number[]): number {

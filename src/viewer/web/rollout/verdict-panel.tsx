@@ -1,6 +1,7 @@
 import type { Verdict } from "../../conversation/verdict.ts";
 import { rewardText } from "../shared/format.ts";
 import { JsonTree } from "../text/json-tree.tsx";
+import { LongText } from "../text/long-text.tsx";
 import { Plain } from "../text/plain.tsx";
 import type { AboutRow } from "./rollout-view.tsx";
 
@@ -19,7 +20,10 @@ export function VerdictPanel({ verdict, about }: { verdict: Verdict; about: Abou
         </span>
         {components.slice(0, 24).map(({ name, value }) => (
           <span key={name} className={`component${value === true ? " yes" : value === false ? " no" : ""}`}>
-            <bdi>{name}</bdi> <b>{typeof value === "boolean" ? (value ? "yes" : "no") : rewardText(value)}</b>
+            <bdi>
+              <Plain text={name} />
+            </bdi>{" "}
+            <b>{typeof value === "boolean" ? (value ? "yes" : "no") : rewardText(value)}</b>
           </span>
         ))}
       </div>
@@ -35,13 +39,20 @@ export function VerdictPanel({ verdict, about }: { verdict: Verdict; about: Abou
       {judge.map(({ name, value }) => (
         <details key={name} className="judge" open={typeof value === "string" && value.length < 300}>
           <summary>
-            <bdi>{name}</bdi>
+            <bdi>
+              <Plain text={name} />
+            </bdi>
           </summary>
           <div className="json">
             {typeof value === "string" ? (
-              <pre className="text">
-                <Plain text={value} />
-              </pre>
+              <LongText
+                text={value}
+                render={(text) => (
+                  <pre className="text">
+                    <Plain text={text} />
+                  </pre>
+                )}
+              />
             ) : (
               <JsonTree value={value} open />
             )}
@@ -55,13 +66,20 @@ export function VerdictPanel({ verdict, about }: { verdict: Verdict; about: Abou
 function Answer({ title, value }: { title: string; value: unknown }) {
   return (
     <div className="answer-box">
-      <span className="fact-name">{title}</span>
+      <bdi className="fact-name">
+        <Plain text={title} />
+      </bdi>
       {value === undefined ? (
-        <span className="note">nothing</span>
+        <span className="note">none</span>
       ) : typeof value === "string" ? (
-        <pre className="text">
-          <Plain text={value.slice(0, 4000)} />
-        </pre>
+        <LongText
+          text={value}
+          render={(text) => (
+            <pre className="text">
+              <Plain text={text} />
+            </pre>
+          )}
+        />
       ) : (
         <div className="json">
           <JsonTree value={value} />

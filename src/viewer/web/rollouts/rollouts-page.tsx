@@ -8,6 +8,7 @@ import type { Parameters, View } from "../shared/route.ts";
 import { useKeys } from "../shared/use-keys.ts";
 import { addressOf, type Go } from "../shared/use-route.ts";
 import { MAX_LISTED, type RowList, useRows } from "../shared/use-rows.ts";
+import { visibleText } from "../text/controls.ts";
 import { RowListView } from "./row-list.tsx";
 import { useSelection } from "./use-selection.ts";
 
@@ -41,7 +42,8 @@ export function RolloutsPage({ run, view, parameters, status, go }: Props) {
   const main = useRef<HTMLElement>(null);
   const threshold = Number(pass ?? 1);
   const { ref } = selection;
-  const isFilteredOut = list.ready && list.total === 0 && Boolean(q);
+  // A rollout that is not there has a page of its own, too.
+  const missing = ref && ref.line > status[ref.source].rows ? notThere(status, ref) : selection.error;
 
   const repeat = (by: number) => {
     if (view.name === "rollout" && view.rollout + by >= 0)
@@ -55,7 +57,7 @@ export function RolloutsPage({ run, view, parameters, status, go }: Props) {
     "/": () => document.getElementById("search")?.focus(),
     f: () => go({ parameters: { q: q === "is:failed" ? undefined : "is:failed" }, replace: true }),
   });
-  // Follows a run under way: the newest row is shown as it comes. Failed attempts stand after all rows of the list, whenever they happened.
+  // Follows a running collection: shows each new row. Failed attempts are listed after all rows, whenever they happened.
   const { rows } = status.rollouts;
   const newest = useRef(rows);
   useEffect(() => {
@@ -69,7 +71,6 @@ export function RolloutsPage({ run, view, parameters, status, go }: Props) {
     if (where === undefined) return;
     const isTyping = document.activeElement?.matches("input, select, textarea, .rows");
     if (!isTyping) main.current?.focus({ preventScroll: true });
-    if (!window.location.hash.includes("item=")) main.current?.scrollTo(0, 0);
   }, [where]);
   const choose = (row: RowRef) => {
     const next = new Map(chosen);
@@ -79,9 +80,9 @@ export function RolloutsPage({ run, view, parameters, status, go }: Props) {
   };
   const share = chosen.size > 0 ? api.shareAddress(run, [...chosen.values()]) : undefined;
   return (
-    <main id="main" tabIndex={-1} className={`split${ref ? " has-row" : ""}`}>
+    <main id="main" tabIndex={-1} className={`split${ref || missing ? " has-row" : ""}`}>
       <section className="list-pane" aria-label="List of rollouts">
-        {!ref && <h1 className="hidden">Rollouts of {status.run.name}</h1>}
+        {!ref && !missing && <h1 className="hidden">Rollouts of {visibleText(status.run.name)}</h1>}
         <QueryBar q={q} pass={pass} status={status} go={go} />
         <div className="list-state dim">
           <ListState list={list} filtered={Boolean(q)} />
@@ -135,24 +136,38 @@ export function RolloutsPage({ run, view, parameters, status, go }: Props) {
             </button>
           </div>
         )}
-        <RowListView
-          list={list}
-          selected={ref}
-          position={selection.position}
-          threshold={threshold}
-          chosen={chosen}
-          onSelect={selection.select}
-          onChoose={choose}
-        />
+        {list.ready && list.total === 0 ? (
+          <div className="empty-list">
+            <p>{emptyText(status, Boolean(q))}</p>
+            {q && (
+              <button type="button" onClick={() => go({ parameters: { q: undefined } })}>
+                Clear filters
+              </button>
+            )}
+          </div>
+        ) : (
+          <RowListView
+            list={list}
+            selected={ref}
+            position={selection.position}
+            threshold={threshold}
+            chosen={chosen}
+            onSelect={selection.select}
+            onChoose={choose}
+          />
+        )}
       </section>
       <section ref={main} tabIndex={-1} className="rollout-pane" aria-label="Rollout">
-        {ref && (
+        {(ref || missing) && (
           <a className="to-list" href={addressOf({ view: { name: "rollouts" } })}>
-            ‹ List of rollouts
+            ‹ Rollouts
           </a>
         )}
-        {ref && ref.line > status[ref.source].rows ? (
-          <p className="note">{notThere(status, ref)}</p>
+        {missing ? (
+          <>
+            <h1>Rollout not found</h1>
+            <p className="note">{missing}</p>
+          </>
         ) : ref ? (
           <RolloutView
             run={run}
@@ -165,14 +180,7 @@ export function RolloutsPage({ run, view, parameters, status, go }: Props) {
             go={go}
           />
         ) : (
-          <p className="note">
-            {selection.error ?? emptyText(list, status, Boolean(q))}{" "}
-            {isFilteredOut && (
-              <button type="button" onClick={() => go({ parameters: { q: undefined } })}>
-                Show all rollouts
-              </button>
-            )}
-          </p>
+          list.total > 0 && <p className="note">Select a rollout in the list, or press j.</p>
         )}
       </section>
     </main>
@@ -198,17 +206,15 @@ function ListState({ list, filtered }: { list: RowList; filtered: boolean }) {
   );
 }
 
-function emptyText(list: RowList, { rollouts }: ViewerStatus, filtered: boolean): string {
-  if (!list.ready) return "Loading…";
-  if (list.total > 0) return "Choose a rollout: click it, or press j.";
-  if (filtered) return "No rollout passes the filter.";
-  return rollouts.exists
-    ? "There are no rollouts yet. They appear as they are written."
-    : `${rollouts.name} was removed or renamed.`;
+function emptyText({ rollouts }: ViewerStatus, filtered: boolean): string {
+  if (!rollouts.exists) return `${rollouts.name} was removed or renamed.`;
+  return filtered
+    ? "No rollout matches the filter."
+    : "No rollouts yet. They appear here as they are written.";
 }
 
-/** A row that is not asked for before it is there: it may come yet, or have gone with the file it stood in. */
+/** The row may still come, or it was in a file that has been replaced. */
 function notThere(status: ViewerStatus, { source, line }: RowRef): string {
   const { name, rows } = status[source];
-  return `${name} has no line ${line}; it has ${rows.toLocaleString("en")} (so far).`;
+  return `${name} has no line ${line}. It has ${countText(rows, "line")} so far.`;
 }

@@ -113,7 +113,7 @@ function ListRow(props: {
         {row.annotation?.exclude && <span className="badge masked">excluded</span>}
         {row.annotation?.labels.slice(0, 2).map((label) => (
           <span key={label} className="tag label">
-            {label}
+            <Plain text={label} />
           </span>
         ))}
         <span className="spacer" />

@@ -86,7 +86,7 @@ export function useSelection(
   return {
     ref,
     position: ref === undefined ? undefined : position,
-    error: missing ? `Rollout ${view.rollout} of task ${view.task} is not there (yet).` : found.error,
+    error: missing ? `Task ${view.task} has no rollout ${view.rollout} so far.` : found.error,
     select,
     move,
   };

@@ -6,12 +6,14 @@ export function CopyButton({
   label,
   caption,
   quiet = caption === undefined,
+  tabIndex,
 }: {
   text: () => string;
   label: string;
   /** What stands on a button of full size. */
   caption?: string;
   quiet?: boolean;
+  tabIndex?: number;
 }) {
   const [copied, setCopied] = useState<boolean>();
   useEffect(() => {
@@ -30,6 +32,7 @@ export function CopyButton({
       type="button"
       className={quiet ? "quiet copy" : ""}
       onClick={onClick}
+      tabIndex={tabIndex}
       title={label}
       {...(caption === undefined && { "aria-label": label })}
     >

@@ -41,7 +41,7 @@ export function Header({ view, hasRun, runs, status, error, onHelp }: Props) {
   const isRun = view.name !== "runs" && hasRun;
   return (
     <header className="top">
-      <button type="button" className="skip" onClick={() => document.getElementById("main")?.focus()}>
+      <button type="button" className="skip" onClick={skipToContent}>
         Skip to content
       </button>
       <div className="top-line">
@@ -102,6 +102,11 @@ export function Header({ view, hasRun, runs, status, error, onHelp }: Props) {
       )}
     </header>
   );
+}
+
+/** A rollout begins with its conversation; the list and the figures stand before it. */
+function skipToContent(): void {
+  (document.getElementById("conversation") ?? document.getElementById("main"))?.focus();
 }
 
 function Reading({ status, error }: { status: ViewerStatus | undefined; error: string | undefined }) {

@@ -5,6 +5,7 @@ const KEYS = [
   ["j k", "next, previous rollout of the list"],
   ["[ ]", "previous, next repeat of the task"],
   ["n p", "next, previous item of the conversation"],
+  [". ,", "next, previous match of the query"],
   ["/", "search and filter; Esc leaves the field"],
   ["g", "runs"],
   ["o", "overview"],
@@ -15,9 +16,9 @@ const KEYS = [
   ["v", "live"],
   ["f", "failed only, on and off"],
   ["e", "open or close all fields"],
-  ["m", "markdown or plain text"],
+  ["m", "Markdown or plain text"],
   ["c", "fold or unfold all items"],
-  ["x", "exclude the rollout, or take it back"],
+  ["x", "exclude the rollout from exports, or include it"],
   ["?", "this list"],
 ] as const;
 

@@ -8,6 +8,7 @@ describe("addresses of the viewer", () => {
     "#/tasks?set=mixed&by=variance",
     "#/task/3",
     "#/task/3/rollout/1?item=7",
+    "#/task/3/rollout/1?turn=2",
     "#/sample/12",
     "#/failure/2?q=reward%3C0.5",
     "#/compare?runs=a%2Cb",

@@ -27,6 +27,7 @@ const KEYS = [
   "match",
   "hide",
   "item",
+  "turn",
   "chars",
   "panes",
   "name",

@@ -22,7 +22,14 @@ export interface Change {
 export type Go = (change: Change) => void;
 
 /** Parameters that belong to one page and do not go along to another. */
-const OF_A_PAGE = ["item", "chars", "set", "by", "change", "match", "runs", "panes", "name", "hide"] as const;
+const OF_A_PAGE = ["set", "by", "change", "match", "runs", "panes", "name", "hide"] as const;
+
+/** Parameters that name a place in a rollout. */
+const OF_A_PLACE = ["item", "turn", "chars"] as const;
+
+function namesPlace({ view, parameters }: Change): boolean {
+  return view !== undefined || OF_A_PLACE.some((key) => parameters?.[key]);
+}
 
 /** The address a change leads to. */
 export function addressOf(change: Change): string {
@@ -30,8 +37,7 @@ export function addressOf(change: Change): string {
   const parameters: Parameters = change.run === undefined ? { ...current.parameters } : {};
   if (change.view && change.view.name !== current.view.name)
     for (const key of OF_A_PAGE) delete parameters[key];
-  if (change.view) delete parameters.item;
-  if (change.view || change.parameters?.item) delete parameters.chars;
+  if (namesPlace(change)) for (const key of OF_A_PLACE) delete parameters[key];
   for (const [key, value] of Object.entries(change.parameters ?? {})) {
     if (value) parameters[key as keyof Parameters] = value;
     else delete parameters[key as keyof Parameters];
@@ -51,7 +57,9 @@ export function useRoute(): [Route, Go] {
   const go = useCallback((change: Change) => {
     const next = addressOf(change);
     if (next === window.location.hash) return;
-    if (change.replace) window.history.replaceState(window.history.state, "", next);
+    // The state holds the place that was read last, which another place replaces.
+    const state: unknown = namesPlace(change) ? null : window.history.state;
+    if (change.replace) window.history.replaceState(state, "", next);
     else window.history.pushState(null, "", next);
     window.dispatchEvent(new PopStateEvent("popstate"));
   }, []);

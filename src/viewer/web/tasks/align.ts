@@ -1,6 +1,6 @@
 import type { ConversationItem } from "../../conversation/conversation.ts";
 
-/** The items of each turn; turn 0 is what was there before the model spoke. */
+/** The items of each turn; turn 0 is the input. */
 export function turnsOf(items: readonly ConversationItem[]): ConversationItem[][] {
   const turns: ConversationItem[][] = [[]];
   for (const item of items) {
@@ -11,20 +11,38 @@ export function turnsOf(items: readonly ConversationItem[]): ConversationItem[][
   return turns;
 }
 
-/** The first turn in which the repeats differ; undefined when all are alike. */
-export function firstDivergence(turns: readonly (readonly ConversationItem[][])[]): number | undefined {
-  const found = turns.findIndex((cells) => new Set(cells.map(contentOf)).size > 1);
-  return found === -1 ? undefined : found;
+/** Where repeats differ first: the turn, and the index of the item in it. */
+export interface Divergence {
+  turn: number;
+  item: number;
+}
+
+/** The first difference between the repeats; undefined when all are alike. */
+export function firstDivergence(turns: readonly (readonly ConversationItem[][])[]): Divergence | undefined {
+  for (const [turn, cells] of turns.entries()) {
+    const length = Math.max(...cells.map((items) => items.length));
+    for (let item = 0; item < length; item++)
+      if (new Set(cells.map((items) => contentOf(items[item]))).size > 1) return { turn, item };
+  }
+  return undefined;
+}
+
+/** Number of characters with which all texts begin. */
+export function commonLength(texts: readonly string[]): number {
+  const [first = "", ...others] = texts;
+  let length = 0;
+  while (length < first.length && others.every((text) => text[length] === first[length])) length++;
+  return length;
 }
 
 /** What was said and done, without ids and tokens. */
-function contentOf(items: readonly ConversationItem[]): string {
+function contentOf(item: ConversationItem | undefined): string {
   return JSON.stringify(
-    items.map(({ kind, title, parts, output }) => [
-      kind,
-      title,
-      parts.map((part) => ("text" in part ? part.text : "url" in part ? part.url : "")),
-      output?.parts.map((part) => ("text" in part ? part.text : "")),
-    ]),
+    item && [
+      item.kind,
+      item.title,
+      item.parts.map((part) => ("text" in part ? part.text : "url" in part ? part.url : "")),
+      item.output?.parts.map((part) => ("text" in part ? part.text : "")),
+    ],
   );
 }

@@ -1,4 +1,4 @@
-import { useMemo } from "react";
+import { useEffect, useMemo, useRef } from "react";
 import { isObject, type JsonObject } from "../../../python/json/json-object.ts";
 import type { ListedRow, RowAnswer, ViewerStatus } from "../../api-types.ts";
 import { type ConversationItem, conversationOf } from "../../conversation/conversation.ts";
@@ -9,7 +9,9 @@ import { countText, percentText, rewardText, shortCount } from "../shared/format
 import { type Parameters, viewOfRow } from "../shared/route.ts";
 import { useLoaded } from "../shared/use-loaded.ts";
 import { addressOf, type Go } from "../shared/use-route.ts";
-import { firstDivergence, turnsOf } from "./align.ts";
+import { Plain } from "../text/plain.tsx";
+import { type Divergence, firstDivergence, turnsOf } from "./align.ts";
+import { markDivergence } from "./mark-divergence.ts";
 
 const PANES = 4;
 const MAX_REPEATS = 200;
@@ -80,12 +82,12 @@ export function RepeatsPage({ run, task, parameters, status, go }: Props) {
             onClick={() => toggle(row)}
           >
             {row.source === "failures" ? `failed ${row.rollout ?? row.line}` : `${row.rollout ?? row.line}`}:{" "}
-            {row.failure ?? rewardText(row.reward)}
+            <Plain text={row.failure ?? rewardText(row.reward)} />
           </button>
         ))}
       </fieldset>
       {page.rows.length === 0 ? (
-        <p className="note">No rollout of this task is there (yet).</p>
+        <p className="note">This task has no rollouts yet.</p>
       ) : (
         <Panes run={run} rows={panes} status={status} threshold={threshold} />
       )}
@@ -108,64 +110,92 @@ function Panes({
   const { value: answers, error } = useLoaded(key, (signal) =>
     Promise.all(rows.map((row) => api.row(run, row, status.generation, signal))),
   );
-  const aligned = useMemo(() => alignedTurns(answers ?? []), [answers]);
+  const { turns, divergence } = useMemo(() => alignedTurns(answers ?? []), [answers]);
+  const section = useRef<HTMLElement>(null);
+  useEffect(() => (divergence ? markDivergence(section.current) : undefined), [divergence]);
   if (error) return <p className="problem-box">{error}</p>;
   const columns = { gridTemplateColumns: `repeat(${rows.length}, minmax(min(320px, 85vw), 1fr))` };
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    <section className="panes" aria-label="Repeats side by side" tabIndex={0}>
-      <div className="pane-line pane-heads" style={columns}>
-        {rows.map((row) => (
-          <header key={`${row.source}:${row.line}`} className="pane-head">
-            <a href={addressOf({ view: viewOfRow(row) })}>
-              {row.source === "failures" ? `Failure ${row.line}` : `Rollout ${row.rollout ?? row.line}`}
-            </a>
-            <RewardBadge row={row} threshold={threshold} />
-            <span className="dim">
-              {row.turns ?? 0} turns
-              {row.output_tokens === null ? "" : `, ${shortCount(row.output_tokens)} tok`}
-            </span>
-          </header>
-        ))}
-      </div>
-      {aligned.turns.map((cells, turn) => (
-        <div key={turn === 0 ? "input" : `turn ${turn}`}>
-          <p className={`turn-mark${aligned.divergesAt === turn ? " diverges" : ""}`}>
-            {turn === 0 ? "Input" : `Turn ${turn}`}
-            {aligned.divergesAt === turn && <b> first difference</b>}
-          </p>
-          <div className="pane-line" style={columns}>
-            {cells.map((items, place) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: the panes stand in a fixed order
-              <div key={place} className="pane-cell">
-                {items.map((item) => (
-                  <Item
-                    key={item.place}
-                    item={item}
-                    isSelected={false}
-                    masked={false}
-                    previous={undefined}
-                    open={turn > 0 || aligned.divergesAt === 0}
-                  />
-                ))}
-                {items.length === 0 && <p className="note">–</p>}
-              </div>
-            ))}
-          </div>
+    <>
+      {divergence && (
+        <p>
+          <button
+            type="button"
+            className="link"
+            onClick={() =>
+              section.current?.querySelector(".item.diverges")?.scrollIntoView({ block: "center" })
+            }
+          >
+            Go to the first difference ({turnName(divergence.turn)})
+          </button>
+        </p>
+      )}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+      <section ref={section} className="panes" aria-label="Repeats side by side" tabIndex={0}>
+        <div className="pane-line pane-heads" style={columns}>
+          {rows.map((row) => (
+            <header key={`${row.source}:${row.line}`} className="pane-head">
+              <a href={addressOf({ view: viewOfRow(row) })}>
+                {row.source === "failures" ? `Failure ${row.line}` : `Rollout ${row.rollout ?? row.line}`}
+              </a>
+              <RewardBadge row={row} threshold={threshold} />
+              <span className="dim">
+                {countText(row.turns ?? 0, "turn")}
+                {row.output_tokens === null ? "" : `, ${shortCount(row.output_tokens)} tok`}
+              </span>
+            </header>
+          ))}
         </div>
-      ))}
-    </section>
+        {turns.map((cells, turn) => {
+          // An input that all repeats have is shown once, over the whole width.
+          const isCommon = turn === 0 && divergence?.turn !== 0;
+          return (
+            <div key={turnName(turn)}>
+              <p className={`turn-mark${divergence?.turn === turn ? " diverges" : ""}`}>
+                {turnName(turn)}
+                {divergence?.turn === turn && <b> first difference</b>}
+              </p>
+              <div className={isCommon ? "pane-common" : "pane-line"} style={isCommon ? {} : columns}>
+                {cells.slice(0, isCommon ? 1 : undefined).map((items, place) => {
+                  const row = rows[place];
+                  return (
+                    // biome-ignore lint/suspicious/noArrayIndexKey: the panes stand in a fixed order
+                    <div key={place} className="pane-cell">
+                      {items.map((item, number) => (
+                        <Item
+                          key={item.place}
+                          item={item}
+                          diverges={divergence?.turn === turn && divergence.item === number}
+                          // The question is what matters of the input.
+                          open={turn > 0 || item.kind !== "system" || divergence?.turn === 0}
+                          pane={row && { view: viewOfRow(row), number: place }}
+                        />
+                      ))}
+                      {items.length === 0 && <p className="note">–</p>}
+                    </div>
+                  );
+                })}
+              </div>
+            </div>
+          );
+        })}
+      </section>
+    </>
   );
+}
+
+function turnName(turn: number): string {
+  return turn === 0 ? "Input" : `Turn ${turn}`;
 }
 
 function alignedTurns(answers: readonly (RowAnswer | undefined)[]): {
   turns: ConversationItem[][][];
-  divergesAt: number | undefined;
+  divergence: Divergence | undefined;
 } {
   const all = answers.map((answer) =>
     turnsOf(isObject(answer?.row) ? conversationOf(answer.row as JsonObject) : []),
   );
   const length = Math.max(0, ...all.map((turns) => turns.length));
   const turns = Array.from({ length }, (_, turn) => all.map((own) => own[turn] ?? []));
-  return { turns, divergesAt: firstDivergence(turns) };
+  return { turns, divergence: firstDivergence(turns) };
 }

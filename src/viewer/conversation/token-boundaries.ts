@@ -1,0 +1,81 @@
+import { isObject, type JsonObject } from "../../python/json/json-object.ts";
+import type { ResponseOutputItem } from "../../wire/schemas/item-types.ts";
+import { type CallTokens, classifyBoundary, placedCallsOf } from "../../wire/tokens/token-continuity.ts";
+import { numberOf } from "./verdict.ts";
+
+/** How the tokens of a model call continue those of the call before; `unknown` where lists of a large row are cut. */
+export interface TokenBoundary {
+  /** The model call, from 1, in the order of the conversation. */
+  call: number;
+  /** Index of the call's last item in `response.output`. */
+  outputIndex: number;
+  kind: "first" | "extend" | "fork" | "lost" | "unknown";
+  /** Tokens of the prompt that the call before has too. */
+  agreeing: number;
+  /** For forks: where the prompt departs, and the id the call before has there. */
+  departsIn: "prompt" | "generation" | undefined;
+  expected: number | undefined;
+}
+
+/** The boundaries between the model calls of a row; empty when no item has token ids. `isCut` tells of lists that are not whole. */
+export function tokenBoundariesOf(
+  row: JsonObject,
+  isCut: (outputIndex: number) => boolean = () => false,
+): TokenBoundary[] {
+  const response = isObject(row["response"]) ? row["response"] : {};
+  const output = Array.isArray(response["output"]) ? response["output"].map(itemWithIds) : [];
+  if (!output.some(({ prompt_token_ids }) => prompt_token_ids !== undefined)) return [];
+  const calls = placedCallsOf(output);
+  return calls.map(({ tokens, place }, index) => {
+    const boundary = { call: index + 1, outputIndex: place, departsIn: undefined, expected: undefined };
+    const before = calls[index - 1];
+    if (before === undefined) return { ...boundary, kind: tokens ? "first" : "lost", agreeing: 0 };
+    if (isCut(place) || isCut(before.place)) return { ...boundary, kind: "unknown", agreeing: 0 };
+    const found = classifyBoundary(before.tokens, tokens);
+    if (found.kind === "lost") return { ...boundary, kind: "lost", agreeing: 0 };
+    if (found.kind === "extend") return { ...boundary, kind: "extend", agreeing: lengthOf(before.tokens) };
+    const { agreeing, departsIn } = found;
+    return { ...boundary, kind: "fork", agreeing, departsIn, expected: idAt(before.tokens, agreeing) };
+  });
+}
+
+/** What the row itself says about its tokens. */
+export interface TokenReport {
+  /** `_ng_token_capture` without the counts of boundaries. */
+  capture: { name: string; value: unknown }[];
+  /** Counts of boundaries as the collector or the agent wrote them. */
+  counts: { extend: number; fork: number; lost: number } | undefined;
+}
+
+export function tokenReportOf(row: JsonObject): TokenReport {
+  const capture = isObject(row["_ng_token_capture"]) ? row["_ng_token_capture"] : {};
+  const counts = [capture["turn_boundaries"], row["_ng_turn_boundaries"]].find(isObject);
+  return {
+    capture: Object.entries(capture)
+      .filter(([name]) => name !== "turn_boundaries")
+      .map(([name, value]) => ({ name, value })),
+    counts: counts && {
+      extend: numberOf(counts["extend"]) ?? 0,
+      fork: numberOf(counts["fork"]) ?? 0,
+      lost: numberOf(counts["lost"]) ?? 0,
+    },
+  };
+}
+
+/** Rows come from anywhere: items that are not objects, or whose lists are not lists, have no ids. */
+function itemWithIds(item: unknown): ResponseOutputItem {
+  if (!isObject(item)) return { type: "" } as unknown as ResponseOutputItem;
+  const hasIds = Array.isArray(item["prompt_token_ids"]) && Array.isArray(item["generation_token_ids"]);
+  const { prompt_token_ids: _p, generation_token_ids: _g, ...rest } = item;
+  return (hasIds ? item : rest) as unknown as ResponseOutputItem;
+}
+
+function lengthOf(tokens: CallTokens | undefined): number {
+  return tokens === undefined ? 0 : tokens.prompt_token_ids.length + tokens.generation_token_ids.length;
+}
+
+function idAt(tokens: CallTokens | undefined, place: number): number | undefined {
+  if (tokens === undefined) return undefined;
+  const { prompt_token_ids: prompt, generation_token_ids: generation } = tokens;
+  return place < prompt.length ? prompt[place] : generation[place - prompt.length];
+}

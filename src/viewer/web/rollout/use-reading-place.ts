@@ -1,0 +1,84 @@
+import { type RefObject, useEffect, useRef } from "react";
+import { markChars, unmarkChars } from "./text-range.ts";
+
+/** After this time without scrolling the place is kept. */
+const SETTLED_MS = 100;
+
+/** Where somebody reads: how far an element of the conversation stands below the top of the pane; without one, the scroll position. */
+interface ReadingPlace {
+  id: string | undefined;
+  offset: number;
+}
+
+/**
+ * Shows the place of a rollout that the address names and keeps the place that is read in the history of the browser, so that going back
+ * leads there again.
+ */
+export function useReadingPlace(
+  article: RefObject<HTMLElement | null>,
+  { id, chars }: { id: string | undefined; chars: string | undefined },
+  isCurrent: boolean,
+): void {
+  const canKeep = useRef(isCurrent);
+  canKeep.current = isCurrent;
+  const isNew = useRef(true);
+  useEffect(() => {
+    const pane = article.current?.parentElement;
+    const target = id === undefined ? null : document.getElementById(id);
+    const text = target?.querySelector(".item-body") ?? target;
+    const marked = text && chars ? markChars(text, chars) : undefined;
+    const kept = (window.history.state as { place?: ReadingPlace } | null)?.place;
+    if (kept && pane) restore(pane, kept);
+    else if (marked) settle(() => marked.scrollIntoView({ block: "center" }));
+    else if (target) settle(() => target.scrollIntoView({ block: "start" }));
+    else if (isNew.current) pane?.scrollTo(0, 0);
+    isNew.current = false;
+    return unmarkChars;
+  }, [article, id, chars]);
+  useEffect(() => {
+    const pane = article.current?.parentElement;
+    if (!pane) return;
+    let timer: number | undefined;
+    const keep = () => {
+      // While another row is loading, this one is shown under its address.
+      if (!canKeep.current) return;
+      window.history.replaceState({ ...(window.history.state as object | null), place: placeIn(pane) }, "");
+    };
+    const onScroll = () => {
+      window.clearTimeout(timer);
+      timer = window.setTimeout(keep, SETTLED_MS);
+    };
+    pane.addEventListener("scroll", onScroll, { passive: true });
+    return () => {
+      pane.removeEventListener("scroll", onScroll);
+      window.clearTimeout(timer);
+    };
+  }, [article]);
+}
+
+/** By an element, since those that have not been in sight yet have no exact height. */
+function placeIn(pane: HTMLElement): ReadingPlace {
+  const { top } = pane.getBoundingClientRect();
+  let place: ReadingPlace = { id: undefined, offset: pane.scrollTop };
+  for (const element of pane.querySelectorAll(".item")) {
+    const offset = element.getBoundingClientRect().top - top;
+    if (offset > 0) break;
+    place = { id: element.id, offset };
+  }
+  return place;
+}
+
+function restore(pane: HTMLElement, { id, offset }: ReadingPlace): void {
+  const element = id === undefined ? null : document.getElementById(id);
+  if (element === null) pane.scrollTop = id === undefined ? offset : 0;
+  else
+    settle(() => {
+      pane.scrollTop += element.getBoundingClientRect().top - pane.getBoundingClientRect().top - offset;
+    });
+}
+
+/** Scrolls again with the next frames: items near those in sight get their height only then. */
+function settle(scroll: () => void, frames = 4): void {
+  scroll();
+  if (frames > 0) requestAnimationFrame(() => settle(scroll, frames - 1));
+}
