@@ -7,15 +7,13 @@ import {
   type RolloutAnnotation,
   readAnnotations,
 } from "../../rollouts/files/annotations.ts";
-import { artifactPaths } from "../../rollouts/files/artifact-paths.ts";
 import { writeFileAtomically } from "../../rollouts/files/atomic-file.ts";
 import { type JsonlLine, readLineBatches } from "../../rollouts/files/jsonl-reader.ts";
 import { parseRow, type Row } from "../../rollouts/files/jsonl-rows.ts";
 import { LineAccess } from "../../rollouts/files/line-access.ts";
-import { keyOfRow, materializedKey } from "../../rollouts/files/row-key.ts";
+import { keyOfRow } from "../../rollouts/files/row-key.ts";
 import type { TokenFormat } from "../../wire/tokens/token-projections.ts";
 import type { DriftPolicy } from "../../wire/tokens/token-sequences.ts";
-import { refuseOtherInputs, refuseOtherPrompt } from "../same-inputs.ts";
 import { artRecord } from "./export-art.ts";
 import type { AtifContext } from "./export-atif.ts";
 import { callRecords } from "./export-calls.ts";
@@ -42,6 +40,7 @@ import {
 import { csvLine, TableColumns } from "./export-table.ts";
 import { isTokenFormat, TOKEN_ONLY_FORMATS, tokenRecords } from "./export-tokens.ts";
 import { CALL_FORMATS, type CallFormat } from "./exported-calls.ts";
+import { TaskInputs, type TaskRows } from "./task-inputs.ts";
 import { type VerifiedTokens, verifyTokens } from "./verify-tokens.ts";
 import { writeAtif } from "./write-atif.ts";
 
@@ -92,7 +91,7 @@ export async function exportRollouts(options: ExportOptions): Promise<ExportRepo
   checkFilters(filters);
   const job = new ExportJob(options, filters);
   job.check();
-  await job.checkInputs();
+  await job.inputs.check();
   await job.scan();
   await job.countGroups();
   await job.write();
@@ -107,13 +106,14 @@ class ExportJob {
   private readonly selection: ExportSelection;
   private readonly columns = new TableColumns();
   private readonly tabular: boolean;
-  private inputsAreKnown = true;
+  readonly inputs: TaskInputs;
   private annotations = new Map<string, RolloutAnnotation>();
 
   constructor(options: ExportOptions, filters: ExportFilters) {
     this.options = options;
     this.filters = filters;
     this.selection = new ExportSelection(filters);
+    this.inputs = new TaskInputs(options);
     this.tabular = options.format === "csv" || options.format === "parquet";
     this.report = {
       read: 0,
@@ -144,31 +144,12 @@ class ExportJob {
     const { completeGroups } = this.filters;
     if (!completeGroups && this.tokenFormat === undefined) return;
     try {
-      const expected = await this.expectedRepeats();
+      const expected = await this.inputs.repeatsByTask();
       if (completeGroups) this.selection.expected = expected;
       else this.report.partialGroups = this.selection.partialGroups(expected);
     } catch (error) {
-      if (completeGroups || !this.isWithoutInputs(error)) throw error;
+      if (completeGroups || !this.inputs.isAbsent(error)) throw error;
     }
-  }
-
-  /** Whether the file of task rows is just not there, and nobody named it. */
-  private isWithoutInputs(error: unknown): boolean {
-    const absent = error instanceof RolloutError && error.code === "ROLLOUT_FILE_MISSING";
-    return absent && this.options.materializedInputsPath === undefined;
-  }
-
-  private async expectedRepeats(): Promise<Map<number, number>> {
-    const { rolloutsPath, materializedInputsPath, signal } = this.options;
-    const path = materializedInputsPath ?? artifactPaths(rolloutsPath).materializedInputs;
-    const expected = new Map<number, number>();
-    for await (const batch of readLineBatches(path, signal ? { signal } : {})) {
-      for (const line of batch) {
-        const { taskIndex } = materializedKey(path, line);
-        expected.set(taskIndex, (expected.get(taskIndex) ?? 0) + 1);
-      }
-    }
-    return expected;
   }
 
   private scanLine(line: JsonlLine): string | undefined {
@@ -247,22 +228,6 @@ class ExportJob {
       );
   }
 
-  /** Refuses task rows of another run. */
-  async checkInputs(): Promise<void> {
-    const { materializedInputsPath: inputsPath, rolloutsPath, signal } = this.options;
-    if (inputsPath !== undefined)
-      this.inputsAreKnown = await refuseOtherInputs({ inputsPath, rolloutsPath }, signal ? { signal } : {});
-  }
-
-  /** The task row of a rollout; where only the caller says that it belongs to the run, its prompt must be the same. */
-  private taskRow(input: Row | undefined, rollout: Row): Row {
-    const { materializedInputsPath: inputsPath, rolloutsPath } = this.options;
-    if (input === undefined) return rollout;
-    if (inputsPath !== undefined && !this.inputsAreKnown)
-      refuseOtherPrompt({ inputsPath, rolloutsPath }, input, rollout);
-    return input;
-  }
-
   /** With `verifyTokens`: the counts of the comparison with the rollouts. */
   async verify(): Promise<void> {
     const { outputPath, verifyTokens: wanted, tokenDrift: drift = "fork", signal } = this.options;
@@ -300,7 +265,7 @@ class ExportJob {
     if (format === "calls") return this.several(file, callRecords);
     if (format === "verl" || format === "nemo-rl") {
       const toRecord = format === "verl" ? verlRecord : nemoRlRecord;
-      return this.taskRecords(file, await this.materializedInputs(), toRecord);
+      return this.taskRecords(file, await this.inputs.open(), toRecord);
     }
     const { passThreshold = 1 } = this.filters;
     const toRecord = { sft: sftRecord, chat: chatRecord, trl: trlRecord, art: artRecord }[
@@ -374,7 +339,7 @@ class ExportJob {
 
   private *taskRecords(
     file: LineAccess,
-    inputs: { rowOf(taskIndex: number): Row | undefined; close(): void },
+    inputs: TaskRows,
     toRecord: (input: Row, task: SelectedTask) => Row,
   ): Generator<Row> {
     try {
@@ -382,39 +347,13 @@ class ExportJob {
         const first = task.rollouts[0];
         if (first === undefined) continue;
         const rollout = loads(file.lineAt(first.offset)) as Row;
-        const input = this.taskRow(inputs.rowOf(task.taskIndex), rollout);
+        const input = inputs.rowOf(task.taskIndex, rollout);
         const record = this.attempt(first.line, () => toRecord(input, task));
         if (record !== undefined) yield record;
       }
     } finally {
       inputs.close();
     }
-  }
-
-  /** The rows the run was asked to do; verifiers echo only part of them in their results. */
-  private async materializedInputs() {
-    const { rolloutsPath, materializedInputsPath, signal } = this.options;
-    const path = materializedInputsPath ?? artifactPaths(rolloutsPath).materializedInputs;
-    const offsets = new Map<number, number>();
-    try {
-      for await (const batch of readLineBatches(path, signal ? { signal } : {})) {
-        for (const line of batch) {
-          const { taskIndex } = materializedKey(path, line);
-          if (!offsets.has(taskIndex)) offsets.set(taskIndex, line.offset);
-        }
-      }
-    } catch (error) {
-      if (!this.isWithoutInputs(error)) throw error;
-      return { rowOf: () => undefined, close: () => undefined };
-    }
-    const file = new LineAccess(path);
-    return {
-      rowOf: (taskIndex: number) => {
-        const offset = offsets.get(taskIndex);
-        return offset === undefined ? undefined : (loads(file.lineAt(offset)) as Row);
-      },
-      close: () => file.close(),
-    };
   }
 
   private cells(file: LineAccess) {

@@ -1,0 +1,91 @@
+import { loads } from "../../python/json/json-loads.ts";
+import { RolloutError } from "../../rollouts/errors.ts";
+import { artifactPaths } from "../../rollouts/files/artifact-paths.ts";
+import { readLineBatches } from "../../rollouts/files/jsonl-reader.ts";
+import type { Row } from "../../rollouts/files/jsonl-rows.ts";
+import { LineAccess } from "../../rollouts/files/line-access.ts";
+import { materializedKey } from "../../rollouts/files/row-key.ts";
+import { refuseOtherInputs, refuseOtherPrompt } from "../same-inputs.ts";
+
+/** The task rows of a run, open for reading. */
+export interface TaskRows {
+  /** The row of a task, or the rollout itself where the run has no task rows. */
+  rowOf(taskIndex: number, rollout: Row): Row;
+  close(): void;
+}
+
+interface TaskInputsOptions {
+  rolloutsPath: string;
+  /** Default: the sidecar of the rollouts file, which may be absent. */
+  materializedInputsPath?: string;
+  signal?: AbortSignal;
+}
+
+/** The rows that a run was asked to do. Verifiers echo only part of them in their results. */
+export class TaskInputs {
+  readonly #options: TaskInputsOptions;
+  readonly #path: string;
+  readonly #reading: { signal?: AbortSignal };
+  /** Whether the run's own files prove that the rows are those of the run. */
+  #areKnown = true;
+
+  constructor(options: TaskInputsOptions) {
+    const { rolloutsPath, materializedInputsPath, signal } = options;
+    this.#options = options;
+    this.#path = materializedInputsPath ?? artifactPaths(rolloutsPath).materializedInputs;
+    this.#reading = signal ? { signal } : {};
+  }
+
+  /** Refuses task rows of another run. */
+  async check(): Promise<void> {
+    const { materializedInputsPath: inputsPath, rolloutsPath } = this.#options;
+    if (inputsPath !== undefined)
+      this.#areKnown = await refuseOtherInputs({ inputsPath, rolloutsPath }, this.#reading);
+  }
+
+  /** How many rollouts of each task the run was asked for. */
+  async repeatsByTask(): Promise<Map<number, number>> {
+    const repeats = new Map<number, number>();
+    await this.#eachRow((taskIndex) => repeats.set(taskIndex, (repeats.get(taskIndex) ?? 0) + 1));
+    return repeats;
+  }
+
+  async open(): Promise<TaskRows> {
+    const offsets = new Map<number, number>();
+    try {
+      await this.#eachRow((taskIndex, offset) => {
+        if (!offsets.has(taskIndex)) offsets.set(taskIndex, offset);
+      });
+    } catch (error) {
+      if (!this.isAbsent(error)) throw error;
+      return { rowOf: (_, rollout) => rollout, close: () => undefined };
+    }
+    const file = new LineAccess(this.#path);
+    return {
+      rowOf: (taskIndex, rollout) => {
+        const offset = offsets.get(taskIndex);
+        return offset === undefined ? rollout : this.#checked(loads(file.lineAt(offset)) as Row, rollout);
+      },
+      close: () => file.close(),
+    };
+  }
+
+  /** Whether an error says that the file does not exist, and the caller did not name it. */
+  isAbsent(error: unknown): boolean {
+    const absent = error instanceof RolloutError && error.code === "ROLLOUT_FILE_MISSING";
+    return absent && this.#options.materializedInputsPath === undefined;
+  }
+
+  /** Where only the caller says that a row belongs to the run, its prompt must be the same. */
+  #checked(input: Row, rollout: Row): Row {
+    const { materializedInputsPath: inputsPath, rolloutsPath } = this.#options;
+    if (inputsPath !== undefined && !this.#areKnown)
+      refuseOtherPrompt({ inputsPath, rolloutsPath }, input, rollout);
+    return input;
+  }
+
+  async #eachRow(see: (taskIndex: number, offset: number) => void): Promise<void> {
+    for await (const batch of readLineBatches(this.#path, this.#reading))
+      for (const line of batch) see(materializedKey(this.#path, line).taskIndex, line.offset);
+  }
+}
