@@ -31,15 +31,14 @@ export type { OutcomeEvent } from "../rollouts/collect/collect-contract.ts";
 export type { ArtifactPaths } from "../rollouts/files/artifact-paths.ts";
 export { type AggregateOptions, type AggregateResult, aggregate } from "./aggregate.ts";
 export { type ConnectedRun, connectToRun } from "./connect.ts";
+export type { EvaluationOptions, EvaluationServers } from "./evaluation-options.ts";
 export { type LoadOptions, loadRollouts, type Rollout } from "./load-rollouts.ts";
 export { type ReverifyOptions, type ReverifyResult, reverify } from "./reverify/reverify.ts";
 export type { RolloutDriver, RolloutDriverContext } from "./rollout-driver.ts";
 export type { ModelChoice, RunConfig, RunSource } from "./run-config.ts";
 export {
-  type EvaluationOptions,
   type EvaluationResult,
   type EvaluationRun,
-  type EvaluationServers,
   type FileResult,
   type MemoryResult,
   runEvaluation,

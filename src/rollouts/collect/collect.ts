@@ -1,5 +1,4 @@
 import { errorMessage } from "../../errors.ts";
-import { RolloutKeyMap } from "../../metrics/rollout-key-map.ts";
 import { InProcessQueue, type RolloutQueue } from "../../queue/queue.ts";
 import type {
   CollectOptions,
@@ -11,9 +10,9 @@ import type {
 import { CollectionProgress } from "./collection-progress.ts";
 import { ConcurrencyLimit } from "./concurrency.ts";
 import { FairQueue, type QueuedRow } from "./fair-queue.ts";
-import { Losses } from "./losses.ts";
 import { Outages } from "./outages.ts";
-import { type Failure, RolloutCancelled } from "./outcome.ts";
+import { RolloutCancelled } from "./outcome.ts";
+import { OutcomeRecorder, type Tried } from "./outcome-recorder.ts";
 import type { ProgressSnapshot } from "./progress-snapshot.ts";
 import { RetryQueue } from "./retry-queue.ts";
 import { RolloutRunner, type RunResult } from "./rollout-runner.ts";
@@ -22,20 +21,6 @@ import { StartedRollout } from "./started-rollout.ts";
 /** How long the collection waits for an agent that cannot be reached. */
 const LONGEST_OUTAGE_MS = 300_000;
 const PROBE_TIMEOUT_MS = 10_000;
-
-/** The result of a rollout that was tried. */
-type Tried = Exclude<RunResult, { status: "unreachable" }>;
-
-/** Rollouts that failed for good and are kept to be run again on request. */
-const MAX_LOST_KEPT = 1_000;
-
-interface LostRollout {
-  queued: QueuedRow;
-  failure: Failure;
-  attempts: number;
-}
-
-const idOf = ({ taskIndex, rolloutIndex }: QueuedRow): string => `${taskIndex}-${rolloutIndex}`;
 
 /** Runs every pending rollout, bounded and fair, and writes each result as it comes. */
 export class Collection {
@@ -49,18 +34,9 @@ export class Collection {
   readonly #running = new Map<string, StartedRollout>();
   readonly #runningByAgent = new Map<string, number>();
   readonly #outages: Outages;
-  /** With workers: rollouts that have their result, or were given up. */
-  readonly #settledKeys = new RolloutKeyMap();
+  readonly #recorder: OutcomeRecorder;
   /** With workers: rollouts whose result is being written. */
   readonly #settling = new Set<string>();
-  #completed = 0;
-  #failed = 0;
-  #cancelled = 0;
-  readonly #losses: Losses;
-  /** Rollouts that failed for good, so that they can be run again while the collection lasts. */
-  readonly #lost = new Map<string, LostRollout>();
-  /** Rollouts that run again when they have been stopped. */
-  readonly #again = new Set<string>();
   #paused = false;
   #stoppedEarly: string | undefined;
   #fatal: unknown;
@@ -75,13 +51,19 @@ export class Collection {
     this.#runner = new RolloutRunner({ ...options, onModelCall: () => this.progress.modelCalled() });
     this.concurrency = new ConcurrencyLimit(options.limits.concurrency);
     const { total, alreadyDone, alreadyLost } = options;
-    this.#losses = new Losses(options.limits.maxAttempts, alreadyLost?.outOfAttempts ?? 0);
     this.progress = new CollectionProgress({
       total,
       alreadyDone,
       earlier: options.earlier,
       spent: options.spent,
-      alreadyLost: this.#losses.outOfAttempts + (alreadyLost?.terminal ?? 0),
+      alreadyLost: (alreadyLost?.outOfAttempts ?? 0) + (alreadyLost?.terminal ?? 0),
+    });
+    this.#recorder = new OutcomeRecorder(options, {
+      concurrency: this.concurrency,
+      progress: this.progress,
+      retries: this.#retries,
+      isStopping: () => this.#isStopping,
+      stopEarly: (reason) => this.#stopEarly(reason),
     });
     this.#outages = this.#watchForOutages();
   }
@@ -131,7 +113,7 @@ export class Collection {
   /** Whether a rollout has its result or was given up. */
   isSettled(taskIndex: number, rolloutIndex: number): boolean {
     return (
-      this.#settledKeys.has(taskIndex, rolloutIndex) ||
+      this.#recorder.isSettled(taskIndex, rolloutIndex) ||
       (this.#options.workers?.isDone(taskIndex, rolloutIndex) ?? false)
     );
   }
@@ -145,7 +127,7 @@ export class Collection {
     if (this.isSettled(taskIndex, rolloutIndex) || this.#settling.has(id)) return "late";
     const known = this.#running.get(id);
     if (result.status !== "completed" && known?.attempt !== attempt) return "superseded";
-    if (result.status === "completed") this.#settledKeys.set(taskIndex, rolloutIndex, 0);
+    if (result.status === "completed") this.#recorder.settle(taskIndex, rolloutIndex);
     const queued = { taskIndex, rolloutIndex, attempt, agent, row: {} };
     const rollout = known ?? new StartedRollout(queued, this.#runner.target(queued), null);
     this.#settling.add(id);
@@ -173,25 +155,18 @@ export class Collection {
 
   /** Rollouts that failed for good in this session and could be run again, oldest first. */
   get lost(): { id: string; class: string }[] {
-    return [...this.#lost].map(([id, { failure }]) => ({ id, class: failure.class }));
+    return this.#recorder.lost;
   }
 
   /** Runs a rollout again that failed for good in this session, or stops one that is under way and starts it anew. */
   retry(id: string): boolean {
     // Workers on other machines have been told that a lost rollout is settled.
     if (this.#isStopping || this.#options.workers) return false;
-    const lost = this.#lost.get(id);
     const running = this.#running.get(id);
-    const queued = lost?.queued ?? running?.queued;
+    const queued = this.#recorder.reopen(id) ?? running?.queued;
     if (queued === undefined) return false;
-    if (lost) {
-      this.#lost.delete(id);
-      this.#failed--;
-      this.#losses.regained(lost.failure, lost.attempts);
-      this.progress.retried();
-    }
     // It waits until the attempt under way has ended: two of one rollout would write two rows.
-    if (running) this.#again.add(id);
+    if (running) this.#recorder.runAgain(id);
     running?.abort(new RolloutCancelled("stopped to be run again"));
     if (!running) this.#retries.add(queued, 0);
     this.#wake();
@@ -226,14 +201,15 @@ export class Collection {
       await this.#rows.close();
     }
     if (this.#fatal !== undefined) throw this.#fatal;
+    const { completed, failed, cancelled, losses } = this.#recorder;
     return {
-      completed: this.#completed,
-      failed: this.#failed,
-      cancelled: this.#cancelled,
+      completed,
+      failed,
+      cancelled,
       // A run that is stopped while its last rollouts run is complete.
-      stoppedEarly: alreadyDone + this.#completed < total ? this.#stoppedEarly : undefined,
-      resumable: this.#losses.resumable,
-      outOfAttempts: this.#losses.outOfAttempts,
+      stoppedEarly: alreadyDone + completed < total ? this.#stoppedEarly : undefined,
+      resumable: losses.resumable,
+      outOfAttempts: losses.outOfAttempts,
       maxAttempts: limits.maxAttempts,
       progress: this.snapshot(),
     };
@@ -334,7 +310,7 @@ export class Collection {
     try {
       if (result.status === "unreachable")
         this.#outages.unreachable(rollout.queued, result.server, result.message);
-      else this.#ended(rollout, result, await this.#record(rollout.queued, result));
+      else this.#ended(rollout, result, await this.#recorder.record(rollout.queued, result));
     } catch (error) {
       this.#giveUp(error);
     } finally {
@@ -363,59 +339,6 @@ export class Collection {
     this.progress.ended(outcome, queued.taskIndex, willRetry, queued.agent);
     const { taskIndex, rolloutIndex, agent, attempt } = queued;
     this.#options.onOutcome?.({ taskIndex, rolloutIndex, agent, attempt, milliseconds, outcome, willRetry });
-  }
-
-  /** Writes the result of a rollout. Returns whether it is retried in this run. */
-  async #record(queued: QueuedRow, outcome: Tried): Promise<boolean> {
-    const { output, failures, totals } = this.#options;
-    switch (outcome.status) {
-      case "completed": {
-        const { row, line, settle } = outcome;
-        const written = output.append(line);
-        // In the order of the file. If writing fails, the run fails and its totals are not used.
-        totals?.addUnwritten(row);
-        await written;
-        this.progress.written(row);
-        await settle?.(() => output.sync());
-        this.#completed++;
-        this.#losses.succeeded();
-        this.concurrency.succeeded();
-        return false;
-      }
-      case "cancelled":
-        if (this.#again.delete(idOf(queued)) && !this.#isStopping) {
-          this.#retries.add(queued, 0);
-          return true;
-        }
-        this.#cancelled++;
-        this.#settledKeys.set(queued.taskIndex, queued.rolloutIndex, 0);
-        return false;
-      case "failed": {
-        const { failure, persist, line } = outcome;
-        this.concurrency.failed(failure.class);
-        if (line !== undefined) {
-          await failures.append(line);
-          totals?.coverage.fail(queued.row);
-        }
-        const willRetry =
-          failure.retryable && !failure.terminal && queued.attempt + 1 < this.#options.limits.maxAttempts;
-        const reason = this.#losses.reasonToEnd(failure, willRetry);
-        if (reason !== undefined) this.#stopEarly(reason);
-        if (willRetry) {
-          const attempt = queued.attempt + 1;
-          const counted = this.#options.countAttempts !== false;
-          const row = counted ? { ...queued.row, _ng_attempt_index: attempt } : queued.row;
-          this.#retries.add({ ...queued, attempt, row }, attempt);
-          return true;
-        }
-        this.#failed++;
-        this.#settledKeys.set(queued.taskIndex, queued.rolloutIndex, 0);
-        const attempts = persist ? queued.attempt + 1 : queued.attempt;
-        if (this.#lost.size < MAX_LOST_KEPT) this.#lost.set(idOf(queued), { queued, failure, attempts });
-        this.#losses.lost(failure, attempts);
-        return false;
-      }
-    }
   }
 
   #watchForOutages(): Outages {
@@ -468,7 +391,7 @@ export class Collection {
       return;
     }
     if (this.#settling.has(rollout.id)) return;
-    this.#settledKeys.set(rollout.queued.taskIndex, rollout.queued.rolloutIndex, 0);
+    this.#recorder.settle(rollout.queued.taskIndex, rollout.queued.rolloutIndex);
     workers.withdraw(rollout);
     void this.#settled(rollout, { status: "cancelled", message: reason });
   }

@@ -5,7 +5,8 @@ import type { FsyncPolicy } from "../../rollouts/files/jsonl-writer.ts";
 import { readManifest } from "../../rollouts/files/manifest.ts";
 import type { Evaluation, PreparedEvaluation } from "../evaluate.ts";
 import { findMetricServers, type MetricServers } from "../metric-servers.ts";
-import { type QueueOptions, WorkerHub } from "./worker-hub.ts";
+import type { QueueOptions } from "./queue-options.ts";
+import { WorkerHub } from "./worker-hub.ts";
 
 export interface CollectWithWorkersOptions {
   queue: QueueOptions;

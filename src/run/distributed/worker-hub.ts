@@ -2,79 +2,44 @@ import { createHash } from "node:crypto";
 import path from "node:path";
 import type { ResolvedConfig } from "../../config/resolve.ts";
 import { errorMessage } from "../../errors.ts";
-import { Board, type RunRecord, type WorkerRecord } from "../../queue/board.ts";
-import { awayTooLong, type Broker, type BrokerSettings, connectBroker } from "../../queue/broker.ts";
-import {
-  askControl,
-  cancelSubject,
-  collectorSubject,
-  serveControl,
-  workerSubject,
-} from "../../queue/control.ts";
+import { Board, type RunRecord } from "../../queue/board.ts";
+import { awayTooLong, type Broker, connectBroker } from "../../queue/broker.ts";
+import { collectorSubject, serveControl } from "../../queue/control.ts";
 import { JetStreamQueue } from "../../queue/jetstream-queue.ts";
 import {
   deleteRunStream,
-  exhaustedReferences,
   isStreamMissing,
   openRunStream,
   type RunStreamSettings,
   removeReference,
-  runStreamStats,
 } from "../../queue/run-stream.ts";
 import { type ResultHead, type RowAddress, StoreServer, type Verdict } from "../../queue/store-server.ts";
-import { type RolloutRef, streamOf } from "../../queue/subjects.ts";
+import type { RolloutRef } from "../../queue/subjects.ts";
 import type { Collection } from "../../rollouts/collect/collect.ts";
 import type { WorkerResult, WorkersLink } from "../../rollouts/collect/collect-contract.ts";
 import { answerControl } from "../../rollouts/collect/control-server.ts";
 import type { QueuedRow } from "../../rollouts/collect/fair-queue.ts";
 import type { Failure } from "../../rollouts/collect/outcome.ts";
 import { failureRow, lineOf } from "../../rollouts/collect/output-row.ts";
-import type { RunResult } from "../../rollouts/collect/rollout-runner.ts";
 import type { StartedRollout } from "../../rollouts/collect/started-rollout.ts";
 import type { ArtifactPaths } from "../../rollouts/files/artifact-paths.ts";
-import { parseRow } from "../../rollouts/files/jsonl-rows.ts";
 import { JsonlWriter } from "../../rollouts/files/jsonl-writer.ts";
 import { LineAccess } from "../../rollouts/files/line-access.ts";
 import type { RunManifest } from "../../rollouts/files/manifest.ts";
-import { keyOfRow } from "../../rollouts/files/row-key.ts";
 import type { RunResources } from "../scale/resources-file.ts";
+import { DeliveryWatch } from "./delivery-watch.ts";
+import { LEASE_SECONDS, MAX_DELIVER, OUTAGE_SECONDS, type QueueOptions } from "./queue-options.ts";
+import { readResult } from "./read-result.ts";
 import { SharedResults, shareRun } from "./run-directory.ts";
 import { configForWorkers } from "./shared-config.ts";
+import { Withdrawals } from "./withdrawals.ts";
+import { WorkerRoster } from "./worker-roster.ts";
 
-const LEASE_SECONDS = 30;
-const MAX_DELIVER = 10;
-export const OUTAGE_SECONDS = 3_600;
 const WATCH_MS = 1_000;
 /** How often the shared directory is looked at. */
 const TAKE_MS = 250;
 /** Workers are counted at every so many looks. */
 const LOOKS_PER_COUNT = 2;
-/** References that cannot be delivered any more are given up when they are seen this often in a row. */
-const SEEN_EXHAUSTED = 3;
-/** References are taken for lost when the broker has none for so many looks, and no result comes. */
-const SEEN_QUIET = 30;
-/** More rollouts than this are withdrawn with the whole stream instead of one by one. */
-const WITHDRAWN_SINGLY = 50;
-
-/** How a run uses a broker. */
-export interface QueueOptions {
-  broker: BrokerSettings;
-  /** A worker that is silent for this long loses its rollouts. Default: 30. */
-  leaseSeconds?: number | undefined;
-  /** Deliveries of one rollout before it fails as `worker_lost`. Default: 10. */
-  maxDeliver?: number | undefined;
-  /** Address that workers reach this process at. Default: that of the connection to the broker. */
-  storeHost?: string | undefined;
-  storePort?: number | undefined;
-  /** Longest time that the broker may be away or full. Default: 3600. */
-  outageSeconds?: number | undefined;
-  /** Directory that workers share with this process. Rows and results go through it; those of other workers over HTTP. */
-  storeDirectory?: string | undefined;
-  /** Share of the places, by agent. Default: 1. */
-  weights?: Readonly<Record<string, number>> | undefined;
-  /** Tags that a worker must have, by agent. */
-  needs?: Readonly<Record<string, readonly string[]>> | undefined;
-}
 
 /** Names a run by its inputs, so that it is the same when it is resumed on another machine. */
 export function runId({ created_at, materialized_inputs }: RunManifest): string {
@@ -116,20 +81,12 @@ export class WorkerHub implements WorkersLink {
   #collection: Collection | undefined;
   #watch: NodeJS.Timeout | undefined;
   #take: NodeJS.Timeout | undefined;
-  #withdrawn: StartedRollout[] = [];
-  #exhausted = 0;
   #spent = 0;
   #looks = 0;
   #looking: Promise<void> | undefined;
-  /** Results that came, and how many of them the last look knew. */
-  #results = 0;
-  #resultsSeen = 0;
-  /** Looks in a row that found nothing at the broker though rollouts are under way. */
-  #quiet = 0;
-  /** Why workers could not join, as reported. */
-  readonly #problems = new Set<string>();
-  /** The last record of each worker that took part. */
-  readonly #seen = new Map<string, WorkerRecord>();
+  readonly #roster: WorkerRoster;
+  readonly #deliveries: DeliveryWatch;
+  readonly #withdrawals: Withdrawals;
 
   private constructor(
     options: HubOptions,
@@ -163,6 +120,9 @@ export class WorkerHub implements WorkersLink {
       onFailure: (error) => this.#collection?.fail(error),
     });
     this.#rows = new LineAccess(paths.materializedInputs);
+    this.#roster = new WorkerRoster(run, broker, onNotice);
+    this.#deliveries = new DeliveryWatch(run, broker);
+    this.#withdrawals = new Withdrawals(run, broker, onNotice);
     this.#control = serveControl(broker, collectorSubject(run), (request) => this.#answer(request));
   }
 
@@ -275,29 +235,8 @@ export class WorkerHub implements WorkersLink {
     return this.#options.isDone(taskIndex, rolloutIndex);
   }
 
-  withdraw(rollout: StartedRollout): void {
-    if (this.#withdrawn.length === 0) setImmediate(() => void this.#withdrawAll());
-    this.#withdrawn.push(rollout);
-  }
-
-  async #withdrawAll(): Promise<void> {
-    const rollouts = this.#withdrawn;
-    this.#withdrawn = [];
-    const { connection, jsm } = this.#broker;
-    const cancel = (which: object) => connection.publish(cancelSubject(this.run), JSON.stringify(which));
-    try {
-      if (rollouts.length > WITHDRAWN_SINGLY) {
-        cancel({ all: true });
-        await jsm.streams.purge(streamOf(this.run));
-        return;
-      }
-      for (const { queued } of rollouts) {
-        cancel({ task: queued.taskIndex, rollout: queued.rolloutIndex });
-        await removeReference(jsm, this.#refOf(queued));
-      }
-    } catch (error) {
-      this.#options.onNotice(`Withdrawn rollouts may still run in workers: ${errorMessage(error)}`);
-    }
+  withdraw({ queued }: StartedRollout): void {
+    this.#withdrawals.add(this.#refOf(queued));
   }
 
   /** Workers take nothing new; resolves when they have finished what they have, or the signal fires. */
@@ -307,7 +246,7 @@ export class WorkerHub implements WorkersLink {
     await this.#look();
     while (!signal?.aborted && collection !== undefined && collection.running.length > 0) {
       await new Promise((resolve) => setTimeout(resolve, WATCH_MS / 2));
-      if (!(await this.#anyRunning().catch(() => true))) break;
+      if (!(await this.#roster.anyRunning(this.#board).catch(() => true))) break;
     }
     this.stopPublishing();
     collection?.withdraw("interrupted");
@@ -318,53 +257,17 @@ export class WorkerHub implements WorkersLink {
     this.#queue.stopPublishing();
   }
 
-  /** Whether a worker that answers is busy with this run. */
-  async #anyRunning(): Promise<boolean> {
-    return (await this.#askWorkers()).some(({ runs }) => (runs[this.run] ?? 0) > 0);
-  }
-
-  /** What the workers of the run that answer say about themselves now. */
-  async #askWorkers(): Promise<WorkerRecord[]> {
-    const ask = ({ worker }: WorkerRecord) =>
-      askControl<WorkerRecord>(this.#broker, workerSubject(worker), { command: "show" }, worker);
-    const answers = await Promise.allSettled((await this.#workers()).map(ask));
-    return answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
-  }
-
-  async #workers(): Promise<WorkerRecord[]> {
-    const all = await this.#board.workers();
-    for (const { worker, problems } of all) this.#reportProblem(worker, problems?.[this.run]);
-    const workers = all.filter(({ runs }) => runs[this.run] !== undefined);
-    for (const record of workers) this.#seen.set(record.worker, record);
-    return workers;
-  }
-
-  /** Many workers often have the same problem: it is reported once. */
-  #reportProblem(worker: string, problem: string | undefined): void {
-    if (problem === undefined || this.#problems.has(problem)) return;
-    this.#problems.add(problem);
-    this.#options.onNotice(`Worker ${worker} cannot join the run: ${problem}`);
-  }
-
-  /** Tells workers how many share limits. Those that came first stay in their places. */
+  /** Tells workers how many share limits. */
   async #countWorkers(): Promise<void> {
-    const workers = await this.#workers();
-    workers.sort((a, b) =>
-      a.started === b.started ? (a.worker < b.worker ? -1 : 1) : a.started < b.started ? -1 : 1,
-    );
-    const ids = workers.map(({ worker }) => worker);
+    const ids = await this.#roster.idsByAge(this.#board);
     if (ids.join() === this.#record.workers.join()) return;
     this.#record.workers = ids;
     await this.#board.putRun(this.#record);
   }
 
-  /** Lost workers count with what they reported last. */
-  async resources(): Promise<RunResources["workers"]> {
-    for (const record of await this.#askWorkers()) this.#seen.set(record.worker, record);
-    const found: RunResources["workers"] = {};
-    for (const { worker, resources } of this.#seen.values())
-      if (resources) found[worker] = resources as RunResources["workers"][string];
-    return found;
+  /** What each worker used. */
+  resources(): Promise<RunResources["workers"]> {
+    return this.#roster.resources(this.#board);
   }
 
   #rowsAt(addresses: readonly RowAddress[]): (string | null)[] {
@@ -377,7 +280,7 @@ export class WorkerHub implements WorkersLink {
   async #result(head: ResultHead, line: string): Promise<Verdict> {
     const { task: taskIndex, rollout: rolloutIndex, attempt, agent } = head;
     if (!this.#collection) return unready();
-    this.#results++;
+    this.#deliveries.resultCame();
     const result = readResult(head, line, this.#options.paths.output);
     const verdict = await this.#collection.accept({ taskIndex, rolloutIndex, attempt, agent, result });
     if (verdict !== "counted" && line !== "") await this.#late.append(line);
@@ -406,25 +309,14 @@ export class WorkerHub implements WorkersLink {
       const spending = await this.#board.spending(this.run);
       this.#spent = [...spending.values()].reduce((sum, dollars) => sum + dollars, 0);
       if (this.#looks++ % LOOKS_PER_COUNT === 0) await this.#countWorkers();
-      const stats = await runStreamStats(this.#broker.jsm, this.run);
-      await this.#findLost(collection, stats.messages);
-      const found = await exhaustedReferences(this.#broker.jsm, this.run, stats);
-      this.#exhausted = found.length === 0 ? 0 : this.#exhausted + 1;
-      if (this.#exhausted >= SEEN_EXHAUSTED) for (const ref of found) await this.#giveUp(ref);
+      const isWaiting = collection.inFlight > 0 && this.#queue.publishing === 0;
+      const { areLost, exhausted } = await this.#deliveries.look(isWaiting);
+      if (areLost) await this.#publishAgain(collection);
+      for (const ref of exhausted) await this.#giveUp(ref);
     } catch (error) {
       if (isStreamMissing(error)) await this.#publishAgain(collection).catch(() => {});
       // Otherwise the broker is away; the next look will tell.
     }
-  }
-
-  /** A broker that lost its storage, or part of it, holds references no more that nobody has settled. */
-  async #findLost(collection: Collection, messages: number): Promise<void> {
-    const isQuiet = messages === 0 && collection.inFlight > 0 && this.#queue.publishing === 0;
-    this.#quiet = isQuiet && this.#results === this.#resultsSeen ? this.#quiet + 1 : 0;
-    this.#resultsSeen = this.#results;
-    if (this.#quiet < SEEN_QUIET) return;
-    this.#quiet = 0;
-    await this.#publishAgain(collection);
   }
 
   async #publishAgain(collection: Collection): Promise<void> {
@@ -453,7 +345,7 @@ export class WorkerHub implements WorkersLink {
     if (!this.#collection) return { ok: false, error: "the run is starting" };
     const answer = answerControl(this.#collection, this.#options.paths.output, request);
     await this.#look();
-    return { ...answer, run: this.run, workers: await this.#workers() };
+    return { ...answer, run: this.run, workers: await this.#roster.list(this.#board) };
   }
 
   /** The results are in the files of the run by now. */
@@ -494,20 +386,4 @@ function unready(): never {
 function ownAddress({ connection }: Broker): string {
   const address = connection.info?.client_ip;
   return address === undefined || address === "" ? "127.0.0.1" : address;
-}
-
-function readResult(head: ResultHead, line: string, file: string): WorkerResult["result"] {
-  if (head.status === "cancelled") return { status: "cancelled", message: head.message ?? "" };
-  if (head.status === "failed")
-    return {
-      status: "failed",
-      failure: head.failure as Failure,
-      persist: head.persist ?? true,
-      ...(line !== "" && { line }),
-    };
-  const row = parseRow(file, { text: line, number: 0, offset: 0, byteLength: 0, terminated: true });
-  const key = keyOfRow(row);
-  if (key?.taskIndex !== head.task || key.rolloutIndex !== head.rollout)
-    throw new Error(`the result is not that of rollout ${head.rollout} of task ${head.task}`);
-  return { status: "completed", row, line } satisfies RunResult;
 }

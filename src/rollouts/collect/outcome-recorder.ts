@@ -1,0 +1,142 @@
+import { RolloutKeyMap } from "../../metrics/rollout-key-map.ts";
+import type { CollectOptions } from "./collect-contract.ts";
+import type { CollectionProgress } from "./collection-progress.ts";
+import type { ConcurrencyLimit } from "./concurrency.ts";
+import type { QueuedRow } from "./fair-queue.ts";
+import { Losses } from "./losses.ts";
+import type { Failure } from "./outcome.ts";
+import type { RetryQueue } from "./retry-queue.ts";
+import type { RunResult } from "./rollout-runner.ts";
+
+/** The result of a rollout that was tried. */
+export type Tried = Exclude<RunResult, { status: "unreachable" }>;
+
+/** Rollouts that failed for good and are kept to be run again on request. */
+const MAX_LOST_KEPT = 1_000;
+
+interface LostRollout {
+  queued: QueuedRow;
+  failure: Failure;
+  attempts: number;
+}
+
+interface Surroundings {
+  concurrency: ConcurrencyLimit;
+  progress: CollectionProgress;
+  retries: RetryQueue<QueuedRow>;
+  isStopping: () => boolean;
+  stopEarly: (reason: string) => void;
+}
+
+const idOf = ({ taskIndex, rolloutIndex }: QueuedRow): string => `${taskIndex}-${rolloutIndex}`;
+
+/** Writes and counts the results of rollouts, and decides which of them are tried again. */
+export class OutcomeRecorder {
+  completed = 0;
+  failed = 0;
+  cancelled = 0;
+  readonly losses: Losses;
+  readonly #options: CollectOptions;
+  readonly #surroundings: Surroundings;
+  /** Rollouts that have their result, or were given up. */
+  readonly #settled = new RolloutKeyMap();
+  /** Rollouts that failed for good, so that they can be run again while the collection lasts. */
+  readonly #lost = new Map<string, LostRollout>();
+  /** Rollouts that run again when they have been stopped. */
+  readonly #again = new Set<string>();
+
+  constructor(options: CollectOptions, surroundings: Surroundings) {
+    this.#options = options;
+    this.#surroundings = surroundings;
+    this.losses = new Losses(options.limits.maxAttempts, options.alreadyLost?.outOfAttempts ?? 0);
+  }
+
+  isSettled(taskIndex: number, rolloutIndex: number): boolean {
+    return this.#settled.has(taskIndex, rolloutIndex);
+  }
+
+  settle(taskIndex: number, rolloutIndex: number): void {
+    this.#settled.set(taskIndex, rolloutIndex, 0);
+  }
+
+  /** Rollouts that failed for good in this session and could be run again, oldest first. */
+  get lost(): { id: string; class: string }[] {
+    return [...this.#lost].map(([id, { failure }]) => ({ id, class: failure.class }));
+  }
+
+  /** Takes back that a rollout failed for good, and returns its row. */
+  reopen(id: string): QueuedRow | undefined {
+    const lost = this.#lost.get(id);
+    if (lost === undefined) return undefined;
+    this.#lost.delete(id);
+    this.failed--;
+    this.losses.regained(lost.failure, lost.attempts);
+    this.#surroundings.progress.retried();
+    return lost.queued;
+  }
+
+  /** A rollout under way that is being stopped runs again instead of counting as cancelled. */
+  runAgain(id: string): void {
+    this.#again.add(id);
+  }
+
+  /** Writes the result of a rollout. Returns whether it is retried in this run. */
+  async record(queued: QueuedRow, outcome: Tried): Promise<boolean> {
+    if (outcome.status === "completed") return this.#complete(outcome);
+    return outcome.status === "failed" ? this.#fail(queued, outcome) : this.#cancel(queued);
+  }
+
+  async #complete({ row, line, settle }: Extract<Tried, { status: "completed" }>): Promise<false> {
+    const { output, totals } = this.#options;
+    const { progress, concurrency } = this.#surroundings;
+    const written = output.append(line);
+    // In the order of the file. If writing fails, the run fails and its totals are not used.
+    totals?.addUnwritten(row);
+    await written;
+    progress.written(row);
+    await settle?.(() => output.sync());
+    this.completed++;
+    this.losses.succeeded();
+    concurrency.succeeded();
+    return false;
+  }
+
+  #cancel(queued: QueuedRow): boolean {
+    const { retries, isStopping } = this.#surroundings;
+    if (this.#again.delete(idOf(queued)) && !isStopping()) {
+      retries.add(queued, 0);
+      return true;
+    }
+    this.cancelled++;
+    this.settle(queued.taskIndex, queued.rolloutIndex);
+    return false;
+  }
+
+  async #fail(
+    queued: QueuedRow,
+    { failure, persist, line }: Extract<Tried, { status: "failed" }>,
+  ): Promise<boolean> {
+    const { failures, totals, limits, countAttempts } = this.#options;
+    const { retries, concurrency, stopEarly } = this.#surroundings;
+    concurrency.failed(failure.class);
+    if (line !== undefined) {
+      await failures.append(line);
+      totals?.coverage.fail(queued.row);
+    }
+    const attempt = queued.attempt + 1;
+    const willRetry = failure.retryable && !failure.terminal && attempt < limits.maxAttempts;
+    const reason = this.losses.reasonToEnd(failure, willRetry);
+    if (reason !== undefined) stopEarly(reason);
+    if (willRetry) {
+      const row = countAttempts === false ? queued.row : { ...queued.row, _ng_attempt_index: attempt };
+      retries.add({ ...queued, attempt, row }, attempt);
+      return true;
+    }
+    this.failed++;
+    this.settle(queued.taskIndex, queued.rolloutIndex);
+    const attempts = persist ? attempt : queued.attempt;
+    if (this.#lost.size < MAX_LOST_KEPT) this.#lost.set(idOf(queued), { queued, failure, attempts });
+    this.losses.lost(failure, attempts);
+    return false;
+  }
+}

@@ -1,0 +1,74 @@
+import type { RunClient } from "../calls/run-client.ts";
+import type { Row } from "../rollouts/files/jsonl-rows.ts";
+import type { FsyncPolicy } from "../rollouts/files/jsonl-writer.ts";
+import type { RepeatsSetting } from "../rollouts/inputs/repeats.ts";
+import type { QueueOptions } from "./distributed/queue-options.ts";
+import type { RolloutDriver } from "./rollout-driver.ts";
+
+/** Servers that run already, started by `startServers` or by another process. */
+export interface EvaluationServers {
+  client: RunClient;
+  /** Names of the agents among them. */
+  agents: readonly string[];
+  /** Looks up the addresses again, after a server was away. */
+  findAgain?: (signal: AbortSignal) => Promise<void>;
+}
+
+export interface EvaluationOptions {
+  /** A JSONL file, or the rows themselves. Default: the example data of the config's agents. */
+  input?: string | readonly Row[];
+  /** Rollouts file; metrics, failures and the manifest are written beside it. Default: results are kept in memory. */
+  output?: string | undefined;
+  /** Agent for rows without `agent_ref`. Not needed when there is only one. */
+  agent?: string | undefined;
+  /** Input rows to take, before repeats. Default: all. */
+  limit?: number | undefined;
+  /** Rollouts per row, or a map from agent to number. Default: 1. */
+  repeats?: RepeatsSetting;
+  /** Gives every repeat its own seed. */
+  addSeed?: boolean;
+  /** Rollouts at once. Default: automatic. */
+  concurrency?: number | undefined;
+  /** Attempts per rollout. Default: NEMO_GYM_MAX_ROLLOUT_ATTEMPTS, or 3. */
+  maxAttempts?: number | undefined;
+  /** Time limit of one rollout; null: none. Default: 7200. */
+  rolloutTimeoutSeconds?: number | null;
+  /** Time limit of the whole collection. Default: none. */
+  runTimeoutSeconds?: number | undefined;
+  /** Fields that replace those of every row's `responses_create_params`, such as `temperature`. */
+  params?: Readonly<Row> | undefined;
+  /** File with the prompt template that makes the input of each row. */
+  promptConfig?: string | undefined;
+  /** Directory of skills offered to the agent. */
+  skills?: string | undefined;
+  /** Checks the rows against the schemas and tools of their environment before the first model call. Default: true. */
+  checkRows?: boolean;
+  /** Continues the run that `output` holds. */
+  resume?: boolean;
+  /** Resumes although inputs or config differ. */
+  force?: boolean;
+  /** With `resume`: runs failed rollouts again, however often they were tried. */
+  retryFailed?: boolean;
+  /** Computes metrics when the rollouts are collected. Default: true. */
+  aggregate?: boolean;
+  fsync?: FsyncPolicy;
+  /** Stops everything: rollouts under way are cancelled, `result` resolves with what there is. */
+  signal?: AbortSignal | undefined;
+  /** Starts no further rollouts; those under way may finish. */
+  drain?: AbortSignal | undefined;
+  /** Workers that share this broker run the rollouts (`gym worker`). Default: this process runs them. */
+  queue?: QueueOptions | undefined;
+  /** Uses these servers. Default: starts those of the config and stops them in the end. */
+  servers?: EvaluationServers;
+  /** Collects instead of the built-in loop. */
+  driver?: RolloutDriver | undefined;
+  /** What the driver gets as the settings of the collection. */
+  driverSettings?: Readonly<Row>;
+  /** Keys about recorded model calls, where they are not those of the config. */
+  captureConfig?: Readonly<Row>;
+  /** See `StartOptions`. */
+  roots?: readonly string[];
+  installRoot?: string;
+  ownsProcess?: boolean;
+  env?: Readonly<Record<string, string | undefined>>;
+}
