@@ -80,7 +80,7 @@ const MAY_IMPORT = {
   ],
   testing: ["python", "hosting", "datasets", "workloads", "sandbox"],
   "index.ts": ["python", "calls", "definitions", "datasets"],
-  viewer: ["python", "metrics", "wire", "datasets", "rollouts", "results"],
+  viewer: ["python", "files", "metrics", "wire", "datasets", "rollouts", "results"],
   cli: [
     "files",
     "python",

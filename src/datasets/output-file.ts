@@ -1,6 +1,7 @@
 import { existsSync, realpathSync } from "node:fs";
-import { type FileHandle, open, rename, rm, stat } from "node:fs/promises";
+import { type FileHandle, open, stat } from "node:fs/promises";
 import path from "node:path";
+import { Replacement } from "../files/durable-file.ts";
 import { makeDirectory } from "../files/make-directory.ts";
 import { DatasetError } from "./errors.ts";
 
@@ -10,21 +11,21 @@ const FLUSH_CHARACTERS = 1 << 20;
 /** A text file written in large pieces. With `atomic` it appears under its name only when it is complete. */
 export class OutputFile {
   readonly path: string;
-  private readonly writtenTo: string;
+  private readonly replacement: Replacement | undefined;
   private readonly handle: FileHandle;
   private pending = "";
 
-  private constructor(target: string, writtenTo: string, handle: FileHandle) {
+  private constructor(target: string, replacement: Replacement | undefined, handle: FileHandle) {
     this.path = target;
-    this.writtenTo = writtenTo;
+    this.replacement = replacement;
     this.handle = handle;
   }
 
   static async create(target: string, options: { atomic?: boolean } = {}): Promise<OutputFile> {
     await refuseDirectory(target);
     await makeDirectory(path.dirname(target));
-    const writtenTo = options.atomic ? `${target}.${process.pid}.tmp` : target;
-    return new OutputFile(target, writtenTo, await openAs(target, writtenTo));
+    const replacement = options.atomic ? new Replacement(target) : undefined;
+    return new OutputFile(target, replacement, await openAs(target, replacement?.partial ?? target));
   }
 
   /** Adds text; resolves at once unless a piece is full. */
@@ -37,14 +38,14 @@ export class OutputFile {
   async finish(): Promise<void> {
     await this.flush();
     await this.handle.close();
-    if (this.writtenTo !== this.path) await rename(this.writtenTo, this.path);
+    await this.replacement?.commit();
   }
 
   /** Closes the file after a failure: the written part stays, but not under the name of a complete file. */
   async abandon(): Promise<void> {
     await this.flush();
     await this.handle.close();
-    if (this.writtenTo !== this.path) await rm(this.writtenTo, { force: true });
+    await this.replacement?.discard();
   }
 
   private async flush(): Promise<void> {

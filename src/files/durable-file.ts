@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
 
 const NEWLINE = 0x0a;
@@ -27,20 +28,40 @@ async function endsMidLine(file: FileHandle): Promise<boolean> {
   return last[0] !== NEWLINE;
 }
 
-let serial = 0;
+/**
+ * The new content of a file. It is written to `partial`, beside the file, and takes its name in one step. The name is random:
+ * processes of other machines may write to the same directory.
+ */
+export class Replacement {
+  readonly path: string;
+  readonly partial: string;
+
+  constructor(path: string) {
+    this.path = path;
+    this.partial = `${path}.${randomBytes(6).toString("hex")}.partial`;
+  }
+
+  commit(): Promise<void> {
+    return rename(this.partial, this.path);
+  }
+
+  discard(): Promise<void> {
+    return rm(this.partial, { force: true });
+  }
+}
 
 /**
  * Replaces a file in one step: `write` fills a file beside it, which then takes its name. Readers see the old content or the
  * new one. After a failure the old file stays, and nothing else.
  */
 export async function replaceWith<T>(path: string, write: (partial: string) => Promise<T>): Promise<T> {
-  const partial = `${path}.${process.pid}-${serial++}.partial`;
+  const replacement = new Replacement(path);
   try {
-    const result = await write(partial);
-    await rename(partial, path);
+    const result = await write(replacement.partial);
+    await replacement.commit();
     return result;
   } catch (error) {
-    await rm(partial, { force: true }).catch(() => undefined);
+    await replacement.discard().catch(() => undefined);
     throw error;
   }
 }

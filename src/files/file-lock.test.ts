@@ -1,8 +1,8 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, utimes, writeFile } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { withFileLock } from "./file-lock.ts";
+import { FileLock, withFileLock } from "./file-lock.ts";
 
 let directory: string;
 beforeEach(async () => {
@@ -36,4 +36,15 @@ it("says at once that a directory stands in its place", async () => {
   await expect(withFileLock(lock, async () => "done")).rejects.toThrow(
     `'${lock}' is a directory where a lock file should be. Move it away.`,
   );
+});
+
+it("leaves a lock alone whose holder has not written its name yet", async () => {
+  const path = join(directory, "x.lock");
+  await writeFile(path, "");
+  expect(await FileLock.take(path, { silenceMs: 100 })).not.toBeInstanceOf(FileLock);
+  const before = new Date(Date.now() - 3_000);
+  await utimes(path, before, before);
+  const lock = await FileLock.take(path);
+  expect(lock).toBeInstanceOf(FileLock);
+  await expect(FileLock.take(path)).resolves.toMatchObject({ pid: process.pid, host: hostname() });
 });

@@ -2,7 +2,7 @@ import { dirname } from "node:path";
 import { RolloutError } from "../rollouts/errors.ts";
 import { type ArtifactPaths, makeDirectory } from "../rollouts/files/artifact-paths.ts";
 import { belongsToRun, heldAt, otherFileError, setAside } from "../rollouts/files/earlier-results.ts";
-import { RunLock } from "../rollouts/files/run-lock.ts";
+import { lockRun } from "../rollouts/files/run-lock.ts";
 import type { ShardedRollouts } from "./shards.ts";
 
 /**
@@ -17,7 +17,7 @@ export async function replaceMerge(
   const { output } = paths;
   await makeDirectory(dirname(output));
   // The files of a run that is still being written must not move from under it.
-  const lock = await RunLock.take(output);
+  const lock = await lockRun(output);
   try {
     await mergeLocked(shards, paths, options);
   } finally {

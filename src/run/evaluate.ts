@@ -2,6 +2,7 @@ import { dirname } from "node:path";
 import type { ServerClient } from "../calls/server-client.ts";
 import { SAMPLE_DATA_KEY } from "../datasets/benchmarks/prepare-context.ts";
 import { errorMessage } from "../errors.ts";
+import type { FileLock } from "../files/file-lock.ts";
 import { CoverageCounter } from "../metrics/coverage.ts";
 import { type RunSummary, summarizeRun } from "../results/summarize.ts";
 import { Collection } from "../rollouts/collect/collect.ts";
@@ -21,7 +22,7 @@ import {
 } from "../rollouts/files/artifact-paths.ts";
 import { type Row, readRows } from "../rollouts/files/jsonl-rows.ts";
 import { type FsyncPolicy, JsonlWriter } from "../rollouts/files/jsonl-writer.ts";
-import { RunLock } from "../rollouts/files/run-lock.ts";
+import { lockRun } from "../rollouts/files/run-lock.ts";
 import { checkRows } from "../rollouts/inputs/check-rows.ts";
 import type { ExpandOptions } from "../rollouts/inputs/expand.ts";
 import { type PreparedRun, prepareRun } from "../rollouts/resume/prepare-run.ts";
@@ -111,7 +112,7 @@ export class PreparedEvaluation {
   readonly paths: ArtifactPaths;
   readonly #options: PrepareEvaluationOptions;
   readonly #run: PreparedRun;
-  readonly #lock: RunLock;
+  readonly #lock: FileLock;
   /** Dollars that earlier sessions of the run have spent. */
   readonly spentEarlier: number;
 
@@ -119,7 +120,7 @@ export class PreparedEvaluation {
     options: PrepareEvaluationOptions,
     paths: ArtifactPaths,
     run: PreparedRun,
-    lock: RunLock,
+    lock: FileLock,
     spentEarlier: number,
   ) {
     this.spentEarlier = spentEarlier;
@@ -133,7 +134,7 @@ export class PreparedEvaluation {
     const paths = artifactPaths(options.output);
     await refuseNonFile(paths.output);
     await makeDirectory(dirname(paths.output));
-    const lock = await RunLock.take(paths.output);
+    const lock = await lockRun(paths.output);
     try {
       const run = await prepareRun({
         paths,

@@ -7,7 +7,7 @@ import { replaceMerge } from "../../results/replace-merge.ts";
 import { ShardedRollouts } from "../../results/shards.ts";
 import { artifactPaths } from "./artifact-paths.ts";
 import { heldAt, setAside } from "./earlier-results.ts";
-import { RunLock } from "./run-lock.ts";
+import { lockRun } from "./run-lock.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -101,7 +101,7 @@ describe("merging into an output", () => {
 
   it("leaves a run alone that is being written", async () => {
     put("all.jsonl", rollout(7));
-    const lock = await RunLock.take(at("all.jsonl"));
+    const lock = await lockRun(at("all.jsonl"));
     await expect(merge(["a.jsonl"])).rejects.toThrow("is being written by process");
     lock.release();
     await merge(["a.jsonl"]);

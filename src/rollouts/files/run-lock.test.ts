@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { RunLock } from "./run-lock.ts";
+import { lockRun } from "./run-lock.ts";
 
 let directory: string;
 let output: string;
@@ -18,7 +18,7 @@ const holder = () => JSON.parse(readFileSync(lockFile(), "utf8")) as Record<stri
 
 /** Puts a lock there that differs from one of this process, as old as it should be. */
 async function leaveLock(changes: Record<string, unknown>, ageMs = 0): Promise<void> {
-  const lock = await RunLock.take(output);
+  const lock = await lockRun(output);
   const content = holder();
   lock.release();
   writeFileSync(lockFile(), JSON.stringify({ ...content, id: "other", ...changes }));
@@ -27,28 +27,28 @@ async function leaveLock(changes: Record<string, unknown>, ageMs = 0): Promise<v
 }
 
 it("refuses a second run, in the same process too, until the first is over", async () => {
-  const first = await RunLock.take(output);
-  await expect(RunLock.take(output)).rejects.toMatchObject({ code: "ROLLOUT_LOCKED" });
+  const first = await lockRun(output);
+  await expect(lockRun(output)).rejects.toMatchObject({ code: "ROLLOUT_LOCKED" });
   first.release();
-  (await RunLock.take(output)).release();
+  (await lockRun(output)).release();
 });
 
 it("takes over the lock of an earlier process with the pid of this one", async () => {
   await leaveLock({ ticks: "1" });
-  (await RunLock.take(output)).release();
+  (await lockRun(output)).release();
 });
 
 it("takes over the lock of an earlier boot, and of a version that wrote no more than the pid", async () => {
   await leaveLock({ boot: "another" });
-  (await RunLock.take(output)).release();
+  (await lockRun(output)).release();
   writeFileSync(lockFile(), JSON.stringify({ pid: 2 ** 22 - 1, host: hostname(), started: "then" }));
-  (await RunLock.take(output)).release();
+  (await lockRun(output)).release();
 });
 
 it("takes over the lock of a container that is gone, once it has been silent", async () => {
   await leaveLock({ namespace: "pid:[1]" });
   const began = performance.now();
-  (await RunLock.take(output, { silenceMs: 1_500 })).release();
+  (await lockRun(output, { silenceMs: 1_500 })).release();
   expect(performance.now() - began).toBeGreaterThan(1_000);
 });
 
@@ -56,7 +56,7 @@ it("leaves the lock of a container alone that is touched", async () => {
   await leaveLock({ namespace: "pid:[1]" });
   const touching = setInterval(() => utimesSync(lockFile(), new Date(), new Date()), 200);
   try {
-    await expect(RunLock.take(output, { silenceMs: 1_500 })).rejects.toMatchObject({
+    await expect(lockRun(output, { silenceMs: 1_500 })).rejects.toMatchObject({
       code: "ROLLOUT_LOCKED",
     });
   } finally {
@@ -66,16 +66,16 @@ it("leaves the lock of a container alone that is touched", async () => {
 
 it("believes another machine until it has been silent for two minutes", async () => {
   await leaveLock({ host: "elsewhere", boot: "another" }, 60_000);
-  await expect(RunLock.take(output)).rejects.toMatchObject({ code: "ROLLOUT_LOCKED" });
+  await expect(lockRun(output)).rejects.toMatchObject({ code: "ROLLOUT_LOCKED" });
   await rm(lockFile());
   await leaveLock({ host: "elsewhere", boot: "another" }, 180_000);
-  (await RunLock.take(output)).release();
+  (await lockRun(output)).release();
 });
 
 it("has one holder when many take over at once", async () => {
   for (let round = 0; round < 20; round++) {
     await leaveLock({ boot: "another" });
-    const taken = await Promise.allSettled(Array.from({ length: 20 }, () => RunLock.take(output)));
+    const taken = await Promise.allSettled(Array.from({ length: 20 }, () => lockRun(output)));
     const holders = taken.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
     expect(holders).toHaveLength(1);
     holders[0]?.release();
@@ -84,5 +84,5 @@ it("has one holder when many take over at once", async () => {
 
 it("names a directory in the place of the lock", async () => {
   mkdirSync(lockFile());
-  await expect(RunLock.take(output)).rejects.toMatchObject({ code: "ROLLOUT_FILE_IS_DIRECTORY" });
+  await expect(lockRun(output)).rejects.toMatchObject({ code: "ROLLOUT_FILE_IS_DIRECTORY" });
 });

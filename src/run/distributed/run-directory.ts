@@ -1,7 +1,8 @@
 import { constants } from "node:fs";
-import { copyFile, type FileHandle, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { copyFile, type FileHandle, open, readdir, readFile, rm, stat } from "node:fs/promises";
 import path from "node:path";
 import { errorMessage } from "../../errors.ts";
+import { replaceWith } from "../../files/durable-file.ts";
 import { makeDirectory } from "../../files/make-directory.ts";
 import { QueueError } from "../../queue/errors.ts";
 import type { ResultHead, RowAddress } from "../../queue/store-server.ts";
@@ -26,9 +27,12 @@ export async function shareRun(
     const place = path.join(directory, INPUTS);
     const [there, here] = await Promise.all([stat(place).catch(() => undefined), stat(inputs)]);
     if (there?.size !== here.size) {
-      await copyFile(inputs, `${place}.partial`, constants.COPYFILE_FICLONE);
-      // The name appears when the copy is whole, and so does the config: a worker looks for that.
-      await renameSynced(`${place}.partial`, place);
+      // A worker looks for the config, which is written last.
+      await replaceWith(place, async (partial) => {
+        await copyFile(inputs, partial, constants.COPYFILE_FICLONE);
+        const file = await open(partial, "r+");
+        await file.sync().finally(() => file.close());
+      });
     }
     await writeFileAtomically(path.join(directory, CONFIG), [config]);
   } catch (error) {
@@ -38,12 +42,6 @@ export async function shareRun(
       { cause: error },
     );
   }
-}
-
-async function renameSynced(from: string, to: string): Promise<void> {
-  const file = await open(from, "r+");
-  await file.sync().finally(() => file.close());
-  await rename(from, to);
 }
 
 /** A worker's end of a shared directory: reads rows, and appends results to a file of its own. */

@@ -19,7 +19,7 @@ import {
   writeManifest,
 } from "../../rollouts/files/manifest.ts";
 import { keyOfRow, requireKey } from "../../rollouts/files/row-key.ts";
-import { RunLock } from "../../rollouts/files/run-lock.ts";
+import { lockRun } from "../../rollouts/files/run-lock.ts";
 import type { PendingRow } from "../../rollouts/resume/resume.ts";
 import { closing, type Evaluation, type EvaluationEvent } from "../evaluate.ts";
 import type { ReverifyPlan, ReverifySources, StoredRollout } from "./reverify-plan.ts";
@@ -85,7 +85,7 @@ export async function scoreAgain(options: ScoreAgainOptions): Promise<Evaluation
   const paths = artifactPaths(output);
   const onNotice = (text: string) => onEvent({ type: "notice", text });
   await makeDirectory(dirname(output));
-  const lock = await RunLock.take(output);
+  const lock = await lockRun(output);
   try {
     checkOutput(output, sources, existing);
     if (existing === "overwrite")

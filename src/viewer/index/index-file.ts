@@ -1,5 +1,5 @@
-import { randomBytes } from "node:crypto";
-import { type FileHandle, open, rename, rm } from "node:fs/promises";
+import { type FileHandle, open } from "node:fs/promises";
+import { replaceWith } from "../../files/durable-file.ts";
 import { sidecarPath } from "../../rollouts/files/artifact-paths.ts";
 import { RowColumns, type StoredColumns } from "./row-columns.ts";
 
@@ -67,19 +67,14 @@ export async function writeIndex(path: string, file: IndexedFile, columns: RowCo
   const head = Buffer.alloc(HEAD_BYTES);
   head.write(MAGIC, "latin1");
   head.writeUInt32LE(text.length, MAGIC.length);
-  const partial = `${path}.${randomBytes(6).toString("hex")}.partial`;
-  let handle: FileHandle | undefined;
   try {
-    // `wx`: never through a link that somebody else placed there.
-    handle = await open(partial, "wx", 0o600);
-    await handle.writev([head, text, ...parts]);
-    await handle.close();
-    handle = undefined;
-    await rename(partial, path);
+    await replaceWith(path, async (partial) => {
+      // `wx`: never through a link that somebody else placed there.
+      const handle = await open(partial, "wx", 0o600);
+      await handle.writev([head, text, ...parts]).finally(() => handle.close());
+    });
     return true;
   } catch {
-    await handle?.close().catch(() => {});
-    await rm(partial, { force: true }).catch(() => {});
     return false;
   }
 }

@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { createHash, randomUUID } from "node:crypto";
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { mkdirSync } from "node:fs";
-import { lstat, open, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { lstat, open, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { sleep } from "../../../calls/deadline.ts";
+import { replaceWith } from "../../../files/durable-file.ts";
 import {
   CliProvider,
   type InnerCommand,
@@ -205,18 +206,15 @@ export class EnrootProvider extends CliProvider<EnrootContainer> {
     const there = await lstat(target).catch(() => undefined);
     if (there?.isFile() && there.size > 0 && there.uid === process.getuid?.()) return target;
     await rm(target, { force: true });
-    // Renamed when complete: other processes never see half an image.
-    const partial = `${target}.${randomUUID()}`;
     const { create } = this.#settings;
-    const outcome = await this.run(["import", "-o", partial, ...create.extra_import_args, uri], {
-      timeoutSeconds: create.import_timeout_s,
-      signal,
+    await replaceWith(target, async (partial) => {
+      const outcome = await this.run(["import", "-o", partial, ...create.extra_import_args, uri], {
+        timeoutSeconds: create.import_timeout_s,
+        signal,
+      });
+      if (outcome.timedOut || outcome.code !== 0)
+        throw new SandboxCreateError(`enroot import failed for '${uri}': ${reasonOf(outcome)}`);
     });
-    if (outcome.timedOut || outcome.code !== 0) {
-      await rm(partial, { force: true });
-      throw new SandboxCreateError(`enroot import failed for '${uri}': ${reasonOf(outcome)}`);
-    }
-    await rename(partial, target);
     return target;
   }
 
