@@ -9,12 +9,12 @@ import { loads } from "../python/json/json-loads.ts";
 import { RolloutError, RolloutLineError } from "../rollouts/errors.ts";
 import { artifactPaths } from "../rollouts/files/artifact-paths.ts";
 import { writeFileAtomically } from "../rollouts/files/atomic-file.ts";
+import { VERDICTS_FILE } from "../rollouts/files/health-reports.ts";
 import { readLineBatches } from "../rollouts/files/jsonl-reader.ts";
 import { type Row, readRows } from "../rollouts/files/jsonl-rows.ts";
 import { LineAccess } from "../rollouts/files/line-access.ts";
 import { requireKey } from "../rollouts/files/row-key.ts";
 import { agentNameOf } from "../rollouts/inputs/expand.ts";
-import { VERDICTS_FILE } from "./health/health-check.ts";
 
 export interface Shards {
   paths: string[];

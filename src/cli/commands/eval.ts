@@ -128,7 +128,7 @@ export const evalCommands = [
     summary: "check whether the rollouts of a run can be trusted",
     description:
       "Check whether the rollouts of a run can be trusted: readable rows, model calls that succeeded and said something, token counts that " +
-      "agree. Writes rollout_verdicts.jsonl and quality_summary.json to RUN_DIR and changes nothing else. Runs automatically after eval run and eval aggregate. " +
+      "agree. Writes rollout_verdicts.jsonl and quality_summary.json to RUN_DIR and changes nothing else; where those may be of another run, their names begin with that of the rollouts. Runs automatically after eval run and eval aggregate. " +
       "A rollout without recorded model calls (observability_enabled) is unobserved, not healthy.",
     flags: {
       "rollouts-file": {

@@ -456,3 +456,19 @@ it("leaves out ignored checks", async () => {
     "Unknown rollout health check(s): nope. Known: check_execution_error,",
   );
 });
+
+it("keeps the reports of another run in the directory", async () => {
+  const check = async (name: string) => {
+    writeFileSync(join(directory, name), `${JSON.stringify(rollout())}\n`);
+    writeFileSync(join(directory, name.replace(".jsonl", "_manifest.json")), "{}");
+    const { summaryPath, verdictsPath } = await checkHealth({ rolloutsPath: join(directory, name) });
+    return [summaryPath, verdictsPath].map((file) => file.slice(directory.length + 1));
+  };
+  const usual = ["quality_summary.json", "rollout_verdicts.jsonl"];
+  expect(await check("a.jsonl")).toEqual(usual);
+  expect(await check("a.jsonl")).toEqual(usual);
+  writeFileSync(join(directory, "quality_summary.json"), "of a");
+  expect(await check("b.jsonl")).toEqual(["b_quality_summary.json", "b_rollout_verdicts.jsonl"]);
+  expect(readFileSync(join(directory, "quality_summary.json"), "utf8")).toBe("of a");
+  expect(await check("rollouts.jsonl")).toEqual(usual);
+});

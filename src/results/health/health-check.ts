@@ -1,11 +1,12 @@
 import { stat } from "node:fs/promises";
 import { availableParallelism } from "node:os";
-import { basename, dirname, extname, join } from "node:path";
+import { basename, extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import type Tinypool from "tinypool";
 import { errorMessage } from "../../errors.ts";
 import { RolloutError } from "../../rollouts/errors.ts";
 import { writeFileAtomically } from "../../rollouts/files/atomic-file.ts";
+import { healthReports } from "../../rollouts/files/health-reports.ts";
 import { readLineBatches } from "../../rollouts/files/jsonl-reader.ts";
 import type { HealthLine, LineHealth } from "./check-line.ts";
 import { HEALTH_CHECKS } from "./checks.ts";
@@ -13,9 +14,6 @@ import checkLines, { type HealthTask } from "./health-worker.ts";
 import { arrange, type QualitySummary, summarizeHealth, verdictLine } from "./quality-summary.ts";
 
 const MAX_DEFAULT_WORKERS = 8;
-/** Names of the reports, as the original has them. */
-export const VERDICTS_FILE = "rollout_verdicts.jsonl";
-export const SUMMARY_FILE = "quality_summary.json";
 /** Below this, the checks take a second or two, and threads would more than double their CPU time. */
 const SERIAL_BYTES = 128 * 1024 * 1024;
 
@@ -39,7 +37,8 @@ export interface HealthReport {
 
 /**
  * Checks whether the rollouts of a run are what a trainer or a reader of metrics takes them for: readable, complete, without failed
- * or empty model calls. Writes `rollout_verdicts.jsonl` and `quality_summary.json`; the files of the run stay as they are.
+ * or empty model calls. Writes `rollout_verdicts.jsonl` and `quality_summary.json`; where those may be another run's, their names
+ * begin with that of the rollouts. The files of the run stay as they are.
  *
  * @example
  * const { summary } = await checkHealth({ rolloutsPath: "results/rollouts.jsonl" });
@@ -50,9 +49,10 @@ export async function checkHealth(options: HealthOptions): Promise<HealthReport>
   const lines = await checkFile(options, [...ignored]);
   arrange(lines, ignored);
   const summary = summarizeHealth(lines, ignored);
-  const directory = options.directory ?? dirname(rolloutsPath);
-  const verdictsPath = join(directory, VERDICTS_FILE);
-  const summaryPath = join(directory, SUMMARY_FILE);
+  const { verdicts: verdictsPath, summary: summaryPath } = await healthReports(
+    rolloutsPath,
+    options.directory,
+  );
   await writeFileAtomically(verdictsPath, verdictLines(lines));
   await writeFileAtomically(summaryPath, [`${JSON.stringify(summary, null, 2)}\n`]);
   return { summary, summaryPath, verdictsPath };

@@ -18,6 +18,9 @@ export interface ArtifactPaths {
   resources: string;
   /** Results of workers that came after the rollout had one. */
   lateResults: string;
+  /** Health reports, where those of another run have the usual names. */
+  rolloutVerdicts: string;
+  qualitySummary: string;
 }
 
 /** Where the files of the run with this output lie. */
@@ -34,6 +37,8 @@ export function artifactPaths(output: string): ArtifactPaths {
     progress: sidecarPath(output, "_progress", ".json"),
     resources: sidecarPath(output, "_resources", ".json"),
     lateResults: sidecarPath(output, "_late_results", ".jsonl"),
+    rolloutVerdicts: sidecarPath(output, "_rollout_verdicts", ".jsonl"),
+    qualitySummary: sidecarPath(output, "_quality_summary", ".json"),
   };
 }
 

@@ -61,6 +61,21 @@ it("sets all files of a run aside, and never over earlier ones", async () => {
   expect(readdirSync(folder)).toHaveLength(12);
 });
 
+it("sets the health reports of a run aside, and leaves those of another", async () => {
+  const paths = artifactPaths(at("out.jsonl"));
+  put("out.jsonl", rollout(0));
+  put("quality_summary.json", "of out");
+  await setAside(paths);
+  expect(text("quality_summary.json.previous")).toBe("of out");
+  put("out.jsonl", rollout(0));
+  put("out_quality_summary.json", "of out");
+  put("quality_summary.json", "of another");
+  put("another_manifest.json", "{}");
+  await setAside(paths);
+  expect(text("out_quality_summary.json.previous.2")).toBe("of out");
+  expect(text("quality_summary.json")).toBe("of another");
+});
+
 describe("merging into an output", () => {
   const merge = async (shards: string[], matched = false) => {
     const notices: string[] = [];

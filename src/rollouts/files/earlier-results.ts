@@ -1,6 +1,7 @@
 import { rename, stat } from "node:fs/promises";
 import { fileError, RolloutError, RolloutLineError } from "../errors.ts";
 import { type ArtifactPaths, artifactPaths } from "./artifact-paths.ts";
+import { healthReports } from "./health-reports.ts";
 import { readLines } from "./jsonl-reader.ts";
 import { parseRow, type Row } from "./jsonl-rows.ts";
 
@@ -69,7 +70,7 @@ export async function refuseReplacingRun(path: string): Promise<void> {
  */
 export async function setAside(paths: ArtifactPaths): Promise<string> {
   const { progress: _progress, ...kept } = paths;
-  const files = Object.values(kept);
+  const files = [...new Set([...Object.values(kept), ...Object.values(await healthReports(paths.output))])];
   let ending = ".previous";
   for (let number = 2; await anyExists(files, ending); number++) ending = `.previous.${number}`;
   for (const file of files) {

@@ -9,7 +9,7 @@ const USUAL_NAME = "rollouts.jsonl";
 /** Also `example_rollouts.jsonl`, as environments ship them. */
 const NAME_OF_ROLLOUTS = /(?:^|[_-])rollouts\.jsonl$/;
 const BESIDE_A_RUN =
-  /(?:_(?:materialized_inputs|failures|reward_profiling|annotations)|^rollout_verdicts)\.jsonl$/;
+  /(?:_(?:materialized_inputs|failures|reward_profiling|annotations)|(?:^|_)rollout_verdicts)\.jsonl$/;
 /** `results/<agent>/<time>/rollouts.jsonl`, seen from `results`, and one folder more. */
 const LEVELS_BELOW = 4;
 const MAX_FOLDERS = 20_000;

@@ -1,0 +1,30 @@
+import { readdir } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { artifactPaths } from "./artifact-paths.ts";
+
+/** Names of the reports, as the original has them. */
+export const VERDICTS_FILE = "rollout_verdicts.jsonl";
+export const SUMMARY_FILE = "quality_summary.json";
+/** The output that always has reports with these names. */
+const USUAL_OUTPUT = "rollouts.jsonl";
+const RUN_FILE = /_(?:manifest\.json|materialized_inputs\.jsonl)$/;
+
+/**
+ * Where the health reports of a run go. They take their names from the output where a directory holds a report and another run:
+ * the report may be that run's.
+ */
+export async function healthReports(
+  output: string,
+  directory = dirname(output),
+): Promise<{ verdicts: string; summary: string }> {
+  const named = artifactPaths(join(directory, basename(output)));
+  const names = await readdir(directory).catch((): string[] => []);
+  const own = [named.manifest, named.materializedInputs].map((file) => basename(file));
+  const isShared =
+    basename(output) !== USUAL_OUTPUT &&
+    (names.includes(SUMMARY_FILE) || names.includes(VERDICTS_FILE)) &&
+    names.some((name) => RUN_FILE.test(name) && !own.includes(name));
+  return isShared
+    ? { verdicts: named.rolloutVerdicts, summary: named.qualitySummary }
+    : { verdicts: join(directory, VERDICTS_FILE), summary: join(directory, SUMMARY_FILE) };
+}
