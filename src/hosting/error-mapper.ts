@@ -42,6 +42,20 @@ function redactBody(body: unknown): unknown {
   };
 }
 
+const ANSWERS = new Set<unknown>([
+  "VALIDATION_FAILED",
+  "CONVERSION_UNSUPPORTED",
+  "CONVERSION_VALUE",
+  "SERVER_HTTP",
+  "SERVER_CALL",
+]);
+
+/** Whether code raised something that it did not mean as an answer. */
+export function isException(error: unknown, signal: AbortSignal): boolean {
+  const code = (error as { code?: unknown } | null | undefined)?.code;
+  return !ANSWERS.has(code) && !isProviderError(error) && !signal.aborted;
+}
+
 function replyTo(error: unknown, context: ErrorContext): ErrorReply {
   // A server file may bring its own copy of the package: errors are told apart by code, not by class.
   const code = error instanceof Error ? (error as { code?: unknown }).code : undefined;

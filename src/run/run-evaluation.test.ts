@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, expectTypeOf, it, vi } from "vitest";
 import { z } from "zod";
-import { defineAgent, defineModel, defineResourcesServer } from "../index.ts";
+import { defineAgent, defineModel, defineResourcesServer, HttpError } from "../index.ts";
 import { compare, exportRollouts, loadRollouts, reverify, runEvaluation, startServers } from "./index.ts";
 import type { Rollout } from "./load-rollouts.ts";
 
@@ -187,4 +187,52 @@ it("refuses to resume with skills that have changed", async () => {
   await expect(runEvaluation(source, { ...options, resume: true }).result).rejects.toThrow(
     /collection\.skills\.hash/,
   );
+});
+
+it("counts the tool calls that raised an exception, and not those that were answered with an error", async () => {
+  const calls = (...names: string[]) => ({
+    ...answer(""),
+    output: names.map((name, index) => ({
+      type: "function_call" as const,
+      call_id: `call_${index}`,
+      name,
+      arguments: JSON.stringify({ page: 3 }),
+    })),
+  });
+  const reader = defineModel({
+    responses: async ({ params }) =>
+      JSON.stringify(params.input).includes("function_call_output")
+        ? answer("done")
+        : calls("open", "open", "refuse", "count"),
+  });
+  const input = z.object({ page: z.number() });
+  const library = defineResourcesServer({
+    tools: {
+      open: {
+        input,
+        run: ({ input: { page } }) => {
+          throw new RangeError(`there is no page ${page}`);
+        },
+      },
+      refuse: {
+        input,
+        run: () => {
+          throw new HttpError(404, "not found");
+        },
+      },
+      count: { input: z.object({ page: z.string() }), run: () => 1 },
+    },
+    verify: () => ({ reward: 1 }),
+  });
+  const { progress, rollouts, completed } = await runEvaluation(
+    { environment: library, model: reader },
+    { input: [row("one", "one"), row("two", "two")] },
+  ).result;
+  expect(completed).toBe(2);
+  const raised = { server: progress.tool_exceptions[0]?.server, message: "RangeError: there is no page 3" };
+  expect(progress.tool_exceptions).toEqual([{ ...raised, count: 4 }]);
+  expect(rollouts.map((each) => each["_ng_tool_exceptions"])).toEqual([
+    { ...raised, count: 2 },
+    { ...raised, count: 2 },
+  ]);
 });

@@ -13,6 +13,14 @@ export function emptyJudgeTally(): JudgeTally {
   return { calls: 0, input_tokens: 0, output_tokens: 0, unreadable: 0 };
 }
 
+/** Exceptions that the tools of a server raised in one rollout: `_ng_tool_exceptions` of a result. */
+export interface ToolExceptions {
+  server: string;
+  count: number;
+  /** The message of the first one. */
+  message: string;
+}
+
 /**
  * The members that exclude a rollout from training. NeMo RL reads `instance_config.mask_sample`; our own readers and other
  * trainers read `mask_sample` at the top level.

@@ -4,6 +4,7 @@ import type { CollectResult } from "../../rollouts/collect/collect-contract.ts";
 import { FAILURE_CLASSES } from "../../rollouts/collect/failure-classes.ts";
 import { artifactPaths } from "../../rollouts/files/artifact-paths.ts";
 import type { Evaluation } from "../../run/evaluate.ts";
+import type { ToolExceptions } from "../../wire/result-members.ts";
 import type { CommandContext } from "../command.ts";
 import { SignalReceived } from "../interruption.ts";
 import { failureAdvice } from "./failure-advice.ts";
@@ -16,6 +17,7 @@ function reportOf(options: {
   stoppedEarly?: string;
   failureClass?: string;
   result?: Partial<CollectResult>;
+  toolExceptions?: ToolExceptions[];
 }): string {
   const lines: string[] = [];
   const plain = (text: string) => text;
@@ -47,6 +49,7 @@ function reportOf(options: {
         failures_by_class: { [failureClass]: 12 },
         failure_messages: { [failureClass]: CAUSE },
         failure_stages: { [failureClass]: "model" },
+        tool_exceptions: options.toolExceptions ?? [],
       },
     },
     summary: {
@@ -224,4 +227,12 @@ describe("the exit code of a run", () => {
     expect(exitCode({ coverage: missing, aborted: AbortSignal.abort() })).toBe(130);
     expect(exitCode({ coverage: {}, aborted: AbortSignal.abort() })).toBe(0);
   });
+});
+
+it("counts the exceptions of tools, which the model has read as results", () => {
+  const exception = { server: "search", count: 1, message: "TypeError: no index\n    at lookup" };
+  expect(reportOf({ toolExceptions: [exception, { ...exception, server: "maps", count: 40 }] })).toContain(
+    "  1 tool call raised an exception in search: TypeError: no index\n" +
+      "  40 tool calls raised an exception in maps: TypeError: no index\n",
+  );
 });

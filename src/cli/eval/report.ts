@@ -28,6 +28,7 @@ export function printReport(
     out("Metrics were not computed (disable_aggregation); join shards with `gym eval aggregate`.");
   }
   printJudge(evaluation, context);
+  printToolExceptions(evaluation, context);
   printFailures(evaluation, context);
   const show = (file: string) => path.relative(io.cwd, file) || file;
   out("");
@@ -48,6 +49,15 @@ function printJudge({ result }: Evaluation, { out, terminal }: CommandContext): 
       `  ${judge.unreadable} of ${countText(judge.calls, "reply", "replies")} of the judge had no verdict that could be read; those rewards say nothing about the answers.`,
     ),
   );
+}
+
+/** The model has read them as results of its calls, and the rollouts are scored. */
+function printToolExceptions({ result }: Evaluation, { out, terminal }: CommandContext): void {
+  for (const { server, count, message } of result.progress.tool_exceptions) {
+    const calls = countText(count, "tool call", "tool calls");
+    const [first = ""] = message.split("\n");
+    out(terminal.yellow(`  ${calls} raised an exception in ${server}: ${cut(printable(first))}`));
+  }
 }
 
 /** Each cause once, with what to do about it. */

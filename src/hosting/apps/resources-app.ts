@@ -19,11 +19,13 @@ import { parseCreateParams, parseResponse } from "../../wire/schemas/responses.t
 import type { FunctionTool } from "../../wire/schemas/tool-types.ts";
 import { type AppParts, classNameOf, type Handler, type RouteCall, ServerApp } from "../app.ts";
 import { requireReplySize } from "../body.ts";
+import { isException } from "../error-mapper.ts";
 import { McpExposure } from "../mcp/mcp.ts";
 import { SessionStore, sessionLimits } from "../sessions.ts";
 import { callableTools, checkRow, checkRowsHandler, offeredTools } from "./check-rows.ts";
 import { resourcesNotes } from "./openapi.ts";
 import { missingFields, parseWith, requireBody, requireFields, requireObject } from "./request-body.ts";
+import { ToolExceptionCounter } from "./tool-exception-counter.ts";
 
 type Options = ResourcesServerDefinition["options"];
 type Context = ServerContext<never>;
@@ -52,9 +54,10 @@ export function createResourcesApp(
     onCloseError: (error, id) => server.log.warn(`closing session ${id}: ${errorMessage(error)}`),
   });
   const state = new SessionState(options, context, sessions);
+  const exceptions = new ToolExceptionCounter(server.name);
   const post: Record<string, Handler> = {
     "/seed_session": seedHandler(options, context, state),
-    "/verify": verifyHandler(options, state, server, host.verifyInPool),
+    "/verify": verifyHandler(options, state, server, exceptions, host.verifyInPool),
     "/aggregate_metrics": aggregateHandler(options.metrics, server.config),
     "/check_rows": checkRowsHandler((row) => checkRow(options, callableTools(options, server.config), row)),
   };
@@ -65,9 +68,9 @@ export function createResourcesApp(
         `Server '${server.name}' declares a tool '${name}', but POST /${name} is a route of every resources server. Give the tool another name.`,
       );
     }
-    post[`/${name}`] = toolHandler(tool as NonNullable<Options["tools"]>[string], state);
+    post[`/${name}`] = toolHandler(tool as NonNullable<Options["tools"]>[string], state, exceptions);
   }
-  const fallback = fallbackHandler(options, state);
+  const fallback = fallbackHandler(options, state, exceptions);
   const parts: AppParts = {
     name: server.name,
     type: "resources_servers",
@@ -190,13 +193,28 @@ function startsRollout({ headers }: RouteCall): boolean {
 function toolHandler(
   tool: { input?: z.ZodType; run: (args: never) => unknown },
   state: SessionState,
+  exceptions: ToolExceptionCounter,
 ): Handler {
   const { input: schema } = tool;
   return async (call) => {
     const input = schema ? parseWith(schema, requireBody(call.body), ["body"]) : (call.body ?? {});
     const scope = await state.scope(call);
-    return written(await tool.run(Object.assign(scope, { input }) as never), call.path);
+    return counted(exceptions, call, () => tool.run(Object.assign(scope, { input }) as never));
   };
+}
+
+/** Runs a tool, and counts an exception of it. */
+async function counted(
+  exceptions: ToolExceptionCounter,
+  { sessionId, signal, path }: RouteCall,
+  run: () => unknown,
+): Promise<Reply> {
+  try {
+    return written(await run(), path);
+  } catch (error) {
+    if (isException(error, signal)) exceptions.add(sessionId, error);
+    throw error;
+  }
 }
 
 /** Writes the result of a tool as JSON, because the model reads text. A result that is not JSON is an error of the tool. */
@@ -212,13 +230,18 @@ function written(result: unknown, path: string): Reply {
   return new Reply({ raw });
 }
 
-function fallbackHandler(options: Options, state: SessionState): Handler | undefined {
+function fallbackHandler(
+  options: Options,
+  state: SessionState,
+  exceptions: ToolExceptionCounter,
+): Handler | undefined {
   const { fallbackTool } = options;
   if (!fallbackTool) return undefined;
   return async (call) => {
     const scope = await state.scope(call);
     const name = decodeName(call.path.slice(1));
-    return written(await fallbackTool.run(Object.assign(scope, { name, input: call.body ?? {} })), call.path);
+    const args = Object.assign(scope, { name, input: call.body ?? {} });
+    return counted(exceptions, call, () => fallbackTool.run(args));
   };
 }
 
@@ -234,6 +257,7 @@ function verifyHandler(
   options: Options,
   state: SessionState,
   server: Pick<ServerContext<unknown>, "name" | "log">,
+  exceptions: ToolExceptionCounter,
   verifyInPool: VerifyRunner | undefined,
 ): Handler {
   const echoed = options.echo as readonly string[] | undefined;
@@ -256,6 +280,7 @@ function verifyHandler(
           ) as MaybePromise<JsonObject>));
       const reward = rewardOf(result, server);
       const judged = takeJudgeTally(call.signal);
+      const raised = exceptions.take(call.sessionId);
       state.sessions.release(call.sessionId);
       return {
         ...echo(row, echoed, options.row !== undefined),
@@ -264,6 +289,7 @@ function verifyHandler(
         ...result,
         ...(result?.["mask_sample"] === true && maskMembers(result)),
         ...(judged && { _ng_judge: judged }),
+        ...(raised && { _ng_tool_exceptions: raised }),
         reward,
       };
     } catch (error) {

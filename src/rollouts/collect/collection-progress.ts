@@ -134,6 +134,7 @@ export class CollectionProgress {
       input_tokens: this.#tally.inputTokens,
       output_tokens: this.#tally.outputTokens,
       judge: this.#tally.judge && { ...this.#tally.judge },
+      tool_exceptions: this.#tally.toolExceptions,
       resumed: this.#alreadyDone + this.#alreadyLost > 0,
       cost: this.#tally.cost,
       spent: this.#spent?.() ?? null,

@@ -1,5 +1,5 @@
 import type { FailureStage } from "../../calls/errors.ts";
-import type { JudgeTally } from "../../wire/result-members.ts";
+import type { JudgeTally, ToolExceptions } from "../../wire/result-members.ts";
 import type { Boundary } from "../../wire/tokens/token-continuity.ts";
 
 /** How often the prompt of a turn continued the tokens before it, departed from them, or could not be compared. */
@@ -51,6 +51,8 @@ export interface ProgressSnapshot {
   output_tokens: number;
   /** What the judges of completed rollouts were asked, in all sessions; null where there is no judge. */
   judge: JudgeTally | null;
+  /** Exceptions of tools in completed rollouts, in all sessions, by server. */
+  tool_exceptions: ToolExceptions[];
   /** Whether earlier sessions have done a part. */
   resumed: boolean;
   /** What the calls cost, where prices are known. */

@@ -1,7 +1,7 @@
 import { RunningClusteredMean } from "../../metrics/running-mean.ts";
 import { isObject } from "../../python/json/json-object.ts";
 import { countOf } from "../../wire/convert/usage.ts";
-import { emptyJudgeTally, type JudgeTally } from "../../wire/result-members.ts";
+import { emptyJudgeTally, type JudgeTally, type ToolExceptions } from "../../wire/result-members.ts";
 import type { Row } from "../files/jsonl-rows.ts";
 import type { TurnBoundaries } from "./progress-snapshot.ts";
 import { TurnBoundaryCounter } from "./turn-boundaries.ts";
@@ -17,10 +17,12 @@ export class RolloutTally {
   retries = 0;
   /** Null while no rollout has been judged. */
   judge: JudgeTally | null = null;
+  readonly #toolExceptions = new Map<string, ToolExceptions>();
   /** Null while no rollout says what it cost. */
   cost: number | null = null;
 
-  add({ reward, response, _ng_judge: judged }: Row, taskIndex: number, agent: string): void {
+  add(row: Row, taskIndex: number, agent: string): void {
+    const { reward, response, _ng_judge: judged, _ng_tool_exceptions: raised } = row;
     const perAgent = this.#byAgent.get(agent) ?? { done: 0, rewards: 0, total: 0 };
     this.#byAgent.set(agent, perAgent);
     perAgent.done++;
@@ -35,6 +37,19 @@ export class RolloutTally {
     if (typeof usage?.["output_tokens"] === "number") this.outputTokens += usage["output_tokens"];
     if (typeof usage?.["ng_retries"] === "number") this.retries += usage["ng_retries"];
     if (isObject(judged)) this.#addJudge(judged);
+    if (isObject(raised)) this.#addToolExceptions(raised);
+  }
+
+  #addToolExceptions({ server, count, message }: Row): void {
+    const name = String(server);
+    const known = this.#toolExceptions.get(name) ?? { server: name, count: 0, message: String(message) };
+    known.count += countOf(count) ?? 0;
+    this.#toolExceptions.set(name, known);
+  }
+
+  /** By server, with the first message of each. */
+  get toolExceptions(): ToolExceptions[] {
+    return [...this.#toolExceptions.values()].map((each) => ({ ...each }));
   }
 
   #addJudge(judged: Row): void {

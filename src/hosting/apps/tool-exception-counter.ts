@@ -1,0 +1,38 @@
+import { redactKnown } from "../../secrets.ts";
+import type { ToolExceptions } from "../../wire/result-members.ts";
+
+/** Sessions that end without a verification leave their counts behind. */
+const MAX_SESSIONS = 10_000;
+const MAX_MESSAGE = 500;
+
+/**
+ * Counts the exceptions of tools by session. The model reads an exception as the result of its call and the rollout is scored,
+ * so without a count nobody would notice a tool that is broken.
+ */
+export class ToolExceptionCounter {
+  readonly #server: string;
+  readonly #bySession = new Map<string, ToolExceptions>();
+
+  constructor(server: string) {
+    this.#server = server;
+  }
+
+  add(sessionId: string, error: unknown): void {
+    const known = this.#bySession.get(sessionId);
+    if (known) {
+      known.count++;
+      return;
+    }
+    const [oldest] = this.#bySession.size >= MAX_SESSIONS ? this.#bySession.keys() : [];
+    if (oldest !== undefined) this.#bySession.delete(oldest);
+    const message = redactKnown(String(error)).slice(0, MAX_MESSAGE);
+    this.#bySession.set(sessionId, { server: this.#server, count: 1, message });
+  }
+
+  /** Returns what was counted for a session and forgets it; undefined where no tool raised anything. */
+  take(sessionId: string): ToolExceptions | undefined {
+    const counted = this.#bySession.get(sessionId);
+    this.#bySession.delete(sessionId);
+    return counted;
+  }
+}
