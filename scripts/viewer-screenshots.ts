@@ -13,7 +13,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 const target = path.resolve(process.argv[2] ?? path.join(root, "docs/guide/images"));
 const RUN = "run/repair%2Flarge-model";
 
-/** Name of the picture, page, and what differs from a light window of 1440 px. */
+/** Name of the picture, page, and what differs from a light window of 1280 px. */
 const PAGES: readonly {
   name: string;
   hash: string;
@@ -60,7 +60,7 @@ const viewer = gym(["eval", "view", directory, "--port", "0", "--json"], "pipe")
 try {
   await mkdir(target, { recursive: true });
   const url = await address();
-  for (const { name, hash, width = 1440, height = 900, dark = false, open } of PAGES) {
+  for (const { name, hash, width = 1280, height = 800, dark = false, open } of PAGES) {
     const context = await browser.newContext({
       viewport: { width, height },
       colorScheme: dark ? "dark" : "light",
@@ -82,7 +82,7 @@ try {
   await rm(directory, { recursive: true, force: true });
 }
 
-/** Encodes a PNG again in half of its size: the pictures are part of the package. */
+/** Encodes a PNG as WebP at a quality that keeps text readable: the pictures are part of the package. */
 async function asWebp(png: Buffer): Promise<Buffer> {
   const page = await browser.newPage();
   // A script for the browser, as text: these files are checked without the types of the DOM.
@@ -91,7 +91,7 @@ async function asWebp(png: Buffer): Promise<Buffer> {
     const image = await createImageBitmap(await reply.blob());
     const canvas = new OffscreenCanvas(image.width, image.height);
     canvas.getContext("2d").drawImage(image, 0, 0);
-    const blob = await canvas.convertToBlob({ type: "image/webp", quality: 0.85 });
+    const blob = await canvas.convertToBlob({ type: "image/webp", quality: 0.5 });
     const bytes = new Uint8Array(await blob.arrayBuffer());
     return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
   })()`);

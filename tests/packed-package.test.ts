@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import { createRequire } from "node:module";
 import os from "node:os";
 import path from "node:path";
@@ -67,21 +67,39 @@ const EVALUATE = [
 ];
 
 it("holds what it needs and nothing else", { timeout: 120_000 }, async () => {
-  const { stdout } = await run("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
-    cwd: repository,
-    maxBuffer: 64 * 1024 * 1024,
-  });
-  const [{ files, unpackedSize } = { files: [], unpackedSize: 0 }] = JSON.parse(stdout) as {
-    files: { path: string }[];
-    unpackedSize: number;
-  }[];
-  const paths = files.map((file) => file.path);
+  const own = path.join(await packedProject(), "node_modules/nemo-gym");
+  const files = await filesIn(own);
   const unwanted =
     /\.test\.|\.tsbuildinfo$|\.map$|^(?:dist\/)?(?:bench|tests|scripts)\/|node_modules|__pycache__|^src\/.*\.ts$/;
-  expect(paths.filter((file) => unwanted.test(file))).toEqual([]);
-  expect(paths).toContain("dist/src/index.d.ts");
-  expect(paths).toContain("README.md");
-  expect(unpackedSize).toBeLessThan(10_800_000);
+  expect(files.filter(({ name }) => unwanted.test(name))).toEqual([]);
+  const names = files.map(({ name }) => name);
+  expect(names).toContain("dist/src/index.d.ts");
+  expect(names).toContain("README.md");
+  // Every entry of a server is there, but not the modules it imports: the compiled ones run.
+  expect(names).toContain("resources_servers/mcqa/app.ts");
+  expect(names).toContain("responses_api_agents/simple_agent/client.ts");
+  expect(names.filter((name) => /^libraries\/.*\.ts$/.test(name))).toEqual([]);
+  expect(files.reduce((total, { size }) => total + size, 0)).toBeLessThan(6_500_000);
+});
+
+async function filesIn(directory: string): Promise<{ name: string; size: number }[]> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+  return Promise.all(
+    entries
+      .filter((entry) => entry.isFile())
+      .map(async (entry) => {
+        const file = path.join(entry.parentPath, entry.name);
+        return { name: path.relative(directory, file), size: (await stat(file)).size };
+      }),
+  );
+}
+
+it("detects languages with its compressed data", { timeout: 120_000 }, async () => {
+  const own = path.join(await packedProject(), "node_modules/nemo-gym");
+  const { detectLanguage } = (await import(
+    path.join(own, "dist/resources_servers/instruction_following/text/index.js")
+  )) as { detectLanguage: (text: string) => string | null };
+  expect(detectLanguage("Das Wetter ist heute schön, also gehen wir am Fluss spazieren.")).toBe("de");
 });
 
 it("loads users' servers that import any public entry, in every hosting mode", {

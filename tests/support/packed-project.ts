@@ -11,8 +11,8 @@ const run = promisify(execFile);
 const MAX_OUTPUT = 64 * 1024 * 1024;
 
 /**
- * A project of somebody else's: this package as `npm pack` would publish it in `node_modules`, with links to the libraries
- * of this repository beside it, so that nothing has to be downloaded.
+ * A project that depends on this package. `node_modules` holds the package as `npm pack` makes it, and links to the libraries
+ * of this repository, so nothing is downloaded.
  */
 export async function packedProject(files: Readonly<Record<string, string>> = {}): Promise<string> {
   const directory = await project(files);
@@ -29,15 +29,21 @@ export async function packedProject(files: Readonly<Record<string, string>> = {}
 /** Packing takes seconds: once for all projects of a test file. */
 let tarball: Promise<string> | undefined;
 
+/** The tarball that `npm pack` makes, without a second build: its `prepack` shrinks the compiled code in the same way. */
 export async function pack(): Promise<string> {
-  const packed = await mkdtemp(path.join(os.tmpdir(), "gym-pack-"));
-  process.once("exit", () => rmSync(packed, { recursive: true, force: true }));
-  await run("npm", ["pack", "--ignore-scripts", "--silent", "--pack-destination", packed], {
+  const directory = await mkdtemp(path.join(os.tmpdir(), "gym-pack-"));
+  process.once("exit", () => rmSync(directory, { recursive: true, force: true }));
+  await run("npm", ["pack", "--ignore-scripts", "--silent", "--pack-destination", directory], {
     cwd: repository,
     maxBuffer: MAX_OUTPUT,
   });
-  const [file = ""] = await readdir(packed);
-  return path.join(packed, file);
+  const [file = ""] = await readdir(directory);
+  const packed = path.join(directory, file);
+  await run("tar", ["-xzf", packed, "-C", directory]);
+  const shrink = path.join(repository, "scripts/shrink-package.mjs");
+  await run(process.execPath, [shrink, path.join(directory, "package")]);
+  await run("tar", ["-czf", packed, "-C", directory, "package"]);
+  return packed;
 }
 
 async function linkLibraries(modules: string): Promise<void> {

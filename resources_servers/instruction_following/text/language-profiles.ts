@@ -1,5 +1,4 @@
-import { PROFILES_AF_TO_HU } from "./data/language-profiles-af-hu.ts";
-import { PROFILES_ID_TO_ZH } from "./data/language-profiles-id-zh.ts";
+import { readData } from "./read-data.ts";
 
 /** How likely an n-gram is in the languages that have it. */
 export interface GramWeights {
@@ -13,24 +12,39 @@ export interface LanguageProfiles {
   readonly grams: ReadonlyMap<string, GramWeights>;
 }
 
+/** The layout of `data/language-profiles.json.br`. The outer index is the language, the next one the length of the n-grams. */
+interface ProfileData {
+  readonly codes: string[];
+  readonly totals: number[][];
+  readonly grams: string[][];
+  readonly steps: number[][][];
+}
+
 let profiles: LanguageProfiles | undefined;
 
-/** The profiles of all known languages, read when first needed (about 100 ms). */
+/** The profiles of all known languages. The first call reads them, which takes about 100 ms. */
 export function languageProfiles(): LanguageProfiles {
-  if (profiles) return profiles;
-  const codes: string[] = [];
-  const grams = new Map<string, { languages: number[]; weights: number[] }>();
-  for (const [code, totals, text] of [...PROFILES_AF_TO_HU, ...PROFILES_ID_TO_ZH]) {
-    const language = codes.push(code) - 1;
-    for (const [, gram = "", count] of text.matchAll(/(\D+)(\d+)/g)) {
-      const weight = Number(count) / (totals[gram.length - 1] ?? 1);
-      const entry = grams.get(gram);
-      if (entry) {
+  profiles ??= readProfiles();
+  return profiles;
+}
+
+function readProfiles(): LanguageProfiles {
+  const { codes, totals, grams: texts, steps } = readData("language-profiles") as ProfileData;
+  const grams = new Map<string, GramWeights>();
+  for (const [language, byLength] of texts.entries()) {
+    for (const [index, text] of byLength.entries()) {
+      const length = index + 1;
+      const total = totals[language]?.[index] ?? 1;
+      let count = 0;
+      for (const [rank, step] of (steps[language]?.[index] ?? []).entries()) {
+        count = rank === 0 ? step : count - step;
+        const gram = text.slice(rank * length, (rank + 1) * length);
+        const entry = grams.get(gram) ?? { languages: [], weights: [] };
         entry.languages.push(language);
-        entry.weights.push(weight);
-      } else grams.set(gram, { languages: [language], weights: [weight] });
+        entry.weights.push(count / total);
+        grams.set(gram, entry);
+      }
     }
   }
-  profiles = { codes, grams };
-  return profiles;
+  return { codes, grams };
 }

@@ -1,4 +1,4 @@
-import { ABBREVIATIONS, COLLOCATIONS, ORTHOGRAPHY, SENTENCE_STARTERS } from "./data/punkt-english.ts";
+import { readData } from "./read-data.ts";
 
 /** Orthographic contexts a word type was seen in, as bits. */
 export const SEEN_MID_UPPER = 1 << 2;
@@ -14,19 +14,31 @@ export interface PunktParameters {
   readonly orthography: ReadonlyMap<string, number>;
 }
 
+/** The layout of `data/punkt-english.json.br`. */
+interface PunktData {
+  readonly abbreviations: string[];
+  readonly collocations: string[];
+  readonly sentenceStarters: string[];
+  /** Context bits, and the words that have them, separated by spaces. */
+  readonly orthography: [number, string][];
+}
+
 let english: PunktParameters | undefined;
 
-/** The trained English model, read when first needed. */
+/** The trained English model. The first call reads it. */
 export function englishParameters(): PunktParameters {
-  if (!english) {
-    const orthography = new Map<string, number>();
-    for (const [bits, words] of ORTHOGRAPHY) for (const word of words.split(" ")) orthography.set(word, bits);
-    english = {
-      abbreviations: new Set(ABBREVIATIONS.split("|")),
-      collocations: new Set(COLLOCATIONS.split("|")),
-      sentenceStarters: new Set(SENTENCE_STARTERS.split(" ")),
-      orthography,
-    };
-  }
+  english ??= readParameters();
   return english;
+}
+
+function readParameters(): PunktParameters {
+  const data = readData("punkt-english") as PunktData;
+  return {
+    abbreviations: new Set(data.abbreviations),
+    collocations: new Set(data.collocations),
+    sentenceStarters: new Set(data.sentenceStarters),
+    orthography: new Map(
+      data.orthography.flatMap(([bits, words]) => words.split(" ").map((word) => [word, bits] as const)),
+    ),
+  };
 }

@@ -1,0 +1,10 @@
+// Copies the data files that compiled code reads from its own folder into dist.
+import { cpSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const FOLDERS = ["resources_servers/instruction_following/text/data"];
+
+for (const folder of FOLDERS)
+  cpSync(path.join(root, folder), path.join(root, "dist", folder), { recursive: true });
