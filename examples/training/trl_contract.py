@@ -12,14 +12,16 @@ from nemo_gym.trl import GymSpec
 from tiny import tiny_model, tiny_tokenizer
 
 CHARACTERS = '0123456789say =+.{}":,successtrue_incremnto'
+#: The first row rewards answers without a tool call, which an untrained model gives most of the time.
 #: Every other row cannot be verified: the gym answers 422, and its rollouts have no reward.
+EXPECTED = [0, "many", 3, "many"]
 ROWS = [
     {
         "responses_create_params": {"input": [{"role": "user", "content": f"say {number}"}], "tools": [TOOL]},
         "initial_count": 0,
-        "expected_count": number if number % 2 else "many",
+        "expected_count": expected,
     }
-    for number in range(1, 5)
+    for number, expected in enumerate(EXPECTED, 1)
 ]
 CALLS = (
     "{% for m in messages %}{% if m['role'] == 'assistant' and m.get('tool_calls') %}{{ m['tool_calls'][0]['function']['name'] }}"
