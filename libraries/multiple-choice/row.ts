@@ -1,13 +1,9 @@
 import { z } from "zod";
 
 /** Ways to find the answer in a text that a row may ask for. */
-export const rowGradingModes = [
-  "strict_single_letter_boxed",
-  "lenient_boxed",
-  "lenient_answer_colon",
-] as const;
+const rowGradingModes = ["strict_single_letter_boxed", "lenient_boxed", "lenient_answer_colon"] as const;
 /** The markdown-aware way is for whole servers only. */
-export const gradingModes = [...rowGradingModes, "lenient_answer_colon_md"] as const;
+const gradingModes = [...rowGradingModes, "lenient_answer_colon_md"] as const;
 export type GradingMode = (typeof gradingModes)[number];
 
 /** Row fields of multiple-choice questions. */

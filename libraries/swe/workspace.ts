@@ -158,7 +158,7 @@ async function firstEngine(signal: AbortSignal): Promise<Place> {
 }
 
 /** The published image of an instance, by the rules of its subset. */
-export function imageOf({ instance_id, subset }: SweInstance): string {
+function imageOf({ instance_id, subset }: SweInstance): string {
   const name = instance_id.toLowerCase();
   return subset === "gym"
     ? `docker.io/xingyaoww/sweb.eval.x86_64.${name.replaceAll("__", "_s_")}`

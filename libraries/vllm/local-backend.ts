@@ -54,7 +54,7 @@ const engines = new WeakMap<object, VllmEngine>();
 type Call<Method extends "responses" | "chat"> = Parameters<VllmBackend[Method]>[0];
 
 /** A backend on an engine of its own, which may end while calls wait for it. */
-export class LocalVllm {
+class LocalVllm {
   readonly backend: VllmBackend;
   readonly engine: { base_url: string[]; api_key: string; model: string };
   readonly #gone: AbortSignal | undefined;

@@ -30,7 +30,7 @@ export function handValue(hand: readonly Rank[]): number {
   return value;
 }
 
-export const showHand = (hand: readonly Rank[]): string => `[${hand.join(", ")}]`;
+const showHand = (hand: readonly Rank[]): string => `[${hand.join(", ")}]`;
 
 export function deal(draw: CardSource): Game {
   const player = [draw(), draw()];

@@ -7,7 +7,7 @@ import type { GuardedAgent } from "./guarded-agent.ts";
 import { TextExtractor } from "./html/extract-text.ts";
 
 export const NO_HTML = "No HTML found";
-export const NO_TEXT = "No text found";
+const NO_TEXT = "No text found";
 
 const MAX_WORDS = 10_000;
 /** Characters kept of either end of a page with more words than that. */

@@ -14,7 +14,7 @@ const MAX_REPLY = 4 * 1024 * 1024;
 const MAX_QUOTED = 300;
 
 /** The search service did not answer as it should. */
-export class SearchError extends GymError {
+class SearchError extends GymError {
   constructor(message: string, options?: { cause?: unknown }) {
     super("GOOGLE_SEARCH_FAILED", message, options);
   }

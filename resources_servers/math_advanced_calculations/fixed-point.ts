@@ -13,12 +13,12 @@ const constants = { pi: new Map<number, bigint>(), ln2: new Map<number, bigint>(
 const CONSTANT_STEP = 256;
 
 /** π with `bits` fractional bits. */
-export function fixedPi(bits: number): bigint {
+function fixedPi(bits: number): bigint {
   return constant("pi", bits, (wide) => (4n * arcSeries(5n, wide, -1n) - arcSeries(239n, wide, -1n)) << 2n);
 }
 
 /** ln 2 with `bits` fractional bits. */
-export function fixedLn2(bits: number): bigint {
+function fixedLn2(bits: number): bigint {
   return constant(
     "ln2",
     bits,
@@ -134,7 +134,7 @@ function smallSinCos(x: bigint, bits: number): [bigint, bigint] {
 }
 
 /** `value * 2^places`, rounding down. */
-export function shiftBy(value: bigint, places: number): bigint {
+function shiftBy(value: bigint, places: number): bigint {
   return places >= 0 ? value << BigInt(places) : value >> BigInt(-places);
 }
 

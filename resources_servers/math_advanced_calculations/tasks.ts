@@ -36,7 +36,7 @@ const write: Record<string, (...operands: string[]) => string> = {
 };
 
 /** The expression as the prompt shows it. */
-export function expressionText(expression: Expression): string {
+function expressionText(expression: Expression): string {
   if (typeof expression === "number") return dumps(new PyFloat(expression));
   return write[expression.tool]?.(...expression.operands.map(expressionText)) ?? "";
 }

@@ -32,7 +32,7 @@ export function readEdits(solution: string): Map<string, Edit[]> {
 }
 
 /** The text after all edits; undefined where one changes nothing or does not apply. Places are found before anything changes. */
-export function applyEdits(text: string, edits: readonly Edit[]): string | undefined {
+function applyEdits(text: string, edits: readonly Edit[]): string | undefined {
   const places: { start: number; edit: Edit }[] = [];
   for (const edit of edits) {
     const start = `\n${text}`.indexOf(`\n${edit.search}`);

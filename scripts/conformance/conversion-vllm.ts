@@ -2,7 +2,6 @@ import type { JsonObject } from "../../src/python/json/json-object.ts";
 import { toPlainNumbers } from "../../src/python/numbers/py-float.ts";
 import { convertChatCompletion } from "../../src/wire/convert/convert-chat-completion.ts";
 import { convertResponsesToChat } from "../../src/wire/convert/convert-responses-to-chat.ts";
-import { insertAudio, takeAudio } from "../../src/wire/convert/vllm-audio.ts";
 import {
   bareReasoningCompletion,
   contextOverflowCompletion,
@@ -12,6 +11,8 @@ import {
 import {
   buildVllmChatBody,
   endsInBareReasoning,
+  insertAudio,
+  takeAudio,
   tokenizeBody,
   type VllmChatBody,
   type VllmSettings,

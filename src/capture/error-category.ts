@@ -1,6 +1,6 @@
 import { type FailureInfo, isServerCallError } from "../calls/errors.ts";
 import { isProviderError } from "../model-endpoint/provider-error.ts";
-import type { StreamOutcome } from "../wire/stream/stream-outcome.ts";
+import type { StreamOutcome } from "../wire/stream/sse.ts";
 
 /** Why a recorded call is not a plain success. */
 export type ErrorCategory =

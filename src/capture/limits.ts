@@ -3,7 +3,7 @@ import { makeDirectory } from "../files/make-directory.ts";
 import { CaptureConfigError } from "./settings.ts";
 
 /** A call waits this long for its record; a disk that hangs must not hold the run. */
-export const RECORD_LIMIT_MS = 30_000;
+const RECORD_LIMIT_MS = 30_000;
 
 /** Settles like `work`, but rejects when that takes too long. A later result is ignored. */
 export async function withinLimit<T>(work: Promise<T>, limitMs: number = RECORD_LIMIT_MS): Promise<T> {

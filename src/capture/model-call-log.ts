@@ -3,7 +3,7 @@ import { errorMessage } from "../errors.ts";
 import { appendDurably } from "../files/durable-file.ts";
 import type { Logger } from "../logger.ts";
 import type { JsonObject } from "../python/json/json-object.ts";
-import type { Dialect } from "../wire/stream/stream-outcome.ts";
+import type { Dialect } from "../wire/stream/sse.ts";
 import type { ErrorCategory } from "./error-category.ts";
 import { withinLimit } from "./limits.ts";
 import { modelCallFiles } from "./rollout-files.ts";

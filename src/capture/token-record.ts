@@ -4,7 +4,7 @@ import type { Response } from "../wire/schemas/responses.ts";
 import type { TokenRecord } from "../wire/tokens/token-rebuild.ts";
 
 /** Fields may have another meaning in a later version. */
-export const TOKEN_SCHEMA_VERSION = 1;
+const TOKEN_SCHEMA_VERSION = 1;
 
 /** One line of `<id>.tokens.jsonl`: the tokens of one model call and the items they stand for. */
 export interface TokenCaptureRecord extends TokenRecord {
@@ -67,7 +67,7 @@ function sorted(value: unknown): unknown {
 const REQUIRED = ["prompt_token_ids", "generation_token_ids", "generation_log_probs"] as const;
 
 /** Why the tokens of an answer cannot be recorded; the rollout is then incomplete. */
-export class TokensMissing extends Error {}
+class TokensMissing extends Error {}
 
 /** The record of an answer: one of its items carries the tokens, all three lists of them. */
 export function tokenRecordOf(

@@ -1,6 +1,5 @@
 import { errorMessage } from "../errors.ts";
-import { checkProviders } from "../sandbox/check-providers.ts";
-import { type FoundSandbox, findSandboxes } from "../sandbox/find-sandboxes.ts";
+import { checkProviders, type FoundSandbox, findSandboxes } from "../sandbox/create-provider.ts";
 import type { CommandContext } from "./command.ts";
 import { renderTable } from "./render/table.ts";
 

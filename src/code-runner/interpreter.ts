@@ -1,7 +1,7 @@
 import type { JsonObject } from "../python/json/json-object.ts";
+import { shellQuote } from "../sandbox/plain-words.ts";
 import type { SandboxExecResult, SandboxProcess } from "../sandbox/provider.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
-import { shellQuote } from "../sandbox/shell-quote.ts";
 import { sandboxUnavailable } from "./errors.ts";
 
 const START_TIMEOUT_MS = 30_000;

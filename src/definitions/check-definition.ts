@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { GymError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import { getCloseMatches } from "../python/difflib.ts";
@@ -72,7 +73,7 @@ const MODEL: Table<ModelDefinition["options"]> = {
 };
 
 /** Similarity above which an unknown option counts as a misspelling. Others may belong to a newer version. */
-const NEARNESS = 0.75;
+const OPTION_NEARNESS = 0.75;
 /** Characters that need no encoding in a path. */
 const ROUTE_NAME = /^[A-Za-z0-9\-._~!$&'()*+,;=:@]+$/;
 
@@ -86,7 +87,7 @@ export function checkDefinition(definition: ServerDefinition, server: string, lo
   const unset = Object.keys(table).filter((name) => options[name] === undefined);
   for (const option of Object.keys(options)) {
     if (Object.hasOwn(table, option)) continue;
-    const [nearest] = getCloseMatches(option, unset, 1, NEARNESS);
+    const [nearest] = getCloseMatches(option, unset, 1, OPTION_NEARNESS);
     if (nearest !== undefined) refuse(`defines '${option}', which nothing reads. Did you mean '${nearest}'?`);
     log.warn(`its definition has '${option}', which nothing reads`);
   }
@@ -107,4 +108,39 @@ function tableOf(definition: ServerDefinition): Record<string, Need> {
   if (definition.type === "responses_api_agents") return AGENT;
   if (definition.type === "responses_api_models") return MODEL;
   return definition.kind === "gymnasium" ? GYMNASIUM : RESOURCES;
+}
+
+/** Similarity above which an unknown key counts as a misspelling. Other keys may belong to another version or program. */
+const NEARNESS = 0.85;
+/** One wrong letter changes a larger part of a short key: up to this length less similarity is enough. */
+const SHORT_KEY = 6;
+const SHORT_NEARNESS = 0.75;
+
+/** The known key that `key` probably means, whether or not the config sets that one too. */
+export function nearestKey(key: string, known: readonly string[]): string | undefined {
+  const isShort = key.length <= SHORT_KEY;
+  // Short words also resemble each other by chance (`cost`, `host`), but a typing mistake seldom is in the first letter.
+  const candidates = isShort ? known.filter((name) => name[0] === key[0]) : known;
+  return getCloseMatches(key, candidates, 1, isShort ? SHORT_NEARNESS : NEARNESS)[0];
+}
+
+/** A warning for each unknown key that is similar to a key of the schema. Keys in `others` are known elsewhere. */
+export function* misspeltKeys(
+  schema: z.ZodType,
+  config: Readonly<Record<string, unknown>>,
+  others: readonly string[] = [],
+): Generator<string> {
+  const known = keysOf(schema);
+  if (!known) return;
+  for (const key of Object.keys(config)) {
+    if (known.includes(key) || others.includes(key)) continue;
+    const nearest = nearestKey(key, known);
+    if (nearest !== undefined) yield `${key} has no effect: nothing reads it. Did you mean '${nearest}'?`;
+  }
+}
+
+/** The keys of an object schema, also inside of `z.preprocess`. */
+export function keysOf(schema: z.ZodType): string[] | undefined {
+  if (schema instanceof z.ZodObject) return Object.keys(schema.shape);
+  return schema instanceof z.ZodPipe ? keysOf(schema.def.out as z.ZodType) : undefined;
 }

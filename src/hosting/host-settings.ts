@@ -1,4 +1,4 @@
-import { nearestKey } from "../definitions/config-keys.ts";
+import { nearestKey } from "../definitions/check-definition.ts";
 import type { ServerType } from "../definitions/definitions.ts";
 import { GymError } from "../errors.ts";
 import {

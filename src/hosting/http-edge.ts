@@ -17,7 +17,7 @@ const KEEP_ALIVE_MS = 30_000;
 const HEADERS_TIMEOUT_MS = 60_000;
 const REQUEST_TIMEOUT_MS = 300_000;
 const CHECK_INTERVAL_MS = 5_000;
-export const DEFAULT_BODY_LIMIT_BYTES = 128 * 1024 * 1024;
+const DEFAULT_BODY_LIMIT_BYTES = 128 * 1024 * 1024;
 /** Requests that still run after this time are aborted. */
 const SHUTDOWN_GRACE_MS = 500;
 const BACKLOG = 16_384;

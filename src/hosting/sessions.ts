@@ -7,7 +7,7 @@ export interface SessionLimits {
   maxSessions: number | null;
 }
 
-export const DEFAULT_SESSION_LIMITS: SessionLimits = { ttlSeconds: 6 * 3600, maxSessions: 100_000 };
+const DEFAULT_SESSION_LIMITS: SessionLimits = { ttlSeconds: 6 * 3600, maxSessions: 100_000 };
 
 /** The bounds a server's config sets (`session_ttl_seconds`, `max_sessions`). */
 export function sessionLimits(config: unknown): Partial<SessionLimits> {

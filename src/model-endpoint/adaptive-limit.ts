@@ -217,7 +217,7 @@ const FEWEST_CALLS = 64;
  * The share of recent calls that an endpoint refused. Counts are halved when they reach about two round trips, so that older calls
  * weigh less and less.
  */
-export class RefusalShare {
+class RefusalShare {
   #refused = 0;
   #calls = 0;
 
@@ -258,7 +258,7 @@ interface CallTimes {
 /**
  * Detects that responses have become much slower and fewer, which means too many calls at once. Latency is measured per generated token where the number of tokens is known.
  */
-export class LatencyWindow {
+class LatencyWindow {
   #costs: number[] = [];
   #most = 0;
   #openedAt: number | undefined;

@@ -159,7 +159,7 @@ const price = (input: number, output: number, cached?: number, written?: number)
  * List prices in dollars per million tokens (input, output, cached input, cache writes), as published in April 2026. Names are
  * prefixes: `gpt-5-mini` also stands for `gpt-5-mini-2025-08-07`. Prices change: `prices` in the config wins.
  */
-export const LIST_PRICES: Readonly<Record<string, Price>> = {
+const LIST_PRICES: Readonly<Record<string, Price>> = {
   "gpt-4o": price(2.5, 10, 1.25),
   "gpt-4o-mini": price(0.15, 0.6, 0.075),
   "gpt-4.1": price(2, 8, 0.5),

@@ -2,7 +2,7 @@ import type { FailureInfo } from "../calls/errors.ts";
 import { GymError } from "../errors.ts";
 
 /** What a model endpoint can do wrong; each is a failure class of the rollout and a stable error code. */
-export const PROVIDER_FAILURES = {
+const PROVIDER_FAILURES = {
   provider_auth: "PROVIDER_AUTH",
   provider_rate_limit: "PROVIDER_RATE_LIMIT",
   provider_error: "PROVIDER_ERROR",

@@ -5,7 +5,7 @@ const positive = () => laxFloat().pipe(z.number().positive());
 const atLeastOne = () => laxInt().pipe(z.number().int().min(1));
 
 /** Prices in dollars per million tokens. */
-export const priceSchema = z.strictObject({
+const priceSchema = z.strictObject({
   input: laxFloat().pipe(z.number().min(0)),
   output: laxFloat().pipe(z.number().min(0)),
   /** Tokens read from the provider's prompt cache; the input price unless given. */

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { isLower, isUpper } from "./case.ts";
+import { caseFold, isLower, isUpper } from "./case.ts";
 
 it.each([
   ["ABC 1!", true, false],
@@ -15,4 +15,17 @@ it.each([
   ["ª", false, true],
 ])("case of %j", (text, upper, lower) => {
   expect([isUpper(text), isLower(text)]).toEqual([upper, lower]);
+});
+
+it.each([
+  ["Straße", "strasse"],
+  ["STRASSE", "strasse"],
+  ["ẞ", "ss"],
+  ["ΟΔΟΣ οδος", "οδοσ οδοσ"],
+  ["İzmir ı", "i̇zmir ı"],
+  ["ﬁ", "fi"],
+  ["Ꭰꭰ", "ᎠᎠ"],
+  ["", ""],
+])("folds %j to %j", (text, folded) => {
+  expect(caseFold(text)).toBe(folded);
 });

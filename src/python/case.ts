@@ -12,3 +12,26 @@ export function isUpper(text: string): boolean {
 export function isLower(text: string): boolean {
   return LOWER.test(text) && !UPPER_OR_TITLE.test(text);
 }
+
+/** Letters whose folding is not "upper case, then lower case": dotless i stays, capital sharp s, and Cherokee folds upwards. */
+const EXCEPTIONS = /[\u0131\u1E9E\u13A0-\u13F5\u13F8-\u13FD\uAB70-\uABBF]/g;
+
+/** Python's `str.casefold()`: equal for texts that differ only in case, in any script. */
+export function caseFold(text: string): string {
+  let folded = "";
+  let end = 0;
+  for (const match of text.matchAll(EXCEPTIONS)) {
+    folded += fold(text.slice(end, match.index)) + foldException(match[0]);
+    end = match.index + match[0].length;
+  }
+  return folded + fold(end === 0 ? text : text.slice(end));
+}
+
+function fold(text: string): string {
+  return text.toUpperCase().toLowerCase().replaceAll("\u03C2", "\u03C3");
+}
+
+function foldException(letter: string): string {
+  if (letter === "\u0131") return letter;
+  return letter === "\u1E9E" ? "ss" : letter.toUpperCase();
+}

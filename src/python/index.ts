@@ -4,7 +4,7 @@
  * @module
  */
 export * from "./case.ts";
-export * from "./case-fold.ts";
+export * from "./case.ts";
 export * from "./code-points.ts";
 export * from "./difflib.ts";
 export * from "./equals.ts";

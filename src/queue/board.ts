@@ -9,7 +9,7 @@ const ENDPOINTS = "gym-endpoints";
 /** What an endpoint asked for is forgotten after this long, should its worker be gone. */
 const SLOW_DOWN_TTL_MS = 10 * 60_000;
 /** A worker that does not report for this long is gone. */
-export const WORKER_TTL_MS = 20_000;
+const WORKER_TTL_MS = 20_000;
 export const WORKER_REPORT_MS = 5_000;
 
 export interface AgentRecord {

@@ -346,7 +346,7 @@ function pause(milliseconds: number): Promise<void> {
 }
 
 /** Smooth weighted round robin: over time each candidate is chosen in proportion to its weight, evenly spread. */
-export class WeightedChoice<T extends { weight: number }> {
+class WeightedChoice<T extends { weight: number }> {
   readonly #credit = new WeakMap<T, number>();
 
   next(candidates: readonly T[]): T | undefined {

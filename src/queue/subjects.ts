@@ -11,7 +11,7 @@ export interface RolloutRef {
   at: number;
 }
 
-export const STREAM_PREFIX = "gym-";
+const STREAM_PREFIX = "gym-";
 
 export const streamOf = (run: string): string => `${STREAM_PREFIX}${run}`;
 

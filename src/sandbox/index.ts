@@ -4,8 +4,12 @@
  * @module
  */
 export { type AttributionOptions, attribution } from "./attribution.ts";
-export { checkProvider, checkProviders, type ProviderCheck } from "./check-providers.ts";
-export { createSandboxProvider } from "./create-provider.ts";
+export {
+  checkProvider,
+  checkProviders,
+  createSandboxProvider,
+  type ProviderCheck,
+} from "./create-provider.ts";
 export {
   SandboxConfigError,
   SandboxCreateError,
@@ -19,9 +23,9 @@ export {
   SandboxUnsupportedError,
 } from "./errors.ts";
 export { openSandbox, providerOf, type SandboxServer, sandboxConfig } from "./open-sandbox.ts";
+export { shellQuote } from "./plain-words.ts";
 export type * from "./provider.ts";
 export { DEFAULT_EXEC_TIMEOUT_SECONDS, RUNTIME_RETURN_CODE } from "./provider.ts";
 export { type ResolvedSandboxProvider, resolveSandboxProvider } from "./resolve-provider.ts";
 export { Sandbox, type SandboxOptions } from "./sandbox.ts";
-export { shellQuote } from "./shell-quote.ts";
 export { parseSandboxSpec, SandboxResources, SandboxSpec, type SandboxSpecInput } from "./spec.ts";

@@ -14,3 +14,8 @@ export function checkEnvironment(env: Readonly<Record<string, string>>): void {
     refuseZeroByte(value, `The value of the environment variable '${name}'`);
   }
 }
+
+/** One word of a POSIX shell. */
+export function shellQuote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

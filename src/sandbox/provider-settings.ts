@@ -5,7 +5,7 @@ import { describeIssues } from "./spec.ts";
 
 /** What one stream of a command may weigh. */
 export const DEFAULT_OUTPUT_BYTES = 10 * 1024 * 1024;
-export const DEFAULT_CONCURRENCY = 32;
+const DEFAULT_CONCURRENCY = 32;
 
 export const seconds = z.number().positive();
 export const optionalSeconds = (fallback: number) => seconds.nullable().default(fallback);

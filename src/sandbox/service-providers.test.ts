@@ -7,8 +7,8 @@ import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { SandboxProvider } from "./provider.ts";
 import { DaytonaProvider } from "./providers/daytona/provider.ts";
-import { labelValue } from "./providers/opensandbox/metadata.ts";
 import { OpenSandboxProvider } from "./providers/opensandbox/provider.ts";
+import { labelValue } from "./providers/opensandbox/settings.ts";
 import { Sandbox } from "./sandbox.ts";
 import type { SandboxSpecInput } from "./spec.ts";
 

@@ -45,7 +45,6 @@ export {
   sumUsage,
   usageFromChat,
 } from "./convert/usage.ts";
-export { type AudioOfRow, insertAudio, takeAudio } from "./convert/vllm-audio.ts";
 export {
   bareReasoningCompletion,
   contextOverflowCompletion,
@@ -53,9 +52,12 @@ export {
   mergeReasoning,
 } from "./convert/vllm-completion.ts";
 export {
+  type AudioOfRow,
   buildVllmChatBody,
   endsInBareReasoning,
+  insertAudio,
   metadataObject,
+  takeAudio,
   templateSettings,
   tokenizeBody,
   type VllmChatBody,
@@ -111,6 +113,7 @@ export {
   sanitizeStreamingResponses,
 } from "./stream/sanitize-streaming-responses.ts";
 export {
+  type Dialect,
   DONE,
   decodeSse,
   encodeSse,
@@ -119,9 +122,10 @@ export {
   type SseDecoderOptions,
   SseError,
   type SseEvent,
+  type StreamOutcome,
+  streamOutcome,
+  terminalOutcome,
 } from "./stream/sse.ts";
-export { type Dialect, type StreamOutcome, streamOutcome, terminalOutcome } from "./stream/stream-outcome.ts";
-export { withPolicyVersion } from "./tokens/policy-version.ts";
 export {
   type Boundary,
   type CallTokens,
@@ -136,4 +140,10 @@ export {
   type TokenRebuildMetrics,
   type TokenRecord,
 } from "./tokens/token-rebuild.ts";
-export { attachTokens, type FoundTokens, findTokens, TokenInformationError } from "./tokens/vllm-tokens.ts";
+export {
+  attachTokens,
+  type FoundTokens,
+  findTokens,
+  TokenInformationError,
+  withPolicyVersion,
+} from "./tokens/vllm-tokens.ts";

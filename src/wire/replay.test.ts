@@ -6,8 +6,7 @@ import { assembleStream } from "./stream/assemble-stream.ts";
 import { replayAnthropicFailure, replayAnthropicMessage } from "./stream/replay-anthropic.ts";
 import { replayChatCompletion } from "./stream/replay-chat.ts";
 import { replayResponse, replayResponseFailure } from "./stream/replay-responses.ts";
-import { decodeSse, encodeSse, type SseEvent } from "./stream/sse.ts";
-import { type Dialect, streamOutcome } from "./stream/stream-outcome.ts";
+import { type Dialect, decodeSse, encodeSse, type SseEvent, streamOutcome } from "./stream/sse.ts";
 
 const wire = (events: Iterable<SseEvent>) => decodeSse([...events].map(encodeSse).join(""));
 const types = (events: SseEvent[]) => events.map(({ event }) => event);

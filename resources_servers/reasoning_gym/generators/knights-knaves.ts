@@ -21,7 +21,7 @@ function holds({ about, knights, joined }: Claim, isKnight: readonly boolean[]):
 }
 
 /** Every assignment in which exactly the knights' claims are true. */
-export function solveIsland({ names, claims }: Island): boolean[][] {
+function solveIsland({ names, claims }: Island): boolean[][] {
   return times(2 ** names.length, (bits) => names.map((_, person) => ((bits >> person) & 1) === 1)).filter(
     (isKnight) => claims.every((claim, person) => holds(claim, isKnight) === isKnight[person]),
   );

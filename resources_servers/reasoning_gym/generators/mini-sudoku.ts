@@ -4,7 +4,7 @@ const SIZE = 4;
 const BOX = 2;
 
 /** Fills the zeros of a grid by backtracking; gives up to `limit` solutions. */
-export function solveSudoku(puzzle: readonly (readonly number[])[], limit: number): number[][][] {
+function solveSudoku(puzzle: readonly (readonly number[])[], limit: number): number[][][] {
   const grid = puzzle.map((row) => [...row]);
   const solutions: number[][][] = [];
   const fits = (row: number, column: number, digit: number) =>

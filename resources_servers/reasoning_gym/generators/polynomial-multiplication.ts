@@ -19,7 +19,7 @@ function termText(coefficient: number, power: number): string {
 }
 
 /** `3*x**2 - x + 4`. */
-export function polynomialText(polynomial: Polynomial): string {
+function polynomialText(polynomial: Polynomial): string {
   const terms = polynomial
     .map((coefficient, power) => ({ coefficient, power }))
     .reverse()

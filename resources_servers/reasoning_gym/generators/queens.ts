@@ -1,7 +1,7 @@
 import { defineGenerator, gridText, times } from "./generator.ts";
 
 /** Every way to place a queen in each row so that no two attack each other, given where some stand already. */
-export function placeQueens(size: number, given: readonly (number | null)[]): number[][] {
+function placeQueens(size: number, given: readonly (number | null)[]): number[][] {
   const solutions: number[][] = [];
   const place = (columns: number[]) => {
     const row = columns.length;

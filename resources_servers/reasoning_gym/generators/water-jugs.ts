@@ -7,7 +7,7 @@ interface Jugs {
 const label = (jug: number) => String.fromCharCode(65 + jug);
 
 /** The shortest list of moves that leaves the target in some jug, by breadth-first search; undefined where there is none. */
-export function pourJugs(capacities: readonly number[], target: number): string[] | undefined {
+function pourJugs(capacities: readonly number[], target: number): string[] | undefined {
   const start = capacities.map(() => 0);
   const queue: { state: number[]; moves: string[] }[] = [{ state: start, moves: [] }];
   const seen = new Set([start.join()]);

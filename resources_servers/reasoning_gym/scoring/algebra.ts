@@ -17,7 +17,7 @@ function unquoted(text: string): string {
 }
 
 /** `3 - 2i`, `-i`, `(4)`, `7j`; undefined where it is none, as `3i + 2`. */
-export function parseComplex(text: string): [real: number, imaginary: number] | undefined {
+function parseComplex(text: string): [real: number, imaginary: number] | undefined {
   let plain = text.replaceAll(" ", "").toLowerCase();
   while (plain.length > 1 && plain.startsWith("(") && plain.endsWith(")")) plain = plain.slice(1, -1);
   plain = plain.replaceAll("i", "j");

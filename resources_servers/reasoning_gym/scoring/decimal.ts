@@ -7,7 +7,7 @@ export interface Decimal {
 }
 
 /** Text that is no finite decimal number. */
-export class DecimalError extends Error {
+class DecimalError extends Error {
   override readonly name = "DecimalError";
 }
 

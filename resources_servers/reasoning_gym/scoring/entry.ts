@@ -12,7 +12,7 @@ export interface Entry {
 export type Scorer = (answer: string, entry: Entry) => number;
 
 /** A row without what its scorer needs. */
-export class EntryError extends Error {
+class EntryError extends Error {
   override readonly name = "EntryError";
 }
 

@@ -10,7 +10,7 @@ const CONNECTIVES = ["↔", "→", "∨", "∧"] as const;
 type Connective = (typeof CONNECTIVES)[number];
 
 /** Text that is no formula. */
-export class FormulaError extends Error {
+class FormulaError extends Error {
   override readonly name = "FormulaError";
 }
 

@@ -1,7 +1,7 @@
 import { PyFloat, strip } from "nemo-gym/python";
 
 /** Text that is no Python literal. */
-export class LiteralError extends Error {
+class LiteralError extends Error {
   override readonly name = "LiteralError";
 }
 

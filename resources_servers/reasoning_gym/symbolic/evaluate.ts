@@ -46,11 +46,7 @@ const CONSTANTS: Readonly<Record<string, c.Complex>> = {
 const UNKNOWN = c.complex(0.7391, 0.2217);
 
 /** Value and derivative by one variable, all names having values. */
-export function evaluateDual(
-  expression: Expression,
-  variable: string,
-  values: (name: string) => c.Complex,
-): Dual {
+function evaluateDual(expression: Expression, variable: string, values: (name: string) => c.Complex): Dual {
   const go = (inner: Expression): Dual => {
     switch (inner.kind) {
       case "number":
@@ -103,7 +99,7 @@ function powerDual(base: Dual, exponent: Dual): Dual {
 const MAX_FACTORIAL = 200n;
 
 /** The exact value of an expression without names; undefined where it has none that is rational. */
-export function evaluateExactly(expression: Expression): Rational | undefined {
+function evaluateExactly(expression: Expression): Rational | undefined {
   switch (expression.kind) {
     case "number":
       return expression.value;

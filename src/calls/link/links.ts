@@ -46,7 +46,7 @@ export interface LinkReply {
 }
 
 /** The other process closed the connection during a call. The call may have been handled. */
-export class LinkLost extends Error {
+class LinkLost extends Error {
   readonly code = "ECONNRESET";
 
   constructor() {

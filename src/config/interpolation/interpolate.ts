@@ -263,7 +263,7 @@ const MODEL_KEYS = new Map([
 ]);
 
 /** What to do about a reference to a key that is not there. */
-export function remedyFor(key: string, root: DictNode): string {
+function remedyFor(key: string, root: DictNode): string {
   if (!MODEL_KEYS.has(key))
     return `Set it in a config file or env.yaml, or pass an override: ++${key}=<value>`;
   const missing = [...MODEL_KEYS.keys()].filter(

@@ -10,7 +10,7 @@ const PORT_ATTEMPTS = 50;
 /** The placeholder for a port that was not looked up. */
 const OFFLINE_PORT = -1;
 
-export const LOOPBACK = "127.0.0.1";
+const LOOPBACK = "127.0.0.1";
 export const HEAD_SERVER_PORT = 11000;
 
 export interface AddressOptions {
@@ -62,7 +62,7 @@ export async function assignAddresses(
 ): Promise<ConfigNode> {
   const ports: number[] = headPort === undefined ? [] : [headPort];
   const taken = new Set(ports);
-  const canBind = options.canBind ?? (await import("./addresses.ts")).canBind;
+  const canBind = options.canBind ?? canBindPort;
   for (const { block } of servers) {
     if (!isTruthy(block.entries.get("host"))) block.entries.set("host", scalar(host, origin));
     const given = givenPort(block);
@@ -109,7 +109,7 @@ async function freePort(
 }
 
 /** Whether a port can be bound on all interfaces right now. */
-export function canBind(port: number): Promise<boolean> {
+function canBindPort(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
     server.once("error", () => resolve(false));

@@ -1,5 +1,5 @@
 /** Components that were renamed; configs and commands written with the old name keep working. */
-export const componentAliases: Readonly<Record<string, string>> = {
+const componentAliases: Readonly<Record<string, string>> = {
   simple_weather: "example_single_tool_call",
   example_simple_weather: "example_single_tool_call",
   multineedle: "example_multi_step",

@@ -283,7 +283,7 @@ function isPairAt(text: string, index: number): boolean {
 }
 
 /** A reference to another server of the run, as configs write it: `{ type, name }`, or just the name. */
-export const ServerReference = z.union([
+const ServerReference = z.union([
   z.string(),
   z.looseObject({ name: z.string() }).transform(({ name }) => name),
 ]);

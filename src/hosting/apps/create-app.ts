@@ -1,8 +1,7 @@
 import type { z } from "zod";
 import type { ServerContext } from "../../calls/server-client.ts";
 import { isObserved } from "../../capture/settings.ts";
-import { checkDefinition } from "../../definitions/check-definition.ts";
-import { keysOf, misspeltKeys } from "../../definitions/config-keys.ts";
+import { checkDefinition, keysOf, misspeltKeys } from "../../definitions/check-definition.ts";
 import type { ServerDefinition, ServerType } from "../../definitions/definitions.ts";
 import { GymError } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";

@@ -28,8 +28,7 @@ import {
   parseSanitizedParams,
   sanitizeStreamingResponses,
 } from "../../wire/stream/sanitize-streaming-responses.ts";
-import type { SseEvent } from "../../wire/stream/sse.ts";
-import type { Dialect } from "../../wire/stream/stream-outcome.ts";
+import type { Dialect, SseEvent } from "../../wire/stream/sse.ts";
 import { classNameOf, type Handler, type RouteCall, ServerApp } from "../app.ts";
 import { eventStream, MalformedBody } from "../body.ts";
 import { ModelCapture } from "../model-capture/model-capture.ts";
@@ -292,7 +291,7 @@ function notBoolean(input: unknown): ValidationError {
  * Converts a model's answer. A failure is an unusable answer, not a bad request: another attempt may give
  * a better one, unless the target dialect cannot express such content.
  */
-export function convertAnswer<T>(convert: () => T): T {
+function convertAnswer<T>(convert: () => T): T {
   try {
     return convert();
   } catch (error) {

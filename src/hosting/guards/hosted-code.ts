@@ -56,7 +56,7 @@ export function isInternal(file: string): boolean {
 }
 
 /** Whether a file is of this package. */
-export function isCore(file: string): boolean {
+function isCore(file: string): boolean {
   return pathOf(file).startsWith(CORE);
 }
 

@@ -3,7 +3,7 @@ import { type IntervalHistogram, monitorEventLoopDelay, performance } from "node
 const RESOLUTION_MS = 20;
 const CHECK_INTERVAL_MS = 1_000;
 /** A handler that holds the loop longer than this delays every other rollout in the process. */
-export const SLOW_HANDLER_MS = 50;
+const SLOW_HANDLER_MS = 50;
 const SLOW_LOOP_MS = 200;
 
 export interface LoopLag {

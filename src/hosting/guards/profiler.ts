@@ -33,7 +33,7 @@ export function profileDirectory(
 }
 
 /** Samples the CPU use of this process in the format of browsers and editors (`.cpuprofile`). */
-export class ProcessProfiler {
+class ProcessProfiler {
   readonly #session = new Session();
   readonly #parts: Profiler.Profile[] = [];
   readonly #timer: NodeJS.Timeout;

@@ -8,17 +8,17 @@ import type { ResourcesServerDefinition } from "../../definitions/define-resourc
 import { HttpError } from "../../definitions/errors.ts";
 import { GymError } from "../../errors.ts";
 import { isObject, type JsonObject } from "../../python/json/json-object.ts";
+import { stripMcpPrefix } from "../../wire/convert/mcp-tool-name.ts";
 import type { AppParts, Handler, RouteCall } from "../app.ts";
 import { jsonSchemaOf } from "../apps/openapi.ts";
 import { MalformedBody } from "../body.ts";
 import { mapError } from "../error-mapper.ts";
-import { restoreToolNames, stripToolNames } from "./mcp-names.ts";
 import { type McpToken, readMcpToken, signMcpToken } from "./mcp-token.ts";
 
 /** Names the session of an MCP call. */
-export const TOKEN_HEADER = "x-nemo-gym-session-token";
+const TOKEN_HEADER = "x-nemo-gym-session-token";
 /** Headers of the protocol itself. */
-export const MCP_HEADERS = ["mcp-protocol-version", "mcp-session-id", "mcp-method", "mcp-name"];
+const MCP_HEADERS = ["mcp-protocol-version", "mcp-session-id", "mcp-method", "mcp-name"];
 const RESERVED = new Set(["verify", "seed_session", "aggregate_metrics", "check_rows", "mcp"]);
 const TOOL_NAME = /^[A-Za-z0-9_-]+$/;
 const ANY_OBJECT = { type: "object", additionalProperties: true };
@@ -294,4 +294,45 @@ function isId(value: unknown): boolean {
 
 function refusal(code: number, message: string, id: unknown = null): Reply {
   return new Reply({ status: 400, body: { jsonrpc: "2.0", error: { code, message }, id } });
+}
+
+interface Item extends JsonObject {
+  type?: unknown;
+  name?: unknown;
+  call_id?: unknown;
+}
+
+/**
+ * MCP clients record calls as `mcp__<instance>__<tool>`; verifiers know the tool by its own name. Removes the prefix
+ * on a copy and remembers which calls had it.
+ */
+export function stripToolNames(
+  body: unknown,
+  instance: string,
+): { body: unknown; restored: Map<unknown, string> } {
+  const restored = new Map<unknown, string>();
+  const response = (body as { response?: JsonObject } | null)?.response;
+  const output = response?.["output"];
+  if (!Array.isArray(output)) return { body, restored };
+  const stripped = (output as Item[]).map((item) => {
+    if (item?.type !== "function_call" || typeof item.name !== "string") return item;
+    const name = stripMcpPrefix(item.name, instance);
+    if (name === item.name) return item;
+    restored.set(item.call_id, item.name);
+    return { ...item, name };
+  });
+  if (restored.size === 0) return { body, restored };
+  return { body: { ...(body as JsonObject), response: { ...response, output: stripped } }, restored };
+}
+
+/** Puts the names the client used back into the echoed response. */
+export function restoreToolNames(reply: JsonObject, restored: Map<unknown, string>): JsonObject {
+  const response = reply["response"] as JsonObject | undefined;
+  const output = response?.["output"];
+  if (!Array.isArray(output)) return reply;
+  const items = (output as Item[]).map((item) => {
+    const name = item?.type === "function_call" ? restored.get(item.call_id) : undefined;
+    return name === undefined ? item : { ...item, name };
+  });
+  return { ...reply, response: { ...response, output: items } };
 }

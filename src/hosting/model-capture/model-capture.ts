@@ -13,7 +13,7 @@ import { TokenRecorder } from "../../capture/token-recorder.ts";
 import { redactor, secretsIn } from "../../secrets.ts";
 import { isRolloutId } from "../../wire/rollout-id.ts";
 import type { Response } from "../../wire/schemas/responses.ts";
-import type { Dialect } from "../../wire/stream/stream-outcome.ts";
+import type { Dialect } from "../../wire/stream/sse.ts";
 import type { Handler, RouteCall } from "../app.ts";
 import { serveObserved } from "./observed-call.ts";
 

@@ -9,8 +9,7 @@ import type { ModelCallLine, ModelCallLog } from "../../capture/model-call-log.t
 import { silentLogger } from "../../logger.ts";
 import type { JsonObject } from "../../python/json/json-object.ts";
 import { assembleStream } from "../../wire/stream/assemble-stream.ts";
-import { decodeSse } from "../../wire/stream/sse.ts";
-import type { Dialect } from "../../wire/stream/stream-outcome.ts";
+import { type Dialect, decodeSse } from "../../wire/stream/sse.ts";
 import type { Handler, RouteCall } from "../app.ts";
 import { MalformedBody } from "../body.ts";
 import { mapError } from "../error-mapper.ts";

@@ -1,5 +1,10 @@
-import { parseData, SseDecoder } from "../../wire/stream/sse.ts";
-import { type Dialect, type StreamOutcome, terminalOutcome } from "../../wire/stream/stream-outcome.ts";
+import {
+  type Dialect,
+  parseData,
+  SseDecoder,
+  type StreamOutcome,
+  terminalOutcome,
+} from "../../wire/stream/sse.ts";
 
 /** What went over the wire, when the stream is over one way or another. */
 export interface StreamEnd {

@@ -267,7 +267,7 @@ function compareNumerically(gold: Node, answer: Node, points: SamplePoints, budg
 }
 
 /** Compares answers that compute with infinity; undefined where neither does. */
-export function compareInfinite(gold: Node, answer: Node, mode: Mode): Verdict | undefined {
+function compareInfinite(gold: Node, answer: Node, mode: Mode): Verdict | undefined {
   if (!computesWithInfinity(gold) && !computesWithInfinity(answer)) return undefined;
   const [a, b] = [extendedValue(gold), extendedValue(answer)];
   // Upstream: SymPy evaluates none of `2*oo` and `oo + 1`, and their difference is undefined.

@@ -70,7 +70,7 @@ const TRAILING_UNIT = new RegExp(`([\\d} ])(?:${UNITS.join("|")})(?:s|es)?$`);
  * An answer without the unit at its end. A text from the first `\text{` on is left out when something stands before it; then unit words,
  * twice, so that `5 square meters` is 5.
  */
-export function removeUnits(answer: string): string {
+function removeUnits(answer: string): string {
   const text = withoutTrailingText(answer);
   return withoutUnit(withoutUnit(text));
 }

@@ -119,8 +119,8 @@ export class BudgetServer {
   }
 }
 
-export const RUN_PREFIX = "run-";
-export const RUN_SOCKET = "run.sock";
+const RUN_PREFIX = "run-";
+const RUN_SOCKET = "run.sock";
 /** Upper bound of directories checked in one sweep. The next run continues. */
 const MAX_CHECKED = 200;
 /** A younger directory may belong to a run that has not opened its socket yet. */

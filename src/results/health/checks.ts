@@ -1,4 +1,5 @@
 import { isObject } from "../../python/json/json-object.ts";
+import { HOSTED_CALL_TYPES } from "../../wire/schemas/item-types.ts";
 import {
   boundCalls,
   callIdOf,
@@ -250,21 +251,7 @@ const CONTENT_FIELDS = [
   "summary",
 ] as const;
 
-const TOOL_CALL_TYPES = new Set([
-  "function_call",
-  "tool_call",
-  "tool_use",
-  "mcp_call",
-  "mcp_list_tools",
-  "mcp_approval_request",
-  "file_search_call",
-  "web_search_call",
-  "computer_call",
-  "image_generation_call",
-  "code_interpreter_call",
-  "local_shell_call",
-  "custom_tool_call",
-]);
+const TOOL_CALL_TYPES = new Set<string>(["function_call", "tool_call", "tool_use", ...HOSTED_CALL_TYPES]);
 
 /** Whether a value holds text that a model wrote, at any depth of its content fields. */
 function hasContent(value: unknown): boolean {

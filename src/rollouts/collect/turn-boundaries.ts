@@ -4,7 +4,7 @@ import type { Row } from "../files/jsonl-rows.ts";
 import type { TurnBoundaries } from "./progress-snapshot.ts";
 
 /** Counts the turn boundaries of a row; undefined when nothing in it has token ids. */
-export function turnBoundariesOf(row: Row): TurnBoundaries | undefined {
+function turnBoundariesOf(row: Row): TurnBoundaries | undefined {
   const captured = (row["_ng_token_capture"] as { turn_boundaries?: TurnBoundaries } | undefined)
     ?.turn_boundaries;
   if (captured) return captured;

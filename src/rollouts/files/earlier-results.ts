@@ -25,7 +25,7 @@ export async function belongsToRun(paths: ArtifactPaths): Promise<boolean> {
 }
 
 /** Whether the first line of a file is a rollout, done or failed. */
-export async function holdsRollouts(path: string): Promise<boolean> {
+async function holdsRollouts(path: string): Promise<boolean> {
   try {
     for await (const line of readLines(path)) return isRollout(parseRow(path, line));
   } catch (error) {

@@ -60,7 +60,7 @@ export async function* readRows(path: string, options: ReadRowsOptions = {}): As
 }
 
 /** Whether the line was cut off while it was written: no newline, and no complete JSON either. */
-export function isTorn(line: JsonlLine): boolean {
+function isTorn(line: JsonlLine): boolean {
   if (line.terminated) return false;
   try {
     JSON.parse(line.text);

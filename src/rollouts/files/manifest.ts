@@ -11,7 +11,7 @@ import { writeFileAtomically } from "./atomic-file.ts";
 import type { Row } from "./jsonl-rows.ts";
 
 /** Raised when the files of a run change in a way that an older or newer version cannot resume. */
-export const RUN_SCHEMA_VERSION = 1;
+const RUN_SCHEMA_VERSION = 1;
 
 const Digest = z.object({ path: z.string(), bytes: z.number(), sha256: z.string() });
 

@@ -217,7 +217,7 @@ export class TaskCounters {
  * A copy of the row whose `responses_create_params.metadata.extra_body`, a JSON text, has the member `seed`. Metadata holds only
  * strings, so this is how a parameter beyond the API reaches the model server.
  */
-export function withSeed(row: Row, seed: number): Row {
+function withSeed(row: Row, seed: number): Row {
   const params = row["responses_create_params"] as Row;
   const metadata = objectOr(params["metadata"], "metadata");
   const body = bodyOf(metadata["extra_body"]);

@@ -6,9 +6,8 @@ import { attachTo } from "../collect/output-row.ts";
 import { fileError, RolloutError } from "../errors.ts";
 import type { Row } from "../files/jsonl-rows.ts";
 import { agentNameOf } from "../inputs/expand.ts";
-import { callMetrics, withoutPayload } from "./call-record.ts";
+import { callMetrics, readModelCalls, withoutPayload } from "./call-record.ts";
 import { joinObservations, readObservations } from "./observations.ts";
-import { readModelCalls } from "./read-model-calls.ts";
 import { deliverTokens } from "./token-delivery.ts";
 import { standardTrajectory } from "./trajectory.ts";
 import type { Gap } from "./trajectory-parts.ts";
@@ -159,7 +158,7 @@ export function withTrajectory(row: Row, input: Row): Row {
 }
 
 /** Counts masked rollouts and ends a run that would give a trainer next to nothing. */
-export class MaskWatch {
+class MaskWatch {
   readonly #maxFraction: number | undefined;
   readonly #minSamples: number;
   readonly #reasons = new Map<string, number>();

@@ -1,22 +1,9 @@
 import type { JsonObject } from "../../python/json/json-object.ts";
-import type { ResponseInputItem } from "../schemas/item-types.ts";
+import { HOSTED_CALL_TYPES, type ResponseInputItem } from "../schemas/item-types.ts";
 import { typeOfUntyped } from "../schemas/validate-items.ts";
 
 /** Types of items that a model generates. Results and approvals come from outside and never start the generated part. */
-const GENERATED = new Set<string>([
-  "reasoning",
-  "function_call",
-  "mcp_call",
-  "mcp_list_tools",
-  "mcp_approval_request",
-  "file_search_call",
-  "web_search_call",
-  "computer_call",
-  "image_generation_call",
-  "code_interpreter_call",
-  "local_shell_call",
-  "custom_tool_call",
-]);
+const GENERATED = new Set<string>(["reasoning", "function_call", ...HOSTED_CALL_TYPES]);
 
 /** Whether the model generated this item. */
 export function isGenerated(item: ResponseInputItem): boolean {

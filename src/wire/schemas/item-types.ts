@@ -109,8 +109,8 @@ export interface Reasoning extends Partial<TokenInformation> {
   content?: { type: "reasoning_text"; text: string }[] | null;
 }
 
-/** The item types a hosted tool makes or is answered with; they pass through to Responses-native backends only. */
-export const HOSTED_ITEM_TYPES = [
+/** The item types of calls of hosted tools. */
+export const HOSTED_CALL_TYPES = [
   "mcp_call",
   "mcp_list_tools",
   "mcp_approval_request",
@@ -121,6 +121,11 @@ export const HOSTED_ITEM_TYPES = [
   "code_interpreter_call",
   "local_shell_call",
   "custom_tool_call",
+] as const;
+
+/** The item types a hosted tool makes or is answered with; they pass through to Responses-native backends only. */
+export const HOSTED_ITEM_TYPES = [
+  ...HOSTED_CALL_TYPES,
   "computer_call_output",
   "custom_tool_call_output",
   "local_shell_call_output",

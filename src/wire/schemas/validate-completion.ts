@@ -28,7 +28,7 @@ const callArguments = (value: unknown): unknown =>
 const answerFunction = object<{ name: string; arguments: string }>({ name: str, arguments: str }, "keep");
 
 /** A function and its arguments as an engine writes them. */
-export const readAnswerFunction: Reader<{ name: string; arguments: string }> = (value, trail) =>
+const readAnswerFunction: Reader<{ name: string; arguments: string }> = (value, trail) =>
   answerFunction(isObject(value) ? { ...value, arguments: callArguments(value["arguments"]) } : value, trail);
 
 const functionCall = object<{ id: string }>({ id: str, function: readAnswerFunction }, "keep");
@@ -47,7 +47,7 @@ const answerCalls = list(answerCall);
  * The calls of an engine's answer. Two calls of one id could not be told apart when their results come, so the later one gets an id
  * of its own.
  */
-export const readAnswerCalls: Reader<ChatToolCall[]> = (value, trail) => {
+const readAnswerCalls: Reader<ChatToolCall[]> = (value, trail) => {
   const calls = answerCalls(value, trail) as ChatToolCall[];
   const seen = new Set<string>();
   return calls?.map((call) => {

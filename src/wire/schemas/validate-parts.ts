@@ -40,7 +40,7 @@ const cacheBreakpoint = object({ mode: oneOf("explicit") }, "drop");
 const maybeCached = { prompt_cache_breakpoint: optional(nullable(cacheBreakpoint)) };
 
 /** Texts, images and files as they are given to a model, by type. */
-export function inputPartReaders(unknowns: Unknowns): Record<string, Reader<unknown>> {
+function inputPartReaders(unknowns: Unknowns): Record<string, Reader<unknown>> {
   const cached = { prompt_cache_breakpoint: optional(object({ mode: oneOf("explicit") }, unknowns)) };
   return {
     input_text: object({ text: str, type: str, ...cached }, unknowns),

@@ -1,7 +1,6 @@
 import { isObject, type JsonObject } from "../../python/json/json-object.ts";
 import { wordOf } from "../schemas/readers.ts";
-import { parseData, type SseEvent } from "./sse.ts";
-import type { Dialect } from "./stream-outcome.ts";
+import { type Dialect, parseData, type SseEvent } from "./sse.ts";
 
 const TERMINAL = new Set<unknown>(["response.completed", "response.incomplete", "response.failed"]);
 
@@ -40,7 +39,7 @@ function assembleResponses(events: readonly JsonObject[]): JsonObject | null {
 }
 
 /** The message of a Messages stream; null when neither a message nor a block was begun. */
-export function assembleAnthropic(events: readonly JsonObject[]): JsonObject | null {
+function assembleAnthropic(events: readonly JsonObject[]): JsonObject | null {
   let message: JsonObject | null = null;
   const blocks = new Map<number, JsonObject>();
   const inputs = new Map<number, string>();
@@ -126,7 +125,7 @@ interface ChoiceSlot {
 }
 
 /** The completion of a chat stream; null when no chunk had a choice. */
-export function assembleChat(chunks: readonly JsonObject[]): JsonObject | null {
+function assembleChat(chunks: readonly JsonObject[]): JsonObject | null {
   const envelope: JsonObject = { object: "chat.completion" };
   const choices = new Map<number, ChoiceSlot>();
   for (const chunk of chunks) {

@@ -111,7 +111,7 @@ const textOf = (value: unknown): string => (typeof value === "string" ? value : 
  * The steps in which the Responses API streams an item: an empty shell, each of its texts as one delta, and the whole item. Clients
  * that collect the deltas and clients that wait for the item end up with the same.
  */
-export function* itemSteps(item: unknown): Generator<ItemStep> {
+function* itemSteps(item: unknown): Generator<ItemStep> {
   const [shell, steps] = isObject(item) ? partsOf(item) : [item, []];
   yield ["response.output_item.added", { item: shell }];
   const item_id = isObject(item) ? textOf(item["id"]) : "";

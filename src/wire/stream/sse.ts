@@ -1,5 +1,6 @@
 import { GymError } from "../../errors.ts";
 import { dumps } from "../../python/json/json-dumps.ts";
+import { isObject } from "../../python/json/json-object.ts";
 
 /** One server-sent event; `event` is null where the frame has no event line. */
 export interface SseEvent {
@@ -18,7 +19,7 @@ export function encodeSse({ event, data }: SseEvent): string {
 }
 
 /** Longest line and event a stream may send before it is given up. */
-export const MAX_EVENT_CHARACTERS = 64 * 1024 * 1024;
+const MAX_EVENT_CHARACTERS = 64 * 1024 * 1024;
 
 /** A stream that breaks the rules of server-sent events or our limits. */
 export class SseError extends GymError {
@@ -137,4 +138,41 @@ export function parseData(data: string): unknown {
   } catch {
     return data;
   }
+}
+
+/** The three ways clients speak to a model server. */
+export type Dialect = "responses" | "chat" | "messages";
+
+/** How a stream ended. */
+export type StreamOutcome = "complete" | "incomplete" | "error";
+
+const TERMINAL_TYPES: Record<Dialect, Record<string, StreamOutcome>> = {
+  responses: {
+    "response.completed": "complete",
+    "response.incomplete": "incomplete",
+    "response.failed": "error",
+    error: "error",
+  },
+  chat: { error: "error" },
+  messages: { message_stop: "complete", error: "error" },
+};
+
+/** How the stream ends with this event, or undefined where it goes on. */
+export function terminalOutcome(dialect: Dialect, { event, data }: SseEvent): StreamOutcome | undefined {
+  if (dialect === "chat") {
+    if (data === DONE) return "complete";
+    if (isObject(data) && data["error"] != null) return "error";
+  }
+  const type = event ?? (isObject(data) ? data["type"] : undefined);
+  if (typeof type !== "string" || !Object.hasOwn(TERMINAL_TYPES[dialect], type)) return undefined;
+  return TERMINAL_TYPES[dialect][type];
+}
+
+/** How a whole stream ended; undefined when it broke off without saying so. */
+export function streamOutcome(dialect: Dialect, events: readonly SseEvent[]): StreamOutcome | undefined {
+  for (const event of events) {
+    const outcome = terminalOutcome(dialect, event);
+    if (outcome !== undefined) return outcome;
+  }
+  return undefined;
 }

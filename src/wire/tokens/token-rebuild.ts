@@ -205,7 +205,7 @@ class PrefixHash {
 }
 
 /** Finds the longest known sequence that a prompt begins with, in time linear in the prompt. */
-export class TokenPrefixIndex<T extends TokenSequence> {
+class TokenPrefixIndex<T extends TokenSequence> {
   readonly #byLength = new Map<number, Map<string, T[]>>();
 
   add(sequence: T): void {

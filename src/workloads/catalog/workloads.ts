@@ -2,7 +2,7 @@ import path from "node:path";
 import { impliedConfig } from "../../config/implied-config.ts";
 import { type DictNode, textOf } from "../../config/node.ts";
 import { serverBlocks } from "../../config/servers/server-blocks.ts";
-import { caseFold } from "../../python/case-fold.ts";
+import { caseFold } from "../../python/case.ts";
 import { byCodePoint } from "../../python/code-points.ts";
 import { type ConfigFiles, mentions } from "./config-files.ts";
 import { subfolders, yamlFiles, yamlFilesBelow } from "./folders.ts";

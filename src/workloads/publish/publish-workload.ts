@@ -1,6 +1,6 @@
 import { realpathSync } from "node:fs";
 import { ConfigError, WorkloadError } from "../../config/errors.ts";
-import { caseFold } from "../../python/case-fold.ts";
+import { caseFold } from "../../python/case.ts";
 import type { Manifest } from "../catalog/manifest.ts";
 import type { Workload } from "../catalog/workloads.ts";
 import { manifestOf } from "./find-workload.ts";

@@ -11,7 +11,7 @@ import {
 import { SandboxCreateError, SandboxOperationError, SandboxSpecError } from "../../errors.ts";
 import { findProgram } from "../../find-program.ts";
 import { newSandboxName, ownerState } from "../../owner.ts";
-import { checkEnvironment } from "../../plain-words.ts";
+import { checkEnvironment, shellQuote } from "../../plain-words.ts";
 import type {
   Cancellable,
   ListedSandbox,
@@ -20,7 +20,6 @@ import type {
   SandboxStatus,
 } from "../../provider.ts";
 import { readSettings } from "../../provider-settings.ts";
-import { shellQuote } from "../../shell-quote.ts";
 import type { SandboxSpec } from "../../spec.ts";
 import { leftStaging, makeStaging, removeStaging } from "../../staging.ts";
 import { type ApptainerSettings, apptainerSettings } from "./settings.ts";

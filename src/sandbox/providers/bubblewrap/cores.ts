@@ -17,7 +17,7 @@ function allowedCores(): number[] {
 }
 
 /** `0-3,8` */
-export function parseCoreList(text: string): number[] {
+function parseCoreList(text: string): number[] {
   return text.split(",").flatMap((part) => {
     const [first, last = first] = part.split("-").map(Number);
     if (first === undefined || last === undefined || Number.isNaN(first + last)) return [];

@@ -16,7 +16,7 @@ const MAX_MESSAGE_BYTES = 16 * 1024;
 /** Where the files of a sandbox lie. The path exists in the holder's mount namespace only, so nothing is left on the machine. */
 export const STORE = "/nemo-gym-sandbox";
 /** Marks the holder among the processes of the machine. */
-export const HOLDER_NAME = "nemo-gym-sandbox";
+const HOLDER_NAME = "nemo-gym-sandbox";
 /**
  * Mounts the store and fills it by instructions of three words: kind, path below the store, value. No path may lead through a
  * link: an image could have put one there. Then it prints its process number, the same inside as outside, and waits for the end of its

@@ -50,7 +50,7 @@ export async function versionOf(bwrap: string): Promise<string> {
 }
 
 /** `bubblewrap 0.8.0` */
-export function checkVersion(text: string): void {
+function checkVersion(text: string): void {
   const [major = 0, minor = 0] = (/(\d+)\.(\d+)/.exec(text)?.slice(1) ?? []).map(Number);
   if (major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])) return;
   throw new SandboxUnavailableError(

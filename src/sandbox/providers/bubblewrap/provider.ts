@@ -26,6 +26,7 @@ import {
   enterArguments,
   limitArguments,
   SANDBOX_USER,
+  sandboxUser,
   viewArguments,
 } from "./arguments.ts";
 import { type CgroupPlace, CommandGroup, chooseCgroups, leftGroups, removeGroup } from "./cgroup.ts";
@@ -34,8 +35,6 @@ import { findHolders, Holder, STORE } from "./holder.ts";
 import { watchMemory } from "./memory-watch.ts";
 import { checkWorkdir, directoriesAbove, hasPrograms, imageDirectory, readOnlyMounts } from "./mounts.ts";
 import { type BubblewrapPrograms, findPrograms, versionOf } from "./programs.ts";
-import { refuseUnsupported, userNumber } from "./requests.ts";
-import { sandboxUser } from "./sandbox-user.ts";
 import { type BubblewrapLimits, type BubblewrapSettings, bubblewrapSettings } from "./settings.ts";
 import { storeEntries } from "./store.ts";
 import { syscallFilter } from "./syscall-filter.ts";
@@ -358,4 +357,26 @@ export class BubblewrapProvider implements SandboxProvider<BubblewrapSandbox> {
 /** An earlier command took the right to enter its root directory away (`chmod 000 /`), so the shell cannot be started. */
 function isLockedOut({ stderr }: { stderr: string }): boolean {
   return /^bwrap: (Can't chdir to \/|execvp .*): Permission denied$/m.test(stderr);
+}
+
+/** What this provider has no way to give. */
+export function refuseUnsupported({ ports, resources, entrypoint, provider_options }: SandboxSpec): void {
+  const wrong =
+    (ports.length > 0 && "ports") ||
+    (resources.gpu !== undefined && resources.gpu > 0 && "resources.gpu") ||
+    (entrypoint !== undefined && "entrypoint") ||
+    Object.keys(provider_options).map((key) => `provider_options.${key}`)[0];
+  if (wrong)
+    throw new SandboxSpecError(
+      `The provider 'bubblewrap' has no '${wrong}': every command runs for itself, without a network. Use 'docker' for that.`,
+    );
+}
+
+/** Names of the sandbox's own: whoever a command runs as, outside it has the rights of one and the same user. */
+export function userNumber(user: string | number | undefined): number {
+  if (user === undefined || user === "sandbox") return SANDBOX_USER;
+  if (user === "root") return 0;
+  const number = Number(user);
+  if (Number.isInteger(number) && number >= 0 && number <= 65_534 && user !== "") return number;
+  throw new SandboxSpecError(`The sandbox has no user '${user}'; it has 'sandbox', 'root' and numbers.`);
 }

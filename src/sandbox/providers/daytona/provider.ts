@@ -3,7 +3,7 @@ import { sleep } from "../../../calls/deadline.ts";
 import { Semaphore } from "../../../calls/semaphore.ts";
 import { SandboxConfigError, SandboxCreateError, SandboxSpecError } from "../../errors.ts";
 import { commandResult, sandboxFailure, timeoutResult } from "../../exec-results.ts";
-import { checkEnvironment } from "../../plain-words.ts";
+import { checkEnvironment, shellQuote } from "../../plain-words.ts";
 import type {
   Cancellable,
   ExecOptions,
@@ -18,7 +18,6 @@ import { readSettings } from "../../provider-settings.ts";
 import { waitUntilReady } from "../../readiness.ts";
 import { ServiceClient, ServiceError, type ServiceRequest } from "../../service-client.ts";
 import { retryBudget } from "../../service-settings.ts";
-import { shellQuote } from "../../shell-quote.ts";
 import type { SandboxSpec } from "../../spec.ts";
 import { type DaytonaSettings, daytonaSettings } from "./settings.ts";
 

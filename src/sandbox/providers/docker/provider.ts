@@ -15,8 +15,7 @@ import type {
 } from "../../provider.ts";
 import { readSettings } from "../../provider-settings.ts";
 import type { SandboxSpec } from "../../spec.ts";
-import { endpointFrom } from "./port-binding.ts";
-import { runArguments, SANDBOX_LABEL } from "./run-arguments.ts";
+import { endpointFrom, runArguments, SANDBOX_LABEL } from "./run-arguments.ts";
 import { type DockerSettings, dockerSettings } from "./settings.ts";
 
 const ADVICE = "Install Docker or Podman and start its engine, or use another sandbox provider.";

@@ -1,4 +1,5 @@
 import { textsOption } from "../../cli-provider.ts";
+import { SandboxOperationError } from "../../errors.ts";
 import type { SandboxSpec } from "../../spec.ts";
 import type { DockerSettings } from "./settings.ts";
 
@@ -69,4 +70,23 @@ function networkArguments({ ports }: SandboxSpec, { network }: DockerSettings["c
 
 export function bracketed(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
+}
+
+/** The URL for what `docker port` prints, one `host:port` a line; the loopback address is preferred. */
+export function endpointFrom(printed: string, port: number, publishHost: string): string {
+  const bindings = printed
+    .split("\n")
+    .map((line) => line.trim())
+    .filter(Boolean);
+  const binding = bindings.find((line) => line.startsWith("127.0.0.1:")) ?? bindings[0] ?? "";
+  const [, written, digits] = /^(.*):(\d+)$/.exec(binding) ?? [];
+  const hostPort = Number(digits);
+  if (written === undefined || !(hostPort >= 1 && hostPort <= 65_535))
+    throw new SandboxOperationError(
+      `docker port names no address for port ${port}: ${JSON.stringify(printed)}`,
+    );
+  const host = written.replace(/^\[|\]$/g, "");
+  // An address that means "all" is none to connect to.
+  const reachable = ["", "0.0.0.0", "::"].includes(host) ? publishHost : host;
+  return `http://${bracketed(reachable)}:${hostPort}`;
 }

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { lstat, open, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -17,15 +17,13 @@ import {
 import { SandboxCreateError, SandboxOperationError, SandboxSpecError } from "../../errors.ts";
 import { findProgram } from "../../find-program.ts";
 import { newSandboxName, ownerState } from "../../owner.ts";
-import { checkEnvironment } from "../../plain-words.ts";
+import { checkEnvironment, shellQuote } from "../../plain-words.ts";
 import { coverInherited } from "../../processes/inherited-descriptors.ts";
 import { killGroup } from "../../processes/running-process.ts";
 import type { Cancellable, ListedSandbox, SandboxHandle, SandboxStatus } from "../../provider.ts";
 import { readSettings } from "../../provider-settings.ts";
-import { shellQuote } from "../../shell-quote.ts";
 import type { SandboxSpec } from "../../spec.ts";
 import { leftStaging, makeStaging, removeStaging } from "../../staging.ts";
-import { imageSource } from "./image.ts";
 import { type EnrootSettings, enrootSettings } from "./settings.ts";
 
 const ADVICE = "Install enroot, or use another sandbox provider.";
@@ -297,7 +295,7 @@ function isGone(stderr: string): boolean {
 }
 
 /** `enroot list -f`: a header, then name and process number, the latter only for those that run. */
-export function listedProcess(printed: string, name: string): number | undefined {
+function listedProcess(printed: string, name: string): number | undefined {
   for (const line of printed.split("\n").slice(1)) {
     const [listed, pid] = line.trim().split(/\s+/);
     if (listed === name && pid !== undefined && /^\d+$/.test(pid)) return Number(pid);
@@ -318,4 +316,23 @@ async function messagesOf(stagingDirectory: string): Promise<string> {
 
 function reasonOf({ timedOut, stderr, code }: { timedOut: boolean; stderr: string; code: number }): string {
   return timedOut ? "it took too long" : stderr.trim() || `code ${code}`;
+}
+
+/** Names of the public registry, which the program knows by itself and not by these. */
+const PUBLIC_REGISTRY = new Set(["docker.io", "index.docker.io", "registry-1.docker.io"]);
+
+/** What an image is called: a file in the program's own format, or something to import. */
+export function imageSource(image: string): { file: string } | { uri: string } {
+  if (image.endsWith(".sqsh") || (!image.includes("://") && existsSync(image))) return { file: image };
+  return { uri: image.includes("://") ? image : importUri(image) };
+}
+
+/** The program wants `#` between a registry and an image. */
+function importUri(image: string): string {
+  const slash = image.indexOf("/");
+  const first = slash === -1 ? "" : image.slice(0, slash);
+  const rest = image.slice(slash + 1);
+  if (PUBLIC_REGISTRY.has(first)) return `docker://${rest}`;
+  const isHost = first === "localhost" || /[.:]/.test(first);
+  return isHost ? `docker://${first}#${rest}` : `docker://${image}`;
 }

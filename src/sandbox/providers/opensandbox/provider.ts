@@ -19,8 +19,7 @@ import { ServiceClient, ServiceError, type ServiceRequest } from "../../service-
 import { retryBudget } from "../../service-settings.ts";
 import type { SandboxSpec } from "../../spec.ts";
 import { CommandEvents } from "./command-events.ts";
-import { labelsOf } from "./metadata.ts";
-import { type OpenSandboxSettings, openSandboxSettings } from "./settings.ts";
+import { labelsOf, type OpenSandboxSettings, openSandboxSettings } from "./settings.ts";
 
 /** Where the service inside every sandbox listens. */
 const EXEC_PORT = 44_772;

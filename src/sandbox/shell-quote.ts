@@ -1,4 +1,0 @@
-/** One word of a POSIX shell. */
-export function shellQuote(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
-}
