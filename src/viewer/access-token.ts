@@ -12,6 +12,7 @@ export function newToken(): string {
 export class AccessToken {
   readonly #token: Buffer;
   readonly #cookieName: string;
+  readonly #unused = new Set<string>();
 
   constructor(token: string, port: number) {
     this.#token = Buffer.from(token);
@@ -23,8 +24,16 @@ export class AccessToken {
     return `${this.#cookieName}=${this.#token.toString()}; Path=/; HttpOnly; SameSite=Strict`;
   }
 
+  /** A token that works for one request. A program that is given an address shows it to every user of the machine. */
+  oneTime(): string {
+    const token = newToken();
+    this.#unused.add(token);
+    return token;
+  }
+
   check(request: IncomingMessage, parameters: URLSearchParams): "granted" | "by-address" | "refused" {
-    if (this.#is(parameters.get("token"))) return "by-address";
+    const given = parameters.get("token");
+    if (this.#is(given) || (given !== null && this.#unused.delete(given))) return "by-address";
     const [, bearer] = /^Bearer (\S+)$/.exec(request.headers.authorization ?? "") ?? [];
     const [, cookie] =
       new RegExp(`(?:^|;\\s*)${this.#cookieName}=([^;]*)`).exec(request.headers.cookie ?? "") ?? [];

@@ -334,6 +334,8 @@ export interface Comparison {
   }[];
   tasks: ComparedTask[];
   total: number;
+  /** Tasks by change, whatever change was asked for. */
+  changes: Record<ComparedTask["change"], number>;
   config: { path: string; values: (string | null)[] }[];
   prompts: (string | null)[];
 }

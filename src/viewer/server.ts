@@ -76,7 +76,16 @@ export class ViewerServer {
 
   /** The address to open in a browser, with the token. */
   get url(): string {
-    const { host, token } = this.#options;
+    return this.#urlWith(this.#options.token);
+  }
+
+  /** The same with a token that works for one request. */
+  oneTimeUrl(): string {
+    return this.#urlWith(this.#token?.oneTime());
+  }
+
+  #urlWith(token: string | undefined): string {
+    const { host } = this.#options;
     const shown = host === "0.0.0.0" || host === "::" ? "localhost" : host.includes(":") ? `[${host}]` : host;
     return `http://${shown}:${this.port}/${token === undefined ? "" : `?token=${token}`}`;
   }

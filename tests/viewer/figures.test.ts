@@ -65,11 +65,13 @@ describe.skipIf(executable === undefined)("figures of the viewer", () => {
     // Two attempts were needed to lose one rollout.
     await eventually(() => page.locator(".state").textContent()).toBe("done");
     expect(await page.locator(".coverage-words").textContent()).toBe(
-      "1 of 2 rollouts1 completed0 masked1 failed for good0 running0 missing",
+      "1 of 2 rollouts1 completed0 masked1 failed0 running0 missing",
     );
     expect(await page.locator(".live-note").textContent()).toBe("1 row, 2 failed attempts");
     expect(
-      await page.getByTitle("Turns whose prompt does not continue the tokens before it").textContent(),
+      await page
+        .getByTitle("Turns whose prompt does not continue the tokens of the turn before")
+        .textContent(),
     ).toBe("token drift0.5 %8 forked, 2 lost of 2,000 turn boundaries");
     await visit(page, "#/rollouts");
     await eventually(() => page.locator(".list-state").textContent()).toContain("3 rows");
@@ -83,7 +85,7 @@ describe.skipIf(executable === undefined)("figures of the viewer", () => {
     await page.reload();
     await visit(page, "#/overview");
     await page
-      .getByText("The file is still being read: these figures are of the 100 % read so far.")
+      .getByText("The file is still being read. These figures cover the 100 % read so far.")
       .waitFor();
     expect(await page.locator(".live-note").textContent()).toContain("reading 100 %");
   });

@@ -95,7 +95,7 @@ describe.skipIf(executable === undefined)("the live page", () => {
     expect(await flights.count()).toBe(2);
     answerAll();
     await eventually(() => flights.count()).toBe(0);
-    await page.getByText("Nothing runs at the moment.").waitFor();
+    await page.getByText("No rollout is in flight. The run is paused").waitFor();
 
     // Retried by the button and by the command; a rollout that neither runs nor failed is refused by name.
     mend();
@@ -110,10 +110,10 @@ describe.skipIf(executable === undefined)("the live page", () => {
     await page.getByRole("button", { name: "Resume" }).click();
     await eventually(() => flights.count()).toBe(3);
 
-    // One under way is stopped and begins anew.
+    // A rollout in flight is stopped and restarted.
     const before = endpoint.count;
     await page
-      .getByRole("button", { name: /^Start .* anew$/ })
+      .getByRole("button", { name: /^Restart \d/ })
       .first()
       .click();
     await eventually(() => endpoint.count).toBeGreaterThan(before);
@@ -130,7 +130,7 @@ describe.skipIf(executable === undefined)("the live page", () => {
     onTestFinished(() => clearInterval(answering));
     await end;
     await visit(page, "#/live");
-    await page.getByText("No collection of yours on this machine writes this run now.").waitFor();
+    await page.getByText("This run is ").first().waitFor();
     await eventually(() => page.locator(".live-note").textContent()).toContain("7 rows");
     await eventually(() => page.locator(".state").textContent()).not.toBe("running");
     expect(problems).toEqual([]);

@@ -56,7 +56,7 @@ describe.skipIf(executable === undefined)("the viewer in a browser", () => {
     expect(await text(page, ".run-name")).toBe("repair/large-model");
     expect(await text(page, ".state")).toBe("done");
     expect(await text(page, ".coverage-words")).toBe(
-      "94 of 96 rollouts93 completed1 masked2 failed for good0 running0 missing",
+      "94 of 96 rollouts93 completed1 masked2 failed0 running0 missing",
     );
     expect(await page.locator(".histogram figcaption b").allTextContents()).toEqual([
       "Rewards",
@@ -66,10 +66,10 @@ describe.skipIf(executable === undefined)("the viewer in a browser", () => {
     ]);
     expect(await page.locator(".line-chart figcaption b").allTextContents()).toEqual([
       "pass@k and pass^k",
-      "Rollouts a second",
+      "Rollouts per second",
       "In flight",
     ]);
-    expect(await text(page, ".pareto")).toContain("rate_limit2 attempts · 1 rollout lost");
+    expect(await text(page, ".pareto")).toContain("rate_limit2 attempts · 1 rollout failed");
 
     // A bar selects what it holds.
     await page.getByRole("button", { name: /^0\.5 to 0\.6: / }).click();
@@ -450,7 +450,7 @@ describe.skipIf(executable === undefined)("the viewer in a browser", () => {
     await visit(page, "#/task/9/rollout/0");
     await page.getByRole("heading", { name: "Task 9 · rollout 0" }).waitFor();
     await rm(file);
-    await page.getByText("The file is gone.").waitFor();
+    await page.getByText("The rollouts file was removed or renamed").waitFor();
     expect(problems).toEqual([]);
   });
 
@@ -469,7 +469,7 @@ describe.skipIf(executable === undefined)("the viewer in a browser", () => {
         [`#/${RUN}/failure/3`, ".failure"],
         [`#/${RUN}/task/4`, ".pane-cell .item"],
         ["#/compare?runs=repair%252Fsmall-model%2Crepair%252Flarge-model", ".tasks-table"],
-        [`#/${RUN}/live`, ".live .note"],
+        [`#/${RUN}/live`, ".live .empty-state"],
         [`#/${RUN}/files`, ".files section"],
       ] as const) {
         await visit(page, hash);

@@ -287,6 +287,7 @@ export const evalCommands = [
         metavar: "QUERY",
         help: "open on the rollouts that a query selects, as 'reward<0.5 tool:python'; also selects for --to-html",
       },
+      open: { kind: "switch", help: "open the viewer in the default browser" },
       "read-only": { kind: "switch", help: "no annotations, and no control of a run under way" },
       "no-token": {
         kind: "switch",
@@ -319,7 +320,7 @@ export const evalCommands = [
     },
     keys: viewKeys,
     examples: [
-      "gym eval view",
+      "gym eval view --open",
       "gym eval view results/my_agent/2026-01-31T12-00-00 --port 8080",
       "gym eval view before.jsonl after.jsonl",
       "gym eval view results/run.jsonl --where 'reward<0.5 tool:python turns>6'",
@@ -334,6 +335,7 @@ export const evalCommands = [
         where: context.flags.where,
         readOnly: context.flags["read-only"],
         noToken: context.flags["no-token"],
+        open: context.flags.open,
         toHtml: context.flags["to-html"],
         toFolder: context.flags["to-folder"],
       }),

@@ -17,6 +17,7 @@ import { UsageError } from "../errors.ts";
 import { viewKeys } from "./keys.ts";
 import { shownPath } from "./rollout-file.ts";
 import { ViewInput } from "./view-input.ts";
+import { openBrowser } from "./view-open.ts";
 
 const MAX_IN_HTML = 500;
 
@@ -26,6 +27,7 @@ interface ViewOptions {
   where: string | undefined;
   readOnly: boolean;
   noToken: boolean;
+  open: boolean;
   toHtml: string | undefined;
   toFolder: string | undefined;
 }
@@ -54,7 +56,7 @@ async function serve(
   context: CommandContext,
   workspace: Workspace,
   webFiles: WebFiles,
-  { allowedHosts, where, readOnly, noToken, other }: ViewOptions,
+  { allowedHosts, where, readOnly, noToken, open, other }: ViewOptions,
   { server_host: host, server_port }: { server_host: string; server_port: number },
 ): Promise<number> {
   const { io, out, err, json, terminal, signal } = context;
@@ -99,6 +101,10 @@ async function serve(
       out(`Viewing ${what} at ${terminal.bold(url)}`);
       out("Press Ctrl-C to stop.");
     }
+    if (open)
+      openBrowser(`${server.oneTimeUrl()}${page}`, (reason) =>
+        err(terminal.yellow(`No browser was opened: ${reason}. Open ${url} yourself.`)),
+      );
     await aborted(signal);
   } finally {
     await server.close();

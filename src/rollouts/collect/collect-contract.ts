@@ -111,6 +111,15 @@ export interface RunningRollout {
   what: string | undefined;
   /** Model turns so far, as reported by the agent. */
   modelCalls: number;
+  /** The stage that it left last; undefined in the first one. */
+  lastStage: FinishedStage | undefined;
+}
+
+export interface FinishedStage {
+  stage: FailureStage;
+  what: string | undefined;
+  /** How long it took. */
+  milliseconds: number;
 }
 
 export interface CollectResult {

@@ -145,6 +145,7 @@ function shown({
   startedAt,
   stageSince,
   modelCalls,
+  lastStage,
 }: RunningRollout): RunningSnapshot {
   const now = performance.now();
   return {
@@ -156,5 +157,8 @@ function shown({
     seconds: (now - startedAt) / 1000,
     stage_seconds: (now - stageSince) / 1000,
     model_calls: modelCalls,
+    last_event: lastStage
+      ? { stage: lastStage.stage, what: lastStage.what, seconds: lastStage.milliseconds / 1000 }
+      : null,
   };
 }

@@ -89,6 +89,8 @@ export interface RunningSnapshot {
   seconds: number;
   stage_seconds: number;
   model_calls: number;
+  /** The stage that ended last and how long it took; null in the first one. */
+  last_event: { stage: FailureStage; what?: string | undefined; seconds: number } | null;
 }
 
 /** What a running collection answers to a control request. */

@@ -1,7 +1,7 @@
 import { abortController, LONGEST_TIMER_MS } from "../../calls/deadline.ts";
 import type { FailureStage } from "../../calls/errors.ts";
 import type { StageListener } from "../../calls/server-client.ts";
-import type { CallTarget, RunningRollout } from "./collect-contract.ts";
+import type { CallTarget, FinishedStage, RunningRollout } from "./collect-contract.ts";
 import type { QueuedRow } from "./fair-queue.ts";
 import { DeadlineExceeded } from "./outcome.ts";
 import type { RolloutTiming } from "./output-row.ts";
@@ -16,6 +16,7 @@ export class StartedRollout implements RunningRollout {
   stageSince: number;
   what: string | undefined;
   modelCalls = 0;
+  lastStage: FinishedStage | undefined;
   readonly #limitMs: number | null;
   readonly #controller = abortController();
   #timer: NodeJS.Timeout | undefined;
@@ -58,9 +59,11 @@ export class StartedRollout implements RunningRollout {
   /** Records the stage that the rollout enters. */
   entered(...[stage, what]: Parameters<StageListener>): void {
     this.#timeStage();
+    const now = performance.now();
+    this.lastStage = { stage: this.stage, what: this.what, milliseconds: now - this.stageSince };
     this.stage = stage;
     this.what = what;
-    this.stageSince = performance.now();
+    this.stageSince = now;
     if (stage === "model") this.modelCalls++;
   }
 

@@ -85,6 +85,8 @@ export async function compareViewed(
   }
   const tasks = [...joined].map(([task, { means, indices }]) => changeOf(task, means, indices));
   tasks.sort((a, b) => Math.abs(b.difference ?? 0) - Math.abs(a.difference ?? 0) || a.task - b.task);
+  const changes = { improved: 0, regressed: 0, unchanged: 0, missing: 0 };
+  for (const { change } of tasks) changes[change]++;
   const chosen =
     request.change === undefined ? tasks : tasks.filter(({ change }) => change === request.change);
   const shown = chosen.slice(request.offset, request.offset + request.limit);
@@ -94,6 +96,7 @@ export async function compareViewed(
     pairs,
     tasks: shown,
     total: chosen.length,
+    changes,
     config: differences(runs.map(({ info }) => info.config)),
     prompts: await Promise.all(runs.map((run) => systemPrompt(run))),
   };

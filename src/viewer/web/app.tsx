@@ -68,7 +68,7 @@ export function App() {
           go={go}
         />
       ) : (
-        <main id="main" tabIndex={-1} className="whole">
+        <main key={view.name} id="main" tabIndex={-1} className="whole">
           <Page
             route={{ ...route, view }}
             run={run}
@@ -94,17 +94,11 @@ interface PageProps {
 }
 
 function Page({ route: { view, parameters }, run, status, runs, go, error }: PageProps) {
-  if (view.name === "runs") return <RunsPage runs={runs} go={go} />;
+  if (view.name === "runs") return <RunsPage runs={runs} parameters={parameters} go={go} />;
   if (view.name === "compare")
     return <ComparePage current={status?.run.id} parameters={parameters} runs={runs} go={go} />;
-  if (run === undefined || status === undefined)
-    return error ? (
-      <p className="problem-box" role="alert">
-        {error}
-      </p>
-    ) : (
-      <p className="note">Loading…</p>
-    );
+  // The header says what is wrong.
+  if (run === undefined || status === undefined) return error ? null : <p className="note">Loading…</p>;
   switch (view.name) {
     case "overview":
       return <OverviewPage run={run} parameters={parameters} status={status} go={go} />;

@@ -1,10 +1,12 @@
 import type { ComparedTask, Comparison, RunsAnswer } from "../../api-types.ts";
 import { api } from "../shared/api-client.ts";
+import { EmptyState } from "../shared/empty-state.tsx";
 import { countText, estimateText, rewardText } from "../shared/format.ts";
 import { formatRoute, type Parameters } from "../shared/route.ts";
 import { Scrolls } from "../shared/scrolls.tsx";
 import { useLoaded } from "../shared/use-loaded.ts";
 import type { Go } from "../shared/use-route.ts";
+import { useScrollFocus } from "../shared/use-scroll-focus.ts";
 import { Plain } from "../text/plain.tsx";
 import { TextDiff } from "./text-diff.tsx";
 
@@ -18,7 +20,7 @@ interface Props {
 const CHANGES: readonly ComparedTask["change"][] = ["improved", "regressed", "unchanged", "missing"];
 const MAX_RUNS = 6;
 
-/** Runs joined by task: what became better, what worse, and whether that can be chance. */
+/** Runs joined by task: which tasks improved or regressed, and whether the difference is significant. */
 export function ComparePage({ current, parameters, runs, go }: Props) {
   const chosen = (parameters.runs ?? "").split(",").filter(Boolean).map(decodeURIComponent);
   const ids = chosen.length > 0 ? chosen : current ? [current] : [];
@@ -33,6 +35,7 @@ export function ComparePage({ current, parameters, runs, go }: Props) {
   } = useLoaded(key, (signal) =>
     api.compare({ runs: ids.map(encodeURIComponent).join(","), change, match }, signal),
   );
+  useScrollFocus();
   const others = runs?.runs.filter(({ id }) => !ids.includes(id)) ?? [];
   return (
     <article className="compare page" aria-label="Compare runs">
@@ -80,11 +83,16 @@ export function ComparePage({ current, parameters, runs, go }: Props) {
         </label>
       </div>
       {ids.length < 2 && (
-        <p className="note">
-          {others.length > 0
-            ? "Add a second run to compare with."
-            : "There is only one run here. Open a directory with several, or give two: gym eval view BEFORE AFTER."}
-        </p>
+        <EmptyState title={others.length > 0 ? "Choose a second run" : "There is only one run"}>
+          {others.length > 0 ? (
+            "A comparison needs a baseline and at least one other run. Add one with the list above."
+          ) : (
+            <>
+              A comparison needs two runs. Open a directory with several runs, or name two:{" "}
+              <code>gym eval view BEFORE AFTER</code>.
+            </>
+          )}
+        </EmptyState>
       )}
       {error && loadedKey === key && <p className="problem-box">{error}</p>}
       {key !== undefined && value && <Result comparison={value} parameters={parameters} go={go} />}
@@ -154,8 +162,8 @@ function Result({ comparison, parameters, go }: { comparison: Comparison; parame
           <p key={pair.with} className="dim">
             <bdi>{pair.with}</bdi>: {countText(pair.common, "common task")}, matched by {pair.matched_by}
             {pair.matched_content && ` and ${pair.matched_content}`}; {pair.only_before} only in the baseline,{" "}
-            {pair.only_after} only in it
-            {pair.kept_apart > 0 && `, ${pair.kept_apart} with the same index but other content`}.
+            {pair.only_after} only in this run
+            {pair.kept_apart > 0 && `, ${pair.kept_apart} with the same index but different content`}.
           </p>
         ))}
       </Scrolls>
@@ -166,7 +174,7 @@ function Result({ comparison, parameters, go }: { comparison: Comparison; parame
           aria-pressed={parameters.change === undefined}
           onClick={() => go({ parameters: { change: undefined } })}
         >
-          all
+          all {Object.values(comparison.changes).reduce((sum, count) => sum + count, 0)}
         </button>
         {CHANGES.map((change) => (
           <button
@@ -176,11 +184,26 @@ function Result({ comparison, parameters, go }: { comparison: Comparison; parame
             aria-pressed={parameters.change === change}
             onClick={() => go({ parameters: { change } })}
           >
-            {change}
+            {change} {comparison.changes[change].toLocaleString("en")}
           </button>
         ))}
-        <span className="dim">{countText(comparison.total, "task")}</span>
       </fieldset>
+      {tasks.length === 0 && (
+        <EmptyState
+          title={parameters.change ? `No task is ${parameters.change}` : "No tasks to compare"}
+          action={
+            parameters.change && (
+              <button type="button" onClick={() => go({ parameters: { change: undefined } })}>
+                Show all tasks
+              </button>
+            )
+          }
+        >
+          {parameters.change
+            ? "The other changes have tasks; their counts are above."
+            : "The runs have no rollouts with a task index and a reward."}
+        </EmptyState>
+      )}
       <Scrolls label="Tasks">
         <table className="numbers-table wide tasks-table">
           <thead>
@@ -260,7 +283,9 @@ function Result({ comparison, parameters, go }: { comparison: Comparison; parame
       <Scrolls label="Config">
         <h2>Config</h2>
         {config.length === 0 ? (
-          <p className="note">The configs in the manifests of the runs do not differ, or there are none.</p>
+          <p className="note">
+            The configs of these runs are equal, or the runs have no manifest (<code>_manifest.json</code>).
+          </p>
         ) : (
           <table className="numbers-table wide config-diff">
             <thead>

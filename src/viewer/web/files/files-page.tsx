@@ -4,7 +4,9 @@ import type { ViewerStatus } from "../../api-types.ts";
 import { Logs } from "../rollout/logs.tsx";
 import { api, type RunId } from "../shared/api-client.ts";
 import { CopyButton } from "../shared/copy-button.tsx";
+import { bytesText } from "../shared/format.ts";
 import { useLoaded } from "../shared/use-loaded.ts";
+import { useScrollFocus } from "../shared/use-scroll-focus.ts";
 import { JsonTree } from "../text/json-tree.tsx";
 import { LongText } from "../text/long-text.tsx";
 import { PlainText } from "../text/part.tsx";
@@ -12,6 +14,7 @@ import { PlainText } from "../text/part.tsx";
 /** The files of the run beside its rollouts, its logs, and its statistics as a dataset. */
 export function FilesPage({ run, status }: { run: RunId; status: ViewerStatus }) {
   const { value, error } = useLoaded(`${run}:${status.generation}`, (signal) => api.statistics(run, signal));
+  useScrollFocus();
   return (
     <article className="files page" aria-label="Files">
       <h1>Files</h1>
@@ -41,11 +44,13 @@ export function FilesPage({ run, status }: { run: RunId; status: ViewerStatus })
 function Json({ title, text }: { title: string; text: string }) {
   return (
     <section aria-label={title}>
-      <div className="title-line">
-        <h2>{title}</h2>
+      <details className="file">
+        <summary>
+          <h2>{title}</h2> <span className="dim">{bytesText(text.length)}</span>
+        </summary>
         <CopyButton text={() => text} label={`Copy ${title}`} />
-      </div>
-      <JsonText text={text} />
+        <JsonText text={text} />
+      </details>
     </section>
   );
 }

@@ -1,23 +1,30 @@
 import { useEffect, useState } from "react";
 import type { LiveAnswer, ViewerStatus } from "../../api-types.ts";
 import { api, type RunId } from "../shared/api-client.ts";
+import { EmptyState } from "../shared/empty-state.tsx";
 import { countText, dollarText, percentText, rewardText, secondsText, shortCount } from "../shared/format.ts";
 import { Scrolls } from "../shared/scrolls.tsx";
+import { addressOf } from "../shared/use-route.ts";
+import { useScrollFocus } from "../shared/use-scroll-focus.ts";
 
 const POLL_MS = 500;
 
-/** A run under way: what is in flight, how fast it goes, and how to steer it. */
+/** A run in progress: rollouts in flight, rate and failures, and controls. */
 export function LivePage({ run, status }: { run: RunId; status: ViewerStatus }) {
   const [live, setLive] = useState<LiveAnswer>();
-  const [problem, setProblem] = useState<string>();
+  // What is wrong with the last poll, and with the last command.
+  const [unread, setUnread] = useState<string>();
+  const [refused, setRefused] = useState<string>();
+  useScrollFocus();
   useEffect(() => {
     const controller = new AbortController();
     let timer: number | undefined;
     const poll = async () => {
       try {
         setLive(await api.live(run, controller.signal));
+        setUnread(undefined);
       } catch (error) {
-        if (!controller.signal.aborted) setProblem(error instanceof Error ? error.message : String(error));
+        if (!controller.signal.aborted) setUnread(error instanceof Error ? error.message : String(error));
       }
       if (!controller.signal.aborted) timer = window.setTimeout(poll, POLL_MS);
     };
@@ -31,11 +38,12 @@ export function LivePage({ run, status }: { run: RunId; status: ViewerStatus }) 
     void api.control(run, command).then(
       (answer) => {
         setLive(answer);
-        setProblem(undefined);
+        setRefused(undefined);
       },
-      (error: unknown) => setProblem(error instanceof Error ? error.message : String(error)),
+      (error: unknown) => setRefused(error instanceof Error ? error.message : String(error)),
     );
   const collection = live?.collection;
+  const problem = refused ?? unread;
   return (
     <article className="live page" aria-label="Live">
       <h1 className="hidden">Live: {status.run.name}</h1>
@@ -45,19 +53,43 @@ export function LivePage({ run, status }: { run: RunId; status: ViewerStatus }) 
         </p>
       )}
       {live === undefined ? (
-        <p className="note">Loading…</p>
+        !problem && <p className="note">Loading…</p>
       ) : collection ? (
         <Collection collection={collection} control={status.can_annotate ? control : undefined} />
       ) : (
-        <p className="note">
-          No collection of yours on this machine writes this run now. It shows{" "}
-          {countText(status.rollouts.rows, "row")};{" "}
-          {status.run.state === "done"
-            ? "all rollouts that were asked for are there."
-            : "start it again with --resume to go on."}
-        </p>
+        <NotRunning status={status} />
       )}
     </article>
+  );
+}
+
+function NotRunning({ status }: { status: ViewerStatus }) {
+  const isDone = status.run.state === "done";
+  return (
+    <EmptyState
+      title={isDone ? "This run is done" : "This run is not in progress"}
+      action={
+        <>
+          <a className="button" href={addressOf({ view: { name: "overview" } })}>
+            Overview
+          </a>
+          <a className="button" href={addressOf({ view: { name: "rollouts" } })}>
+            Rollouts
+          </a>
+        </>
+      }
+    >
+      No process of this user on this machine writes {status.rollouts.name}, which has{" "}
+      {countText(status.rollouts.rows, "row")}.{" "}
+      {isDone ? (
+        "All requested rollouts are accounted for."
+      ) : (
+        <>
+          To continue it, repeat its command with <code>--resume</code>. This page shows rollouts in flight as
+          soon as it runs.
+        </>
+      )}
+    </EmptyState>
   );
 }
 
@@ -68,7 +100,8 @@ function Collection({
   collection: NonNullable<LiveAnswer["collection"]>;
   control: ((command: object) => void) | undefined;
 }) {
-  const { running, lost } = collection;
+  const { lost } = collection;
+  const running = collection.running.toSorted((a, b) => b.seconds - a.seconds);
   return (
     <>
       <section className="facts-row" aria-label="Progress">
@@ -99,7 +132,7 @@ function Collection({
         <Figure
           name="failed"
           value={String(collection.failed)}
-          about={`${collection.retrying} waiting to be retried`}
+          about={`${collection.retrying} waiting for a retry`}
         />
         <Figure
           name="tokens in / out"
@@ -134,15 +167,16 @@ function Collection({
         </fieldset>
       )}
       <Scrolls label="Rollouts in flight">
-        <h2>In flight</h2>
+        <h2>In flight, slowest first</h2>
         <table className="numbers-table wide flights">
           <thead>
             <tr>
               <th scope="col">rollout</th>
               <th scope="col">agent</th>
               <th scope="col">stage</th>
-              <th scope="col">in stage</th>
+              <th scope="col">time in stage</th>
               <th scope="col">age</th>
+              <th scope="col">last event</th>
               <th scope="col">model calls</th>
               <th scope="col">attempt</th>
               {control && <th scope="col">action</th>}
@@ -153,12 +187,14 @@ function Collection({
               <tr key={rollout.id}>
                 <th scope="row">{rollout.id}</th>
                 <td>{rollout.agent}</td>
-                <td>
-                  {rollout.stage}
-                  {rollout.what ? ` (${rollout.what})` : ""}
-                </td>
+                <td>{stageText(rollout)}</td>
                 <td>{secondsText(rollout.stage_seconds)}</td>
                 <td>{secondsText(rollout.seconds)}</td>
+                <td>
+                  {rollout.last_event
+                    ? `${stageText(rollout.last_event)} took ${secondsText(rollout.last_event.seconds)}`
+                    : "started"}
+                </td>
                 <td>{rollout.model_calls}</td>
                 <td>{rollout.attempt + 1}</td>
                 {control && (
@@ -169,15 +205,15 @@ function Collection({
                       aria-label={`Cancel ${rollout.id}`}
                       onClick={() => control({ command: "cancel", id: rollout.id })}
                     >
-                      cancel
+                      Cancel
                     </button>{" "}
                     <button
                       type="button"
                       className="link"
-                      aria-label={`Start ${rollout.id} anew`}
+                      aria-label={`Restart ${rollout.id}`}
                       onClick={() => control({ command: "retry", id: rollout.id })}
                     >
-                      start anew
+                      Restart
                     </button>
                   </td>
                 )}
@@ -185,11 +221,15 @@ function Collection({
             ))}
           </tbody>
         </table>
-        {running.length === 0 && <p className="note">Nothing runs at the moment.</p>}
+        {running.length === 0 && (
+          <p className="note">
+            No rollout is in flight. {collection.paused && "The run is paused: press Resume to continue."}
+          </p>
+        )}
       </Scrolls>
       {lost.length > 0 && (
-        <section aria-label="Failed for good">
-          <h2>Failed for good</h2>
+        <section aria-label="Failed rollouts">
+          <h2>Failed rollouts</h2>
           <ul className="lost">
             {lost.slice(0, 200).map(({ id, class: name }) => (
               <li key={id}>
@@ -201,7 +241,7 @@ function Collection({
                     aria-label={`Retry ${id}`}
                     onClick={() => control({ command: "retry", id })}
                   >
-                    retry
+                    Retry
                   </button>
                 )}
               </li>
@@ -211,6 +251,10 @@ function Collection({
       )}
     </>
   );
+}
+
+function stageText({ stage, what }: { stage: string; what?: string | undefined }): string {
+  return what ? `${stage} (${what})` : stage;
 }
 
 function Figure({ name, value, about }: { name: string; value: string; about: string }) {

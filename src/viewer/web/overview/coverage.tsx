@@ -3,12 +3,12 @@ import type { Overview } from "../../api-types.ts";
 const PARTS = [
   ["ok", "completed"],
   ["masked", "masked"],
-  ["failed", "failed for good"],
+  ["failed", "failed"],
   ["running", "running"],
   ["missing", "missing"],
 ] as const;
 
-/** What became of every rollout that was asked for. */
+/** How many of the requested rollouts completed, failed, run or are missing. */
 export function Coverage({ coverage }: { coverage: Overview["coverage"] }) {
   const running = Math.min(coverage.running, coverage.missing);
   const counts = { ...coverage, running, missing: coverage.missing - running };

@@ -15,6 +15,7 @@ import { QueryBar } from "../shared/query-bar.tsx";
 import { type Parameters, viewOfRow } from "../shared/route.ts";
 import { useLoaded } from "../shared/use-loaded.ts";
 import { addressOf, type Go } from "../shared/use-route.ts";
+import { useScrollFocus } from "../shared/use-scroll-focus.ts";
 import { figuresVersion } from "../shared/use-status.ts";
 import { Coverage } from "./coverage.tsx";
 import { Failures, Groups, Slowest } from "./overview-tables.tsx";
@@ -34,6 +35,7 @@ export function OverviewPage({ run, parameters, status, go }: Props) {
     untilSearched((own) => api.overview(run, { q, pass }, own), signal),
   );
   const { value: overview, error } = loaded;
+  useScrollFocus();
   return (
     <article className="overview page" aria-label="Overview">
       <h1 className="hidden">Overview of {status.run.name}</h1>
@@ -51,7 +53,7 @@ export function OverviewPage({ run, parameters, status, go }: Props) {
 
 const SEARCH_POLL_MS = 200;
 
-/** A search goes on in the server: asks until it is through, so that no figure of a part is taken for the whole. */
+/** Asks until the search in the server is done, so that no partial figure is shown as final. */
 async function untilSearched(
   ask: (signal: AbortSignal) => Promise<Overview>,
   signal: AbortSignal,
@@ -84,7 +86,7 @@ function Figures({
     <>
       {!overview.complete && (
         <p className="notice" role="status">
-          The file is still being read: these figures are of the{" "}
+          The file is still being read. These figures cover the{" "}
           {percentText(status.rollouts.indexed_bytes, status.rollouts.bytes)} read so far.
         </p>
       )}
@@ -121,7 +123,11 @@ function Figures({
         <Fact
           name="cost"
           value={dollarText(totals.cost)}
-          about={totals.spent !== null && totals.spent > 0 ? `${dollarText(totals.spent)} spent in all` : ""}
+          about={
+            totals.spent !== null && totals.spent > 0
+              ? `${dollarText(totals.spent)} with failed attempts`
+              : ""
+          }
         />
         <Fact
           name="time"
@@ -130,7 +136,7 @@ function Figures({
             totals.elapsed_seconds
               ? `${(overview.rewarded / totals.elapsed_seconds).toFixed(1)} rollouts/s`
               : overview.durations
-                ? `median ${secondsText(overview.durations.median)} a rollout`
+                ? `median ${secondsText(overview.durations.median)} per rollout`
                 : ""
           }
         />
@@ -139,8 +145,7 @@ function Figures({
       <Coverage coverage={overview.coverage} />
       {overview.without_task > 0 && (
         <p className="note">
-          {countText(overview.without_task, "row")} of this file name no task; each counts as a task of its
-          own.
+          {countText(overview.without_task, "row")} without a task index. Each counts as its own task.
         </p>
       )}
       <section className="charts" aria-label="Distributions">
@@ -151,6 +156,8 @@ function Figures({
           <LineChart
             title="pass@k and pass^k"
             top={1}
+            axis="k"
+            isTabled
             x={(k) => `k=${k}`}
             y={(share) => `${Math.round(share * 100)}%`}
             ticks={pass.map(({ k }) => k)}
@@ -235,7 +242,7 @@ function TokenDrift({ extend, fork, lost }: NonNullable<Overview["turn_boundarie
       name="token drift"
       value={percentText(fork + lost, total)}
       about={`${fork} forked, ${lost} lost of ${countText(total, "turn boundary", "turn boundaries")}`}
-      title="Turns whose prompt does not continue the tokens before it"
+      title="Turns whose prompt does not continue the tokens of the turn before"
     />
   );
 }
@@ -258,13 +265,15 @@ function Throughput({ history }: { history: Overview["history"] }) {
   return (
     <>
       <LineChart
-        title="Rollouts a second"
+        title="Rollouts per second"
+        axis="time"
         x={secondsText}
         y={(value) => shortCount(value)}
         series={[{ name: "done per second", className: "series-a", points: rates }]}
       />
       <LineChart
         title="In flight"
+        axis="time"
         x={secondsText}
         y={(value) => shortCount(value)}
         series={[{ name: "in flight", className: "series-b", points: history.map(([x, , y]) => ({ x, y })) }]}

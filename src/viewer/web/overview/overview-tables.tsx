@@ -69,7 +69,7 @@ export function Failures({
   return (
     <section aria-label="Failures">
       <h2>Failed attempts</h2>
-      {failures.length === 0 && <p className="note">No attempt failed.</p>}
+      {failures.length === 0 && <p className="note">No attempt at a rollout failed.</p>}
       <ul className="pareto">
         {failures.map(({ class: name, attempts, lost, message }) => {
           sum += attempts;
@@ -84,9 +84,9 @@ export function Failures({
                   <Plain text={name} />
                 </bdi>
                 <span className="pareto-count">
-                  {countText(attempts, "attempt")} · {countText(lost, "rollout")} lost ·{" "}
-                  <span title="of all failed attempts, with the classes above">
-                    {Math.round((100 * sum) / all)} % in all
+                  {countText(attempts, "attempt")} · {countText(lost, "rollout")} failed ·{" "}
+                  <span title="Share of all failed attempts, including the classes above">
+                    {Math.round((100 * sum) / all)} % cumulative
                   </span>
                 </span>
               </button>
@@ -115,22 +115,31 @@ export function Slowest({
   return (
     <section aria-label="Slowest rollouts">
       <h2>{timed ? "Slowest rollouts" : "Longest rollouts"}</h2>
-      {slowest.length === 0 && <p className="note">Nothing to show.</p>}
-      <table className="numbers-table">
-        <tbody>
-          {slowest.map((row) => (
-            <tr key={`${row.source}:${row.line}`}>
-              <th scope="row">
-                <a href={addressOf(row)}>
-                  {row.task === null ? `Row ${row.line}` : `Task ${row.task} · ${row.rollout}`}
-                </a>
-              </th>
-              <td>{timed ? secondsText(row.seconds) : ""}</td>
-              <td>{shortCount(row.tokens)} tokens</td>
+      {slowest.length === 0 && <p className="note">No rollout has a duration or a token count.</p>}
+      {slowest.length > 0 && (
+        <table className="numbers-table">
+          <thead>
+            <tr>
+              <th scope="col">rollout</th>
+              {timed && <th scope="col">duration</th>}
+              <th scope="col">output tokens</th>
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {slowest.map((row) => (
+              <tr key={`${row.source}:${row.line}`}>
+                <th scope="row">
+                  <a href={addressOf(row)}>
+                    {row.task === null ? `Row ${row.line}` : `Task ${row.task} · ${row.rollout}`}
+                  </a>
+                </th>
+                {timed && <td>{secondsText(row.seconds)}</td>}
+                <td>{shortCount(row.tokens)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
     </section>
   );
 }

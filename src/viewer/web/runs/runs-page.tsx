@@ -2,25 +2,63 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { useMemo, useRef, useState } from "react";
 import type { RunEntry, RunsAnswer } from "../../api-types.ts";
 import { StateBadge } from "../shared/badges.tsx";
-import { dollarText, whenText } from "../shared/format.ts";
-import { formatRoute } from "../shared/route.ts";
+import { EmptyState } from "../shared/empty-state.tsx";
+import { countText, dollarText, whenText } from "../shared/format.ts";
+import { formatRoute, type Parameters } from "../shared/route.ts";
+import { TablePart } from "../shared/table-part.tsx";
 import type { Go } from "../shared/use-route.ts";
+import { useScrollFocus } from "../shared/use-scroll-focus.ts";
 
 const ROW_HEIGHT = 44;
 const MAX_COMPARED = 6;
 
-/** All runs, newest first; thousands of them. */
-export function RunsPage({ runs, go }: { runs: RunsAnswer | undefined; go: Go }) {
-  const [text, setText] = useState("");
+interface Column {
+  name: string;
+  caption: string;
+  isNumber?: boolean;
+  /** What runs are sorted by; null comes last. */
+  value: (run: RunEntry) => string | number | null;
+}
+
+const COLUMNS: readonly Column[] = [
+  { name: "run", caption: "run", value: ({ name }) => name },
+  { name: "environment", caption: "environment", value: ({ environment }) => environment },
+  { name: "model", caption: "model", value: ({ model }) => model },
+  { name: "started", caption: "started", value: ({ when }) => when },
+  {
+    name: "reward",
+    caption: "reward, 95 % interval",
+    isNumber: true,
+    value: ({ reward }) => reward?.value ?? null,
+  },
+  {
+    name: "coverage",
+    caption: "coverage",
+    isNumber: true,
+    value: ({ coverage }) =>
+      coverage === null ? null : (coverage.ok + coverage.masked) / Math.max(1, coverage.expected),
+  },
+  { name: "cost", caption: "cost", isNumber: true, value: ({ cost }) => cost },
+  { name: "state", caption: "state", value: ({ state }) => state },
+];
+
+/** All runs below a directory, newest first unless sorted otherwise. */
+export function RunsPage({
+  runs,
+  parameters,
+  go,
+}: {
+  runs: RunsAnswer | undefined;
+  parameters: Parameters;
+  go: Go;
+}) {
+  const { q = "", sort, order } = parameters;
   const [chosen, setChosen] = useState<readonly string[]>([]);
   const shown = useMemo(() => {
-    const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-    return (runs?.runs ?? []).filter((run) => {
-      const about =
-        `${run.id} ${run.environment} ${run.model} ${run.agents.join(" ")} ${run.state}`.toLowerCase();
-      return words.every((word) => about.includes(word));
-    });
-  }, [runs, text]);
+    const matching = (runs?.runs ?? []).filter((run) => matches(run, q));
+    const column = COLUMNS.find(({ name }) => name === sort);
+    return column ? matching.sort(by(column, order === "desc")) : matching;
+  }, [runs, q, sort, order]);
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
     count: shown.length,
@@ -28,11 +66,13 @@ export function RunsPage({ runs, go }: { runs: RunsAnswer | undefined; go: Go })
     estimateSize: () => ROW_HEIGHT,
     overscan: 10,
   });
+  useScrollFocus(runs !== undefined, scroller);
   if (runs === undefined) return <p className="note">Looking for runs…</p>;
   const toggle = (id: string) =>
     setChosen(
       chosen.includes(id) ? chosen.filter((each) => each !== id) : [...chosen, id].slice(-MAX_COMPARED),
     );
+  const filter = (text: string) => go({ parameters: { q: text || undefined }, replace: true });
   return (
     <article className="runs-page page" aria-label="Runs">
       <div className="title-line">
@@ -46,12 +86,13 @@ export function RunsPage({ runs, go }: { runs: RunsAnswer | undefined; go: Go })
           type="search"
           placeholder="Filter by name, environment, model   /"
           aria-label="Filter runs"
-          value={text}
-          onChange={(event) => setText(event.target.value)}
+          value={q}
+          onChange={(event) => filter(event.target.value)}
         />
         <button
           type="button"
           disabled={chosen.length < 2}
+          title={`Select 2 to ${MAX_COMPARED} runs to compare them`}
           onClick={() =>
             go({
               run: null,
@@ -63,84 +104,167 @@ export function RunsPage({ runs, go }: { runs: RunsAnswer | undefined; go: Go })
           Compare{chosen.length > 0 ? ` ${chosen.length}` : ""}
         </button>
       </div>
-      <div className="run-row run-head" aria-hidden="true">
-        <span />
-        <span>run</span>
-        <span>environment</span>
-        <span>model</span>
-        <span>started</span>
-        <span className="number">reward, 95 % interval</span>
-        <span className="number">coverage</span>
-        <span className="number">cost</span>
-        <span>state</span>
-      </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-      <section ref={scroller} className="run-rows" tabIndex={0} aria-label="List of runs">
-        <div style={{ height: virtual.getTotalSize(), position: "relative" }}>
-          {virtual.getVirtualItems().map(({ index, start }) => {
-            const run = shown[index];
-            return (
-              run && (
-                <div
-                  key={run.id}
-                  className="row-place"
-                  style={{ transform: `translateY(${start}px)`, height: ROW_HEIGHT }}
-                >
-                  <RunRow run={run} isChosen={chosen.includes(run.id)} onChoose={() => toggle(run.id)} />
-                </div>
-              )
-            );
-          })}
-        </div>
-      </section>
-      {shown.length === 0 && (
-        <p className="note">
-          No run matches.{" "}
-          <button type="button" onClick={() => setText("")}>
-            Show all
-          </button>
-        </p>
-      )}
+      <TablePart className="run-table" role="table" aria-label="Runs" aria-rowcount={shown.length + 1}>
+        <TablePart className="run-row run-head" role="row" aria-rowindex={1}>
+          <TablePart role="columnheader">
+            <span className="hidden">compare</span>
+          </TablePart>
+          {COLUMNS.map((column) => (
+            <ColumnHead key={column.name} column={column} sort={sort} order={order} go={go} />
+          ))}
+        </TablePart>
+        <TablePart ref={scroller} className="run-rows" role="rowgroup" tabIndex={0}>
+          <div style={{ height: virtual.getTotalSize(), position: "relative" }}>
+            {virtual.getVirtualItems().map(({ index, start }) => {
+              const run = shown[index];
+              return (
+                run && (
+                  <div
+                    key={run.id}
+                    className="row-place"
+                    style={{ transform: `translateY(${start}px)`, height: ROW_HEIGHT }}
+                  >
+                    <RunRow
+                      run={run}
+                      place={index}
+                      isChosen={chosen.includes(run.id)}
+                      onChoose={() => toggle(run.id)}
+                    />
+                  </div>
+                )
+              );
+            })}
+          </div>
+        </TablePart>
+      </TablePart>
+      {shown.length === 0 &&
+        (runs.runs.length === 0 ? (
+          <EmptyState title="No runs">
+            There is no rollouts file below <bdi>{runs.root}</bdi>. Start a run with <code>gym eval run</code>
+            , then reload this page.
+          </EmptyState>
+        ) : (
+          <EmptyState
+            title="No run matches the filter"
+            action={
+              <button type="button" onClick={() => filter("")}>
+                Show all runs
+              </button>
+            }
+          >
+            None of the {countText(runs.runs.length, "run")} has all words of “{q}” in its name, environment,
+            model, agents or state.
+          </EmptyState>
+        ))}
     </article>
   );
 }
 
-function RunRow({ run, isChosen, onChoose }: { run: RunEntry; isChosen: boolean; onChoose: () => void }) {
+function matches(run: RunEntry, text: string): boolean {
+  const about =
+    `${run.id} ${run.environment} ${run.model} ${run.agents.join(" ")} ${run.state}`.toLowerCase();
+  return text
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => about.includes(word));
+}
+
+function by({ value }: Column, isDescending: boolean) {
+  return (a: RunEntry, b: RunEntry): number => {
+    const [left, right] = [value(a), value(b)];
+    if (left === right) return 0;
+    if (left === null || right === null) return left === null ? 1 : -1;
+    return left < right === isDescending ? 1 : -1;
+  };
+}
+
+/** The first click sorts upwards, the second downwards, the third as at first. */
+function ColumnHead({
+  column: { name, caption, isNumber },
+  sort,
+  order,
+  go,
+}: {
+  column: Column;
+  sort: string | undefined;
+  order: string | undefined;
+  go: Go;
+}) {
+  const isSorted = sort === name;
+  const isDescending = isSorted && order === "desc";
+  const next = isDescending
+    ? { sort: undefined, order: undefined }
+    : { sort: name, order: isSorted ? "desc" : undefined };
+  return (
+    <TablePart
+      role="columnheader"
+      className={isNumber ? "number" : ""}
+      aria-sort={!isSorted ? "none" : isDescending ? "descending" : "ascending"}
+    >
+      <button type="button" className="column-head" onClick={() => go({ parameters: next, replace: true })}>
+        {caption}
+        {isSorted && <span aria-hidden="true"> {isDescending ? "↓" : "↑"}</span>}
+      </button>
+    </TablePart>
+  );
+}
+
+function RunRow({
+  run,
+  place,
+  isChosen,
+  onChoose,
+}: {
+  run: RunEntry;
+  place: number;
+  isChosen: boolean;
+  onChoose: () => void;
+}) {
   const { coverage, reward } = run;
   return (
-    <div className="run-row">
-      <input
-        type="checkbox"
-        checked={isChosen}
-        onChange={onChoose}
-        aria-label={`Choose ${run.id} to compare`}
-      />
-      <a
-        className="run-link"
-        href={formatRoute({ run: run.id, view: { name: "overview" }, parameters: {} })}
-        title={run.path}
-      >
-        <bdi>{run.name}</bdi>
-      </a>
-      <span className="cut run-environment">{run.environment ?? "–"}</span>
-      <span className="cut run-model">{run.model ?? "–"}</span>
-      <span className="dim run-when">{whenText(run.when)}</span>
-      <span className="number run-reward">
+    <TablePart className="run-row" role="row" aria-rowindex={place + 2}>
+      <TablePart role="cell" className="run-choose">
+        <input
+          type="checkbox"
+          checked={isChosen}
+          onChange={onChoose}
+          aria-label={`Choose ${run.id} to compare`}
+        />
+      </TablePart>
+      <TablePart role="rowheader" className="run-link">
+        <a href={formatRoute({ run: run.id, view: { name: "overview" }, parameters: {} })} title={run.path}>
+          <bdi>{run.name}</bdi>
+        </a>
+      </TablePart>
+      <TablePart role="cell" className="cut run-environment">
+        {run.environment ?? "–"}
+      </TablePart>
+      <TablePart role="cell" className="cut run-model">
+        {run.model ?? "–"}
+      </TablePart>
+      <TablePart role="cell" className="dim run-when">
+        {whenText(run.when)}
+      </TablePart>
+      <TablePart role="cell" className="number run-reward">
         {reward === null ? "–" : reward.value.toFixed(3)}{" "}
         {reward !== null && reward.low !== null && reward.high !== null && (
           <span className="dim">
             [{reward.low.toFixed(3)}, {reward.high.toFixed(3)}]
           </span>
         )}
-      </span>
-      <span className="number run-coverage">
+      </TablePart>
+      <TablePart role="cell" className="number run-coverage">
         {coverage === null ? "–" : `${coverage.ok + coverage.masked} of ${coverage.expected}`}
         {coverage !== null && coverage.failed > 0 && (
           <span className="problem"> · {coverage.failed} failed</span>
         )}
-      </span>
-      <span className="number run-cost">{dollarText(run.cost)}</span>
-      <StateBadge state={run.state} />
-    </div>
+      </TablePart>
+      <TablePart role="cell" className="number run-cost">
+        {dollarText(run.cost)}
+      </TablePart>
+      <TablePart role="cell" className="run-state">
+        <StateBadge state={run.state} />
+      </TablePart>
+    </TablePart>
   );
 }

@@ -65,6 +65,8 @@ const server: Api = {
   watch: (run, changed) => {
     const source = new EventSource(address("events", run, {}));
     source.addEventListener("change", changed);
+    // The server may be gone: asking it shows whether it is.
+    source.addEventListener("error", changed);
     return () => source.close();
   },
   shareAddress: (run, refs) =>
@@ -108,7 +110,9 @@ async function ask(url: string, init: RequestInit): Promise<string> {
     response = await fetch(url, init);
   } catch (error) {
     if (init.signal?.aborted) throw error;
-    throw new ApiError("The viewer's server does not answer. Has it been stopped?", { cause: error });
+    throw new ApiError("The viewer server does not answer. If it was stopped, start gym eval view again.", {
+      cause: error,
+    });
   }
   const body = await response.text();
   if (!response.ok) throw new ApiError(errorIn(body) ?? `The server answered ${response.status}.`);

@@ -1,7 +1,7 @@
 import type { Distribution } from "../../api-types.ts";
 import { shortCount } from "./format.ts";
 
-/** Bars that can be clicked: each selects what it holds. */
+/** Bars that can be clicked: each selects the rollouts it counts. */
 export function Histogram({
   title,
   data,
@@ -11,7 +11,7 @@ export function Histogram({
   title: string;
   data: Distribution;
   format: (value: number) => string;
-  onChoose: ((from: number, to: number, isLast: boolean) => void) | undefined;
+  onChoose: (from: number, to: number, isLast: boolean) => void;
 }) {
   const most = Math.max(...data.bins.map(({ count }) => count), 1);
   const first = data.bins[0];
@@ -29,24 +29,19 @@ export function Histogram({
       </span>
       <div className="bars">
         {data.bins.map(({ from, to, count }, place) => {
-          const isLast = place === data.bins.length - 1;
           const label = `${format(from)} to ${format(to)}: ${count.toLocaleString("en")}`;
           const height = `${count === 0 ? 0 : Math.max(2, (100 * count) / most)}%`;
-          return onChoose ? (
+          return (
             <button
               key={from}
               type="button"
               className="bar"
               title={label}
               aria-label={label}
-              onClick={() => onChoose(from, to, isLast)}
+              onClick={() => onChoose(from, to, place === data.bins.length - 1)}
             >
               <span style={{ height }} />
             </button>
-          ) : (
-            <span key={from} className="bar" title={label}>
-              <span style={{ height }} />
-            </span>
           );
         })}
       </div>
@@ -55,14 +50,27 @@ export function Histogram({
         <span>{format(((first?.from ?? 0) + (last?.to ?? 0)) / 2)}</span>
         <span>{format(last?.to ?? 0)}</span>
       </div>
+      <ChartTable
+        title={title}
+        heads={["from", "to", "rollouts"]}
+        rows={data.bins.map(({ from, to, count }) => [format(from), format(to), count.toLocaleString("en")])}
+      />
     </figure>
   );
+}
+
+interface Point {
+  x: number;
+  y: number;
+  low?: number | null;
+  high?: number | null;
 }
 
 interface Series {
   name: string;
   className: string;
-  points: { x: number; y: number; low?: number | null; high?: number | null }[];
+  /** All series of a chart have the same x values. */
+  points: Point[];
 }
 
 const WIDTH = 340;
@@ -70,14 +78,18 @@ const HEIGHT = 150;
 const LEFT = 34;
 const BOTTOM = 20;
 
-/** Lines with bands, and the values in a table for those who cannot see them. */
+/** Lines with bands. */
 export function LineChart(props: {
   title: string;
   series: Series[];
+  /** What the x axis shows. */
+  axis: string;
   x: (value: number) => string;
   y: (value: number) => string;
   top?: number;
   ticks?: number[];
+  /** Whether a table with the values stands elsewhere on the page. */
+  isTabled?: boolean;
 }) {
   const { title, series, x, y } = props;
   const points = series.flatMap((each) => each.points);
@@ -89,7 +101,7 @@ export function LineChart(props: {
     list.map((p) => `${px(p.x).toFixed(1)},${py(p.y).toFixed(1)}`).join(" ");
   const ticks = props.ticks ?? [minX, (minX + maxX) / 2, maxX];
   return (
-    <figure className="line-chart">
+    <figure className="line-chart" aria-label={title}>
       <figcaption>
         <b>{title}</b>
         <span className="legend">
@@ -100,7 +112,7 @@ export function LineChart(props: {
           ))}
         </span>
       </figcaption>
-      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={title}>
+      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={`${title}, values in the table below`}>
         {[0, 0.5, 1].map((share) => (
           <g key={share}>
             <line x1={LEFT} x2={WIDTH - 10} y1={py(share * top)} y2={py(share * top)} className="grid-line" />
@@ -120,10 +132,10 @@ export function LineChart(props: {
           </text>
         ))}
         {series.map(({ name, className, points: own }) => {
-          const banded = own.filter((p) => typeof p.low === "number" && typeof p.high === "number");
+          const banded = own.filter(hasBand);
           const band = [
-            ...banded.map((p) => ({ x: p.x, y: p.high ?? 0 })),
-            ...banded.toReversed().map((p) => ({ x: p.x, y: p.low ?? 0 })),
+            ...banded.map((p) => ({ x: p.x, y: p.high })),
+            ...banded.toReversed().map((p) => ({ x: p.x, y: p.low })),
           ];
           return (
             <g key={name} className={className}>
@@ -134,6 +146,56 @@ export function LineChart(props: {
           );
         })}
       </svg>
+      {!props.isTabled && (
+        <ChartTable
+          title={title}
+          heads={[props.axis, ...series.map(({ name }) => name)]}
+          rows={(series[0]?.points ?? []).map((point, place) => [
+            x(point.x),
+            ...series.map(({ points: own }) => valueText(own[place], y)),
+          ])}
+        />
+      )}
     </figure>
+  );
+}
+
+function hasBand(point: Point): point is Point & { low: number; high: number } {
+  return typeof point.low === "number" && typeof point.high === "number";
+}
+
+function valueText(point: Point | undefined, y: (value: number) => string): string {
+  if (point === undefined) return "–";
+  return hasBand(point) ? `${y(point.y)} [${y(point.low)}, ${y(point.high)}]` : y(point.y);
+}
+
+/** The values of a chart, for screen readers and for who wants to copy them. */
+function ChartTable({ title, heads, rows }: { title: string; heads: string[]; rows: string[][] }) {
+  return (
+    <details className="chart-table">
+      <summary>Table</summary>
+      <table className="numbers-table" aria-label={title}>
+        <thead>
+          <tr>
+            {heads.map((head) => (
+              <th key={head} scope="col">
+                {head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(([first, ...rest], place) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: rows have no other name, and never move
+            <tr key={place}>
+              <th scope="row">{first}</th>
+              {rest.map((text, column) => (
+                <td key={heads[column + 1]}>{text}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </details>
   );
 }

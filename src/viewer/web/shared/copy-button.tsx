@@ -34,7 +34,7 @@ export function CopyButton({
       onClick={onClick}
       tabIndex={tabIndex}
       title={label}
-      {...(caption === undefined && { "aria-label": label })}
+      {...(caption === undefined && copied === undefined && { "aria-label": label })}
     >
       {copied === undefined ? (caption ?? "Copy") : copied ? "Copied" : "Not copied"}
     </button>

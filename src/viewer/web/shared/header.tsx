@@ -39,6 +39,7 @@ export function Header({ view, hasRun, runs, status, error, onHelp }: Props) {
   const current = tabOf(view);
   // A comparison of chosen runs belongs to none of them.
   const isRun = view.name !== "runs" && hasRun;
+  const problem = error ?? (isRun && status ? problemOf(status) : undefined);
   return (
     <header className="top">
       <button type="button" className="skip" onClick={skipToContent}>
@@ -73,7 +74,7 @@ export function Header({ view, hasRun, runs, status, error, onHelp }: Props) {
           </>
         )}
         <span className="spacer" />
-        {isRun && <Reading status={status} error={error} />}
+        {isRun && status && <Reading status={status} />}
         <ThemeButton />
         <button
           type="button"
@@ -85,6 +86,11 @@ export function Header({ view, hasRun, runs, status, error, onHelp }: Props) {
           ?
         </button>
       </div>
+      {problem && (
+        <p className="problem-box" role="alert">
+          {problem}
+        </p>
+      )}
       {isRun && (
         <nav aria-label="Pages of the run">
           {TABS.filter(
@@ -109,14 +115,16 @@ function skipToContent(): void {
   (document.getElementById("conversation") ?? document.getElementById("main"))?.focus();
 }
 
-function Reading({ status, error }: { status: ViewerStatus | undefined; error: string | undefined }) {
-  const problem = error ?? status?.error;
-  if (problem) return <span className="live-note problem">{problem}</span>;
-  if (status === undefined) return null;
+function problemOf({ error, rollouts, indexing }: ViewerStatus): string | undefined {
+  if (error !== null) return error;
+  return rollouts.exists || indexing
+    ? undefined
+    : `The rollouts file was removed or renamed: ${rollouts.path}`;
+}
+
+function Reading({ status }: { status: ViewerStatus }) {
   const { rollouts, failures } = status;
   const torn = rollouts.torn_line ?? failures.torn_line;
-  if (!rollouts.exists && !status.indexing)
-    return <span className="live-note problem">The file is gone.</span>;
   if (status.indexing)
     return (
       <span className="live-note" role="status">

@@ -35,8 +35,11 @@ function namesPlace({ view, parameters }: Change): boolean {
 export function addressOf(change: Change): string {
   const current = parseRoute(window.location.hash);
   const parameters: Parameters = change.run === undefined ? { ...current.parameters } : {};
-  if (change.view && change.view.name !== current.view.name)
+  if (change.view && change.view.name !== current.view.name) {
     for (const key of OF_A_PAGE) delete parameters[key];
+    // The grid has an order of its own; list and rollouts share theirs.
+    if (change.view.name === "tasks" || current.view.name === "tasks") delete parameters.order;
+  }
   if (namesPlace(change)) for (const key of OF_A_PLACE) delete parameters[key];
   for (const [key, value] of Object.entries(change.parameters ?? {})) {
     if (value) parameters[key as keyof Parameters] = value;

@@ -10,14 +10,19 @@ import {
 } from "../../api-types.ts";
 import { api, type RunId } from "../shared/api-client.ts";
 import { cellGlyph, cellWords } from "../shared/badges.tsx";
-import { rewardText, shortCount } from "../shared/format.ts";
+import { EmptyState } from "../shared/empty-state.tsx";
+import { countText, rewardText, shortCount } from "../shared/format.ts";
 import { QueryBar } from "../shared/query-bar.tsx";
 import { type Parameters, viewOfRow } from "../shared/route.ts";
+import { TablePart } from "../shared/table-part.tsx";
 import { addressOf, type Go } from "../shared/use-route.ts";
+import { useScrollFocus } from "../shared/use-scroll-focus.ts";
 import { figuresVersion } from "../shared/use-status.ts";
 import { Plain } from "../text/plain.tsx";
 
 const ROW_HEIGHT = 34;
+/** 17 million pixels; Firefox lays out no more than about 17.9 million. Sets and filters lead to the tasks beyond. */
+const MAX_LISTED = 500_000;
 /** A cell and the gap after it. */
 const CELL_WIDTH = 29;
 const PAGE = 200;
@@ -29,6 +34,23 @@ const SET_NAMES: Record<TaskSet, string> = {
   errored: "Errored",
   flipped: "Flipped",
 };
+
+const SET_MEANINGS: Record<TaskSet, string> = {
+  all: "No task has a matching rollout.",
+  mixed: "A task is mixed if some repeats pass and some do not.",
+  always_fail: "In this set no repeat passes.",
+  always_pass: "In this set every repeat passes.",
+  errored: "In this set at least one repeat failed and has no result.",
+  flipped: "In this set one run passes and the other does not.",
+};
+const HEADS = [
+  ["task", "task-name"],
+  ["mean", "task-mean number"],
+  ["other", "task-other number"],
+  ["repeats", "cells"],
+  ["tokens", "task-tokens number"],
+  ["question", "task-prompt"],
+] as const;
 
 interface Props {
   run: RunId;
@@ -45,7 +67,7 @@ export function TasksPage({ run, parameters, status, runs, go }: Props) {
   const grid = useGrid(run, JSON.stringify(request), figuresVersion(status));
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
-    count: grid.page?.total ?? 0,
+    count: Math.min(grid.page?.total ?? 0, MAX_LISTED),
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW_HEIGHT,
     overscan: 12,
@@ -53,6 +75,7 @@ export function TasksPage({ run, parameters, status, runs, go }: Props) {
   const items = virtual.getVirtualItems();
   const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
   useEffect(() => grid.ensure(first, last));
+  useScrollFocus(true, scroller);
   // All rows have room for as many repeats, so that what follows them stands in columns.
   const inSight = items.map(({ index }) => grid.taskAt(index)?.cells.length ?? 0);
   const cellsWidth = Math.max(2, ...inSight) * CELL_WIDTH;
@@ -129,21 +152,34 @@ export function TasksPage({ run, parameters, status, runs, go }: Props) {
         <span className="cell zero">·</span> zero <span className="cell failed">!</span> failed{" "}
         <span className="cell masked">m</span> masked <span className="cell excluded">×</span> excluded
       </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-      <section ref={scroller} className="grid-rows" tabIndex={0} aria-label="Grid of tasks and repeats">
+      {grid.page && grid.page.total > MAX_LISTED && (
+        <p className="dim">
+          {countText(grid.page.total, "task")}, the first {MAX_LISTED.toLocaleString("en")} are listed.
+        </p>
+      )}
+      <TablePart
+        ref={scroller}
+        className={`grid-rows${grid.page?.total === 0 ? " is-empty" : ""}`}
+        tabIndex={0}
+        role="table"
+        aria-label="Tasks and repeats"
+        aria-rowcount={(grid.page?.total ?? 0) + 1}
+      >
         {/* As wide as its head: many repeats are scrolled to. */}
         <div className="grid-space">
-          <div className="task-row task-head" aria-hidden="true">
-            <span className="task-name">task</span>
-            <span className="task-mean number">mean</span>
-            {against !== undefined && <span className="task-other number">other</span>}
-            <span className="cells" style={{ width: cellsWidth }}>
-              repeats
-            </span>
-            <span className="task-tokens number">tokens</span>
-            <span className="task-prompt">question</span>
-          </div>
-          <div style={{ height: virtual.getTotalSize(), position: "relative" }}>
+          <TablePart className="task-row task-head" role="row" aria-rowindex={1}>
+            {HEADS.filter(([name]) => name !== "other" || against !== undefined).map(([name, className]) => (
+              <TablePart
+                key={name}
+                className={className}
+                role="columnheader"
+                {...(name === "repeats" && { style: { width: cellsWidth } })}
+              >
+                {name}
+              </TablePart>
+            ))}
+          </TablePart>
+          <TablePart role="rowgroup" style={{ height: virtual.getTotalSize(), position: "relative" }}>
             {items.map(({ index, start }) => {
               const task = grid.taskAt(index);
               return (
@@ -152,42 +188,93 @@ export function TasksPage({ run, parameters, status, runs, go }: Props) {
                   className="row-place"
                   style={{ transform: `translateY(${start}px)`, height: ROW_HEIGHT }}
                 >
-                  {task && <TaskRow task={task} compares={against !== undefined} cellsWidth={cellsWidth} />}
+                  {task && (
+                    <TaskRow
+                      task={task}
+                      place={index}
+                      compares={against !== undefined}
+                      cellsWidth={cellsWidth}
+                    />
+                  )}
                 </div>
               );
             })}
-          </div>
+          </TablePart>
         </div>
-      </section>
-      {grid.page?.total === 0 && (
-        <p className="note">
-          No task is in this set.{" "}
-          <button type="button" onClick={() => go({ parameters: { q: undefined, set: undefined } })}>
-            Show all tasks
-          </button>
-        </p>
+      </TablePart>
+      {grid.page?.total === 0 && !(grid.page.search && !grid.page.search.done) && (
+        <NoTasks
+          status={status}
+          q={q}
+          set={TASK_SETS.find((name) => name === set) ?? "all"}
+          onAll={() => go({ parameters: { q: undefined, set: undefined } })}
+        />
       )}
     </article>
   );
 }
 
+function NoTasks({
+  status,
+  q,
+  set,
+  onAll,
+}: {
+  status: ViewerStatus;
+  q: string | undefined;
+  set: TaskSet;
+  onAll: () => void;
+}) {
+  if (!q && set === "all")
+    return (
+      <EmptyState title="No tasks">
+        {status.rollouts.rows === 0
+          ? `${status.rollouts.name} has no rows yet. Tasks appear when their first rollout is written.`
+          : "No row of this file has a task index (_ng_task_index), so there are no repeats to group."}
+      </EmptyState>
+    );
+  return (
+    <EmptyState
+      title={set === "all" ? "No task matches the filter" : `No task in the set “${SET_NAMES[set]}”`}
+      action={
+        <button type="button" onClick={onAll}>
+          Show all tasks
+        </button>
+      }
+    >
+      {SET_MEANINGS[set]}
+      {q && (
+        <>
+          {" "}
+          Only rollouts that match <code>{q}</code> count.
+        </>
+      )}
+    </EmptyState>
+  );
+}
+
 interface TaskRowProps {
   task: TaskEntry;
+  place: number;
   compares: boolean;
   cellsWidth: number;
 }
 
-function TaskRow({ task, compares, cellsWidth }: TaskRowProps) {
+function TaskRow({ task, place, compares, cellsWidth }: TaskRowProps) {
   return (
-    <div className="task-row">
-      <a className="task-name" href={addressOf({ view: { name: "task", task: task.task } })}>
-        {task.task}
-      </a>
-      <span className="task-mean number" title={`variance ${rewardText(task.variance)}`}>
+    <TablePart className="task-row" role="row" aria-rowindex={place + 2}>
+      <TablePart className="task-name" role="rowheader">
+        <a href={addressOf({ view: { name: "task", task: task.task } })}>{task.task}</a>
+      </TablePart>
+      <TablePart className="task-mean number" role="cell" title={`variance ${rewardText(task.variance)}`}>
         {rewardText(task.mean)}
-      </span>
-      {compares && <span className="task-other number dim">{rewardText(task.other)}</span>}
-      <span className="cells" style={{ width: cellsWidth }}>
+      </TablePart>
+      {compares && (
+        <TablePart className="task-other number dim" role="cell">
+          {rewardText(task.other)}
+        </TablePart>
+      )}
+      <TablePart className="cells" role="cell" style={{ width: cellsWidth }}>
         {task.cells.map((cell) => (
           <a
             key={`${cell.source}:${cell.line}`}
@@ -200,14 +287,16 @@ function TaskRow({ task, compares, cellsWidth }: TaskRowProps) {
             {cell.attempt > 0 && cell.state !== "failed" && <i aria-hidden="true" />}
           </a>
         ))}
-      </span>
-      <span className="task-tokens number dim">
+      </TablePart>
+      <TablePart className="task-tokens number dim" role="cell">
         {task.tokens === null ? "" : shortCount(Math.round(task.tokens))}
-      </span>
-      <bdi className="task-prompt cut">
-        <Plain text={task.prompt} />
-      </bdi>
-    </div>
+      </TablePart>
+      <TablePart className="task-prompt cut" role="cell">
+        <bdi>
+          <Plain text={task.prompt} />
+        </bdi>
+      </TablePart>
+    </TablePart>
   );
 }
 

@@ -1,0 +1,21 @@
+import { spawn } from "node:child_process";
+import { errorMessage } from "../../errors.ts";
+
+/** The program that opens an address in the default browser. None of them goes through a shell. */
+function openerOf(platform: NodeJS.Platform): [program: string, ...words: string[]] {
+  if (platform === "darwin") return ["open"];
+  if (platform === "win32") return ["rundll32", "url.dll,FileProtocolHandler"];
+  return ["xdg-open"];
+}
+
+/** Opens an address in the default browser. `onFailure` is told why that did not work. */
+export function openBrowser(url: string, onFailure: (reason: string) => void): void {
+  const [program, ...words] = openerOf(process.platform);
+  // Detached, so that Ctrl-C here does not end a browser that was started for it.
+  const child = spawn(program, [...words, url], { stdio: "ignore", detached: true });
+  child.once("error", (error) => onFailure(errorMessage(error)));
+  child.once("exit", (code, signal) => {
+    if (code !== 0) onFailure(`${program} ended with ${signal ?? `code ${code}`}`);
+  });
+  child.unref();
+}
