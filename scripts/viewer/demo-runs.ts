@@ -46,6 +46,11 @@ const TEST_OUTPUT = `\u001b[1mtests/test_parse.py\u001b[0m \u001b[32m....\u001b[
 
 function conversation(task: number, turns: number, passes: boolean, next: () => number): Row[] {
   const output: Row[] = [];
+  const ids = (count: number, from: () => number) =>
+    Array.from({ length: count }, () => Math.floor(from() * 50_000));
+  // Every call continues the tokens before it; in some tasks the last one does not.
+  let context = ids(120, next);
+  const more = random(task + 1);
   for (let turn = 0; turn < turns; turn++) {
     const isLast = turn === turns - 1;
     output.push({
@@ -74,16 +79,22 @@ function conversation(task: number, turns: number, passes: boolean, next: () => 
       ] as const
     )[turn % 3] ?? ["shell", {}, ""];
     const call_id = `call_${task}_${turn}_${Math.floor(next() * 1e6)}`;
+    const called = ids(12, more);
     output.push({
       type: "function_call",
       name,
       call_id,
       arguments: JSON.stringify(given),
       id: `fc_${call_id}`,
+      prompt_token_ids: context,
+      generation_token_ids: called,
+      generation_log_probs: called.map(() => -(more() ** 4) * 5),
     });
+    context = [...context, ...called, ...ids(20, more)];
     output.push({ type: "function_call_output", call_id, output: printed });
   }
-  const generation = Array.from({ length: 40 }, () => Math.floor(next() * 50_000));
+  const generation = ids(40, next);
+  if (task % 6 === 0) context = context.with(125, 7);
   output.push({
     type: "message",
     role: "assistant",
@@ -98,7 +109,7 @@ function conversation(task: number, turns: number, passes: boolean, next: () => 
           : "I could not find the cause. The tests still fail.",
       },
     ],
-    prompt_token_ids: Array.from({ length: 120 }, () => Math.floor(next() * 50_000)),
+    prompt_token_ids: context,
     generation_token_ids: generation,
     generation_log_probs: generation.map(() => -(next() ** 4) * 5),
   });
@@ -167,6 +178,12 @@ function rollout(task: number, repeat: number, ability: number, next: () => numb
     ],
     _ng_task_index: task,
     _ng_rollout_index: repeat,
+    _ng_timing: {
+      started_at: new Date((start - 0.6) * 1000).toISOString(),
+      seconds: turns * 4 + 1.2,
+      seed: { at: 0, seconds: 0.5 },
+      verify: { at: turns * 4, seconds: 1.2 },
+    },
     agent_ref: { type: "responses_api_agents", name: AGENT },
     ...(task === 3 && repeat === 2 && { _ng_attempt_index: 1 }),
     ...(task === 9 && repeat === 0 && { mask_sample: true }),
@@ -196,6 +213,7 @@ function rollout(task: number, repeat: number, ability: number, next: () => numb
           usage: {
             input_tokens: Math.floor(inputTokens / turns),
             output_tokens: Math.floor(outputTokens / turns),
+            ...(call === 1 && { ng_waited_ms: 300 }),
           },
         },
       })),

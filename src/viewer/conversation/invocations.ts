@@ -57,6 +57,32 @@ export function invocationsOf(row: JsonObject): InvocationView[] {
   return found;
 }
 
+/** Which agent made each model call, by the index of the call, and each tool call, by its id. */
+export interface CallOwners {
+  models: (string | undefined)[];
+  tools: Map<string, string>;
+}
+
+export function callOwners(row: JsonObject): CallOwners {
+  const trajectory = objectOf(row["ng_trajectory"]);
+  const invocations = listOf(trajectory["invocations"]).map((record) => ({
+    id: String(record["invocation_id"]),
+    references: listOf(record["model_calls"]),
+  }));
+  return {
+    models: modelCalls(row).map(
+      (call) =>
+        invocations.find(({ references }) => references.some((reference) => isSameCall(reference, call)))?.id,
+    ),
+    tools: new Map(
+      listOf(trajectory["tool_calls"]).map((tool) => [
+        String(tool["tool_call_id"]),
+        String(tool["invocation_id"]),
+      ]),
+    ),
+  };
+}
+
 /** Whether a reference names a call: by its id, or by the id of its response. */
 function isSameCall(reference: JsonObject, call: JsonObject): boolean {
   const { model_call_id: id, response_id: response } = reference;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { invocationsOf } from "./invocations.ts";
+import { callOwners, invocationsOf } from "./invocations.ts";
 import { timelineOf } from "./timeline.ts";
 
 const at = (seconds: number) => new Date(seconds * 1000).toISOString();
@@ -93,6 +93,8 @@ describe("invocationsOf", () => {
       { id: "sub", parent: "root", name: "delegate", spawned_by: "c", depth: 1, from: 2, to: 6 },
       { id: "critic", parent: null, depth: 0, from: null, to: null },
     ]);
+    expect(callOwners(row)).toEqual({ models: ["root", "sub"], tools: new Map([["c", "root"]]) });
+    expect(callOwners({})).toEqual({ models: [], tools: new Map() });
   });
 
   it("shows everybody once, and nobody without a record", () => {

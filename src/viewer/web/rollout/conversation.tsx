@@ -19,7 +19,7 @@ interface Props {
   hidden: ReadonlySet<string>;
   /** Id of the element that the address names. */
   selected: string | undefined;
-  calls: readonly CallUsage[];
+  usageOf: (turn: number) => CallUsage | undefined;
   masked: boolean;
   boundaries: ReadonlyMap<number, TokenBoundary>;
   /** Loads token lists of an item that are cut; undefined when all are whole. */
@@ -30,7 +30,7 @@ interface Props {
 
 /** What was said and done; every turn of the model begins with what it used. */
 export function Conversation(props: Props) {
-  const { items, hidden, selected, calls, masked, boundaries, loadTokens, open } = props;
+  const { items, hidden, selected, usageOf, masked, boundaries, loadTokens, open } = props;
   let turn = 0;
   return (
     <section id="conversation" className="turns" aria-label="Conversation" tabIndex={-1}>
@@ -44,7 +44,7 @@ export function Conversation(props: Props) {
               <TurnHead
                 turn={item.turn}
                 isSelected={selected === `turn-${item.turn}`}
-                usage={calls[item.turn - 1]}
+                usage={usageOf(item.turn)}
                 boundary={items
                   .filter((each) => each.turn === item.turn)
                   .map(({ place }) => boundaries.get(place))

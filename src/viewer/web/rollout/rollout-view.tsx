@@ -8,6 +8,7 @@ import {
   type ItemKind,
   prettyJson,
 } from "../../conversation/conversation.ts";
+import { callOwners, invocationsOf } from "../../conversation/invocations.ts";
 import { callUsages, timelineOf } from "../../conversation/timeline.ts";
 import { type TokenBoundary, tokenBoundariesOf } from "../../conversation/token-boundaries.ts";
 import { numberOf, verdictOf } from "../../conversation/verdict.ts";
@@ -32,6 +33,7 @@ import { Fields } from "./fields.tsx";
 import { Logs } from "./logs.tsx";
 import { MatchJumps } from "./match-jumps.tsx";
 import { Timeline } from "./timeline.tsx";
+import { timelinePlaces } from "./timeline-places.ts";
 import { TokenPanel } from "./token-panel.tsx";
 import { type CutValues, isUnder, useCutValues } from "./use-cut-values.ts";
 import { useReadingPlace } from "./use-reading-place.ts";
@@ -81,7 +83,7 @@ function Loaded({ answer, isCurrent, ...props }: Props & { answer: RowAnswer; is
   const { run, parameters, threshold, status, go } = props;
   const row = useMemo(() => (isObject(answer.row) ? (answer.row as JsonObject) : {}), [answer]);
   const cut = useCutValues(run, answer);
-  const { items, verdict, spans, calls } = useRead(row, cut.version);
+  const { items, verdict, spans, calls, invocations, places } = useRead(row, cut.version);
   const tokens = useTokens(row, items, cut);
   const [asMarkdown, setAsMarkdown] = useState(true);
   const [folded, setFolded] = useState(false);
@@ -200,7 +202,9 @@ function Loaded({ answer, isCurrent, ...props }: Props & { answer: RowAnswer; is
             <>
               <VerdictPanel verdict={verdict} about={about} />
               <ElidedValues answer={answer} cut={cut} />
-              {spans.length > 0 && <Timeline spans={spans} items={items} go={go} />}
+              {spans.length > 0 && (
+                <Timeline spans={spans} invocations={invocations} places={places} go={go} />
+              )}
               <TokenPanel row={row} boundaries={tokens.boundaries} placeOf={tokens.placeOf} />
               <fieldset className="kinds" aria-label="Kinds of items">
                 {ITEM_KINDS.filter((kind) => counts.has(kind)).map((kind) => (
@@ -238,7 +242,7 @@ function Loaded({ answer, isCurrent, ...props }: Props & { answer: RowAnswer; is
                 items={items}
                 hidden={hidden}
                 selected={selected}
-                calls={calls}
+                usageOf={(turn) => calls[places.callOfTurn(turn) ?? -1]}
                 masked={Boolean(row["mask_sample"])}
                 boundaries={tokens.byPlace}
                 loadTokens={tokens.load}
@@ -272,15 +276,18 @@ function Loaded({ answer, isCurrent, ...props }: Props & { answer: RowAnswer; is
 /** What the row holds; read again when a cut value was put into it. */
 function useRead(row: JsonObject, version: number) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: values are put into the row itself
-  return useMemo(
-    () => ({
-      items: conversationOf(row),
+  return useMemo(() => {
+    const items = conversationOf(row);
+    const invocations = invocationsOf(row);
+    return {
+      items,
+      invocations,
+      places: timelinePlaces(items, invocations, callOwners(row)),
       verdict: verdictOf(row),
       spans: timelineOf(row),
       calls: callUsages(row),
-    }),
-    [row, version],
-  );
+    };
+  }, [row, version]);
 }
 
 /** How the calls continue each other's tokens, by call and by item of the conversation. */

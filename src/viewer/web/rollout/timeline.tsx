@@ -1,11 +1,14 @@
-import type { ConversationItem } from "../../conversation/conversation.ts";
+import type { InvocationView } from "../../api-types.ts";
 import type { Span } from "../../conversation/timeline.ts";
-import { secondsText } from "../shared/format.ts";
+import { countText, secondsText } from "../shared/format.ts";
 import { moveInToolbar } from "../shared/toolbar-keys.ts";
 import type { Go } from "../shared/use-route.ts";
 import { visibleText } from "../text/controls.ts";
+import { Plain } from "../text/plain.tsx";
+import type { TimelinePlaces } from "./timeline-places.ts";
 
 const MAX_SPANS = 400;
+const MAX_AGENTS = 100;
 const LANES = ["model", "tool", "seed", "verifier", "waiting", "other"] as const;
 const LANE_NAMES = {
   model: "model",
@@ -16,28 +19,26 @@ const LANE_NAMES = {
   other: "other",
 } as const;
 
-/** When model, tools and verifier worked; a click leads to the item in the conversation. */
+/** When models, tools, agents and the verifier worked; a click leads to the item in the conversation. */
 export function Timeline({
   spans,
-  items,
+  invocations,
+  places,
   go,
 }: {
   spans: readonly Span[];
-  items: readonly ConversationItem[];
+  invocations: readonly InvocationView[];
+  places: TimelinePlaces;
   go: Go;
 }) {
-  const end = Math.max(...spans.map(({ to }) => to), 0.001);
+  const end = Math.max(...spans.map(({ to }) => to), ...invocations.map(({ to }) => to ?? 0), 0.001);
   const lanes = LANES.filter((kind) => spans.some((span) => span.kind === kind));
   const sums = lanes.map((kind) => {
     const own = spans.filter((span) => span.kind === kind);
     return `${LANE_NAMES[kind]} ${secondsText(own.reduce((sum, { from, to }) => sum + to - from, 0))}`;
   });
-  const placeOf = (span: Span): number | undefined => {
-    if (span.kind === "model")
-      return items.find(({ turn, from }) => from === "output" && turn === (span.call ?? 0) + 1)?.place;
-    return items.find(({ callId }) => callId !== undefined && callId === span.reference)?.place;
-  };
-  const first = spans.find((span) => lanes.includes(span.kind) && placeOf(span) !== undefined);
+  const first = spans.find((span) => places.ofSpan(span) !== undefined);
+  const show = (place: number) => go({ parameters: { item: String(place) }, replace: true });
   return (
     <section className="timeline" aria-label="Timeline">
       <p className="dim">
@@ -52,37 +53,92 @@ export function Timeline({
               {spans
                 .filter((span) => span.kind === kind)
                 .slice(0, MAX_SPANS)
-                .map((span, number) => {
-                  const place = placeOf(span);
-                  const status = span.status ? `, ${span.status}` : "";
-                  const label = visibleText(
-                    `${span.name}: ${secondsText(span.to - span.from)} at ${secondsText(span.from)}${status}`,
-                  );
-                  const style = {
-                    left: `${(100 * span.from) / end}%`,
-                    width: `max(2px, ${(100 * (span.to - span.from)) / end}%)`,
-                  };
-                  return place === undefined ? (
+                .map((span, number) => (
+                  <Bar
                     // biome-ignore lint/suspicious/noArrayIndexKey: the spans never change
-                    <span key={number} className={`span ${kind}`} style={style} title={label} />
-                  ) : (
-                    <button
-                      // biome-ignore lint/suspicious/noArrayIndexKey: the same
-                      key={number}
-                      type="button"
-                      className={`span ${kind}`}
-                      tabIndex={span === first ? 0 : -1}
-                      style={style}
-                      title={label}
-                      aria-label={label}
-                      onClick={() => go({ parameters: { item: String(place) }, replace: true })}
-                    />
-                  );
-                })}
+                    key={number}
+                    className={kind}
+                    span={span}
+                    end={end}
+                    label={`${span.name}: ${timeText(span)}${span.status ? `, ${span.status}` : ""}`}
+                    place={places.ofSpan(span)}
+                    isStop={span === first}
+                    show={show}
+                  />
+                ))}
             </span>
           </div>
         ))}
+        {invocations.length > 1 &&
+          invocations.slice(0, MAX_AGENTS).map((agent) => {
+            const { id, name, depth, from, to, status } = agent;
+            return (
+              <div key={id} className="lane agent">
+                <bdi
+                  className="lane-name"
+                  style={{ paddingLeft: `${Math.min(depth, 8)}em` }}
+                  title={visibleText(`${name}, ${status}`)}
+                >
+                  <Plain text={name} />
+                </bdi>
+                <span className="lane-track">
+                  {from !== null && to !== null && (
+                    <Bar
+                      className="agent"
+                      span={{ from, to }}
+                      end={end}
+                      label={`Agent ${name}: ${timeText({ from, to })}, ${countText(agent.model_calls, "model call")}, ${countText(agent.tool_calls, "tool call")}, ${status}`}
+                      place={places.ofAgent(id)}
+                      isStop={false}
+                      show={show}
+                    />
+                  )}
+                </span>
+              </div>
+            );
+          })}
       </div>
     </section>
   );
+}
+
+function Bar({
+  className,
+  span: { from, to },
+  end,
+  label,
+  place,
+  isStop,
+  show,
+}: {
+  className: string;
+  span: Pick<Span, "from" | "to">;
+  end: number;
+  label: string;
+  place: number | undefined;
+  /** Whether Tab leads here. */
+  isStop: boolean;
+  show: (place: number) => void;
+}) {
+  const style = {
+    left: `${(100 * from) / end}%`,
+    width: `max(2px, ${(100 * (to - from)) / end}%)`,
+  };
+  const about = visibleText(label);
+  if (place === undefined) return <span className={`span ${className}`} style={style} title={about} />;
+  return (
+    <button
+      type="button"
+      className={`span ${className}`}
+      tabIndex={isStop ? 0 : -1}
+      style={style}
+      title={about}
+      aria-label={about}
+      onClick={() => show(place)}
+    />
+  );
+}
+
+function timeText({ from, to }: Pick<Span, "from" | "to">): string {
+  return `${secondsText(to - from)} at ${secondsText(from)}`;
 }
