@@ -14,6 +14,7 @@ import type { RunningServers } from "../src/hosting/processes/run-servers.ts";
 import type { Row } from "../src/rollouts/files/jsonl-rows.ts";
 import { openCaptures } from "../src/rollouts/trajectory/open-captures.ts";
 import { type EvaluationEvent, evaluate } from "../src/run/evaluate.ts";
+import { readLogs } from "../src/viewer/run/run-logs.ts";
 import { instance, startInstances } from "./support/run-instances.ts";
 
 const running: RunningServers[] = [];
@@ -31,6 +32,8 @@ export default defineResourcesServer({
   tools: { look: { run: () => ({ seen: "a boat" }) } },
   async verify({ server, signal }) {
     const reply = await server.client.post("judge", "/v1/responses", { input: "good?" }, { signal });
+    server.log.info("asked the judge");
+    if (server.globalConfig.hosting === "process") console.log("printed");
     return { reward: reply.ok ? 1 : 0 };
   },
 });
@@ -124,6 +127,7 @@ async function start(more: Row = {}, agent = "simple_agent", agentConfig: Row = 
         : await instance("agent", "responses_api_agents", agent, ownAgent, [root]),
     ],
     globalConfig,
+    { logDirectory: join(root, "out", "logs") },
   );
   running.push(servers);
   return { servers, events, root, captures, globalConfig, agentConfig: ownAgent as Row };
@@ -201,6 +205,24 @@ it.each(["cohosted", "process"])(
         "resolution_unavailable",
         "model_call_ownership_unavailable",
       ]);
+    }
+  },
+);
+
+it.each(["cohosted", "process"])(
+  "names the rollout in what servers log while they work for it (%s)",
+  async (hosting) => {
+    const setup = await start({ observability_enabled: true, hosting });
+    await run(setup, ["where?", "what?"]);
+    await setup.servers.close();
+    const logs = join(setup.root, "out", "logs");
+    const ids = ["0-0", "0-1", "1-0", "1-1"];
+    for (const id of ids) {
+      const { name, lines, matched } = await readLogs(logs, { rollout: id });
+      expect([name, matched]).toEqual(["tools.log", true]);
+      const own = lines.map((line) => line.replace(/^\S+ /, ""));
+      // The output of this process belongs to the test; that of a server's own process to the server.
+      expect(own).toEqual([`[${id}] asked the judge`, ...(hosting === "process" ? [`[${id}] printed`] : [])]);
     }
   },
 );

@@ -11,7 +11,7 @@ import { type ErrorDetail, ValidationError } from "../wire/schemas/validation.ts
 import type { RouteNote } from "./apps/openapi.ts";
 import { isTooDeep, MAX_NESTING, MalformedBody } from "./body.ts";
 import { mapError } from "./error-mapper.ts";
-import type { RolloutContext } from "./rollout-attribution.ts";
+import { type RolloutContext, rolloutOfRequest } from "./rollout-attribution.ts";
 import { SessionCookie } from "./session-cookie.ts";
 
 export type Method = "GET" | "POST";
@@ -128,8 +128,19 @@ export class ServerApp implements RequestHandler {
     return this.#parts.sessionOf?.(headers) ?? this.cookie.read(cookies[this.cookie.name])?.id;
   }
 
-  async handle(call: AppCall): Promise<Reply> {
-    const { path, rolloutId, tokenCapture } = splitRolloutPrefix(call.path);
+  handle(call: AppCall): Promise<Reply> {
+    const target = splitRolloutPrefix(call.path);
+    const { path, rolloutId } = target;
+    const { body } = call;
+    return this.#rollouts
+      ? this.#rollouts.serve({ path, rolloutId, body }, () => this.#answer(call, target))
+      : this.#answer(call, target);
+  }
+
+  async #answer(
+    call: AppCall,
+    { path, rolloutId, tokenCapture }: ReturnType<typeof splitRolloutPrefix>,
+  ): Promise<Reply> {
     const given = this.cookie.read(call.cookies[this.cookie.name]);
     const sessionId = given?.id ?? (this.#parts.newSessionId ?? randomUUID)();
     const cookie = given?.isFresh ? call.cookies[this.cookie.name] : undefined;
@@ -154,18 +165,20 @@ export class ServerApp implements RequestHandler {
         tokenCapture,
         onStage,
       };
-      const value = await (this.#rollouts ? this.#rollouts.serve(handler, routed) : handler(routed));
+      const value = await handler(routed);
       if (!(value instanceof Reply)) return new Reply({ body: value ?? null, cookies: session });
       return new Reply({ ...value, cookies: { ...value.cookies, ...session } });
     } catch (error) {
-      return new Reply({ ...this.#failed(error, call, path), cookies: session });
+      return new Reply({ ...this.#failed(error, call, path, rolloutId), cookies: session });
     }
   }
 
-  #failed(error: unknown, { signal }: AppCall, path: string): Partial<Reply> {
+  #failed(error: unknown, call: AppCall, path: string, rolloutId: string | undefined): Partial<Reply> {
     const { name: server, type } = this;
+    const { signal, body } = call;
     try {
-      return mapError(error, { server, type, path, signal, log: this.#parts.log });
+      const rollout = rolloutOfRequest({ path, rolloutId, body });
+      return mapError(error, { server, type, path, signal, log: this.#parts.log, rollout });
     } catch {
       // The error cannot be described; the caller still gets a response.
       return { status: 500, body: { detail: "Internal Server Error" } };
@@ -173,11 +186,11 @@ export class ServerApp implements RequestHandler {
   }
 
   unwritable(call: AppCall, error: unknown): Reply {
-    const { path } = splitRolloutPrefix(call.path);
+    const { path, rolloutId } = splitRolloutPrefix(call.path);
     const cause = unwritableCause(call, path, error);
     const session = this.cookie.read(call.cookies[this.cookie.name]);
     const cookies = session && { [this.cookie.name]: this.cookie.sign(session.id) };
-    return new Reply({ ...this.#failed(cause, call, path), ...(cookies && { cookies }) });
+    return new Reply({ ...this.#failed(cause, call, path, rolloutId), ...(cookies && { cookies }) });
   }
 
   /** Loaded on demand, because runs do not use it. */

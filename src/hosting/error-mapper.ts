@@ -21,6 +21,8 @@ interface ErrorContext {
   path: string;
   signal: AbortSignal;
   log: Logger;
+  /** The rollout of the request, for the log. */
+  rollout?: string | undefined;
 }
 
 /** Turns whatever a handler threw into a status and a body; the only place where error answers are made. */
@@ -82,8 +84,9 @@ function replyTo(error: unknown, context: ErrorContext): ErrorReply {
       message: `${context.server}${context.path}: ${reason}`,
     });
   }
+  const rollout = context.rollout === undefined ? "" : ` of rollout ${context.rollout}`;
   context.log.error(
-    `${context.path}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+    `${context.path}${rollout}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
   );
   return { status: 500, body: describe(error) };
 }

@@ -9,9 +9,10 @@ import type {
 import { capturesTokens, isObserved, tokenCaptureSettings } from "../capture/settings.ts";
 import { serverTypes as knownTypes, type ServerType } from "../config/servers/server-types.ts";
 import type { RolloutScope } from "../definitions/define-agent.ts";
+import { processWide } from "../process-wide.ts";
 import type { JsonObject } from "../python/json/json-object.ts";
 import { idInRow, isPrefixed, isRolloutId, rolloutIdOf, rolloutPrefix } from "../wire/rollout-id.ts";
-import type { Handler, RouteCall } from "./app.ts";
+import type { RouteCall } from "./app.ts";
 
 const ignoreStage: StageListener = () => {};
 
@@ -110,19 +111,45 @@ export function serverTypes(config: Readonly<Record<string, unknown>>): Map<stri
 }
 
 /** Routes whose bodies are rows: they name the rollout of a request whose path does not. */
-const ROW_ROUTES = new Set(["/run", "/verify"]);
+const ROW_ROUTES = new Set(["/run", "/seed_session", "/verify"]);
 
-/** Knows the rollout of the running code. Used in observed runs only, because AsyncLocalStorage costs time. */
+interface Request {
+  path: string;
+  rolloutId: string | undefined;
+  body: unknown;
+}
+
+/** The rollout that a request names in its path or its row. */
+export function rolloutOfRequest({ path, rolloutId, body }: Request): string | undefined {
+  const id = rolloutId ?? (ROW_ROUTES.has(path) ? idInRow(body) : undefined);
+  return id === undefined || !isRolloutId(id) ? undefined : id;
+}
+
+/** The rollout that code works for, and the context of the server that was asked. */
+interface Work {
+  rollout: string;
+  context: RolloutContext;
+}
+
+/** One for all servers of a process: a server that works for another one works for its rollout. */
+const storage = processWide("rollout-context", () => new AsyncLocalStorage<Work>());
+
+/** Knows the rollout of a server's running code. Used in observed runs only, because AsyncLocalStorage costs time. */
 export class RolloutContext {
-  readonly #storage = new AsyncLocalStorage<string>();
-
   get current(): string | undefined {
-    return this.#storage.getStore();
+    const work = storage.getStore();
+    return work?.context === this ? work.rollout : undefined;
   }
 
-  /** Runs a handler on behalf of the rollout its request names. */
-  serve(handler: Handler, call: RouteCall): ReturnType<Handler> {
-    const id = call.rolloutId ?? (ROW_ROUTES.has(call.path) ? idInRow(call.body) : undefined);
-    return id === undefined || !isRolloutId(id) ? handler(call) : this.#storage.run(id, handler, call);
+  /** Answers a request on behalf of the rollout it names. */
+  serve<T>(request: Request, answer: () => T): T {
+    const rollout = rolloutOfRequest(request);
+    return rollout === undefined ? answer() : storage.run({ rollout, context: this }, answer);
   }
+}
+
+/** A line of a log; in front of it the rollout that the running code works for, where that is known. */
+export function withRollout(line: string): string {
+  const rollout = storage.getStore()?.rollout;
+  return rollout === undefined ? line : `[${rollout}] ${line}`;
 }

@@ -1,5 +1,6 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { readFileSync } from "node:fs";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import type { ExecOptions, SandboxHandle, SandboxProvider } from "./provider.ts";
 import { Sandbox } from "./sandbox.ts";
 import type { SandboxSpec } from "./spec.ts";
@@ -60,6 +61,25 @@ describe("Sandbox", () => {
       ["exec", "a", { cwd: "/w", timeoutSeconds: 180 }],
       ["exec", "b", { cwd: "/x", timeoutSeconds: 5, env: { A: "1" }, user: "root" }],
       ["exec", "c", { cwd: "/w", timeoutSeconds: null }],
+    ]);
+  });
+
+  it("tells subscribers how commands end, without their arguments", async () => {
+    const told: unknown[] = [];
+    const hear = (message: unknown) => told.push(message);
+    subscribe("nemo-gym:sandbox-command", hear);
+    onTestFinished(() => {
+      unsubscribe("nemo-gym:sandbox-command", hear);
+    });
+    const provider = new RecordingProvider();
+    const sandbox = await new Sandbox(provider, {}).start();
+    await sandbox.exec("API_KEY=hidden /usr/bin/python3 main.py --password hidden");
+    provider.exec = () => Promise.reject(new Error("gone"));
+    await expect(sandbox.exec("'quoted program'")).rejects.toThrow("gone");
+    const about = { sandbox: "recording s1", seconds: expect.any(Number) };
+    expect(told).toEqual([
+      { ...about, program: "/usr/bin/python3", ending: "exit 0" },
+      { ...about, program: "(command)", ending: "error" },
     ]);
   });
 

@@ -1,3 +1,4 @@
+import { channel } from "node:diagnostics_channel";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -19,6 +20,18 @@ import {
   type SandboxStatus,
 } from "./provider.ts";
 import { parseSandboxSpec, type SandboxSpec, type SandboxSpecInput } from "./spec.ts";
+
+/** A command that ran in a sandbox, as published on the channel `nemo-gym:sandbox-command`. */
+export interface SandboxCommand {
+  /** Provider and id. */
+  sandbox: string;
+  program: string;
+  /** `exit 0`, or why it did not come to an exit. */
+  ending: string;
+  seconds: number;
+}
+
+const commands = channel("nemo-gym:sandbox-command");
 
 export interface SandboxOptions {
   /** Metadata every sandbox of the provider gets; that of the spec wins. */
@@ -100,12 +113,37 @@ export class Sandbox {
   async exec(command: string, options: ExecOptions = {}): Promise<SandboxExecResult> {
     const handle = this.#started();
     checkCommand(command, options);
-    return this.#provider.exec(handle, command, {
+    const running = this.#provider.exec(handle, command, {
       ...options,
       cwd: options.cwd ?? this.#spec?.workdir,
       timeoutSeconds:
         options.timeoutSeconds === undefined ? DEFAULT_EXEC_TIMEOUT_SECONDS : options.timeoutSeconds,
     });
+    return commands.hasSubscribers ? this.#reported(handle, command, running) : running;
+  }
+
+  /** Tells subscribers how a command ended: the program, never its arguments, which may hold secrets. */
+  async #reported(
+    { sandboxId }: SandboxHandle,
+    command: string,
+    running: Promise<SandboxExecResult>,
+  ): Promise<SandboxExecResult> {
+    const started = performance.now();
+    const about = { sandbox: `${this.#provider.name} ${sandboxId}`, program: programOf(command) };
+    const publish = (ending: string) =>
+      commands.publish({
+        ...about,
+        ending,
+        seconds: (performance.now() - started) / 1000,
+      } satisfies SandboxCommand);
+    try {
+      const result = await running;
+      publish(result.error_type ?? `exit ${result.return_code}`);
+      return result;
+    } catch (error) {
+      publish("error");
+      throw error;
+    }
   }
 
   /** Starts a shell command whose input and output are used while it runs. */
@@ -239,4 +277,9 @@ function checkCommand(command: string, { cwd, env, user, timeoutSeconds }: ExecO
 
 function unsupported({ name }: SandboxProvider, ability: string): SandboxUnsupportedError {
   return new SandboxUnsupportedError(`Sandboxes of '${name}' cannot ${ability}.`);
+}
+
+/** The first word of a command that is a program and not an assignment. */
+function programOf(command: string): string {
+  return /^\s*(?:\w+=\S*\s+)*([\w./+-]{1,80})/.exec(command)?.[1] ?? "(command)";
 }

@@ -30,6 +30,7 @@ export async function instance(
 export async function startInstances(
   instances: HostedInstance[],
   globalConfig: Record<string, unknown> = {},
+  options: { logDirectory?: string } = {},
 ): Promise<{ servers: RunningServers; events: RunEvent[] }> {
   const events: RunEvent[] = [];
   const addresses = instances
@@ -47,6 +48,7 @@ export async function startInstances(
     installRoot,
     head: { host: "127.0.0.1", port: await freePort() },
     onEvent: (event) => events.push(event),
+    ...options,
   });
   return { servers, events };
 }

@@ -17,6 +17,8 @@ export interface StartMessage {
   budgets?: string;
   /** Sockets the processes of the run call each other on: its own unless several share it, and by server. */
   link?: { socketPath?: string; sockets: [server: string, path: string][] };
+  /** Where the logs of the run are. */
+  logDirectory?: string;
   /** Whether Python servers of the run share a Ray cluster. */
   sharesRay?: boolean;
   /** Set for one worker of several. */

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { untilAborted } from "../../calls/deadline.ts";
 import { RunClient } from "../../calls/run-client.ts";
+import { isObserved } from "../../capture/settings.ts";
 import { findPath } from "../../config/paths.ts";
 import { errorMessage, GymError } from "../../errors.ts";
 import { BudgetServer } from "../../model-endpoint/budget/budget-server.ts";
@@ -20,6 +21,7 @@ import { type Placement, placementOf } from "./placement.ts";
 import { checkPorts, portHolder } from "./ports.ts";
 import { descendants, killLeftBehind } from "./process-tree.ts";
 import { RayClusters } from "./ray-cluster.ts";
+import { logSandboxCommands } from "./sandbox-log.ts";
 import { ServerChild } from "./server-child.ts";
 import { type LogLevel, ServerLog } from "./server-log.ts";
 import { StartWatch, startLimitSeconds } from "./start-watch.ts";
@@ -138,6 +140,7 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
   const here = instances.filter(({ name }) => placements.get(name) === "cohosted");
   const codeHere = codeOf({ instances: here, installRoot });
   let endCapture: (() => void) | undefined;
+  let endSandboxLog: (() => void) | undefined;
   let watch: StartWatch | undefined;
 
   const ray = new RayClusters();
@@ -166,6 +169,7 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
     await Promise.allSettled([cohost?.close(), ...[...children.values()].map((child) => child.stop())]);
     await Promise.allSettled([watchdog?.stop(), ray.close()]);
     endCapture?.();
+    endSandboxLog?.();
     await Promise.allSettled([head?.close(), client?.close()]);
     budgets?.close();
     if (before) killLeftBehind(before);
@@ -192,6 +196,7 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
       installRoot,
       roots: [...options.roots],
       sharesRay,
+      ...(options.logDirectory !== undefined && { logDirectory: options.logDirectory }),
       ...(budgets && { budgets: budgets.socketPath }),
       ...(sockets && { link: linkOf(instance.name, sockets) }),
     };
@@ -287,6 +292,10 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
     if (here.length > 0) {
       process.on("uncaughtException", onStray);
       process.on("unhandledRejection", onStray);
+      if (options.logDirectory !== undefined && isObserved(globalConfig))
+        endSandboxLog = logSandboxCommands(options.logDirectory, (error) =>
+          emit({ type: "log", server: "run", line: `sandbox.log: ${error.message}`, level: "warn" }),
+        );
       // The output of another program belongs to that program.
       if (options.ownsProcess)
         endCapture = captureOutput(

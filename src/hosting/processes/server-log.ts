@@ -5,6 +5,7 @@ import { makeDirectorySync } from "../../files/make-directory.ts";
 import type { Logger } from "../../logger.ts";
 import { redactKnown } from "../../secrets.ts";
 import { LineSplitter } from "../guards/output-capture.ts";
+import { withRollout } from "../rollout-attribution.ts";
 
 const KEPT_LINES = 40;
 const MAX_LINE = 16 * 1024;
@@ -44,7 +45,7 @@ export class ServerLog {
 
   write(line: string, level: LogLevel = "info"): void {
     // Redacted first: a cut could leave a part of a secret.
-    const shown = redactKnown(line);
+    const shown = redactKnown(withRollout(line));
     const text = shown.length > MAX_LINE ? `${shown.slice(0, MAX_LINE)}…` : shown;
     this.#recent.push(text);
     if (this.#recent.length > KEPT_LINES) this.#recent.shift();

@@ -4,6 +4,7 @@
  * @module
  */
 import cluster from "node:cluster";
+import { isObserved } from "../../capture/settings.ts";
 import { findPath } from "../../config/paths.ts";
 import { errorMessage } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
@@ -13,11 +14,14 @@ import { rememberSecrets } from "../../secrets.ts";
 import { CoHost, type CoHostOptions, codeOf } from "../cohost.ts";
 import { strayText } from "../guards/hosted-code.ts";
 import { LoopMonitor } from "../guards/loop-monitor.ts";
+import { captureOutput } from "../guards/output-capture.ts";
 import { Watchdog, watchdogLimits } from "../guards/watchdog.ts";
+import { withRollout } from "../rollout-attribution.ts";
 import { isStartMessage, type ServerMessage, type StartMessage } from "./messages.ts";
 import { workerCount } from "./placement.ts";
 import { killOwnGroup } from "./process-tree.ts";
 import { runPython } from "./python-server.ts";
+import { logSandboxCommands } from "./sandbox-log.ts";
 import { forkWorkers, sessionAffinity } from "./workers.ts";
 
 /** Time for running calls after the parent has ended. */
@@ -35,11 +39,31 @@ function consoleLogger(verbose: boolean): Logger {
   };
 }
 
+/** Puts the rollout that the code works for in front of every line it writes. */
+function nameRollouts(server: string): () => void {
+  const write = {
+    stdout: process.stdout.write.bind(process.stdout),
+    stderr: process.stderr.write.bind(process.stderr),
+  };
+  return captureOutput(
+    () => server,
+    (_, line, stream) => write[stream](`${withRollout(line)}\n`),
+  );
+}
+
 async function start(message: StartMessage): Promise<() => Promise<void>> {
   const { instance } = message;
   rememberSecrets(message.globalConfig);
   if (instance.code.language === "python") return runPython(message);
   if (!message.worker && workerCount(instance) > 1) return forkWorkers(message);
+  const endings: (() => void)[] = [];
+  if (isObserved(message.globalConfig)) {
+    endings.push(nameRollouts(instance.name));
+    if (message.logDirectory !== undefined)
+      endings.push(
+        logSandboxCommands(message.logDirectory, (error) => console.error(`sandbox.log: ${error.message}`)),
+      );
+  }
   if (message.budgets !== undefined) await joinBudgets(message.budgets);
   if (message.worker) shareLimitsAmong(message.worker.count);
   const monitor = new LoopMonitor((lag) => report({ type: "lag", ...lag }));
@@ -73,6 +97,7 @@ async function start(message: StartMessage): Promise<() => Promise<void>> {
     await affinity?.close();
     await host.close();
     await watchdog.stop();
+    for (const end of endings) end();
   };
 }
 

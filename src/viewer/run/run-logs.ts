@@ -2,13 +2,17 @@ import { open, readdir, stat } from "node:fs/promises";
 import path from "node:path";
 import type { LogAnswer } from "../api-types.ts";
 import { ViewerRequestError } from "../errors.ts";
+import { readBlocks } from "../index/blocks.ts";
 
 /** Bytes read from the end of a log. */
 const TAIL_BYTES = 4 * 1024 * 1024;
 const MAX_LINES = 1000;
 const LOG_NAME = /^[\w.-]{1,200}\.log$/;
 
-/** The logs of the run's servers; of one of them the last lines, or those that name a rollout where any do. */
+/**
+ * The logs of the run's servers and sandboxes; of one of them the lines that name a rollout, or the last ones where none does. Without a
+ * name that is the first log with such lines.
+ */
 export async function readLogs(
   folder: string,
   wanted: { name?: string; rollout?: string },
@@ -20,21 +24,48 @@ export async function readLogs(
       bytes: (await stat(path.join(folder, name)).catch(() => undefined))?.size ?? 0,
     })),
   );
+  const { rollout } = wanted;
+  // Only names that were listed become paths.
+  if (wanted.name !== undefined && !names.includes(wanted.name))
+    throw new ViewerRequestError(404, `There is no log '${wanted.name}'.`);
+  const candidates = wanted.name === undefined ? names : [wanted.name];
+  if (rollout !== undefined)
+    for (const name of candidates) {
+      const lines = await linesThatName(path.join(folder, name), rollout);
+      if (lines.length > 0) return { logs, name, lines, matched: true };
+    }
   const name = wanted.name ?? logs.find(({ bytes }) => bytes > 0)?.name ?? names[0];
   if (name === undefined) return { logs, name: null, lines: [], matched: false };
-  // Only names that were listed become paths.
-  if (!names.includes(name)) throw new ViewerRequestError(404, `There is no log '${name}'.`);
   const lines = (await tail(path.join(folder, name))).split("\n").filter((line) => line !== "");
-  const { rollout } = wanted;
-  const own = rollout === undefined ? [] : lines.filter((line) => mentions(line, rollout));
-  const shown = own.length > 0 ? own : lines;
-  return { logs, name, lines: shown.slice(-MAX_LINES), matched: own.length > 0 };
+  return { logs, name, lines: lines.slice(-MAX_LINES), matched: false };
 }
 
-/** Whether a line names the rollout `3-1` as a word of its own. */
+/** The last lines that name a rollout, as `[3-1]`, in the whole file. */
+async function linesThatName(file: string, rollout: string): Promise<string[]> {
+  const found: string[] = [];
+  const handle = await open(file, "r");
+  try {
+    for await (const { bytes, lines } of readBlocks(handle, 0)) {
+      if (!bytes.includes(rollout)) continue;
+      for (const { from, to } of lines) {
+        const line = bytes.toString("utf8", from, to);
+        if (mentions(line, rollout)) found.push(line);
+      }
+      if (found.length > MAX_LINES) found.splice(0, found.length - MAX_LINES);
+    }
+  } finally {
+    await handle.close();
+  }
+  return found;
+}
+
+/** Whether a line names the rollout `3-1`, or an attempt at it (`3-1-a1`), as a word of its own. */
 function mentions(line: string, rollout: string): boolean {
-  const at = line.indexOf(rollout);
-  return at !== -1 && !/[\w-]/.test(line[at - 1] ?? "") && !/[\w-]/.test(line[at + rollout.length] ?? "");
+  for (let at = line.indexOf(rollout); at !== -1; at = line.indexOf(rollout, at + 1)) {
+    const after = line.slice(at + rollout.length).replace(/^-a\d+/, "");
+    if (!/[\w-]/.test(line[at - 1] ?? "") && !/^[\w-]/.test(after)) return true;
+  }
+  return false;
 }
 
 async function tail(file: string): Promise<string> {
