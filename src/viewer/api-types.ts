@@ -135,6 +135,8 @@ export interface SearchProgress {
   done: boolean;
   searched_rows: number;
   rows: number;
+  /** Only the beginnings of question and answer were searched: a static folder holds the whole rows in files of their own. */
+  excerpts_only?: true;
 }
 
 /** A distribution in bars; `query` selects what a bar holds. */

@@ -1,6 +1,6 @@
 import { TASK_SETS } from "./api-types.ts";
 import { ViewerRequestError } from "./errors.ts";
-import { readRequest } from "./query/request.ts";
+import { ROW_PARAMETERS, readRequest } from "./query/request.ts";
 import { type CompareRequest, compareViewed } from "./run/compare.ts";
 import { panelTexts } from "./run/dataset-panel.ts";
 import { controlLive, liveOf } from "./run/live.ts";
@@ -92,6 +92,29 @@ const READS: Readonly<Record<string, Read>> = {
     };
   },
 };
+
+/** The parameters of each address, beside `run`; all others are refused. */
+const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
+  "/api/rollouts": ROW_PARAMETERS,
+  "/api/overview": ROW_PARAMETERS,
+  "/api/tasks": ROW_PARAMETERS,
+  "/api/row": ["source", "line", "generation"],
+  "/api/part": ["source", "line", "from", "to"],
+  "/api/logs": ["name", "rollout"],
+  "/api/compare": ["runs", "match", "change", "offset", "limit"],
+  "/api/share": ["rows"],
+};
+
+/** Refuses parameters that an address does not have: a misspelt one would be passed over silently. */
+export function checkParameters(pathname: string, parameters: URLSearchParams): void {
+  const known = ["run", ...(Object.hasOwn(PARAMETERS, pathname) ? (PARAMETERS[pathname] ?? []) : [])];
+  for (const name of parameters.keys())
+    if (!known.includes(name))
+      throw new ViewerRequestError(
+        400,
+        `There is no parameter '${name}'; ${pathname} has ${known.join(", ")}.`,
+      );
+}
 
 const WRITES: Readonly<Record<string, Write>> = {
   "/api/annotate": async (context, parameters, body) => {

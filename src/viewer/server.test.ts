@@ -194,6 +194,16 @@ describe("the viewer's API", () => {
       ["/api/rollouts?pass=much", 400, "pass"],
       ["/api/rollouts?q=rewrd%3C1", 400, "Did you mean 'reward'?"],
       ["/api/rollouts?__proto__=1", 400, "no parameter '__proto__'"],
+      ["/api/status?verbose=1", 400, "no parameter 'verbose'"],
+      ["/api/row?line=1&to=2", 400, "no parameter 'to'; /api/row has run, source, line, generation"],
+      ["/api/part?line=1&form=2&to=3", 400, "no parameter 'form'"],
+      ["/api/runs?q=x", 400, "no parameter 'q'"],
+      ["/api/live?lines=3", 400, "no parameter 'lines'"],
+      ["/api/events?since=3", 400, "no parameter 'since'"],
+      ["/api/statistics?q=x", 400, "no parameter 'q'"],
+      ["/api/share?row=rollouts:1", 400, "no parameter 'row'"],
+      ["/api/logs?lines=3", 400, "no parameter 'lines'"],
+      ["/api/compare?run=run&runs=run&by=task", 400, "no parameter 'by'"],
       ["/api/row?line=0", 400, "line"],
       ["/api/row?line=0x1", 400, "line"],
       ["/api/row?source=secrets&line=1", 400, "source"],
@@ -323,10 +333,10 @@ describe("the viewer's API", () => {
     expect(await asked()).toEqual(["running", 3]);
     // Killed: the lock stays and the progress file says what it said last. No row tells of it.
     await progress(Date.now() - 3_600_000);
-    expect(await asked()).toEqual(["done", 0]);
+    expect(await asked()).toEqual(["stopped", 0]);
     await progress(Date.now());
     await rm(`${file}.lock`);
-    expect(await asked()).toEqual(["done", 0]);
+    expect(await asked()).toEqual(["stopped", 0]);
   });
 
   it("counts what an unfinished search has found, and everything once it is done", async () => {

@@ -5,7 +5,7 @@ import { gzip } from "node:zlib";
 import { errorMessage, GymError } from "../errors.ts";
 import { type GuardOptions, jsonRefusalOf, refusalOf } from "../request-guard.ts";
 import { AccessToken } from "./access-token.ts";
-import { type ApiAnswer, type ApiContext, answerRead, answerWrite, runOf } from "./api.ts";
+import { type ApiAnswer, type ApiContext, answerRead, answerWrite, checkParameters, runOf } from "./api.ts";
 import { FileChangedError, ViewerError, ViewerRequestError } from "./errors.ts";
 import { sendEvents } from "./events.ts";
 import { readBody } from "./read-body.ts";
@@ -158,6 +158,7 @@ export class ViewerServer {
         401,
         "This viewer wants its token. Open the address that it printed, with ?token=…",
       );
+    if (pathname.startsWith("/api/")) checkParameters(pathname, parameters);
     if (isPost) {
       const answer = answerWrite(this.#options, pathname, parameters, await readBody(request));
       if (answer === undefined) throw new ViewerRequestError(405, `Nothing can be changed at ${pathname}.`);

@@ -397,6 +397,8 @@ describe.skipIf(executable === undefined)("the viewer in a browser", () => {
     for (const address of [`http://127.0.0.1:${port}/`, `file://${cwd}/site/index.html`]) {
       const copy = await openPage(browser, `${address}#/overview`, { own: [`file://${cwd}/site/`] });
       await copy.page.locator(".coverage-words").waitFor();
+      await visit(copy.page, "#/rollouts?q=the");
+      await copy.page.getByText("searched only the beginnings of questions and answers").waitFor();
       await visit(copy.page, "#/tasks?set=mixed");
       await eventually(() => copy.page.locator(".grid-rows .task-row").count()).toBeGreaterThan(3);
       await visit(copy.page, "#/task/0/rollout/0");

@@ -35,14 +35,15 @@ const Request = z.object({
 /** What the browser may ask of the list; every part is optional. */
 export type RowRequest = z.infer<typeof Request> & { terms: Term[] };
 
-/** Reads the parameters of an address; unknown ones and bad values are refused by name. */
+/** The parameters that `readRequest` knows. */
+export const ROW_PARAMETERS: readonly string[] = Object.keys(Request.shape);
+
+/** Reads the parameters of an address; bad values are refused by name. */
 export function readRequest(parameters: URLSearchParams): RowRequest {
   const values: Record<string, string> = {};
-  for (const [name, value] of parameters) {
-    if (name === "run") continue;
-    if (!Object.hasOwn(Request.shape, name))
-      throw new ViewerRequestError(400, `There is no parameter '${name}'.`);
-    if (value !== "") values[name] = value;
+  for (const name of ROW_PARAMETERS) {
+    const value = parameters.get(name);
+    if (value !== null && value !== "") values[name] = value;
   }
   const result = Request.safeParse(values);
   if (!result.success) {

@@ -100,15 +100,19 @@ async function stateOf(
 ): Promise<RunState> {
   if (await isUnderWay(lock, progress)) return "running";
   if (content === 0) return "empty";
-  return coverage()?.missing === 0 ? "done" : "stopped";
+  // Without a manifest nothing but the progress file tells how many rollouts were asked for.
+  return !isUnfinished(progress) && coverage()?.missing === 0 ? "done" : "stopped";
 }
 
 async function isUnderWay(lock: string, progress: Progress): Promise<boolean> {
   const updated = progress && Date.parse(String((progress as { updated_at?: unknown }).updated_at));
   const isFresh = updated !== undefined && Date.now() - updated < STALE_MS;
-  const isUnfinished = (progress?.done ?? 0) < (progress?.total ?? 0) || (progress?.in_flight ?? 0) > 0;
   // A run that ends removes its lock; a run that is killed stops writing its progress.
-  return isFresh && isUnfinished && (await stat(lock).catch(() => undefined)) !== undefined;
+  return isFresh && isUnfinished(progress) && (await stat(lock).catch(() => undefined)) !== undefined;
+}
+
+function isUnfinished(progress: Progress): boolean {
+  return (progress?.done ?? 0) < (progress?.total ?? 0) || (progress?.in_flight ?? 0) > 0;
 }
 
 /** Rollouts in flight now. The progress file of a run that was killed still names those of its last moment. */

@@ -200,6 +200,7 @@ function ListState({ list, filtered }: { list: RowList; filtered: boolean }) {
             : "…"}
           {list.total > MAX_LISTED && `, the first ${countText(MAX_LISTED, "row")} are listed`}
           {search && !search.done && `, searched ${percentText(search.searched_rows, search.rows)}`}
+          {search?.excerpts_only && ", searched only the beginnings of questions and answers"}
         </>
       )}
     </span>

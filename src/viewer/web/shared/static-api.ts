@@ -1,4 +1,12 @@
-import type { GridCell, ListedRow, RowRef, TaskEntry, TaskSet, TaskSort } from "../../api-types.ts";
+import type {
+  GridCell,
+  ListedRow,
+  RowRef,
+  SearchProgress,
+  TaskEntry,
+  TaskSet,
+  TaskSort,
+} from "../../api-types.ts";
 import { type NumberField, parseQuery, predicateOf, type State, type TermReader } from "../../query/query.ts";
 import { cellState, countSets, isInSet, type TaskFigures, taskOrder } from "../../run/task-sets.ts";
 import { type EmbeddedRun, textName } from "../../share/embedded.ts";
@@ -48,6 +56,13 @@ function apiOf(data: EmbeddedRun): Api {
     );
     return sorted(rows, String(parameters["sort"] ?? "file"), parameters["order"] === "desc" ? -1 : 1);
   };
+  const searched = (parameters: ApiParameters): SearchProgress | null => {
+    const hasText = parseQuery(String(parameters["q"] ?? "")).some(({ kind }) => kind === "text");
+    const { length } = data.rows;
+    return hasText && data.texts === null
+      ? { done: true, searched_rows: length, rows: length, excerpts_only: true }
+      : null;
+  };
   return {
     isStatic: true,
     runs: async () => ({ root: "", runs: [data.run], single: true, static: true }),
@@ -64,7 +79,7 @@ function apiOf(data: EmbeddedRun): Api {
         offset,
         rows: rows.slice(offset, offset + Number(parameters["limit"] ?? 100)),
         located: place === -1 ? null : place,
-        search: null,
+        search: searched(parameters),
       };
     },
     overview: async () => data.overview,
@@ -82,7 +97,7 @@ function apiOf(data: EmbeddedRun): Api {
         offset,
         counts,
         tasks: chosen.slice(offset, offset + Number(parameters["limit"] ?? 100)).map(({ entry }) => entry),
-        search: null,
+        search: searched(parameters),
       };
     },
     row: async (_, ref) => readRow(await rowText(data, ref)),
