@@ -1,12 +1,13 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
+import { appendFile } from "node:fs/promises";
 import path from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { type MockAnswer, MockModelEndpoint } from "../../src/testing/index.ts";
 import { project, repository, runGym } from "../gym-process.ts";
 import { findBrowser, startBrowser } from "../support/browser.ts";
-import { ended, eventually, openPage, startViewer, visit } from "./support.ts";
+import { axeViolations, ended, eventually, lines, openPage, rollout, startViewer, visit } from "./support.ts";
 
 const executable = findBrowser();
 
@@ -64,13 +65,26 @@ describe.skipIf(executable === undefined)("the live page", () => {
     const ctl = async (...words: string[]) => {
       const { exitCode, stdout, stderr } = await runGym(["eval", "ctl", ...words, "--json"], { cwd, env });
       expect([exitCode, stderr]).toEqual([0, ""]);
-      return JSON.parse(stdout) as { paused: boolean; concurrency: number; lost: { id: string }[] };
+      return JSON.parse(stdout) as {
+        paused: boolean;
+        concurrency: number;
+        lost: { id: string }[];
+        running: { id: string; seconds: number; last_event: { stage: string; seconds: number } | null }[];
+      };
     };
 
     // What is in flight, with stage and age.
     await eventually(() => flights.count()).toBe(2);
     expect(await flights.first().textContent()).toMatch(/^0-0.*model.*\d+(\.\d+)? m?s/);
     await eventually(() => page.locator(".state").textContent()).toBe("running");
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await axeViolations(page)).toEqual([]);
+    }
+    // The model is asked after the environment was seeded.
+    const { running } = await ctl("show");
+    expect(running).toMatchObject([{ last_event: { stage: "seed" } }, { last_event: { stage: "seed" } }]);
+    expect(await flights.first().textContent()).toMatch(/seed took (\d+(\.\d+)? m?s|<1 ms)/);
 
     // The concurrency, here and through `gym eval ctl`.
     await page.getByLabel("concurrency").fill("3");
@@ -90,6 +104,9 @@ describe.skipIf(executable === undefined)("the live page", () => {
     await page.getByRole("button", { name: "Resume" }).waitFor();
     expect((await ctl("show")).paused).toBe(true);
     await eventually(() => flights.count()).toBe(3);
+    // The oldest first, whatever their numbers.
+    const byAge = (await ctl("show")).running.toSorted((a, b) => b.seconds - a.seconds);
+    expect(await flights.locator("th").allTextContents()).toEqual(byAge.map(({ id }) => id));
     await page.getByRole("button", { name: "Cancel 2-0" }).click();
     await eventually(() => flights.allTextContents()).not.toContainEqual(expect.stringMatching(/^2-0/));
     expect(await flights.count()).toBe(2);
@@ -134,5 +151,21 @@ describe.skipIf(executable === undefined)("the live page", () => {
     await eventually(() => page.locator(".live-note").textContent()).toContain("7 rows");
     await eventually(() => page.locator(".state").textContent()).not.toBe("running");
     expect(problems).toEqual([]);
+  });
+
+  it("shows rows within a second of their being written", { timeout: 60_000 }, async () => {
+    const cwd = await project({ "run.jsonl": lines([rollout(0, 0, "first")]) });
+    const viewer = await startViewer(["eval", "view", "run.jsonl", "--port", "0", "--json"], cwd);
+    const { page } = await openPage(browser, `${viewer.url}#/rollouts`);
+    await page.getByText("Task 0 · 0").waitFor();
+    const seconds: number[] = [];
+    for (let task = 1; task <= 9; task++) {
+      const appended = performance.now();
+      await appendFile(path.join(cwd, "run.jsonl"), lines([rollout(task, 0, "next")]));
+      await page.getByText(`Task ${task} · 0`).waitFor();
+      seconds.push((performance.now() - appended) / 1000);
+    }
+    // The median: one of them may come while the machine does something else.
+    expect(seconds.sort((a, b) => a - b)[4]).toBeLessThan(1);
   });
 });

@@ -158,6 +158,14 @@ function Result({ comparison, parameters, go }: { comparison: Comparison; parame
             })}
           </tbody>
         </table>
+        {parameters.match !== "index" && pairs.some(({ kept_apart }) => kept_apart > 0) && (
+          <p className="notice">
+            Tasks with the same index but different inputs are not compared. If only the prompt changed,{" "}
+            <button type="button" onClick={() => go({ parameters: { match: "index" } })}>
+              match tasks by index
+            </button>
+          </p>
+        )}
         {pairs.map((pair) => (
           <p key={pair.with} className="dim">
             <bdi>{pair.with}</bdi>: {countText(pair.common, "common task")}, matched by {pair.matched_by}

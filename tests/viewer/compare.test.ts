@@ -1,0 +1,103 @@
+import { execFile } from "node:child_process";
+import { chmod, readFile } from "node:fs/promises";
+import path from "node:path";
+import { promisify } from "node:util";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { project, repository } from "../gym-process.ts";
+import { findBrowser, startBrowser } from "../support/browser.ts";
+import { eventually, lines, openPage, rollout, startViewer } from "./support.ts";
+
+const executable = findBrowser();
+
+describe.skipIf(executable === undefined)("two runs and a query", () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await startBrowser(executable ?? "");
+  });
+  afterAll(() => browser?.close());
+
+  const asked = (system: string, task: number) => ({
+    responses_create_params: {
+      input: [
+        { role: "system", content: system },
+        { role: "user", content: `question ${task}` },
+      ],
+    },
+  });
+
+  it("show how their system prompts differ, line by line, and count the changes", async () => {
+    const prompts = {
+      before: "Answer in one word.\nBe quick.",
+      after: "Answer in one word.\nThink first.\nBe <b>kind</b>.",
+    };
+    const rows = (system: string, rewards: readonly number[]) =>
+      lines(rewards.map((reward, task) => rollout(task, 0, "yes", { ...asked(system, task), reward })));
+    const cwd = await project({
+      "before/rollouts.jsonl": rows(prompts.before, [0, 0, 1, 1]),
+      "after/rollouts.jsonl": rows(prompts.after, [1, 1, 0, 1]),
+    });
+    const { url } = await startViewer(["eval", "view", "before", "after", "--port", "0", "--json"], cwd);
+    const { page, problems } = await openPage(
+      browser,
+      `${url.replace(/#.*/, "")}#/compare?runs=before,after`,
+    );
+    const diff = page.getByRole("region", { name: "Prompts" });
+    await diff.waitFor();
+    expect(await diff.locator(".diff-removed").allTextContents()).toEqual(["- Be quick.\n"]);
+    expect(await diff.locator(".diff-added").allTextContents()).toEqual([
+      "+ Think first.\n",
+      "+ Be <b>kind</b>.\n",
+    ]);
+    expect(await diff.locator(".diff-line").first().textContent()).toBe("  Answer in one word.\n");
+    // Another prompt makes another task, unless the reader says otherwise.
+    await page.getByText("No task is common to both").waitFor();
+    await page.getByRole("button", { name: "match tasks by index" }).click();
+    await page.waitForURL(/match=index/);
+    await page.getByRole("button", { name: "improved 2" }).waitFor();
+    expect(await page.getByRole("group", { name: "Changes" }).locator("button").allTextContents()).toEqual([
+      ...["all 4", "improved 2", "regressed 1", "unchanged 1", "missing 0"],
+    ]);
+    await page.getByRole("button", { name: "regressed 1" }).click();
+    await eventually(() => page.locator(".tasks-table tbody tr").count()).toBe(1);
+    expect(await page.locator(".tasks-table tbody th").textContent()).toBe("2");
+    // Runs with the same prompt have nothing to show.
+    await page.getByRole("button", { name: "Remove after" }).click();
+    await eventually(() => diff.count()).toBe(0);
+    expect(problems).toEqual([]);
+  });
+
+  it("are copied as a command that selects the same rollouts", async () => {
+    const cwd = await project({
+      "my runs/it's one.jsonl": lines([
+        rollout(0, 0, "it's $HOME, `not`"),
+        rollout(1, 0, "it's $HOME, `not`", { reward: 0 }),
+        rollout(2, 0, "other", { reward: 0 }),
+      ]),
+      "bin/gym": `#!/bin/sh\nexec '${process.execPath}' '${path.join(repository, "bin/gym.js")}' "$@"\n`,
+    });
+    await chmod(path.join(cwd, "bin/gym"), 0o755);
+    const { url } = await startViewer(
+      ["eval", "view", "my runs/it's one.jsonl", "--port", "0", "--json"],
+      cwd,
+    );
+    const { page, problems } = await openPage(browser, `${url}#/rollouts`);
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.locator("#search").fill('reward<1 "it\'s $HOME, `not`"');
+    await eventually(() => page.locator(".list-state").textContent()).toMatch(/^1 match/);
+    await page.getByRole("button", { name: "Copy as command" }).click();
+    await page.getByRole("button", { name: "Copied" }).waitFor();
+    const command = await page.evaluate<string>("navigator.clipboard.readText()");
+    expect(command).toMatch(/^gym eval view .* --where /);
+    const env = { PATH: `${cwd}/bin:${process.env["PATH"]}`, HOME: cwd };
+    const { stdout } = await promisify(execFile)("sh", ["-c", `${command} --to-html found.html`], {
+      cwd,
+      env,
+    });
+    expect(stdout).toBe("1 rollouts: found.html\n");
+    const html = await readFile(path.join(cwd, "found.html"), "utf8");
+    expect(html).toContain('\\"_ng_task_index\\":1');
+    expect(html).not.toContain('\\"_ng_task_index\\":2');
+    expect(problems).toEqual([]);
+  });
+});
