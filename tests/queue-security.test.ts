@@ -4,12 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { nkeys } from "@nats-io/transport-node";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { Board } from "../src/queue/board.ts";
 import { type BrokerSettings, connectBroker } from "../src/queue/broker.ts";
 import { runGym } from "./gym-process.ts";
 import { missingBroker, TestBroker } from "./support/broker.ts";
 import { freePort } from "./support/free-port.ts";
 import { makeOperator } from "./support/nats-jwt.ts";
-import { EVALUATION, rows, sortedLines, startGym } from "./support/queue-runs.ts";
+import { EVALUATION, rows, sortedLines, startGym, until } from "./support/queue-runs.ts";
 
 const missing = missingBroker();
 const PASSWORD = "correct-horse-battery";
@@ -139,5 +140,44 @@ describe.skipIf(missing !== undefined)("a broker that wants to know who comes", 
     expect(filesWith(cwd, secrets)).toEqual([]);
     for (const text of [stderr, stdout, worker.text()])
       for (const secret of secrets) expect(text).not.toContain(secret);
+  });
+});
+
+describe.skipIf(missing !== undefined)("the store of a run", { timeout: 120_000 }, () => {
+  it("takes from workers only results that are those of its rollouts", async () => {
+    const broker = await startBroker("");
+    const cwd = await rows(20);
+    const collector = startGym(
+      [...EVALUATION, "-i", "rows.jsonl", "-o", "rollouts.jsonl", "--queue", broker.url],
+      cwd,
+    );
+    await until("the run", () => collector.text().includes("waits for workers"));
+    const connected = await connectBroker({ url: broker.url }, { name: "test" });
+    onTestFinished(() => connected.close());
+    const [record] = await (await Board.open(connected)).runs();
+    const post = async (head: object, row: object | string) => {
+      const lines = [JSON.stringify(head), typeof row === "string" ? row : JSON.stringify(row)];
+      const answer = await fetch(`${record?.store.url}/results`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${record?.store.token}` },
+        body: lines.join("\n"),
+      });
+      return `${answer.status} ${await answer.text()}`;
+    };
+    const [agent = ""] = record?.agents.map(({ name }) => name) ?? [];
+    const about = { task: 0, rollout: 0, attempt: 0, at: 0, agent, worker: "w" };
+    const done = { ...about, status: "completed" };
+    const row = { _ng_task_index: 0, _ng_rollout_index: 0, reward: 1 };
+    const failure = { class: "agent_error", stage: "run", retryable: false, message: "" };
+    expect(await post({ ...about, status: "failed" }, "")).toContain("400 failure");
+    expect(await post({ ...about, status: "failed", failure, persist: true }, "{")).toMatch(/^500 .*not JSON/);
+    expect(await post(done, { ...row, _ng_task_index: 1 })).toContain("is not that of rollout 0 of task 0");
+    expect(await post(done, { ...row, reward: "1" })).toContain("is not a number");
+    const foreign = { ...row, _ng_task_index: 1e9 };
+    expect(await post({ ...done, task: 1e9 }, foreign)).toContain("does not belong to this run");
+    const worker = startGym(["worker", "--queue", broker.url], cwd);
+    expect(await collector.ended, collector.text()).toBe(0);
+    expect(sortedLines(join(cwd, "rollouts.jsonl"))).toHaveLength(20);
+    worker.child.kill();
   });
 });

@@ -1,27 +1,34 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { z } from "zod";
 import { errorMessage } from "../errors.ts";
 import { QueueError } from "./errors.ts";
 
 /** Longest request taken: a batch of results, or one that is longer than a batch. */
 const MAX_REQUEST_BYTES = 512 * 1024 * 1024;
 
+const index = z.number().int().min(0);
+
 /** Where a rollout stands in the materialized inputs: task, rollout, attempt, byte offset. */
-export type RowAddress = [task: number, rollout: number, attempt: number, at: number];
+const RowAddress = z.tuple([index, index, index, index]);
+export type RowAddress = z.infer<typeof RowAddress>;
+
+const about = { task: index, rollout: index, attempt: index, at: index, agent: z.string(), worker: z.string() };
+const failure = z.object({
+  class: z.string(),
+  stage: z.string(),
+  retryable: z.boolean(),
+  message: z.string(),
+  terminal: z.boolean().optional(),
+});
 
 /** What a worker says about a result; its row follows on the next line. */
-export interface ResultHead {
-  task: number;
-  rollout: number;
-  attempt: number;
-  agent: string;
-  worker: string;
-  status: "completed" | "failed" | "cancelled";
-  failure?: { class: string; stage: string; retryable: boolean; message: string; terminal?: boolean };
-  persist?: boolean;
-  message?: string;
-}
+export const ResultHead = z.discriminatedUnion("status", [
+  z.object({ ...about, status: z.literal("completed") }),
+  z.object({ ...about, status: z.literal("failed"), failure, persist: z.boolean() }),
+]);
+export type ResultHead = z.infer<typeof ResultHead>;
 
 /** Whether a result counts. A late one is kept, and not counted. */
 export type Verdict = "counted" | "late" | "superseded";
@@ -85,21 +92,22 @@ export class StoreServer {
       const route = `${request.method} ${request.url}`;
       if (route === "GET /config") return reply(response, 200, this.#handlers.config());
       if (route === "POST /rows") {
-        const rows = this.#handlers.rows(JSON.parse(await body(request)) as RowAddress[]);
+        const rows = this.#handlers.rows(read(z.array(RowAddress), await body(request)));
         return reply(response, 200, rows.map((row) => row ?? "null").join("\n"));
       }
       if (route === "POST /results") return reply(response, 200, await this.#results(await body(request)));
       reply(response, 404, "no such route");
     } catch (error) {
-      reply(response, 500, errorMessage(error));
+      reply(response, error instanceof BadRequest ? 400 : 500, errorMessage(error));
     }
   }
 
   async #results(text: string): Promise<string> {
     const lines = text.split("\n");
-    const verdicts: Promise<Verdict>[] = [];
+    const results: { head: ResultHead; line: string }[] = [];
     for (let at = 0; at + 1 < lines.length; at += 2)
-      verdicts.push(this.#handlers.result(JSON.parse(lines[at] ?? "") as ResultHead, lines[at + 1] ?? ""));
+      results.push({ head: read(ResultHead, lines[at] ?? ""), line: lines[at + 1] ?? "" });
+    const verdicts = results.map(({ head, line }) => this.#handlers.result(head, line));
     return JSON.stringify(await Promise.all(verdicts));
   }
 
@@ -107,6 +115,18 @@ export class StoreServer {
     const given = Buffer.from(headers.authorization ?? "");
     const expected = Buffer.from(`Bearer ${this.token}`);
     return given.length === expected.length && timingSafeEqual(given, expected);
+  }
+}
+
+/** What a worker sent is not what this version of the store takes. */
+class BadRequest extends Error {}
+
+function read<T>(schema: z.ZodType<T>, text: string): T {
+  try {
+    return schema.parse(JSON.parse(text));
+  } catch (error) {
+    const [issue] = error instanceof z.ZodError ? error.issues : [];
+    throw new BadRequest(issue ? `${issue.path.join(".")}: ${issue.message}` : errorMessage(error));
   }
 }
 

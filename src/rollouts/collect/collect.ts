@@ -104,6 +104,10 @@ export class Collection {
     return rollout !== undefined;
   }
 
+  isUnderWay(taskIndex: number, rolloutIndex: number): boolean {
+    return this.#running.has(`${taskIndex}-${rolloutIndex}`);
+  }
+
   /** Whether a worker that has this attempt should run it. */
   isWanted(taskIndex: number, rolloutIndex: number, attempt: number): boolean {
     const current = this.#running.get(`${taskIndex}-${rolloutIndex}`)?.attempt;
@@ -131,8 +135,7 @@ export class Collection {
     const queued = { taskIndex, rolloutIndex, attempt, agent, row: {} };
     const rollout = known ?? new StartedRollout(queued, this.#runner.target(queued), null);
     this.#settling.add(id);
-    await this.#settled(rollout, result);
-    this.#settling.delete(id);
+    await this.#settled(rollout, result).finally(() => this.#settling.delete(id));
     if (this.#fatal !== undefined) throw this.#fatal;
     return "counted";
   }

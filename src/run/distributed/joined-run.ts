@@ -146,8 +146,8 @@ export class JoinedRun {
   }
 
   /** Brings a result to the store of the run. */
-  async save({ task, rollout, attempt, agent }: RolloutRef, result: RunResult): Promise<void> {
-    const about = { task, rollout, attempt, agent, worker: this.#worker };
+  async save({ task, rollout, attempt, agent, at }: RolloutRef, result: RunResult): Promise<void> {
+    const about = { task, rollout, attempt, agent, at, worker: this.#worker };
     if (result.status === "completed") {
       await this.#keep({ ...about, status: "completed" }, result.line);
       await result.settle?.(async () => {});

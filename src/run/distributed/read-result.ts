@@ -2,22 +2,36 @@ import type { ResultHead } from "../../queue/store-server.ts";
 import type { WorkerResult } from "../../rollouts/collect/collect-contract.ts";
 import type { Failure } from "../../rollouts/collect/outcome.ts";
 import type { RunResult } from "../../rollouts/collect/rollout-runner.ts";
-import { parseRow } from "../../rollouts/files/jsonl-rows.ts";
+import { parseRow, type Row } from "../../rollouts/files/jsonl-rows.ts";
 import { keyOfRow } from "../../rollouts/files/row-key.ts";
 
-/** The result that a worker delivered: its head, and the line for the rollouts file. */
+/**
+ * The result that a worker delivered: its head, and the line for the file. The line is checked like the reply of an agent,
+ * because what is written must be readable when the run is resumed.
+ */
 export function readResult(head: ResultHead, line: string, file: string): WorkerResult["result"] {
-  if (head.status === "cancelled") return { status: "cancelled", message: head.message ?? "" };
+  const { task, rollout } = head;
+  const row = line === "" && head.status === "failed" ? undefined : readRow(line, file);
+  if (row && !isRowOf(head, row))
+    throw new Error(`the result is not that of rollout ${rollout} of task ${task}`);
   if (head.status === "failed")
     return {
       status: "failed",
       failure: head.failure as Failure,
-      persist: head.persist ?? true,
-      ...(line !== "" && { line }),
+      persist: head.persist,
+      ...(row && { line }),
     };
-  const row = parseRow(file, { text: line, number: 0, offset: 0, byteLength: 0, terminated: true });
-  const key = keyOfRow(row);
-  if (key?.taskIndex !== head.task || key.rolloutIndex !== head.rollout)
-    throw new Error(`the result is not that of rollout ${head.rollout} of task ${head.task}`);
+  const reward = row?.["reward"];
+  if (!row || (reward !== undefined && !Number.isFinite(reward)))
+    throw new Error(`the reward of rollout ${rollout} of task ${task} is not a number`);
   return { status: "completed", row, line } satisfies RunResult;
+}
+
+export function readRow(text: string, file: string): Row {
+  return parseRow(file, { text, number: 0, offset: 0, byteLength: 0, terminated: true });
+}
+
+export function isRowOf({ task, rollout }: { task: number; rollout: number }, row: Row): boolean {
+  const key = keyOfRow(row);
+  return key?.taskIndex === task && key.rolloutIndex === rollout;
 }

@@ -13,6 +13,7 @@ const head = (task: number): ResultHead => ({
   task,
   rollout: 0,
   attempt: 0,
+  at: 0,
   agent: "a",
   worker: "w",
   status: "completed",

@@ -5,7 +5,7 @@ import { errorMessage } from "../../errors.ts";
 import { replaceWith } from "../../files/durable-file.ts";
 import { makeDirectory } from "../../files/make-directory.ts";
 import { QueueError } from "../../queue/errors.ts";
-import type { ResultHead, RowAddress } from "../../queue/store-server.ts";
+import { ResultHead, type RowAddress } from "../../queue/store-server.ts";
 import { writeFileAtomically } from "../../rollouts/files/atomic-file.ts";
 import { JsonlWriter } from "../../rollouts/files/jsonl-writer.ts";
 
@@ -147,8 +147,7 @@ export class SharedResults {
 
 function readHead(text: string): ResultHead | undefined {
   try {
-    const head = JSON.parse(text) as ResultHead;
-    return Number.isInteger(head.task) && Number.isInteger(head.rollout) ? head : undefined;
+    return ResultHead.parse(JSON.parse(text));
   } catch {
     return undefined;
   }

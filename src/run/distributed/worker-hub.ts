@@ -29,7 +29,7 @@ import type { RunManifest } from "../../rollouts/files/manifest.ts";
 import type { RunResources } from "../scale/resources-file.ts";
 import { DeliveryWatch } from "./delivery-watch.ts";
 import { LEASE_SECONDS, MAX_DELIVER, OUTAGE_SECONDS, type QueueOptions } from "./queue-options.ts";
-import { readResult } from "./read-result.ts";
+import { isRowOf, readResult, readRow } from "./read-result.ts";
 import { SharedResults, shareRun } from "./run-directory.ts";
 import { configForWorkers } from "./shared-config.ts";
 import { Withdrawals } from "./withdrawals.ts";
@@ -280,11 +280,20 @@ export class WorkerHub implements WorkersLink {
   async #result(head: ResultHead, line: string): Promise<Verdict> {
     const { task: taskIndex, rollout: rolloutIndex, attempt, agent } = head;
     if (!this.#collection) return unready();
+    this.#checkRollout(head, this.#collection);
     this.#deliveries.resultCame();
     const result = readResult(head, line, this.#options.paths.output);
     const verdict = await this.#collection.accept({ taskIndex, rolloutIndex, attempt, agent, result });
     if (verdict !== "counted" && line !== "") await this.#late.append(line);
     return verdict;
+  }
+
+  /** A rollout that is not under way may be one of an earlier session: the row it names shows that it belongs to this run. */
+  #checkRollout({ task, rollout, at }: ResultHead, collection: Collection): void {
+    if (collection.isUnderWay(task, rollout) || collection.isSettled(task, rollout)) return;
+    const file = this.#options.paths.materializedInputs;
+    if (!isRowOf({ task, rollout }, readRow(this.#rows.lineAt(at), file)))
+      throw new Error(`rollout ${rollout} of task ${task} does not belong to this run`);
   }
 
   /** Tells workers of a pause, and gives up references that the broker does not deliver any more. */
