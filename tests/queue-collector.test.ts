@@ -98,6 +98,13 @@ describe.skipIf(missing !== undefined)("gym queue up", { timeout: 60_000 }, () =
     await until("the broker", () => up.text().includes(`Broker at nats://127.0.0.1:${port}`));
     const status = await runGym(["queue", "status", "--queue", `nats://127.0.0.1:${port}`], { cwd });
     expect(status.exitCode, status.stderr).toBe(0);
+    // Another user of this machine does not know the password.
+    const elsewhere = { XDG_RUNTIME_DIR: cwd };
+    const stranger = await runGym(["queue", "status", "--queue", `nats://127.0.0.1:${port}`], {
+      cwd,
+      env: elsewhere,
+    });
+    expect(stranger.stderr).toContain("refused the login");
     const second = await runGym(["queue", "up", "--port", port], { cwd });
     expect(second.exitCode).toBe(1);
     expect(second.stderr).toContain(`Port ${port} of 127.0.0.1 is in use`);

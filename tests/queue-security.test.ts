@@ -170,7 +170,9 @@ describe.skipIf(missing !== undefined)("the store of a run", { timeout: 120_000 
     const row = { _ng_task_index: 0, _ng_rollout_index: 0, reward: 1 };
     const failure = { class: "agent_error", stage: "run", retryable: false, message: "" };
     expect(await post({ ...about, status: "failed" }, "")).toContain("400 failure");
-    expect(await post({ ...about, status: "failed", failure, persist: true }, "{")).toMatch(/^500 .*not JSON/);
+    expect(await post({ ...about, status: "failed", failure, persist: true }, "{")).toMatch(
+      /^500 .*not JSON/,
+    );
     expect(await post(done, { ...row, _ng_task_index: 1 })).toContain("is not that of rollout 0 of task 0");
     expect(await post(done, { ...row, reward: "1" })).toContain("is not a number");
     const foreign = { ...row, _ng_task_index: 1e9 };

@@ -14,7 +14,14 @@ const index = z.number().int().min(0);
 const RowAddress = z.tuple([index, index, index, index]);
 export type RowAddress = z.infer<typeof RowAddress>;
 
-const about = { task: index, rollout: index, attempt: index, at: index, agent: z.string(), worker: z.string() };
+const about = {
+  task: index,
+  rollout: index,
+  attempt: index,
+  at: index,
+  agent: z.string(),
+  worker: z.string(),
+};
 const failure = z.object({
   class: z.string(),
   stage: z.string(),

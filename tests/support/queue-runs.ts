@@ -13,7 +13,7 @@ export const EVALUATION = ["eval", "run", "--resources-server", "mcqa", "--model
 /** The rows of a file without the time they took, which differs from run to run. */
 export const sortedLines = (file: string) =>
   readFileSync(file, "utf8")
-    .replace(/,"_ng_timing":{[^}]*}/g, "")
+    .replace(/,"_ng_timing":{(?:[^{}]|{[^{}]*})*}/g, "")
     .trimEnd()
     .split("\n")
     .sort();

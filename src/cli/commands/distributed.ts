@@ -57,8 +57,8 @@ export const distributedCommands = [
     words: "queue up",
     summary: "start a NATS broker on this machine",
     description:
-      "Start nats-server with JetStream on this machine and keep it running until Ctrl-C. It listens on loopback unless --host says otherwise; " +
-      "then set NATS_USER and NATS_PASSWORD, which it asks of everyone.",
+      "Start nats-server with JetStream on this machine and keep it running until Ctrl-C. It listens on loopback unless --host says otherwise. " +
+      "Without NATS_USER and NATS_PASSWORD only commands of the same user on this machine can log in; --host needs both.",
     flags: {
       host: { kind: "text", metavar: "ADDRESS", default: "127.0.0.1", help: "address to listen on" },
       port: { kind: "text", metavar: "PORT", default: "4222", help: "port to listen on" },

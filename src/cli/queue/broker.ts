@@ -6,7 +6,8 @@ import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
 import { UsageError } from "../errors.ts";
 import { renderTable } from "../render/table.ts";
-import { brokerKeys, brokerOf } from "./keys.ts";
+import { brokerOf } from "./broker-settings.ts";
+import { brokerKeys } from "./keys.ts";
 
 /** Connects to the broker of a command for as long as `use` takes. */
 export async function withBroker<T>(

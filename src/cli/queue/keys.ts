@@ -1,6 +1,5 @@
-import type { BrokerSettings } from "../../queue/broker.ts";
 import type { FlagTable } from "../command.ts";
-import type { KeyTable, KeyValues } from "../config-keys.ts";
+import type { KeyTable } from "../config-keys.ts";
 import { UsageError } from "../errors.ts";
 
 /** How the broker is reached. Values that are not given come from the variables of the `nats` command line. */
@@ -62,26 +61,6 @@ export const queueFlag = {
     help: "address of the NATS broker (default NATS_URL)",
   },
 } as const satisfies FlagTable;
-
-const LOCAL_BROKER = "nats://127.0.0.1:4222";
-
-/** The broker of a command. */
-export function brokerOf(
-  keys: KeyValues<typeof brokerKeys>,
-  env: Readonly<Record<string, string | undefined>>,
-): BrokerSettings {
-  return {
-    url: keys.queue_url ?? env["NATS_URL"] ?? LOCAL_BROKER,
-    user: keys.queue_user ?? env["NATS_USER"],
-    password: keys.queue_password ?? env["NATS_PASSWORD"],
-    token: env["NATS_TOKEN"],
-    credsFile: keys.queue_creds_file ?? env["NATS_CREDS"],
-    nkeyFile: keys.queue_nkey_file ?? env["NATS_NKEY"],
-    caFile: keys.queue_tls_ca_file ?? env["NATS_CA"],
-    certFile: keys.queue_tls_cert_file ?? env["NATS_CERT"],
-    keyFile: keys.queue_tls_key_file ?? env["NATS_KEY"],
-  };
-}
 
 /** `queue_weights`: positive numbers by agent. */
 export function weightsOf(given: Record<string, unknown> | undefined): Record<string, number> | undefined {

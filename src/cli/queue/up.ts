@@ -9,6 +9,7 @@ import { type BrokerSettings, connectBroker } from "../../queue/broker.ts";
 import { QueueError } from "../../queue/errors.ts";
 import type { CommandContext } from "../command.ts";
 import { UsageError } from "../errors.ts";
+import { makeLocalLogin, removeLocalLogin } from "./broker-settings.ts";
 
 const ANSWER_PAUSE_MS = 100;
 
@@ -20,8 +21,9 @@ export async function queueUp(context: CommandContext): Promise<number> {
   if (!Number.isInteger(port) || port < 1 || port > 65_535)
     throw new UsageError("--port must be a port number");
   const { NATS_USER: user, NATS_PASSWORD: password } = env;
+  const given = user && password ? { user, password } : undefined;
   const isLocal = host === "127.0.0.1" || host === "::1" || host === "localhost";
-  if (!isLocal && (!user || !password))
+  if (!isLocal && !given)
     throw new UsageError(
       `set NATS_USER and NATS_PASSWORD: a broker on ${host} is open to everyone who can reach it`,
     );
@@ -34,18 +36,19 @@ export async function queueUp(context: CommandContext): Promise<number> {
     // A file, since other users can read the words of a command.
     const file = path.join(settings, "nats.json");
     const listen = `${host.includes(":") ? `[${host}]` : host}:${port}`;
-    const config = {
-      listen,
-      jetstream: { store_dir: directory },
-      ...(user && password && { authorization: { user, password } }),
-    };
+    const login = given ?? makeLocalLogin(port);
+    const config = { listen, jetstream: { store_dir: directory }, authorization: login };
     await writeFile(file, JSON.stringify(config), { mode: 0o600 });
     const ended = new AbortController();
-    void answers({ url: `nats://${listen}`, user, password }, ended.signal).then((isUp) => {
-      if (isUp) err(`Broker at nats://${listen}, files in ${directory}. Ctrl-C stops it.`);
+    void answers({ url: `nats://${listen}`, ...login }, ended.signal).then((isUp) => {
+      if (!isUp) return;
+      err(`Broker at nats://${listen}, files in ${directory}. Ctrl-C stops it.`);
+      if (!given)
+        err("Commands of this user log in by themselves. For others, set NATS_USER and NATS_PASSWORD.");
     });
     return await serve(file, signal).finally(() => ended.abort());
   } finally {
+    if (!given) removeLocalLogin(port);
     await rm(settings, { recursive: true, force: true });
   }
 }

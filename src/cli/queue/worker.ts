@@ -5,7 +5,8 @@ import type { WorkerEvent } from "../../run/distributed/worker-contract.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
 import { UsageError } from "../errors.ts";
-import { brokerKeys, brokerOf } from "./keys.ts";
+import { brokerOf } from "./broker-settings.ts";
+import { brokerKeys } from "./keys.ts";
 
 /** Runs `gym worker`. */
 export async function worker(context: CommandContext): Promise<number> {

@@ -1,0 +1,70 @@
+import { randomBytes } from "node:crypto";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { userDirectory } from "../../files/private-directory.ts";
+import type { BrokerSettings } from "../../queue/broker.ts";
+import { isLoopback } from "../../request-guard.ts";
+import type { KeyValues } from "../config-keys.ts";
+import type { brokerKeys } from "./keys.ts";
+
+const LOCAL_BROKER = "nats://127.0.0.1:4222";
+
+/** User and password at a broker. */
+export interface Login {
+  user: string;
+  password: string;
+}
+
+/** The broker of a command. */
+export function brokerOf(
+  keys: KeyValues<typeof brokerKeys>,
+  env: Readonly<Record<string, string | undefined>>,
+): BrokerSettings {
+  const settings: BrokerSettings = {
+    url: keys.queue_url ?? env["NATS_URL"] ?? LOCAL_BROKER,
+    user: keys.queue_user ?? env["NATS_USER"],
+    password: keys.queue_password ?? env["NATS_PASSWORD"],
+    token: env["NATS_TOKEN"],
+    credsFile: keys.queue_creds_file ?? env["NATS_CREDS"],
+    nkeyFile: keys.queue_nkey_file ?? env["NATS_NKEY"],
+    caFile: keys.queue_tls_ca_file ?? env["NATS_CA"],
+    certFile: keys.queue_tls_cert_file ?? env["NATS_CERT"],
+    keyFile: keys.queue_tls_key_file ?? env["NATS_KEY"],
+  };
+  const { url, user, token, credsFile, nkeyFile } = settings;
+  return (user ?? token ?? credsFile ?? nkeyFile) === undefined
+    ? { ...settings, ...findLocalLogin(url) }
+    : settings;
+}
+
+/**
+ * Makes the login of a broker on loopback that was started without one. Every user of the machine can reach the port, and
+ * workers run what a logged-in client sends, with their keys. Only this user can read the file.
+ */
+export function makeLocalLogin(port: number): Login {
+  const login = { user: "gym", password: randomBytes(24).toString("hex") };
+  writeFileSync(fileOf(port), JSON.stringify(login), { mode: 0o600 });
+  return login;
+}
+
+export function removeLocalLogin(port: number): void {
+  rmSync(fileOf(port), { force: true });
+}
+
+/** The login of a broker that this user has started here; undefined for another one. */
+function findLocalLogin(url: string): Login | undefined {
+  const address = url.includes("://") ? url : `nats://${url}`;
+  if (!URL.canParse(address)) return undefined;
+  const { hostname, port, username } = new URL(address);
+  if (!isLoopback(hostname) || username !== "") return undefined;
+  try {
+    return JSON.parse(readFileSync(fileOf(Number(port || 4222)), "utf8")) as Login;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+function fileOf(port: number): string {
+  return path.join(userDirectory(), `broker-${port}.json`);
+}
