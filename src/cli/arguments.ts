@@ -46,7 +46,7 @@ export function isJsonWord(word: string): boolean {
 }
 
 /** How messages name a flag: `--input/-i`. */
-export function flagLabel(name: string, flag: Flag): string {
+function flagLabel(name: string, flag: Flag): string {
   return flag.short === undefined ? `--${name}` : `--${name}/-${flag.short}`;
 }
 
@@ -69,7 +69,7 @@ function looksLikeFlag(word: string): boolean {
 }
 
 /** Says which of the choices would have been right, or nothing when the value is one of them. */
-export function choiceProblem(label: string, value: string, choices: readonly string[]): string | undefined {
+function choiceProblem(label: string, value: string, choices: readonly string[]): string | undefined {
   if (choices.includes(value)) return undefined;
   const listed = choices.map((choice) => `'${choice}'`).join(", ");
   return `argument ${label}: invalid choice: '${value}' (choose from ${listed})${hint(value, choices)}`;

@@ -134,6 +134,8 @@ export interface CommandContext {
   readonly program: Program;
   /** The directory that holds the built-in servers and benchmarks. */
   readonly installRoot: string;
+  /** Where configs, components and files are looked up, first hit first. */
+  readonly roots: readonly string[];
   /** Resolves the config from the overrides; the choices add to the command's own. */
   resolve(choices?: ResolveChoices): Promise<ResolvedConfig>;
   /** Writes one line to stdout. */

@@ -15,7 +15,7 @@ export function asksForConfigHelp(words: readonly string[]): boolean {
 }
 
 /** The keys a command reads with the flags as given. */
-export function keysOf(command: Command, flags: CommandContext["flags"]): KeyTable {
+function keysOf(command: Command, flags: CommandContext["flags"]): KeyTable {
   return command.keysFor?.(flags) ?? command.keys ?? {};
 }
 

@@ -2,7 +2,7 @@ import type { ErrorCodeRow } from "../errors.ts";
 import { GymError } from "../errors.ts";
 
 /** Codes of the command line itself. */
-export const _cliErrorCodes = [
+export const cliErrorCodes = [
   {
     code: "CLI_USAGE",
     class: "UsageError",

@@ -1,4 +1,4 @@
-import type { FlagTable, PositionalTable } from "./command.ts";
+import type { FlagTable, PositionalTable, SelectorKind } from "./command.ts";
 
 /** Config files; joined with the selectors into one `config_paths`. */
 export const configFlag = {
@@ -11,63 +11,30 @@ export const configFlag = {
   },
 } as const satisfies FlagTable;
 
+function selector(kind: SelectorKind, help: string) {
+  return { kind: "selector", selector: kind, metavar: "NAME[/FLAVOR]", help } as const;
+}
+
 export const benchmarkFlag = {
-  benchmark: {
-    kind: "selector",
-    selector: "benchmark",
-    metavar: "NAME[/FLAVOR]",
-    help: "use the config of this benchmark",
-  },
-} as const satisfies FlagTable;
-
-export const environmentFlag = {
-  environment: {
-    kind: "selector",
-    selector: "environment",
-    metavar: "NAME[/FLAVOR]",
-    help: "use the config of this environment",
-  },
-} as const satisfies FlagTable;
-
-export const resourcesServerFlag = {
-  "resources-server": {
-    kind: "selector",
-    selector: "resources-server",
-    metavar: "NAME[/FLAVOR]",
-    help: "use the config of this resources server",
-  },
-} as const satisfies FlagTable;
-
-/** Puts another agent in the place of the environment's own. */
-export const agentTypeFlags = {
-  "agent-type": {
-    kind: "selector",
-    selector: "agent-type",
-    metavar: "NAME[/FLAVOR]",
-    help: "run the environment with this agent in place of its own",
-  },
-  "allow-unsupported-pairing": {
-    kind: "switch",
-    key: "allow_unsupported_pairing",
-    help: "run an agent that the environment does not list as supported",
-  },
-} as const satisfies FlagTable;
-
-export const modelTypeFlag = {
-  "model-type": {
-    kind: "selector",
-    selector: "model-type",
-    metavar: "NAME[/FLAVOR]",
-    help: "use the config of this model server",
-  },
+  benchmark: selector("benchmark", "use the config of this benchmark"),
 } as const satisfies FlagTable;
 
 /** All selectors in the order their configs are merged, so the model's wins over the benchmark's. */
 export const selectorFlags = {
   ...benchmarkFlag,
-  ...environmentFlag,
-  ...resourcesServerFlag,
-  ...modelTypeFlag,
+  environment: selector("environment", "use the config of this environment"),
+  "resources-server": selector("resources-server", "use the config of this resources server"),
+  "model-type": selector("model-type", "use the config of this model server"),
+} as const satisfies FlagTable;
+
+/** Puts another agent in the place of the environment's own. */
+export const agentTypeFlags = {
+  "agent-type": selector("agent-type", "run the environment with this agent in place of its own"),
+  "allow-unsupported-pairing": {
+    kind: "switch",
+    key: "allow_unsupported_pairing",
+    help: "run an agent that the environment does not list as supported",
+  },
 } as const satisfies FlagTable;
 
 export const searchDirFlag = {

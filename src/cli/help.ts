@@ -114,7 +114,7 @@ function flagRows(flags: FlagTable): Row[] {
 }
 
 /** Left and right half of a flag's line in help and in the reference documentation. */
-export function flagRow(name: string, flag: Flag): Row {
+function flagRow(name: string, flag: Flag): Row {
   const values = metavars(name, flag).join(" ");
   const spellings = flag.short === undefined ? [`--${name}`] : [`-${flag.short}`, `--${name}`];
   const notes = [

@@ -30,16 +30,14 @@ async function createContext(
   const { installRoot, searchRoots } = await import("../config/paths.ts");
   const env = withSearchDirs(command, parsed, io);
   const root = io.installRoot ?? installRoot();
+  const roots = searchRoots({ cwd: io.cwd, env, installRoot: root });
   const out = (line: string) => void io.stdout.write(`${line}\n`);
   const err = (line: string) => void io.stderr.write(`${line}\n`);
   const json = parsed.flags["json"] === true || parsed.words.some(isJsonWord);
   const overrides = await collectOverrides(command, parsed, {
     select: async (kind, flag, value) => {
       const { selectConfig } = await import("./selectors.ts");
-      return selectConfig(kind, flag, value, {
-        roots: searchRoots({ cwd: io.cwd, env, installRoot: root }),
-        warn: err,
-      });
+      return selectConfig(kind, flag, value, { roots, warn: err });
     },
   });
   return {
@@ -55,6 +53,7 @@ async function createContext(
     terminal: createTerminal(io.stdout, io.env),
     program,
     installRoot: root,
+    roots,
     out,
     err,
     async resolve(choices) {

@@ -2,7 +2,6 @@ import { existsSync } from "node:fs";
 import { readdir, readFile, realpath, stat } from "node:fs/promises";
 import path from "node:path";
 import { impliedConfig, impliedEntry } from "../config/implied-config.ts";
-import { searchRoots } from "../config/paths.ts";
 import { aliasedPath } from "../config/servers/aliases.ts";
 import type { CommandContext, SelectorKind } from "./command.ts";
 import { UsageError } from "./errors.ts";
@@ -136,16 +135,13 @@ async function flavorsOf(kind: SelectorKind, name: string, roots: readonly strin
 const KINDS = ["resources-server", "environment", "benchmark"] as const satisfies readonly SelectorKind[];
 
 /** The config file that NAME means: a file itself, or that of a resources server, environment or benchmark. */
-export async function namedConfig(
-  { io, env, installRoot, err }: CommandContext,
-  name: string,
-): Promise<string> {
+export async function namedConfig({ io, roots, err }: CommandContext, name: string): Promise<string> {
   if (name.endsWith(".yaml")) {
     const configFile = path.resolve(io.cwd, name);
     if (!existsSync(configFile)) throw new UsageError(`argument NAME: ${name} does not exist`);
     return configFile;
   }
-  const places = { roots: searchRoots({ cwd: io.cwd, env, installRoot }), warn: err };
+  const places = { roots, warn: err };
   for (const kind of KINDS) {
     try {
       return await selectConfig(kind, kind, name, places);
@@ -153,7 +149,7 @@ export async function namedConfig(
       if (!(error instanceof UsageError)) throw error;
     }
   }
-  const names = await Promise.all(KINDS.map((kind) => componentNames(kind, places.roots)));
+  const names = await Promise.all(KINDS.map((kind) => componentNames(kind, roots)));
   throw new UsageError(
     `argument NAME: there is no resources server, environment or benchmark '${name}'.${hint(name, names.flat())} ` +
       "See `gym list resources-servers` and `gym list environments`.",

@@ -26,7 +26,6 @@ const Source = z.discriminatedUnion("type", [
 
 export type GitlabIdentifier = z.infer<typeof GitlabIdentifier>;
 export type HuggingfaceIdentifier = z.infer<typeof HuggingfaceIdentifier>;
-export type DatasetSource = z.infer<typeof Source>;
 
 const atLeast = (minimum: number) =>
   laxInt().refine((value) => value >= minimum, { error: `must be at least ${minimum}` });

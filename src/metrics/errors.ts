@@ -2,7 +2,7 @@ import type { ErrorCodeRow } from "../errors.ts";
 import { GymError } from "../errors.ts";
 
 /** Codes of rollouts no metrics can be computed from. */
-export const _metricsErrorCodes = [
+export const metricsErrorCodes = [
   {
     code: "METRICS_MISSING_INDEX",
     class: "MetricsError",

@@ -5,7 +5,7 @@ const LANCZOS = [
 ];
 
 /** Natural logarithm of the gamma function for x > 0. */
-export function logGamma(x: number): number {
+function logGamma(x: number): number {
   if (x < 0.5) return Math.log(Math.PI / Math.sin(Math.PI * x)) - logGamma(1 - x);
   const shifted = x - 1;
   let sum = LANCZOS[0] ?? 0;

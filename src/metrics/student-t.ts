@@ -4,7 +4,7 @@ import { incompleteBeta } from "./special-functions.ts";
 const NORMAL_FROM = 1e8;
 
 /** P(T > |t|) for Student's t; the tail itself, so that it stays exact where it is tiny. */
-export function tTail(t: number, degreesOfFreedom: number): number {
+function tTail(t: number, degreesOfFreedom: number): number {
   if (!Number.isFinite(t)) return 0;
   const squared = t * t;
   const all = degreesOfFreedom + squared;

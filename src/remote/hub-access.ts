@@ -7,7 +7,7 @@ import { transferDispatcher } from "./dispatcher.ts";
 import { RemoteError, statusError, unreachable, webPage } from "./errors.ts";
 import { type RetryPolicy, withRetries } from "./retry.ts";
 
-export const DEFAULT_HUB_URL = "https://huggingface.co";
+const DEFAULT_HUB_URL = "https://huggingface.co";
 
 type HubFetch = NonNullable<CommitParams["fetch"]>;
 

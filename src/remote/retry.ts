@@ -4,7 +4,7 @@ import { RemoteError } from "./errors.ts";
 
 export type RetryPolicy = Omit<RetryBudget, "wallClockMs">;
 
-export const DEFAULT_RETRIES: RetryPolicy = { attempts: 5, baseDelayMs: 500, maxDelayMs: 30_000 };
+const DEFAULT_RETRIES: RetryPolicy = { attempts: 5, baseDelayMs: 500, maxDelayMs: 30_000 };
 
 /** A longer Retry-After than this is not waited for. */
 const MAX_RETRY_AFTER_MS = 120_000;

@@ -33,7 +33,7 @@ export async function* exportedRows(
 }
 
 /** A row without its trajectory and without the bodies of captured calls. */
-export function withoutBulk(row: Row): Row {
+function withoutBulk(row: Row): Row {
   const { ng_trajectory: _trajectory, ...rest } = row;
   const capture = rest["ng_model_call_capture"];
   if (!isRow(capture) || !Array.isArray(capture["calls"])) return rest;

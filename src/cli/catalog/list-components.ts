@@ -5,12 +5,15 @@ import {
   discoverModels,
   discoverResourcesServers,
 } from "../../workloads/catalog/components.ts";
+import type { ConfigFiles } from "../../workloads/catalog/config-files.ts";
 import { matchesQuery } from "../../workloads/catalog/matches.ts";
 import type { CommandContext } from "../command.ts";
 import { listingKeys } from "../config-keys.ts";
+import type { Table } from "../render/table.ts";
 import {
   commonKeys,
   configPlace,
+  type Inspection,
   openCatalog,
   printInspection,
   printListing,
@@ -18,127 +21,124 @@ import {
   withValue,
 } from "./listing.ts";
 
-/** Runs `gym list agents`. */
-export async function listAgents(context: CommandContext): Promise<number> {
+/** How the components of one type are listed and shown. */
+interface ComponentType<T> {
+  readonly type: string;
+  /** The title above a list of all of them. */
+  readonly title: string;
+  readonly discover: (files: ConfigFiles) => readonly T[];
+  /** The texts a query is compared with. */
+  readonly texts: (component: T) => readonly (string | undefined)[];
+  readonly inspect: (component: T) => Omit<Inspection, "name" | "type">;
+  readonly json: (component: T) => object;
+  readonly columns: Pick<Table, "columns" | "optional">;
+  readonly cells: (component: T) => readonly string[];
+}
+
+async function list<T extends { name: string }>(
+  context: CommandContext,
+  kind: ComponentType<T>,
+): Promise<number> {
   const { component_name, query } = await listingKeys(context, commonKeys);
-  const all = discoverAgents(openCatalog(context));
+  const { type } = kind;
+  const all = kind.discover(openCatalog(context));
   if (component_name !== undefined) {
-    const agent = all.find(({ name }) => name === component_name);
-    if (agent === undefined) return printUnknown(context, "agent", component_name, all.map(nameOf));
-    return printInspection(context, {
-      name: agent.name,
-      type: "agent",
-      description: agent.description,
-      details: {
-        path: realpathSync(agent.folder),
-        composition: composition(agent.selfContained),
-        can: agent.capabilities ? abilities(agent.capabilities) : undefined,
-        variants: agent.variants.join(", "),
-      },
-    });
+    const found = all.find(({ name }) => name === component_name);
+    if (found !== undefined)
+      return printInspection(context, { name: found.name, type, ...kind.inspect(found) });
+    return printUnknown(
+      context,
+      type,
+      component_name,
+      all.map(({ name }) => name),
+    );
   }
-  const agents = all.filter(
-    ({ name, description, variants }) =>
-      query === undefined || matchesQuery(query, [name, description, ...variants]),
-  );
+  const shown = all.filter((component) => query === undefined || matchesQuery(query, kind.texts(component)));
+  const matching = `${type.charAt(0).toUpperCase()}${type.slice(1)}s matching '${query}'`;
   return printListing(context, {
-    plural: "agents",
+    plural: `${type}s`,
     query,
-    rows: agents.map(({ name, selfContained, variants, description, capabilities }) => ({
+    rows: shown.map(kind.json),
+    table: {
+      title: `${query === undefined ? kind.title : matching} (${shown.length})`,
+      ...kind.columns,
+      rows: shown.map(kind.cells),
+    },
+  });
+}
+
+/** Runs `gym list agents`. */
+export function listAgents(context: CommandContext): Promise<number> {
+  return list(context, {
+    type: "agent",
+    title: "NeMo Gym agents",
+    discover: discoverAgents,
+    texts: ({ name, description, variants }) => [name, description, ...variants],
+    inspect: ({ description, folder, selfContained, capabilities, variants }) => ({
+      description,
+      details: {
+        path: realpathSync(folder),
+        composition: composition(selfContained),
+        can: capabilities ? abilities(capabilities) : undefined,
+        variants: variants.join(", "),
+      },
+    }),
+    json: ({ name, selfContained, variants, description, capabilities }) => ({
       name,
       pattern: selfContained ? "B (self-contained)" : "A (composable)",
       self_contained: selfContained,
       variants,
       description: description ?? null,
       capabilities: capabilities ?? null,
-    })),
-    table: {
-      title:
-        query === undefined
-          ? `NeMo Gym agents (${agents.length})`
-          : `Agents matching '${query}' (${agents.length})`,
+    }),
+    columns: {
       columns: ["agent", "composition", "variants", "can", "description"],
       optional: ["composition", "variants", "can"],
-      rows: agents.map(({ name, selfContained, variants, capabilities, description = "" }) => [
-        name,
-        composition(selfContained),
-        variants.join(", ") || "—",
-        capabilities ? abilities(capabilities) : "—",
-        description,
-      ]),
     },
+    cells: ({ name, selfContained, variants, capabilities, description = "" }) => [
+      name,
+      composition(selfContained),
+      variants.join(", ") || "—",
+      capabilities ? abilities(capabilities) : "—",
+      description,
+    ],
   });
 }
 
 /** Runs `gym list models`. */
-export async function listModels(context: CommandContext): Promise<number> {
-  const { component_name, query } = await listingKeys(context, commonKeys);
-  const all = discoverModels(openCatalog(context));
-  if (component_name !== undefined) {
-    const model = all.find(({ name }) => name === component_name);
-    if (model === undefined) return printUnknown(context, "model", component_name, all.map(nameOf));
-    return printInspection(context, {
-      name: model.name,
-      type: "model",
-      details: { config: realpathSync(model.configFile) },
-      usage: `gym eval run --resources-server example_single_tool_call --model-type ${model.name}`,
-    });
-  }
-  const models = all.filter(({ name, group }) => query === undefined || matchesQuery(query, [name, group]));
-  return printListing(context, {
-    plural: "models",
-    query,
-    rows: models.map(({ name, group }) => ({ name, model: name, model_group: group })),
-    table: {
-      title:
-        query === undefined
-          ? `NeMo Gym models (${models.length})`
-          : `Models matching '${query}' (${models.length})`,
-      columns: ["Model", "Model group"],
-      rows: models.map(({ name, group }) => [name, group]),
-    },
+export function listModels(context: CommandContext): Promise<number> {
+  return list(context, {
+    type: "model",
+    title: "NeMo Gym models",
+    discover: discoverModels,
+    texts: ({ name, group }) => [name, group],
+    inspect: ({ name, configFile }) => ({
+      details: { config: realpathSync(configFile) },
+      usage: `gym eval run --resources-server example_single_tool_call --model-type ${name}`,
+    }),
+    json: ({ name, group }) => ({ name, model: name, model_group: group }),
+    columns: { columns: ["Model", "Model group"] },
+    cells: ({ name, group }) => [name, group],
   });
 }
 
 /** Runs `gym list resources-servers`. */
-export async function listResourcesServers(context: CommandContext): Promise<number> {
-  const { component_name, query } = await listingKeys(context, commonKeys);
-  const all = discoverResourcesServers(openCatalog(context));
-  if (component_name !== undefined) {
-    const server = all.find(({ name }) => name === component_name);
-    if (server === undefined)
-      return printUnknown(context, "resources server", component_name, all.map(nameOf));
-    return printInspection(context, {
-      name: server.name,
-      type: "resources server",
-      domain: server.domain,
-      description: withValue(server.description, server.value),
-      details: { config: configPlace(server.configFile) },
-      usage: `gym eval run --resources-server ${server.name} --model-type openai_model`,
-    });
-  }
-  const servers = all.filter(
-    ({ name, domain, description }) =>
-      query === undefined || matchesQuery(query, [name, domain, description]),
-  );
-  return printListing(context, {
-    plural: "resources servers",
-    query,
-    rows: servers.map(({ name, domain = null, description = null }) => ({ name, domain, description })),
-    table: {
-      title:
-        query === undefined
-          ? `Available resources servers in NeMo Gym (${servers.length})`
-          : `Resources servers matching '${query}' (${servers.length})`,
-      columns: ["Name", "Domain", "Description"],
-      optional: ["Domain"],
-      rows: servers.map(({ name, domain = "", description = "" }) => [name, domain, description]),
-    },
+export function listResourcesServers(context: CommandContext): Promise<number> {
+  return list(context, {
+    type: "resources server",
+    title: "Available resources servers in NeMo Gym",
+    discover: discoverResourcesServers,
+    texts: ({ name, domain, description }) => [name, domain, description],
+    inspect: ({ name, domain, description, value, configFile }) => ({
+      domain,
+      description: withValue(description, value),
+      details: { config: configPlace(configFile) },
+      usage: `gym eval run --resources-server ${name} --model-type openai_model`,
+    }),
+    json: ({ name, domain = null, description = null }) => ({ name, domain, description }),
+    columns: { columns: ["Name", "Domain", "Description"], optional: ["Domain"] },
+    cells: ({ name, domain = "", description = "" }) => [name, domain, description],
   });
-}
-
-function nameOf({ name }: { name: string }): string {
-  return name;
 }
 
 function composition(selfContained: boolean): string {

@@ -18,7 +18,7 @@ export const commonKeys = {
   query: { type: "str", help: "words to look for" },
 } as const satisfies KeyTable;
 
-export interface Listing {
+interface Listing {
   /** The noun for the message about an empty list. */
   readonly plural: string;
   readonly query?: string;
@@ -37,7 +37,7 @@ export function printListing({ json, out, terminal }: CommandContext, listing: L
 }
 
 /** One component, as `gym list <type> NAME` shows it. */
-interface Inspection {
+export interface Inspection {
   readonly name: string;
   readonly type: string;
   readonly domain?: string;

@@ -1,4 +1,4 @@
-import { type CommandContext, defineCommand } from "../command.ts";
+import { type CommandContext, defineCommand, type PositionalTable } from "../command.ts";
 import { jsonFlag, searchDirFlag } from "../flags.ts";
 
 /** What the types of `gym list` and `gym search` run. */
@@ -15,6 +15,11 @@ const LISTINGS = {
     (await import("../catalog/list-components.ts")).listResourcesServers(context),
 };
 
+/** The component to show instead of the list. */
+function shown(completes: readonly string[], help: string): PositionalTable {
+  return { NAME: { optional: true, key: "component_name", completes, help } };
+}
+
 export const catalogCommands = [
   defineCommand({
     words: "list benchmarks",
@@ -24,14 +29,7 @@ export const catalogCommands = [
       "List the benchmarks with their domain, agent and repeats, or show one. Benchmarks of the working directory and of " +
       "--search-dir come before the built-in ones.",
     flags: { ...jsonFlag, ...searchDirFlag },
-    positionals: {
-      NAME: {
-        optional: true,
-        key: "component_name",
-        completes: ["benchmarks"],
-        help: "the benchmark to show",
-      },
-    },
+    positionals: shown(["benchmarks"], "the benchmark to show"),
     examples: ["gym list benchmarks", "gym list benchmarks gsm8k", "gym list benchmarks --json"],
     run: LISTINGS.benchmarks,
   }),
@@ -66,14 +64,7 @@ export const catalogCommands = [
         help: "only this lifecycle",
       },
     },
-    positionals: {
-      NAME: {
-        optional: true,
-        key: "component_name",
-        completes: ["environments", "benchmarks"],
-        help: "the environment to show",
-      },
-    },
+    positionals: shown(["environments", "benchmarks"], "the environment to show"),
     examples: ["gym list environments", "gym list environments --domain math --json"],
     run: LISTINGS.environments,
   }),
@@ -83,14 +74,7 @@ export const catalogCommands = [
     description:
       "List the agents and whether they are wired to a resources server (composable) or bring their own environment.",
     flags: { ...jsonFlag, ...searchDirFlag },
-    positionals: {
-      NAME: {
-        optional: true,
-        key: "component_name",
-        completes: ["responses_api_agents"],
-        help: "the agent to show",
-      },
-    },
+    positionals: shown(["responses_api_agents"], "the agent to show"),
     examples: ["gym list agents simple_agent", "gym list agents --json"],
     run: LISTINGS.agents,
   }),
@@ -99,14 +83,7 @@ export const catalogCommands = [
     summary: "list the model servers, or show one",
     description: "List the model servers one may give to --model-type.",
     flags: { ...jsonFlag, ...searchDirFlag },
-    positionals: {
-      NAME: {
-        optional: true,
-        key: "component_name",
-        completes: ["responses_api_models"],
-        help: "the model to show",
-      },
-    },
+    positionals: shown(["responses_api_models"], "the model to show"),
     examples: ["gym list models", "gym list models --json"],
     run: LISTINGS.models,
   }),
@@ -115,14 +92,7 @@ export const catalogCommands = [
     summary: "list the resources servers, or show one",
     description: "List the resources servers one may give to --resources-server.",
     flags: { ...jsonFlag, ...searchDirFlag },
-    positionals: {
-      NAME: {
-        optional: true,
-        key: "component_name",
-        completes: ["resources_servers"],
-        help: "the resources server to show",
-      },
-    },
+    positionals: shown(["resources_servers"], "the resources server to show"),
     examples: ["gym list resources-servers mcqa", "gym list resources-servers --json"],
     run: LISTINGS["resources-servers"],
   }),

@@ -1,4 +1,4 @@
-import { defineCommand } from "../command.ts";
+import { defineCommand, type FlagTable, type PositionalTable } from "../command.ts";
 import { auditKeys, initKeys, packagesKeys, testKeys } from "../env/keys.ts";
 import {
   agentTypeFlags,
@@ -12,6 +12,22 @@ import {
   workloadName,
 } from "../flags.ts";
 
+/** The name of a component that `env init` creates. */
+function created(help: string) {
+  return { kind: "text", metavar: "NAME", exclusive: "what", help } as const;
+}
+
+/** What `env tools` and `env schema` describe. */
+const describedName = {
+  NAME: {
+    completes: ["resources_servers", "environments", "benchmarks"],
+    help: "a resources server, an environment, a benchmark, or a config file",
+  },
+} as const satisfies PositionalTable;
+const serverFlag = {
+  server: { kind: "text", metavar: "INSTANCE", help: "the resources server, where the config has several" },
+} as const satisfies FlagTable;
+
 export const envCommands = [
   defineCommand({
     words: "env init",
@@ -23,32 +39,12 @@ export const envCommands = [
       "In a folder without package.json the project around it is created too.",
     flags: {
       "resources-server": { ...serverFolderFlag["resources-server"], exclusive: "what" },
-      environment: {
-        kind: "text",
-        metavar: "NAME",
-        exclusive: "what",
-        help: "create an environment and its verifier",
-      },
-      benchmark: {
-        kind: "text",
-        metavar: "NAME",
-        exclusive: "what",
-        help: "create a benchmark and its verifier",
-      },
-      game: {
-        kind: "text",
-        metavar: "NAME",
-        exclusive: "what",
-        help: "create a resources server that answers every turn of the model",
-      },
-      judge: {
-        kind: "text",
-        metavar: "NAME",
-        exclusive: "what",
-        help: "create a resources server whose answers a second model grades",
-      },
-      agent: { kind: "text", metavar: "NAME", exclusive: "what", help: "create an agent server" },
-      model: { kind: "text", metavar: "NAME", exclusive: "what", help: "create a model server" },
+      environment: created("create an environment and its verifier"),
+      benchmark: created("create a benchmark and its verifier"),
+      game: created("create a resources server that answers every turn of the model"),
+      judge: created("create a resources server whose answers a second model grades"),
+      agent: created("create an agent server"),
+      model: created("create a model server"),
       from: {
         kind: "text",
         metavar: ["KIND", "SOURCE"],
@@ -149,18 +145,9 @@ export const envCommands = [
     flags: {
       ...jsonFlag,
       ...searchDirFlag,
-      server: {
-        kind: "text",
-        metavar: "INSTANCE",
-        help: "the resources server, where the config has several",
-      },
+      ...serverFlag,
     },
-    positionals: {
-      NAME: {
-        completes: ["resources_servers", "environments", "benchmarks"],
-        help: "a resources server, an environment, a benchmark, or a config file",
-      },
-    },
+    positionals: describedName,
     examples: ["gym env tools workplace_assistant", "gym env tools my_quiz --json"],
     run: async (context) =>
       (await import("../env/describe.ts")).showTools(context, context.positionals.NAME, context.flags.server),
@@ -172,18 +159,9 @@ export const envCommands = [
       "Print the JSON Schema of the rows of an environment: the request for the model and the fields that session and verifier read. Rows are checked against it before the first model call.",
     flags: {
       ...searchDirFlag,
-      server: {
-        kind: "text",
-        metavar: "INSTANCE",
-        help: "the resources server, where the config has several",
-      },
+      ...serverFlag,
     },
-    positionals: {
-      NAME: {
-        completes: ["resources_servers", "environments", "benchmarks"],
-        help: "a resources server, an environment, a benchmark, or a config file",
-      },
-    },
+    positionals: describedName,
     examples: ["gym env schema mcqa", "gym env schema my_quiz > row.schema.json"],
     run: async (context) =>
       (await import("../env/describe.ts")).showRowSchema(

@@ -6,7 +6,7 @@ import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
 import { CommandKeysError } from "../errors.ts";
 import { hubAccess, registryAccess } from "./access.ts";
-import { roots, withFileErrors } from "./input-file.ts";
+import { withFileErrors } from "./input-file.ts";
 import { collateKeys } from "./keys.ts";
 import { formatExtended, formatRowReports, formatStatistics, rowReportsJson } from "./scan-text.ts";
 import { ByteProgress } from "./transfer-progress.ts";
@@ -49,7 +49,7 @@ export async function collateDatasets(context: CommandContext, json: boolean): P
         outputDirectory: keys.output_dirpath,
         agents: withDatasets,
         cwd: context.io.cwd,
-        roots: roots(context),
+        roots: context.roots,
         strict: keys.strict,
         extended: () => new ExtendedStatistics(countTokens),
         overwriteMetricsConflicts: keys.overwrite_metrics_conflicts,

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import path from "node:path";
-import { findExistingPath, searchRoots } from "../../config/paths.ts";
+import { findExistingPath } from "../../config/paths.ts";
 import { DatasetError } from "../../datasets/errors.ts";
 import type { CommandContext } from "../command.ts";
 
@@ -16,7 +16,7 @@ export async function inputFile(context: CommandContext, file: string, flag: str
 
 /** A file of the working directory or any other root, as configs name them. */
 export async function rootedFile(context: CommandContext, file: string, flag: string): Promise<string> {
-  const found = findExistingPath(file, roots(context));
+  const found = findExistingPath(file, context.roots);
   return inputFile(context, found ?? file, flag);
 }
 
@@ -27,10 +27,6 @@ export async function outputFile(context: CommandContext, file: string, advice: 
   if (entry?.isDirectory() || /[\\/]$/.test(file))
     throw new DatasetError("DATASET_FILE", `The output '${file}' is a directory; ${advice}.`);
   return absolute;
-}
-
-export function roots({ env, io, installRoot }: CommandContext): string[] {
-  return searchRoots({ env, cwd: io.cwd, installRoot });
 }
 
 /** Runs the work of a command; what the file system refuses becomes one sentence instead of a stack. */

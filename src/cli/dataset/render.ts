@@ -2,14 +2,14 @@ import { findPath } from "../../config/paths.ts";
 import { renderDataset } from "../../datasets/render.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
-import { inputFile, outputFile, roots, withFileErrors } from "./input-file.ts";
+import { inputFile, outputFile, withFileErrors } from "./input-file.ts";
 import { renderKeys } from "./keys.ts";
 
 /** `gym dataset render`. */
 export async function renderRows(context: CommandContext, json: boolean): Promise<number> {
   const keys = readKeys(renderKeys, await context.resolve());
   return withFileErrors(async () => {
-    const promptConfig = findPath(keys.prompt_config, roots(context));
+    const promptConfig = findPath(keys.prompt_config, context.roots);
     const rows = await renderDataset({
       input: await inputFile(context, keys.input_jsonl_fpath, "--input"),
       promptConfig,

@@ -33,7 +33,7 @@ export function formatStatistics(title: string, summary: StatisticsSummary, term
   return tables.join("\n");
 }
 
-export function numericRow(name: string, value: NumericSummary): string[] {
+function numericRow(name: string, value: NumericSummary): string[] {
   return [name, value.total, value.average, value.min, value.max, value.standardDeviation].map(String);
 }
 

@@ -17,7 +17,7 @@ import type { CommandContext } from "../command.ts";
 import { type KeyValues, readKeys } from "../config-keys.ts";
 import { CommandKeysError } from "../errors.ts";
 import { hubAccess, requireRegistry } from "./access.ts";
-import { inputFile, roots, withFileErrors } from "./input-file.ts";
+import { inputFile, withFileErrors } from "./input-file.ts";
 import { hubUploadKeys, registryUploadKeys } from "./keys.ts";
 import { deleteDataset } from "./remove.ts";
 import { ByteProgress } from "./transfer-progress.ts";
@@ -87,7 +87,7 @@ async function upload(
     const message = `'${keys.resource_config_path}' does not name a resources server (resources_servers/<name>/…); give --name.`;
     throw new DatasetError("DATASET_ARGUMENTS_INVALID", message);
   }
-  const domain = await domainOfConfig(findPath(keys.resource_config_path, roots(context)));
+  const domain = await domainOfConfig(findPath(keys.resource_config_path, context.roots));
   const organization = keys.hf_organization;
   const repository = checkRepositoryId(
     repositoryName({ organization, datasetName, domain, prefix: keys.hf_dataset_prefix }),

@@ -1,5 +1,4 @@
 import { ConfigError } from "../../config/errors.ts";
-import { searchRoots } from "../../config/paths.ts";
 import type { ResolvedConfig, ServerInstance } from "../../config/resolve.ts";
 import { currentComponentName } from "../../config/servers/aliases.ts";
 import { checkDefinition } from "../../definitions/check-definition.ts";
@@ -27,10 +26,9 @@ interface Findings {
  */
 export async function checkServers(
   config: ResolvedConfig,
-  { io, env, installRoot }: Pick<CommandContext, "io" | "env" | "installRoot">,
+  { roots, installRoot }: Pick<CommandContext, "roots" | "installRoot">,
   { deep }: { deep: boolean },
 ): Promise<string[]> {
-  const roots = searchRoots({ cwd: io.cwd, env, installRoot });
   const found: Findings = { problems: [...hostingProblems(config)], warnings: [] };
   for (const server of config.servers) {
     if (server.implementation === NO_MODEL) continue;

@@ -1,5 +1,4 @@
 import { resolveLeniently } from "../../config/config-metadata.ts";
-import { searchRoots } from "../../config/paths.ts";
 import type { ServerInstance } from "../../config/resolve.ts";
 import { currentComponentName } from "../../config/servers/aliases.ts";
 import type {
@@ -68,9 +67,8 @@ async function describedServer(
   name: string,
   server?: string,
 ): Promise<DescribedServer> {
-  const { io, env, installRoot } = context;
+  const { io, env, installRoot, roots } = context;
   const configFile = await namedConfig(context, name);
-  const roots = searchRoots({ cwd: io.cwd, env, installRoot });
   const { servers } = resolveLeniently(configFile, { cwd: io.cwd, env: { ...env }, installRoot });
   const instance = chosenServer(
     servers.filter(({ type }) => type === "resources_servers"),

@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
-import { searchRoots } from "../../config/paths.ts";
 import type { IntegrationProfile } from "../../workloads/catalog/manifest.ts";
 import { ScaffoldError } from "../../workloads/errors.ts";
 import { agentFiles } from "../../workloads/scaffold/agent.ts";
@@ -116,11 +115,7 @@ async function initWorkload(
 ): Promise<number> {
   checkName(name);
   const reused = flags["reuse-verifier"];
-  const { io, env, installRoot } = context;
-  const verifier =
-    reused === undefined
-      ? newVerifier(name)
-      : existingVerifier(reused, searchRoots({ cwd: io.cwd, env, installRoot }));
+  const verifier = reused === undefined ? newVerifier(name) : existingVerifier(reused, context.roots);
   const files = workloadFiles({
     kind,
     name,
@@ -183,9 +178,9 @@ function printJson({ out }: CommandContext, component: string, { created, kept }
 }
 
 /** Components of other roots that have the names of those about to be made: the working directory comes first. */
-function hiddenComponents({ io, env, installRoot }: CommandContext, files: ScaffoldFiles) {
+function hiddenComponents({ io, roots }: CommandContext, files: ScaffoldFiles) {
   const names = new Set(Object.keys(files).map((file) => file.split("/").slice(0, 2).join("/")));
-  const others = searchRoots({ cwd: io.cwd, env, installRoot }).filter((root) => root !== io.cwd);
+  const others = roots.filter((root) => root !== io.cwd);
   return [...names].flatMap((name) => {
     const directory = others.map((root) => path.join(root, name)).find((place) => existsSync(place));
     const isNew = !existsSync(path.join(io.cwd, name));

@@ -1,4 +1,3 @@
-import { searchRoots } from "../../config/paths.ts";
 import { readConfig } from "../../hosting/apps/create-app.ts";
 import { loadDefinition } from "../../hosting/load-definition.ts";
 import { installNodeDependencies } from "../../hosting/processes/node-dependencies.ts";
@@ -12,11 +11,10 @@ const NO_MODEL_IMPLEMENTATION = "dummy_model";
 
 /** Runs `gym env prefetch`: each distinct server folder once, one after the other. */
 export async function prefetchServers(context: CommandContext): Promise<number> {
-  const { io, env, installRoot, signal, json } = context;
+  const { roots, installRoot, signal, json } = context;
   const out = json ? () => {} : context.out;
   const folders: { server: string; directory: string; has_own_packages: boolean }[] = [];
   const config = await context.resolve();
-  const roots = searchRoots({ cwd: io.cwd, env, installRoot });
   const servers = config.servers.filter(({ implementation }) => implementation !== NO_MODEL_IMPLEMENTATION);
   const prepared = new Set<string>();
   for (const instance of locateInstances({ servers }, roots)) {

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { RunClient } from "../../calls/run-client.ts";
 import { callServer } from "../../calls/server-client.ts";
-import { findPath, searchRoots } from "../../config/paths.ts";
+import { findPath } from "../../config/paths.ts";
 import { aliasedInstance } from "../../config/servers/aliases.ts";
 import { GymError } from "../../errors.ts";
 import type { InstanceRecord } from "../../hosting/processes/head-server.ts";
@@ -35,13 +35,7 @@ export async function queryAgent(context: CommandContext): Promise<number> {
     addresses: new Map(servers.map((server) => [server.process_name, server.url])),
   });
   try {
-    const row =
-      rowFlag === undefined
-        ? undefined
-        : await readRow(
-            rowFlag,
-            searchRoots({ cwd: context.io.cwd, env: context.env, installRoot: context.installRoot }),
-          );
+    const row = rowFlag === undefined ? undefined : await readRow(rowFlag, context.roots);
     const reply = await callServer(client, {
       server: agent,
       path: row ? "/run" : "/v1/responses",

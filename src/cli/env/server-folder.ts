@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from "node:fs";
 import path from "node:path";
-import { candidatePaths, findServerDirectory, searchRoots } from "../../config/paths.ts";
+import { candidatePaths, findServerDirectory } from "../../config/paths.ts";
 import { isServerType, type ServerType, serverTypes } from "../../config/servers/server-types.ts";
 import { GymError } from "../../errors.ts";
 import type { CommandContext } from "../command.ts";
@@ -16,7 +16,7 @@ export interface ServerFolder {
 }
 
 /** Finds the folder under the search roots, also by a component's older name. */
-export function findServerFolder({ io, env, installRoot }: CommandContext, entrypoint: string): ServerFolder {
+export function findServerFolder({ roots }: CommandContext, entrypoint: string): ServerFolder {
   const [type = "", name = "", ...rest] = entrypoint.replace(/\/+$/, "").split("/");
   if (path.isAbsolute(entrypoint) || rest.length > 0 || name === "" || !isServerType(type)) {
     throw new GymError(
@@ -25,7 +25,6 @@ export function findServerFolder({ io, env, installRoot }: CommandContext, entry
         `the first is one of ${serverTypes.join(", ")}.`,
     );
   }
-  const roots = searchRoots({ cwd: io.cwd, env, installRoot });
   const directory = findServerDirectory(type, name, roots);
   if (directory === undefined) {
     const tried = candidatePaths(`${type}/${name}`, roots).map((place) => `  - ${place}`);

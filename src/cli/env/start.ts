@@ -1,5 +1,5 @@
 import path from "node:path";
-import { searchRoots, workingRoot } from "../../config/paths.ts";
+import { workingRoot } from "../../config/paths.ts";
 import type { ResolvedConfig } from "../../config/resolve.ts";
 import type { RunningServers } from "../../hosting/processes/run-servers.ts";
 import { startServers } from "../../run/start-servers.ts";
@@ -10,17 +10,16 @@ import { watchServers } from "./watch.ts";
 
 /** Runs `gym env start`: starts the servers, shows them and stops them on Ctrl-C. */
 export async function envStart(context: CommandContext): Promise<number> {
-  const { flags, io, env, installRoot } = context;
+  const { flags, io, installRoot } = context;
   const signal = flags["exit-with-parent"] ? withParent(context.signal, io.stdin) : context.signal;
   const config = await context.resolve();
   refuseUnusedModelUrl(flags, config);
-  const roots = searchRoots({ cwd: io.cwd, env, installRoot });
   const started = Date.now();
   const view = startView(context);
   let servers: RunningServers;
   try {
     servers = await startServers(config, {
-      roots,
+      roots: context.roots,
       installRoot,
       onEvent: (event) => view.serverEvent(event),
       signal,

@@ -13,7 +13,7 @@ import type { KeyTable } from "../config-keys.ts";
 import { listingKeys } from "../config-keys.ts";
 
 /** The keys that choose a workload with a manifest, and how it is treated. */
-export const workloadKeys = {
+const workloadKeys = {
   onboarding_name: { type: "str", help: "the environment or benchmark, as `gym list environments` names it" },
   catalog_kind: {
     type: "str",
@@ -40,10 +40,7 @@ export function givenKeys({ overrides }: CommandContext): string[] {
 const ALWAYS_ALLOWED = ["json", "verbose"];
 
 /** The keys of a command that is about a workload; nothing of a run can be configured there. */
-export async function readWorkloadKeys(
-  context: CommandContext,
-  allowed: readonly (keyof typeof workloadKeys)[],
-) {
+async function readWorkloadKeys(context: CommandContext, allowed: readonly (keyof typeof workloadKeys)[]) {
   const known: readonly string[] = [...allowed, ...ALWAYS_ALLOWED];
   const extra = [...new Set(givenKeys(context))].filter((key) => !known.includes(key)).sort();
   if (extra.length > 0) {
@@ -55,7 +52,7 @@ export async function readWorkloadKeys(
 }
 
 /** The workload of that name, from the catalog under the search roots. */
-export async function workloadNamed(
+async function workloadNamed(
   context: CommandContext,
   name: string,
   kind: ManifestKind | undefined,
@@ -79,7 +76,7 @@ export function workloadOptions(context: CommandContext) {
   };
 }
 
-export function printWarnings({ err, terminal }: CommandContext, warnings: readonly string[]): void {
+function printWarnings({ err, terminal }: CommandContext, warnings: readonly string[]): void {
   for (const warning of warnings) err(`${terminal.yellow("Warning:")} ${warning}`);
 }
 

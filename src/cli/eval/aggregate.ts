@@ -1,5 +1,4 @@
 import path from "node:path";
-import { searchRoots } from "../../config/paths.ts";
 import { type AggregateResult, aggregate } from "../../run/aggregate.ts";
 import type { CommandContext } from "../command.ts";
 import { readKeys } from "../config-keys.ts";
@@ -10,7 +9,7 @@ import { printSummary } from "./report.ts";
 
 /** Runs `gym eval aggregate`: joins shards and computes the metrics of the whole. */
 export async function aggregateShards(context: CommandContext): Promise<number> {
-  const { io, env, installRoot, err, signal, terminal } = context;
+  const { io, installRoot, err, signal, terminal } = context;
   const config = await context.resolve();
   const keys = readKeys(aggregateKeys, config);
   ignoredChecks(keys);
@@ -25,7 +24,7 @@ export async function aggregateShards(context: CommandContext): Promise<number> 
     onStatus: err,
     signal,
     cwd: io.cwd,
-    roots: searchRoots({ cwd: io.cwd, env, installRoot }),
+    roots: context.roots,
     installRoot,
   });
   printResult(context, result, keys.merge_shards);

@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
-import { searchRoots } from "../../config/paths.ts";
 import type { ResolvedConfig } from "../../config/resolve.ts";
 import { GymError } from "../../errors.ts";
 import { configuredAgents, datasetList, preprocessedDirectory } from "../../run/evaluation-input.ts";
@@ -49,7 +48,7 @@ async function collateSplit(
   const { hubAccess, registryAccess } = await import("../dataset/access.ts");
   const { readKeys } = await import("../config-keys.ts");
   const { hubKeys, registryKeys } = await import("../dataset/keys.ts");
-  const { io, env, installRoot, signal, err } = context;
+  const { io, roots, signal, err } = context;
   const access = readKeys({ ...hubKeys, ...registryKeys }, config);
   const { agents, rejected } = configuredAgents(config);
   for (const { problems } of rejected) for (const problem of problems) err(`Warning: ${problem}`);
@@ -58,7 +57,7 @@ async function collateSplit(
     outputDirectory: directory,
     agents,
     cwd: io.cwd,
-    roots: searchRoots({ cwd: io.cwd, env, installRoot }),
+    roots,
     signal,
     download: {
       hub: hubAccess(access, context),

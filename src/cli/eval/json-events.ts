@@ -77,7 +77,7 @@ function rolloutJsonEvent(event: Extract<EvaluationEvent, { type: "outcome" }>):
 }
 
 /** The files of a run by the markers in their names. */
-export function jsonPaths(paths: ArtifactPaths): Record<string, string> {
+function jsonPaths(paths: ArtifactPaths): Record<string, string> {
   return {
     output: paths.output,
     materialized_inputs: paths.materializedInputs,

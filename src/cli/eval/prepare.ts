@@ -1,5 +1,4 @@
 import path from "node:path";
-import { searchRoots } from "../../config/paths.ts";
 import type { Override } from "../../config/resolve.ts";
 import { type PrepareEvent, prepareBenchmarks } from "../../datasets/benchmarks/prepare-benchmarks.ts";
 import { agentsOf } from "../../datasets/entry.ts";
@@ -27,7 +26,7 @@ function refuseMisspeltKeys(overrides: readonly Override[]): void {
 
 /** Runs `gym eval prepare`. */
 export async function prepare(context: CommandContext): Promise<number> {
-  const { io, env, installRoot, signal, err } = context;
+  const { io, env, roots, signal, err } = context;
   refuseMisspeltKeys(context.overrides);
   const config = await context.resolve();
   const values = readKeys(prepareKeys, config);
@@ -43,7 +42,7 @@ export async function prepare(context: CommandContext): Promise<number> {
     useCached: values.use_cached_prepared_benchmarks,
     concurrency: values.num_prepare_benchmark_processes,
     cwd: io.cwd,
-    roots: searchRoots({ cwd: io.cwd, env, installRoot }),
+    roots,
     env,
     python: values.python_executable ?? "python3",
     hub: hubAccess(values, context),

@@ -1,5 +1,4 @@
 import path from "node:path";
-import { searchRoots } from "../../config/paths.ts";
 import { type ReverifyOptions, reverify } from "../../run/reverify/reverify.ts";
 import type { RunEvent } from "../../run/run-events.ts";
 import type { CommandContext } from "../command.ts";
@@ -35,7 +34,7 @@ export async function reverifyRollouts(context: CommandContext): Promise<number>
     aggregate: !keys.disable_aggregation,
     drain: signal,
     signal: io.stopSignal,
-    roots: searchRoots({ cwd: io.cwd, env, installRoot }),
+    roots: context.roots,
     installRoot,
     env,
   });

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { RunClient } from "../../calls/run-client.ts";
-import { outputPath, searchRoots } from "../../config/paths.ts";
+import { outputPath } from "../../config/paths.ts";
 import type { ResolvedConfig } from "../../config/resolve.ts";
 import { getCloseMatches } from "../../python/difflib.ts";
 import { RolloutError } from "../../rollouts/errors.ts";
@@ -186,7 +186,7 @@ function evaluationOptions(context: CommandContext, config: ResolvedConfig, keys
     drain: signal,
     signal: io.stopSignal,
     driverSettings: keys,
-    roots: searchRoots({ cwd: io.cwd, env, installRoot }),
+    roots: context.roots,
     installRoot,
     env,
   };
@@ -257,10 +257,10 @@ async function captureKeys(
 }
 
 async function configuredDriver(
-  { io, env, installRoot }: CommandContext,
+  { roots }: CommandContext,
   reference: string | undefined,
 ): Promise<RolloutDriver | undefined> {
   if (reference === undefined) return undefined;
   const { loadRolloutDriver } = await import("../../run/rollout-driver.ts");
-  return loadRolloutDriver(reference, searchRoots({ cwd: io.cwd, env, installRoot }));
+  return loadRolloutDriver(reference, roots);
 }

@@ -7,7 +7,7 @@ import { DatasetError } from "../errors.ts";
 import { type Line, readLines } from "../lines.ts";
 import { PositionRanges } from "../position-ranges.ts";
 
-export const DEFAULT_DATASET_PREFIX = "Nemotron-RL";
+const DEFAULT_DATASET_PREFIX = "Nemotron-RL";
 
 export interface RepositoryName {
   organization: string;

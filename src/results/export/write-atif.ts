@@ -7,7 +7,7 @@ import { type AtifContext, atifTrajectory } from "./export-atif.ts";
 import type { ExportedRollout } from "./export-records.ts";
 
 /** Refuses a place that is taken, before any work is done. */
-export async function refuseExisting(directory: string): Promise<void> {
+async function refuseExisting(directory: string): Promise<void> {
   if (await stat(directory).catch(() => undefined))
     throw new RolloutError("ROLLOUT_OUTPUT_EXISTS", `'${directory}' is already there; name a new directory.`);
 }

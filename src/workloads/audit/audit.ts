@@ -6,7 +6,7 @@ import { type Attempt, type Outcome, runRollout } from "./rollout.ts";
 import type { AuditSettings } from "./settings.ts";
 
 /** Rewards that differ by less are the same. */
-export const REWARD_TOLERANCE = 1e-9;
+const REWARD_TOLERANCE = 1e-9;
 
 /** What a check works with: the server, its rows, and rollouts of any policy. */
 export class Audit {

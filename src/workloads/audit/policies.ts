@@ -55,7 +55,7 @@ export function toolsOf(row: JsonObject): Tool[] {
 }
 
 /** What the model was asked, all messages in one. */
-export function promptText(row: JsonObject): string {
+function promptText(row: JsonObject): string {
   const { input } = (row["responses_create_params"] ?? {}) as { input?: unknown };
   if (typeof input === "string") return input;
   if (!Array.isArray(input)) return "";

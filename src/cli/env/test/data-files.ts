@@ -3,7 +3,7 @@ import path from "node:path";
 import { errorMessage } from "../../../errors.ts";
 
 /** How many examples a resources server ships. */
-export const EXAMPLES = 5;
+const EXAMPLES = 5;
 
 /** The problems of the `data` folder of a resources server; each line says what to do. */
 export function checkDataFiles(directory: string, entrypoint: string): string[] {

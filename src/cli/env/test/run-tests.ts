@@ -10,7 +10,7 @@ import { runServerCases } from "./server-cases.ts";
 import { findTestRunner, testLanguage } from "./vitest.ts";
 
 /** The exit code for a server without tests, as pytest gives it. */
-export const NO_TESTS = 5;
+const NO_TESTS = 5;
 
 export interface TestCommand {
   readonly command: readonly [string, ...string[]];
@@ -18,10 +18,7 @@ export interface TestCommand {
 }
 
 /** How the tests of a server are run; undefined when it has none. */
-export async function testCommand(
-  context: CommandContext,
-  server: ServerFolder,
-): Promise<TestCommand | undefined> {
+async function testCommand(context: CommandContext, server: ServerFolder): Promise<TestCommand | undefined> {
   const { type, name, directory } = server;
   const language = testLanguage(directory);
   if (language === undefined) return undefined;

@@ -81,7 +81,7 @@ function projectRoot(directory: string): string {
   }
 }
 
-export function resolveFrom(directory: string, specifier: string): string | undefined {
+function resolveFrom(directory: string, specifier: string): string | undefined {
   try {
     return createRequire(path.join(directory, "noop.js")).resolve(specifier);
   } catch {

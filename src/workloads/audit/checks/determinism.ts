@@ -38,7 +38,7 @@ export const determinismCheck: Check = {
 };
 
 /** Where two outcomes of the same rollout differ. */
-export function differenceOf(a: Outcome, b: Outcome, { settings }: Audit): string | undefined {
+function differenceOf(a: Outcome, b: Outcome, { settings }: Audit): string | undefined {
   if (a.status !== b.status) return `status ${a.status} and ${b.status}`;
   if (!sameReward(a.reward, b.reward)) return `reward ${a.reward} and ${b.reward}`;
   const call = a.toolReplies.findIndex((reply, at) => reply.text !== b.toolReplies[at]?.text);
