@@ -172,16 +172,8 @@ async function prepareOne(
   const outputPath = path.resolve(cwd, entry.jsonlPath);
   onEvent({ type: "start", benchmark, file: script.file });
   const { token, hubUrl, retries, onRetry } = hub;
-  const run = {
-    args: options.args,
-    benchmark,
-    outputPath,
-    cwd,
-    roots,
-    env,
-    python,
-    hub: { token, hubUrl, retries },
-  };
+  const { args } = options;
+  const run = { args, benchmark, outputPath, cwd, roots, env, python, hub: { token, hubUrl, retries } };
   const log = (line: string) => onEvent({ type: "log", benchmark, line });
   const returned = await runScript(benchmark, () => script.run(run, { log, onRetry }), script.file, signal);
   const file = checkResult(benchmark, script.file, returned, entry.jsonlPath, options);

@@ -7,6 +7,7 @@ import { isObject, type JsonObject } from "../../python/json/json-object.ts";
 import type { HubAccess } from "../../remote/hub-access.ts";
 import { DatasetError } from "../errors.ts";
 import { OutputFile } from "../output-file.ts";
+import type { PrepareRun } from "./prepare-thread.ts";
 
 /** Where the rows of a benchmark come from when a script follows our convention for `source`. */
 export interface BenchmarkSources {
@@ -40,14 +41,8 @@ export interface PrepareContext {
   writeRows(rows: AsyncIterable<object> | Iterable<object>): Promise<string>;
 }
 
-export interface PrepareContextOptions {
+export interface PrepareContextOptions extends Omit<PrepareRun, "args" | "hub"> {
   readonly script: string;
-  readonly benchmark: string;
-  readonly outputPath: string;
-  readonly cwd: string;
-  readonly roots: readonly string[];
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly python: string;
   readonly hub: HubAccess;
   readonly signal: AbortSignal;
   readonly log: (line: string) => void;

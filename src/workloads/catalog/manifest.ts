@@ -5,14 +5,15 @@ import { plainFromNode } from "../../config/plain-data.ts";
 import { FieldCheck, type SchemaProblem } from "../../config/schema-problems.ts";
 import { domains } from "../../config/servers/server-types.ts";
 
-const DATASET_FIELDS: ReadonlySet<string> = new Set([
+/** The fields of a dataset that a manifest repeats from the config. */
+export const DATASET_FIELDS = [
   "name",
   "type",
   "jsonl_fpath",
   "prepare_script",
   "prompt_config",
   "num_repeats",
-]);
+] as const;
 
 /** What is wrong with the datasets a manifest lists. */
 function checkManifestDatasets(node: ConfigNode | undefined, kind: string | undefined): SchemaProblem[] {
@@ -25,7 +26,7 @@ function checkManifestDatasets(node: ConfigNode | undefined, kind: string | unde
     if (item.kind !== "dict") return [{ path, message: "Must be a mapping" }];
     const check = new FieldCheck(item, path);
     for (const key of item.entries.keys())
-      if (!DATASET_FIELDS.has(String(key))) check.report(String(key), "Unknown field");
+      if (!DATASET_FIELDS.some((field) => field === key)) check.report(String(key), "Unknown field");
     const name = check.text("name", "required");
     if (name !== undefined) {
       if (names.includes(name)) check.report("name", `Another dataset is called '${name}'`);

@@ -91,16 +91,18 @@ class WorkloadSearch {
       if (this.#entries.has(keyOf(kind, name)) || described.has(configFile)) continue;
       if (kind === "benchmark" ? !this.#hasBenchmark(configFile) : !/^[^/]+\/config\.yaml$/.test(relative))
         continue;
-      const { domain, description } = this.#files.metadata(configFile);
-      this.#entries.set(keyOf(kind, name), {
-        name,
-        kind,
-        status: "no-manifest",
-        configFile,
-        domain,
-        description,
-      });
+      this.#addWithoutManifest({ name, kind, configFile });
     }
+  }
+
+  #addWithoutManifest(found: Pick<Workload, "name" | "kind" | "configFile" | "resourcesServer">): void {
+    const { domain, description } = this.#files.metadata(found.configFile);
+    this.#entries.set(keyOf(found.kind, found.name), {
+      ...found,
+      status: "no-manifest",
+      domain,
+      description,
+    });
   }
 
   /** Configs of resources servers that bring an agent with data, and so can be run by themselves. */
@@ -118,16 +120,7 @@ class WorkloadSearch {
         const selector = flavor === component ? component : `${component}/${flavor}`;
         const name = `resources_servers/${selector}`;
         if (this.#entries.has(keyOf(kind, flavor)) || this.#entries.has(keyOf(kind, name))) continue;
-        const { domain, description } = this.#files.metadata(configFile);
-        this.#entries.set(keyOf(kind, name), {
-          name,
-          kind,
-          status: "no-manifest",
-          configFile,
-          domain,
-          description,
-          resourcesServer: selector,
-        });
+        this.#addWithoutManifest({ name, kind, configFile, resourcesServer: selector });
       }
     }
   }

@@ -1,7 +1,7 @@
 import { WorkloadError } from "../../config/errors.ts";
 import type { RootOptions } from "../../config/paths.ts";
 import { type ResolvedConfig, resolveConfig, type ServerInstance } from "../../config/resolve.ts";
-import type { Manifest, ManifestDataset } from "../catalog/manifest.ts";
+import { DATASET_FIELDS, type Manifest, type ManifestDataset } from "../catalog/manifest.ts";
 
 /** A server that takes part in a workload. */
 export interface Component {
@@ -27,14 +27,6 @@ export interface Composition {
 
 /** The model that stands in where none is configured. */
 const NO_MODEL = "dummy_model";
-const DATASET_FIELDS = [
-  "name",
-  "type",
-  "jsonl_fpath",
-  "prepare_script",
-  "prompt_config",
-  "num_repeats",
-] as const;
 
 /** Resolves a workload's config by itself, without command line, `env.yaml` and network. */
 export async function resolveComposition(configFile: string, options: RootOptions): Promise<Composition> {

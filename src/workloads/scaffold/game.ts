@@ -1,5 +1,5 @@
 import type { ScaffoldFiles } from "./files.ts";
-import { DATA_GITIGNORE } from "./resources-server.ts";
+import { DATA_GITIGNORE, serverConfig } from "./resources-server.ts";
 
 /** A multi-turn environment: it answers every turn of the model, until it ends the episode. */
 export function gameFiles(name: string): ScaffoldFiles {
@@ -7,7 +7,11 @@ export function gameFiles(name: string): ScaffoldFiles {
   return {
     [`${folder}/app.ts`]: APP,
     [`${folder}/app.test.ts`]: APP_TEST,
-    [`${folder}/configs/${name}.yaml`]: config(name),
+    [`${folder}/configs/${name}.yaml`]: serverConfig(name, {
+      domain: "games",
+      agent: "gymnasium_agent",
+      agentKeys: "      max_steps: 10\n",
+    }),
     [`${folder}/data/example.jsonl`]: exampleRows(),
     [`${folder}/data/.gitignore`]: DATA_GITIGNORE,
     [`${folder}/README.md`]: readme(name),
@@ -65,30 +69,6 @@ it("ends when the guesses are used up, whatever they were spent on", async () =>
   expect(last).toMatchObject({ reward: 0, terminated: false, truncated: true });
 });
 `;
-
-function config(name: string): string {
-  return `${name}_resources_server:
-  resources_servers:
-    ${name}:
-      entrypoint: app.ts
-      domain: games
-${name}_gymnasium_agent:
-  responses_api_agents:
-    gymnasium_agent:
-      entrypoint: app.ts
-      resources_server:
-        type: resources_servers
-        name: ${name}_resources_server
-      model_server:
-        type: responses_api_models
-        name: policy_model
-      max_steps: 10
-      datasets:
-      - name: example
-        type: example
-        jsonl_fpath: resources_servers/${name}/data/example.jsonl
-`;
-}
 
 function exampleRows(): string {
   const input = [{ role: "user", content: "Let us play a game." }];

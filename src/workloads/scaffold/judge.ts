@@ -1,5 +1,5 @@
 import type { ScaffoldFiles } from "./files.ts";
-import { DATA_GITIGNORE } from "./resources-server.ts";
+import { DATA_GITIGNORE, serverConfig } from "./resources-server.ts";
 
 /** An environment whose answers a second model grades. */
 export function judgeFiles(name: string): ScaffoldFiles {
@@ -8,7 +8,7 @@ export function judgeFiles(name: string): ScaffoldFiles {
     [`${folder}/app.ts`]: APP,
     [`${folder}/app.test.ts`]: APP_TEST,
     [`${folder}/prompt.txt`]: PROMPT,
-    [`${folder}/configs/${name}.yaml`]: config(name),
+    [`${folder}/configs/${name}.yaml`]: serverConfig(name, { domain: "other", serverKeys: JUDGE_KEYS }),
     [`${folder}/data/example.jsonl`]: exampleRows(),
     [`${folder}/data/.gitignore`]: DATA_GITIGNORE,
     [`${folder}/README.md`]: readme(name),
@@ -88,13 +88,7 @@ it("asks nobody about an empty answer, and has no score without a judge", async 
 });
 `;
 
-function config(name: string): string {
-  return `${name}_resources_server:
-  resources_servers:
-    ${name}:
-      entrypoint: app.ts
-      domain: other
-      # The model under test grades itself until you name another model server here.
+const JUDGE_KEYS = `      # The model under test grades itself until you name another model server here.
       judge_model_server:
         type: responses_api_models
         name: policy_model
@@ -102,22 +96,7 @@ function config(name: string): string {
         input: []
         temperature: 0
         max_output_tokens: 512
-${name}_simple_agent:
-  responses_api_agents:
-    simple_agent:
-      entrypoint: app.ts
-      resources_server:
-        type: resources_servers
-        name: ${name}_resources_server
-      model_server:
-        type: responses_api_models
-        name: policy_model
-      datasets:
-      - name: example
-        type: example
-        jsonl_fpath: resources_servers/${name}/data/example.jsonl
 `;
-}
 
 const EXAMPLES = [
   ["Why is the sky blue?", "It names scattering."],

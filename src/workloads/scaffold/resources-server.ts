@@ -116,14 +116,31 @@ function config(name: string): string {
         jsonl_fpath: resources_servers/${name}/data/${type}.jsonl
         license: Apache 2.0
 `;
+  return serverConfig(name, { domain: "other", datasets: dataset("train") + dataset("validation") });
+}
+
+interface ServerConfig {
+  readonly domain: string;
+  readonly agent?: string;
+  /** Further lines of the server's block, of the agent's block, and datasets before the example. */
+  readonly serverKeys?: string;
+  readonly agentKeys?: string;
+  readonly datasets?: string;
+}
+
+/** The config of a resources server and of an agent that runs its example rows. */
+export function serverConfig(
+  name: string,
+  { domain, agent = "simple_agent", serverKeys = "", agentKeys = "", datasets = "" }: ServerConfig,
+): string {
   return `${name}_resources_server:
   resources_servers:
     ${name}:
       entrypoint: app.ts
-      domain: other
-${name}_simple_agent:
+      domain: ${domain}
+${serverKeys}${name}_${agent}:
   responses_api_agents:
-    simple_agent:
+    ${agent}:
       entrypoint: app.ts
       resources_server:
         type: resources_servers
@@ -131,8 +148,8 @@ ${name}_simple_agent:
       model_server:
         type: responses_api_models
         name: policy_model
-      datasets:
-${dataset("train")}${dataset("validation")}      - name: example
+${agentKeys}      datasets:
+${datasets}      - name: example
         type: example
         jsonl_fpath: resources_servers/${name}/data/example.jsonl
 `;
