@@ -1,3 +1,8 @@
+import type { RetryPolicy } from "../remote/retry.ts";
+
+/** Few and quick: the user is waiting for a finished run. */
+export const EXPORT_RETRIES: RetryPolicy = { attempts: 4, baseDelayMs: 300, maxDelayMs: 5_000 };
+
 /** What an exporter takes as metrics. */
 export type MetricValues = Readonly<Record<string, boolean | number | string | null>>;
 

@@ -6,8 +6,8 @@ import { isObject } from "../python/json/json-object.ts";
 import { pyStr } from "../python/repr.ts";
 import { RemoteError } from "../remote/errors.ts";
 import type { RetryPolicy } from "../remote/retry.ts";
-import type { ExportedRun, Exporter, MetricValues } from "./exporter.ts";
-import { callJson, putFile, type Service } from "./remote-calls.ts";
+import { callJson, putFile, type RemoteService } from "../remote/service.ts";
+import { EXPORT_RETRIES, type ExportedRun, type Exporter, type MetricValues } from "./exporter.ts";
 import { writeTable } from "./table-file.ts";
 
 const METRICS_PER_BATCH = 1_000;
@@ -34,7 +34,7 @@ interface Entry {
 export class MlflowExporter implements Exporter {
   readonly name = "MLflow";
   readonly #options: MlflowOptions;
-  readonly #service: Service;
+  readonly #service: RemoteService;
   #run: { id: string; experiment: string; artifacts: string } | undefined;
 
   constructor(options: MlflowOptions) {
@@ -42,7 +42,7 @@ export class MlflowExporter implements Exporter {
     this.#service = {
       headers: options.token === undefined ? {} : { authorization: `Bearer ${options.token}` },
       secrets: [options.token],
-      retries: options.retries,
+      policy: options.retries ?? EXPORT_RETRIES,
     };
   }
 
@@ -147,7 +147,7 @@ export class MlflowExporter implements Exporter {
       return;
     }
     const headers = { ...this.#service.headers, "content-type": "application/octet-stream" };
-    await putFile(this.#service, `${base}/${name}`, file, headers, signal);
+    await putFile({ ...this.#service, signal }, `${base}/${name}`, file, { headers });
   }
 
   #named(name: string): string | undefined {
@@ -167,7 +167,7 @@ export class MlflowExporter implements Exporter {
   }
 
   #call(method: "GET" | "POST", route: string, signal: AbortSignal, body?: unknown): Promise<unknown> {
-    return callJson(this.#service, method, `${this.#base}/api/2.0/mlflow/${route}`, body, signal);
+    return callJson({ ...this.#service, signal }, method, `${this.#base}/api/2.0/mlflow/${route}`, body);
   }
 
   #unexpected(what: string): RemoteError {

@@ -1,6 +1,7 @@
 import { RemoteError } from "../remote/errors.ts";
 import type { RetryPolicy } from "../remote/retry.ts";
-import { callJson, putFile, type Service } from "./remote-calls.ts";
+import { callJson, putFile, type RemoteService } from "../remote/service.ts";
+import { EXPORT_RETRIES } from "./exporter.ts";
 
 const VIEWER = "query Viewer { viewer { id entity } }";
 
@@ -37,7 +38,7 @@ export interface WandbRun {
 /** The part of the HTTP API of Weights & Biases that a finished run needs. */
 export class WandbApi {
   readonly #access: WandbAccess;
-  readonly #service: Service;
+  readonly #service: RemoteService;
 
   constructor(access: WandbAccess) {
     this.#access = access;
@@ -45,7 +46,7 @@ export class WandbApi {
     this.#service = {
       headers: { authorization: `Basic ${credentials}`, "user-agent": "nemo-gym" },
       secrets: [access.apiKey, credentials],
-      retries: access.retries,
+      policy: access.retries ?? EXPORT_RETRIES,
     };
   }
 
@@ -125,13 +126,9 @@ export class WandbApi {
     // A self-hosted service may take uploads itself; anybody else gets no key.
     const own = new URL(target, this.#base).origin === new URL(this.#base).origin;
     const credentials = own ? this.#service.headers : {};
-    await putFile(
-      this.#service,
-      new URL(target, this.#base).href,
-      file,
-      { ...credentials, ...headers },
-      signal,
-    );
+    await putFile({ ...this.#service, signal }, new URL(target, this.#base).href, file, {
+      headers: { ...credentials, ...headers },
+    });
   }
 
   async #ownEntity(signal: AbortSignal): Promise<string> {
@@ -143,12 +140,12 @@ export class WandbApi {
 
   #fileStream(run: WandbRun, body: unknown, signal: AbortSignal): Promise<unknown> {
     const place = [run.entity, run.project, run.id].map(encodeURIComponent).join("/");
-    return callJson(this.#service, "POST", `${this.#base}/files/${place}/file_stream`, body, signal);
+    return callJson({ ...this.#service, signal }, "POST", `${this.#base}/files/${place}/file_stream`, body);
   }
 
   async #graphql(query: string, variables: object, signal: AbortSignal): Promise<unknown> {
     const url = `${this.#base}/graphql`;
-    const answer = (await callJson(this.#service, "POST", url, { query, variables }, signal)) as {
+    const answer = (await callJson({ ...this.#service, signal }, "POST", url, { query, variables })) as {
       data?: unknown;
       errors?: { message?: string }[];
     };

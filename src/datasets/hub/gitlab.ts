@@ -1,15 +1,10 @@
-import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import path from "node:path";
-import type { Readable } from "node:stream";
-import { request } from "undici";
-import { answerError, type Headers } from "../../remote/answer.ts";
-import { transferDispatcher } from "../../remote/dispatcher.ts";
 import { type DownloadResult, downloadFile, type TransferProgress } from "../../remote/download-file.ts";
-import { RemoteError, unreachable } from "../../remote/errors.ts";
+import { RemoteError } from "../../remote/errors.ts";
 import { checkedAddress } from "../../remote/hub-access.ts";
 import { type RetryPolicy, withRetries } from "../../remote/retry.ts";
-import { redactMessage } from "../../secrets.ts";
+import { callJson, putFile, type RemoteService, sendOnce } from "../../remote/service.ts";
 import { DatasetError } from "../errors.ts";
 import { refuseDirectory } from "../output-file.ts";
 import { checkArtifactPath } from "./remote-names.ts";
@@ -46,7 +41,8 @@ export async function uploadToRegistry(
   onProgress?: (progress: TransferProgress) => void,
 ): Promise<void> {
   const { datasetName: name, version } = upload;
-  const { size } = await stat(upload.file);
+  // A missing file is found before anything is created.
+  await stat(upload.file);
   await unless(isExisting, callRegistry(access, "POST", "registered-models/create", { name }));
   const run =
     (await unless(isAbsent, findRun(access, name, version))) ?? (await createVersion(access, name, version));
@@ -58,7 +54,7 @@ export async function uploadToRegistry(
       `'${artifact}' is already part of version ${version} of '${name}'. Give the changed data a new version, or replace the file with --overwrite (+overwrite=true).`,
     );
   }
-  await putFile(access, url, { file: upload.file, size, onProgress });
+  await putFile(serviceOf(access), url, upload.file, { onProgress });
 }
 
 /** Fetches a file of a version; see `downloadFile` for breaks and checksums. */
@@ -77,7 +73,7 @@ export async function downloadFromRegistry(
   const download = downloadFile({
     url: `${base}/${encodePath(artifact)}`,
     destination,
-    headers: authorization(access),
+    headers: serviceOf(access).headers,
     secrets: [access.token],
     signal: access.signal,
     retries: access.retries,
@@ -171,101 +167,39 @@ export function trackingAddress({ trackingUri }: Pick<RegistryAccess, "trackingU
   );
 }
 
-const authorization = (access: RegistryAccess) => ({ authorization: `Bearer ${access.token}` });
+function serviceOf({ token, signal, retries: policy, onRetry }: RegistryAccess): RemoteService {
+  return {
+    headers: { authorization: `Bearer ${token}` },
+    secrets: [token],
+    addressKey: "mlflow_tracking_uri",
+    postsOnce: true,
+    policy,
+    signal,
+    onRetry,
+  };
+}
+
 const encodePath = (file: string) => file.split("/").map(encodeURIComponent).join("/");
 
-async function callRegistry(
+function callRegistry(
   access: RegistryAccess,
-  method: string,
+  method: "GET" | "POST" | "DELETE",
   route: string,
   body?: unknown,
 ): Promise<unknown> {
-  const url = `${trackingAddress(access)}/api/2.0/mlflow/${route}`;
-  return withRegistryRetries(access, async () => {
-    const answer = await send(access, method, url, {
-      headers: { "content-type": "application/json" },
-      body: body === undefined ? undefined : JSON.stringify(body),
-    });
-    const text = await answer.body.text();
-    try {
-      return JSON.parse(text) as unknown;
-    } catch (error) {
-      // A wrong address usually leads to a web page.
-      const message = `${new URL(url).host} did not answer with JSON; is mlflow_tracking_uri right?`;
-      throw new RemoteError("REMOTE_UNEXPECTED_ANSWER", message, { cause: error });
-    }
-  });
+  return callJson(serviceOf(access), method, `${trackingAddress(access)}/api/2.0/mlflow/${route}`, body);
 }
 
 async function exists(access: RegistryAccess, url: string): Promise<boolean> {
+  const service = serviceOf(access);
+  const headers = { ...service.headers, range: "bytes=0-0" };
   const found = await unless(
     isAbsent,
-    withRegistryRetries(access, async () => {
-      const answer = await send(access, "GET", url, { headers: { range: "bytes=0-0" } });
+    withRetries(async () => {
+      const answer = await sendOnce(service, "GET", url, { headers });
       answer.body.on("error", () => {}).destroy();
       return true;
-    }),
+    }, service),
   );
   return found ?? false;
-}
-
-async function putFile(
-  access: RegistryAccess,
-  url: string,
-  {
-    file,
-    size,
-    onProgress,
-  }: { file: string; size: number; onProgress?: (progress: TransferProgress) => void },
-): Promise<void> {
-  await withRegistryRetries(access, async () => {
-    let done = 0;
-    const body = createReadStream(file);
-    body.on("data", (chunk) => {
-      done += chunk.length;
-      onProgress?.({ done, total: size });
-    });
-    try {
-      const answer = await send(access, "PUT", url, { headers: { "content-length": String(size) }, body });
-      await answer.body.dump();
-    } finally {
-      body.destroy();
-    }
-  });
-}
-
-function withRegistryRetries<T>(access: RegistryAccess, operation: () => Promise<T>): Promise<T> {
-  return withRetries(operation, { policy: access.retries, signal: access.signal, onRetry: access.onRetry });
-}
-
-/** One request with the token; a failing status or a broken connection comes as a RemoteError. */
-async function send(
-  access: RegistryAccess,
-  method: string,
-  url: string,
-  { headers, body }: { headers: Record<string, string>; body?: string | Readable },
-) {
-  let answer: Awaited<ReturnType<typeof request>>;
-  try {
-    answer = await request(url, {
-      method: method as "GET",
-      headers: { ...headers, ...authorization(access) },
-      body,
-      signal: access.signal,
-      dispatcher: transferDispatcher(),
-    });
-  } catch (error) {
-    access.signal?.throwIfAborted();
-    const { code, message } = unreachable(new URL(url).host, error);
-    throw new RemoteError(code, redactMessage(message, [access.token]), {
-      retryable: method !== "POST",
-      cause: error,
-    });
-  }
-  if (answer.statusCode < 300) return answer;
-  throw await answerError(
-    new URL(url).host,
-    { ...answer, headers: answer.headers as Headers, body: answer.body },
-    [access.token],
-  );
 }

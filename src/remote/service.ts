@@ -1,0 +1,105 @@
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
+import type { Readable } from "node:stream";
+import type { Dispatcher } from "undici";
+import { redactMessage } from "../secrets.ts";
+import { answerError, type Headers } from "./answer.ts";
+import type { TransferProgress } from "./download-file.ts";
+import { RemoteError, unreachable } from "./errors.ts";
+import { type RetryOptions, withRetries } from "./retry.ts";
+
+/** A service with a key. The key goes with every request to the service and never into a message. */
+export interface RemoteService extends RetryOptions {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly secrets: readonly (string | undefined)[];
+  /** The setting that holds the address, for the message about a wrong one. */
+  readonly addressKey?: string;
+  /** Whether a POST that got no answer must not be sent again. */
+  readonly postsOnce?: boolean;
+}
+
+type Method = "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
+
+/** Sends JSON and reads JSON; a failing status is a RemoteError with the service's own words. */
+export async function callJson(
+  service: RemoteService,
+  method: Method,
+  url: string,
+  body?: unknown,
+): Promise<unknown> {
+  return withRetries(async () => {
+    const answer = await sendOnce(service, method, url, {
+      headers: { ...service.headers, "content-type": "application/json" },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+    const text = await answer.body.text();
+    try {
+      return text === "" ? {} : (JSON.parse(text) as unknown);
+    } catch (error) {
+      // A wrong address usually leads to a web page.
+      const message = `${new URL(url).host} did not answer with JSON; is ${service.addressKey ?? "the address"} right?`;
+      throw new RemoteError("REMOTE_UNEXPECTED_ANSWER", message, { cause: error });
+    }
+  }, service);
+}
+
+/** Uploads a file with PUT; `headers` are those of the upload, which may go to another host than the service's. */
+export async function putFile(
+  service: RemoteService,
+  url: string,
+  file: string,
+  {
+    headers = service.headers,
+    onProgress,
+  }: {
+    headers?: Readonly<Record<string, string>>;
+    onProgress?: ((progress: TransferProgress) => void) | undefined;
+  } = {},
+): Promise<void> {
+  const { size } = await stat(file);
+  await withRetries(async () => {
+    let done = 0;
+    const body = createReadStream(file);
+    body.on("data", (chunk) => {
+      done += chunk.length;
+      onProgress?.({ done, total: size });
+    });
+    try {
+      const answer = await sendOnce(service, "PUT", url, {
+        headers: { ...headers, "content-length": String(size) },
+        body,
+      });
+      await answer.body.dump();
+    } finally {
+      body.destroy();
+    }
+  }, service);
+}
+
+/** One request without retries; a failing status or a broken connection is a RemoteError. */
+export async function sendOnce(
+  { secrets, signal, postsOnce }: RemoteService,
+  method: Method,
+  url: string,
+  { headers, body }: { headers: Record<string, string>; body?: string | Readable | undefined },
+): Promise<Dispatcher.ResponseData> {
+  const { host } = new URL(url);
+  // Loaded by commands that call a service, and not by the others.
+  const { request } = await import("undici");
+  const { transferDispatcher } = await import("./dispatcher.ts");
+  let answer: Dispatcher.ResponseData;
+  try {
+    answer = await request(url, { method, headers, body, signal, dispatcher: transferDispatcher() });
+  } catch (error) {
+    signal?.throwIfAborted();
+    const { code, message } = unreachable(host, error);
+    const retryable = !(postsOnce && method === "POST");
+    throw new RemoteError(code, redactMessage(message, secrets), { retryable, cause: error });
+  }
+  if (answer.statusCode < 300) return answer;
+  throw await answerError(
+    host,
+    { ...answer, headers: answer.headers as Headers, body: answer.body },
+    secrets,
+  );
+}
