@@ -68,7 +68,7 @@ export async function compareFiles(
   options: CompareFilesOptions = {},
 ): Promise<FilesComparison> {
   const { matchBy, signal, ...statistics } = options;
-  const read = signal ? { signal } : {};
+  const read = { signal };
   const before = await readRunTasks(beforePath, read);
   const after = await readRunTasks(afterPath, read);
   const runs = { before: await comparedRun(before), after: await comparedRun(after) };

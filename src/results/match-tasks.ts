@@ -30,7 +30,7 @@ export async function matchTasks(
   options: { by?: TaskMatching; signal?: AbortSignal } = {},
 ): Promise<MatchedTasks> {
   const kind: ContentKind = hasInputs(before) && hasInputs(after) ? "inputs" : "prompts";
-  const read = options.signal ? { signal: options.signal } : {};
+  const read = { signal: options.signal };
   const contents = [await taskContents(before, kind, read), await taskContents(after, kind, read)] as const;
   const known = contents[0].size > 0 && contents[1].size > 0;
   const common = [...before.tasks.keys()].filter((task) => after.tasks.has(task));

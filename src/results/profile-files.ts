@@ -41,7 +41,7 @@ export interface ProfileRunOptions {
 
 /** Writes `<stem>_reward_profiling.jsonl` and `<stem>_agent_metrics.json` beside the rollouts file. */
 export async function profileRun(options: ProfileRunOptions): Promise<ProfiledRun> {
-  const read = options.signal ? { signal: options.signal } : {};
+  const read = { signal: options.signal };
   // Of an input only the place in the file is kept.
   const builder = new ProfileBuilder<number>();
   const { materializedInputsPath } = options;
@@ -155,7 +155,7 @@ export async function profileTasks(options: {
   passThreshold?: number;
   signal?: AbortSignal;
 }): Promise<ProfiledTasks> {
-  const read = options.signal ? { signal: options.signal } : {};
+  const read = { signal: options.signal };
   const table = new RolloutTable();
   for await (const { row, line } of readRows(options.rolloutsPath, read)) {
     located(options.rolloutsPath, line, () => table.add(row));

@@ -83,7 +83,7 @@ export async function summarize(options: SummarizeOptions): Promise<RunSummary> 
 async function totalsOf(options: SummarySources): Promise<RunTotals> {
   const totals = new RunTotals(await coverageOf(options));
   for (const path of options.rollouts) {
-    for await (const { row } of readRows(path, { ...reading(options), onTornLine: () => {} }))
+    for await (const { row } of readRows(path, { signal: options.signal, onTornLine: () => {} }))
       totals.add(row);
   }
   return totals;
@@ -112,19 +112,15 @@ export async function coverageOf(options: Omit<SummarySources, "rollouts">): Pro
   for (const [taskIndex, rolloutIndex] of options.expected ?? [])
     coverage.expect(keyRow({ taskIndex, rolloutIndex }));
   for (const path of options.materializedInputs.filter((file) => existsSync(file))) {
-    for await (const batch of readLineBatches(path, reading(options))) {
+    for await (const batch of readLineBatches(path, { signal: options.signal })) {
       for (const line of batch) coverage.expect(keyRow(materializedKey(path, line)));
     }
   }
   for (const path of options.failures.filter((file) => existsSync(file))) {
-    const lenient = { ...reading(options), skipBlank: true, onTornLine: () => {} };
+    const lenient = { signal: options.signal, skipBlank: true, onTornLine: () => {} };
     for await (const { row } of readRows(path, lenient)) if (keyOfRow(row)) coverage.fail(row);
   }
   return coverage;
-}
-
-function reading({ signal }: { signal?: AbortSignal }): { signal?: AbortSignal } {
-  return signal ? { signal } : {};
 }
 
 async function metricsOf(
@@ -151,7 +147,7 @@ async function metricsOf(
       body: { verify_responses: rows.entries },
       stage: "run",
       idempotent: true,
-      ...(signal && { signal }),
+      signal,
     });
     const metrics = reply.json();
     if (!isAggregate(metrics)) throw new Error("the answer lacks agent_metrics or key_metrics");

@@ -37,10 +37,10 @@ export async function selectDataset(context: CommandContext, profiles: readonly 
       prefer: keys.prefer,
       seed: keys.seed,
       includeExcluded: keys.include_excluded,
-      ...(keys.pass_rate_min !== undefined && { passRateMin: keys.pass_rate_min }),
-      ...(keys.pass_rate_max !== undefined && { passRateMax: keys.pass_rate_max }),
-      ...(keys.deviation_min !== undefined && { deviationMin: keys.deviation_min }),
-      ...(keys.limit !== undefined && { limit: keys.limit }),
+      passRateMin: keys.pass_rate_min,
+      passRateMax: keys.pass_rate_max,
+      deviationMin: keys.deviation_min,
+      limit: keys.limit,
       signal: context.signal,
     });
     if (context.json) {

@@ -77,7 +77,7 @@ async function profileByTask(
     inputPath: await rolloutFile(context, keys.input_jsonl_fpath, "input_jsonl_fpath"),
     rolloutsPath: await rolloutFile(context, keys.rollouts_jsonl_fpath, "rollouts_jsonl_fpath"),
     outputPath,
-    ...(keys.pass_threshold !== undefined && { passThreshold: keys.pass_threshold }),
+    passThreshold: keys.pass_threshold,
     signal,
   });
   if (json) {

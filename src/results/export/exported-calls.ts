@@ -25,7 +25,7 @@ export async function* exportedRecords(
   signal?: AbortSignal,
 ): AsyncGenerator<ExportedRecord> {
   const lines = format === "atif" ? join(path, "manifest.jsonl") : path;
-  for await (const batch of readLineBatches(lines, signal ? { signal } : {})) {
+  for await (const batch of readLineBatches(lines, { signal })) {
     for (const line of batch) {
       const row = parseRow(lines, line);
       if (format === "atif") {

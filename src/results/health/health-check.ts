@@ -139,7 +139,7 @@ async function* tasksOf(
 ): AsyncGenerator<HealthTask> {
   const file = basename(rolloutsPath);
   let ordinal = 0;
-  for await (const batch of readLineBatches(rolloutsPath, signal ? { signal } : {})) {
+  for await (const batch of readLineBatches(rolloutsPath, { signal })) {
     const lines: HealthLine[] = [];
     for (const { text, number } of batch) {
       if (text.trim() !== "") lines.push({ text, number, ordinal: ordinal++ });

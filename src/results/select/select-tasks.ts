@@ -128,7 +128,7 @@ async function readTasks(
   leftOut: LeftOut,
 ): Promise<{ tasks: ProfiledTask[]; read: number }> {
   const { profilePaths, passThreshold = 1, duplicates = "prompt", signal } = options;
-  const reading = signal ? { signal } : {};
+  const reading = { signal };
   const tasks: ProfiledTask[] = [];
   let read = 0;
   for (const [file, path] of profilePaths.entries()) {

@@ -139,7 +139,7 @@ async function checkDatasets(
         roots,
         standardPrompt: manifest.standard_prompt_config ?? null,
         downloadable: [source, hub, registry].some((place) => place !== undefined && place !== null),
-        ...(signal !== undefined && { signal }),
+        signal,
       }),
     );
   }
