@@ -74,8 +74,8 @@ export function readKeys<const T extends KeyTable>(
 }
 
 /**
- * The keys of a command from flags and overrides alone, for commands that need no config: one that is broken must not keep
- * anybody from looking around.
+ * The keys of a command from flags and overrides alone, for commands that need no config. They work although a config is
+ * broken.
  */
 export async function listingKeys<const T extends KeyTable>(
   context: CommandContext,

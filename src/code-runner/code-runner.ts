@@ -34,7 +34,7 @@ const LANGUAGES = {
 } as const;
 
 /**
- * Runs code that nobody has read, each time in a sandbox of its own, with as many at a time as there are cores.
+ * Runs untrusted code, each time in a sandbox of its own, with as many at a time as there are cores.
  *
  * @example
  * const runner = createCodeRunner(server);

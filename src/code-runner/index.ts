@@ -1,5 +1,5 @@
 /**
- * Runs code that nobody has read: whole programs, unit tests and stateful sessions, each in a sandbox of its own.
+ * Runs untrusted code: whole programs, unit tests and stateful sessions, each in a sandbox of its own.
  *
  * @module
  */

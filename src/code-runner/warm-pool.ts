@@ -6,8 +6,8 @@ export interface Warm {
 }
 
 /**
- * Keeps a few things started ahead of their use: from the second that somebody takes, as the first may be the only one. Those
- * that nobody took for a while are stopped.
+ * Keeps a few things started ahead of their use. It begins after the second use, since the first may be the only one. Things
+ * that stay unused for a while are stopped.
  */
 export class WarmPool<T extends Warm> {
   readonly #start: () => Promise<T>;
@@ -22,7 +22,7 @@ export class WarmPool<T extends Warm> {
     this.#size = size;
   }
 
-  /** One that belongs to the caller, who stops it. */
+  /** A started thing. The caller owns it and stops it. */
   async take(): Promise<T> {
     const warm = this.#ready.shift();
     const taken = (await warm) ?? (await this.#start());

@@ -220,7 +220,7 @@ async function validateAll(
     if (options.failLate) outcomes.push(await settleDataset(options, member));
   }
   if (!options.failLate) {
-    // Metrics of a run that fails would disagree with the mended file.
+    // Metrics of a run that fails would conflict with the corrected file.
     if (options.strict) refuseBadRows(validated);
     refuseUnusableRows(validated);
     for (const member of validated) outcomes.push(await settleDataset(options, member));

@@ -37,13 +37,13 @@ export const datasetErrorCodes = [
     code: "DATASET_ROW_INVALID",
     class: "DatasetError",
     when: "A strict run found invalid rows, a template does not fit a row, or a data file cannot be read.",
-    fix: "Mend the rows named; `gym dataset stats FILE` shows every problem.",
+    fix: "Correct the rows named; `gym dataset stats FILE` shows every problem.",
   },
   {
     code: "DATASET_ROW_NOT_JSON",
     class: "DatasetError",
     when: "A line that is to be collated or rendered is blank, not UTF-8, not JSON or not an object. Nothing is written.",
-    fix: "Mend or remove the line named.",
+    fix: "Correct or remove the line named.",
   },
   {
     code: "DATASET_LINE_TOO_LONG",
@@ -73,7 +73,7 @@ export const datasetErrorCodes = [
     code: "DATASET_METRICS_UNREADABLE",
     class: "DatasetError",
     when: "A metrics file on disk is not JSON.",
-    fix: "Mend or delete it.",
+    fix: "Correct or delete it.",
   },
   {
     code: "DATASET_OUTPUT_OVERWRITES_SOURCE",
@@ -121,7 +121,7 @@ export const datasetErrorCodes = [
     code: "BENCHMARK_SCRIPT",
     class: "DatasetError",
     when: "A prepare script is missing, cannot be loaded, has no `prepare`, or fails.",
-    fix: "Mend the script named; all are checked before the first one runs.",
+    fix: "Correct the script named; all are checked before the first one runs.",
   },
   {
     code: "BENCHMARK_SOURCE",
@@ -133,7 +133,7 @@ export const datasetErrorCodes = [
     code: "BENCHMARK_ARGUMENT",
     class: "DatasetError",
     when: "A prepare script written in TypeScript or JavaScript does not read one of the `prepare_script_args`.",
-    fix: "Mend the name; the message lists the arguments the script reads.",
+    fix: "Correct the name; the message lists the arguments the script reads.",
   },
   {
     code: "BENCHMARK_OUTPUT",

@@ -35,7 +35,7 @@ export function validateLine(line: Line): RowVerdict {
   return verdict.valid || !LONG_INTEGER.test(line) ? verdict : validateRow(readExactly(line));
 }
 
-/** Integers that plain numbers cannot tell from floats, which are not integers any more at that size. */
+/** Integers of this size lose digits as plain numbers, so the row is read again exactly. */
 const LONG_INTEGER = /\d{19}/;
 /** Names that JavaScript would move to the front of an object. */
 const INDEX_NAME = /^\d+$/;

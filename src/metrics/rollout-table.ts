@@ -80,7 +80,7 @@ export class RolloutTable {
       if (name === "_ng_task_index" || name === "_ng_rollout_index") continue;
       const value = numberOf(row[name]);
       if (value === undefined) continue;
-      // What usage names is not the row's to tell the statistics, even where usage has no number.
+      // A field that usage also has counts from usage alone, even where its value there is not a number.
       if (Number.isNaN(value) || (usage && Object.hasOwn(usage, name)))
         this.overrideInfo(number, name, value);
       else this.addEntry(name, value, 0);

@@ -175,7 +175,7 @@ async function verify(
   );
 }
 
-/** A sign-in or error page that comes with status 200; who asked for a page by name gets it. */
+/** A sign-in or error page with status 200. An address that ends in .html is meant to be a page. */
 function isWebPage(answer: DownloadAnswer, url: string): boolean {
   const type = header(answer.headers, "content-type") ?? "";
   return (

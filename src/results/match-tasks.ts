@@ -70,7 +70,7 @@ function byIndex(before: RunTasks, after: RunTasks, isSame: (task: number) => bo
     });
 }
 
-/** Tasks of the same content within one run are one task: the first of them stands for all, with all their rewards. */
+/** Tasks of the same content within one run are one task: the first represents all of them and has all their rewards. */
 function byContent(
   before: RunTasks,
   after: RunTasks,

@@ -99,7 +99,7 @@ export async function taskContents(
   return contents;
 }
 
-/** The digests of the input rows of the wanted tasks; the first row of a task stands for its repeats. */
+/** The digests of the input rows of the wanted tasks; the first row of a task represents its repeats. */
 export async function inputContents(
   path: string,
   wanted: (taskIndex: number) => boolean,

@@ -42,7 +42,7 @@ interface SummarySources {
 interface SummaryOptions {
   /** Where the metrics go. */
   targets: Pick<ArtifactPaths, "aggregateMetrics" | "statistics">;
-  /** Who is asked for the metrics of an agent; without it the default ones are computed here. */
+  /** The servers that compute the metrics of an agent; without them the default metrics are computed here. */
   metricsFrom?: { client: ServerClient; serverOf?: (agent: string) => string } | undefined;
   signal?: AbortSignal;
   onNotice: (text: string) => void;

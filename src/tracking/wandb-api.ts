@@ -123,7 +123,7 @@ export class WandbApi {
         return [line.slice(0, colon).trim(), line.slice(colon + 1).trim()];
       }),
     ) as Record<string, string>;
-    // A self-hosted service may take uploads itself; anybody else gets no key.
+    // A self-hosted service may take uploads itself. Other hosts do not get the key.
     const own = new URL(target, this.#base).origin === new URL(this.#base).origin;
     const credentials = own ? this.#service.headers : {};
     await putFile({ ...this.#service, signal }, new URL(target, this.#base).href, file, {

@@ -83,7 +83,7 @@ export function printInspection({ json, out, terminal }: CommandContext, inspect
   return 0;
 }
 
-/** Says that there is no such component, and which one may have been meant. */
+/** Prints that the component does not exist, and the nearest name. */
 export function printUnknown(
   { out, terminal }: CommandContext,
   type: string,

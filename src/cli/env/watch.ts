@@ -48,7 +48,7 @@ export function watchServers(
 const SKIPPED = new Set(["node_modules", "data", ".venv", "__pycache__", ".git"]);
 
 /**
- * Tells of changes of files in a folder and the folders below. Each folder is watched, none of the files: one that is
+ * Reports changes of files in a folder and the folders below. Each folder is watched, none of the files: one that is
  * saved by putting a new file in its place is still seen afterwards.
  */
 export class FolderWatch {

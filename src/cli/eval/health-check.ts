@@ -43,7 +43,7 @@ export async function healthCheck(
   return 0;
 }
 
-/** What else there is in a directory, for people who named none of it. */
+/** The runs in a directory, for the message about a file that does not exist. */
 async function runsIn(directory: string): Promise<string> {
   const names = await readdir(directory);
   const runs = names.filter(

@@ -10,7 +10,7 @@ import { countText } from "../render/progress.ts";
 import { failureAdvice } from "./failure-advice.ts";
 import { finishedJsonEvent } from "./json-events.ts";
 
-/** The end of an evaluation: what came out, how sure it is, how much of it there is, and where it lies. */
+/** Prints the end of an evaluation: metrics, intervals, coverage and the paths of the files. */
 export function printReport(
   evaluation: Evaluation,
   context: CommandContext,

@@ -181,7 +181,7 @@ async function prepareOne(
   return file;
 }
 
-/** What a script throws is the user's to mend: one sentence that names it. */
+/** An error thrown by a script becomes one sentence that names the script. */
 async function runScript(
   benchmark: string,
   run: () => Promise<PrepareResult>,

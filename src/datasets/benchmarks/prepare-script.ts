@@ -13,7 +13,7 @@ export interface PrepareScript {
   readonly file: string;
   /** Writes the rows and returns their path, or the text of a value that is not a path. */
   run(run: PrepareRun, events: ThreadEvents): Promise<PrepareResult>;
-  /** Lets go of a script that will not run any more. */
+  /** Ends the thread of a script that will not run any more. */
   close(): Promise<void>;
 }
 

@@ -96,7 +96,7 @@ function watchReads(given: Readonly<Record<string, unknown>>, benchmark: string)
         note(key);
         return Reflect.has(target, key);
       },
-      // Who asks for all of them (`...args`, JSON.stringify) reads what follows.
+      // Code that lists all arguments (`...args`, JSON.stringify) reads each of them.
       ownKeys(target) {
         for (const key of Object.keys(target)) note(key);
         return Reflect.ownKeys(target);

@@ -94,7 +94,7 @@ async function createRepository(access: HubAccess, upload: HubUpload, onEvent: O
   } catch (error) {
     const status = error instanceof RemoteError ? error.status : undefined;
     if (status === 409) onEvent({ event: "repository-found", repository });
-    // Who may not create a repository may still propose a change to an existing one.
+    // A user without the right to create a repository may still propose a change to an existing one.
     else if (error instanceof RemoteError && status === 403 && upload.createPullRequest) {
       onEvent({ event: "repository-refused", message: error.message });
     } else throw error;

@@ -86,7 +86,7 @@ async function readMetrics(file: string): Promise<unknown> {
   } catch (error) {
     throw new DatasetError(
       "DATASET_METRICS_UNREADABLE",
-      `The metrics file '${file}' is not JSON (${errorMessage(error)}); mend or delete it.`,
+      `The metrics file '${file}' is not JSON (${errorMessage(error)}); correct or delete it.`,
       { cause: error },
     );
   }

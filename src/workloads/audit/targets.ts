@@ -49,7 +49,7 @@ function exampleEntries(config: ResolvedConfig, server: string): JsonObject[] {
   });
 }
 
-/** A server of a config as it is tried: its code, its config with what `audit.yaml` puts over it, and who it may ask. */
+/** A server as the audit starts it: its code, its config with the overrides of `audit.yaml`, and the servers it may call. */
 export async function serverUnderAudit(
   instance: ServerInstance,
   config: ResolvedConfig,

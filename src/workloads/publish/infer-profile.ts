@@ -9,7 +9,7 @@ export interface InferredProfile {
   readonly evidence: string;
 }
 
-/** Tells from the config and from the text of the agent where an episode is driven. No code is loaded. */
+/** Infers the profile from the config and from the source text of the agent. No code is loaded. */
 export function inferProfile({ mirror, components }: Composition, roots: readonly string[]): InferredProfile {
   if (mirror.rollout_driver !== null) {
     return { profile: "external-rollout-driver", evidence: "the config names a rollout_collection_driver" };
@@ -68,7 +68,7 @@ const METHOD = /^([ \t]+)(?:async +)?def +responses *\(/m;
 const SUPER_CALL = /^return +(?:await +)?super\(\)\.responses\(/;
 const NOT_IMPLEMENTED = /^raise +NotImplementedError\b/;
 
-/** Tells the profile of an agent written in Python from its text. */
+/** Infers the profile of an agent written in Python from its source text. */
 export function inspectPythonAgent(source: string): InferredProfile {
   const method = METHOD.exec(source);
   if (method !== null) {
