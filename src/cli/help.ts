@@ -1,7 +1,6 @@
 import { commonFlags, metavars } from "./arguments.ts";
 import type { Command, Flag, FlagTable, Program } from "./command.ts";
-import type { KeyTable } from "./config-keys.ts";
-import { describeDefault, typeName } from "./config-keys.ts";
+import { describeDefault, type KeyTable, typeName } from "./config-keys.ts";
 import { padEnd, textWidth, wrapText } from "./render/text-width.ts";
 
 /** The column the explanations start in, less where the terminal is narrow. */

@@ -4,8 +4,7 @@ import { isObject, type JsonObject } from "../python/json/json-object.ts";
 import type { Trail } from "../wire/schemas/readers.ts";
 import { readCreateParams } from "../wire/schemas/responses.ts";
 import type { Tool } from "../wire/schemas/tool-types.ts";
-import type { Line } from "./lines.ts";
-import { unreadableReason } from "./lines.ts";
+import { type Line, unreadableReason } from "./lines.ts";
 
 /** One thing wrong with a row. */
 export interface RowProblem {

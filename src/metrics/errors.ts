@@ -1,5 +1,4 @@
-import type { ErrorCodeRow } from "../errors.ts";
-import { GymError } from "../errors.ts";
+import { type ErrorCodeRow, GymError } from "../errors.ts";
 
 /** Codes of rollouts no metrics can be computed from. */
 export const metricsErrorCodes = [

@@ -1,6 +1,5 @@
 import { retryAfterMs } from "../calls/retry.ts";
-import type { ErrorCodeRow } from "../errors.ts";
-import { GymError } from "../errors.ts";
+import { type ErrorCodeRow, GymError } from "../errors.ts";
 
 /** Codes of transfers to and from hubs and registries. */
 export const remoteErrorCodes = [

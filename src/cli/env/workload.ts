@@ -1,16 +1,14 @@
 import path from "node:path";
 import { ConfigError, WorkloadError } from "../../config/errors.ts";
 import { type ManifestKind, manifestKinds } from "../../workloads/catalog/manifest.ts";
-import type { Workload } from "../../workloads/catalog/workloads.ts";
-import { discoverWorkloads } from "../../workloads/catalog/workloads.ts";
+import { discoverWorkloads, type Workload } from "../../workloads/catalog/workloads.ts";
 import { findWorkload, manifestOf } from "../../workloads/publish/find-workload.ts";
 import { publishWorkload } from "../../workloads/publish/publish-workload.ts";
 import { validateWorkload, type WorkloadReport } from "../../workloads/publish/validate-workload.ts";
 import { verifyWorkload } from "../../workloads/publish/verify-workload.ts";
 import { openCatalog } from "../catalog/listing.ts";
 import type { CommandContext } from "../command.ts";
-import type { KeyTable } from "../config-keys.ts";
-import { listingKeys } from "../config-keys.ts";
+import { type KeyTable, listingKeys } from "../config-keys.ts";
 
 /** The keys that choose a workload with a manifest, and how it is treated. */
 const workloadKeys = {

@@ -1,6 +1,5 @@
 import { datasetTypes } from "../../config/dataset-schema.ts";
-import type { ConfigNode } from "../../config/node.ts";
-import { type DictNode, numberOf, textOf } from "../../config/node.ts";
+import { type ConfigNode, type DictNode, numberOf, textOf } from "../../config/node.ts";
 import { plainFromNode } from "../../config/plain-data.ts";
 import { FieldCheck, type SchemaProblem } from "../../config/schema-problems.ts";
 import { domains } from "../../config/servers/server-types.ts";

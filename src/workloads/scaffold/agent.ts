@@ -1,5 +1,4 @@
-import type { ScaffoldFiles } from "./files.ts";
-import { pascalCase } from "./files.ts";
+import { pascalCase, type ScaffoldFiles } from "./files.ts";
 
 /**
  * An agent with a loop of its own: ask the model, run its tool calls, until it answers. With `ownsEpisode` it has a `run` too,

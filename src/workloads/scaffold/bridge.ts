@@ -2,8 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { getCloseMatches } from "../../python/difflib.ts";
 import { ScaffoldError } from "../errors.ts";
-import type { ScaffoldFiles } from "./files.ts";
-import { checkName } from "./files.ts";
+import { checkName, type ScaffoldFiles } from "./files.ts";
 
 /** Where an environment of `gym env init --from` comes from. */
 export interface BridgeSource {

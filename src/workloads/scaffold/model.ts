@@ -1,5 +1,4 @@
-import type { ScaffoldFiles } from "./files.ts";
-import { pascalCase } from "./files.ts";
+import { pascalCase, type ScaffoldFiles } from "./files.ts";
 
 /** A model server that answers by itself; the place to call a backend is marked. */
 export function modelFiles(name: string): ScaffoldFiles {

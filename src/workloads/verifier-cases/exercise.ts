@@ -1,7 +1,6 @@
 import type { ServerDefinition } from "../../definitions/definitions.ts";
 import { errorMessage } from "../../errors.ts";
-import type { TestServer } from "../../hosting/test-server.ts";
-import { createTestServer, type TestServerOptions } from "../../hosting/test-server.ts";
+import { createTestServer, type TestServer, type TestServerOptions } from "../../hosting/test-server.ts";
 import { VerifierFixtureError } from "../errors.ts";
 import { CASES_FILE, type CaseKind, readCases, type VerifierCase, writeExpected } from "./cases.ts";
 import { checkContract, defaultContract, endpoints, missingKinds, type RewardContract } from "./contract.ts";
