@@ -79,7 +79,28 @@ describe.skipIf(executable === undefined)("rollouts of the original", () => {
     const cwd = await project({
       "data/example_rollouts.jsonl": `${lines(rows)}<PLACEHOLDER ROW>\n`,
     });
-    expect(await opensAll(path.join(cwd, "data/example_rollouts.jsonl"))).toBe(1);
+    const file = path.join(cwd, "data/example_rollouts.jsonl");
+    expect(await opensAll(file)).toBe(1);
+
+    // A null and a missing key are one quiet line, which says more when it is opened.
+    const { url } = await startViewer(["eval", "view", file, "--port", "0", "--json"], cwd);
+    const { page } = await openPage(browser, `${url}#/sample/1`);
+    for (const [line, problem] of [
+      [1, "response.tool_choice"],
+      [2, "response.created_at"],
+    ] as const) {
+      await visit(page, `#/sample/${line}`);
+      const note = page.locator(".schema-note");
+      await page.locator(`article[aria-label="Row ${line}"][data-loaded="true"]`).waitFor();
+      expect(await note.locator("summary").textContent()).toMatch(
+        /^\d differences? from the verify response schema$/,
+      );
+      expect((await note.boundingBox())?.height).toBeLessThan(30);
+      expect(await page.locator("article .problem-box").count()).toBe(0);
+      expect(await page.locator(".row .badge.failed").count()).toBe(1);
+      await note.locator("summary").click();
+      expect(await note.locator("li").allTextContents()).toContainEqual(expect.stringContaining(problem));
+    }
   });
 
   it("opens the examples of every shipped environment", { timeout: 180_000 }, async () => {

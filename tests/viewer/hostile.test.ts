@@ -1,3 +1,5 @@
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { project } from "../gym-process.ts";
@@ -56,6 +58,51 @@ const HOSTILE: readonly Row[] = [
     },
     deep: { in: { it: { [BIDI]: { [BIDI]: BIDI } } } },
   },
+  // Names of everything that is named.
+  {
+    [BIDI]: BIDI,
+    agent_ref: { name: BIDI },
+    extracted_answer: BIDI,
+    [`expected_${BIDI}`]: BIDI,
+    [`judge_${BIDI}`]: { verdict: BIDI },
+    reward_components: { [BIDI]: 1 },
+    response: {
+      model: BIDI,
+      output: [
+        { type: "function_call", call_id: BIDI, name: BIDI, arguments: JSON.stringify({ [BIDI]: BIDI }) },
+        { type: "function_call_output", call_id: BIDI, output: BIDI },
+        { type: "message", role: BIDI, content: [{ type: "input_file", filename: BIDI }] },
+        {
+          type: "message",
+          role: "assistant",
+          content: `$\\text{${BIDI}}$ [${BIDI}](https://x.example/${BIDI})`,
+        },
+      ],
+    },
+    _ng_token_capture: { error: BIDI, [BIDI]: 1 },
+    ng_trajectory: {
+      invocations: ["root", BIDI].map((id) => ({ invocation_id: id, status: BIDI, model_calls: [] })),
+      model_calls: [
+        {
+          started_at: 1,
+          completed_at: 2,
+          error_category: BIDI,
+          response: { model: BIDI },
+          request: { [BIDI]: BIDI },
+        },
+      ],
+      tool_calls: [
+        {
+          invocation_id: BIDI,
+          tool_call_id: BIDI,
+          tool_name: BIDI,
+          started_at: 2,
+          completed_at: 3,
+          status: BIDI,
+        },
+      ],
+    },
+  },
   asked("|---|\n".repeat(15_000)),
   asked("#_X_#\n####\n".repeat(8000)),
   asked(`${"Z\u0300\u0301\u0302\u0303".repeat(3000)}`),
@@ -77,8 +124,13 @@ const HOSTILE: readonly Row[] = [
 /** Whether the page has characters that nobody sees, and whether it shows one by its number. */
 async function unseen(page: Page): Promise<{ raw: boolean; shown: boolean }> {
   const text = await page.locator("main").textContent();
+  // Tooltips and names for screen readers are text of the page, too.
+  const labels = await page.evaluate<string>(
+    `[...document.querySelectorAll("main [title], main [aria-label], main [alt]")]
+      .flatMap((element) => [element.title, element.ariaLabel, element.getAttribute("alt")]).join("\\n")`,
+  );
   return {
-    raw: /[\u200b\u202a-\u202e\u2066-\u2069]/.test(String(text)),
+    raw: /[\u200b\u202a-\u202e\u2066-\u2069]/.test(`${text}${labels}`),
     shown: String(text).includes("U+202E"),
   };
 }
@@ -98,7 +150,17 @@ describe.skipIf(executable === undefined)("hostile rollouts", () => {
       "__proto__",
     );
     const all = [...rows, prototype, deep, MARKUP, BIDI, '{"reward":NaN,"x":Infinity}'];
-    const cwd = await project({ "run.jsonl": `${all.join("\n")}\n` });
+    const cwd = await project({});
+    // The last row is not UTF-8: bytes that begin no character, and one that is cut off.
+    const bytes = Buffer.from(`${JSON.stringify(rollout(91, 0, "bad INVALID bytes"))}\n`).toString("latin1");
+    all.push("invalid UTF-8");
+    await writeFile(
+      path.join(cwd, "run.jsonl"),
+      Buffer.concat([
+        Buffer.from(`${all.slice(0, -1).join("\n")}\n`),
+        Buffer.from(bytes.replace("INVALID", "\xff\xc3(\xe2\x82"), "latin1"),
+      ]),
+    );
     const { url } = await startViewer(["eval", "view", "run.jsonl", "--port", "0", "--json"], cwd);
     const { page, problems } = await openPage(browser, `${url}#/rollouts`);
     await eventually(() => page.locator(".list-state").textContent()).toContain(`${all.length} rows`);
@@ -113,9 +175,17 @@ describe.skipIf(executable === undefined)("hostile rollouts", () => {
         expect.stringContaining(`run.jsonl:${line}`),
       ]);
       await page.keyboard.press("e");
+      if (all[line - 1] === "invalid UTF-8")
+        await page
+          .getByText(/bad \ufffd+\(\ufffd+ bytes/)
+          .first()
+          .waitFor();
       const wide = await page.evaluate("document.documentElement.scrollWidth - window.innerWidth");
       expect([line, wide]).toEqual([line, 0]);
-      for (const summary of await page.locator(".tokens:not([open]) > summary").all()) await summary.click();
+      const closed = page.locator(
+        ":is(.tokens, .token-panel, .judge):not([open]) > summary, .calls button[aria-expanded=false]",
+      );
+      while ((await closed.count()) > 0) await closed.first().click();
       if (all[line - 1]?.includes("gpj"))
         await eventually(() => unseen(page)).toEqual({ raw: false, shown: true });
     }
@@ -123,6 +193,8 @@ describe.skipIf(executable === undefined)("hostile rollouts", () => {
       ["#/overview", ".coverage-words"],
       ["#/tasks", ".row-place .task-row"],
       ["#/task/1", "main"],
+      [`#/task/${HOSTILE.findIndex((row) => BIDI in row)}`, ".pane-cell"],
+      [`#/task/${HOSTILE.findIndex((row) => row["_ng_failure_class"] === BIDI)}`, ".pane-head"],
       ["#/rollouts?q=script", ".row"],
       ["#/rollouts?q=gpj", ".row"],
     ] as const) {

@@ -17,6 +17,19 @@ describe("boards in messages", () => {
     expect(tokens("X | O | X\n--+---+--\nO | X | O")).toEqual([["board", "X | O | X\n--+---+--\nO | X | O"]]);
   });
 
+  it.each([
+    ["  /\\_/\\\n ( o.o )\n  > ^ <"],
+    ["    *\n   ***\n  *****"],
+    ["+--+\n|  +---+\n+--+ X |\n   +---+"],
+  ])("may have lines of any length: %j", (drawing) => {
+    expect(marked.lexer(`Look:\n${drawing}\nNice.`).map(({ type }) => type)).toEqual([
+      "paragraph",
+      "board",
+      "paragraph",
+    ]);
+    expect(marked.lexer(`${drawing}\n`)[0]).toMatchObject({ type: "board", text: drawing });
+  });
+
   it("are not seen in Markdown", () => {
     for (const [text, type] of [
       ["| A | B |\n|---|---|\n| 1 | 2 |", "table"],
@@ -26,6 +39,9 @@ describe("boards in messages", () => {
       ["```\n###\n###\n```", "code"],
       ["## Plan", "heading"],
       ["good\ncode", "paragraph"],
+      ["x = 10\ny = 2\nz = 3", "paragraph"],
+      ["\\[ (1) \\]\n\\[ (2) \\]\n\\[ (3) \\]", "paragraph"],
+      ["> !!\n> ??\n> ..", "blockquote"],
     ])
       expect(tokens(text ?? "")[0]?.[0]).toBe(type);
   });

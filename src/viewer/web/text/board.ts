@@ -6,13 +6,17 @@ export interface BoardToken extends Tokens.Generic {
 }
 
 const SHORTEST_LINE = 3;
+/** A drawing whose lines differ in length has so many. */
+const LEAST_DRAWN_LINES = 3;
 /** Words, formulas, code, quotes and list items are Markdown. */
 const NOT_A_BOARD = /[\p{Ll}\p{Lo}]{2}|[$\\`]|^\s*(?:>|[-*+]\s|\d+[.)]\s)/u;
+/** In a drawing, backslashes and quotes may be strokes. */
+const NOT_DRAWN = /[\p{Ll}\p{Lo}]{2}|[$`]|\\[A-Za-z()[\]]|^\s*(?:[-*+]\s|\d+[.)]\s)/u;
 const TABLE_DELIMITER = /^[\s|:-]*-[\s|:-]*$/;
 
 /**
- * A board drawn with characters, as games show it: lines of one length, without words. Markdown would take its walls (`#####`) for headings
- * and its floor (`_X_`) for emphasis.
+ * A board or another drawing of characters: lines of one length without words, or lines of signs. Markdown would take the walls of a board
+ * (`#####`) for headings and its floor (`_X_`) for emphasis.
  */
 export const boardExtension: TokenizerExtension = {
   name: "board",
@@ -30,17 +34,38 @@ export const boardExtension: TokenizerExtension = {
 };
 
 function boardAt(source: string, from: number): BoardToken | undefined {
+  return linesFrom(source, from, 2, isBoardLine) ?? linesFrom(source, from, LEAST_DRAWN_LINES, isDrawnLine);
+}
+
+/** The lines that belong together, where there are enough of them. */
+function linesFrom(
+  source: string,
+  from: number,
+  least: number,
+  belongs: (line: string, first: string | undefined) => boolean,
+): BoardToken | undefined {
   const lines: string[] = [];
   let at = from;
   while (at < source.length) {
     const end = source.indexOf("\n", at);
     const line = source.slice(at, end === -1 ? undefined : end).trimEnd();
-    const length = lines[0]?.length ?? Math.max(line.length, SHORTEST_LINE);
-    if (line.length !== length || NOT_A_BOARD.test(line)) break;
+    if (!belongs(line, lines[0])) break;
     if (lines.length === 1 && TABLE_DELIMITER.test(line)) break;
     lines.push(line);
     at = end === -1 ? source.length : end + 1;
   }
-  if (lines.length < 2) return undefined;
+  if (lines.length < least) return undefined;
   return { type: "board", raw: source.slice(from, at), text: lines.join("\n") };
+}
+
+function isBoardLine(line: string, first: string | undefined): boolean {
+  return line.length === (first?.length ?? Math.max(line.length, SHORTEST_LINE)) && !NOT_A_BOARD.test(line);
+}
+
+/** Whether at least half of a line are signs. A quote may only be part of a drawing that has begun. */
+function isDrawnLine(line: string, first: string | undefined): boolean {
+  if (NOT_DRAWN.test(line)) return false;
+  if (first === undefined && /^\s*>/.test(line)) return false;
+  const signs = line.match(/[^\p{L}\p{N}\s]/gu)?.length ?? 0;
+  return signs > 0 && signs >= line.replace(/\s/g, "").length / 2;
 }

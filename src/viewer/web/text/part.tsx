@@ -12,20 +12,16 @@ export const AsMarkdown = createContext(true);
 /** A piece of an item, as its kind asks for. */
 export function Part({ part }: { part: ContentPart }) {
   const asMarkdown = useContext(AsMarkdown);
+  const render = (text: string) => (asMarkdown ? <Markdown text={text} /> : <PlainText text={text} />);
   switch (part.type) {
     case "text":
       if (part.text === "") return <p className="note">(empty text)</p>;
-      return (
-        <LongText
-          text={part.text}
-          render={(text) => (asMarkdown ? <Markdown text={text} /> : <PlainText text={text} isCode />)}
-        />
-      );
+      return <LongText text={part.text} render={render} />;
     case "thought":
       return (
         <details className="thought" open>
           <summary>Thoughts</summary>
-          <LongText text={part.text} render={(text) => <PlainText text={text} />} />
+          <LongText text={part.text} render={render} />
         </details>
       );
     case "output":
@@ -50,7 +46,7 @@ export function Part({ part }: { part: ContentPart }) {
       return (
         <div className="refusal">
           <p className="note">Refusal</p>
-          <LongText text={part.text} render={(text) => <PlainText text={text} />} />
+          <LongText text={part.text} render={render} />
         </div>
       );
     case "image":
@@ -72,9 +68,9 @@ export function Part({ part }: { part: ContentPart }) {
   }
 }
 
-export function PlainText({ text, isCode = false }: { text: string; isCode?: boolean }) {
+export function PlainText({ text }: { text: string }) {
   return (
-    <pre className={isCode ? "text code" : "text"}>
+    <pre className="text code">
       <Plain text={text} />
     </pre>
   );
