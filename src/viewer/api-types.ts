@@ -358,9 +358,10 @@ export interface LiveAnswer {
   collection: CollectionSnapshot | null;
 }
 
-/** A log of one of the run's servers. */
+/** The logs of the run's servers and sandboxes, and lines of one of them. */
 export interface LogAnswer {
-  logs: { name: string; bytes: number }[];
+  /** Those with most lines that name the rollout first; at most 1,000 lines are counted. */
+  logs: { name: string; bytes: number; rollout_lines: number }[];
   name: string | null;
   /** Its last lines, or those that name the rollout. */
   lines: string[];

@@ -185,6 +185,36 @@ describe.skipIf(executable === undefined)("timeline and tokens in the viewer", (
     expect(problems).toEqual([]);
   });
 
+  it("shows the logs of a rollout, those that name it first", async () => {
+    const cwd = await project({
+      "run.jsonl": lines([row(0, [said("answer")])]),
+      "logs/agent.log": "12:00 started\n12:01 [1-0] another one\n",
+      "logs/sandbox.log":
+        "12:00 ready\n12:01 [0-0] ls\n12:02 [0-0-a1] \u001b[31mls failed\u001b[0m\n12:03 [10-0] ls\n",
+      "logs/tools.log": "12:02 [0-0] tool called\n",
+    });
+    const { url } = await startViewer(["eval", "view", "run.jsonl", "--port", "0", "--json"], cwd);
+    const { page, problems } = await openPage(browser, `${url}#/task/0/rollout/0`);
+    const logs = page.locator(".logs");
+    await logs.locator("summary").click();
+    await eventually(() => logs.locator(".chip").allTextContents()).toEqual([
+      "sandbox.log 2 lines",
+      "tools.log 1 line",
+      expect.stringMatching(/^agent.log \d+ B$/),
+    ]);
+    const shown = () => logs.locator("pre").textContent();
+    await eventually(shown).toBe("12:01 [0-0] ls\n12:02 [0-0-a1] ls failed");
+    expect(await logs.locator(".ansi-red").textContent()).toBe("ls failed");
+    await logs.getByLabel("all lines").check();
+    await eventually(shown).toContain("12:03 [10-0] ls");
+    await logs.getByLabel("all lines").uncheck();
+    await logs.getByRole("button", { name: /^agent.log/ }).click();
+    await eventually(() => logs.textContent()).toContain("No line names rollout 0-0.");
+    await eventually(shown).toContain("12:01 [1-0] another one");
+    expect(await axeViolations(page)).toEqual([]);
+    expect(problems).toEqual([]);
+  });
+
   it("shows tokens page by page, and loads lists that are cut", async () => {
     const prompt = upTo(5000, 100_000);
     const texts = upTo(2500).map((place) => ({ token: `t${place} `, logprob: -0.1 }));

@@ -137,7 +137,7 @@ describe.skipIf(executable === undefined)("the viewer in a browser", () => {
     await page.locator(".tokens summary").last().click();
     await eventually(() => page.locator(".sampled .token").count()).toBe(40);
     await page.locator(".logs summary").click();
-    await eventually(() => text(page, ".logs")).toContain("none names 0-1");
+    await eventually(() => text(page, ".logs")).toContain("No line names rollout 0-1.");
     await page.keyboard.press("e");
     await eventually(() => page.locator(".fields details[open]").count()).toBeGreaterThan(5);
 

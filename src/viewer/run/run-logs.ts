@@ -10,32 +10,33 @@ const MAX_LINES = 1000;
 const LOG_NAME = /^[\w.-]{1,200}\.log$/;
 
 /**
- * The logs of the run's servers and sandboxes; of one of them the lines that name a rollout, or the last ones where none does. Without a
- * name that is the first log with such lines.
+ * The logs of the run's servers and sandboxes, those that name a rollout first; of one of them the lines that do, or the last ones where
+ * none does. Without a name that is the first log.
  */
 export async function readLogs(
   folder: string,
   wanted: { name?: string; rollout?: string },
 ): Promise<LogAnswer> {
+  const { rollout } = wanted;
   const names = (await readdir(folder).catch(() => [])).filter((name) => LOG_NAME.test(name)).sort();
+  // Only names that were listed become paths.
+  if (wanted.name !== undefined && !names.includes(wanted.name))
+    throw new ViewerRequestError(404, `There is no log '${wanted.name}'.`);
+  const own = new Map<string, string[]>();
+  if (rollout !== undefined)
+    for (const name of names) own.set(name, await linesThatName(path.join(folder, name), rollout));
   const logs = await Promise.all(
     names.map(async (name) => ({
       name,
       bytes: (await stat(path.join(folder, name)).catch(() => undefined))?.size ?? 0,
+      rollout_lines: own.get(name)?.length ?? 0,
     })),
   );
-  const { rollout } = wanted;
-  // Only names that were listed become paths.
-  if (wanted.name !== undefined && !names.includes(wanted.name))
-    throw new ViewerRequestError(404, `There is no log '${wanted.name}'.`);
-  const candidates = wanted.name === undefined ? names : [wanted.name];
-  if (rollout !== undefined)
-    for (const name of candidates) {
-      const lines = await linesThatName(path.join(folder, name), rollout);
-      if (lines.length > 0) return { logs, name, lines, matched: true };
-    }
-  const name = wanted.name ?? logs.find(({ bytes }) => bytes > 0)?.name ?? names[0];
+  logs.sort((a, b) => b.rollout_lines - a.rollout_lines || Number(b.bytes > 0) - Number(a.bytes > 0));
+  const name = wanted.name ?? logs[0]?.name;
   if (name === undefined) return { logs, name: null, lines: [], matched: false };
+  const found = own.get(name) ?? [];
+  if (found.length > 0) return { logs, name, lines: found, matched: true };
   const lines = (await tail(path.join(folder, name))).split("\n").filter((line) => line !== "");
   return { logs, name, lines: lines.slice(-MAX_LINES), matched: false };
 }

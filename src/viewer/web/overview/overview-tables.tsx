@@ -37,7 +37,7 @@ export function Groups({
                   "(no agent)"
                 ) : (
                   <button type="button" className="link" onClick={() => onChoose(group.agent ?? "")}>
-                    {group.agent}
+                    <Plain text={group.agent} />
                   </button>
                 )}
               </td>

@@ -1,47 +1,74 @@
 import { useState } from "react";
 import { api, type RunId } from "../shared/api-client.ts";
-import { bytesText } from "../shared/format.ts";
+import { bytesText, countText } from "../shared/format.ts";
 import { useLoaded } from "../shared/use-loaded.ts";
+import { LongText } from "../text/long-text.tsx";
 import { Output } from "../text/plain.tsx";
 
-/** The logs of the run's servers and sandboxes: the lines that name this rollout, or the last ones. */
+/** The logs of the run's servers and sandboxes: those that name this rollout first, and of each the lines that do. */
 export function Logs({ run, rollout }: { run: RunId; rollout: string | undefined }) {
   const [open, setOpen] = useState(false);
-  const [name, setName] = useState<string>();
-  const { value, error } = useLoaded(open ? JSON.stringify([run, rollout, name]) : undefined, (signal) =>
-    api.logs(run, { rollout, name }, signal),
-  );
   return (
     <section className="logs" aria-label="Logs">
       <details onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>Server and sandbox logs</summary>
-        {error && <p className="problem">{error}</p>}
-        {value?.logs.length === 0 && <p className="note">The run left no logs beside its rollouts.</p>}
-        {value && value.logs.length > 0 && (
-          <>
-            <p>
-              <label>
-                log{" "}
-                <select value={value.name ?? ""} onChange={(event) => setName(event.target.value)}>
-                  {value.logs.map((log) => (
-                    <option key={log.name} value={log.name}>
-                      {log.name} ({bytesText(log.bytes)})
-                    </option>
-                  ))}
-                </select>
-              </label>{" "}
-              <span className="dim">
-                {value.matched
-                  ? `lines that name ${rollout}`
-                  : `last lines; none names ${rollout ?? "this rollout"}`}
-              </span>
-            </p>
-            <pre className="text code">
-              <Output text={value.lines.join("\n") || "(empty)"} />
-            </pre>
-          </>
-        )}
+        {open && <OpenLogs run={run} rollout={rollout} />}
       </details>
     </section>
+  );
+}
+
+function OpenLogs({ run, rollout }: { run: RunId; rollout: string | undefined }) {
+  const [name, setName] = useState<string>();
+  const [all, setAll] = useState(false);
+  const { value: found, error } = useLoaded(JSON.stringify([run, rollout]), (signal) =>
+    api.logs(run, { rollout }, signal),
+  );
+  const chosen = name ?? found?.name ?? undefined;
+  const { value: log } = useLoaded(chosen && JSON.stringify([run, rollout, chosen, all]), (signal) =>
+    api.logs(run, { name: chosen, ...(!all && { rollout }) }, signal),
+  );
+  if (error) return <p className="problem">{error}</p>;
+  if (found === undefined) return <p className="note">Loading…</p>;
+  if (found.logs.length === 0) return <p className="note">This run has no logs.</p>;
+  return (
+    <>
+      <fieldset className="chips" aria-label="Logs">
+        {found.logs.map((each) => (
+          <button
+            key={each.name}
+            type="button"
+            className="chip"
+            aria-pressed={each.name === chosen}
+            onClick={() => setName(each.name)}
+          >
+            {each.name}{" "}
+            {each.rollout_lines > 0 ? countText(each.rollout_lines, "line") : bytesText(each.bytes)}
+          </button>
+        ))}
+        <label>
+          <input type="checkbox" checked={all} onChange={(event) => setAll(event.target.checked)} /> all lines
+        </label>
+      </fieldset>
+      {log && (
+        <>
+          <p className="dim">
+            {log.matched
+              ? `Lines that name rollout ${rollout}`
+              : all
+                ? "Last lines of the log"
+                : `No line names ${rollout === undefined ? "this rollout" : `rollout ${rollout}`}. Last lines of the log`}
+          </p>
+          <LongText
+            text={log.lines.join("\n") || "(empty)"}
+            render={(text) => (
+              <pre className="text code">
+                <Output text={text} />
+              </pre>
+            )}
+          />
+        </>
+      )}
+    </>
   );
 }
