@@ -1,7 +1,8 @@
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { secondsText } from "../../src/viewer/web/shared/format.ts";
 import { project, runGym } from "../gym-process.ts";
 import { findBrowser, startBrowser } from "../support/browser.ts";
 import { eventually, lines, openPage, rollout, startViewer, visit } from "./support.ts";
@@ -43,6 +44,19 @@ describe.skipIf(executable === undefined)("figures of the viewer", () => {
     expect(await page.locator(".coverage-words").textContent()).toContain(
       `${scored} of ${expected} rollouts${scored} completed`,
     );
+    // Durations are those that the collection measured.
+    const rows = (await readFile(path.join(cwd, "out/rollouts.jsonl"), "utf8")).trim().split("\n");
+    const seconds = rows.map(
+      (row) => (JSON.parse(row) as { _ng_timing: { seconds: number } })._ng_timing.seconds,
+    );
+    const slowest = seconds.sort((a, b) => b - a).slice(0, 10);
+    expect(
+      await page
+        .getByRole("region", { name: "Slowest rollouts" })
+        .locator("td:nth-of-type(1)")
+        .allTextContents(),
+    ).toEqual(slowest.map(secondsText));
+    await page.getByRole("figure", { name: "Duration" }).waitFor();
     const [outputTokens] = printed(/mean\/output_tokens\s+(\S+)/);
     expect(await page.getByRole("figure", { name: "Output tokens" }).textContent()).toContain(
       `mean ${Number(Number(outputTokens).toFixed(1))}`,

@@ -98,6 +98,18 @@ describe("RowSkim", () => {
     expect(skim('{"reward":0,"reward":1}').reward).toBe(1);
   });
 
+  it("takes the duration from the collection, else from the trajectory, else from the calls", () => {
+    const timing = { _ng_timing: { started_at: "", seconds: 2.5, verify: { at: 2, seconds: 0.1 } } };
+    const trajectory = { ng_trajectory: { invocations: [{ duration_ms: 700 }, { duration_ms: 1900 }] } };
+    const capture = { ng_model_call_capture: { metrics: { latency_total_ms: 900 } } };
+    const duration = (row: object) => skim(JSON.stringify(row)).durationMs;
+    expect(duration({ ...timing, ...trajectory, ...capture })).toBe(2500);
+    expect(duration({ ...capture, ...trajectory, ...timing })).toBe(2500);
+    expect(duration({ ...capture, ...trajectory })).toBe(1900);
+    expect(duration(capture)).toBe(900);
+    expect(duration({ _ng_timing: null, reward: 1 })).toBeUndefined();
+  });
+
   it("passes over arrays of numbers, strings in them or not", () => {
     const numbers = Array.from({ length: 500 }, (_, place) => place).join(", ");
     expect(skim(`{"a":[${numbers}],"b":[${numbers},"]"],"c":[${numbers},[1]],"reward":1}`).reward).toBe(1);

@@ -38,6 +38,8 @@ const LATENCY = key("latency_total_ms");
 const CALLS = key("num_calls");
 const INVOCATIONS = key("invocations");
 const DURATION = key("duration_ms");
+const TIMING = key("_ng_timing");
+const SECONDS = key("seconds");
 
 /** What the index keeps of a row. Numbers that are not there are undefined. */
 export interface RowFacts {
@@ -66,6 +68,8 @@ export interface RowFacts {
 export class RowSkim {
   readonly #json = new JsonSkimmer();
   #start = 0;
+  /** The time of the whole attempt, as the collection measured it. */
+  #timedMs: number | undefined;
   /** Names that were met before, by their length: rows share most of them. */
   readonly #names: { bytes: Buffer; text: string }[][] = [];
 
@@ -74,6 +78,7 @@ export class RowSkim {
     const json = this.#json;
     json.open(bytes, from, to);
     this.#start = from;
+    this.#timedMs = undefined;
     const facts: RowFacts = {
       task: undefined,
       rollout: undefined,
@@ -96,6 +101,7 @@ export class RowSkim {
     if (json.peek() !== OPEN_OBJECT) throw new SkimError("the row is not a JSON object");
     this.#members(() => this.#rowMember(facts));
     if (json.peek() !== 0) throw new SkimError("something follows the row");
+    facts.durationMs = this.#timedMs ?? facts.durationMs;
     return facts;
   }
 
@@ -120,6 +126,7 @@ export class RowSkim {
       });
     else if (json.keyIs(RESPONSE)) this.#object(() => this.#responseMember(facts));
     else if (json.keyIs(CAPTURE)) this.#object(() => this.#captureMember(facts));
+    else if (json.keyIs(TIMING)) this.#object(() => this.#timingMember());
     else if (json.keyIs(TRAJECTORY)) this.#object(() => this.#trajectoryMember(facts));
     else json.skipValue();
   }
@@ -145,10 +152,22 @@ export class RowSkim {
       return;
     }
     this.#object(() => {
-      if (json.keyIs(LATENCY)) facts.durationMs ??= json.number();
-      else if (json.keyIs(CALLS)) facts.turns = json.number() ?? facts.turns;
+      if (json.keyIs(LATENCY)) {
+        const latency = json.number();
+        facts.durationMs ??= latency;
+      } else if (json.keyIs(CALLS)) facts.turns = json.number() ?? facts.turns;
       else json.skipValue();
     });
+  }
+
+  #timingMember(): void {
+    const json = this.#json;
+    if (!json.keyIs(SECONDS)) {
+      json.skipValue();
+      return;
+    }
+    const seconds = json.number();
+    this.#timedMs = seconds === undefined ? undefined : seconds * 1000;
   }
 
   /** The longest invocation is the outermost one. */
