@@ -139,13 +139,12 @@ describe("an endpoint that is down", () => {
   }, async () => {
     const cwd = await project({});
     const odd = await endpoint({ faultFor: () => faults.garbage() });
-    const { exitCode, text, seconds } = await run(cwd, odd.baseUrl, ["--limit", "2"]);
+    const { exitCode, text } = await run(cwd, odd.baseUrl, ["--limit", "2"]);
     expect(exitCode).toBe(1);
     expect(text).toMatch(/\(policy_model\) warning: 200 from 127\.0\.0\.1:\d+, but the body is not JSON/);
     expect(text).toContain("(--model-url)");
     // Two rollouts, three attempts each, three requests for each attempt; one more may ask for the models.
     expect(odd.count).toBeLessThanOrEqual(20);
-    expect(seconds).toBeLessThan(60);
     const progress = readFileSync(path.join(cwd, "out/rollouts_progress.json"), "utf8");
     expect(JSON.parse(progress)).toMatchObject({
       failures_by_class: { invalid_response: 6 },

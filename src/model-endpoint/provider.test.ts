@@ -84,12 +84,11 @@ describe("replicas", () => {
     for (let index = 0; index < 5; index++) await made.call({ ...call, sessionId: "demo-session-b" });
     expect([a.count, b.count]).toEqual([0, 5]);
     await b.close();
-    const started = Date.now();
     const replies = await Promise.all(
       Array.from({ length: 5 }, () => made.call({ ...call, sessionId: "demo-session-b" })),
     );
     expect(replies.map(({ replica }) => replica)).toEqual([0, 0, 0, 0, 0]);
-    expect(Date.now() - started).toBeLessThan(5_000);
+    expect(a.count).toBe(5);
   });
 
   it("keeps all attempts of a rollout with one replica, whatever session and worker they have", async () => {
@@ -142,9 +141,7 @@ describe("limits", () => {
     expect(first?.reason.failure).toMatchObject({ class: "connection", stage: "model", retryable: true });
     expect(first?.reason.message).toMatch(/^no connection to 127\.0\.0\.1:\d+: .*ECONNREFUSED/);
     expect(took).toBeLessThan(10_000);
-    const again = Date.now();
     await expect(made.call(call)).rejects.toThrow("down for");
-    expect(Date.now() - again).toBeLessThan(5_000);
     expect(logged.filter((line) => line.includes("calls wait until it answers again"))).toHaveLength(1);
   });
 
@@ -180,10 +177,11 @@ describe("limits", () => {
     const other = await provider(busy.baseUrl, {}, { model: "another" });
     busy.fail(faults.rateLimited(3));
     const started = Date.now();
-    const first = a.call(call);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    const answered: string[] = [];
+    const first = a.call(call).then(() => answered.push("first"));
+    await expect.poll(() => busy.count).toBe(1);
     await other.call(call);
-    expect(Date.now() - started).toBeLessThan(2_900);
+    expect(answered).toEqual([]);
     await b.call(call);
     expect(Date.now() - started).toBeGreaterThan(3_000);
     await first;

@@ -4,22 +4,27 @@ import { readFileSync } from "node:fs";
 const MIN_MILLISECONDS = 10;
 const RUNS = 5;
 const FACTOR = 4;
-/** Inputs beyond this multiple of the first one are not tried. */
 const MAX_FACTOR = 1_024;
 
 /**
  * Measures how the time of `work` grows with the size of its input: about 0 for constant, 1 for linear, 2 for quadratic time.
+ * Work that takes no time worth measuring with an input of `maxSize` (default: 1024 times the first one) counts as constant.
  * The CPU time of this thread counts where Linux reports it, and the best of several runs, so a busy machine hardly matters.
  *
  * @example
  * expect(await growthOf((size) => findAnswer("x".repeat(size)), 10_000)).toBeLessThan(1.6);
  */
-export async function growthOf(work: (size: number) => unknown, firstSize: number): Promise<number> {
+export async function growthOf(
+  work: (size: number) => unknown,
+  firstSize: number,
+  options: { maxSize?: number } = {},
+): Promise<number> {
+  const { maxSize = firstSize * MAX_FACTOR } = options;
   await work(firstSize);
   let size = firstSize;
   let small = await bestTime(work, size);
   while (small < MIN_MILLISECONDS) {
-    if (size >= firstSize * MAX_FACTOR) return 0;
+    if (size * FACTOR > maxSize) return 0;
     size *= FACTOR;
     small = await bestTime(work, size);
   }

@@ -424,10 +424,8 @@ describe.skipIf(executable === undefined)("the viewer in a browser", () => {
     const { url } = await view(cwd, "run.jsonl");
     const { page, problems } = await openPage(browser, `${url}#/rollouts`);
     await eventually(() => text(page, ".list-state")).toContain("1 row");
-    const appended = performance.now();
     await appendFile(file, `${lines([rollout(1, 0, "second")])}{"torn`);
     await eventually(() => text(page, ".list-state")).toContain("2 rows");
-    expect(performance.now() - appended).toBeLessThan(3000);
     await page.getByText("line 3 is not complete").waitFor();
     await appendFile(file, '": oops}\n');
     await writeFile(

@@ -133,14 +133,12 @@ describe.skipIf(skip)("bubblewrap sandboxes", () => {
 
   it("ends everything when time is up", async () => {
     const sandbox = await start();
-    const before = Date.now();
     const result = await sandbox.exec(
       "echo begun; (trap '' TERM HUP INT; setsid sh -c 'while :; do :; done' &) ; while :; do sleep 0.01; done",
       { timeoutSeconds: 1 },
     );
     expect(result).toMatchObject({ stdout: "begun\n", return_code: 125, error_type: "timeout" });
     expect(result.stderr).toContain("longer than 1 s");
-    expect(Date.now() - before).toBeLessThan(30_000);
     const { stdout } = await sandbox.exec("ps ax");
     expect(stdout).not.toContain("while :");
     expect(execFileSync("ps", ["ax"], { encoding: "utf8" })).not.toContain("trap '' TERM HUP INT");
