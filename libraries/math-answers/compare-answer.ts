@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { perServer, type ServerContext } from "nemo-gym";
 import { AnswerChecker, type AnswerVerdict } from "nemo-gym/math";
+import { outputText } from "nemo-gym/openai";
 import type { MathConfig } from "./config.ts";
 
 export interface Comparison {
@@ -27,6 +28,27 @@ export async function compareAnswer(
 ): Promise<Comparison> {
   const verdict = await checkerOf(server).check(expected, reply, signal);
   return { library_reward: verdict.equal ? 1 : 0, extracted_answer: extractedAnswer(verdict) };
+}
+
+export interface AnswerArgs {
+  config: Pick<MathConfig, "should_use_judge">;
+  server: ServerContext<MathConfig>;
+  signal: AbortSignal;
+  row: { expected_answer: string };
+  response: Parameters<typeof outputText>[0];
+}
+
+/** Scores an answer by comparison. Where it differs, `judge` decides, unless the config says that there is none. */
+export async function verifyAnswer<Evaluation>(
+  { config, server, signal, row, response }: AnswerArgs,
+  judge: (reply: string, compared: Comparison) => Promise<{ correct: boolean; evaluations: Evaluation[] }>,
+) {
+  const reply = outputText(response);
+  const compared = await compareAnswer(server, row.expected_answer, reply, signal);
+  if (compared.library_reward > 0.5 || !config.should_use_judge)
+    return { reward: compared.library_reward, ...compared, judge_evaluations: null };
+  const { correct, evaluations } = await judge(reply, compared);
+  return { reward: correct ? 1 : 0, ...compared, judge_evaluations: evaluations };
 }
 
 /** Ends the threads of a server. */

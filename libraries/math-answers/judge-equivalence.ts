@@ -1,5 +1,6 @@
 import { compilePrompt, createJudge, type JsonObject, perServer, type ServerContext } from "nemo-gym";
 import { firstLabel, lastPartOfLastMessage } from "nemo-gym/verify";
+import { type AnswerArgs, verifyAnswer } from "./compare-answer.ts";
 import type { MathConfig } from "./config.ts";
 
 const EQUAL = "[[A=B]]";
@@ -21,7 +22,7 @@ export interface Evaluation extends JsonObject {
   verdict_label: string | null;
 }
 
-export interface Judgement {
+interface Judgement {
   equal: boolean;
   evaluations: Evaluation[];
 }
@@ -31,7 +32,7 @@ const judgeOf = perServer((server: ServerContext<MathConfig>) =>
 );
 
 /** Asks whether two answers are equal, and again in the other order: judges tend to favour one place. Both must say so. */
-export async function judgeEquivalence(
+async function judgeEquivalence(
   server: ServerContext<MathConfig>,
   question: string,
   [expected, given]: readonly [string, string],
@@ -56,4 +57,14 @@ export async function judgeEquivalence(
     if (verdict_label !== EQUAL) return { equal: false, evaluations };
   }
   return { equal: true, evaluations };
+}
+
+/** The verifier of `math_with_judge`: where the answer differs from the expected one, a judge may find them equal. */
+export function verifyWithJudge(args: AnswerArgs & { row: { question: string } }) {
+  const { server, signal, row } = args;
+  return verifyAnswer(args, async (reply, { extracted_answer }) => {
+    const answers = [row.expected_answer, extracted_answer ?? reply] as const;
+    const { equal, evaluations } = await judgeEquivalence(server, row.question, answers, signal);
+    return { correct: equal, evaluations };
+  });
 }

@@ -1,8 +1,7 @@
 import { defineResourcesServer } from "nemo-gym";
-import { outputText } from "nemo-gym/openai";
 import { firstLabel, lastPartOfLastMessage } from "nemo-gym/verify";
 import { z } from "zod";
-import { closeComparison, compareAnswer } from "../../libraries/math-answers/compare-answer.ts";
+import { closeComparison, verifyAnswer } from "../../libraries/math-answers/compare-answer.ts";
 import { mathRow } from "../../libraries/math-answers/config.ts";
 import { graderOf, promptedConfig } from "../../libraries/math-answers/grader.ts";
 import { mathMetrics } from "../../libraries/math-answers/metrics.ts";
@@ -23,21 +22,14 @@ export default defineResourcesServer({
     await graderFor(server);
   },
   stop: closeComparison,
-  async verify({ config, server, signal, row, response }) {
-    const reply = outputText(response);
-    const compared = await compareAnswer(server, row.expected_answer, reply, signal);
-    if (compared.library_reward > 0.5 || !config.should_use_judge) {
-      return { reward: compared.library_reward, ...compared, judge_evaluations: null };
-    }
-    const grader = await graderFor(server);
-    const predicted_answer = boxedAnswer(reply) ?? compared.extracted_answer ?? reply;
-    const { question: problem, expected_answer } = row;
-    const graded = await grader.grade({ problem, predicted_answer, expected_answer }, signal);
-    const verdict_label = firstLabel(lastPartOfLastMessage(graded.reply) ?? "", [CORRECT, INCORRECT]);
-    return {
-      reward: verdict_label === CORRECT ? 1 : 0,
-      ...compared,
-      judge_evaluations: [{ ...graded.evaluation, verdict_label }],
-    };
-  },
+  verify: (args) =>
+    verifyAnswer(args, async (reply, compared) => {
+      const { server, signal, row } = args;
+      const grader = await graderFor(server);
+      const predicted_answer = boxedAnswer(reply) ?? compared.extracted_answer ?? reply;
+      const { question: problem, expected_answer } = row;
+      const graded = await grader.grade({ problem, predicted_answer, expected_answer }, signal);
+      const verdict_label = firstLabel(lastPartOfLastMessage(graded.reply) ?? "", [CORRECT, INCORRECT]);
+      return { correct: verdict_label === CORRECT, evaluations: [{ ...graded.evaluation, verdict_label }] };
+    }),
 });

@@ -1,9 +1,8 @@
 import { defineResourcesServer } from "nemo-gym";
-import { outputText } from "nemo-gym/openai";
 import { z } from "zod";
-import { closeComparison, compareAnswer } from "../../libraries/math-answers/compare-answer.ts";
+import { closeComparison } from "../../libraries/math-answers/compare-answer.ts";
 import { mathConfig, mathRow } from "../../libraries/math-answers/config.ts";
-import { judgeEquivalence } from "../../libraries/math-answers/judge-equivalence.ts";
+import { verifyWithJudge } from "../../libraries/math-answers/judge-equivalence.ts";
 import { mathMetrics } from "../../libraries/math-answers/metrics.ts";
 
 /** Mathematical answers, compared with the expected one; where they differ, a judge may find them equal. */
@@ -14,14 +13,5 @@ export default defineResourcesServer({
   reverifyMode: "stateless",
   metrics: mathMetrics,
   stop: closeComparison,
-  async verify({ config, server, signal, row, response }) {
-    const reply = outputText(response);
-    const compared = await compareAnswer(server, row.expected_answer, reply, signal);
-    if (compared.library_reward > 0.5 || !config.should_use_judge) {
-      return { reward: compared.library_reward, ...compared, judge_evaluations: null };
-    }
-    const answers = [row.expected_answer, compared.extracted_answer ?? reply] as const;
-    const { equal, evaluations } = await judgeEquivalence(server, row.question, answers, signal);
-    return { reward: equal ? 1 : 0, ...compared, judge_evaluations: evaluations };
-  },
+  verify: verifyWithJudge,
 });

@@ -1,19 +1,17 @@
-import { OBSERVATION, type TemplateTexts } from "../../libraries/swe/agent/templates.ts";
+import {
+  COMMAND_RULES,
+  ISSUE,
+  OBSERVATION,
+  type TemplateTexts,
+  timeoutText,
+} from "../../libraries/swe/agent/templates.ts";
 
 const SYSTEM = "You solve programming tasks in a computer's shell, with the tool bash.";
 
-const TASK = `Solve this issue of the repository in the current directory:
-
-<issue>
-{{ task }}
-</issue>
-
-Change the source so that the issue is solved. Leave tests and configuration files as they are.
+const TASK = `${ISSUE}
 
 - Every answer holds your reasoning and at least one call of bash. Calls that do not depend on each other may go into one answer; they run in order.
-- Each command runs in a shell of its own: directory and variables are not kept. Begin with \`cd\` or set variables in the command where that matters.
-- Commands cannot ask for input. Edit files with sed, with a here-document or with a short script.
-- Look at the code, reproduce the issue, change the source, and check that the issue is gone.
+${COMMAND_RULES}
 
 When all is done, submit your work with this command, in a call of its own. A command that fails does not submit. You cannot go on afterwards:
 
@@ -23,17 +21,11 @@ const FORMAT_ERROR = `{{ error }} Nothing was run. Every answer needs at least o
 
 To submit your work, run \`echo {{ submit_marker }} && git add -A && git diff --cached\`.`;
 
-const TIMEOUT = `The command took longer than {{ timeout }} seconds and was ended. Its output so far:
-<output>
-{{ output[-max_output:] }}
-</output>
-Try another command, one that ends by itself and asks for no input.`;
-
 /** What the model is told when it acts by calling a tool. */
 export const toolTexts: TemplateTexts = {
   system_template: SYSTEM,
   instance_template: TASK,
   action_observation_template: OBSERVATION,
   format_error_template: FORMAT_ERROR,
-  timeout_template: TIMEOUT,
+  timeout_template: timeoutText("The command"),
 };

@@ -40,6 +40,28 @@ You have run this command {{ repeated }} times in a row. Try something else.
 </warning>
 {%- endif -%}`;
 
+/** The task, before the rules for answers. */
+export const ISSUE = `Solve this issue of the repository in the current directory:
+
+<issue>
+{{ task }}
+</issue>
+
+Change the source so that the issue is solved. Leave tests and configuration files as they are.`;
+
+/** Rules for commands, whatever way they are given. */
+export const COMMAND_RULES = `- Each command runs in a shell of its own: directory and variables are not kept. Begin with \`cd\` or set variables in the command where that matters.
+- Commands cannot ask for input. Edit files with sed, with a here-document or with a short script.
+- Look at the code, reproduce the issue, change the source, and check that the issue is gone.`;
+
+/** What is said about a command that took too long. */
+export const timeoutText = (command: string) =>
+  `${command} took longer than {{ timeout }} seconds and was ended. Its output so far:
+<output>
+{{ output[-max_output:] }}
+</output>
+Try another command, one that ends by itself and asks for no input.`;
+
 /** The schema of a config that may replace texts. */
 export function templatesConfig(texts: TemplateTexts) {
   const text = (name: Name) => z.string().default(texts[name]);

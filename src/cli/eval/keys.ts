@@ -149,14 +149,18 @@ export const aggregateKeys = {
   ...healthKeys,
 } as const satisfies KeyTable;
 
-/** Keys of `eval profile`. */
-export const profileKeys = {
+const runInputsKey = {
   materialized_inputs_jsonl_fpath: {
     type: "str",
     required: true,
     flag: INPUTS_FLAG,
     help: "materialized inputs of the run",
   },
+} as const satisfies KeyTable;
+
+/** Keys of `eval profile`. */
+export const profileKeys = {
+  ...runInputsKey,
   rollouts_jsonl_fpath: {
     type: "str",
     required: true,
@@ -328,12 +332,7 @@ export const compareKeys = {
 
 /** Keys of `eval reverify`. */
 export const reverifyKeys = {
-  materialized_inputs_jsonl_fpath: {
-    type: "str",
-    required: true,
-    flag: INPUTS_FLAG,
-    help: "materialized inputs of the run",
-  },
+  ...runInputsKey,
   rollouts_jsonl_fpath: {
     type: "str",
     required: true,
