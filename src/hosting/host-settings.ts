@@ -1,48 +1,36 @@
+import { z } from "zod";
 import { nearestKey } from "../definitions/check-definition.ts";
 import type { ServerType } from "../definitions/definitions.ts";
 import { GymError } from "../errors.ts";
-import {
-  coerceBool,
-  coerceFloat,
-  coerceInt,
-  isRefusal,
-  type Refusal,
-} from "../wire/schemas/coerce-scalar.ts";
+import { laxBool, laxFloat, laxInt } from "../wire/schemas/lax.ts";
 
 /** Where a server may be told to run. */
 export const HOSTING = ["cohosted", "process"] as const;
 /** More processes than that on one machine are a slip of the finger. */
 const MAX_WORKERS = 1_024;
 
-/** A key of a server's block that the host reads, whatever the server is. */
-interface Setting {
-  read(value: unknown): unknown;
-  /** Why a value that could be read cannot be used. */
-  refuse?(value: never): string | undefined;
-  /** Whether null has a meaning of its own. */
-  nullLifts?: boolean;
-  only?: ServerType;
-}
+const aboveZero = (number: z.ZodType<number>) =>
+  number.refine((value) => value > 0, { error: "must be more than 0" });
 
-const above = (limit: number) => (value: number) =>
-  value > limit ? undefined : `must be more than ${limit}`;
-
-const SETTINGS: Readonly<Record<string, Setting>> = {
-  hosting: {
-    read: (value) => value,
-    refuse: (value: unknown) =>
-      HOSTING.some((known) => known === value) ? undefined : `must be one of ${HOSTING.join(", ")}`,
-  },
-  num_workers: {
-    read: coerceInt,
-    refuse: (value: number) =>
-      value >= 1 && value <= MAX_WORKERS ? undefined : `must be between 1 and ${MAX_WORKERS}`,
-  },
-  max_body_mb: { read: coerceFloat, refuse: above(0), nullLifts: true },
-  session_ttl_seconds: { read: coerceFloat, refuse: above(0), nullLifts: true, only: "resources_servers" },
-  max_sessions: { read: coerceInt, refuse: above(0), nullLifts: true, only: "resources_servers" },
-  expose_tools_over_mcp: { read: coerceBool, only: "resources_servers" },
+/** Keys of a block that the host reads, whatever the server is. Null lifts a limit; elsewhere it stands for a key that is not set. */
+const COMMON = {
+  hosting: z.enum(HOSTING, { error: `must be one of ${HOSTING.join(", ")}` }),
+  num_workers: laxInt().refine((value) => value >= 1 && value <= MAX_WORKERS, {
+    error: `must be between 1 and ${MAX_WORKERS}`,
+  }),
+  max_body_mb: aboveZero(laxFloat()).nullable(),
 };
+
+const RESOURCES = {
+  ...COMMON,
+  session_ttl_seconds: aboveZero(laxFloat()).nullable(),
+  max_sessions: aboveZero(laxInt()).nullable(),
+  expose_tools_over_mcp: laxBool(),
+};
+
+function settingsOf(type: ServerType): Readonly<Record<string, z.ZodType>> {
+  return type === "resources_servers" ? RESOURCES : COMMON;
+}
 
 /** Keys of a block that others than its server read. */
 const OTHERS = [
@@ -59,8 +47,7 @@ const OTHERS = [
 
 /** The keys of a block that mean something for every server of a type. */
 export function hostKeys(type: ServerType): string[] {
-  const settings = Object.keys(SETTINGS).filter((key) => (SETTINGS[key]?.only ?? type) === type);
-  return [...settings, ...OTHERS];
+  return [...Object.keys(settingsOf(type)), ...OTHERS];
 }
 
 type Block = Readonly<Record<string, unknown>>;
@@ -72,19 +59,16 @@ export function readHostSettings(
 ): { values: Record<string, unknown>; problems: string[] } {
   const values: Record<string, unknown> = {};
   const problems: string[] = [];
-  for (const [key, { read, refuse, nullLifts, only }] of Object.entries(SETTINGS)) {
+  for (const [key, schema] of Object.entries(settingsOf(type))) {
     const given = config[key];
-    if (given === undefined || (only !== undefined && only !== type)) continue;
-    if (given === null) {
-      // What is null is not set, where null lifts no limit.
-      if (nullLifts) values[key] = null;
-      continue;
-    }
-    const value = read(given);
-    const reason = isRefusal(value) ? inOurWords(value) : refuse?.(value as never);
-    if (reason === undefined) values[key] = value;
+    const isLimit = schema.isNullable();
+    if (given === undefined || (given === null && !isLimit)) continue;
+    const { data, error } = schema.safeParse(given);
+    if (error === undefined) values[key] = data;
     else
-      problems.push(`${key}: ${reason}, not ${JSON.stringify(given)}${nullLifts ? " (null: no limit)" : ""}`);
+      problems.push(
+        `${key}: ${reasonOf(error)}, not ${JSON.stringify(given)}${isLimit ? " (null: no limit)" : ""}`,
+      );
   }
   return { values, problems };
 }
@@ -131,7 +115,9 @@ export function* misspeltHostKeys(
   }
 }
 
-function inOurWords({ refused }: Refusal): string {
+function reasonOf({ issues: [issue] }: z.ZodError): string {
+  const refused = issue?.code === "custom" ? issue.params?.["pydantic"] : undefined;
+  if (typeof refused !== "string") return issue?.message ?? "";
   if (refused.startsWith("bool")) return "must be true or false";
   return refused.startsWith("int") ? "must be a whole number" : "must be a number";
 }
