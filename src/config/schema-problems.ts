@@ -1,4 +1,5 @@
-import { type ConfigNode, type DictNode, numberOf } from "./node.ts";
+import { PyFloat } from "../python/numbers/py-float.ts";
+import type { ConfigNode, DictNode } from "./node.ts";
 
 /** One thing wrong with a block, and where in the block. */
 export interface SchemaProblem {
@@ -63,12 +64,13 @@ export class FieldCheck {
 
 /** The integer a value stands for in a lenient schema: an integer, a whole float, a boolean, or digits in a text. */
 export function integerFrom(node: ConfigNode | undefined): number | undefined {
-  if (node?.kind !== "scalar") return undefined;
-  if (typeof node.value === "boolean") return Number(node.value);
-  if (typeof node.value === "string")
-    return /^\s*[+-]?\d+(?:_\d+)*(?:\.0*)?\s*$/.test(node.value)
-      ? Number(node.value.replaceAll("_", ""))
-      : undefined;
-  const number = numberOf(node);
-  return number !== undefined && Number.isInteger(number) ? number : undefined;
+  return node?.kind === "scalar" ? integerOf(node.value) : undefined;
+}
+
+export function integerOf(value: unknown): number | undefined {
+  if (typeof value === "boolean") return Number(value);
+  if (typeof value === "string")
+    return /^\s*[+-]?\d+(?:_\d+)*(?:\.0*)?\s*$/.test(value) ? Number(value.replaceAll("_", "")) : undefined;
+  const number = value instanceof PyFloat ? value.value : typeof value === "bigint" ? Number(value) : value;
+  return Number.isInteger(number) ? (number as number) : undefined;
 }

@@ -1,14 +1,15 @@
-import type { BlockReader } from "./block-reader.ts";
+import type { Problems } from "./problems.ts";
 import type { Service, SlurmCompute } from "./submit-config.ts";
 
 /** All services share one machine, so each port can be had once. */
-export function checkPorts(services: ReadonlyMap<string, Service>, top: BlockReader): void {
+export function checkPorts(services: ReadonlyMap<string, Service>, problems: Problems): void {
   const owners = new Map<number, string>();
   for (const [name, service] of services) {
     if (service.type !== "vllm") continue;
     const owner = owners.get(service.port);
     if (owner === undefined) owners.set(service.port, name);
-    else top.problem(["services", name], `has the same port as '${owner}', ${service.port}; give it another`);
+    else
+      problems.add(["services", name], `has the same port as '${owner}', ${service.port}; give it another`);
   }
 }
 
@@ -16,7 +17,7 @@ export function checkPorts(services: ReadonlyMap<string, Service>, top: BlockRea
 export function checkGpus(
   services: ReadonlyMap<string, Service>,
   compute: SlurmCompute,
-  top: BlockReader,
+  problems: Problems,
   warnings: string[],
 ): void {
   const largest = Math.max(...[...compute.nodePools.values()].map(({ gpusPerNode }) => gpusPerNode ?? -1));
@@ -31,7 +32,7 @@ export function checkGpus(
     const needed = tensor * pipeline * instances;
     const product = `tensor_parallel_size ${tensor} x pipeline_parallel_size ${pipeline} x number_of_instances ${instances}`;
     if (needed > largest) {
-      top.problem(
+      problems.add(
         ["services", name],
         `needs ${needed} GPUs (${product}), and the largest node pool has ${largest} per node`,
       );

@@ -1,8 +1,7 @@
 import { isSecretName, MASK, maskWord } from "../secrets.ts";
 import { OUTPUT_OVERRIDE, POLICY_URL_OVERRIDE } from "./read-submit-config.ts";
-import { walltimeSeconds } from "./read-workers.ts";
 import { shellCommand, shellWord } from "./shell-words.ts";
-import { slurmDirectives, workerDirectives } from "./slurm-directives.ts";
+import { slurmDirectives, walltimeSeconds, workerDirectives } from "./slurm-directives.ts";
 import type {
   BenchmarkJob,
   Driver,

@@ -1,143 +1,176 @@
 import { ConfigError } from "../config/errors.ts";
-import { type DictNode, literalText, type Origin } from "../config/node.ts";
+import { rawNodeAt } from "../config/key-path.ts";
+import { type ConfigNode, type DictNode, literalText } from "../config/node.ts";
 import { writeOverrides } from "../config/overrides/override-write.ts";
-import { BlockReader, nearest, Problems } from "./block-reader.ts";
 import { checkGpus, checkPorts } from "./check-placement.ts";
-import { readCompute } from "./read-compute.ts";
-import { ENV_NAME, MOUNT, NAME, readService } from "./read-service.ts";
-import { readWorkers } from "./read-workers.ts";
-import type { BenchmarkJob, Driver, Service, SubmitConfig, VllmService } from "./submit-config.ts";
+import { Problems } from "./problems.ts";
+import { nearest } from "./schema-parts.ts";
+import type {
+  BenchmarkJob,
+  Driver,
+  Service,
+  SlurmCompute,
+  SubmitConfig,
+  VllmService,
+} from "./submit-config.ts";
+import { READY, type ServiceBlock, SubmitFile } from "./submit-schema.ts";
 
-// upstream: orchestration/api.py
-const DEFAULT_CONTAINER = "python:3.12";
-const DEFAULT_REPOSITORY = "https://github.com/NVIDIA-NeMo/gym";
 /** Where a run writes its results, relative to the directory of its job. */
 export const OUTPUT_OVERRIDE = "+output_jsonl_fpath=artifacts/rollouts.jsonl";
 /** The overrides of a model that the job serves itself begin with this. */
 export const POLICY_URL_OVERRIDE = "+policy_base_url=";
 const POLICY_KEYS = ["policy_base_url", "policy_model_name", "policy_api_key"] as const;
-const GIT_REF = [/^(?!-)[^\p{Cc}\s]+$/u, "a branch, tag or commit"] as const;
-const GIT_URL = [/^(?!-)[^\p{Cc}\s]+$/u, "an address that git can clone"] as const;
+/** `logs/driver.log` is the driver's. */
+const RESERVED_NAME = "driver";
 
-/** Checks the mapping of a submit file; every mistake in it is reported, with its place. */
+/** Checks the mapping of a submit file: first each block, then what they say about each other. Every mistake is reported with its place. */
 export function readSubmitConfig(root: DictNode, file: string): SubmitConfig {
-  const problems = new Problems(file);
-  const top = new BlockReader(root, [], problems);
-  const warnings: string[] = [];
-  const computes = top.blocks("compute");
+  const problems = new Problems(root, file);
+  const { data, error } = SubmitFile.safeParse(valuesOf(root));
+  for (const issue of error?.issues ?? []) problems.addIssue(issue);
+  if (data === undefined) {
+    problems.throwIfAny();
+    throw error;
+  }
+  const computes = Object.keys(data.compute);
   const services = new Map<string, Service>();
-  for (const [name, block] of top.blocks("services")) {
-    const placement = block.text("placement");
-    if (placement !== undefined && !computes.some(([known]) => known === placement)) {
-      const known = computes.map(([compute]) => compute);
-      block.problem("placement", `there is no compute '${placement}'${nearest(placement, known)}`);
-    }
-    const service = readService(name, block);
-    if (service) services.set(name, service);
-    block.finish();
+  for (const [name, block] of data.services) {
+    if (name === RESERVED_NAME) problems.add(["services", name], "a service cannot be called 'driver'");
+    const { placement } = block;
+    if (placement !== undefined && !computes.includes(placement))
+      problems.add(
+        ["services", name, "placement"],
+        `there is no compute '${placement}'${nearest(placement, computes)}`,
+      );
+    services.set(name, serviceOf(block));
   }
-  const [first, second] = computes;
-  if (top.get("compute") === undefined || first === undefined) top.problem(undefined, "compute is missing");
-  if (second)
-    top.problem(
-      "compute",
-      `must have exactly one entry, has ${computes.length}: ${computes.map(([name]) => name).join(", ")}`,
-    );
-  const compute = first && readCompute(first[1]);
-  const driver = readDriver(top.block("driver", "required"), services);
-  const workersBlock = top.block("workers");
-  const workers = workersBlock && readWorkers(workersBlock, driver?.container ?? DEFAULT_CONTAINER);
-  const job = top.block("job", "required");
-  const outputPath = job?.text("output_path", { required: true }) ?? "";
-  job?.finish();
-  top.finish();
-  checkPorts(services, top);
-  if (compute) checkGpus(services, compute, top, warnings);
-  if (compute?.hostname !== undefined && outputPath !== "" && !outputPath.startsWith("/")) {
-    job?.problem("output_path", "must begin with '/': it is a directory of the cluster");
-  }
+  const [first, ...others] = Object.values(data.compute);
+  if (first === undefined) problems.add([], "compute is missing");
+  if (others.length > 0)
+    problems.add(["compute"], `must have exactly one entry, has ${computes.length}: ${computes.join(", ")}`);
+  const compute = first && computeOf(first);
+  const driver = driverOf(data.driver, services, root, problems);
+  const { output_path: outputPath } = data.job;
+  const warnings: string[] = [];
+  checkPorts(services, problems);
+  if (compute) checkGpus(services, compute, problems, warnings);
+  if (compute?.hostname !== undefined && !outputPath.startsWith("/"))
+    problems.add(["job", "output_path"], "must begin with '/': it is a directory of the cluster");
   problems.throwIfAny();
-  if (!compute || !driver) throw new Error("a config without problems has compute and driver");
+  if (!compute) throw new Error("a config without problems has compute");
+  const workers = data.workers && workersOf(data.workers, driver.container);
   return { services, compute, driver, workers, outputPath, warnings };
 }
 
-function readDriver(
-  block: BlockReader | undefined,
-  services: ReadonlyMap<string, Service>,
-): Driver | undefined {
-  if (!block) return undefined;
-  const container = block.text("container", { default: DEFAULT_CONTAINER });
-  const install = block.block("gym_install");
-  const gymInstall = install && {
-    repo: install.text("repo", { default: DEFAULT_REPOSITORY, pattern: GIT_URL }),
-    ref: install.text("ref", { required: true, pattern: GIT_REF }),
+/** The values of a config, with numbers as they were read. */
+function valuesOf(node: ConfigNode): unknown {
+  if (node.kind === "scalar") return node.value;
+  if (node.kind === "list") return node.items.map(valuesOf);
+  return Object.fromEntries([...node.entries].map(([key, value]) => [String(key), valuesOf(value)]));
+}
+
+/** Every vLLM answers at /health. */
+function serviceOf(block: ServiceBlock): Service {
+  const { container, env, mounts, health_check: check } = block;
+  const base = { container, env, mounts };
+  const checkAt = (port: number) => ({
+    path: check?.path ?? READY.path,
+    port: check?.port ?? port,
+    timeoutSeconds: check?.timeout_seconds ?? READY.timeoutSeconds,
+  });
+  if (block.type === "ray")
+    return { type: "ray", ...base, healthCheck: check?.port === undefined ? undefined : checkAt(check.port) };
+  return {
+    type: "vllm",
+    ...base,
+    model: block.model,
+    port: block.port,
+    tensorParallelSize: block.tensor_parallel_size,
+    pipelineParallelSize: block.pipeline_parallel_size,
+    numberOfInstances: block.number_of_instances,
+    trustRemoteCode: block.trust_remote_code,
+    healthCheck: checkAt(block.port),
   };
-  install?.finish();
-  const policyModel = readPolicyModel(block, services);
+}
+
+function computeOf(block: SubmitFile["compute"][string]): SlurmCompute {
+  const pools = [...block.node_pools].map(([name, pool]) => {
+    const { partition, nodes, ntasks_per_node: ntasksPerNode, gpus_per_node: gpusPerNode } = pool;
+    return [name, { partition, nodes, ntasksPerNode, gpusPerNode, extraArgs: pool.extra_args }] as const;
+  });
+  const { account, hostname, walltime, extra_args: extraArgs } = block;
+  return { account, hostname, walltime, nodePools: new Map(pools), extraArgs };
+}
+
+function workersOf(block: NonNullable<SubmitFile["workers"]>, container: string): SubmitConfig["workers"] {
+  const { drain_seconds: drainSeconds, idle_seconds: idleSeconds, extra_args: extraArgs, ...rest } = block;
+  return { ...rest, drainSeconds, idleSeconds, extraArgs, container: block.container ?? container };
+}
+
+function driverOf(
+  block: SubmitFile["driver"],
+  services: ReadonlyMap<string, Service>,
+  root: DictNode,
+  problems: Problems,
+): Driver {
+  const { container, gym_install: gymInstall, env, mounts } = block;
+  const policyModel = policyModelOf(block.policy_model, services, problems);
   const benchmarks = new Map<string, BenchmarkJob>();
-  for (const [name, entry] of block.blocks("benchmarks")) {
-    if (!NAME[0].test(name)) entry.problem(undefined, `the name of a benchmark must be ${NAME[1]}`);
-    benchmarks.set(name, readBenchmark(entry, policyModel));
-    entry.finish();
-  }
+  for (const name of block.benchmarks.keys())
+    benchmarks.set(name, benchmarkOf(name, policyModel, root, problems));
   if (benchmarks.size === 0)
-    block.problem(block.get("benchmarks") ? "benchmarks" : undefined, "benchmarks: at least one is needed");
-  const env = block.texts("env", ENV_NAME);
-  const mounts = block.textList("mounts", MOUNT);
-  block.finish();
+    problems.add(["driver"], "benchmarks: at least one is needed", ["driver", "benchmarks"]);
   return { container, gymInstall, policyModel, benchmarks, env, mounts };
 }
 
-function readPolicyModel(
-  block: BlockReader,
+function policyModelOf(
+  name: string | undefined,
   services: ReadonlyMap<string, Service>,
+  problems: Problems,
 ): VllmService | undefined {
-  const name = block.text("policy_model");
   if (name === undefined) return undefined;
   const service = services.get(name);
   if (service?.type === "vllm") return service;
   const known = [...services].filter(([, { type }]) => type === "vllm").map(([known]) => known);
   const what = service ? `'${name}' serves no model (type ${service.type})` : `there is no service '${name}'`;
-  block.problem(
-    "policy_model",
+  problems.add(
+    ["driver", "policy_model"],
     `${what}${nearest(name, known) || `. Services with a model: ${known.join(", ") || "none"}`}`,
   );
   return undefined;
 }
 
-function readBenchmark(block: BlockReader, policyModel: VllmService | undefined): BenchmarkJob {
-  const prepare = block.dict("prepare");
-  const run = block.dict("run");
-  const taken = (run && [...run.entries.keys()].map(String)) ?? [];
-  if (policyModel) {
-    for (const key of POLICY_KEYS) {
-      if (taken.includes(key)) {
-        block.problem(["run", key], "is set by driver.policy_model already; remove one of the two");
-      }
+function benchmarkOf(
+  name: string,
+  policyModel: VllmService | undefined,
+  root: DictNode,
+  problems: Problems,
+): BenchmarkJob {
+  const at = (...keys: string[]) => ["driver", "benchmarks", name, ...keys];
+  const taken = (key: string) => rawNodeAt(root, at("run", key)) !== undefined;
+  for (const key of policyModel ? POLICY_KEYS : [])
+    if (taken(key))
+      problems.add(at("run", key), "is set by driver.policy_model already; remove one of the two");
+  if (taken("output_jsonl_fpath"))
+    problems.add(at("run", "output_jsonl_fpath"), "is set by the job (artifacts/rollouts.jsonl); remove it");
+  const overrides = (key: string): string[] => {
+    const values = rawNodeAt(root, at(key));
+    try {
+      return values?.kind === "dict" ? writeOverrides(values) : [];
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      problems.add(at(key), error.message);
+      return [];
     }
-  }
-  if (taken.includes("output_jsonl_fpath")) {
-    block.problem(["run", "output_jsonl_fpath"], "is set by the job (artifacts/rollouts.jsonl); remove it");
-  }
+  };
   return {
-    prepare: overrides(block, "prepare", prepare),
-    run: [...overrides(block, "run", run), ...policyOverrides(policyModel, block.node.origin)],
+    prepare: overrides("prepare"),
+    run: [...overrides("run"), ...policyOverrides(policyModel, root)],
   };
 }
 
-function overrides(block: BlockReader, key: string, values: DictNode | undefined): string[] {
-  if (values === undefined) return [];
-  try {
-    return writeOverrides(values);
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    block.problem(key, error.message);
-    return [];
-  }
-}
-
 /** The model that the job serves itself, reached from the same machine. */
-function policyOverrides(model: VllmService | undefined, origin: Origin): string[] {
+function policyOverrides(model: VllmService | undefined, { origin }: DictNode): string[] {
   if (!model) return [];
   const values = [`http://localhost:${model.port}/v1`, model.model, "dummy"];
   const entries = POLICY_KEYS.map((key, index) => [key, literalText(values[index] ?? "", origin)] as const);

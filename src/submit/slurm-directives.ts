@@ -52,3 +52,13 @@ function directive([option, value]: readonly [string, string]): string {
 function directiveValue(text: string): string {
   return /^[^\s#"'\\]+$/.test(text) ? text : `"${text.replace(/["\\]/g, "\\$&")}"`;
 }
+
+/** Slurm's forms: minutes, minutes:seconds, hours:minutes:seconds, days-hours, days-hours:minutes, days-hours:minutes:seconds. */
+export function walltimeSeconds(text: string): number {
+  const [days, rest] = text.includes("-") ? text.split("-") : [undefined, text];
+  const parts = (rest ?? "").split(":").map(Number);
+  const [a = 0, b = 0, c = 0] = parts;
+  if (days !== undefined) return Number(days) * 86_400 + a * 3_600 + b * 60 + c;
+  if (parts.length === 3) return a * 3_600 + b * 60 + c;
+  return a * 60 + b;
+}

@@ -1,0 +1,160 @@
+import { z } from "zod";
+import {
+  block,
+  blocks,
+  boolean,
+  choice,
+  integer,
+  notOneOf,
+  optional,
+  orDefault,
+  type TextRule,
+  text,
+  textList,
+  texts,
+} from "./schema-parts.ts";
+import { walltimeSeconds } from "./slurm-directives.ts";
+
+// upstream: orchestration/api.py
+const DEFAULT_CONTAINER = "python:3.12";
+const DEFAULT_REPOSITORY = "https://github.com/NVIDIA-NeMo/gym";
+const MAX_PORT = 65_535;
+/** How a vLLM is found to be ready. Loading a large model takes minutes. */
+export const READY = { path: "/health", timeoutSeconds: 1_800 };
+
+/** Names become directories, log files and parts of job names. */
+const NAME: TextRule = [/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "made of letters, digits, '.', '_' and '-'"];
+const ENV_NAME: TextRule = [/^[A-Za-z_][A-Za-z0-9_]*$/, "the name of an environment variable"];
+/** A comma would begin the next mount. */
+const MOUNT: TextRule = [
+  /^(?!:)[^\p{Cc},]+$/u,
+  "a mount: source, source:target or source:target:flags, without commas",
+];
+/** A leading dash would be an option of ssh. */
+const HOST: TextRule = [/^[A-Za-z0-9_][A-Za-z0-9_.@:%-]*$/, "the name of a host, or user@host"];
+/** Options of sbatch, without their dashes. */
+const OPTION: TextRule = [/^[a-z][a-z0-9-]*$/, "the long name of an sbatch option, without dashes"];
+const WALLTIME: TextRule = [/^[0-9]+(?:[-:][0-9]+)*$/, 'a time such as "01:30:00" or "1-12:00:00"'];
+const GIT_REF: TextRule = [/^(?!-)[^\p{Cc}\s]+$/u, "a branch, tag or commit"];
+const GIT_URL: TextRule = [/^(?!-)[^\p{Cc}\s]+$/u, "an address that git can clone"];
+const URL_PATH: TextRule = [/^\/[^\p{Cc}\s]*$/u, "a path that begins with '/'"];
+const BROKER: TextRule = [
+  /^(?:nats|tls):\/\/[^\s@]+$/,
+  "the address of a broker without a login, such as nats://host:4222",
+];
+
+const named = <T extends z.ZodType>(what: string, schema: T) =>
+  blocks(schema, `the name of a ${what} must be ${NAME[1]}`, NAME[0]);
+
+/** A line break in one of them would leave the comment that directives are. */
+const sbatchOptions = texts(OPTION, (value) =>
+  /\p{Cc}/u.test(value) ? "must be a text of one line" : undefined,
+);
+
+const anyMapping = optional(z.record(z.string(), z.unknown(), { error: "must be a mapping" }));
+const environment = { env: texts(ENV_NAME), mounts: textList(MOUNT) };
+const count = orDefault(integer(1), 1);
+
+const HealthCheck = block({
+  path: orDefault(text(URL_PATH), READY.path),
+  port: optional(integer(1, MAX_PORT)),
+  timeout_seconds: orDefault(integer(1), READY.timeoutSeconds),
+});
+
+const serviceKeys = {
+  placement: optional(text()),
+  container: text(),
+  ...environment,
+  health_check: optional(HealthCheck),
+};
+
+/** Only checked when the file says how. */
+const Ray = block({ type: z.literal("ray"), ...serviceKeys }).refine(
+  ({ health_check: check }) => check === undefined || check.port !== undefined,
+  { path: ["health_check"], error: "port is missing" },
+);
+
+/** Several instances run as vLLM's own data parallelism; there is no other backend to choose yet. */
+const Vllm = block({
+  type: z.literal("vllm"),
+  ...serviceKeys,
+  model: text(),
+  port: orDefault(integer(1, MAX_PORT), 8_000),
+  tensor_parallel_size: count,
+  pipeline_parallel_size: count,
+  number_of_instances: count,
+  trust_remote_code: orDefault(boolean, false),
+  distributed_backend: optional(block({ type: optional(choice(["mp"])) })),
+}).refine((service) => service.distributed_backend === undefined || service.number_of_instances > 1, {
+  path: ["distributed_backend"],
+  error: "only has a meaning with number_of_instances above 1",
+});
+
+const Service = z.discriminatedUnion("type", [Vllm, Ray], {
+  error: ({ code, input }) =>
+    code === "invalid_union"
+      ? notOneOf((input as { type?: unknown }).type, ["vllm", "ray"])
+      : "must be a mapping",
+});
+
+const NodePool = block({
+  partition: text(),
+  nodes: count,
+  ntasks_per_node: count,
+  gpus_per_node: optional(integer(0)),
+  extra_args: sbatchOptions,
+});
+
+const Compute = block({
+  type: choice(["slurm"]),
+  account: text(),
+  hostname: optional(text(HOST)),
+  walltime: optional(text(WALLTIME)),
+  node_pools: named("node pool", NodePool),
+  extra_args: sbatchOptions,
+});
+
+/** An array of jobs that take rollouts from a broker. */
+const Workers = block({
+  count,
+  queue: text(BROKER),
+  partition: optional(text()),
+  walltime: orDefault(text(WALLTIME), "04:00:00"),
+  drain_seconds: orDefault(integer(1), 300),
+  idle_seconds: orDefault(integer(1), 600),
+  concurrency: optional(integer(1)),
+  container: optional(text()),
+  ...environment,
+  extra_args: sbatchOptions,
+}).superRefine(({ walltime, drain_seconds }, context) => {
+  if (walltimeSeconds(walltime) <= drain_seconds)
+    context.addIssue({
+      code: "custom",
+      path: ["drain_seconds"],
+      message: `must be less than the walltime (${walltime})`,
+    });
+});
+
+const Driver = block({
+  container: orDefault(text(), DEFAULT_CONTAINER),
+  gym_install: optional(block({ repo: orDefault(text(GIT_URL), DEFAULT_REPOSITORY), ref: text(GIT_REF) })),
+  policy_model: optional(text()),
+  benchmarks: named("benchmark", block({ prepare: anyMapping, run: anyMapping })),
+  ...environment,
+});
+
+/** The keys of a submit file; docs/reference/submit.md describes each. */
+export const SubmitFile = block({
+  compute: z.record(
+    z.string(),
+    z.preprocess((value) => value ?? {}, Compute),
+    { error: "must be a mapping" },
+  ),
+  services: named("service", Service),
+  driver: Driver,
+  workers: optional(Workers),
+  job: block({ output_path: text() }),
+});
+
+export type SubmitFile = z.output<typeof SubmitFile>;
+export type ServiceBlock = z.output<typeof Service>;
