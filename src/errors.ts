@@ -11,13 +11,13 @@ export class GymError extends Error {
   }
 }
 
-/** One row of the error reference, docs/reference/errors.md, which is written from the tables of each folder. */
-export interface ErrorCodeRow {
-  code: string;
-  class: string;
-  when: string;
-  fix: string;
-}
+/** The error codes of a folder, by error class. docs/reference/errors.md is written from these tables. */
+export type ErrorTable = Readonly<Record<string, Readonly<Record<string, { when: string; fix: string }>>>>;
+
+/** The codes in a table. */
+export type CodesOf<Table extends ErrorTable> = {
+  [Class in keyof Table]: keyof Table[Class] & string;
+}[keyof Table];
 
 /** The text of anything thrown, without a stack. */
 export function errorMessage(error: unknown): string {

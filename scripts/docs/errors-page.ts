@@ -1,10 +1,10 @@
 import { readdir } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import type { ErrorCodeRow } from "../../src/errors.ts";
+import type { ErrorTable } from "../../src/errors.ts";
 import { GENERATED, markdownTable } from "./markdown.ts";
 
-/** docs/reference/errors.md: the tables of every `errors.ts` and `error-codes.ts` below src/. */
+/** docs/reference/errors.md: the tables of every `errors.ts` below src/. */
 export async function errorsPage(): Promise<string> {
   const parts = [
     "# Error codes",
@@ -19,19 +19,29 @@ export async function errorsPage(): Promise<string> {
   return `${parts.join("\n\n")}\n`;
 }
 
+interface ErrorRow {
+  code: string;
+  class: string;
+  when: string;
+  fix: string;
+}
+
 /** All tables, by folder; a folder without one has no errors of its own. */
-export async function errorTables(): Promise<{ folder: string; rows: ErrorCodeRow[] }[]> {
+export async function errorTables(): Promise<{ folder: string; rows: ErrorRow[] }[]> {
   const source = fileURLToPath(new URL("../../src", import.meta.url));
   const extension = path.extname(fileURLToPath(import.meta.url));
-  const tables: { folder: string; rows: ErrorCodeRow[] }[] = [];
+  const tables: { folder: string; rows: ErrorRow[] }[] = [];
   const files = await readdir(source, { recursive: true });
-  const names = [`errors${extension}`, `error-codes${extension}`];
-  for (const name of files.filter((file) => names.includes(path.basename(file))).sort()) {
-    const folder = path.dirname(name);
-    const file = path.join(source, name);
-    const module = (await import(pathToFileURL(file).href)) as Record<string, unknown>;
-    const rows = Object.values(module).filter(Array.isArray).flat() as ErrorCodeRow[];
-    if (rows.length > 0) tables.push({ folder, rows });
+  for (const name of files.filter((file) => path.basename(file) === `errors${extension}`).sort()) {
+    const module = (await import(pathToFileURL(path.join(source, name)).href)) as Record<string, unknown>;
+    const table = Object.entries(module).find(([exported]) => exported.endsWith("ErrorCodes"))?.[1];
+    if (table !== undefined) tables.push({ folder: path.dirname(name), rows: rowsOf(table as ErrorTable) });
   }
   return tables;
+}
+
+function rowsOf(table: ErrorTable): ErrorRow[] {
+  return Object.entries(table).flatMap(([name, codes]) =>
+    Object.entries(codes).map(([code, help]) => ({ code, class: name, ...help })),
+  );
 }

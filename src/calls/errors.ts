@@ -1,4 +1,4 @@
-import { type ErrorCodeRow, GymError } from "../errors.ts";
+import { type ErrorTable, GymError } from "../errors.ts";
 
 /** Where in a rollout something went wrong. */
 export type FailureStage = "seed" | "model" | "tool" | "verify" | "run";
@@ -127,143 +127,107 @@ export function connectionError(error: unknown): unknown {
 }
 
 /** Codes of calls from one server to another. */
-export const clientErrorCodes = [
-  {
-    code: "SERVER_CALL",
-    class: "ServerCallError",
-    when: "A server or the provider behind it answered with an error, in time or not at all; the message names host and status.",
-    fix: "Follow the message: it is that of the first thing that failed.",
+export const clientErrorCodes = {
+  ServerCallError: {
+    SERVER_CALL: {
+      when: "A server or the provider behind it answered with an error, in time or not at all; the message names host and status.",
+      fix: "Follow the message: it is that of the first thing that failed.",
+    },
   },
-  {
-    code: "UNKNOWN_SERVER",
-    class: "GymError",
-    when: "A call names a server that is not part of this run.",
-    fix: "Use one of the names listed, or add the server to the config.",
+  GymError: {
+    UNKNOWN_SERVER: {
+      when: "A call names a server that is not part of this run.",
+      fix: "Use one of the names listed, or add the server to the config.",
+    },
+    PROVIDER_URL: {
+      when: "The base URL of a model endpoint cannot be used.",
+      fix: "Write it like `https://api.example.com/v1`: no query, no credentials, and not the path of a call such as `/chat/completions`.",
+    },
+    PROVIDER_KEY_FILE: {
+      when: "The file of `api_key_file` cannot be read or holds something other than one key.",
+      fix: "Put the key, and nothing else, into the file.",
+    },
+    PROVIDER_API_KEY: {
+      when: "An API key holds characters that no HTTP header can carry, such as an ellipsis or a line break inside it.",
+      fix: "Copy the key again, whole; blanks around it do no harm.",
+    },
+    PROVIDER_HEADER: {
+      when: "A configured header cannot be sent: its name or value holds characters that headers cannot carry.",
+      fix: "Correct the header in `default_headers` or `openai_default_headers`.",
+    },
+    PROVIDER_STREAM: {
+      when: "`extra_body` or `sampling_overrides` of a model server asks endpoints to stream.",
+      fix: "Leave `stream` out: answers are read whole, and callers that want a stream get one.",
+    },
+    PROVIDER_CACHE: {
+      when: "`response_cache_dir` of a model server cannot be made or written to.",
+      fix: "Name a folder that this user may write to, or leave the key out.",
+    },
+    PROVIDER_PRICE_UNKNOWN: {
+      when: "`max_cost` is set for a model whose price is not known, so it could not be kept.",
+      fix: "Set `prices` of the model server, in dollars per million tokens.",
+    },
+    PROVIDER_MAX_COST: {
+      when: "`max_cost` at the top of the config is not a number of dollars.",
+      fix: "Write it like `++max_cost=25`, or leave it out.",
+    },
   },
-  {
-    code: "CONNECTION_CLOSED",
-    class: "ConnectionError",
-    when: "A server closed the connection before its answer was complete.",
-    fix: "Look at what it logged: it may have crashed, or a proxy between may be impatient. Calls that may be repeated are.",
+  ConnectionError: {
+    CONNECTION_CLOSED: {
+      when: "A server closed the connection before its answer was complete.",
+      fix: "Look at what it logged: it may have crashed, or a proxy between may be impatient. Calls that may be repeated are.",
+    },
+    CONNECTION_PROXY: {
+      when: "The proxy that `HTTP_PROXY` or `HTTPS_PROXY` names refused to open a tunnel; the message has its status.",
+      fix: "Check the proxy's address and credentials, or add the host to `NO_PROXY`.",
+    },
+    CONNECTION_TIMEOUT: {
+      when: "No connection could be made within the time for it.",
+      fix: "Check address, port and firewall; for model endpoints `connect_timeout_seconds` gives more time.",
+    },
+    REQUEST_INVALID: {
+      when: "A request has a header or a path that HTTP cannot carry; nothing was sent.",
+      fix: "Correct what the message names.",
+    },
+    RESPONSE_NOT_HTTP: {
+      when: "What answers does not speak HTTP/1.1, or leaves in doubt where its answer ends.",
+      fix: "Check the port, and whether the address should begin with `https://`.",
+    },
+    RESPONSE_TOO_LARGE: {
+      when: "An answer is larger than is read (256 MB between servers, `max_response_mb` for model endpoints).",
+      fix: "Let the server send less, or raise `max_response_mb`.",
+    },
   },
-  {
-    code: "CONNECTION_PROXY",
-    class: "ConnectionError",
-    when: "The proxy that `HTTP_PROXY` or `HTTPS_PROXY` names refused to open a tunnel; the message has its status.",
-    fix: "Check the proxy's address and credentials, or add the host to `NO_PROXY`.",
+  ProviderError: {
+    PROVIDER_AUTH: {
+      when: "A model endpoint refused the key (401, 403), or the account behind it has no credit (402, used-up quota).",
+      fix: "Check the key and the account; the message quotes the endpoint.",
+    },
+    PROVIDER_RATE_LIMIT: {
+      when: "A model endpoint kept answering 429 until the retry budget was used up.",
+      fix: "Lower the concurrency, or raise `retry_seconds` and `retry_attempts`.",
+    },
+    PROVIDER_ERROR: {
+      when: "A model endpoint refused the request (other 4xx), or kept failing (5xx) until the retry budget was used up.",
+      fix: "Follow the message of the endpoint; for 5xx try later.",
+    },
+    PROVIDER_CONNECTION: {
+      when: "A model endpoint could not be reached, or hung up, until the retry budget was used up.",
+      fix: "Check that it runs and that host and port are right.",
+    },
+    PROVIDER_INVALID_RESPONSE: {
+      when: "A model endpoint answered with success and an unusable body: not JSON, another shape, too large, or a redirect.",
+      fix: "Check that the base URL is that of the API; the message quotes the body.",
+    },
+    PROVIDER_BUDGET_EXHAUSTED: {
+      when: "The calls of the run, or of one server, have cost as much as `max_cost` allows.",
+      fix: "Raise `max_cost` and resume the run.",
+    },
   },
-  {
-    code: "CONNECTION_TIMEOUT",
-    class: "ConnectionError",
-    when: "No connection could be made within the time for it.",
-    fix: "Check address, port and firewall; for model endpoints `connect_timeout_seconds` gives more time.",
+  "ProviderError, AttemptTimeout": {
+    PROVIDER_TIMEOUT: {
+      when: "A model endpoint did not answer in time, as often as the retry budget allows.",
+      fix: "Raise `request_timeout_seconds`, or see why the endpoint is slow.",
+    },
   },
-  {
-    code: "REQUEST_INVALID",
-    class: "ConnectionError",
-    when: "A request has a header or a path that HTTP cannot carry; nothing was sent.",
-    fix: "Correct what the message names.",
-  },
-  {
-    code: "RESPONSE_NOT_HTTP",
-    class: "ConnectionError",
-    when: "What answers does not speak HTTP/1.1, or leaves in doubt where its answer ends.",
-    fix: "Check the port, and whether the address should begin with `https://`.",
-  },
-  {
-    code: "RESPONSE_TOO_LARGE",
-    class: "ConnectionError",
-    when: "An answer is larger than is read (256 MB between servers, `max_response_mb` for model endpoints).",
-    fix: "Let the server send less, or raise `max_response_mb`.",
-  },
-  {
-    code: "PROVIDER_URL",
-    class: "GymError",
-    when: "The base URL of a model endpoint cannot be used.",
-    fix: "Write it like `https://api.example.com/v1`: no query, no credentials, and not the path of a call such as `/chat/completions`.",
-  },
-  {
-    code: "PROVIDER_KEY_FILE",
-    class: "GymError",
-    when: "The file of `api_key_file` cannot be read or holds something other than one key.",
-    fix: "Put the key, and nothing else, into the file.",
-  },
-  {
-    code: "PROVIDER_API_KEY",
-    class: "GymError",
-    when: "An API key holds characters that no HTTP header can carry, such as an ellipsis or a line break inside it.",
-    fix: "Copy the key again, whole; blanks around it do no harm.",
-  },
-  {
-    code: "PROVIDER_HEADER",
-    class: "GymError",
-    when: "A configured header cannot be sent: its name or value holds characters that headers cannot carry.",
-    fix: "Correct the header in `default_headers` or `openai_default_headers`.",
-  },
-  {
-    code: "PROVIDER_STREAM",
-    class: "GymError",
-    when: "`extra_body` or `sampling_overrides` of a model server asks endpoints to stream.",
-    fix: "Leave `stream` out: answers are read whole, and callers that want a stream get one.",
-  },
-  {
-    code: "PROVIDER_CACHE",
-    class: "GymError",
-    when: "`response_cache_dir` of a model server cannot be made or written to.",
-    fix: "Name a folder that this user may write to, or leave the key out.",
-  },
-  {
-    code: "PROVIDER_PRICE_UNKNOWN",
-    class: "GymError",
-    when: "`max_cost` is set for a model whose price is not known, so it could not be kept.",
-    fix: "Set `prices` of the model server, in dollars per million tokens.",
-  },
-  {
-    code: "PROVIDER_MAX_COST",
-    class: "GymError",
-    when: "`max_cost` at the top of the config is not a number of dollars.",
-    fix: "Write it like `++max_cost=25`, or leave it out.",
-  },
-  {
-    code: "PROVIDER_AUTH",
-    class: "ProviderError",
-    when: "A model endpoint refused the key (401, 403), or the account behind it has no credit (402, used-up quota).",
-    fix: "Check the key and the account; the message quotes the endpoint.",
-  },
-  {
-    code: "PROVIDER_RATE_LIMIT",
-    class: "ProviderError",
-    when: "A model endpoint kept answering 429 until the retry budget was used up.",
-    fix: "Lower the concurrency, or raise `retry_seconds` and `retry_attempts`.",
-  },
-  {
-    code: "PROVIDER_ERROR",
-    class: "ProviderError",
-    when: "A model endpoint refused the request (other 4xx), or kept failing (5xx) until the retry budget was used up.",
-    fix: "Follow the message of the endpoint; for 5xx try later.",
-  },
-  {
-    code: "PROVIDER_TIMEOUT",
-    class: "ProviderError, AttemptTimeout",
-    when: "A model endpoint did not answer in time, as often as the retry budget allows.",
-    fix: "Raise `request_timeout_seconds`, or see why the endpoint is slow.",
-  },
-  {
-    code: "PROVIDER_CONNECTION",
-    class: "ProviderError",
-    when: "A model endpoint could not be reached, or hung up, until the retry budget was used up.",
-    fix: "Check that it runs and that host and port are right.",
-  },
-  {
-    code: "PROVIDER_INVALID_RESPONSE",
-    class: "ProviderError",
-    when: "A model endpoint answered with success and an unusable body: not JSON, another shape, too large, or a redirect.",
-    fix: "Check that the base URL is that of the API; the message quotes the body.",
-  },
-  {
-    code: "PROVIDER_BUDGET_EXHAUSTED",
-    class: "ProviderError",
-    when: "The calls of the run, or of one server, have cost as much as `max_cost` allows.",
-    fix: "Raise `max_cost` and resume the run.",
-  },
-] as const satisfies readonly ErrorCodeRow[];
+} satisfies ErrorTable;

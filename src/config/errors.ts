@@ -1,4 +1,4 @@
-import { type ErrorCodeRow, GymError } from "../errors.ts";
+import { type CodesOf, type ErrorTable, GymError } from "../errors.ts";
 
 /** A place in a source text; lines and columns count from 1. */
 export interface Position {
@@ -117,139 +117,119 @@ export class OverrideError extends ConfigError {
 }
 
 /** Every code a configuration error can carry; docs/reference/errors.md is written from this table. */
-export const configErrorCodes = [
-  {
-    code: "CONFIG_INVALID",
-    class: "ConfigError",
-    when: "A reserved key has a value of the wrong kind, or a limit of the config system was exceeded.",
-    fix: "Change the named key to what the message asks for.",
+export const configErrorCodes = {
+  ConfigError: {
+    CONFIG_INVALID: {
+      when: "A reserved key has a value of the wrong kind, or a limit of the config system was exceeded.",
+      fix: "Change the named key to what the message asks for.",
+    },
+    CONFIG_KEY_MISSPELT: {
+      when: "A top-level key is read by nothing, and nearly is one that is read.",
+      fix: "Write the key as the message says. A key that an interpolation refers to may have any name.",
+    },
+    CONFIG_YAML: {
+      when: "A config file or `env.yaml` is not valid YAML, has a duplicate key, or is not a mapping.",
+      fix: "Correct the file at the line and column shown.",
+    },
+    CONFIG_FILE_UNREADABLE: {
+      when: "A config file is a directory, is not UTF-8 text, is too large or cannot be opened.",
+      fix: "Point the entry at a readable UTF-8 YAML file.",
+    },
+    CONFIG_MERGE: {
+      when: "Two sources disagree about the shape of a key: one has a list, the other a mapping.",
+      fix: "Give the key the same shape in both places, or set it to null in between.",
+    },
+    CONFIG_AGENT_SWAP: {
+      when: "An agent without a resources server (`--agent-type`) cannot take the place of the environment's own agent.",
+      fix: "Give one such agent only, and rename instances that collide.",
+    },
+    CONFIG_PAIRING: {
+      when: "A resources server does not list the agent in `allowed_agents`.",
+      fix: "Select a listed agent, or run the pairing anyway with `--allow-unsupported-pairing`.",
+    },
+    CONFIG_DIRECTIVE: {
+      when: "`_inherit_from`, `_copy` or `_delete_key` is used in a way that has no meaning.",
+      fix: "Give the directive the path of a mapping, and name only keys that exist.",
+    },
+    CONFIG_NO_FREE_PORT: {
+      when: "No free port was found in the range from `port_range_low` to `port_range_high`.",
+      fix: "Widen the range, free some ports, or give the servers ports of their own.",
+    },
+    CONFIG_HOST_LOOKUP: {
+      when: "`use_absolute_ip` is true and the machine's own host name has no address.",
+      fix: "Set `default_host` and leave `use_absolute_ip` off, or fix the host name.",
+    },
+    CONFIG_SANDBOX: {
+      when: "A server's `sandbox_provider` names a block that is missing, or one without exactly one provider key.",
+      fix: "Correct the name, or give the block one provider key.",
+    },
   },
-  {
-    code: "CONFIG_KEY_MISSPELT",
-    class: "ConfigError",
-    when: "A top-level key is read by nothing, and nearly is one that is read.",
-    fix: "Write the key as the message says. A key that an interpolation refers to may have any name.",
+  ConfigPathNotFoundError: {
+    CONFIG_PATH_NOT_FOUND: {
+      when: "A `config_paths` entry or an input file exists under none of the search roots.",
+      fix: "Correct the path, or add the root with `--search-dir` or `NEMO_GYM_EXTRA_ROOTS`.",
+    },
   },
-  {
-    code: "CONFIG_YAML",
-    class: "ConfigError",
-    when: "A config file or `env.yaml` is not valid YAML, has a duplicate key, or is not a mapping.",
-    fix: "Correct the file at the line and column shown.",
+  MalformedConfigPathsError: {
+    CONFIG_PATHS_MALFORMED: {
+      when: "`config_paths` is something else than a list of texts.",
+      fix: "Write a list, or pass each file with `--config`.",
+    },
   },
-  {
-    code: "CONFIG_FILE_UNREADABLE",
-    class: "ConfigError",
-    when: "A config file is a directory, is not UTF-8 text, is too large or cannot be opened.",
-    fix: "Point the entry at a readable UTF-8 YAML file.",
+  ConfigMissingValuesError: {
+    CONFIG_MISSING_VALUES: {
+      when: "Mandatory values (`???`) are missing.",
+      fix: "Supply each in a config file, in `env.yaml` or as `++path=<value>`.",
+    },
   },
-  {
-    code: "CONFIG_MERGE",
-    class: "ConfigError",
-    when: "Two sources disagree about the shape of a key: one has a list, the other a mapping.",
-    fix: "Give the key the same shape in both places, or set it to null in between.",
+  ConfigInterpolationError: {
+    CONFIG_INTERPOLATION: {
+      when: "A `${…}` cannot be read or leads nowhere.",
+      fix: "Define the key it names (`++key=<value>`), set the variable, or correct the text.",
+    },
   },
-  {
-    code: "CONFIG_AGENT_SWAP",
-    class: "ConfigError",
-    when: "An agent without a resources server (`--agent-type`) cannot take the place of the environment's own agent.",
-    fix: "Give one such agent only, and rename instances that collide.",
+  InheritPathNotFoundError: {
+    CONFIG_INHERIT_PATH_NOT_FOUND: {
+      when: "The source of an inherit or copy directive does not exist.",
+      fix: "Correct the path, or include the file that defines it.",
+    },
   },
-  {
-    code: "CONFIG_PAIRING",
-    class: "ConfigError",
-    when: "A resources server does not list the agent in `allowed_agents`.",
-    fix: "Select a listed agent, or run the pairing anyway with `--allow-unsupported-pairing`.",
+  ServerRefNotFoundError: {
+    CONFIG_SERVER_REF_NOT_FOUND: {
+      when: "A server refers to an instance that is not configured.",
+      fix: "Use one of the names listed, or include the config that defines the server.",
+    },
   },
-  {
-    code: "CONFIG_DIRECTIVE",
-    class: "ConfigError",
-    when: "`_inherit_from`, `_copy` or `_delete_key` is used in a way that has no meaning.",
-    fix: "Give the directive the path of a mapping, and name only keys that exist.",
+  AlmostServerError: {
+    CONFIG_ALMOST_SERVER: {
+      when: "A block looks like a server instance but does not fit the schema.",
+      fix: "Correct the fields listed, or set `error_on_almost_servers=false` to start without it.",
+    },
   },
-  {
-    code: "CONFIG_NO_FREE_PORT",
-    class: "ConfigError",
-    when: "No free port was found in the range from `port_range_low` to `port_range_high`.",
-    fix: "Widen the range, free some ports, or give the servers ports of their own.",
+  NoServerInstancesError: {
+    CONFIG_NO_SERVERS: {
+      when: "A command that runs servers found none in the config.",
+      fix: "Add configs that define servers with `--config`, `--benchmark` or `--environment`.",
+    },
   },
-  {
-    code: "CONFIG_HOST_LOOKUP",
-    class: "ConfigError",
-    when: "`use_absolute_ip` is true and the machine's own host name has no address.",
-    fix: "Set `default_host` and leave `use_absolute_ip` off, or fix the host name.",
+  RegistryError: {
+    CONFIG_REGISTRY: {
+      when: "A catalog name is unknown or ambiguous, or a manifest contradicts itself.",
+      fix: "Use a name that `gym list` shows.",
+    },
   },
-  {
-    code: "CONFIG_PATH_NOT_FOUND",
-    class: "ConfigPathNotFoundError",
-    when: "A `config_paths` entry or an input file exists under none of the search roots.",
-    fix: "Correct the path, or add the root with `--search-dir` or `NEMO_GYM_EXTRA_ROOTS`.",
+  WorkloadError: {
+    CONFIG_WORKLOAD: {
+      when: "A manifest does not fit its config or its data, verifier cases do not hold, or something is left to do before publishing.",
+      fix: "Do what the message lists; `gym env validate NAME --sync` brings the mirrored fields of a manifest up to date.",
+    },
   },
-  {
-    code: "CONFIG_PATHS_MALFORMED",
-    class: "MalformedConfigPathsError",
-    when: "`config_paths` is something else than a list of texts.",
-    fix: "Write a list, or pass each file with `--config`.",
+  OverrideError: {
+    CONFIG_OVERRIDE: {
+      when: "A command line override cannot be read, or does not apply to what came before it.",
+      fix: "Quote the value, or use `+key=` to add, `++key=` to add or replace.",
+    },
   },
-  {
-    code: "CONFIG_MISSING_VALUES",
-    class: "ConfigMissingValuesError",
-    when: "Mandatory values (`???`) are missing.",
-    fix: "Supply each in a config file, in `env.yaml` or as `++path=<value>`.",
-  },
-  {
-    code: "CONFIG_INTERPOLATION",
-    class: "ConfigInterpolationError",
-    when: "A `${…}` cannot be read or leads nowhere.",
-    fix: "Define the key it names (`++key=<value>`), set the variable, or correct the text.",
-  },
-  {
-    code: "CONFIG_INHERIT_PATH_NOT_FOUND",
-    class: "InheritPathNotFoundError",
-    when: "The source of an inherit or copy directive does not exist.",
-    fix: "Correct the path, or include the file that defines it.",
-  },
-  {
-    code: "CONFIG_SERVER_REF_NOT_FOUND",
-    class: "ServerRefNotFoundError",
-    when: "A server refers to an instance that is not configured.",
-    fix: "Use one of the names listed, or include the config that defines the server.",
-  },
-  {
-    code: "CONFIG_SANDBOX",
-    class: "ConfigError",
-    when: "A server's `sandbox_provider` names a block that is missing, or one without exactly one provider key.",
-    fix: "Correct the name, or give the block one provider key.",
-  },
-  {
-    code: "CONFIG_ALMOST_SERVER",
-    class: "AlmostServerError",
-    when: "A block looks like a server instance but does not fit the schema.",
-    fix: "Correct the fields listed, or set `error_on_almost_servers=false` to start without it.",
-  },
-  {
-    code: "CONFIG_NO_SERVERS",
-    class: "NoServerInstancesError",
-    when: "A command that runs servers found none in the config.",
-    fix: "Add configs that define servers with `--config`, `--benchmark` or `--environment`.",
-  },
-  {
-    code: "CONFIG_REGISTRY",
-    class: "RegistryError",
-    when: "A catalog name is unknown or ambiguous, or a manifest contradicts itself.",
-    fix: "Use a name that `gym list` shows.",
-  },
-  {
-    code: "CONFIG_WORKLOAD",
-    class: "WorkloadError",
-    when: "A manifest does not fit its config or its data, verifier cases do not hold, or something is left to do before publishing.",
-    fix: "Do what the message lists; `gym env validate NAME --sync` brings the mirrored fields of a manifest up to date.",
-  },
-  {
-    code: "CONFIG_OVERRIDE",
-    class: "OverrideError",
-    when: "A command line override cannot be read, or does not apply to what came before it.",
-    fix: "Quote the value, or use `+key=` to add, `++key=` to add or replace.",
-  },
-] as const satisfies readonly ErrorCodeRow[];
+} satisfies ErrorTable;
 
-export type ConfigErrorCode = (typeof configErrorCodes)[number]["code"];
+export type ConfigErrorCode = CodesOf<typeof configErrorCodes>;

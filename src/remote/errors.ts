@@ -1,77 +1,57 @@
 import { retryAfterMs } from "../calls/retry.ts";
-import { type ErrorCodeRow, GymError } from "../errors.ts";
+import { type CodesOf, type ErrorTable, GymError } from "../errors.ts";
 
 /** Codes of transfers to and from hubs and registries. */
-export const remoteErrorCodes = [
-  {
-    code: "REMOTE_UNAUTHORIZED",
-    class: "RemoteError",
-    when: "The other side does not know the token (401).",
-    fix: "Check the token in `env.yaml`; private repositories need one.",
+export const remoteErrorCodes = {
+  RemoteError: {
+    REMOTE_UNAUTHORIZED: {
+      when: "The other side does not know the token (401).",
+      fix: "Check the token in `env.yaml`; private repositories need one.",
+    },
+    REMOTE_FORBIDDEN: {
+      when: "The token may not do this (403).",
+      fix: "Ask for the right; a change on Hugging Face can be proposed with `--create-pr`.",
+    },
+    REMOTE_NOT_FOUND: {
+      when: "Repository, branch, collection, version or file does not exist (404).",
+      fix: "Check the names; a private repository looks absent to a token without access.",
+    },
+    REMOTE_CONFLICT: {
+      when: "Another client changed the same thing (409).",
+      fix: "Try again.",
+    },
+    REMOTE_RATE_LIMITED: {
+      when: "Too many requests, also after waiting as long as asked (429).",
+      fix: "Wait, or use a token, which has a higher limit.",
+    },
+    REMOTE_FAILED: {
+      when: "Another failing status, also after several attempts.",
+      fix: "Read the message; a 5xx may pass.",
+    },
+    REMOTE_ADDRESS_INVALID: {
+      when: "The configured address of the hub or the registry is not an `https://` (or `http://`) address.",
+      fix: "Correct `hf_endpoint`, `HF_ENDPOINT`, `mlflow_tracking_uri` or `MLFLOW_TRACKING_URI`.",
+    },
+    REMOTE_UNREACHABLE: {
+      when: "No connection, also after several attempts.",
+      fix: "Check address, network and proxy (`HTTPS_PROXY`, `NO_PROXY`).",
+    },
+    REMOTE_INCOMPLETE: {
+      when: "A transfer broke off again and again.",
+      fix: "Run the command again: it continues where it stopped, where the other side says that the content is the same.",
+    },
+    REMOTE_CHECKSUM_MISMATCH: {
+      when: "What arrived does not have the checksum the other side gave. The file is not kept.",
+      fix: "Try again; if it stays, the stored file is damaged.",
+    },
+    REMOTE_UNEXPECTED_ANSWER: {
+      when: "The answer is not one of the API: a web page, endless redirects, missing fields.",
+      fix: "Check the address (`hf_endpoint`, `mlflow_tracking_uri`) and whether it wants you to sign in.",
+    },
   },
-  {
-    code: "REMOTE_FORBIDDEN",
-    class: "RemoteError",
-    when: "The token may not do this (403).",
-    fix: "Ask for the right; a change on Hugging Face can be proposed with `--create-pr`.",
-  },
-  {
-    code: "REMOTE_NOT_FOUND",
-    class: "RemoteError",
-    when: "Repository, branch, collection, version or file does not exist (404).",
-    fix: "Check the names; a private repository looks absent to a token without access.",
-  },
-  {
-    code: "REMOTE_CONFLICT",
-    class: "RemoteError",
-    when: "Another client changed the same thing (409).",
-    fix: "Try again.",
-  },
-  {
-    code: "REMOTE_RATE_LIMITED",
-    class: "RemoteError",
-    when: "Too many requests, also after waiting as long as asked (429).",
-    fix: "Wait, or use a token, which has a higher limit.",
-  },
-  {
-    code: "REMOTE_FAILED",
-    class: "RemoteError",
-    when: "Another failing status, also after several attempts.",
-    fix: "Read the message; a 5xx may pass.",
-  },
-  {
-    code: "REMOTE_ADDRESS_INVALID",
-    class: "RemoteError",
-    when: "The configured address of the hub or the registry is not an `https://` (or `http://`) address.",
-    fix: "Correct `hf_endpoint`, `HF_ENDPOINT`, `mlflow_tracking_uri` or `MLFLOW_TRACKING_URI`.",
-  },
-  {
-    code: "REMOTE_UNREACHABLE",
-    class: "RemoteError",
-    when: "No connection, also after several attempts.",
-    fix: "Check address, network and proxy (`HTTPS_PROXY`, `NO_PROXY`).",
-  },
-  {
-    code: "REMOTE_INCOMPLETE",
-    class: "RemoteError",
-    when: "A transfer broke off again and again.",
-    fix: "Run the command again: it continues where it stopped, where the other side says that the content is the same.",
-  },
-  {
-    code: "REMOTE_CHECKSUM_MISMATCH",
-    class: "RemoteError",
-    when: "What arrived does not have the checksum the other side gave. The file is not kept.",
-    fix: "Try again; if it stays, the stored file is damaged.",
-  },
-  {
-    code: "REMOTE_UNEXPECTED_ANSWER",
-    class: "RemoteError",
-    when: "The answer is not one of the API: a web page, endless redirects, missing fields.",
-    fix: "Check the address (`hf_endpoint`, `mlflow_tracking_uri`) and whether it wants you to sign in.",
-  },
-] as const satisfies readonly ErrorCodeRow[];
+} satisfies ErrorTable;
 
-export type RemoteErrorCode = (typeof remoteErrorCodes)[number]["code"];
+export type RemoteErrorCode = CodesOf<typeof remoteErrorCodes>;
 
 interface RemoteErrorDetails {
   status?: number;
@@ -93,7 +73,7 @@ export class RemoteError extends GymError {
   constructor(code: RemoteErrorCode, message: string, details: RemoteErrorDetails = {}) {
     super(code, message, { cause: details.cause });
     // The texts of the error reference are Markdown.
-    this.remedy = remoteErrorCodes.find((row) => row.code === code)?.fix.replaceAll("`", "");
+    this.remedy = remoteErrorCodes.RemoteError[code].fix.replaceAll("`", "");
     this.status = details.status;
     this.retryable = details.retryable ?? false;
     this.retryAfterMs = details.retryAfterMs;

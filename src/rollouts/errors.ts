@@ -1,8 +1,8 @@
 import { accessSync, constants } from "node:fs";
 import { dirname } from "node:path";
-import { type ErrorCodeRow, GymError } from "../errors.ts";
+import { type CodesOf, type ErrorTable, GymError } from "../errors.ts";
 
-export type RolloutErrorCode = (typeof rolloutErrorCodes)[number]["code"];
+export type RolloutErrorCode = CodesOf<typeof rolloutErrorCodes>;
 
 /** The inputs, settings or files of a run are not as they must be. */
 export class RolloutError extends GymError {
@@ -102,227 +102,163 @@ function unwritableAncestor(path: string): string | undefined {
 }
 
 /** Codes of the inputs, files and settings of runs. */
-export const rolloutErrorCodes = [
-  {
-    code: "ROLLOUT_ROWS_REFUSED",
-    class: "RolloutError",
-    when: "Rows lack what their environment needs to score them, or offer tools it does not have.",
-    fix: "Correct the rows (`gym env schema`, `gym env tools`). `++check_rows=false` skips the check.",
+export const rolloutErrorCodes = {
+  RolloutError: {
+    ROLLOUT_ROWS_REFUSED: {
+      when: "Rows lack what their environment needs to score them, or offer tools it does not have.",
+      fix: "Correct the rows (`gym env schema`, `gym env tools`). `++check_rows=false` skips the check.",
+    },
+    ROLLOUT_ROWS_WITHOUT_AGENT: {
+      when: "Rows name no agent.",
+      fix: "Give one with `--agent`, or add `agent_ref` to the rows.",
+    },
+    ROLLOUT_UNKNOWN_AGENT: {
+      when: "Rows ask for an agent that is not among the servers of the run.",
+      fix: "Correct `agent_ref` or `--agent`, or give the config that has the agent.",
+    },
+    ROLLOUT_INPUT_POPULATED: {
+      when: "A prompt config would overwrite inputs that rows already have.",
+      fix: "Drop the prompt config, or the rows' `responses_create_params.input`.",
+    },
+    ROLLOUT_REPEATS_INVALID: {
+      when: "`num_repeats` is not a positive whole number, or says nothing about an agent.",
+      fix: "Give a number of at least 1, or add the agent or `_default` to the mapping.",
+    },
+    ROLLOUT_PROMPT_CONFIG: {
+      when: "A prompt config cannot be read, or its template is malformed.",
+      fix: "Give a YAML mapping with a text under `user`; double braces that are meant literally.",
+    },
+    ROLLOUT_SKILLS: {
+      when: "The skills directory cannot be used.",
+      fix: "Give each skill a `SKILL.md` that begins with front matter naming it.",
+    },
+    ROLLOUT_MANIFEST_INVALID: {
+      when: "The manifest of a run is not one this program wrote.",
+      fix: "Choose another `--output`, or remove the manifest to resume unchecked.",
+    },
+    ROLLOUT_RESUME_REFUSED: {
+      when: "The run to be resumed had other inputs or settings, or its materialized inputs are gone.",
+      fix: "Use the same ones, choose another `--output`, or resume all the same with `--force`.",
+    },
+    ROLLOUT_INPUT_EMPTY: {
+      when: "The input of a run has no rows.",
+      fix: "Check the file and `--limit`.",
+    },
+    ROLLOUT_OUTPUT_IS_INPUT: {
+      when: "A file that would be written is an input, a shard or a dataset of the config, perhaps through a link.",
+      fix: "Choose another `--output`.",
+    },
+    ROLLOUT_LOCKED: {
+      when: "Another run is writing to the same output.",
+      fix: "Wait for it, or choose another `--output`.",
+    },
+    ROLLOUT_EXPORT: {
+      when: "The filters of an export contradict each other.",
+      fix: "Correct the value named.",
+    },
+    ROLLOUT_HEALTH_CHECK: {
+      when: "A health check that is to be left out does not exist.",
+      fix: "Give the ids listed in the message.",
+    },
+    ROLLOUT_SELECTION: {
+      when: "Settings of `gym dataset select` contradict each other or are out of range.",
+      fix: "Correct the value named.",
+    },
+    ROLLOUT_OUTPUT_EXISTS: {
+      when: "Where results are to go there are others that would be lost, or a file that holds no results.",
+      fix: "Choose another `--output`, or remove the file; reverifications go on with `--resume` or replace with `--overwrite`.",
+    },
+    ROLLOUT_REVERIFY_UNSAFE: {
+      when: "A resources server does not declare that stored rollouts can be scored again without their session.",
+      fix: "Run the rollouts again, or insist with `--force`.",
+    },
+    ROLLOUT_REVERIFY_ROUTE: {
+      when: "The config does not say which resources server scores the rollouts of an agent.",
+      fix: "Give the config the rollouts were made with.",
+    },
+    ROLLOUT_OTHER_INPUTS: {
+      when: "The input rows given with `--inputs` are not those the rollouts were made from.",
+      fix: "Give the `_materialized_inputs.jsonl` of the same run.",
+    },
+    ROLLOUT_NOTHING_IN_COMMON: {
+      when: "Two runs that are to be compared share no task.",
+      fix: "Compare runs over the same inputs, or match their tasks the other way with `--match`.",
+    },
+    ROLLOUT_MASK_FRACTION: {
+      when: "More rollouts were masked than `token_id_capture.max_mask_fraction` allows.",
+      fix: "Read the reasons in the message and the kept token records, mend the cause, then resume.",
+    },
+    ROLLOUT_DRIVER: {
+      when: "`rollout_collection_driver` names no function that can be called, or the driver left no results.",
+      fix: "Give `package.module:function`, a file of TypeScript or JavaScript under the project that exports it.",
+    },
   },
-  {
-    code: "ROLLOUT_FILE_MISSING",
-    class: "RolloutFileError",
-    when: "A file of a run does not exist, or no file matches a pattern.",
-    fix: "Correct the path; relative ones start at the working directory.",
+  RolloutFileError: {
+    ROLLOUT_FILE_MISSING: {
+      when: "A file of a run does not exist, or no file matches a pattern.",
+      fix: "Correct the path; relative ones start at the working directory.",
+    },
+    ROLLOUT_FILE_UNREADABLE: {
+      when: "A file cannot be opened or read, or changed while it was read.",
+      fix: "Check its permissions, and that nothing else writes to it.",
+    },
+    ROLLOUT_FILE_IS_DIRECTORY: {
+      when: "A path that must be a file is a directory.",
+      fix: "Name a file inside it.",
+    },
+    ROLLOUT_FILE_NOT_WRITABLE: {
+      when: "An output file may not be written, is a device or pipe, or lies on a read-only file system.",
+      fix: "Choose another `--output`, or change the permissions.",
+    },
+    ROLLOUT_FILE_REPLACED: {
+      when: "Another program deleted, replaced or truncated a file of the run while it was written.",
+      fix: "Run again with another `--output`. After a deletion `--resume` starts afresh.",
+    },
+    ROLLOUT_DISK_FULL: {
+      when: "No space or quota is left for a file. What it already held is intact.",
+      fix: "Free space, then resume the run.",
+    },
+    ROLLOUT_DISK_ERROR: {
+      when: "The device reports an error while a file is written or synced.",
+      fix: "Check the disk, then resume the run: the file is repaired when it is opened.",
+    },
+    ROLLOUT_WRITER_CLOSED: {
+      when: "A line was to be written to a file that is already closed.",
+      fix: "Report it: this is a mistake in the program.",
+    },
   },
-  {
-    code: "ROLLOUT_FILE_UNREADABLE",
-    class: "RolloutFileError",
-    when: "A file cannot be opened or read, or changed while it was read.",
-    fix: "Check its permissions, and that nothing else writes to it.",
+  RolloutLineError: {
+    ROLLOUT_LINE_TOO_LONG: {
+      when: "A line is longer than any row can be.",
+      fix: "Check that the file is JSONL: one row per line.",
+    },
+    ROLLOUT_LINE_NOT_UTF8: {
+      when: "A line holds bytes that are no UTF-8.",
+      fix: "Convert the file to UTF-8.",
+    },
+    ROLLOUT_ROW_NOT_JSON: {
+      when: "A line is blank or no JSON.",
+      fix: "Correct or remove the line named.",
+    },
+    ROLLOUT_ROW_INVALID: {
+      when: "A row lacks something it must have, or has it in the wrong shape.",
+      fix: "Correct the row at the line named.",
+    },
+    ROLLOUT_FOREIGN_OUTPUT: {
+      when: "The output holds rollouts of another run.",
+      fix: "Choose another `--output`, or give the inputs that belong to it.",
+    },
   },
-  {
-    code: "ROLLOUT_FILE_IS_DIRECTORY",
-    class: "RolloutFileError",
-    when: "A path that must be a file is a directory.",
-    fix: "Name a file inside it.",
+  RolloutCancelled: {
+    ROLLOUT_CANCELLED: {
+      when: "A rollout was stopped on purpose.",
+      fix: "Resume the run to do it.",
+    },
   },
-  {
-    code: "ROLLOUT_FILE_NOT_WRITABLE",
-    class: "RolloutFileError",
-    when: "An output file may not be written, is a device or pipe, or lies on a read-only file system.",
-    fix: "Choose another `--output`, or change the permissions.",
+  DeadlineExceeded: {
+    ROLLOUT_DEADLINE: {
+      when: "A rollout or a run took longer than allowed.",
+      fix: "Raise the limit, or look at what the stage named was waiting for.",
+    },
   },
-  {
-    code: "ROLLOUT_FILE_REPLACED",
-    class: "RolloutFileError",
-    when: "Another program deleted, replaced or truncated a file of the run while it was written.",
-    fix: "Run again with another `--output`. After a deletion `--resume` starts afresh.",
-  },
-  {
-    code: "ROLLOUT_DISK_FULL",
-    class: "RolloutFileError",
-    when: "No space or quota is left for a file. What it already held is intact.",
-    fix: "Free space, then resume the run.",
-  },
-  {
-    code: "ROLLOUT_DISK_ERROR",
-    class: "RolloutFileError",
-    when: "The device reports an error while a file is written or synced.",
-    fix: "Check the disk, then resume the run: the file is repaired when it is opened.",
-  },
-  {
-    code: "ROLLOUT_WRITER_CLOSED",
-    class: "RolloutFileError",
-    when: "A line was to be written to a file that is already closed.",
-    fix: "Report it: this is a mistake in the program.",
-  },
-  {
-    code: "ROLLOUT_LINE_TOO_LONG",
-    class: "RolloutLineError",
-    when: "A line is longer than any row can be.",
-    fix: "Check that the file is JSONL: one row per line.",
-  },
-  {
-    code: "ROLLOUT_LINE_NOT_UTF8",
-    class: "RolloutLineError",
-    when: "A line holds bytes that are no UTF-8.",
-    fix: "Convert the file to UTF-8.",
-  },
-  {
-    code: "ROLLOUT_ROW_NOT_JSON",
-    class: "RolloutLineError",
-    when: "A line is blank or no JSON.",
-    fix: "Correct or remove the line named.",
-  },
-  {
-    code: "ROLLOUT_ROW_INVALID",
-    class: "RolloutLineError",
-    when: "A row lacks something it must have, or has it in the wrong shape.",
-    fix: "Correct the row at the line named.",
-  },
-  {
-    code: "ROLLOUT_ROWS_WITHOUT_AGENT",
-    class: "RolloutError",
-    when: "Rows name no agent.",
-    fix: "Give one with `--agent`, or add `agent_ref` to the rows.",
-  },
-  {
-    code: "ROLLOUT_UNKNOWN_AGENT",
-    class: "RolloutError",
-    when: "Rows ask for an agent that is not among the servers of the run.",
-    fix: "Correct `agent_ref` or `--agent`, or give the config that has the agent.",
-  },
-  {
-    code: "ROLLOUT_INPUT_POPULATED",
-    class: "RolloutError",
-    when: "A prompt config would overwrite inputs that rows already have.",
-    fix: "Drop the prompt config, or the rows' `responses_create_params.input`.",
-  },
-  {
-    code: "ROLLOUT_REPEATS_INVALID",
-    class: "RolloutError",
-    when: "`num_repeats` is not a positive whole number, or says nothing about an agent.",
-    fix: "Give a number of at least 1, or add the agent or `_default` to the mapping.",
-  },
-  {
-    code: "ROLLOUT_PROMPT_CONFIG",
-    class: "RolloutError",
-    when: "A prompt config cannot be read, or its template is malformed.",
-    fix: "Give a YAML mapping with a text under `user`; double braces that are meant literally.",
-  },
-  {
-    code: "ROLLOUT_SKILLS",
-    class: "RolloutError",
-    when: "The skills directory cannot be used.",
-    fix: "Give each skill a `SKILL.md` that begins with front matter naming it.",
-  },
-  {
-    code: "ROLLOUT_FOREIGN_OUTPUT",
-    class: "RolloutLineError",
-    when: "The output holds rollouts of another run.",
-    fix: "Choose another `--output`, or give the inputs that belong to it.",
-  },
-  {
-    code: "ROLLOUT_MANIFEST_INVALID",
-    class: "RolloutError",
-    when: "The manifest of a run is not one this program wrote.",
-    fix: "Choose another `--output`, or remove the manifest to resume unchecked.",
-  },
-  {
-    code: "ROLLOUT_RESUME_REFUSED",
-    class: "RolloutError",
-    when: "The run to be resumed had other inputs or settings, or its materialized inputs are gone.",
-    fix: "Use the same ones, choose another `--output`, or resume all the same with `--force`.",
-  },
-  {
-    code: "ROLLOUT_INPUT_EMPTY",
-    class: "RolloutError",
-    when: "The input of a run has no rows.",
-    fix: "Check the file and `--limit`.",
-  },
-  {
-    code: "ROLLOUT_OUTPUT_IS_INPUT",
-    class: "RolloutError",
-    when: "A file that would be written is an input, a shard or a dataset of the config, perhaps through a link.",
-    fix: "Choose another `--output`.",
-  },
-  {
-    code: "ROLLOUT_LOCKED",
-    class: "RolloutError",
-    when: "Another run is writing to the same output.",
-    fix: "Wait for it, or choose another `--output`.",
-  },
-  {
-    code: "ROLLOUT_EXPORT",
-    class: "RolloutError",
-    when: "The filters of an export contradict each other.",
-    fix: "Correct the value named.",
-  },
-  {
-    code: "ROLLOUT_HEALTH_CHECK",
-    class: "RolloutError",
-    when: "A health check that is to be left out does not exist.",
-    fix: "Give the ids listed in the message.",
-  },
-  {
-    code: "ROLLOUT_SELECTION",
-    class: "RolloutError",
-    when: "Settings of `gym dataset select` contradict each other or are out of range.",
-    fix: "Correct the value named.",
-  },
-  {
-    code: "ROLLOUT_OUTPUT_EXISTS",
-    class: "RolloutError",
-    when: "Where results are to go there are others that would be lost, or a file that holds no results.",
-    fix: "Choose another `--output`, or remove the file; reverifications go on with `--resume` or replace with `--overwrite`.",
-  },
-  {
-    code: "ROLLOUT_REVERIFY_UNSAFE",
-    class: "RolloutError",
-    when: "A resources server does not declare that stored rollouts can be scored again without their session.",
-    fix: "Run the rollouts again, or insist with `--force`.",
-  },
-  {
-    code: "ROLLOUT_REVERIFY_ROUTE",
-    class: "RolloutError",
-    when: "The config does not say which resources server scores the rollouts of an agent.",
-    fix: "Give the config the rollouts were made with.",
-  },
-  {
-    code: "ROLLOUT_OTHER_INPUTS",
-    class: "RolloutError",
-    when: "The input rows given with `--inputs` are not those the rollouts were made from.",
-    fix: "Give the `_materialized_inputs.jsonl` of the same run.",
-  },
-  {
-    code: "ROLLOUT_NOTHING_IN_COMMON",
-    class: "RolloutError",
-    when: "Two runs that are to be compared share no task.",
-    fix: "Compare runs over the same inputs, or match their tasks the other way with `--match`.",
-  },
-  {
-    code: "ROLLOUT_MASK_FRACTION",
-    class: "RolloutError",
-    when: "More rollouts were masked than `token_id_capture.max_mask_fraction` allows.",
-    fix: "Read the reasons in the message and the kept token records, mend the cause, then resume.",
-  },
-  {
-    code: "ROLLOUT_DRIVER",
-    class: "RolloutError",
-    when: "`rollout_collection_driver` names no function that can be called, or the driver left no results.",
-    fix: "Give `package.module:function`, a file of TypeScript or JavaScript under the project that exports it.",
-  },
-  {
-    code: "ROLLOUT_CANCELLED",
-    class: "RolloutCancelled",
-    when: "A rollout was stopped on purpose.",
-    fix: "Resume the run to do it.",
-  },
-  {
-    code: "ROLLOUT_DEADLINE",
-    class: "DeadlineExceeded",
-    when: "A rollout or a run took longer than allowed.",
-    fix: "Raise the limit, or look at what the stage named was waiting for.",
-  },
-] as const satisfies readonly ErrorCodeRow[];
+} satisfies ErrorTable;

@@ -1,4 +1,4 @@
-import { type ErrorCodeRow, GymError } from "../errors.ts";
+import { type CodesOf, type ErrorTable, GymError } from "../errors.ts";
 
 /** Anything that goes wrong with a sandbox. `docs/reference/errors.md` describes each code. */
 export class SandboxError extends GymError {
@@ -71,61 +71,61 @@ export class SandboxOperationError extends SandboxError {
 }
 
 /** Codes of sandboxes: their config, their creation and their use. */
-export const sandboxErrorCodes = [
-  {
-    code: "SANDBOX_CONFIG",
-    class: "SandboxConfigError",
-    when: "A sandbox block is missing, has no or several provider keys, or a setting of its provider is wrong.",
-    fix: "Give the block exactly one provider key and correct the settings listed.",
+export const sandboxErrorCodes = {
+  SandboxConfigError: {
+    SANDBOX_CONFIG: {
+      when: "A sandbox block is missing, has no or several provider keys, or a setting of its provider is wrong.",
+      fix: "Give the block exactly one provider key and correct the settings listed.",
+    },
   },
-  {
-    code: "SANDBOX_SPEC",
-    class: "SandboxSpecError",
-    when: "What a sandbox is asked to be does not fit: an unknown key, a bad port, an image the provider cannot run.",
-    fix: "Correct the fields listed.",
+  SandboxSpecError: {
+    SANDBOX_SPEC: {
+      when: "What a sandbox is asked to be does not fit: an unknown key, a bad port, an image the provider cannot run.",
+      fix: "Correct the fields listed.",
+    },
   },
-  {
-    code: "SANDBOX_PROVIDER_UNAVAILABLE",
-    class: "SandboxUnavailableError",
-    when: "The provider is not part of this build, or the program it drives is missing or too old.",
-    fix: "Install what the message names, or use one of the providers it offers.",
+  SandboxUnavailableError: {
+    SANDBOX_PROVIDER_UNAVAILABLE: {
+      when: "The provider is not part of this build, or the program it drives is missing or too old.",
+      fix: "Install what the message names, or use one of the providers it offers.",
+    },
   },
-  {
-    code: "SANDBOX_CREATE",
-    class: "SandboxCreateError",
-    when: "The provider could not create a sandbox.",
-    fix: "Read the provider's own words in the message: an image that cannot be pulled, a quota, a missing right.",
+  SandboxCreateError: {
+    SANDBOX_CREATE: {
+      when: "The provider could not create a sandbox.",
+      fix: "Read the provider's own words in the message: an image that cannot be pulled, a quota, a missing right.",
+    },
   },
-  {
-    code: "SANDBOX_NOT_READY",
-    class: "SandboxNotReadyError",
-    when: "A sandbox was created but did not pass its readiness probe; it was removed again.",
-    fix: "Raise `ready_timeout_s` or `probe.deadline_s`, or look at the command and the output shown.",
+  SandboxNotReadyError: {
+    SANDBOX_NOT_READY: {
+      when: "A sandbox was created but did not pass its readiness probe; it was removed again.",
+      fix: "Raise `ready_timeout_s` or `probe.deadline_s`, or look at the command and the output shown.",
+    },
   },
-  {
-    code: "SANDBOX_STATE",
-    class: "SandboxStateError",
-    when: "A sandbox was used before its start, after its stop, or started twice.",
-    fix: "Call `start()` once before and `stop()` after its use.",
+  SandboxStateError: {
+    SANDBOX_STATE: {
+      when: "A sandbox was used before its start, after its stop, or started twice.",
+      fix: "Call `start()` once before and `stop()` after its use.",
+    },
   },
-  {
-    code: "SANDBOX_UNSUPPORTED",
-    class: "SandboxUnsupportedError",
-    when: "The provider lacks an optional ability: endpoints, terminals, handing a sandbox to another process.",
-    fix: "Use a provider that has it; docs/reference/sandbox.md has the table.",
+  SandboxUnsupportedError: {
+    SANDBOX_UNSUPPORTED: {
+      when: "The provider lacks an optional ability: endpoints, terminals, handing a sandbox to another process.",
+      fix: "Use a provider that has it; docs/reference/sandbox.md has the table.",
+    },
   },
-  {
-    code: "SANDBOX_TRANSFER",
-    class: "SandboxTransferError",
-    when: "A file could not be copied into or out of a sandbox, or is larger than allowed.",
-    fix: "Check that the path exists and can be written, and that there is room.",
+  SandboxTransferError: {
+    SANDBOX_TRANSFER: {
+      when: "A file could not be copied into or out of a sandbox, or is larger than allowed.",
+      fix: "Check that the path exists and can be written, and that there is room.",
+    },
   },
-  {
-    code: "SANDBOX_OPERATION",
-    class: "SandboxOperationError",
-    when: "The provider failed at something else: asking for a port, removing a sandbox, answering at all.",
-    fix: "Read the provider's own words in the message; a service that answers 5xx may be asked again.",
+  SandboxOperationError: {
+    SANDBOX_OPERATION: {
+      when: "The provider failed at something else: asking for a port, removing a sandbox, answering at all.",
+      fix: "Read the provider's own words in the message; a service that answers 5xx may be asked again.",
+    },
   },
-] as const satisfies readonly ErrorCodeRow[];
+} satisfies ErrorTable;
 
-export type SandboxErrorCode = (typeof sandboxErrorCodes)[number]["code"];
+export type SandboxErrorCode = CodesOf<typeof sandboxErrorCodes>;

@@ -1,4 +1,4 @@
-import { GymError } from "../errors.ts";
+import { type ErrorTable, GymError } from "../errors.ts";
 
 export type SubmitErrorCode = "SUBMIT_CONFIG" | "SUBMIT_MOUNT_MISSING" | "SUBMIT_DIRECTORY" | "SUBMIT_TOOL";
 
@@ -10,3 +10,25 @@ export class SubmitError extends GymError {
     super(code, message, options);
   }
 }
+
+/** Codes of jobs for a cluster. */
+export const submitErrorCodes = {
+  SubmitError: {
+    SUBMIT_CONFIG: {
+      when: "The YAML of `gym eval submit` has unknown, missing or contradicting keys, or values of the wrong kind.",
+      fix: "Correct it at the places shown; `--dry-run` checks it without submitting anything.",
+    },
+    SUBMIT_MOUNT_MISSING: {
+      when: "A directory that a container is to see does not exist on the cluster.",
+      fix: "Create it, or correct the part of the mount before the first colon.",
+    },
+    SUBMIT_DIRECTORY: {
+      when: "The directory of the jobs cannot be made: `job.output_path` may not be written, or the directory is there already.",
+      fix: "Choose a directory you may write to, or submit again.",
+    },
+    SUBMIT_TOOL: {
+      when: "`sbatch` or `ssh` cannot be run, refused the job, or did not answer in time.",
+      fix: "Read what the tool said; on a machine without Slurm set `compute.<name>.hostname` to its login node.",
+    },
+  },
+} satisfies ErrorTable;

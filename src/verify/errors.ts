@@ -1,4 +1,4 @@
-import { type ErrorCodeRow, GymError } from "../errors.ts";
+import { type ErrorTable, GymError } from "../errors.ts";
 
 /** Text that is not in the format it should be in. */
 export class FormatError extends GymError {
@@ -8,11 +8,11 @@ export class FormatError extends GymError {
 }
 
 /** Codes of reading structured answers; verifiers turn them into a reward of 0. */
-export const verifyErrorCodes = [
-  {
-    code: "FORMAT_INVALID",
-    class: "FormatError",
-    when: "A text is not the YAML, TOML, XML or CSV it should be.",
-    fix: "Correct the text at the place named; in a verifier it is the model's mistake.",
+export const verifyErrorCodes = {
+  FormatError: {
+    FORMAT_INVALID: {
+      when: "A text is not the YAML, TOML, XML or CSV it should be.",
+      fix: "Correct the text at the place named; in a verifier it is the model's mistake.",
+    },
   },
-] as const satisfies readonly ErrorCodeRow[];
+} satisfies ErrorTable;

@@ -1,6 +1,6 @@
-import { GymError } from "../errors.ts";
+import { type ErrorTable, GymError } from "../errors.ts";
 
-/** The viewer cannot start; error-codes.ts says what to do about each code. */
+/** The viewer cannot start. */
 export class ViewerError extends GymError {
   constructor(
     code: "VIEWER_NO_ROLLOUTS" | "VIEWER_NOT_BUILT" | "VIEWER_LISTEN" | "VIEWER_FOLDER_NOT_EMPTY",
@@ -27,3 +27,37 @@ export class FileChangedError extends GymError {
     super("VIEWER_FILE_CHANGED", `'${path}' was written anew while it was read. Ask again.`);
   }
 }
+
+/** Codes of the rollouts viewer. */
+export const viewerErrorCodes = {
+  ViewerError: {
+    VIEWER_NO_ROLLOUTS: {
+      when: "A directory given to the viewer holds no rollouts file, nor does a directory in it.",
+      fix: "Name the file.",
+    },
+    VIEWER_NOT_BUILT: {
+      when: "The pages of the viewer are missing from the installation.",
+      fix: "`npm run build` in the project, or install the package anew.",
+    },
+    VIEWER_LISTEN: {
+      when: "The viewer cannot listen on the address, or the port and the hundred after it are taken.",
+      fix: "Choose another `--host` or `--port`; port 0 takes any that is free.",
+    },
+    VIEWER_FOLDER_NOT_EMPTY: {
+      when: "The folder for a static copy of a run already holds files.",
+      fix: "Name a new or empty folder.",
+    },
+  },
+  ViewerRequestError: {
+    VIEWER_REQUEST: {
+      when: "A request to the viewer's own server is refused: unknown address, bad parameter, foreign host.",
+      fix: "The message says what was expected; `--allow-host` admits another host name.",
+    },
+  },
+  FileChangedError: {
+    VIEWER_FILE_CHANGED: {
+      when: "A file was written anew, cut or removed while the viewer read a row from it (HTTP 409).",
+      fix: "Ask again: the viewer reads the file anew within a second.",
+    },
+  },
+} satisfies ErrorTable;

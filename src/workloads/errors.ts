@@ -1,26 +1,26 @@
-import { type ErrorCodeRow, GymError } from "../errors.ts";
+import { type ErrorTable, GymError } from "../errors.ts";
 
 /** Codes of `gym env audit`, `gym env init` and verifier cases. */
-export const workloadErrorCodes = [
-  {
-    code: "AUDIT",
-    class: "AuditError",
-    when: "An environment cannot be audited: no rows, a server that does not start, or an `audit.yaml` that cannot be used.",
-    fix: "Follow the message; [auditing](../guide/auditing.md) describes `audit.yaml`.",
+export const workloadErrorCodes = {
+  AuditError: {
+    AUDIT: {
+      when: "An environment cannot be audited: no rows, a server that does not start, or an `audit.yaml` that cannot be used.",
+      fix: "Follow the message; [auditing](../guide/auditing.md) describes `audit.yaml`.",
+    },
   },
-  {
-    code: "SCAFFOLD",
-    class: "ScaffoldError",
-    when: "The name of a new component is not usable, or a file that would be created exists and differs.",
-    fix: "Choose a name of lower-case letters, digits and `_`, or move the file away; nothing is ever overwritten.",
+  ScaffoldError: {
+    SCAFFOLD: {
+      when: "The name of a new component is not usable, or a file that would be created exists and differs.",
+      fix: "Choose a name of lower-case letters, digits and `_`, or move the file away; nothing is ever overwritten.",
+    },
   },
-  {
-    code: "VERIFIER_FIXTURE",
-    class: "VerifierFixtureError",
-    when: "`tests/verifier_cases.jsonl` cannot be used, or the verifier rewards a case otherwise than it says.",
-    fix: "Correct the verifier or the case; [publishing](../guide/publishing.md) describes the file.",
+  VerifierFixtureError: {
+    VERIFIER_FIXTURE: {
+      when: "`tests/verifier_cases.jsonl` cannot be used, or the verifier rewards a case otherwise than it says.",
+      fix: "Correct the verifier or the case; [publishing](../guide/publishing.md) describes the file.",
+    },
   },
-] as const satisfies readonly ErrorCodeRow[];
+} satisfies ErrorTable;
 
 /** An audit cannot be run: the settings, the rows or the server are not usable. */
 export class AuditError extends GymError {

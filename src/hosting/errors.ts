@@ -1,0 +1,83 @@
+import type { ErrorTable } from "../errors.ts";
+
+/** Codes of servers: their code, their start and what they answer. */
+export const serverErrorCodes = {
+  ServerCodeError: {
+    SERVER_CODE: {
+      when: "The folder or the entry file of a server was not found, or lies outside its folder.",
+      fix: "Correct the implementation or `entrypoint`, or add the root with `--search-dir`.",
+    },
+  },
+  GymError: {
+    SERVER_DEFINITION: {
+      when: "The definition of a server misspells an option or lacks one it needs, or declares a tool that could not be called: its name is that of a route every server has, or cannot stand in a path.",
+      fix: "Correct the option, or give the tool another name.",
+    },
+    SERVER_CONFIG: {
+      when: "The config of a server does not fit the schema it declares, or a key that every server has (`num_workers`, `max_body_mb`, …) has a value that cannot be used.",
+      fix: "Correct the fields listed.",
+    },
+    SERVER_HOSTING: {
+      when: "`hosting` at the top of the config has an unknown value.",
+      fix: "Use one of the values listed.",
+    },
+    SERVER_INSTALL: {
+      when: "The libraries of a server with its own environment cannot be installed.",
+      fix: "Run the installation shown by hand and mend what it reports.",
+    },
+    SERVER_START: {
+      when: "A server ended or failed while it was starting.",
+      fix: "Read its last lines in the message or its log.",
+    },
+    SERVER_RESTART: {
+      when: "A server that shares a process was asked to restart alone.",
+      fix: "Give it a process of its own (`hosting: process`).",
+    },
+    MCP_EXPOSURE: {
+      when: "A tool cannot be offered over MCP.",
+      fix: "Change the tool as the message says, or do not expose it.",
+    },
+  },
+  CaptureConfigError: {
+    CAPTURE_CONFIG: {
+      when: "A run is to be recorded, but `model_call_capture_dir` or the block `token_id_capture` is not usable.",
+      fix: "Give an absolute directory that all servers and the collector share; correct the keys listed.",
+    },
+  },
+  ServerExitError: {
+    SERVER_EXIT: {
+      when: "Code of a server called `process.exit`. The call under way fails with 500, the run goes on.",
+      fix: "Throw an error instead.",
+    },
+  },
+  ListenError: {
+    SERVER_LISTEN: {
+      when: "A server cannot listen on its address; the message names the process that holds the port, if known.",
+      fix: "Free the port or give another one.",
+    },
+  },
+  ServerCrashError: {
+    SERVER_CRASHED: {
+      when: "A server ended while others depended on it.",
+      fix: "Read its last lines in the message or its log.",
+    },
+  },
+  HttpError: {
+    SERVER_HTTP: {
+      when: "A handler answers with a status of its own.",
+      fix: "The detail of the response says what to change.",
+    },
+  },
+  PromptTemplateError: {
+    PROMPT_TEMPLATE: {
+      when: "A judge's prompt template is malformed or asks for a field that is not there.",
+      fix: "Correct the template; the message lists the fields.",
+    },
+  },
+  JudgeError: {
+    JUDGE_FAILED: {
+      when: "A judge could not be asked. Never a score: the rollout fails.",
+      fix: "Check the judge's endpoint, key and limits.",
+    },
+  },
+} satisfies ErrorTable;
