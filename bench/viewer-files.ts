@@ -38,13 +38,14 @@ export function writeRollouts(file: string, bytes: number): Promise<number> {
   );
 }
 
-/** Rollouts of a question and an answer, 660 bytes each. */
+/** Rollouts of a question and an answer, 870 bytes each. */
 export function writeShortRollouts(file: string, count: number): Promise<number> {
-  return writeLines(
-    file,
-    (row) => `${JSON.stringify(rollout(row, [message(400)], 50))}\n`,
-    (rows) => rows >= count,
-  );
+  return writeLines(file, shortRollout, (rows) => rows >= count);
+}
+
+/** The line of such a rollout. */
+export function shortRollout(row: number): string {
+  return `${JSON.stringify(rollout(row, [message(400)], 50))}\n`;
 }
 
 /** One rollout of so many bytes: three hundred turns with their token ids. */
