@@ -6,7 +6,7 @@ import { TextSearch } from "./text-search.ts";
 /** Texts whose matches are kept; the search of one that is pushed out stops. */
 const KEPT = 8;
 /** An answer waits so long for a search; what was found by then is shown, and the browser asks again. */
-const PATIENCE_MS = 120;
+const PATIENCE_MS = 80;
 
 interface Search {
   parts: Map<RolloutFile, TextSearch>;
