@@ -28,7 +28,7 @@ describe.skipIf(executable === undefined)("the pages of the viewer", () => {
   }
   const scrollTop = (page: Page, selector: string) =>
     page.locator(selector).evaluate((element) => element.scrollTop);
-  /** Boxes that reach out of the window, and are neither cut off nor scrolled to. */
+  /** Elements that extend beyond the window and are neither clipped nor in a scrolling element. */
   const outside = (page: Page) =>
     page.evaluate(`(() => {
       const isClipped = (element) => {
@@ -79,7 +79,7 @@ describe.skipIf(executable === undefined)("the pages of the viewer", () => {
       await visit(page, hash);
       await eventually(() => page.locator(`${scroller}:focus`).count()).toBe(1);
     }
-    // Who types is not disturbed.
+    // Typing keeps the focus.
     await page.keyboard.press("/");
     await page.keyboard.type("small");
     await page.waitForURL(/#\/runs\?q=small$/);
@@ -145,6 +145,24 @@ describe.skipIf(executable === undefined)("the pages of the viewer", () => {
     await last.scrollIntoViewIfNeeded();
     expect(await page.locator(".grid-rows").evaluate((grid) => grid.scrollLeft)).toBeGreaterThan(500);
     expect(await page.evaluate("document.documentElement.scrollWidth - window.innerWidth")).toBe(0);
+
+    // The labels of the chart stand apart, however many k there are.
+    await visit(page, "#/overview");
+    const figure = page.getByRole("figure", { name: "pass@k and pass^k" });
+    await figure.waitFor();
+    const labels = (
+      await figure.locator("svg text").evaluateAll((texts) =>
+        texts.map((each) => {
+          const { left, right } = each.getBoundingClientRect();
+          return { text: each.textContent ?? "", left, right };
+        }),
+      )
+    ).filter(({ text }) => text.startsWith("k="));
+    expect(labels.map(({ text }) => text)).toEqual([1, 2, 4, 8, 16, 32, 64].map((k) => `k=${k}`));
+    for (const [place, { right }] of labels.slice(0, -1).entries())
+      expect(right).toBeLessThan(labels[place + 1]?.left ?? 0);
+    await visit(page, "#/tasks");
+    await last.waitFor();
 
     // As many tasks as no browser lays out.
     const total = 1_000_000;

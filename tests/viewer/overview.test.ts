@@ -4,6 +4,7 @@ import path from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { writeDemoRuns } from "../../scripts/viewer/demo-runs.ts";
+import { secondsText } from "../../src/viewer/web/shared/format.ts";
 import { findBrowser, startBrowser } from "../support/browser.ts";
 import { eventually, openPage, startViewer } from "./support.ts";
 
@@ -14,7 +15,7 @@ interface DemoRow {
   _ng_rollout_index: number;
   mask_sample?: boolean;
   response: { usage: { input_tokens: number; output_tokens: number; ng_cost: number } };
-  ng_trajectory: { invocations: { duration_ms: number }[] };
+  _ng_timing: { seconds: number };
 }
 interface Band {
   value: number;
@@ -102,15 +103,14 @@ describe.skipIf(executable === undefined)("the overview", () => {
     expect(progress.elapsed_seconds).toBe(240);
     expect(await factOf(page, "rollouts/s")).toBe("time4 min0.4 rollouts/s");
 
-    const durationOf = (row: DemoRow) =>
-      Math.max(...row.ng_trajectory.invocations.map(({ duration_ms }) => duration_ms));
+    const durationOf = ({ _ng_timing }: DemoRow) => _ng_timing.seconds;
     const slowest = rows.toSorted((a, b) => durationOf(b) - durationOf(a)).slice(0, 10);
     const listed = page.getByRole("region", { name: "Slowest rollouts" }).locator("tbody tr");
     expect(await listed.locator("th").allTextContents()).toEqual(
       slowest.map((row) => `Task ${row._ng_task_index} · ${row._ng_rollout_index}`),
     );
     expect(await listed.locator("td:nth-of-type(1)").allTextContents()).toEqual(
-      slowest.map((row) => `${Math.round(durationOf(row) / 1000)} s`),
+      slowest.map((row) => secondsText(durationOf(row))),
     );
 
     // Every chart has its values in a table: those over time are the history of the run.

@@ -119,7 +119,7 @@ export async function axeViolations(page: Page): Promise<string[]> {
   await page.evaluate(axeSource);
   const options = JSON.stringify({
     runOnly: { type: "tag", values: AXE_TAGS },
-    // Who speaks to the page says what is written on a button.
+    // Voice control selects a button by its visible text.
     rules: { "label-content-name-mismatch": { enabled: true } },
   });
   const { violations } = await page.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>(

@@ -11,18 +11,31 @@ export interface RunningCollection {
 
 /** Returns the collections of this user that run on this machine. */
 export async function runningCollections(): Promise<RunningCollection[]> {
-  const found = await Promise.all(
-    controlSockets().map(async (socket) => {
-      try {
-        return { socket, answer: await askCollection(socket, { command: "show" }) };
-      } catch (error) {
-        // Left behind by a run that was killed. One that is busy keeps its socket.
-        if ((error as NodeJS.ErrnoException).code === "ECONNREFUSED") rmSync(socket, { force: true });
-        return undefined;
-      }
-    }),
-  );
+  const found = await Promise.all(controlSockets().map(showCollection));
   return found.filter((entry) => entry !== undefined);
+}
+
+/** Returns the collection that is wanted as soon as it answers: another one may be too busy to answer at all. */
+export function findCollection(
+  isWanted: (answer: ControlAnswer) => Promise<boolean>,
+): Promise<RunningCollection | undefined> {
+  return new Promise((resolve, reject) => {
+    const searches = controlSockets().map(async (socket) => {
+      const found = await showCollection(socket);
+      if (found && (await isWanted(found.answer))) resolve(found);
+    });
+    Promise.all(searches).then(() => resolve(undefined), reject);
+  });
+}
+
+async function showCollection(socket: string): Promise<RunningCollection | undefined> {
+  try {
+    return { socket, answer: await askCollection(socket, { command: "show" }) };
+  } catch (error) {
+    // Left behind by a run that was killed. One that is busy keeps its socket.
+    if ((error as NodeJS.ErrnoException).code === "ECONNREFUSED") rmSync(socket, { force: true });
+    return undefined;
+  }
 }
 
 /** Sends one request to the control socket of a collection. */

@@ -1,6 +1,6 @@
 import { realpath } from "node:fs/promises";
 import { z } from "zod";
-import { askCollection, runningCollections } from "../../rollouts/collect/control-client.ts";
+import { askCollection, findCollection } from "../../rollouts/collect/control-client.ts";
 import type { CollectionSnapshot } from "../../rollouts/collect/progress-snapshot.ts";
 import type { LiveAnswer } from "../api-types.ts";
 import { ViewerRequestError } from "../errors.ts";
@@ -34,11 +34,8 @@ async function collectionOf(
   rollouts: string,
 ): Promise<{ socket: string; collection: CollectionSnapshot } | undefined> {
   const own = await realpath(rollouts).catch(() => rollouts);
-  for (const { socket, answer } of await runningCollections()) {
-    if (!answer.ok) continue;
-    const { output } = answer;
-    if (output === rollouts || (await realpath(output).catch(() => output)) === own)
-      return { socket, collection: answer };
-  }
-  return undefined;
+  const found = await findCollection(
+    async (answer) => answer.ok && (await realpath(answer.output).catch(() => answer.output)) === own,
+  );
+  return found?.answer.ok ? { socket: found.socket, collection: found.answer } : undefined;
 }

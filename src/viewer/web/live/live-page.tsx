@@ -52,7 +52,7 @@ export function LivePage({ run, status }: { run: RunId; status: ViewerStatus }) 
           {problem}
         </p>
       )}
-      {live === undefined ? (
+      {live === undefined && status.run.state !== "done" ? (
         !problem && <p className="note">Loading…</p>
       ) : collection ? (
         <Collection collection={collection} control={status.can_annotate ? control : undefined} />

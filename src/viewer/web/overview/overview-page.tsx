@@ -153,24 +153,25 @@ function Figures({
           <Histogram title="Rewards" data={overview.rewards} format={rewardText} onChoose={range("reward")} />
         )}
         {pass.length > 1 && (
+          // At equal distances, because most k are powers of two.
           <LineChart
             title="pass@k and pass^k"
             top={1}
             axis="k"
             isTabled
-            x={(k) => `k=${k}`}
+            x={(place) => `k=${pass[place]?.k}`}
             y={(share) => `${Math.round(share * 100)}%`}
-            ticks={pass.map(({ k }) => k)}
+            ticks={[...pass.keys()]}
             series={[
               {
                 name: "pass@k",
                 className: "series-a",
-                points: pass.map(({ k, pass_at_k: e }) => ({ x: k, y: e.value, low: e.low, high: e.high })),
+                points: pass.map(({ pass_at_k: e }, x) => ({ x, y: e.value, low: e.low, high: e.high })),
               },
               {
                 name: "pass^k",
                 className: "series-b",
-                points: pass.map(({ k, pass_hat_k: e }) => ({ x: k, y: e.value, low: e.low, high: e.high })),
+                points: pass.map(({ pass_hat_k: e }, x) => ({ x, y: e.value, low: e.low, high: e.high })),
               },
             ]}
           />

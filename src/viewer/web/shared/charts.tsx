@@ -169,7 +169,7 @@ function valueText(point: Point | undefined, y: (value: number) => string): stri
   return hasBand(point) ? `${y(point.y)} [${y(point.low)}, ${y(point.high)}]` : y(point.y);
 }
 
-/** The values of a chart, for screen readers and for who wants to copy them. */
+/** The values of a chart, for screen readers and for copying. */
 function ChartTable({ title, heads, rows }: { title: string; heads: string[]; rows: string[][] }) {
   return (
     <details className="chart-table">

@@ -1,6 +1,6 @@
 import { type MouseEvent, useEffect, useState } from "react";
 
-/** Copies a text; says so for a moment. The text is only made when it is asked for. */
+/** Copies a text and confirms it for a moment. The text is built on the click. */
 export function CopyButton({
   text,
   label,

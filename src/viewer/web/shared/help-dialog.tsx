@@ -22,7 +22,7 @@ const KEYS = [
   ["?", "this list"],
 ] as const;
 
-/** The keys that do something, and how queries are written. */
+/** All keys, and the syntax of queries. */
 export function HelpDialog({ open, onClose }: { open: boolean; onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {

@@ -14,7 +14,7 @@ interface Props {
   go: Go;
 }
 
-/** The query that selects rollouts; it holds for list, overview and tasks alike. */
+/** The query that selects rollouts, on the list, the overview and the tasks. */
 export function QueryBar({ q = "", pass, status, go }: Props) {
   const [text, setText] = useState(q);
   const [problem, setProblem] = useState<string>();

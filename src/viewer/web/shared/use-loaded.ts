@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "react";
 
 export interface Loaded<T> {
-  /** What was loaded last; stays while something newer is on its way. */
+  /** The last value; kept while a newer one is loading. */
   value: T | undefined;
   /** The key `value` was loaded for. */
   key: string | undefined;

@@ -19,7 +19,7 @@ export interface RowList {
   total: number;
   /** Undefined until its page has come. */
   rowAt: (index: number) => ListedRow | undefined;
-  /** Sees to it that these rows are loaded. */
+  /** Loads these rows if they are missing. */
   ensure: (from: number, to: number) => void;
   load: (index: number) => Promise<ListedRow | undefined>;
   search: SearchProgress | null;

@@ -6,7 +6,7 @@ const POLL_MS = 5_000;
 /** While a file is being read its progress is shown. */
 const READING_MS = 400;
 
-/** How far the server is with the files of a run; it tells when there is something new. */
+/** The state of a run's files; asks again when the server reports a change. */
 export function useStatus(run: string | null | undefined): {
   status: ViewerStatus | undefined;
   error: string | undefined;
