@@ -123,10 +123,10 @@ const HOSTILE: readonly Row[] = [
 
 /** Whether the page has characters that nobody sees, and whether it shows one by its number. */
 async function unseen(page: Page): Promise<{ raw: boolean; shown: boolean }> {
-  const text = await page.locator("main").textContent();
+  const text = await page.locator("body").textContent();
   // Tooltips and names for screen readers are text of the page, too.
   const labels = await page.evaluate<string>(
-    `[...document.querySelectorAll("main [title], main [aria-label], main [alt]")]
+    `[...document.querySelectorAll("[title], [aria-label], [alt]")]
       .flatMap((element) => [element.title, element.ariaLabel, element.getAttribute("alt")]).join("\\n")`,
   );
   return {

@@ -103,6 +103,22 @@ describe.skipIf(executable === undefined)("reading rollouts in the viewer", () =
     expect([...problems, ...again.problems]).toEqual([]);
   });
 
+  it("lays out only what is near when a rollout has 300 turns", async () => {
+    const { page, problems } = await open([row(0, long(300))], "#/task/0/rollout/0");
+    await shown(page, "Task 0 · rollout 0").waitFor();
+    const laidOut = () =>
+      page.evaluate<number>(
+        `[...document.querySelectorAll(".item .item-body")]
+          .filter((body) => body.checkVisibility({ contentVisibilityAuto: true })).length`,
+      );
+    expect(await page.locator(".item").count()).toBe(601);
+    await eventually(laidOut).toBeLessThan(40);
+    await visit(page, "#/task/0/rollout/0?turn=250");
+    await page.locator("#turn-250.selected").waitFor();
+    await eventually(laidOut).toBeLessThan(80);
+    expect(problems).toEqual([]);
+  });
+
   it("has one Tab stop for the head of an item and one for a JSON tree", async () => {
     const given = { plan: { steps: [{ go: "left" }, { go: "right" }] }, note: "x" };
     const { page, problems } = await open(
@@ -154,7 +170,7 @@ describe.skipIf(executable === undefined)("reading rollouts in the viewer", () =
     const answer = page.locator(".item.assistant");
     await answer.waitFor();
     expect(await answer.locator(".thought").textContent()).toBe("ThoughtsSo it must be 42.");
-    expect(await answer.locator(".markdown").textContent()).toBe("The answer is 42.");
+    expect(await answer.locator(".item-body > .markdown").textContent()).toBe("The answer is 42.");
     expect(problems).toEqual([]);
   });
 
@@ -238,7 +254,7 @@ describe.skipIf(executable === undefined)("reading rollouts in the viewer", () =
     expect(await page.getByRole("heading", { level: 1 }).count()).toBe(1);
     expect(await axeViolations(page)).toEqual([]);
     await visit(page, "#/rollouts?q=nowhere");
-    await page.getByText("No rollout matches the filter.").waitFor();
+    await page.getByRole("status", { name: "No rollout matches the filter" }).waitFor();
     expect(await axeViolations(page)).toEqual([]);
     // The button is where the rows would be, also on a phone.
     await page.setViewportSize({ width: 390, height: 800 });
@@ -248,7 +264,7 @@ describe.skipIf(executable === undefined)("reading rollouts in the viewer", () =
     expect(problems).toEqual([]);
 
     const { page: empty } = await open([], "#/rollouts");
-    await empty.getByText("No rollouts yet.").waitFor();
+    await empty.getByRole("status", { name: "No rollouts yet" }).waitFor();
     expect(await axeViolations(empty)).toEqual([]);
   });
 

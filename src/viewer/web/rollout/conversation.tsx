@@ -167,7 +167,7 @@ export const Item = memo(function Item({
           className="quiet-link"
           tabIndex={-1}
           href={linkTo()}
-          title="Link to this item, or to the text that is selected in it"
+          title="Link to this item or to the text selected in it"
           aria-label={`Link to item ${item.place}`}
           // The click must keep the selection.
           onMouseDown={(event) => event.preventDefault()}

@@ -232,7 +232,7 @@ function Loaded({ answer, isCurrent, ...props }: Props & { answer: RowAnswer; is
                   aria-pressed={folded}
                   onClick={() => setFolded(!folded)}
                 >
-                  folded
+                  Fold all
                 </button>
                 {needles.length > 0 && <MatchJumps needles={needles} />}
               </fieldset>

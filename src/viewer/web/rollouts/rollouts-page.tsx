@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from "react";
 import { type RowRef, SORTS, type Sort, type ViewerStatus } from "../../api-types.ts";
 import { RolloutView } from "../rollout/rollout-view.tsx";
 import { api, type RunId } from "../shared/api-client.ts";
+import { EmptyState } from "../shared/empty-state.tsx";
 import { countText, percentText } from "../shared/format.ts";
 import { QueryBar } from "../shared/query-bar.tsx";
 import type { Parameters, View } from "../shared/route.ts";
@@ -9,6 +10,7 @@ import { useKeys } from "../shared/use-keys.ts";
 import { addressOf, type Go } from "../shared/use-route.ts";
 import { MAX_LISTED, type RowList, useRows } from "../shared/use-rows.ts";
 import { visibleText } from "../text/controls.ts";
+import { Plain } from "../text/plain.tsx";
 import { RowListView } from "./row-list.tsx";
 import { useSelection } from "./use-selection.ts";
 
@@ -30,7 +32,7 @@ interface Props {
   go: Go;
 }
 
-/** The list of rollouts, and the one that is chosen beside it. */
+/** The list of rollouts, and beside it the one that is open. */
 export function RolloutsPage({ run, view, parameters, status, go }: Props) {
   const { q, sort, order, pass } = parameters;
   const request = { q, sort, order, pass };
@@ -137,14 +139,7 @@ export function RolloutsPage({ run, view, parameters, status, go }: Props) {
           </div>
         )}
         {list.ready && list.total === 0 ? (
-          <div className="empty-list">
-            <p>{emptyText(status, Boolean(q))}</p>
-            {q && (
-              <button type="button" onClick={() => go({ parameters: { q: undefined } })}>
-                Clear filters
-              </button>
-            )}
-          </div>
+          <EmptyList status={status} filtered={Boolean(q)} go={go} />
         ) : (
           <RowListView
             list={list}
@@ -166,7 +161,7 @@ export function RolloutsPage({ run, view, parameters, status, go }: Props) {
         {missing ? (
           <>
             <h1>Rollout not found</h1>
-            <p className="note">{missing}</p>
+            <p className="note">{visibleText(missing)}</p>
           </>
         ) : ref ? (
           <RolloutView
@@ -207,11 +202,32 @@ function ListState({ list, filtered }: { list: RowList; filtered: boolean }) {
   );
 }
 
-function emptyText({ rollouts }: ViewerStatus, filtered: boolean): string {
-  if (!rollouts.exists) return `${rollouts.name} was removed or renamed.`;
-  return filtered
-    ? "No rollout matches the filter."
-    : "No rollouts yet. They appear here as they are written.";
+function EmptyList({ status, filtered, go }: { status: ViewerStatus; filtered: boolean; go: Go }) {
+  const { rollouts } = status;
+  if (!rollouts.exists)
+    return (
+      <EmptyState title="The file is gone">
+        <Plain text={`${rollouts.name} was removed or renamed.`} />
+      </EmptyState>
+    );
+  if (!filtered)
+    return (
+      <EmptyState title="No rollouts yet">
+        <Plain text={`${rollouts.name} has no rows. They appear here as they are written.`} />
+      </EmptyState>
+    );
+  return (
+    <EmptyState
+      title="No rollout matches the filter"
+      action={
+        <button type="button" onClick={() => go({ parameters: { q: undefined } })}>
+          Clear filters
+        </button>
+      }
+    >
+      Change the filter above, or clear it to list all rollouts.
+    </EmptyState>
+  );
 }
 
 /** The row may still come, or it was in a file that has been replaced. */

@@ -1,5 +1,7 @@
 import { useState } from "react";
 import type { RunsAnswer, ViewerStatus } from "../../api-types.ts";
+import { visibleText } from "../text/controls.ts";
+import { Plain } from "../text/plain.tsx";
 import { StateBadge } from "./badges.tsx";
 import { countText, percentText, whenText } from "./format.ts";
 import type { View } from "./route.ts";
@@ -57,8 +59,10 @@ export function Header({ view, hasRun, runs, status, error, onHelp }: Props) {
           </span>
         )}
         {isRun && (
-          <span className="run-name" title={status?.run.path}>
-            <bdi>{status?.run.name ?? "…"}</bdi>
+          <span className="run-name" title={status && visibleText(status.run.path)}>
+            <bdi>
+              <Plain text={status?.run.name ?? "…"} />
+            </bdi>
           </span>
         )}
         {isRun && status && (
@@ -68,7 +72,9 @@ export function Header({ view, hasRun, runs, status, error, onHelp }: Props) {
               {[status.run.environment, status.run.model, whenText(status.run.when)]
                 .filter(Boolean)
                 .map((text) => (
-                  <bdi key={text}>{text}</bdi>
+                  <bdi key={text}>
+                    <Plain text={text ?? ""} />
+                  </bdi>
                 ))}
             </span>
           </>
