@@ -130,8 +130,8 @@ export function connectionError(error: unknown): unknown {
 export const clientErrorCodes = {
   ServerCallError: {
     SERVER_CALL: {
-      when: "A server or the provider behind it answered with an error, in time or not at all; the message names host and status.",
-      fix: "Follow the message: it is that of the first thing that failed.",
+      when: "A server or its provider answered with an error, or did not answer in time; the message names host and status.",
+      fix: "Follow the message: it describes the root cause.",
     },
   },
   GymError: {
@@ -149,7 +149,7 @@ export const clientErrorCodes = {
     },
     PROVIDER_API_KEY: {
       when: "An API key holds characters that no HTTP header can carry, such as an ellipsis or a line break inside it.",
-      fix: "Copy the key again, whole; blanks around it do no harm.",
+      fix: "Copy the whole key again; blanks around it are ignored.",
     },
     PROVIDER_HEADER: {
       when: "A configured header cannot be sent: its name or value holds characters that headers cannot carry.",
@@ -157,7 +157,7 @@ export const clientErrorCodes = {
     },
     PROVIDER_STREAM: {
       when: "`extra_body` or `sampling_overrides` of a model server asks endpoints to stream.",
-      fix: "Leave `stream` out: answers are read whole, and callers that want a stream get one.",
+      fix: "Remove `stream`: the gym reads whole answers and streams them to its callers if they ask for it.",
     },
     PROVIDER_CACHE: {
       when: "`response_cache_dir` of a model server cannot be made or written to.",
@@ -175,7 +175,7 @@ export const clientErrorCodes = {
   ConnectionError: {
     CONNECTION_CLOSED: {
       when: "A server closed the connection before its answer was complete.",
-      fix: "Look at what it logged: it may have crashed, or a proxy between may be impatient. Calls that may be repeated are.",
+      fix: "Check its log: it may have crashed, or a proxy may have a short timeout. Calls that are safe to repeat are retried.",
     },
     CONNECTION_PROXY: {
       when: "The proxy that `HTTP_PROXY` or `HTTPS_PROXY` names refused to open a tunnel; the message has its status.",
@@ -190,11 +190,11 @@ export const clientErrorCodes = {
       fix: "Correct what the message names.",
     },
     RESPONSE_NOT_HTTP: {
-      when: "What answers does not speak HTTP/1.1, or leaves in doubt where its answer ends.",
+      when: "The answer is not HTTP/1.1, or its end is ambiguous.",
       fix: "Check the port, and whether the address should begin with `https://`.",
     },
     RESPONSE_TOO_LARGE: {
-      when: "An answer is larger than is read (256 MB between servers, `max_response_mb` for model endpoints).",
+      when: "An answer is larger than the limit (256 MB between servers, `max_response_mb` for model endpoints).",
       fix: "Let the server send less, or raise `max_response_mb`.",
     },
   },
@@ -212,7 +212,7 @@ export const clientErrorCodes = {
       fix: "Follow the message of the endpoint; for 5xx try later.",
     },
     PROVIDER_CONNECTION: {
-      when: "A model endpoint could not be reached, or hung up, until the retry budget was used up.",
+      when: "A model endpoint could not be reached, or closed the connection, until the retry budget was used up.",
       fix: "Check that it runs and that host and port are right.",
     },
     PROVIDER_INVALID_RESPONSE: {

@@ -16,8 +16,8 @@ export const cliErrorCodes = {
   },
   GymError: {
     UNKNOWN_AGENT: {
-      when: "The agent asked for does not run, or several run and none was chosen.",
-      fix: "Choose one of the agents listed with `--agent`.",
+      when: "The requested agent does not run, or several agents run and none was selected.",
+      fix: "Select one of the listed agents with `--agent`.",
     },
     ENV_STOP: {
       when: "`gym env stop` finds servers, but cannot stop the process that runs them.",
@@ -32,8 +32,8 @@ export const cliErrorCodes = {
       fix: "Use a split of the datasets listed.",
     },
     EVAL_CTL: {
-      when: "The collection to steer does not run, was not chosen, or refused.",
-      fix: "Choose one of those listed with `--pid`.",
+      when: "The run to control is not in progress, was not selected, or refused the request.",
+      fix: "Select one of the listed runs with `--pid`.",
     },
     SERVER_FOLDER: {
       when: "`entrypoint` is not the folder of a server, or no server has that name.",

@@ -29,7 +29,7 @@ export const selectorFlags = {
 
 /** Puts another agent in the place of the environment's own. */
 export const agentTypeFlags = {
-  "agent-type": selector("agent-type", "run the environment with this agent in place of its own"),
+  "agent-type": selector("agent-type", "run the environment with this agent instead of its own"),
   "allow-unsupported-pairing": {
     kind: "switch",
     key: "allow_unsupported_pairing",
@@ -90,6 +90,6 @@ export const workloadKindFlag = {
     kind: "text",
     key: "catalog_kind",
     choices: ["environment", "benchmark"],
-    help: "which one where an environment and a benchmark share the name",
+    help: "which one, if an environment and a benchmark have the same name",
   },
 } as const satisfies FlagTable;

@@ -46,7 +46,7 @@ export class ConfigPathNotFoundError extends ConfigError {
   }
 }
 
-/** `config_paths` is something else than a list of texts. */
+/** `config_paths` is not a list of strings. */
 export class MalformedConfigPathsError extends ConfigError {
   constructor(message: string, options: ConfigErrorOptions = {}) {
     super(message, { code: "CONFIG_PATHS_MALFORMED", ...options });
@@ -124,8 +124,8 @@ export const configErrorCodes = {
       fix: "Change the named key to what the message asks for.",
     },
     CONFIG_KEY_MISSPELT: {
-      when: "A top-level key is read by nothing, and nearly is one that is read.",
-      fix: "Write the key as the message says. A key that an interpolation refers to may have any name.",
+      when: "A top-level key is unknown and similar to a known key.",
+      fix: "Correct the key as the message suggests. A key that an interpolation refers to may have any name.",
     },
     CONFIG_YAML: {
       when: "A config file or `env.yaml` is not valid YAML, has a duplicate key, or is not a mapping.",
@@ -172,7 +172,7 @@ export const configErrorCodes = {
   },
   MalformedConfigPathsError: {
     CONFIG_PATHS_MALFORMED: {
-      when: "`config_paths` is something else than a list of texts.",
+      when: "`config_paths` is not a list of strings.",
       fix: "Write a list, or pass each file with `--config`.",
     },
   },
@@ -184,7 +184,7 @@ export const configErrorCodes = {
   },
   ConfigInterpolationError: {
     CONFIG_INTERPOLATION: {
-      when: "A `${…}` cannot be read or leads nowhere.",
+      when: "A `${…}` cannot be parsed or refers to a missing key.",
       fix: "Define the key it names (`++key=<value>`), set the variable, or correct the text.",
     },
   },
@@ -220,7 +220,7 @@ export const configErrorCodes = {
   },
   WorkloadError: {
     CONFIG_WORKLOAD: {
-      when: "A manifest does not fit its config or its data, verifier cases do not hold, or something is left to do before publishing.",
+      when: "A manifest does not fit its config or its data, verifier cases do not hold, or publishing has open problems.",
       fix: "Do what the message lists; `gym env validate NAME --sync` brings the mirrored fields of a manifest up to date.",
     },
   },

@@ -40,7 +40,7 @@ export const datasetErrorCodes = {
       fix: "Use one type for the field throughout the file.",
     },
     DATASET_FIELD_RESERVED: {
-      when: "A row field has a name that metrics files keep for themselves, such as that of a built-in statistic.",
+      when: "A row field has a name that metrics files reserve, such as that of a built-in statistic.",
       fix: "Rename the field.",
     },
     DATASET_METRICS_CONFLICT: {
@@ -52,7 +52,7 @@ export const datasetErrorCodes = {
       fix: "Correct or delete it.",
     },
     DATASET_OUTPUT_OVERWRITES_SOURCE: {
-      when: "An output would take the place of a file that is read: the source of a dataset, the input or the prompt config.",
+      when: "An output would overwrite an input file: the source of a dataset, the input or the prompt config.",
       fix: "Choose another output.",
     },
     DATASET_PROMPT_CONFLICT: {
@@ -92,7 +92,7 @@ export const datasetErrorCodes = {
       fix: "Correct the name; the message lists the arguments the script reads.",
     },
     BENCHMARK_OUTPUT: {
-      when: "A prepare script gives another path than the dataset's `jsonl_fpath`, or wrote nothing.",
+      when: "A prepare script returns a path other than the dataset's `jsonl_fpath`, or wrote nothing.",
       fix: "Write the rows to `context.outputPath` and return it.",
     },
   },

@@ -23,7 +23,7 @@ export const serverErrorCodes = {
     },
     SERVER_INSTALL: {
       when: "The libraries of a server with its own environment cannot be installed.",
-      fix: "Run the installation shown by hand and mend what it reports.",
+      fix: "Run the shown installation yourself and fix the problem it reports.",
     },
     SERVER_START: {
       when: "A server ended or failed while it was starting.",
@@ -46,7 +46,7 @@ export const serverErrorCodes = {
   },
   ServerExitError: {
     SERVER_EXIT: {
-      when: "Code of a server called `process.exit`. The call under way fails with 500, the run goes on.",
+      when: "Code of a server called `process.exit`. The current call fails with 500, and the run continues.",
       fix: "Throw an error instead.",
     },
   },
@@ -76,7 +76,7 @@ export const serverErrorCodes = {
   },
   JudgeError: {
     JUDGE_FAILED: {
-      when: "A judge could not be asked. Never a score: the rollout fails.",
+      when: "A judge could not be reached. The rollout fails and gets no score.",
       fix: "Check the judge's endpoint, key and limits.",
     },
   },

@@ -21,7 +21,7 @@ export const queueErrorCodes = {
       fix: "Correct the path; set the secrets named in env.yaml of the worker or as overrides.",
     },
     QUEUE_UNREACHABLE: {
-      when: "No broker answers at the address, or it was away for longer than queue_outage_seconds.",
+      when: "No broker answers at the address, or it was unreachable for longer than queue_outage_seconds.",
       fix: "Start one (`gym queue up`), or correct --queue or NATS_URL.",
     },
     QUEUE_REFUSED: {
@@ -45,7 +45,7 @@ export const queueErrorCodes = {
       fix: "See `gym queue status`.",
     },
     QUEUE_WORKER_UNKNOWN: {
-      when: "No worker with this id has reported of late.",
+      when: "No worker with this id has reported recently.",
       fix: "See `gym queue status`.",
     },
     QUEUE_CONTROL: {

@@ -5,7 +5,7 @@ import { type CodesOf, type ErrorTable, GymError } from "../errors.ts";
 export const remoteErrorCodes = {
   RemoteError: {
     REMOTE_UNAUTHORIZED: {
-      when: "The other side does not know the token (401).",
+      when: "The server does not accept the token (401).",
       fix: "Check the token in `env.yaml`; private repositories need one.",
     },
     REMOTE_FORBIDDEN: {

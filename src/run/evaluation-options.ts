@@ -37,7 +37,7 @@ export interface EvaluationOptions {
   runTimeoutSeconds?: number | undefined;
   /** Fields that replace those of every row's `responses_create_params`, such as `temperature`. */
   params?: Readonly<Row> | undefined;
-  /** File with the prompt template that makes the input of each row. */
+  /** File with the prompt template that creates the input of each row. */
   promptConfig?: string | undefined;
   /** Directory of skills offered to the agent. */
   skills?: string | undefined;

@@ -37,7 +37,7 @@ export const viewerErrorCodes = {
     },
     VIEWER_NOT_BUILT: {
       when: "The pages of the viewer are missing from the installation.",
-      fix: "`npm run build` in the project, or install the package anew.",
+      fix: "`npm run build` in the project, or install the package again.",
     },
     VIEWER_LISTEN: {
       when: "The viewer cannot listen on the address, or the port and the hundred after it are taken.",

@@ -72,7 +72,7 @@ export const catalogCommands = [
     words: "list agents",
     summary: "list the agents, or show one",
     description:
-      "List the agents and whether they are wired to a resources server (composable) or bring their own environment.",
+      "List the agents, and whether they use a resources server (composable) or have their own environment.",
     flags: { ...jsonFlag, ...searchDirFlag },
     positionals: shown(["responses_api_agents"], "the agent to show"),
     examples: ["gym list agents simple_agent", "gym list agents --json"],
@@ -81,7 +81,7 @@ export const catalogCommands = [
   defineCommand({
     words: "list models",
     summary: "list the model servers, or show one",
-    description: "List the model servers one may give to --model-type.",
+    description: "List the model servers for --model-type.",
     flags: { ...jsonFlag, ...searchDirFlag },
     positionals: shown(["responses_api_models"], "the model to show"),
     examples: ["gym list models", "gym list models --json"],
@@ -90,7 +90,7 @@ export const catalogCommands = [
   defineCommand({
     words: "list resources-servers",
     summary: "list the resources servers, or show one",
-    description: "List the resources servers one may give to --resources-server.",
+    description: "List the resources servers for --resources-server.",
     flags: { ...jsonFlag, ...searchDirFlag },
     positionals: shown(["resources_servers"], "the resources server to show"),
     examples: ["gym list resources-servers mcqa", "gym list resources-servers --json"],
@@ -101,7 +101,7 @@ export const catalogCommands = [
     summary: "find components",
     description:
       "Find components by name, domain or description, and workloads also by agent, resources server and dataset; small " +
-      "misspellings are forgiven. Without a type the environments and benchmarks are searched.",
+      "misspellings still match. Without a type it searches environments and benchmarks.",
     flags: { ...jsonFlag, ...searchDirFlag },
     positionals: {
       TYPE: {

@@ -20,8 +20,8 @@ export const datasetCommands = [
     summary: "upload a dataset to Hugging Face or to the GitLab registry",
     legacy: ["upload_dataset_to_hf", "upload_dataset_to_gitlab --storage gitlab"],
     description:
-      "Upload a file. To Hugging Face: into the private repository <organization>/<prefix>-<domain>-<name>, which is made if need be " +
-      "and put into the collection. To GitLab: into a version of the model registry. Keys come from env.yaml.",
+      "Upload a file. To Hugging Face: into the private repository <organization>/<prefix>-<domain>-<name>, which is created if needed " +
+      "and added to the collection. To GitLab: into a version of the model registry. Keys come from env.yaml.",
     flags: {
       storage: { kind: "text", choices: ["hf", "gitlab"], default: "hf", help: "where to" },
       ...keyFlags(registryUploadKeys),
@@ -53,8 +53,8 @@ export const datasetCommands = [
     summary: "download a dataset from Hugging Face or from the GitLab registry",
     legacy: ["download_dataset_from_hf", "download_dataset_from_gitlab --storage gitlab"],
     description:
-      "Download one file of a repository (--artifact), one split (--split) or all splits as JSON lines. A download that broke off is " +
-      "continued, and compared with the checksum the other side gives.",
+      "Download one file of a repository (--artifact), one split (--split) or all splits as JSON lines. An interrupted download is " +
+      "continued and compared with the checksum of the server.",
     flags: {
       storage: { kind: "text", choices: ["hf", "gitlab"], default: "hf", help: "where from" },
       ...keyFlags(registryDownloadKeys),
@@ -167,7 +167,7 @@ export const datasetCommands = [
         completes: "file",
         repeatable: true,
         required: true,
-        help: "a profile, as gym eval profile writes it; several may be given",
+        help: "a profile written by gym eval profile (repeatable)",
       },
       ...keyFlags(selectKeys),
       ...jsonFlag,
@@ -185,10 +185,10 @@ export const datasetCommands = [
     words: "dataset head",
     summary: "show the first rows of a file readably",
     description:
-      "Show rows of a JSON lines file readably: messages, tools, parameters, then the other fields. Also for rollouts. Long texts are cut.",
+      "Print rows of a JSON lines file or a rollouts file: messages, tools, parameters, then the other fields. Long texts are cut.",
     flags: {
-      rows: { kind: "text", short: "n", metavar: "N", default: "5", help: "how many rows" },
-      skip: { kind: "text", metavar: "N", default: "0", help: "how many rows to leave out before" },
+      rows: { kind: "text", short: "n", metavar: "N", default: "5", help: "number of rows" },
+      skip: { kind: "text", metavar: "N", default: "0", help: "number of rows to skip first" },
       full: { kind: "switch", help: "do not cut long texts" },
       json: { kind: "switch", help: "print the rows as JSON, one per line" },
       ...searchDirFlag,

@@ -9,7 +9,7 @@ export const distributedCommands = [
     description:
       "Take rollouts of distributed runs (gym eval run --queue) and run them on this machine. The worker starts the servers of each run's config itself. " +
       "Secrets of that config are not sent: they come from env.yaml and the overrides of the worker. " +
-      "Ctrl-C finishes what it has and ends; a second one gives it back.",
+      "After Ctrl-C the worker finishes its rollouts and exits; a second Ctrl-C returns them to the queue.",
     flags: {
       ...queueFlag,
       ...searchDirFlag,
@@ -18,7 +18,7 @@ export const distributedCommands = [
       tags: {
         kind: "text",
         metavar: "TAG,...",
-        help: "what this machine can do, besides sandbox and gpu, which are found by themselves",
+        help: "tags of this machine, besides sandbox and gpu, which are detected automatically",
       },
       store: {
         kind: "text",
@@ -26,22 +26,22 @@ export const distributedCommands = [
         completes: "directory",
         help: "where the shared directory of runs (gym eval run --store) is on this machine, if elsewhere",
       },
-      "no-serve": { kind: "switch", help: "use servers that run already on this machine (gym env start)" },
+      "no-serve": { kind: "switch", help: "use servers that already run on this machine (gym env start)" },
       "exit-when-idle": {
         kind: "text",
         metavar: "SECONDS",
-        help: "end when there was nothing to do for so long",
+        help: "exit after this time without work",
       },
       "max-seconds": {
         kind: "text",
         metavar: "SECONDS",
-        help: "drain after so long, for jobs with a time limit",
+        help: "drain after this time, for jobs with a time limit",
       },
       "drain-seconds": {
         kind: "text",
         metavar: "SECONDS",
         default: "60",
-        help: "time for rollouts under way when the worker drains",
+        help: "time for current rollouts when the worker drains",
       },
       json: { kind: "switch", help: "print events as JSON lines" },
     },
@@ -57,7 +57,7 @@ export const distributedCommands = [
     words: "queue up",
     summary: "start a NATS broker on this machine",
     description:
-      "Start nats-server with JetStream on this machine and keep it running until Ctrl-C. It listens on loopback unless --host says otherwise. " +
+      "Start nats-server with JetStream on this machine and keep it running until Ctrl-C. It listens on loopback unless you pass --host. " +
       "Without NATS_USER and NATS_PASSWORD only commands of the same user on this machine can log in; --host needs both.",
     flags: {
       host: { kind: "text", metavar: "ADDRESS", default: "127.0.0.1", help: "address to listen on" },
@@ -77,7 +77,7 @@ export const distributedCommands = [
     words: "queue status",
     summary: "show the runs and workers of a broker",
     description:
-      "List the distributed runs of a broker with what waits and what workers have, and the workers.",
+      "List the distributed runs of a broker with their waiting and running rollouts, and the workers.",
     flags: { ...queueFlag, ...jsonFlag },
     keys: brokerKeys,
     examples: ["gym queue status", "gym queue status --queue nats://broker:4222 --json"],
@@ -89,8 +89,8 @@ export const distributedCommands = [
     words: "queue purge",
     summary: "remove a run from a broker",
     description:
-      "Remove a run, or with --all every run, from a broker: what waits there is not run. " +
-      "Results that are in files stay, and the run can be resumed. A collector that still runs is not stopped.",
+      "Remove a run, or with --all every run, from a broker: its waiting rollouts do not run. " +
+      "Results in files are kept, and the run can be resumed. A running collector is not stopped.",
     flags: {
       ...queueFlag,
       all: { kind: "switch", help: "remove every run" },
@@ -107,8 +107,8 @@ export const distributedCommands = [
     words: "scale plan",
     summary: "compute the workers, cores and memory for rollouts in flight",
     description:
-      "Compute how many workers, cores and how much memory a number of rollouts in flight needs, from what finished runs used (<rollouts>_resources.json). " +
-      "Several runs of the same kind with different numbers in flight make the figure for memory better.",
+      "Compute how many workers, cores and how much memory a number of rollouts in flight needs, from the resource usage of finished runs (<rollouts>_resources.json). " +
+      "Several runs of the same kind with different numbers in flight improve the estimate of memory.",
     flags: {
       rollouts: {
         kind: "text",
@@ -116,7 +116,7 @@ export const distributedCommands = [
         repeatable: true,
         required: true,
         completes: "file",
-        help: "rollouts file of a finished run; may be given several times",
+        help: "rollouts file of a finished run (repeatable)",
       },
       "in-flight": {
         kind: "text",

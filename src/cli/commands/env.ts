@@ -35,8 +35,8 @@ export const envCommands = [
     legacy: ["init_resources_server"],
     description:
       "Create a component that runs, validates and passes its own test: a resources server (also a game, or one with a judge), an environment or benchmark " +
-      "around one, an agent or a model server; or an environment around a Harbor, OpenEnv, verifiers or Aviary environment. Names are lower-case letters, digits and '_'. Nothing is ever overwritten. " +
-      "In a folder without package.json the project around it is created too.",
+      "around one, an agent or a model server; or an environment around a Harbor, OpenEnv, verifiers or Aviary environment. Names are lower-case letters, digits and '_'. Existing files are not overwritten. " +
+      "In a folder without package.json, the project is created too.",
     flags: {
       "resources-server": { ...serverFolderFlag["resources-server"], exclusive: "what" },
       environment: created("create an environment and its verifier"),
@@ -54,7 +54,7 @@ export const envCommands = [
       name: {
         kind: "text",
         metavar: "NAME",
-        help: "what the environment of --from is called [default: made from SOURCE]",
+        help: "name of the environment of --from [default: made from SOURCE]",
       },
       profile: {
         kind: "text",
@@ -65,7 +65,7 @@ export const envCommands = [
           "external-rollout-driver",
         ],
         default: "custom-gym-verifier",
-        help: "what of an environment or benchmark is your own beside the verifier: nothing, the agent's loop, its whole episode, or the coordination of rollouts",
+        help: "which part besides the verifier you write yourself: none, the agent's loop, its whole episode, or the coordination of rollouts",
       },
       "reuse-verifier": {
         kind: "text",
@@ -117,7 +117,7 @@ export const envCommands = [
       "update-expected": {
         kind: "switch",
         key: "update_expected",
-        help: "write the rewards that were seen into the verifier cases",
+        help: "write the observed rewards into the verifier cases",
       },
       all: { kind: "switch", help: "test the servers that come with the package too" },
       ...jsonFlag,
@@ -174,11 +174,11 @@ export const envCommands = [
     words: "env audit",
     summary: "audit a verifier before anybody trains on it",
     description:
-      "Audit a verifier before anybody trains on it. Policies that deserve nothing (empty answer, refusal, echo, every option, " +
-      "random calls) and the right answer are run over the example rows, in a process of its own and without a model: the right " +
-      "answer must earn the maximum, nonsense the minimum; results must be deterministic, independent of order and of what runs " +
-      "beside them; broken output must not fail; it must be fast; judges must not be talked over. Findings that stand are explained " +
-      "in audit.yaml of the server's folder. Exit 1 when a check fails.",
+      "Audit a verifier before you train on it. The audit runs unskilled policies (empty answer, refusal, echo, every option, " +
+      "random calls) and the correct answer on the example rows, in a separate process and without a model. The correct " +
+      "answer must earn the maximum and nonsense the minimum. Results must be deterministic and independent of order and of " +
+      "concurrent rollouts. Malformed output must not fail the verifier, and an answer must not fool the judge. " +
+      "Verification must be fast. Accepted findings are explained in audit.yaml of the server's folder. Exit 1 when a check fails.",
     flags: {
       ...jsonFlag,
       ...searchDirFlag,
@@ -186,7 +186,7 @@ export const envCommands = [
         kind: "text",
         metavar: "NAME",
         repeatable: true,
-        help: "only this check; may be given several times",
+        help: "only this check (repeatable)",
       },
       limit: { kind: "value", key: "limit", metavar: "N", help: "example rows that are used" },
       evidence: { kind: "switch", help: "show each response and its result" },
@@ -213,8 +213,8 @@ export const envCommands = [
     summary: "list the packages a server can use",
     legacy: ["pip_list"],
     description:
-      "List the packages a server can use: those of its own node_modules or virtual environment, or of the project it " +
-      "lies in when it brings none.",
+      "List the packages that a server can use: those of its own node_modules or virtual environment, or else those of its " +
+      "project.",
     flags: {
       ...serverFolderFlag,
       ...searchDirFlag,
@@ -230,8 +230,7 @@ export const envCommands = [
     words: "env prefetch",
     summary: "install the libraries that servers bring, without starting them",
     description:
-      "Install what the servers of a config bring as libraries of their own, without starting anything, so that a later " +
-      "start needs no network.",
+      "Install the libraries of the servers of a config without starting them, so that a later start needs no network.",
     flags: { ...configFlag, ...selectorFlags, ...agentTypeFlags, ...searchDirFlag, ...jsonFlag },
     examples: ["gym env prefetch --environment my_env --model-type openai_model"],
     resolve: { noModel: true, offline: true, requireServers: true },
@@ -251,12 +250,12 @@ export const envCommands = [
       ...searchDirFlag,
       ...modelFlags,
       watch: { kind: "switch", help: "restart a server when a file in its folder changes" },
-      json: { kind: "switch", help: "print what happens as JSON, one event a line" },
+      json: { kind: "switch", help: "print events as JSON lines" },
       "exit-with-parent": {
         kind: "switch",
         help: "stop when standard input closes, as it does when the parent process ends",
       },
-      "no-preflight": { kind: "switch", help: "do not call the model endpoint before saying ready" },
+      "no-preflight": { kind: "switch", help: "do not call the model endpoint before reporting ready" },
     },
     examples: [
       "gym env start --resources-server example_single_tool_call --model-type random_model",
@@ -282,7 +281,7 @@ export const envCommands = [
     legacy: ["status"],
     description:
       "Ask the head server which servers run, and each of them whether it answers. " +
-      "No head server is an empty list; one that is there and does not answer is an error.",
+      "Without a head server the list is empty. A head server that does not answer is an error.",
     flags: { ...jsonFlag },
     examples: ["gym env status", "gym env status --json"],
     resolve: { noModel: true, offline: true },
@@ -292,7 +291,7 @@ export const envCommands = [
     words: "env query",
     summary: "ask a running agent one question",
     description:
-      "Send one text to an agent that runs (gym env start) and print what it answers: its tool calls, their results and its last message.",
+      "Send one text to a running agent (gym env start) and print its tool calls, their results and its last message.",
     flags: {
       agent: {
         kind: "text",
@@ -308,7 +307,7 @@ export const envCommands = [
       },
       json: { kind: "switch", help: "print the whole response as JSON" },
     },
-    positionals: { TEXT: { help: "what to ask", optional: true } },
+    positionals: { TEXT: { help: "the text to send", optional: true } },
     examples: [
       'gym env query "What is the weather in Oslo?"',
       "gym env query --agent my_agent --row resources_servers/mcqa/data/example.jsonl:3",
@@ -332,7 +331,7 @@ export const envCommands = [
       explain: {
         kind: "text",
         metavar: "KEY",
-        help: "instead show every source that set this key (dots between levels), in order, and which one won",
+        help: "show every source that set this key (dots between levels), in order, and mark the effective one",
       },
     },
     examples: [

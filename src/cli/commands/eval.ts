@@ -52,13 +52,13 @@ export const evalCommands = [
     legacy: ["e2e_collect_rollouts", "collect_rollouts --no-serve"],
     description:
       "Start the servers of a config, run every row through its agent, write each result as it comes and compute metrics. " +
-      "With --no-serve the rollouts are collected from servers that run already (gym env start).",
+      "With --no-serve it uses servers that already run (gym env start).",
     flags: {
       ...configFlag,
       ...selectorFlags,
       ...agentTypeFlags,
       ...searchDirFlag,
-      "no-serve": { kind: "switch", help: "use servers that run already" },
+      "no-serve": { kind: "switch", help: "use servers that already run" },
       force: { kind: "switch", help: "resume although inputs or config differ" },
       ...keyFlags(collectionKeys),
       ...keyFlags(servingKeys),
@@ -139,7 +139,7 @@ export const evalCommands = [
         help: "rollouts, relative to RUN_DIR",
       },
       workers: { kind: "text", metavar: "N", help: "threads (default: one for each core, at most 8)" },
-      "ignore-checks": { kind: "text", metavar: "A,B", help: "ids of checks to leave out" },
+      "ignore-checks": { kind: "text", metavar: "A,B", help: "ids of checks to skip" },
       ignore: { kind: "text", metavar: "A,B", help: "the same as --ignore-checks" },
       ...jsonFlag,
     },
@@ -194,7 +194,7 @@ export const evalCommands = [
     summary: "score stored rollouts again without asking the model",
     description:
       "Score stored rollouts again with the verifiers of a config, without asking the model. Servers that do not declare their verifiers safe for this are " +
-      "refused unless --force is given. --judge-failed-only recovers rollouts whose judge could not be asked.",
+      "refused, unless you pass --force. --judge-failed-only recovers rollouts whose judge could not be reached.",
     flags: {
       ...configFlag,
       ...selectorFlags,
@@ -214,8 +214,8 @@ export const evalCommands = [
     words: "eval submit",
     summary: "run benchmarks as Slurm jobs (experimental)",
     description:
-      "Run benchmarks as Slurm jobs: one YAML says what to serve, on which nodes, and what to evaluate. " +
-      "Further words change that YAML (driver.benchmarks.gpqa.run.limit=10). Experimental.",
+      "Run benchmarks as Slurm jobs: one YAML file defines the models, the nodes and the benchmarks. " +
+      "Overrides change that file (driver.benchmarks.gpqa.run.limit=10). Experimental.",
     flags: {
       config: {
         kind: "text",
@@ -272,26 +272,26 @@ export const evalCommands = [
     legacy: ["viewer"],
     description:
       "Look at runs in the browser: all runs below a directory, the overview of each, its tasks and repeats, every rollout turn by turn, comparisons of runs, " +
-      "and a run while it goes on. RUN is a rollouts file (also .gz), a directory, a pattern such as 'results/*/run.jsonl', or the http(s) address of a file; without it, results/. " +
-      "OTHER is opened beside it and compared. With --to-html or --to-folder nothing is served: the run is written as static pages.",
+      "and runs in progress. RUN is a rollouts file (also .gz), a directory, a pattern such as 'results/*/run.jsonl', or the http(s) address of a file; without it, results/. " +
+      "OTHER is compared with it. --to-html and --to-folder write the run as static pages instead of serving it.",
     flags: {
       ...keyFlags(viewKeys),
       "allow-host": {
         kind: "text",
         metavar: "NAME",
         repeatable: true,
-        help: "another name the viewer is reached by, as behind a proxy",
+        help: "another host name of the viewer, for example behind a proxy",
       },
       where: {
         kind: "text",
         metavar: "QUERY",
-        help: "open on the rollouts that a query selects, as 'reward<0.5 tool:python'; also selects for --to-html",
+        help: "show only the rollouts that match a query, such as 'reward<0.5 tool:python'; also for --to-html",
       },
       open: { kind: "switch", help: "open the viewer in the default browser" },
-      "read-only": { kind: "switch", help: "no annotations, and no control of a run under way" },
+      "read-only": { kind: "switch", help: "disable annotations and control of a run in progress" },
       "no-token": {
         kind: "switch",
-        help: "let everyone who reaches the port in, without the token of the address",
+        help: "allow access without the token of the address",
       },
       "to-html": {
         kind: "text",
@@ -366,12 +366,12 @@ export const evalCommands = [
     words: "eval ctl",
     summary: "look at running collections and steer them",
     description:
-      "List the collections of this user that run on this machine, show one, pause and resume it, cancel a rollout, run one again, or change its concurrency. " +
+      "List the runs of this user on this machine, show one, pause and resume it, cancel a rollout, run one again, or change its concurrency. " +
       "ACTION is list (default), show, pause, resume, cancel ID, retry ID or concurrency N|auto. " +
       "With --queue the same for distributed runs of a broker, from any machine: pause stops the workers from taking rollouts, " +
-      "concurrency N --worker ID|all sets that of workers, and drain ID lets a worker finish what it has and end.",
+      "concurrency N --worker ID|all sets that of workers, and drain ID lets a worker finish its rollouts and exit.",
     flags: {
-      pid: { kind: "text", metavar: "PID", help: "which collection; optional when only one runs" },
+      pid: { kind: "text", metavar: "PID", help: "which run; optional when only one is in progress" },
       ...queueFlag,
       run: {
         kind: "text",

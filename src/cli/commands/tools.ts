@@ -18,7 +18,7 @@ export const toolCommands = [
     words: "sandbox ls",
     summary: "list the sandboxes of this machine",
     description:
-      "List the sandboxes of this machine, and whether the process that made each still runs. " +
+      "List the sandboxes of this machine, and whether the process that created each still runs. " +
       "Sandboxes of services (daytona, opensandbox) are not listed.",
     flags: { ...jsonFlag },
     examples: ["gym sandbox ls", "gym sandbox ls --json"],
@@ -28,10 +28,9 @@ export const toolCommands = [
     words: "sandbox gc",
     summary: "remove sandboxes that dead runs left behind",
     description:
-      "Remove the sandboxes that runs left behind: those whose process is gone. Sandboxes in use, and those that other machines " +
-      "made, stay.",
+      "Remove leftover sandboxes whose process has ended. Sandboxes in use and those of other machines are kept.",
     flags: {
-      "dry-run": { kind: "switch", help: "say what would be removed, and remove nothing" },
+      "dry-run": { kind: "switch", help: "list what would be removed, and remove nothing" },
       ...jsonFlag,
     },
     examples: ["gym sandbox gc --dry-run", "gym sandbox gc"],
@@ -81,7 +80,7 @@ export const toolCommands = [
     words: "completion",
     summary: "print a completion script for your shell",
     description:
-      "Print a script that teaches your shell to complete the commands, flags and component names of gym and ng.",
+      "Print a completion script for your shell: commands, flags and component names of gym and ng.",
     flags: {},
     positionals: { SHELL: { help: "the shell", choices: shells } },
     examples: [

@@ -104,7 +104,7 @@ export const hubUploadKeys = {
     choices: ["train", "validation", "test"],
     default: "train",
     flag: {},
-    help: "what the file holds",
+    help: "the split in the file",
   },
   create_pr: { type: "bool", default: false, flag: {}, help: "propose the change as a pull request" },
   revision: { type: "str", flag: { metavar: "BRANCH" }, help: "branch on Hugging Face" },
@@ -194,7 +194,7 @@ export const selectKeys = {
     type: "bool",
     default: false,
     flag: {},
-    help: "the same number of tasks from every environment, where it has enough",
+    help: "the same number of tasks from every environment, if it has enough",
   },
   limit: { type: "int", minimum: 1, flag: {}, help: "at most N tasks" },
   prefer: {
@@ -202,7 +202,7 @@ export const selectKeys = {
     choices: ["random", "deviation"],
     default: "random",
     flag: {},
-    help: "which tasks come first when there are too many",
+    help: "which tasks to prefer when there are too many",
   },
   seed: { type: "int", default: 0, flag: {}, help: "seed of the random choice" },
   include_excluded: {
@@ -218,7 +218,7 @@ export const prepareKeys = {
   use_cached_prepared_benchmarks: {
     type: "bool",
     default: false,
-    help: "leave out benchmarks whose file exists",
+    help: "skip benchmarks whose file exists",
   },
   num_prepare_benchmark_processes: {
     type: "int",

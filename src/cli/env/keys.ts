@@ -20,7 +20,7 @@ const allKeys = {
   fail_on_total_and_test_mismatch: {
     type: "bool",
     default: false,
-    help: "fail when a server is not tested since it has no README.md",
+    help: "fail when a server is skipped because it has no README.md",
   },
   delete_venvs_after_each_test: {
     type: "bool",
@@ -40,7 +40,7 @@ export const auditKeys = {
     type: "float",
     minimum: 0.1,
     default: 60,
-    help: "a rollout that takes longer hangs",
+    help: "time after which a rollout counts as hung",
   },
 } as const satisfies KeyTable;
 

@@ -23,7 +23,7 @@ const workloadKeys = {
   update_expected: {
     type: "bool",
     default: false,
-    help: "write the rewards that were seen into the verifier cases",
+    help: "write the observed rewards into the verifier cases",
   },
 } as const satisfies KeyTable;
 

@@ -28,7 +28,7 @@ const healthKeys = {
   health_check_ignored_checks: {
     type: "any",
     flag: { name: "health-check-ignore", metavar: "A,B", kind: "text" },
-    help: "ids of health checks to leave out, as a list or separated by commas",
+    help: "ids of health checks to skip, as a list or separated by commas",
   },
 } as const satisfies KeyTable;
 
@@ -74,12 +74,12 @@ export const collectionKeys = {
     type: "bool",
     default: false,
     flag: {},
-    help: "with --resume: run failed rollouts again, however often they were tried",
+    help: "with --resume: run failed rollouts again, regardless of their number of attempts",
   },
   prompt_config: {
     type: "str",
     flag: { metavar: "FILE" },
-    help: "prompt template that makes the input of each row",
+    help: "prompt template that creates the input of each row",
   },
   skills: { type: "dict", help: "skills.path: a directory of skills offered to the agent" },
   responses_create_params: { type: "dict", help: "fields that replace those of every row" },
@@ -143,9 +143,13 @@ export const aggregateKeys = {
     type: "str",
     required: true,
     flag: OUTPUT_FLAG,
-    help: "where the merged rollouts go; the metrics lie beside it",
+    help: "where the merged rollouts go; the metrics go to the same folder",
   },
-  merge_shards: { type: "bool", default: true, help: "write the merged rollouts; metrics come in any case" },
+  merge_shards: {
+    type: "bool",
+    default: true,
+    help: "write the merged rollouts; metrics are always written",
+  },
   ...healthKeys,
 } as const satisfies KeyTable;
 
@@ -170,7 +174,7 @@ export const profileKeys = {
   allow_partial_rollouts: {
     type: "bool",
     default: false,
-    help: "profile what there is although some inputs have no rollout",
+    help: "profile the existing rollouts even if some inputs have none",
   },
   pass_threshold: {
     type: "float",
@@ -200,7 +204,7 @@ export const exportKeys = {
     type: "str",
     computed: true,
     flag: INPUTS_FLAG,
-    help: "task rows for verl and nemo-rl; the file beside the rollouts when absent",
+    help: "task rows for verl and nemo-rl; those of the run when absent",
   },
   output_jsonl_fpath: {
     type: "str",
@@ -301,7 +305,7 @@ export const exportKeys = {
     choices: ["think", "drop"],
     default: "think",
     flag: {},
-    help: "reasoning as <think> blocks, or left out",
+    help: "write reasoning as <think> blocks, or omit it",
   },
 } as const satisfies KeyTable;
 
@@ -312,7 +316,7 @@ export const compareKeys = {
     choices: ["auto", "index", "content"],
     default: "auto",
     flag: {},
-    help: "what makes two tasks the same; auto: the index where the inputs agree, else the inputs",
+    help: "how to match tasks; auto: by the index if the inputs agree, else by the inputs",
   },
   pass_threshold: { type: "float", default: 0.5, flag: {}, help: "mean reward from which a task passes" },
   show: { type: "int", minimum: 0, default: 20, flag: {}, help: "flipped tasks to list" },
@@ -346,7 +350,7 @@ export const reverifyKeys = {
     help: "where the rollouts with new scores go",
   },
   force: { type: "bool", default: false, flag: {}, help: "also with servers that are not declared safe" },
-  overwrite: { type: "bool", default: false, flag: {}, help: "delete results that are already there" },
+  overwrite: { type: "bool", default: false, flag: {}, help: "delete existing results" },
   resume_from_cache: {
     type: "bool",
     default: false,
@@ -357,7 +361,7 @@ export const reverifyKeys = {
     type: "bool",
     default: false,
     flag: {},
-    help: "recover the rollouts whose judge could not be asked; take over the others",
+    help: "score only the rollouts whose judge could not be reached; copy the others",
   },
   append: {
     type: "bool",

@@ -43,7 +43,7 @@ export const queuedRunKeys = {
   queue_store_dir: {
     type: "str",
     flag: { name: "store", metavar: "DIR" },
-    help: "with --queue: directory that workers share with the collector, for rows and results; they go over HTTP when absent",
+    help: "with --queue: directory that workers share with the collector, for rows and results; without it, rows and results go over HTTP",
   },
   queue_store_port: { type: "int", minimum: 0, default: 0, help: "port of the collector; 0: any free one" },
   queue_weights: {

@@ -12,7 +12,7 @@ import { agentNameOf } from "../../rollouts/inputs/expand.ts";
 export interface ReverifySources {
   materializedInputsPath: string;
   rolloutsPath: string;
-  /** Only rollouts in the failures file whose judge could not be asked. */
+  /** Only rollouts in the failures file whose judge could not be reached. */
   judgeFailedOnly: boolean;
   /** Largest number of rollouts. */
   limit?: number | undefined;
