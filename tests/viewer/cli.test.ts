@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { readFile, symlink } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -102,6 +103,11 @@ describe("gym eval view", () => {
     expect(await gym("broken.jsonl.gz")).toMatchObject({
       exitCode: 1,
       stderr: expect.stringMatching(/broken\.jsonl\.gz' cannot be unpacked: .*header/),
+    });
+    execFileSync("mkfifo", [path.join(cwd, "pipe.jsonl")]);
+    expect(await gym("pipe.jsonl")).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining("pipe.jsonl' is not a regular file."),
     });
     expect(await gym("http://")).toMatchObject({
       exitCode: 2,

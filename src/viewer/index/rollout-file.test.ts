@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import {
   appendFile,
   mkdtemp,
@@ -96,6 +97,13 @@ describe("RolloutFile", () => {
     await file.update();
     expect(file.progress).toMatchObject({ rows: 1, exists: true });
     expect(file.columns.task(0)).toBe(7);
+  });
+
+  it("does not wait for a pipe in the place of the file", async () => {
+    const file = await fileWith(`${row(0, 0)}\n`);
+    await unlink(file.path);
+    execFileSync("mkfifo", [file.path]);
+    await expect(file.update()).rejects.toThrow("is not a regular file");
   });
 
   it("takes nothing that was written anew for what it has indexed", async () => {

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { setImmediate as yieldToLoop } from "node:timers/promises";
-import { fileError } from "../../rollouts/errors.ts";
+import { fileError, RolloutFileError } from "../../rollouts/errors.ts";
 import { FileChangedError } from "../errors.ts";
 import { type Block, type BlockLine, MAX_LINE_BYTES, readBlocks } from "./blocks.ts";
 import { EXCERPT_BYTES, excerptAt } from "./excerpts.ts";
@@ -91,6 +91,13 @@ export class RolloutFile {
       if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
       throw fileError(error, this.path, "read");
     });
+    // A pipe would never open where nobody writes to it.
+    if (entry && !entry.isFile())
+      throw new RolloutFileError(
+        "ROLLOUT_FILE_UNREADABLE",
+        this.path,
+        `'${this.path}' is not a regular file.`,
+      );
     const identity = entry && `${entry.dev}:${entry.ino}`;
     const isOther = identity !== this.#identity || entry === undefined || entry.size < this.#indexed;
     if (isOther || this.#isStale) await this.#reset();

@@ -1,6 +1,6 @@
 import { readdir, stat } from "node:fs/promises";
 import path from "node:path";
-import { fileError } from "../../rollouts/errors.ts";
+import { fileError, RolloutFileError } from "../../rollouts/errors.ts";
 import { type ArtifactPaths, artifactPaths } from "../../rollouts/files/artifact-paths.ts";
 import { ViewerError } from "../errors.ts";
 
@@ -42,8 +42,9 @@ export async function findRuns(given: readonly string[]): Promise<{ root: string
     const entry = await stat(name).catch((error: unknown) => {
       throw fileError(error, name, "read");
     });
-    if (!entry.isDirectory()) files.push(name);
-    else files.push(...(await rolloutsBelow(name)));
+    if (entry.isDirectory()) files.push(...(await rolloutsBelow(name)));
+    else if (entry.isFile()) files.push(name);
+    else throw new RolloutFileError("ROLLOUT_FILE_UNREADABLE", name, `'${name}' is not a regular file.`);
   }
   const distinct = [...new Set(files)].slice(0, MAX_RUNS);
   const [first = "."] = given;
