@@ -77,10 +77,14 @@ function hubError(access: HubAccess, error: unknown): unknown {
     const message = error.data === undefined ? error.message : messageOf(JSON.stringify(error.data));
     return statusError(host, error.statusCode, redactMessage(message, [access.token]));
   }
-  // The library reads JSON without looking at what came.
+  // The library reads JSON and its fields without looking at what came.
   if (error instanceof SyntaxError) return webPage(host, error);
   if (error instanceof TypeError && error.message.includes("must start with 'hf_'")) {
     return new RemoteError("REMOTE_UNAUTHORIZED", "The Hugging Face token (hf_token) must start with 'hf_'.");
+  }
+  if (error instanceof TypeError) {
+    const message = `${host} does not answer as the hub does: ${error.message}`;
+    return new RemoteError("REMOTE_UNEXPECTED_ANSWER", message, { cause: error });
   }
   return error;
 }

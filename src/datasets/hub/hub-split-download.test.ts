@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { gzipSync } from "node:zlib";
 import { parquetWriteBuffer } from "hyparquet-writer";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { FaultServer } from "../../../tests/support/fault-server.ts";
 import type { HubRepository } from "../../../tests/support/hub-repository.ts";
 import { type HubServer, startHubServer } from "../../../tests/support/hub-server.ts";
 import type { HubAccess } from "../../remote/hub-access.ts";
@@ -47,6 +48,16 @@ function parquet(rows: { question: string; id: bigint; score: number; tags: stri
 }
 
 describe("downloadHubSplit", () => {
+  it("says when the address is not that of a hub", async () => {
+    const other = await new FaultServer((_, response) => void response.end("{}")).start();
+    onTestFinished(() => other.close());
+    access = { ...access, hubUrl: other.url };
+    await expect(download()).rejects.toMatchObject({
+      code: "REMOTE_UNEXPECTED_ANSWER",
+      message: expect.stringContaining("does not answer as the hub does"),
+    });
+  });
+
   it("joins the JSON lines of a split, plain or compressed, and adds missing line ends", async () => {
     repo.put("train-1.jsonl", '{"a": 1}\n\n{"a": "\u2028"}');
     repo.put("train-2.jsonl.gz", gzipSync('{"a": 3}\r\n'), { lfs: true });
