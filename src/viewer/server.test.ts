@@ -211,6 +211,7 @@ describe("the viewer's API", () => {
       ["/api/status?run=other", 404, "no run 'other'"],
       ["/api/tasks?set=flipped", 400, "against"],
       ["/api/compare?runs=run", 400, "at least two"],
+      ["/api/compare?runs=%25", 400, "URI malformed"],
       ["/api/logs?name=..%2f..%2fsecret.log", 404, "no log"],
       ["/api/nothing", 404, "/api/nothing"],
       ["/api/constructor", 404, ""],

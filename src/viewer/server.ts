@@ -182,6 +182,7 @@ function allowHint(name: string): string {
 /** A file that changes while it is read is a conflict, not an error of the viewer. */
 function statusOf(error: unknown): number {
   if (error instanceof ViewerRequestError) return error.status;
+  if (error instanceof URIError) return 400;
   return error instanceof FileChangedError ? 409 : 500;
 }
 
