@@ -39,9 +39,12 @@ export function useReadingPlace(
     const pane = article.current?.parentElement;
     if (!pane) return;
     let timer: number | undefined;
+    let keptTop = pane.scrollTop;
     const keep = () => {
+      window.clearTimeout(timer);
       // While another row is loading, this one is shown under its address.
-      if (!canKeep.current) return;
+      if (!canKeep.current || pane.scrollTop === keptTop) return;
+      keptTop = pane.scrollTop;
       window.history.replaceState({ ...(window.history.state as object | null), place: placeIn(pane) }, "");
     };
     const onScroll = () => {
@@ -49,8 +52,11 @@ export function useReadingPlace(
       timer = window.setTimeout(keep, SETTLED_MS);
     };
     pane.addEventListener("scroll", onScroll, { passive: true });
+    // A key or a click may lead away at once.
+    for (const type of ["keydown", "click"]) window.addEventListener(type, keep, { capture: true });
     return () => {
       pane.removeEventListener("scroll", onScroll);
+      for (const type of ["keydown", "click"]) window.removeEventListener(type, keep, { capture: true });
       window.clearTimeout(timer);
     };
   }, [article]);
@@ -77,8 +83,16 @@ function restore(pane: HTMLElement, { id, offset }: ReadingPlace): void {
     });
 }
 
-/** Scrolls again with the next frames: items near those in sight get their height only then. */
-function settle(scroll: () => void, frames = 4): void {
-  scroll();
-  if (frames > 0) requestAnimationFrame(() => settle(scroll, frames - 1));
+/** Scrolls again with the next frames, unless the reader does: items near those in sight get their height only then. */
+function settle(scroll: () => void): void {
+  const own = new AbortController();
+  for (const type of ["wheel", "touchmove", "keydown"])
+    window.addEventListener(type, () => own.abort(), { signal: own.signal, passive: true });
+  const again = (frames: number) => {
+    if (own.signal.aborted) return;
+    scroll();
+    if (frames > 0) requestAnimationFrame(() => again(frames - 1));
+    else own.abort();
+  };
+  again(4);
 }
