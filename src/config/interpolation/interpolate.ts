@@ -155,11 +155,11 @@ export class Interpolator {
     }
   }
 
-  fail(node: ConfigNode, path: KeyPath, problem: string, cause?: unknown): ConfigInterpolationError {
+  fail(node: ConfigNode, path: KeyPath, problem: string): ConfigInterpolationError {
     const position = positionOf(node);
     return new ConfigInterpolationError(
       `Config value '${formatPath(path)}' cannot be resolved: ${problem}${place(position)}.`,
-      { position, cause },
+      { position },
     );
   }
 

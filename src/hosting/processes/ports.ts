@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { readdirSync, readlinkSync } from "node:fs";
 import { GymError } from "../../errors.ts";
+import { procText } from "./process-tree.ts";
 
 interface Address {
   name: string;
@@ -70,7 +71,7 @@ export function listeningProcess(port: number): number | undefined {
 function listeningInode(port: number): string | undefined {
   const wanted = port.toString(16).toUpperCase().padStart(4, "0");
   for (const table of ["/proc/net/tcp", "/proc/net/tcp6"]) {
-    for (const line of read(table).split("\n").slice(1)) {
+    for (const line of procText(table).split("\n").slice(1)) {
       const fields = line.trim().split(/\s+/);
       if (fields[3] === LISTENING && fields[1]?.endsWith(`:${wanted}`)) return fields[9];
     }
@@ -79,8 +80,8 @@ function listeningInode(port: number): string | undefined {
 }
 
 function describe(pid: string): string {
-  const command = read(`/proc/${pid}/cmdline`).split("\0").filter(Boolean).join(" ").slice(0, 120);
-  return `process ${pid} (${command || read(`/proc/${pid}/comm`).trim() || "unknown"})`;
+  const command = procText(`/proc/${pid}/cmdline`).split("\0").filter(Boolean).join(" ").slice(0, 120);
+  return `process ${pid} (${command || procText(`/proc/${pid}/comm`).trim() || "unknown"})`;
 }
 
 function numericEntries(directory: string): string[] {
@@ -88,13 +89,5 @@ function numericEntries(directory: string): string[] {
     return readdirSync(directory).filter((name) => /^\d+$/.test(name));
   } catch {
     return [];
-  }
-}
-
-function read(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return "";
   }
 }

@@ -45,12 +45,12 @@ export function treeMemoryMb(pid: number, field: "VmRSS" | "VmHWM"): number {
 
 /** A size from /proc/<pid>/status in megabytes: `VmRSS` now, `VmHWM` at its peak; 0 when the process has ended. */
 export function memoryMb(pid: number, field: "VmRSS" | "VmHWM"): number {
-  const match = new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(textOf(`/proc/${pid}/status`));
+  const match = new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(procText(`/proc/${pid}/status`));
   return Number(match?.[1] ?? 0) / 1024;
 }
 
 function stateOf(pid: number): ProcessState | undefined {
-  const text = textOf(`/proc/${pid}/stat`);
+  const text = procText(`/proc/${pid}/stat`);
   if (text === "") return undefined;
   // The name stands in brackets and may hold anything; fields are counted behind it.
   const end = text.lastIndexOf(")");
@@ -67,19 +67,19 @@ function stateOf(pid: number): ProcessState | undefined {
   };
 }
 
-function textOf(file: string): string {
+/** A file of /proc; empty when it is gone or cannot be read. */
+export function procText(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch {
-    // The process has ended since it was listed.
     return "";
   }
 }
 
 /** All processes below this one; empty where the system has no `/proc`. */
-export function descendants(of = process.pid): number[] {
-  return processTree(of)
-    .filter(({ pid, isZombie }) => pid !== of && !isZombie)
+export function descendants(): number[] {
+  return processTree(process.pid)
+    .filter(({ pid, isZombie }) => pid !== process.pid && !isZombie)
     .map(({ pid }) => pid);
 }
 

@@ -20,10 +20,10 @@ export function floatRepr(value: number | PyFloat): string {
 }
 
 /** `d.ddd` + `e-07`: the exponent has a sign and at least two digits. */
-export function exponentForm(digits: string, exponent: number, marker = "e"): string {
+export function exponentForm(digits: string, exponent: number): string {
   const mantissa = digits.length > 1 ? `${digits[0]}.${digits.slice(1)}` : digits;
   const magnitude = String(Math.abs(exponent)).padStart(2, "0");
-  return `${mantissa}${marker}${exponent < 0 ? "-" : "+"}${magnitude}`;
+  return `${mantissa}e${exponent < 0 ? "-" : "+"}${magnitude}`;
 }
 
 /**
