@@ -79,7 +79,7 @@ it("holds what it needs and nothing else", { timeout: 120_000 }, async () => {
   expect(names).toContain("resources_servers/mcqa/app.ts");
   expect(names).toContain("responses_api_agents/simple_agent/client.ts");
   expect(names.filter((name) => /^libraries\/.*\.ts$/.test(name))).toEqual([]);
-  expect(files.reduce((total, { size }) => total + size, 0)).toBeLessThan(6_500_000);
+  expect(files.reduce((total, { size }) => total + size, 0)).toBeLessThan(6_700_000);
 });
 
 async function filesIn(directory: string): Promise<{ name: string; size: number }[]> {

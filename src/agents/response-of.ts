@@ -15,7 +15,7 @@ export interface ResponseOfOptions {
   /** The request that is answered; its settings are echoed. */
   params: ResponseCreateParams;
   model?: string;
-  /** Null: nobody counted. */
+  /** Null: not counted. */
   usage?: Usage | null;
   /** Why the agent stopped before it had an answer, such as `max_steps`. */
   incompleteReason?: string | undefined;
@@ -49,7 +49,7 @@ export function messageOf(text: string): ResponseOutputItem {
 
 /**
  * What the model server counted for a rollout since it was last asked. Programs report their tokens at the end or not at all; the
- * model server has seen every call. Undefined where nobody counted: a request without a rollout, or a model server in Python.
+ * model server has seen every call. Undefined if not counted: a request without a rollout, or a model server in Python.
  */
 export async function takeRolloutUsage(
   client: ServerClient,

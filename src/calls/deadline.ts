@@ -114,7 +114,7 @@ export function sleep(milliseconds: number, signal?: AbortSignal): Promise<void>
 }
 
 /**
- * Milliseconds of a clock that nobody can set and that stops while the machine sleeps. Unlike `performance.now()` it has the
+ * Milliseconds of a monotonic clock that stops while the machine sleeps. Unlike `performance.now()` it has the
  * same origin in all processes of a machine, so they can exchange its values.
  */
 export function steadyNow(): number {

@@ -47,7 +47,7 @@ export class LargeBodies {
     return true;
   }
 
-  /** The body was read, or nobody wants it any more. */
+  /** The body was read, or is no longer needed. */
   leave(resume: () => void): void {
     if (this.#waiting.delete(resume)) return;
     this.#reading--;

@@ -20,7 +20,7 @@ export const SERVER_RETRY: RetryBudget = {
 export function nextDelay(
   budget: RetryBudget,
   progress: {
-    attempt: number /** Since the first attempt, by a clock that nobody can set. */;
+    attempt: number /** Since the first attempt, by a monotonic clock. */;
     elapsedMs: number;
     retryAfterMs?: number | undefined;
   },

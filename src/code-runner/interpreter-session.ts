@@ -52,7 +52,7 @@ export class InterpreterSession {
   async #stop(): Promise<void> {
     const interpreter = this.#interpreter;
     this.#interpreter = undefined;
-    // One that could not be started has reported that to whoever asked.
+    // An interpreter that could not start has already reported the error to its caller.
     await interpreter?.then((started) => started.stop()).catch(() => undefined);
   }
 }

@@ -71,7 +71,7 @@ function agentText(name: string): AgentText {
   return { reference, text: dumps({ agent_ref: reference }).slice(1) };
 }
 
-/** The common case without writing the row anew: a line whose text only needs the agent behind it. */
+/** The common case without rewriting the row: a line whose text only needs the agent behind it. */
 function appendAgent(line: string, agent: string): string | undefined {
   let row: unknown;
   try {

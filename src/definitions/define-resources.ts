@@ -91,7 +91,7 @@ export interface ResourcesServerOptions<
       sessionId: string;
     },
   ): MaybePromise<Session>;
-  /** `keep`: seeding a session again leaves its state as it is; default: it starts anew. */
+  /** `keep`: seeding a session again leaves its state as it is; default: it starts again. */
   reseed?: "replace" | "keep";
   /** State for calls that were never seeded; without it such tool calls are refused with 409. */
   unseeded?(

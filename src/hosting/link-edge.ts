@@ -64,7 +64,7 @@ export class LinkEdge {
     const send = async (reply: Reply): Promise<void> => {
       const text = await streamedText(reply);
       requireReplySize(text, path);
-      // The events come in one piece, but they are still events to whoever gets them in the end.
+      // The events come in one piece, but the final receiver still sees events.
       const type = reply.stream && { "content-type": "text/event-stream; charset=utf-8" };
       const head: ReplyHead = [id, reply.status, reply.cookies, { ...type, ...reply.headers }];
       frames.send(head, text);

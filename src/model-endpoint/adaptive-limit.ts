@@ -78,7 +78,7 @@ export class AdaptiveLimit {
     return this.#running;
   }
 
-  /** Takes a place if one is free and nobody waits. */
+  /** Takes a place if one is free and no caller waits. */
   tryEnter(): Slot | undefined {
     if (this.#waiters.size > 0 || !this.#hasRoom()) return undefined;
     this.#running++;

@@ -27,7 +27,7 @@ export interface ResultStore<Result> {
 
 export interface JetStreamQueueOptions<Result> {
   broker: Broker;
-  /** The run that `stats` tells about. */
+  /** The run that `stats` describes. */
   run?: string;
   /** Whether a result of a lease that ran out is still worth saving. */
   isFinal?: (result: Result) => boolean;

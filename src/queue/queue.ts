@@ -6,7 +6,7 @@ export interface Lease<Item> {
 }
 
 export interface QueueStats {
-  /** Items that nobody has taken. */
+  /** Items that no worker has taken. */
   waiting: number;
   /** Items that a consumer holds, or has given back. */
   leased: number;

@@ -54,7 +54,7 @@ export class PartFile {
       const identity = (note as { identity?: unknown } | null)?.identity;
       return typeof identity === "string" ? identity : undefined;
     } catch {
-      // No note, or a torn one: the bytes cannot be trusted and the download starts anew.
+      // No note, or a torn one: the bytes cannot be trusted, so the download starts again.
       return undefined;
     }
   }

@@ -82,7 +82,7 @@ export abstract class CliProvider<Raw> implements SandboxProvider<Raw> {
 
   /** Words that make the program print its version, and fail where it cannot run containers. */
   protected abstract versionArguments(): readonly string[];
-  /** The container program; asked for once per call, so that a missing one is told when it is needed. */
+  /** The container program; asked for once per call, so that a missing program is reported when it is needed. */
   protected abstract program(): string;
   /** The variables the program runs with. */
   protected abstract programEnv(): NodeJS.ProcessEnv;

@@ -6,7 +6,7 @@ import type { ResolvedSandboxProvider } from "./resolve-provider.ts";
 
 type Load = (settings: unknown) => Promise<SandboxProvider>;
 
-/** Loaded when asked for: nobody pays for a provider that is not used. */
+/** Loaded on demand: an unused provider costs nothing. */
 const LOADERS: Readonly<Record<SandboxProviderName, Load>> = {
   bubblewrap: async (settings) =>
     new (await import("./providers/bubblewrap/provider.ts")).BubblewrapProvider(settings),
@@ -128,7 +128,7 @@ async function sandboxesOf(name: SandboxProviderName, options: Cancellable): Pro
       remove: async () => provider.remove?.(sandbox.id, options),
     }));
   } catch {
-    // Not installed, or its engine does not run: `gym sandbox doctor` tells. Then it has no sandboxes either.
+    // Not installed, or its engine does not run: `gym sandbox doctor` shows why. It has no sandboxes in this case.
     options.signal?.throwIfAborted();
     return [];
   }

@@ -1,5 +1,5 @@
 /**
- * Sandboxes: isolated places to run code nobody has read, on this machine, in containers or in a service.
+ * Sandboxes: isolated environments for untrusted code, on this machine, in containers or in a service.
  *
  * @module
  */

@@ -19,7 +19,7 @@ export function ownerState(name: string): OwnerState | undefined {
   const [, host, pid, start] = NAME.exec(name) ?? [];
   if (host === undefined) return undefined;
   if (host !== machine()) return "elsewhere";
-  // Numbers of processes are used again; their start tells them apart.
+  // Process ids are reused; the start time distinguishes them.
   return startOf(Number(pid)) === start ? "in use" : "left behind";
 }
 

@@ -5,7 +5,7 @@ import type { SandboxSpec } from "./spec.ts";
 /** Returned in place of an exit code when the sandbox, and not the command, ended the execution. */
 export const RUNTIME_RETURN_CODE = 125;
 
-/** How long a command may take when nobody says. */
+/** The default time limit of a command. */
 export const DEFAULT_EXEC_TIMEOUT_SECONDS = 180;
 
 export type SandboxStatus = "starting" | "running" | "stopped" | "error" | "unknown";
@@ -59,7 +59,7 @@ export interface SandboxEndpoint {
   headers: Readonly<Record<string, string>>;
 }
 
-/** A sandbox that is there, whoever made it. */
+/** An existing sandbox of any process. */
 export interface ListedSandbox {
   id: string;
   /** Whether the process that made it still runs. */

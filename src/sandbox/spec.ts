@@ -34,7 +34,7 @@ const port = z
 /** What a sandbox is asked to be; names as in the config. */
 export const SandboxSpec = z.strictObject({
   image: optional(word.min(1)),
-  /** The sandbox ends after this time even if nobody stops it, where the provider can. */
+  /** The sandbox ends after this time, if the provider supports it. */
   ttl_s: optional(positive),
   ready_timeout_s: optional(positive),
   /** Where commands run that name no directory of their own. */
@@ -56,7 +56,7 @@ export const SandboxSpec = z.strictObject({
 /** A spec as users write it. */
 export type SandboxSpecInput = z.input<typeof SandboxSpec>;
 
-/** A spec that was checked: what nobody gave is empty. */
+/** A checked spec: missing members are empty. */
 export interface SandboxSpec {
   image?: string | undefined;
   ttl_s?: number | undefined;

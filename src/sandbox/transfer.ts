@@ -65,7 +65,7 @@ export async function downloadWith(
   await mkdir(path.dirname(path.resolve(target)), { recursive: true });
   const file = createWriteStream(target);
   const written = finished(file);
-  // A failure to write shows below; until then nobody listens.
+  // A failed write is handled below; until then there is no listener.
   written.catch(() => undefined);
   try {
     const argv = ["/bin/sh", "-c", 'exec cat -- "$1"', "sh", source];

@@ -137,7 +137,7 @@ export class SandboxedHost {
           timeoutSeconds: timeoutMs / 1000,
           signal,
         });
-        // A sandbox tells its output at the end.
+        // A sandbox returns its output at the end.
         for (const line of (result.stdout ?? "").split("\n")) onLine(line);
         return {
           code: result.return_code,

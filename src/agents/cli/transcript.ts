@@ -2,7 +2,7 @@ import type { Usage } from "../../wire/convert/usage.ts";
 import { newId } from "../../wire/ids.ts";
 import type { ResponseOutputItem } from "../../wire/schemas/responses.ts";
 
-/** Token counts as harnesses report them; a detail nobody reported is null. */
+/** Token counts as harnesses report them; an unreported detail is null. */
 export interface ReportedUsage {
   inputTokens: number;
   outputTokens: number;

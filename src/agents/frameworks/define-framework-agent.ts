@@ -15,7 +15,7 @@ import { type GymTool, gymTools } from "./gym-tools.ts";
 import { LoopRecord } from "./loop-record.ts";
 import { type ModelAccess, modelAccess, StepLimitError } from "./model-access.ts";
 
-/** Model calls of a loop that nobody bounded. */
+/** The default limit on model calls of a loop. */
 const DEFAULT_MAX_STEPS = 50;
 
 /** Config keys of every agent around a framework. */

@@ -10,7 +10,7 @@ export interface StartView {
   notice(text: string): void;
   prepared(): void;
   ready(servers: RunningServers, seconds: number): void;
-  /** A server that is watched was started anew, or could not be. */
+  /** A watched server was restarted, or the restart failed. */
   restarted(server: string, outcome: { milliseconds: number } | { error: string }): void;
   watching(count: number): void;
   finished(): void;

@@ -66,7 +66,7 @@ function resumeText(summary: ResumeSummary): string {
   const { materializedRows, done, failedAttempts, terminal, exhausted, remaining } = summary;
   const parts = [
     [failedAttempts, "failed attempts"],
-    [terminal, "failed for good"],
+    [terminal, "failed permanently"],
     [exhausted, "out of attempts (--retry-failed runs them again)"],
   ].flatMap(([count, what]) => (count === 0 ? [] : [`${count} ${what}`]));
   return `Resuming: ${[`${materializedRows} rows`, `${done} done`, ...parts, `${remaining} to run`].join(", ")}.`;

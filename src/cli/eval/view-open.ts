@@ -8,7 +8,7 @@ function openerOf(platform: NodeJS.Platform): [program: string, ...words: string
   return ["xdg-open"];
 }
 
-/** Opens an address in the default browser. `onFailure` is told why that did not work. */
+/** Opens an address in the default browser. `onFailure` gets the reason of a failure. */
 export function openBrowser(url: string, onFailure: (reason: string) => void): void {
   const [program, ...words] = openerOf(process.platform);
   // Detached, so that Ctrl-C here does not end a browser that was started for it.

@@ -1,4 +1,4 @@
-/** What the scanner makes of a YAML text; block structure is told by tokens, not by indentation. */
+/** What the scanner makes of a YAML text; tokens, not indentation, describe the block structure. */
 export type YamlToken =
   | { kind: "scalar"; offset: number; value: string; plain: boolean }
   | { kind: "alias" | "anchor" | "tag"; offset: number; value: string }

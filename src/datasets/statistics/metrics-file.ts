@@ -25,7 +25,7 @@ export interface MetricsOutcome {
 export interface SettleOptions {
   /** Replace values that disagree. */
   overwrite?: boolean;
-  /** Leave a file alone that agrees; otherwise it is written anew. */
+  /** Keep a file that agrees; otherwise rewrite it. */
   keepAgreeing?: boolean;
 }
 

@@ -83,7 +83,7 @@ function problemsOf(check: () => void): string[] {
 
 /**
  * Refuses a row that the server cannot score or whose tools it does not have. Returns the row as `session` gets it.
- * A server without any tools may score calls that nobody runs, so its rows may offer what they like.
+ * A server without any tools may score calls that are not run, so its rows may offer any tools.
  */
 export function checkRow(
   options: Options,

@@ -38,7 +38,7 @@ function* textsOf(value: unknown): Generator<string> {
 /** Rollouts whose counts are kept; nobody asks for those of agents that count themselves. */
 const MAX_ROLLOUTS = 100_000;
 
-/** Counts model calls and their tokens by the rollout in the path, whoever makes the calls. */
+/** Counts model calls and their tokens by the rollout in the path, for any caller. */
 export class RolloutUsage {
   readonly #usage = new Map<string, Usage>();
 

@@ -7,7 +7,7 @@ const MAX_MESSAGE = 500;
 
 /**
  * Counts the exceptions of tools by session. The model reads an exception as the result of its call and the rollout is scored,
- * so without a count nobody would notice a tool that is broken.
+ * so without a count a broken tool would go unnoticed.
  */
 export class ToolExceptionCounter {
   readonly #server: string;

@@ -42,7 +42,7 @@ export class LoopMonitor {
     this.#timer.unref();
   }
 
-  /** Servers have started: loading their code held the loop and hurt nobody. */
+  /** Servers have started: loading their code blocked the loop, which is harmless. */
   begin(): void {
     this.#begun = true;
   }

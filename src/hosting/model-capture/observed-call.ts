@@ -98,7 +98,7 @@ class Observation {
         signal,
         log: silentLogger,
       });
-      // An exception nobody foresaw is answered with its text; only foreseen ones choose their status.
+      // An unexpected exception is answered with its text; only expected errors choose their status.
       const foreseen = typeof reply.body !== "string";
       const { response, raw } = readBody(reply.body);
       return {

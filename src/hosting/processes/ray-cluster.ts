@@ -25,7 +25,7 @@ ray.shutdown()
 /** What a server needs to join a cluster. */
 export interface RayCluster {
   address: string;
-  /** Newer versions let nobody in without a token; older ones do not read these variables. */
+  /** Newer versions require a token; older ones do not read these variables. */
   environment: Record<string, string>;
 }
 

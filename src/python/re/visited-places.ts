@@ -50,13 +50,13 @@ export class VisitedPlaces {
     return true;
   }
 
-  /** The stack fell to `height`: whatever was added above it has failed for good. */
+  /** The stack fell to `height`: whatever was added above it has failed permanently. */
   settleAbove(height: number): void {
     const { open } = this;
     while (open.length > 0 && (open[open.length - 1] as number) > height) open.length -= 3;
   }
 
-  /** Everything opened since `count` has failed for good. */
+  /** Everything opened since `count` has failed permanently. */
   settleSince(count: number): void {
     this.open.length = count;
   }

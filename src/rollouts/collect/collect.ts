@@ -156,12 +156,12 @@ export class Collection {
     this.#abortAll(reason);
   }
 
-  /** Rollouts that failed for good in this session and could be run again, oldest first. */
+  /** Rollouts that failed permanently in this session and could be run again, oldest first. */
   get lost(): { id: string; class: string }[] {
     return this.#recorder.lost;
   }
 
-  /** Runs a rollout again that failed for good in this session, or stops one that is under way and starts it anew. */
+  /** Runs a rollout again that failed permanently in this session, or stops one that is in progress and starts it again. */
   retry(id: string): boolean {
     // Workers on other machines have been told that a lost rollout is settled.
     if (this.#isStopping || this.#options.workers) return false;

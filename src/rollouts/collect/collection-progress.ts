@@ -69,7 +69,7 @@ export class CollectionProgress {
     this.#tally.add(outcome.row, taskIndex, agent);
   }
 
-  /** A rollout that had failed for good runs again. */
+  /** A rollout that had failed permanently runs again. */
   retried(): void {
     this.#failed--;
   }

@@ -11,7 +11,7 @@ import type { RunResult } from "./rollout-runner.ts";
 /** The result of a rollout that was tried. */
 export type Tried = Exclude<RunResult, { status: "unreachable" }>;
 
-/** Rollouts that failed for good and are kept to be run again on request. */
+/** Rollouts that failed permanently and are kept to be run again on request. */
 const MAX_LOST_KEPT = 1_000;
 
 interface LostRollout {
@@ -40,7 +40,7 @@ export class OutcomeRecorder {
   readonly #surroundings: Surroundings;
   /** Rollouts that have their result, or were given up. */
   readonly #settled = new RolloutKeyMap();
-  /** Rollouts that failed for good, so that they can be run again while the collection lasts. */
+  /** Rollouts that failed permanently, so that they can be run again while the collection lasts. */
   readonly #lost = new Map<string, LostRollout>();
   /** Rollouts that run again when they have been stopped. */
   readonly #again = new Set<string>();
@@ -59,12 +59,12 @@ export class OutcomeRecorder {
     this.#settled.set(taskIndex, rolloutIndex, 0);
   }
 
-  /** Rollouts that failed for good in this session and could be run again, oldest first. */
+  /** Rollouts that failed permanently in this session and could be run again, oldest first. */
   get lost(): { id: string; class: string }[] {
     return [...this.#lost].map(([id, { failure }]) => ({ id, class: failure.class }));
   }
 
-  /** Takes back that a rollout failed for good, and returns its row. */
+  /** Takes back that a rollout failed permanently, and returns its row. */
   reopen(id: string): QueuedRow | undefined {
     const lost = this.#lost.get(id);
     if (lost === undefined) return undefined;

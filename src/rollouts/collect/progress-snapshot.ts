@@ -57,7 +57,7 @@ export interface ProgressSnapshot {
   resumed: boolean;
   /** What the calls cost, where prices are known. */
   cost: number | null;
-  /** What all calls have cost so far, those of failed rollouts, judges and earlier sessions included; null where nobody counts. */
+  /** What all calls have cost so far, those of failed rollouts, judges and earlier sessions included; null if not counted. */
   spent: number | null;
   /** How turns continue the tokens before them; null while no rollout has token ids. */
   turn_boundaries: TurnBoundaries | null;
@@ -100,6 +100,6 @@ export interface CollectionSnapshot extends ProgressSnapshot {
   paused: boolean;
   automatic_concurrency: boolean;
   running: RunningSnapshot[];
-  /** Rollouts that failed for good in this session. */
+  /** Rollouts that failed permanently in this session. */
   lost: { id: string; class: string }[];
 }

@@ -156,7 +156,7 @@ function readHead(text: string): ResultHead | undefined {
 /** The whole results, each a line about it and its row, from an offset on; empty when the file does not exist. */
 async function pairsAt(path: string, from: number): Promise<string> {
   if (from === Number.POSITIVE_INFINITY) return "";
-  // Opened anew for each look: a network filesystem asks for the size of a file when it is opened.
+  // Opened again for each read: a network filesystem asks for the size of a file when it is opened.
   const file = await open(path, "r");
   try {
     for (let size = READ_BYTES; ; size *= 2) {

@@ -51,7 +51,7 @@ const DRAIN_SECONDS = 60;
 /** Stopped rollouts get this long to wind up. */
 const STOP_MS = 5_000;
 
-/** Takes rollouts of runs from a broker and runs them, until it is told to stop. */
+/** Takes rollouts of runs from a broker and runs them, until it is stopped. */
 export async function runWorker(options: WorkerOptions): Promise<WorkerSummary> {
   const onNotice = (text: string) => options.onEvent?.({ type: "notice", text });
   const id = `${hostname().replace(/[^A-Za-z0-9_-]/g, "-")}-${process.pid}-${randomBytes(2).toString("hex")}`;

@@ -16,7 +16,7 @@ export function liveProcess(
   const controller = new AbortController();
   const stdin = new PassThrough();
   const stdout = new PassThrough();
-  // Output is passed on, not kept: whoever reads it bounds it.
+  // Output is passed on, not kept; the reader limits it.
   const streams = { stdin, stdoutTo: stdout, maxSinkBytes: Number.MAX_SAFE_INTEGER };
   const ended = run(streams, controller.signal)
     .catch((error: unknown) => sandboxFailure({ stdout: "", stderr: errorMessage(error) }))

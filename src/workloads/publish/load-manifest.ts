@@ -10,7 +10,7 @@ const TREES: Readonly<Record<string, ManifestKind>> = {
   benchmarks: "benchmark",
 };
 
-/** The manifest in a file; everything that is wrong with it is told at once, with its place. */
+/** The manifest in a file; all problems are reported together, with their positions. */
 export function loadManifest(file: string): Manifest {
   let root: DictNode;
   try {

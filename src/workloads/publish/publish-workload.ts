@@ -25,7 +25,7 @@ export interface PublishOptions extends Omit<VerifyOptions, "updateExpected"> {
 
 /**
  * Checks that a workload is ready for others: valid, its verifier does what its cases say, its texts are written, and the
- * catalog shows it. Everything that is left to do is told at once.
+ * catalog shows it. All open problems are reported together.
  */
 export async function publishWorkload(
   entry: Workload,

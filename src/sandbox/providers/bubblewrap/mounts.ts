@@ -15,7 +15,7 @@ const SYSTEM_ETC = [
   "ssl/certs",
   "java-17-openjdk",
 ];
-/** Empty in a sandbox or made anew for every command, whatever an image has there. */
+/** Empty in a sandbox or created for every command, regardless of the image. */
 const OWN = new Set(["proc", "dev", "sys", "run", "tmp", "home", "root"]);
 const RESERVED = new Set([...SYSTEM, "proc", "dev", "sys", "etc"]);
 

@@ -99,7 +99,7 @@ export class DaytonaProvider implements SandboxProvider<DaytonaSandbox> {
     }
   }
 
-  /** The service gives both streams as one; a mark nobody can foresee tells where stderr begins. */
+  /** The service gives both streams as one; an unpredictable marker separates stderr. */
   async exec({ raw }: Handle, command: string, options: ExecOptions = {}): Promise<SandboxExecResult> {
     const { operations, exec } = this.#settings;
     if (options.stdin !== undefined)

@@ -38,7 +38,7 @@ export class DockerProvider extends CliProvider<DockerContainer> {
   readonly #settings: DockerSettings;
   readonly #creates: Semaphore;
   readonly #pulls: Semaphore;
-  /** Images that are being fetched: whoever needs one waits for it. */
+  /** Images that are being fetched; further callers wait for the same fetch. */
   readonly #fetched = new Map<string, Promise<void>>();
 
   constructor(settings?: unknown) {

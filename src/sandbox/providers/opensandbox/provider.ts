@@ -121,7 +121,7 @@ export class OpenSandboxProvider implements SandboxProvider<OpenSandbox> {
       return await this.#running.run(async () => {
         await this.#client.lines(ask, events.add);
         const code = await this.#exitCode(raw, events, options.signal);
-        // The service ends a command whose time is up and tells so only by its code.
+        // The service ends a command at its time limit and reports that only by its exit code.
         const isLate = timeoutSeconds !== null && Date.now() - startedAt >= timeoutSeconds * 1000;
         if (isLate && code !== 0) return timeoutResult(events.output(), timeoutSeconds);
         if (code === undefined) return sandboxFailure(withError(events));
