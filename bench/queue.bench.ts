@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -75,6 +76,15 @@ function startWorker(cwd: string, concurrency: number, core?: number): ChildProc
   return Object.assign(child, { pid: child.pid ?? 0 });
 }
 
+/** Ends workers and waits for them: the CPU of children that have ended counts for the program that runs then. */
+async function end(workers: readonly ChildProcess[]): Promise<void> {
+  for (const worker of workers) {
+    const ended = once(worker, "exit");
+    worker.kill("SIGKILL");
+    await ended;
+  }
+}
+
 /** CPU of all processes of a distributed run, broker included, against the same run in one process. */
 async function overhead(report: Report, cwd: string, broker: ChildProcess): Promise<void> {
   const rows = ["-i", writeRows(cwd, ROLLOUTS), "--disable-aggregation"];
@@ -86,7 +96,7 @@ async function overhead(report: Report, cwd: string, broker: ChildProcess): Prom
     const before = treeCpuMs(broker.pid ?? 0);
     const collector = await finishedGym([...EVALUATION, ...words, "-o", output, "--queue", url], cwd);
     const cpuMs = collector.cpuMs + treeCpuMs(worker.pid) + treeCpuMs(broker.pid ?? 0) - before;
-    worker.kill("SIGKILL");
+    await end([worker]);
     return cpuMs;
   };
   // Starting costs more with more processes; the difference of two sizes is what a rollout costs.
@@ -151,7 +161,7 @@ export async function speedup(report: Report, cwd: string): Promise<void> {
       const output = `speed-${round}-${cores.length}.jsonl`;
       const { collectingSeconds } = await finishedGym([...words, ...rows, "-o", output], cwd);
       seconds.push(collectingSeconds);
-      for (const worker of workers) worker.kill("SIGKILL");
+      await end(workers);
     }
     const [one = 0, two = 1] = seconds;
     ratios.push(one / two);
@@ -183,7 +193,7 @@ async function inFlight(report: Report, cwd: string): Promise<void> {
     cwd,
   );
   const peak = workers.reduce((sum, { pid }) => sum + memoryMb(pid, "VmHWM"), 0);
-  for (const worker of workers) worker.kill("SIGKILL");
+  await end(workers);
   const lines = readFileSync(path.join(cwd, "many.jsonl"), "utf8").split("\n").length - 1;
   const perRollout = ((peak - idle) * 1024) / IN_FLIGHT;
   const collector = (result.peakMb * 1024) / IN_FLIGHT;

@@ -16,7 +16,11 @@ export async function viewing<T>(file: string, use: (viewer: Viewing) => Promise
   const port = await freePort();
   const url = `http://127.0.0.1:${port}/`;
   const words = ["eval", "view", file, "--no-token", "--port", String(port)];
-  const ask = async (address: string) => (await request(`${url}api/${address}`)).body.json();
+  const ask = async (address: string) => {
+    const { statusCode, body } = await request(`${url}api/${address}`);
+    if (statusCode !== 200) throw new Error(`${statusCode} from /api/${address}: ${await body.text()}`);
+    return body.json();
+  };
   return whileGymRuns(words, path.dirname(file), "Viewing", (pid) => use({ ask, pid, url }));
 }
 
