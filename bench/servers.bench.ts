@@ -19,6 +19,9 @@ export const name = "servers";
 const ROLLOUTS = 20_000;
 const IN_FLIGHT = 128;
 const ROUNDS = 3;
+const FEW_ROLLOUTS = 100;
+const MANY = "many.jsonl";
+const FEW = "few.jsonl";
 const STARTS = 5;
 const IDLE_AFTER_MS = 2_000;
 const IDLE_MB = 120;
@@ -92,7 +95,8 @@ export async function run(report: Report): Promise<void> {
   const cwd = await mkdtemp(path.join(tmpdir(), "bench-servers-"));
   try {
     await writeFile(path.join(cwd, "bench.yaml"), singleToolConfig(OPENAI_MODEL));
-    await writeRows(path.join(cwd, "in.jsonl"), ROLLOUTS);
+    await writeRows(path.join(cwd, MANY), ROLLOUTS);
+    await writeRows(path.join(cwd, FEW), FEW_ROLLOUTS);
     await withModelEndpoint(answers, async (origin) => {
       const env = `policy_base_url: ${origin}/0/v1\npolicy_api_key: k\npolicy_model_name: m\n`;
       await writeFile(path.join(cwd, "env.yaml"), env);
@@ -106,41 +110,62 @@ export async function run(report: Report): Promise<void> {
 
 type Form = (typeof FORMS)[number];
 
-/** The arrangements take turns. The least disturbed run of each counts: other work on the machine can only add to its CPU time. */
+/**
+ * The arrangements take turns. Starting costs more with more processes, so a rollout costs the difference between a run of many
+ * rollouts and one of few.
+ */
 async function measureRollouts(report: Report, cwd: string, baseUrl: string): Promise<void> {
-  const loop: FinishedRun[] = [];
-  const runs = FORMS.map((): FinishedRun[] => []);
-  for (let round = 0; round < ROUNDS; round++) {
-    loop.push(await runOpenAiLoop(baseUrl, cwd));
-    for (const [index, { words }] of FORMS.entries())
-      runs[index]?.push(await finishedGym([...EVAL_RUN, ...words], cwd));
-  }
-  const yardstick = leastDisturbed(loop).cpuMs / ROLLOUTS;
+  const loop = new Measured((input) => runOpenAiLoop(baseUrl, input, cwd));
+  const forms = FORMS.map(({ words }) => new Measured((input) => runEvaluation(input, words, cwd)));
+  for (let round = 0; round < ROUNDS; round++) for (const measured of [loop, ...forms]) await measured.run();
+  const yardstick = loop.cpuMs;
   report.add({ label: "a rollout, loop on openai", cpuMs: yardstick, operations: ROUNDS * ROLLOUTS });
   for (const [index, { label, share: bound }] of FORMS.entries()) {
-    const { cpuMs, collectingSeconds, peakMb } = leastDisturbed(runs[index] ?? []);
-    const each = cpuMs / ROLLOUTS;
-    const share = each / yardstick;
-    report.add({ label: `a rollout, ${label}`, cpuMs: each, operations: ROUNDS * ROLLOUTS });
+    const measured = forms[index] ?? loop;
+    const { collectingSeconds, peakMb } = measured.many;
+    const share = measured.cpuMs / yardstick;
+    report.add({ label: `a rollout, ${label}`, cpuMs: measured.cpuMs, operations: ROUNDS * ROLLOUTS });
     report.check(
-      `${ROLLOUTS} rollouts ${label}, ${IN_FLIGHT} in flight: ${each.toFixed(3)} ms CPU each, ${share.toFixed(2)} of a loop on openai ` +
+      `${ROLLOUTS} rollouts ${label}, ${IN_FLIGHT} in flight: ${measured.cpuMs.toFixed(3)} ms CPU each, ${share.toFixed(2)} of a loop on openai ` +
         `with ${yardstick.toFixed(3)} (at most ${bound}), ${Math.round(ROLLOUTS / collectingSeconds)} a second, ${Math.round(peakMb)} MB`,
       share <= bound,
     );
   }
 }
 
-const EVAL_RUN = [
-  ...["eval", "run", "--config", "bench.yaml", "-i", "in.jsonl"],
-  ...["-o", "out.jsonl", "--concurrency", String(IN_FLIGHT)],
-];
+/** Runs of many and of few rollouts. The least disturbed of each counts: other work on the machine can only add to their CPU time. */
+class Measured {
+  readonly #start: (input: string) => Promise<FinishedRun>;
+  readonly #many: FinishedRun[] = [];
+  readonly #few: FinishedRun[] = [];
 
-function runOpenAiLoop(baseUrl: string, cwd: string): Promise<FinishedRun> {
+  constructor(start: (input: string) => Promise<FinishedRun>) {
+    this.#start = start;
+  }
+
+  async run(): Promise<void> {
+    this.#many.push(await this.#start(MANY));
+    this.#few.push(await this.#start(FEW));
+  }
+
+  get many(): FinishedRun {
+    return leastDisturbed(this.#many);
+  }
+
+  /** What one rollout costs. */
+  get cpuMs(): number {
+    return (this.many.cpuMs - leastDisturbed(this.#few).cpuMs) / (ROLLOUTS - FEW_ROLLOUTS);
+  }
+}
+
+function runEvaluation(input: string, words: readonly string[], cwd: string): Promise<FinishedRun> {
+  const files = ["--config", "bench.yaml", "-i", input, "-o", "out.jsonl"];
+  return finishedGym(["eval", "run", ...files, "--concurrency", String(IN_FLIGHT), ...words], cwd);
+}
+
+function runOpenAiLoop(baseUrl: string, input: string, cwd: string): Promise<FinishedRun> {
   const program = fileURLToPath(new URL("./openai-loop-process.js", import.meta.url));
-  return finishedProgram(
-    [process.execPath, program, baseUrl, "in.jsonl", "loop.jsonl", String(IN_FLIGHT)],
-    cwd,
-  );
+  return finishedProgram([process.execPath, program, baseUrl, input, "loop.jsonl", String(IN_FLIGHT)], cwd);
 }
 
 function leastDisturbed(runs: readonly FinishedRun[]): FinishedRun {
