@@ -11,7 +11,7 @@ export const resourcesServerRef = serverRef("resources_servers");
 /** `model_server` of an agent. */
 export const modelServerRef = serverRef("responses_api_models");
 
-/** Turns in a row without a call and without a message after which a rollout ends, unless the config says otherwise. */
+/** Default number of consecutive turns without a call or a message after which a rollout ends. */
 const MAX_EMPTY_TURNS = 10;
 
 /** `max_empty_turns` of an agent that loops. */
@@ -29,21 +29,21 @@ export const agentConfig = z.looseObject({
 export const loopAgentConfig = agentConfig.extend({
   resources_server: resourcesServerRef,
   model_server: modelServerRef,
-  /** Model calls per rollout; null or 0: as many as it takes. */
+  /** Maximum number of model calls per rollout; null or 0: no limit. */
   max_steps: laxInt().nullish(),
-  /** Turns in a row without a call and without a message after which a rollout ends; null or 0: without limit. */
+  /** Number of consecutive turns without a call or a message after which a rollout ends; null or 0: no limit. */
   max_empty_turns: maxEmptyTurns,
 });
 
 /**
- * Counts consecutive turns without a call and without a message. After one the model is asked again; a model that does it
- * every time would be asked, and paid for, without end.
+ * Counts consecutive turns without a call and without a message. The model is asked again after such a turn, so a model
+ * that never answers would otherwise be called, and billed, indefinitely.
  */
 export class EmptyTurns {
   readonly #most: number;
   #inRow = 0;
 
-  /** `most` of null or 0: without limit. */
+  /** No limit when `most` is null or 0. */
   constructor(most: number | null | undefined) {
     this.#most = most || Number.POSITIVE_INFINITY;
   }
@@ -58,7 +58,7 @@ export class EmptyTurns {
     return `the model answered ${this.#inRow} times in a row without a message or a call (max_empty_turns); its rollout ends as incomplete`;
   }
 
-  /** The response of a rollout that ends at the limit. */
+  /** The response of a rollout that reached the limit. */
   ended<T extends Response>(response: T): T & { ng_note: string } {
     return { ...response, status: "incomplete", ng_note: this.note };
   }
@@ -69,7 +69,7 @@ function isProgress(item: ResponseOutputItem): boolean {
   return item.type === "function_call";
 }
 
-/** How long one call within a rollout may take; null lifts a limit. */
+/** Time limits of single calls within a rollout; null disables a limit. */
 export interface CallLimits {
   modelCallMs: number | null;
   toolCallMs: number | null;

@@ -16,7 +16,7 @@ import type { RolloutScope } from "./define-agent.ts";
 const MAX_QUOTED = 500;
 const KNOWN_KEYS = new Set(CREATE_PARAM_KEYS);
 
-/** Asks a model server for one turn. An answer that is not a Response is a failure that quotes it. */
+/** Asks a model server for one turn. Throws an error that quotes the reply when it is not a Response. */
 export function callModel(
   client: ServerClient,
   call: {
@@ -44,7 +44,10 @@ export function callModel(
   return reply.then((answer) => turnOf(modelServer, answer));
 }
 
-/** Params of the loop are those of a parsed request with more items. With unknown keys they are parsed again, so that the model server refuses them. */
+/**
+ * The loop only appends items to the params of a parsed request, so they are valid. Params with unknown keys are parsed
+ * again, so that the model server rejects them.
+ */
 function trustedParams(params: ResponseCreateParams): ResponseCreateParams {
   return Object.keys(params).every((key) => KNOWN_KEYS.has(key)) ? trust(params) : params;
 }

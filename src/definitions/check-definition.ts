@@ -110,16 +110,18 @@ function tableOf(definition: ServerDefinition): Record<string, Need> {
   return definition.kind === "gymnasium" ? GYMNASIUM : RESOURCES;
 }
 
-/** Similarity above which an unknown key counts as a misspelling. Other keys may belong to another version or program. */
+/**
+ * Similarity above which an unknown key counts as a misspelling. Other keys may belong to another version or program.
+ */
 const NEARNESS = 0.85;
-/** One wrong letter changes a larger part of a short key: up to this length less similarity is enough. */
+/** One wrong letter changes a larger part of a short key, so keys up to this length need less similarity. */
 const SHORT_KEY = 6;
 const SHORT_NEARNESS = 0.75;
 
 /** The known key that `key` probably means, whether or not the config sets that one too. */
 export function nearestKey(key: string, known: readonly string[]): string | undefined {
   const isShort = key.length <= SHORT_KEY;
-  // Short words also resemble each other by chance (`cost`, `host`), but a typing mistake seldom is in the first letter.
+  // Short words also resemble each other by chance (`cost`, `host`), but the first letter is rarely mistyped.
   const candidates = isShort ? known.filter((name) => name[0] === key[0]) : known;
   return getCloseMatches(key, candidates, 1, isShort ? SHORT_NEARNESS : NEARNESS)[0];
 }
@@ -139,7 +141,7 @@ export function* misspeltKeys(
   }
 }
 
-/** The keys of an object schema, also inside of `z.preprocess`. */
+/** The keys of an object schema, including one wrapped in `z.preprocess`. */
 export function keysOf(schema: z.ZodType): string[] | undefined {
   if (schema instanceof z.ZodObject) return Object.keys(schema.shape);
   return schema instanceof z.ZodPipe ? keysOf(schema.def.out as z.ZodType) : undefined;

@@ -6,29 +6,32 @@ import type { JsonObject } from "../python/json/json-object.ts";
 import type { Response, ResponseCreateParams, ResponseOutputItem } from "../wire/schemas/responses.ts";
 import type { HandlerScope, Infer, MaybePromise } from "./definitions.ts";
 
-/** Which rollout a request belongs to, when it says so (`/ng-rollout/<id>/…` or the row's indices). */
+/** The rollout that a request belongs to, if the request names one (`/ng-rollout/<id>/…` or the row's indices). */
 export interface RolloutScope {
   rolloutId?: string;
-  /** The path in front of routes of resources servers so that calls are attributed to the rollout; "" without capture. */
+  /** Path prefix for routes of resources servers that attributes calls to the rollout; "" without capture. */
   prefix: string;
-  /** The same for routes of model servers, which may also have to record tokens. */
+  /** Path prefix for routes of model servers, which may also have to record tokens. */
   modelPrefix: string;
-  /** Call it when the rollout enters a stage. The stage is named when the rollout exceeds its time. */
+  /** Call this when the rollout enters a stage. A time-out error names the current stage. */
   onStage: StageListener;
-  /** Call it with the items that the loop has produced, in order: a client that streams gets them at once. `cookies` are the current ones of the servers. */
+  /**
+   * Call this with the items that the loop has produced, in order. A streaming client receives them immediately.
+   * `cookies` are the current cookies of the servers.
+   */
   onOutput?: (items: readonly ResponseOutputItem[], cookies: Cookies) => void;
 }
 
 export interface AgentReply {
   response: Response & JsonObject;
-  /** Cookies of the resources and model servers, so that `/verify` lands in the same session. */
+  /** Cookies of the resources and model servers, so that `/verify` reaches the same session. */
   cookies: Cookies;
 }
 
 export interface AgentOptions<ConfigSchema extends z.ZodType, State> {
   name?: string;
   config?: ConfigSchema;
-  /** `gym env prefetch`: installs or downloads ahead of a run what `start` would otherwise have to. */
+  /** `gym env prefetch`: installs or downloads before a run what `start` would otherwise have to. */
   prefetch?(args: {
     config: Infer<ConfigSchema>;
     signal: AbortSignal;
@@ -53,7 +56,9 @@ export interface AgentOptions<ConfigSchema extends z.ZodType, State> {
       cookies: Cookies;
       rollout: RolloutScope;
       state: NoInfer<State>;
-      /** The agent's own `/v1/responses`, called directly; `signal` where it has less time than the whole run. */
+      /**
+       * Calls the agent's own `/v1/responses` directly. Pass `signal` when this call has less time than the whole run.
+       */
       respond(params: ResponseCreateParams, cookies: Cookies, signal?: AbortSignal): Promise<AgentReply>;
     },
   ): Promise<JsonObject | Reply>;

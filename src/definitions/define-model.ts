@@ -8,21 +8,21 @@ import type { HandlerScope, Infer, MaybePromise } from "./definitions.ts";
 
 export interface ModelCallScope<Config, State> extends HandlerScope<Config> {
   state: State;
-  /** The session of the calling rollout: replicas are chosen by it. */
+  /** The session of the calling rollout. It selects the replica. */
   sessionId: string;
   rolloutId?: string | undefined;
-  /** Of the request, in lower case. */
+  /** Request headers, with names in lower case. */
   headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Called for each thing that a conversion inside the handler has to leave out. */
+  /** Called for each field that a conversion inside the handler has to drop. */
   onLoss: OnLoss;
 }
 
 export interface ModelPostScope<Config, State> extends HandlerScope<Config> {
   state: State;
   path: string;
-  /** With its `?`; empty without one. */
+  /** Query string with its `?`; empty without one. */
   query: string;
-  /** Parsed JSON; undefined when there was none. */
+  /** Parsed JSON; undefined without a body. */
   body: unknown;
 }
 
@@ -39,7 +39,7 @@ export interface ModelOptions<ConfigSchema extends z.ZodType, State> {
   chat?(
     args: ModelCallScope<Infer<ConfigSchema>, NoInfer<State>> & { params: ChatCreateParams },
   ): Promise<ChatCompletion>;
-  /** The name a backend knows the model by; it takes the place of the request's `model` when `chat` serves `/v1/responses`. */
+  /** The model name that the backend uses. It replaces the request's `model` when `chat` serves `/v1/responses`. */
   modelName?(config: Infer<ConfigSchema>): string;
   /** Whether think blocks in chat answers become reasoning items when `chat` serves `/v1/responses`. */
   usesReasoningParser?(config: Infer<ConfigSchema>): boolean;

@@ -1,6 +1,6 @@
 /**
- * What a server file exports: data and functions, no web framework. The host decides where a definition runs
- * (co-hosted, in its own process, in several workers), which makes no difference to the definition.
+ * Definitions that a server file exports: data and functions, without a web framework. The host decides where a
+ * definition runs (co-hosted, in its own process, in several workers). The definition does not depend on that.
  *
  * @module
  */
@@ -10,9 +10,9 @@ import type { JsonObject } from "../python/json/json-object.ts";
 import type { Response, ResponseCreateParams } from "../wire/schemas/responses.ts";
 import type { HandlerScope, Infer, MaybePromise } from "./definitions.ts";
 
-/** Arguments of handlers, with the value that `start` returned. */
+/** Arguments of handlers, including the value that `start` returned. */
 interface StatefulScope<Config, State> extends HandlerScope<Config> {
-  /** What `start` returned. Absent in a verifier that runs in the pool. */
+  /** The value that `start` returned. Absent in a verifier that runs in the pool. */
   state: State;
 }
 
@@ -25,16 +25,16 @@ export interface ToolDefinition<Input, Config, Session, State = undefined> {
   description?: string;
   /** Schema of the arguments; absent: any JSON object. Also the schema shown to MCP clients. */
   input?: z.ZodType<Input>;
-  /** `false` keeps the route off MCP. */
+  /** `false` hides the route from MCP clients. */
   expose?: boolean;
-  /** Gets the arguments and returns any JSON value. Text is sent as a JSON string. */
+  /** Receives the arguments and returns any JSON value. Text is sent as a JSON string. */
   run(args: SessionScope<Config, Session, State> & { input: Input }): unknown;
 }
 
-/** Answers every `POST /<name>` that no tool is declared for. */
+/** Answers every `POST /<name>` without a declared tool. */
 export interface FallbackTool<Config, Session, State = undefined> {
   run(args: SessionScope<Config, Session, State> & { name: string; input: unknown }): unknown;
-  /** The tools behind it, for MCP clients. */
+  /** The tools it serves, for MCP clients. */
   list?(config: Config): { name: string; description?: string; inputSchema: JsonObject }[];
 }
 
@@ -44,13 +44,13 @@ export interface VerifyArgs<Config, Row, Session, State = undefined>
   row: Row;
   response: Response;
   params: ResponseCreateParams;
-  /** The request body as it came, unknown fields included. */
+  /** The request body as received, including unknown fields. */
   body: JsonObject;
-  /** Whether the session had state before this call; false: `session` was made for it just now. */
+  /** Whether the session had state before this call. False: `session` was just created for it. */
   seeded: boolean;
 }
 
-/** `reward` (true is 1, false is 0) and whatever else the verifier wants to report; every key ends up in the result row. */
+/** `reward` (true is 1, false is 0) and any other values to report. Every key is copied to the result row. */
 export type VerifyResult = { reward: number | boolean } & JsonObject;
 
 export interface MetricsHooks {
@@ -73,31 +73,31 @@ export interface ResourcesServerOptions<
   /** Schema of the server's own config keys; unknown keys are allowed and ignored. */
   config?: ConfigSchema;
   /**
-   * Schema of the row when a rollout starts, where it differs from `row`: what `session` reads, and fields that a task needs
-   * although `verify` accepts rows that lack it. Both are checked before the first model call.
+   * Schema of the row when a rollout starts, if it differs from `row`: the fields that `session` reads, and fields that
+   * a task requires although `verify` accepts rows without them. Both schemas are checked before the first model call.
    */
   seed?: SeedSchema;
   /** Schema of the row fields `verify` reads. A plain `z.object` drops other fields from the result, `z.looseObject` keeps them. */
   row?: RowSchema;
   /**
-   * Runs once before the server accepts requests. What it returns is the `state` of the handlers (loaded data, a judge); write it in
-   * front of those that use it, so that its type is known there.
+   * Runs once before the server accepts requests. Its return value is the `state` of the handlers (loaded data, a
+   * judge). Declare it before the handlers that use it, so that TypeScript can infer its type.
    */
   start?(server: ServerContext<Infer<ConfigSchema>>): MaybePromise<State>;
-  /** Makes the state of one rollout from its row. */
+  /** Creates the state of one rollout from its row. */
   session?(
     args: StatefulScope<Infer<ConfigSchema>, NoInfer<State>> & {
       row: z.ZodType extends SeedSchema ? Infer<RowSchema> : Infer<SeedSchema>;
       sessionId: string;
     },
   ): MaybePromise<Session>;
-  /** `keep`: seeding a session again leaves its state as it is; default: it starts again. */
+  /** `keep`: seeding a session again leaves its state unchanged. Default: the state is replaced. */
   reseed?: "replace" | "keep";
-  /** State for calls that were never seeded; without it such tool calls are refused with 409. */
+  /** Creates state for calls without a seeded session. Without it such tool calls are refused with 409. */
   unseeded?(
     args: StatefulScope<Infer<ConfigSchema>, NoInfer<State>> & { sessionId: string },
   ): MaybePromise<Session>;
-  /** Runs once when a session ends: expired, evicted or the server stops. */
+  /** Runs once when a session ends: it expired, was evicted, or the server stops. */
   closeSession?(args: { session: NoInfer<Session>; sessionId: string }): MaybePromise<void>;
   /** Extra fields of the `/seed_session` reply. */
   seedReply?(
@@ -111,9 +111,12 @@ export interface ResourcesServerOptions<
   verify(
     args: VerifyArgs<Infer<ConfigSchema>, Infer<RowSchema>, NoInfer<Session>, NoInfer<State>>,
   ): MaybePromise<VerifyResult>;
-  /** Row fields the result repeats; default: all that `row` declares. */
+  /** Row fields that the result repeats; default: all that `row` declares. */
   echo?: readonly (keyof Infer<RowSchema> & string)[];
-  /** `pool`: verify is CPU work and runs in a worker; it then gets plain data only (no `server`, no `state`, no live session objects). */
+  /**
+   * `pool`: verify is CPU-bound and runs in a worker. It then receives plain data only (no `server`, no `state`, no
+   * live session objects).
+   */
   verifyIn?: "loop" | "pool";
   metrics?: MetricsHooks | ((config: Infer<ConfigSchema>) => MetricsHooks);
   /** Whether stored rollouts may be scored again without their session. */
@@ -123,7 +126,7 @@ export interface ResourcesServerOptions<
   stop?(server: ServerContext<Infer<ConfigSchema>>, state: NoInfer<State>): MaybePromise<void>;
 }
 
-// Inside the host the generics are erased: everything a definition gets was parsed by its own schemas before.
+// Inside the host the generics are erased: the schemas of a definition have parsed everything that it receives.
 // biome-ignore lint/suspicious/noExplicitAny: the erased form of a definition accepts every instantiation
 type Erased = any;
 
@@ -173,11 +176,11 @@ export interface GymnasiumServerOptions<
   config?: ConfigSchema;
   /** Schema of the row's own fields (all but `responses_create_params` and `response`). */
   row?: RowSchema;
-  /** What a row must have besides; checked before a run begins. */
+  /** Schema of further fields that a row must have; checked before a run begins. */
   seed?: z.ZodType;
-  /** Runs once before the server accepts requests; what it returns is the `state` of the handlers after it. */
+  /** Runs once before the server accepts requests; its return value is the `state` of the handlers after it. */
   start?(server: ServerContext<Infer<ConfigSchema>>): MaybePromise<State>;
-  /** Starts an episode: its state, and what the environment says first. */
+  /** Starts an episode: returns its state and the first observation. */
   reset(
     args: StatefulScope<Infer<ConfigSchema>, NoInfer<State>> & {
       row: Infer<RowSchema>;
@@ -193,13 +196,13 @@ export interface GymnasiumServerOptions<
       response: Response;
     },
   ): MaybePromise<StepReply>;
-  /** Keep the state of an episode that has ended: further steps go on with it. */
+  /** Keeps the state of an episode that has ended, so that further steps continue it. */
   keepFinished?: boolean;
-  /** State for a step that was never reset; without it such a step is refused with 409. */
+  /** Creates state for a step without a reset. Without it such a step is refused with 409. */
   unseeded?(
     args: StatefulScope<Infer<ConfigSchema>, NoInfer<State>> & { sessionId: string },
   ): MaybePromise<Session>;
-  /** Frees what an episode holds; with it the server has a `/close` route. */
+  /** Frees the resources of an episode. Adds a `/close` route to the server. */
   closeSession?(args: { session: NoInfer<Session>; sessionId: string }): MaybePromise<void>;
   metrics?: MetricsHooks | ((config: Infer<ConfigSchema>) => MetricsHooks);
   stop?(server: ServerContext<Infer<ConfigSchema>>, state: NoInfer<State>): MaybePromise<void>;

@@ -11,11 +11,11 @@ export type { ServerType };
 export type MaybePromise<T> = T | Promise<T>;
 export type Infer<Schema> = Schema extends z.ZodType ? z.output<Schema> : JsonObject;
 
-/** Arguments that every handler of a server gets. */
+/** Arguments of every handler of a server. */
 export interface HandlerScope<Config> {
   config: Config;
   server: ServerContext<Config>;
-  /** Fires when the caller has gone, the deadline has passed or the server stops. */
+  /** Aborted when the caller disconnects, the deadline passes or the server stops. */
   signal: AbortSignal;
 }
 
@@ -25,7 +25,7 @@ export type ServerDefinition =
   | AgentDefinition
   | ModelDefinition;
 
-/** Whether a module's default export is a server definition (also one made by another copy of the package). */
+/** Whether a module's default export is a server definition, including one made by another copy of the package. */
 export function isServerDefinition(value: unknown): value is ServerDefinition {
   const { type, options } = (value ?? {}) as { type?: unknown; options?: unknown };
   return isServerType(type) && typeof options === "object" && options !== null;

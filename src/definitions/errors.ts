@@ -1,7 +1,7 @@
 import type { FailureInfo } from "../calls/errors.ts";
 import { GymError } from "../errors.ts";
 
-/** Thrown by a handler to answer with a status of its own. */
+/** Thrown by a handler to answer with a specific status. */
 export class HttpError extends GymError {
   readonly status: number;
   readonly detail: unknown;
@@ -21,7 +21,9 @@ export class HttpError extends GymError {
   }
 }
 
-/** A judge could not be asked (transport, time-out, HTTP error). Never a score: the rollout fails as `judge_failed`. */
+/**
+ * A judge could not be reached (transport, time-out, HTTP error). Never a score: the rollout fails as `judge_failed`.
+ */
 export class JudgeError extends GymError {
   constructor(message: string, options?: { cause?: unknown }) {
     super("JUDGE_FAILED", message, options);

@@ -6,21 +6,20 @@ import { errorMessage, GymError } from "../errors.ts";
 import { parseTemplate, type Template } from "../python/format/format.ts";
 import { strip } from "../python/whitespace.ts";
 
-/** A prompt template that cannot be read or filled. This is an error in the config, not of the model. */
+/** A prompt template that cannot be read or filled: an error in the config, not of the model. */
 export class PromptTemplateError extends GymError {
   constructor(message: string, options?: { cause?: unknown }) {
     super("PROMPT_TEMPLATE", message, options);
   }
 }
 
-/** A text with `{name}` fields; `{{` and `}}` stand for braces. Values go in verbatim. */
+/** A text with `{name}` fields; `{{` and `}}` are escaped braces. Values are inserted verbatim. */
 export type PromptTemplate = Template;
 
 /**
- * Reads a template once and checks that it asks only for the given fields.
+ * Parses a template and checks that it uses only the given fields.
  *
- * @example
- * compilePrompt("Q: {question}").render({ question: "6*7?" }); // "Q: 6*7?"
+ * @example compilePrompt("Q: {question}").render({ question: "6*7?" }); // "Q: 6*7?"
  */
 export function compilePrompt(
   text: string,
@@ -40,7 +39,7 @@ export function compilePrompt(
   return template;
 }
 
-/** Finds a prompt file: beside the server's `app.ts` first, then where config paths are found. */
+/** Finds a prompt file: first next to the server's `app.ts`, then where config paths are resolved. */
 async function readPromptFile(
   server: Pick<ServerContext, "directory" | "findFile">,
   path: string,
@@ -65,7 +64,7 @@ async function readPromptFile(
   }
 }
 
-/** Loads a template from a text file; white space around it does not count. */
+/** Loads a template from a text file and trims it. */
 export async function loadPromptText(
   server: Pick<ServerContext, "directory" | "findFile">,
   path: string,
@@ -76,7 +75,7 @@ export async function loadPromptText(
 
 const PromptFile = z.looseObject({ user: z.string(), system: z.string().nullish() });
 
-/** A prompt of a YAML file: a `user` template and perhaps a `system` one. */
+/** A prompt of a YAML file: a `user` template and an optional `system` template. */
 export interface ChatPrompt {
   user: PromptTemplate;
   system?: PromptTemplate;
@@ -91,7 +90,7 @@ export async function loadPromptYaml(
   const text = await readPromptFile(server, path);
   let content: unknown;
   try {
-    // Only few servers have prompts in files.
+    // Loaded lazily, because few servers have prompts in files.
     const { parseYamlText } = await import("../config/yaml/read.ts");
     content = parseYamlText(text, path);
   } catch (error) {

@@ -1,7 +1,7 @@
 import { isObject } from "../python/json/json-object.ts";
 import { strip } from "../python/whitespace.ts";
 
-/** Anything with output items, also unchecked ones such as a judge's reply. */
+/** Anything with output items, including unchecked ones such as a judge's reply. */
 export interface HasOutput {
   readonly output: readonly unknown[];
 }
@@ -24,12 +24,12 @@ function isAssistantMessage(item: unknown): item is Fields {
   return isObject(item) && item["type"] === "message" && item["role"] === "assistant";
 }
 
-/** All text parts of all assistant messages, one a line, stripped. */
+/** All text parts of all assistant messages, joined by newlines and stripped. */
 export function allAssistantText(response: HasOutput): string {
   return strip(response.output.filter(isAssistantMessage).flatMap(textsOf).join("\n"));
 }
 
-/** The last assistant message that has a text part, parts one a line, stripped; "" without one. */
+/** The text parts of the last assistant message with text, joined by newlines and stripped; "" without one. */
 export function lastTextMessage(response: HasOutput): string {
   for (let index = response.output.length - 1; index >= 0; index--) {
     const item = response.output[index];
@@ -40,7 +40,7 @@ export function lastTextMessage(response: HasOutput): string {
   return "";
 }
 
-/** The last part of the last output item, which must be a message with a text at its end; else null. */
+/** The last part of the last output item if it is a message that ends with a text; else null. */
 export function lastPartOfLastMessage(response: HasOutput): string | null {
   const item = response.output.at(-1);
   if (!isObject(item) || item["type"] !== "message") return null;
@@ -57,7 +57,10 @@ function partText(part: unknown): string | null {
   return isObject(part) && typeof part["text"] === "string" ? part["text"] : null;
 }
 
-/** The last user message of a request's input that has text (images have none): its text parts one a line, stripped; "" without one. */
+/**
+ * The text parts of the last user message with text (images have none), joined by newlines and stripped; "" without
+ * one.
+ */
 export function lastUserText(input: unknown): string {
   if (typeof input === "string") return strip(input);
   if (!Array.isArray(input)) return "";
@@ -69,7 +72,7 @@ export function lastUserText(input: unknown): string {
   return "";
 }
 
-/** Removes every `<tag>…</tag>` pair, each up to the nearest closing tag; linear in the text. */
+/** Removes every `<tag>…</tag>` pair, each up to the nearest closing tag, in linear time. */
 function removePairs(text: string, tag: string): string {
   const open = `<${tag}>`;
   const close = `</${tag}>`;
@@ -90,15 +93,17 @@ function afterFirst(text: string, mark: string): string {
 }
 
 /**
- * Removes the reasoning from a text: `<think>` and `<thinking>` pairs, then everything before a closing tag that
- * lost its opening one. The result is stripped.
+ * Removes the reasoning from a text: `<think>` and `<thinking>` pairs, then everything before an unmatched closing tag.
+ * The result is stripped.
  */
 export function stripThinking(text: string): string {
   const pairless = removePairs(removePairs(text, "think"), "thinking");
   return strip(afterFirst(afterFirst(pairless, "</think>"), "</thinking>"));
 }
 
-/** The milder rule: only where `</think>` occurs, pairs are removed, or else everything up to it; stripped. */
+/**
+ * Less strict than `stripThinking`: only where `</think>` occurs, removes pairs, or else everything up to it. Stripped.
+ */
 export function stripThinkPairs(text: string): string {
   if (!text.includes("</think>")) return strip(text);
   const pairless = removePairs(text, "think");

@@ -83,12 +83,12 @@ export async function standardRun(args: StandardRunArgs): Promise<JsonObject | R
   return new Reply(verified.payload());
 }
 
-/** A server names its own tools for a request without a list of tools. */
+/** A server supplies its own tools for a request without a list of tools. */
 function withoutTools({ tools: _tools, ...rest }: JsonObject): JsonObject {
   return rest;
 }
 
-/** Tools that the server named for a row without any. */
+/** Adds the tools that the server supplied for a row without tools. */
 function withServerTools(params: ResponseCreateParams, seeded: ServerReply): ResponseCreateParams {
   if (params.tools !== undefined) return params;
   const { tools } = (seeded.json() ?? {}) as { tools?: unknown };

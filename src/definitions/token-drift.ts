@@ -12,20 +12,24 @@ import {
 import { HttpError } from "./errors.ts";
 
 /**
- * `token_drift` of an agent: what happens to a rollout in which the prompt of a call does not continue the previous tokens.
- * `fork` leaves it to the trainer, `mask` marks the sample, `truncate` removes the token lists after the break, `strict` fails.
+ * `token_drift` of an agent: what happens to a rollout in which the prompt of a call does not continue the previous
+ * tokens. `fork` leaves the decision to the trainer, `mask` marks the sample, `truncate` removes the token lists after
+ * the break, `strict` fails.
  */
 export const tokenDrift = z.enum(["fork", "mask", "truncate", "strict"]).default("fork");
 export type TokenDrift = z.infer<typeof tokenDrift>;
 
-/** The boundaries of a response of which some break the token sequence; undefined when none does, or when there are no token ids. */
+/**
+ * The turn boundaries of a response, if some of them break the token sequence; undefined when none does, or without
+ * token ids.
+ */
 export function driftOf({ output }: Response): Continuity["counts"] | undefined {
   if (!output.some((item) => item.prompt_token_ids !== undefined)) return undefined;
   const { counts } = classifyCalls(callsOf(output));
   return counts.fork + counts.lost > 0 ? counts : undefined;
 }
 
-/** The response that a verifier gets if the tokens drift. */
+/** The response that a verifier receives when the tokens drift. */
 export function driftingResponse(
   response: Response,
   counts: Continuity["counts"],

@@ -3,7 +3,7 @@ import { ReceivedReply } from "../calls/run-client.ts";
 import type { ServerClient } from "../calls/server-client.ts";
 import { runToolCall, toolOutput } from "./tool-calls.ts";
 
-/** The routes a call reaches. */
+/** The routes that a call reaches. */
 async function reached(name: string, offered: readonly string[]): Promise<string[]> {
   const paths: string[] = [];
   const client = {

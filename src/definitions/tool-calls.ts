@@ -8,7 +8,7 @@ import { loadsPlain } from "../python/json/json-loads.ts";
 import type { FunctionCall, FunctionCallOutput, ResponseCreateParams } from "../wire/schemas/responses.ts";
 import type { RolloutScope } from "./define-agent.ts";
 
-/** Routes of a resources server that are not tools. A model that calls one gets a 404, as for an unknown tool. */
+/** Routes of a resources server that are not tools. A model that calls one gets a 404, like for an unknown tool. */
 const NOT_TOOLS = new Set([
   "seed_session",
   "verify",
@@ -17,7 +17,10 @@ const NOT_TOOLS = new Set([
   "mcp",
   "reverify_mode",
 ]);
-/** Routes of environments that answer every turn. Others have tools of these names, which their rows then declare. */
+/**
+ * Routes of environments that answer every turn. Other environments have tools with these names; their rows declare
+ * them.
+ */
 const SELDOM_TOOLS = new Set(["reset", "step", "close"]);
 const TIMEOUT_KEY = "tool_call_timeout_seconds";
 const NOT_FOUND = JSON.stringify({ detail: "Not Found" });
@@ -29,11 +32,11 @@ export interface ToolRun {
   signal: AbortSignal;
   timeoutMs?: number | null;
   recorder?: TrajectoryRecorder | undefined;
-  /** The tools the model was offered. */
+  /** The tools that the model was offered. */
   tools?: ResponseCreateParams["tools"];
 }
 
-/** Runs one tool call of the model. Errors of the tool are its answer, and the session continues. */
+/** Runs one tool call of the model. An error of the tool becomes its output, and the session continues. */
 export async function runToolCall(
   call: FunctionCall,
   cookies: Cookies,
@@ -57,7 +60,7 @@ export async function runToolCall(
 interface ToolAnswer {
   text: string;
   cookies: Cookies;
-  /** Null for a success. */
+  /** Null on success. */
   errorType: string | null;
 }
 
@@ -72,7 +75,7 @@ async function answerOf(
   rollout.onStage("tool", call.name);
   const path = `${rollout.prefix}/${call.name}`;
   const options = { cookies, signal, ...(timeoutMs !== undefined && { timeoutMs, timeoutKey: TIMEOUT_KEY }) };
-  // The model gets the answer of a tool whatever its status. Only a tool server that cannot be reached fails the rollout.
+  // The model receives the reply of a tool regardless of its status. Only an unreachable tool server fails the rollout.
   let reply: ServerReply;
   try {
     reply = await client.post(resourcesServer, path, read.input, options);
@@ -86,7 +89,10 @@ async function answerOf(
   };
 }
 
-/** Models were trained with Python's error messages, so arguments are refused with its text, and only where Python refuses them. */
+/**
+ * Models were trained with Python's error messages, so invalid arguments produce Python's text, and only where Python
+ * rejects them.
+ */
 function readArguments(text: string): { input: unknown } | { refusal: string } {
   try {
     return { input: JSON.parse(text) };
@@ -105,7 +111,7 @@ function isToolName(name: string, offered: ToolRun["tools"]): boolean {
   return !NOT_TOOLS.has(name);
 }
 
-/** An entry of `info.tool_outputs` for the answer of a `/step`: the answer of a gymnasium-style environment to a tool call. */
+/** An entry of `info.tool_outputs`: the reply of a gymnasium-style environment's `/step` to a tool call. */
 export function toolOutput(
   call: Pick<FunctionCall, "call_id">,
   result: unknown,

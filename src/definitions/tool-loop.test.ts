@@ -13,7 +13,7 @@ const config = {
 };
 const user = (content: string): ResponseInputItem => ({ role: "user", content, type: "message" });
 
-/** Runs the loop on scripted turns of the model; the last one repeats. */
+/** Runs the loop on scripted model turns; the last one repeats. */
 async function loop(hooks: ToolLoopHooks, ...turns: object[][]) {
   const agent = defineAgent({ config: loopAgentConfig, responses: (args) => toolLoop(args, hooks) });
   const asked: unknown[][] = [];

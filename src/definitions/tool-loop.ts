@@ -18,7 +18,7 @@ import type { AgentReply, RolloutScope } from "./define-agent.ts";
 import type { MaybePromise } from "./definitions.ts";
 import { runToolCall, type ToolRun } from "./tool-calls.ts";
 
-/** What the loop needs of the arguments of `responses`; `config` is `loopAgentConfig` or an extension of it. */
+/** The arguments of `responses` that the loop needs; `config` is `loopAgentConfig` or an extension of it. */
 export interface ToolLoopArgs {
   params: ResponseCreateParams;
   cookies: Cookies;
@@ -39,16 +39,17 @@ export interface ToolLoopHooks {
   question?(conversation: readonly ResponseInputItem[], step: number): readonly ResponseInputItem[];
   /** Answers a tool call. Default: `byServer`, which runs the tool on the resources server. */
   runCall?(call: FunctionCall, byServer: () => Promise<FunctionCallOutput>): Promise<FunctionCallOutput>;
-  /** Called when the model has answered. Items it returns continue the conversation. Default: the answer ends it. */
+  /**
+   * Called when the model has answered. Returned items continue the conversation. Default: the answer ends the loop.
+   */
   answered?(response: Response, step: number): MaybePromise<readonly ResponseInputItem[] | undefined>;
 }
 
 /**
- * The loop of an agent: ask the model, run its tool calls in order, until it answers. Keeps the cookies of both servers, obeys the
- * time limits, `max_steps` and `max_empty_turns`, and records the trajectory.
+ * The loop of an agent: ask the model, run its tool calls in order, until it answers. Keeps the cookies of both
+ * servers, enforces the time limits, `max_steps` and `max_empty_turns`, and records the trajectory.
  *
- * @example
- * export default defineAgent({ config: loopAgentConfig, responses: (args) => toolLoop(args) });
+ * @example export default defineAgent({ config: loopAgentConfig, responses: (args) => toolLoop(args) });
  */
 export async function toolLoop(args: ToolLoopArgs, hooks: ToolLoopHooks = {}): Promise<AgentReply> {
   const { params, config, server, rollout, signal } = args;
@@ -88,7 +89,7 @@ export async function toolLoop(args: ToolLoopArgs, hooks: ToolLoopHooks = {}): P
       rollout,
       signal,
       timeoutMs: limits.modelCallMs,
-      // Replaying the model server's cookie keeps a conversation on one replica.
+      // Sending the model server's cookie back keeps a conversation on one replica.
       ...(modelCookies && { cookies: modelCookies }),
     });
     last = turn.response;
@@ -97,7 +98,7 @@ export async function toolLoop(args: ToolLoopArgs, hooks: ToolLoopHooks = {}): P
     produce(...output);
     usage = accumulateUsage(usage, last.usage);
     recorder?.modelTurn({ startedAt, question, output, responseId: last.id, modelServer });
-    // A truncated turn may end in the middle of a call, so none of its calls is run.
+    // A truncated turn may end in the middle of a call, so none of its calls are run.
     if (last.incomplete_details) break;
     const calls = output.filter((item) => item.type === "function_call");
     if (isAnswer(output, calls.length)) {
@@ -125,7 +126,7 @@ export async function toolLoop(args: ToolLoopArgs, hooks: ToolLoopHooks = {}): P
   return { response, cookies: mergeCookies(tools.cookies, modelCookies ?? {}) };
 }
 
-/** The tools of one session: every call carries the cookies that the calls before it left. */
+/** The tools of one session. Every call sends the cookies that earlier calls set. */
 class SessionTools {
   cookies: Cookies;
   readonly #run: ToolRun;

@@ -5,8 +5,9 @@ import { HttpError } from "./errors.ts";
 const MAX_QUOTED = 100;
 
 /**
- * Returns the score of a verifier's result; a boolean becomes 1 or 0. Anything else that is not a number fails the rollout for
- * good. JSON has no Infinity and NaN: they are sent as null, as by the Python original, and the collector fails the rollout.
+ * Returns the score of a verifier's result; a boolean becomes 1 or 0. Any other non-number fails the rollout
+ * permanently. JSON has no Infinity or NaN: they are sent as null, like in the Python original, and the collector fails
+ * the rollout.
  */
 export function rewardOf(result: unknown, server: { name: string; log: Logger }): number | null | undefined {
   const reward = (result as JsonObject | null | undefined)?.["reward"];
@@ -23,7 +24,7 @@ export function rewardOf(result: unknown, server: { name: string; log: Logger })
   );
 }
 
-/** Returns the reward of one step of an episode; a missing one is 0. */
+/** Returns the reward of one step of an episode; a missing reward is 0. */
 export function stepRewardOf(reward: unknown, server: { name: string; log: Logger }): number {
   if (typeof reward === "number" && Number.isFinite(reward)) return reward;
   if (reward === undefined || reward === null) return 0;
@@ -31,7 +32,7 @@ export function stepRewardOf(reward: unknown, server: { name: string; log: Logge
   throw unusable(`${server.name}: step returned the reward ${show(reward)}; it must be a number`, server.log);
 }
 
-/** Whether the verifier itself reports that the rollout failed. Such a result needs no score. */
+/** Whether the verifier reports that the rollout failed. Such a result needs no score. */
 function reportsFailure(result: unknown): boolean {
   const { _ng_failure_class, _ng_no_persist } = (result ?? {}) as JsonObject;
   return (_ng_failure_class ?? null) !== null || Boolean(_ng_no_persist);

@@ -28,7 +28,7 @@ export function countUnreadable(signal: AbortSignal | undefined): void {
   if (signal) tallyOf(signal).unreadable++;
 }
 
-/** Returns what was counted for a request and forgets it; undefined where no judge was asked. */
+/** Returns the counts of a request and removes them; undefined if no judge was asked. */
 export function takeJudgeTally(signal: AbortSignal): JudgeTally | undefined {
   const tally = tallies.get(signal);
   tallies.delete(signal);

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { splitLines, strip } from "../../python/whitespace.ts";
 
-/** The label that occurs first; a label inside another one loses to the longer, because that begins earlier. */
+/** The label that occurs first. A label inside a longer one loses to it, because the longer one begins earlier. */
 export function firstLabel<Label extends string>(text: string, labels: readonly Label[]): Label | null {
   let best: Label | null = null;
   let bestAt = Number.POSITIVE_INFINITY;

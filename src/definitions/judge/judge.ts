@@ -1,6 +1,6 @@
 /**
- * Asks a language model for a judgement. A judge that cannot be asked is a failure of the rollout (`JudgeError`),
- * never a reward of 0. The functions of judge-verdict.ts read its reply.
+ * Asks a language model for a judgement. A judge that cannot be reached fails the rollout (`JudgeError`); it never
+ * gives a reward of 0. The functions of judge-verdict.ts read its reply.
  *
  * @module
  */
@@ -18,7 +18,7 @@ import { countJudgeCall, countUnreadable } from "./judge-tally.ts";
 import { LruCache } from "./lru-cache.ts";
 
 const MAX_QUOTED_BODY = 500;
-/** Characters of cached answers, whatever the number of entries. */
+/** Maximum number of characters of cached answers, regardless of the number of entries. */
 const MAX_CACHE_CHARS = 64 * 1024 * 1024;
 
 export interface JudgeMessage {
@@ -33,15 +33,15 @@ export interface JudgeOptions {
   params?: JsonObject | null;
   /** `chat` asks `/v1/chat/completions`; default: `/v1/responses`. */
   api?: "responses" | "chat";
-  /** Put before every prompt that is given as plain text. */
+  /** Prepended to every prompt that is given as plain text. */
   systemMessage?: string | null;
-  /** Calls in flight at a time; null: no limit. */
+  /** Maximum number of concurrent calls; null: no limit. */
   maxConcurrency?: number | null;
-  /** Milliseconds for one call including retries; null or absent: the client's own limits. */
+  /** Time limit of one call including retries, in milliseconds; null or absent: the limits of the client. */
   timeoutMs?: number | null;
-  /** Answers kept by content; 0: none. */
+  /** Number of answers cached by content; 0 disables the cache. */
   cacheEntries?: number;
-  /** Longest value `fit` lets through; null: any. */
+  /** Maximum length of a value that `fit` returns; null: no limit. */
   maxValueChars?: number | null;
 }
 
@@ -51,23 +51,26 @@ export interface AskOptions {
   params?: JsonObject;
 }
 
-/** Reads the verdict in a reply; null where there is none. Replies without one are counted in the summary of the run. */
+/** Reads the verdict from a reply; null without a verdict. The run summary counts replies without a verdict. */
 export type ReadVerdict<Verdict> = (text: string, reply: JudgeReply) => Verdict | null;
 
 /** The request to a judge and its reply. */
 export interface JudgeReply {
   /** The request body. */
   readonly params: JsonObject;
-  /** The reply body as it came. */
+  /** The reply body as received. */
   readonly response: JsonObject;
-  /** The output items; a chat completion is read as one message. The readers of response-text.ts take the whole reply. */
+  /**
+   * The output items; a chat completion is read as one message. The functions of response-text.ts accept the whole
+   * reply.
+   */
   readonly output: readonly unknown[];
-  /** What the judge said: the text of its last message, stripped. */
+  /** The text of the judge's last message, stripped. */
   readonly text: string;
 }
 
 export interface VoteResult<Verdict> {
-  /** The verdict most calls agree on; null when none could be read or the best two are equally frequent. */
+  /** The verdict of most calls; null when none could be read or the two most frequent are tied. */
   verdict: Verdict | null;
   verdicts: (Verdict | null)[];
   replies: JudgeReply[];
@@ -75,7 +78,7 @@ export interface VoteResult<Verdict> {
 
 type CallContext = Pick<ServerContext, "client">;
 
-/** One judge endpoint with its limits. Make it once per server instance (`perServer`). */
+/** One judge endpoint with its limits. Create one per server instance (`perServer`). */
 export class Judge {
   readonly options: JudgeOptions;
   readonly #client: CallContext["client"];
@@ -89,7 +92,7 @@ export class Judge {
     if (options.cacheEntries) this.#cache = new LruCache(options.cacheEntries, MAX_CACHE_CHARS);
   }
 
-  /** Cuts a value that is too long for the judge (`maxValueChars`). */
+  /** Truncates a value that is too long for the judge (`maxValueChars`). */
   fit(value: string): string {
     const { maxValueChars } = this.options;
     return maxValueChars == null ? value : truncateText(value, maxValueChars);
@@ -115,7 +118,7 @@ export class Judge {
   }
 
   /**
-   * Asks `votes` times at once and takes the verdict most replies agree on; replies without one do not count.
+   * Asks `votes` times at once and returns the verdict of most replies; replies without a verdict do not count.
    *
    * @throws {JudgeError} when one of the calls fails.
    */
@@ -200,7 +203,7 @@ export class Judge {
   }
 }
 
-/** A judge from the config keys of `judgeConfig`; options given here win. */
+/** Creates a judge from the config keys of `judgeConfig`; `options` take precedence. */
 export function createJudge(
   server: CallContext,
   config: JudgeConfig,
@@ -265,7 +268,10 @@ function httpFailure(server: string, path: string, status: number, text: string)
   return new JudgeError(message, { cause: new HttpError(status, message) });
 }
 
-/** Cuts the middle out of a text that is too long for a judge's context and says how much is missing. No surrogate pair is torn apart. */
+/**
+ * Cuts the middle out of a text that is too long for a judge's context and states how much is missing. Never splits a
+ * surrogate pair.
+ */
 function truncateText(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   const headLength = Math.floor(maxChars / 2);
@@ -282,30 +288,29 @@ function isPairAt(text: string, index: number): boolean {
   return index > 0 && index < text.length && (text.codePointAt(index - 1) ?? 0) > 0xffff;
 }
 
-/** A reference to another server of the run, as configs write it: `{ type, name }`, or just the name. */
+/** A reference to another server of the run, as configs write it: `{ type, name }`, or only the name. */
 const ServerReference = z.union([
   z.string(),
   z.looseObject({ name: z.string() }).transform(({ name }) => name),
 ]);
 
 /**
- * The config keys every environment with a judge has; spread them into its own `config` schema. The first three are
- * the original's, the others are off unless set.
+ * The config keys of every environment with a judge; spread them into its `config` schema. The first three come from
+ * the Python original; the others are off by default.
  *
- * @example
- * const config = z.object({ ...judgeConfig, judge_equal_label: z.string().default("[[A=B]]") });
+ * @example const config = z.object({ ...judgeConfig, judge_equal_label: z.string().default("[[A=B]]") });
  */
 export const judgeConfig = {
   judge_model_server: ServerReference,
-  /** Base of every request; the messages are put into it. */
+  /** Base of every request; the messages are added to it. */
   judge_responses_create_params: z.record(z.string(), z.unknown()).nullish(),
-  /** Calls in flight at a time; null: no limit. */
+  /** Maximum number of concurrent calls; null: no limit. */
   judge_endpoint_max_concurrency: z.number().int().positive().nullable().default(64),
-  /** Seconds for one call including retries; null: the client's own limits only. */
+  /** Time limit of one call including retries, in seconds; null: only the limits of the client. */
   judge_timeout_seconds: z.number().positive().nullish(),
-  /** How many answers are kept by content; only sensible for a deterministic judge. */
+  /** Number of answers cached by content. Only useful for a deterministic judge. */
   judge_cache_entries: z.number().int().nonnegative().default(0),
-  /** Longer values are cut in the middle before they go into a prompt; null: never. */
+  /** Longer values are truncated in the middle before they are inserted into a prompt; null: never. */
   judge_max_value_chars: z.number().int().positive().nullish(),
 };
 

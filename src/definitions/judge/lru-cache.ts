@@ -22,7 +22,7 @@ export class LruCache<Value> {
     return entry.value;
   }
 
-  /** Keeps the value; one that is heavier than the whole cache is not kept. */
+  /** Stores the value, unless it is heavier than the whole cache. */
   set(key: string, value: Value, weight = 1): void {
     this.#forget(key);
     if (weight > this.maxWeight || this.maxEntries < 1) return;
