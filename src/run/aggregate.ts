@@ -10,11 +10,14 @@ import { type RunConfig, resolveRun } from "./run-config.ts";
 export interface AggregateOptions {
   /** Shell patterns of the rollout files, separated by commas. */
   shards: string;
-  /** Where the merged rollouts go; the metrics are written beside it. */
+  /** Where the merged rollouts go; the metrics are written next to it. */
   output: string;
   /** Writes the merged rollouts. Default: true. */
   merge?: boolean;
-  /** Config with the servers that compute the metrics of their agents. Default: the default metrics are computed here. */
+  /**
+   * Config with the servers that compute the metrics of their agents. Default: the default metrics are computed in this
+   * process.
+   */
   config?: RunConfig;
   /** Receives warnings. */
   onNotice?: (text: string) => void;

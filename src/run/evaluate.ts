@@ -35,7 +35,7 @@ const SAMPLE_NOTICE =
   "warning: these rows are samples that come with the benchmark, not its dataset: the rewards say nothing about the benchmark. " +
   "For the real rows: gym eval prepare --benchmark NAME +prepare_script_args.source=huggingface";
 
-/** What happens during an evaluation; the caller decides what to show. */
+/** Events of an evaluation; the caller decides which to show. */
 export type EvaluationEvent =
   | { type: "prepared"; paths: ArtifactPaths; resumed: boolean; summary: ResumeSummary }
   | { type: "started"; collection: Collection; paths: ArtifactPaths }
@@ -44,45 +44,45 @@ export type EvaluationEvent =
   | { type: "collected"; result: CollectResult }
   | { type: "summarized"; summary: RunSummary };
 
-/** The part of an evaluation that is known before servers start. */
+/** The options of an evaluation that are known before servers start. */
 export interface PrepareEvaluationOptions {
   output: string;
   expand: ExpandOptions;
   limits: CollectLimits;
-  /** What decides the results: a resumed run must have the same. */
+  /** Config keys that affect the results; they must be unchanged when a run is resumed. */
   config: Row;
   gymVersion: string;
   resume?: boolean;
   force?: boolean;
   retryFailed?: boolean | undefined;
   onEvent?: (event: EvaluationEvent) => void;
-  /** The first stop: no new rollouts, those running may finish. */
+  /** First stop: starts no new rollouts; running ones may finish. */
   drain?: AbortSignal;
-  /** The second stop: everything ends now. */
+  /** Second stop: cancels everything. */
   stop?: AbortSignal;
 }
 
-/** What it takes to run it. */
+/** Options to run a prepared evaluation. */
 export interface RunEvaluationOptions {
   client: ServerClient;
   aggregate?: boolean;
   fsync?: FsyncPolicy;
-  /** Looks where servers are by now; they may have been started again elsewhere. */
+  /** Looks up the addresses of servers again, because they may have restarted elsewhere. */
   findAgain?: ((signal: AbortSignal) => Promise<void>) | undefined;
-  /** What servers record about the rollouts (`openCaptures`). */
+  /** Recordings of the servers about the rollouts (`openCaptures`). */
   captures?: RolloutCaptures | undefined;
-  /** What calls have cost so far, in dollars. */
+  /** Cost of calls so far, in dollars. */
   spent?: (() => number) | undefined;
-  /** Workers run the rollouts, and this process none. */
+  /** Workers that run the rollouts instead of this process. */
   workers?: EvaluationWorkers | undefined;
   /** Whether the servers are processes that this one did not start. */
   serversElsewhere?: boolean | undefined;
 }
 
-/** Workers of an evaluation, which learn of the collection when it is made. */
+/** Workers of an evaluation. They receive the collection when it is created. */
 export interface EvaluationWorkers extends WorkersLink {
   attach(collection: Collection): Promise<void>;
-  /** What workers used for the run so far, by worker. */
+  /** Resources used for the run so far, by worker. */
   resources(): Promise<RunResources["workers"]>;
 }
 
@@ -105,15 +105,15 @@ export async function evaluate(options: EvaluateOptions): Promise<Evaluation> {
 }
 
 /**
- * An evaluation with checked inputs, settings and files, which holds the lock of its output until `close`.
- * All that can be refused is refused here, so that servers need not start for nothing.
+ * An evaluation with checked inputs, settings and files. Holds the lock of its output until `close`. Detects every
+ * error that does not need servers, so that they are not started for an invalid run.
  */
 export class PreparedEvaluation {
   readonly paths: ArtifactPaths;
   readonly #options: PrepareEvaluationOptions;
   readonly #run: PreparedRun;
   readonly #lock: FileLock;
-  /** Dollars that earlier sessions of the run have spent. */
+  /** Dollars spent by earlier sessions of the run. */
   readonly spentEarlier: number;
 
   private constructor(
@@ -157,7 +157,7 @@ export class PreparedEvaluation {
     }
   }
 
-  /** Refuses rows that the servers cannot run or score. */
+  /** Rejects rows that the servers cannot run or score. */
   check(client: ServerClient): Promise<void> {
     const { expand, onEvent, stop } = this.#options;
     return checkRows(this.#run.plan.rows(), {
@@ -168,7 +168,7 @@ export class PreparedEvaluation {
     });
   }
 
-  /** Gives the run its files; until then those of an earlier run are as they were. */
+  /** Creates the files of the run. Files of an earlier run are unchanged until then. */
   begin(): Promise<void> {
     return this.#run.begin();
   }
@@ -199,7 +199,7 @@ export class PreparedEvaluation {
     return { paths, result, summary };
   }
 
-  /** Rewards on sample rows must not be taken for results on the benchmark they stand in for. */
+  /** Rewards on sample rows must not be mistaken for results on the full benchmark. */
   async #tellOfSamples(onNotice: (text: string) => void): Promise<void> {
     for await (const { row } of readRows(this.paths.materializedInputs)) {
       if (row[SAMPLE_DATA_KEY] === true) onNotice(SAMPLE_NOTICE);
@@ -207,7 +207,7 @@ export class PreparedEvaluation {
     }
   }
 
-  /** A resumed run has rows that this process did not count; its files are read in the end. */
+  /** A resumed run has rows that this process did not count, so its files are read at the end. */
   #totals({ aggregate }: RunEvaluationOptions): RunTotals | undefined {
     const { resumed, plan } = this.#run;
     if (resumed || aggregate === false) return undefined;
@@ -215,7 +215,7 @@ export class PreparedEvaluation {
     return new RunTotals(new CoverageCounter(materializedRows), materializedRows);
   }
 
-  /** Rollouts of the run. */
+  /** Number of rollouts of the run. */
   get total(): number {
     return this.#run.plan.summary.materializedRows;
   }
@@ -225,13 +225,13 @@ export class PreparedEvaluation {
     return this.#run.plan.isDone(taskIndex, rolloutIndex);
   }
 
-  /** Lets others write to the output. */
+  /** Releases the lock of the output. */
   async close(): Promise<void> {
     await this.#run.discard().finally(() => this.#lock.release());
   }
 }
 
-/** Closes the files in the end. A result counts only if they hold it. */
+/** Closes the files at the end. A result counts only if it was written. */
 export async function closing<Result>(
   files: readonly JsonlWriter[],
   run: () => Promise<Result>,

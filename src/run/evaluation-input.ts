@@ -14,18 +14,18 @@ import { checkAgentName } from "../rollouts/inputs/agent-check.ts";
 export interface InputOptions {
   /** A file, the rows themselves, or the example data of the config's agents. */
   input?: string | readonly Row[] | undefined;
-  /** Takes the example data of this agent only. */
+  /** Uses the example data of this agent only. */
   agent?: string | undefined;
   output: string;
   roots: readonly string[];
 }
 
-/** The file with the rows of a run. Rows that come from elsewhere are written beside the output first. */
+/** The file with the rows of a run. Rows from other sources are first written next to the output. */
 export async function inputFile(config: ResolvedConfig, options: InputOptions): Promise<string> {
   const { input, output, roots } = options;
   if (typeof input === "string") return existingInput(input, roots);
   const directory = preprocessedDirectory(output);
-  // Where the output cannot be, the message names that and not a file beside it.
+  // If the output directory cannot be created, the error names the output and not a file next to it.
   await makeDirectory(path.dirname(output));
   if (input === undefined) return joinExamples(config, directory, options);
   const file = path.join(directory, "input.jsonl");
@@ -36,7 +36,7 @@ export async function inputFile(config: ResolvedConfig, options: InputOptions): 
   return file;
 }
 
-/** The caller of rows in memory does not know the file they were written to: its errors name `input[0]` instead of line 1. */
+/** The caller of rows in memory does not know the temporary file, so errors name `input[0]` instead of line 1. */
 export function citingRows(error: unknown, file: string): unknown {
   if (!(error instanceof GymError)) return error;
   const cited = (text: string) => {
@@ -44,16 +44,16 @@ export function citingRows(error: unknown, file: string): unknown {
     const rest = parts.map((part) => part.replace(/^:(\d+)/, (_, line) => `[${Number(line) - 1}]`));
     return [start, ...rest].join("input");
   };
-  // The stack repeats the message, and is what Node prints.
+  // Node prints the stack, which repeats the message.
   if (error.stack !== undefined) error.stack = cited(error.stack);
   error.message = cited(error.message);
   return error;
 }
 
-/** Directory of the inputs made for a run: `res/run.jsonl` has `res/run/preprocessed_datasets`. */
+/** Directory of the generated inputs of a run: `res/run.jsonl` has `res/run/preprocessed_datasets`. */
 export function preprocessedDirectory(output: string): string {
   const suffix = path.extname(output);
-  // Without a suffix to remove, the directory would take the name of the output itself.
+  // Without a suffix to remove, the directory would have the same name as the output.
   if (suffix === "") return `${output}_preprocessed_datasets`;
   return path.join(output.slice(0, output.length - suffix.length), "preprocessed_datasets");
 }
@@ -100,7 +100,7 @@ function notAFile(given: string, status: Stats): string {
   return `'${given}' is ${kind}, not a file (--input): a run reads its rows more than once.${save}`;
 }
 
-/** The example rows of every agent in one file, each with its agent. */
+/** Writes the example rows of every agent to one file, each with its agent. */
 async function joinExamples(
   config: ResolvedConfig,
   directory: string,
@@ -133,7 +133,7 @@ async function joinExamples(
   return joined;
 }
 
-/** Names what the config has instead, so that the next command runs. */
+/** Lists the datasets of the config, so that the user can correct the command. */
 function noInput(config: ResolvedConfig, agent: string | undefined): GymError {
   const splits = new Set(
     configuredAgents(config).agents.flatMap(({ datasets }) => datasets.map(({ type }) => type)),

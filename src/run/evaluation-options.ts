@@ -5,29 +5,29 @@ import type { RepeatsSetting } from "../rollouts/inputs/repeats.ts";
 import type { QueueOptions } from "./distributed/queue-options.ts";
 import type { RolloutDriver } from "./rollout-driver.ts";
 
-/** Servers that run already, started by `startServers` or by another process. */
+/** Running servers, started by `startServers` or by another process. */
 export interface EvaluationServers {
   client: RunClient;
   /** Names of the agents among them. */
   agents: readonly string[];
-  /** Looks up the addresses again, after a server was away. */
+  /** Looks up the addresses again after a server was unreachable. */
   findAgain?: (signal: AbortSignal) => Promise<void>;
 }
 
 export interface EvaluationOptions {
   /** A JSONL file, or the rows themselves. Default: the example data of the config's agents. */
   input?: string | readonly Row[];
-  /** Rollouts file; metrics, failures and the manifest are written beside it. Default: results are kept in memory. */
+  /** Rollouts file; metrics, failures and the manifest are written next to it. Default: results are kept in memory. */
   output?: string | undefined;
   /** Agent for rows without `agent_ref`. Not needed when there is only one. */
   agent?: string | undefined;
-  /** Input rows to take, before repeats. Default: all. */
+  /** Maximum number of input rows, before repeats. Default: all. */
   limit?: number | undefined;
   /** Rollouts per row, or a map from agent to number. Default: 1. */
   repeats?: RepeatsSetting;
   /** Gives every repeat its own seed. */
   addSeed?: boolean;
-  /** Rollouts at once. Default: automatic. */
+  /** Concurrent rollouts. Default: automatic. */
   concurrency?: number | undefined;
   /** Attempts per rollout. Default: NEMO_GYM_MAX_ROLLOUT_ATTEMPTS, or 3. */
   maxAttempts?: number | undefined;
@@ -52,19 +52,19 @@ export interface EvaluationOptions {
   /** Computes metrics when the rollouts are collected. Default: true. */
   aggregate?: boolean;
   fsync?: FsyncPolicy;
-  /** Stops everything: rollouts under way are cancelled, `result` resolves with what there is. */
+  /** Stops everything: running rollouts are cancelled, and `result` resolves with the finished ones. */
   signal?: AbortSignal | undefined;
-  /** Starts no further rollouts; those under way may finish. */
+  /** Starts no further rollouts; running ones may finish. */
   drain?: AbortSignal | undefined;
   /** Workers that share this broker run the rollouts (`gym worker`). Default: this process runs them. */
   queue?: QueueOptions | undefined;
-  /** Uses these servers. Default: starts those of the config and stops them in the end. */
+  /** Uses these servers. Default: starts those of the config and stops them at the end. */
   servers?: EvaluationServers;
-  /** Collects instead of the built-in loop. */
+  /** Replaces the built-in collection loop. */
   driver?: RolloutDriver | undefined;
-  /** What the driver gets as the settings of the collection. */
+  /** Settings of the collection that are passed to the driver. */
   driverSettings?: Readonly<Row>;
-  /** Keys about recorded model calls, where they are not those of the config. */
+  /** Config keys for recording model calls, if they differ from those of the config. */
   captureConfig?: Readonly<Row>;
   /** See `StartOptions`. */
   roots?: readonly string[];

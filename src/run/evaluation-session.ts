@@ -29,10 +29,13 @@ import type { RunEvent } from "./run-events.ts";
 import { startResolved } from "./start-servers.ts";
 
 const DEFAULT_ROLLOUT_TIMEOUT_SECONDS = 7200;
-/** Default number of rollouts that the broker and its workers hold at once. */
+/** Default number of rollouts that the broker and its workers hold. */
 const QUEUED_AT_ONCE = 100_000;
 
-/** One evaluation from config to result. All that can be refused without the servers is refused before one starts; they check the rows. */
+/**
+ * One evaluation from config to result. Detects every error that does not need servers before one starts; the servers
+ * check the rows.
+ */
 export class EvaluationSession {
   readonly #given: RunConfig;
   readonly #output: string;
@@ -129,7 +132,7 @@ export class EvaluationSession {
     }
   }
 
-  /** Rollouts run in workers; servers start here only where metrics need them. */
+  /** Runs rollouts in workers. Servers start in this process only if metrics need them. */
   async #withWorkers(
     config: ResolvedConfig,
     prepared: PreparedEvaluation,
@@ -155,7 +158,7 @@ export class EvaluationSession {
     });
   }
 
-  /** Either signal ends what comes before the first rollout. */
+  /** Either signal stops the preparation of the first rollout. */
   #stopSignal(): AbortSignal | undefined {
     const { signal, drain } = this.#options;
     return signal && drain ? AbortSignal.any([signal, drain]) : (signal ?? drain);
@@ -255,7 +258,7 @@ export class EvaluationSession {
     return driver === undefined ? collect() : this.#drive(driver, config, prepared, client, collect);
   }
 
-  /** Lets the driver collect. It reports what the built-in loop gave it. */
+  /** Runs the driver. It reports the result of the built-in loop if it called it. */
   async #drive(
     driver: RolloutDriver,
     config: ResolvedConfig,
@@ -283,12 +286,12 @@ export class EvaluationSession {
   }
 }
 
-/** The agent that a name means: itself, or the one that has replaced it. */
+/** The agent with this name, or the one that has replaced it. */
 function currentName(agent: string, agents: readonly string[]): string {
   return agents.includes(agent) ? agent : (aliasedInstance(agent, new Set(agents)) ?? agent);
 }
 
-/** The part of the config that decides what comes out; addresses and logs do not. */
+/** The part of the config that affects the results; addresses and logs do not. */
 function decidingConfig(config: ResolvedConfig, expand: ExpandOptions): Row {
   const servers = Object.fromEntries(
     config.servers.map(({ name, type, implementation, config: block }) => {

@@ -10,7 +10,7 @@ import {
 
 const HEAD_TIMEOUT_MS = 5_000;
 
-/** Address of the head server a config points at. */
+/** Address of the head server that a config names. */
 export function headUrl(config: ResolvedConfig): string {
   const head = (config.get("head_server") ?? {}) as { host?: unknown; port?: unknown };
   return `http://${head.host ?? "127.0.0.1"}:${head.port ?? 11000}`;
@@ -18,10 +18,10 @@ export function headUrl(config: ResolvedConfig): string {
 
 const POINT_ELSEWHERE = "point at the right address with ++head_server.port=N";
 
-/** Why a head server does not answer: no server, a busy one, or another kind of server. */
+/** Why a head server does not answer: it is absent, busy, or not a head server. */
 export type HeadServerTrouble = "absent" | "silent" | "other";
 
-/** The head server cannot be asked. */
+/** The head server could not be queried. */
 export class HeadServerError extends GymError {
   readonly trouble: HeadServerTrouble;
 
@@ -46,7 +46,9 @@ export async function runningServers(url: string, signal: AbortSignal): Promise<
   throw new HeadServerError(url, "other", "it lists no servers");
 }
 
-/** The config the servers behind a head server were started with; secrets are masked without the token of the run. */
+/**
+ * The config with which the servers behind a head server were started; secrets are masked without the token of the run.
+ */
 export async function runningConfig(url: string, signal: AbortSignal): Promise<Record<string, unknown>> {
   const text = await ask(url, "/global_config_dict_yaml", signal);
   const { readYaml } = await import("../config/yaml/read.ts");
@@ -81,7 +83,7 @@ function parsed(url: string, text: string): unknown {
   }
 }
 
-/** A connection that cannot be made means that no server runs there; one that breaks, that it is not HTTP. */
+/** A refused connection means that no server runs there; a broken one means that the server does not speak HTTP. */
 function troubleOf(error: unknown): HeadServerTrouble {
   const { code = "" } = error as { code?: string };
   return /^(RESPONSE_|ECONNRESET|CONNECTION_CLOSED)/.test(code) ? "other" : "absent";

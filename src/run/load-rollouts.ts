@@ -2,7 +2,7 @@ import path from "node:path";
 import type { JsonObject } from "../python/json/json-object.ts";
 import { readRows } from "../rollouts/files/jsonl-rows.ts";
 
-/** One row of a rollouts file: the input row, the model's response and what the verifier reported. */
+/** One row of a rollouts file: the input row, the model's response and the fields that the verifier reported. */
 export interface Rollout extends JsonObject {
   _ng_task_index: number;
   _ng_rollout_index: number;
@@ -14,10 +14,9 @@ export interface LoadOptions {
 }
 
 /**
- * Reads a rollouts file row by row. A last line that was cut off while it was written is left out.
+ * Reads a rollouts file row by row. Skips an incomplete last line.
  *
- * @example
- * for await (const { reward } of loadRollouts("results/run.jsonl")) console.log(reward);
+ * @example for await (const { reward } of loadRollouts("results/run.jsonl")) console.log(reward);
  */
 export async function* loadRollouts(file: string, options: LoadOptions = {}): AsyncGenerator<Rollout> {
   const reading = { ...options, onTornLine: () => {} };

@@ -7,14 +7,14 @@ import { onlyServers, type StartOptions, startServers } from "./start-servers.ts
 /** Servers that can be asked for the metrics of their agents. */
 export interface MetricServers {
   client: ServerClient;
-  /** What they are, for a status line. */
+  /** Description of the servers for a status line. */
   origin: string;
   close(): Promise<void>;
 }
 
 /**
- * Finds servers for these agents: those that run already, else those of the config, which are started. Undefined without
- * either. Models are not started, since metrics need none.
+ * Finds servers for these agents: the running ones, else those of the config, which are started. Undefined without
+ * either. Model servers are not started, because metrics do not need them.
  */
 export async function findMetricServers(
   config: ResolvedConfig,
@@ -55,7 +55,7 @@ function overHttp(addresses: ReadonlyMap<string, string>): MetricServers {
   return { client, origin: "the servers that are running", close: () => client.close() };
 }
 
-/** The agents asked for that the config has, with their resources servers, in config order. */
+/** The requested agents of the config with their resources servers, in config order. */
 function serversOf(config: ResolvedConfig, agents: ReadonlySet<string>): Set<string> {
   const wanted = new Set<string>();
   for (const { name, type, config: block } of config.servers) {

@@ -9,7 +9,7 @@ import { redactor, secretsIn } from "../secrets.ts";
 
 const PROBE_TIMEOUT_MS = 5_000;
 const PROBE_PAUSE_MS = 3_000;
-/** While an endpoint does not answer, a line appears this often. */
+/** Interval between notices while an endpoint does not answer. */
 const NOTICE_EVERY_MS = 30_000;
 const DEFAULT_WAIT_SECONDS = 600;
 const MAX_QUOTED = 300;
@@ -18,20 +18,21 @@ const CHECK_WITH_KEY = [401, 403];
 export interface PreflightOptions {
   signal: AbortSignal;
   onNotice: (text: string) => void;
-  /** Leaves out what a provider says about a refused key, for those who will hear it anyway. */
+  /** Omits the provider's message about a refused key, for callers that receive it later. */
   brief?: boolean;
 }
 
 interface Endpoint {
   url: string;
-  /** Where it stands in the config. */
+  /** The config key of the endpoint. */
   key: string;
   apiKey: string | undefined;
 }
 
 /**
- * Waits until every model endpoint of the config answers, and shows what a provider says about the key. An endpoint
- * that refuses or times out until the limit is an error that names it; an unknown host is only reported.
+ * Waits until every model endpoint of the config answers, and shows the provider's message about the key. Throws an
+ * error that names an endpoint if it refuses connections or times out until the limit; an unknown host only causes a
+ * notice.
  */
 export async function checkModelEndpoints(config: ResolvedConfig, options: PreflightOptions): Promise<void> {
   const limit = Number(config.get("model_endpoint_readiness_timeout_seconds") ?? DEFAULT_WAIT_SECONDS);

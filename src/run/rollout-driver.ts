@@ -11,13 +11,13 @@ export interface RolloutDriverContext {
   collect(): Promise<Evaluation>;
   /** Reaches the running servers by name. */
   readonly client: ServerClient;
-  /** Where results belong. */
+  /** Paths for the results. */
   readonly paths: ArtifactPaths;
   readonly signal: AbortSignal;
 }
 
 /**
- * Takes the place of the built-in collection loop (`rollout_collection_driver: package.module:function`). It gets the keys of
+ * Replaces the built-in collection loop (`rollout_collection_driver: package.module:function`). Receives the keys of
  * the collection and the whole resolved config.
  */
 export type RolloutDriver = (
@@ -26,11 +26,11 @@ export type RolloutDriver = (
   context: RolloutDriverContext,
 ) => unknown;
 
-/** Files a module name may stand for, ours first. */
+/** File extensions for a module name, TypeScript and JavaScript first. */
 const MODULE_FILES = [".ts", ".js", ".mjs", ".py", "/index.ts", "/__init__.py"];
 const REFERENCE = /^([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):([A-Za-z_]\w*)$/;
 
-/** The file and the function a `package.module:function` names; the file is undefined when it does not exist. */
+/** The file and the function that `package.module:function` names; the file is undefined when it does not exist. */
 export function locateRolloutDriver(
   reference: string,
   roots: readonly string[],
@@ -45,7 +45,7 @@ export function locateRolloutDriver(
   return { file, name };
 }
 
-/** Loads the function that is to collect instead of the built-in loop. */
+/** Loads the function that replaces the built-in loop. */
 export async function loadRolloutDriver(reference: string, roots: readonly string[]): Promise<RolloutDriver> {
   const { file, name } = locateRolloutDriver(reference, roots);
   if (file === undefined) {

@@ -7,7 +7,7 @@ import type {
 } from "../definitions/define-resources.ts";
 import { isServerDefinition, type ServerDefinition, type ServerType } from "../definitions/definitions.ts";
 
-/** A model server of the package, with the endpoint it calls. */
+/** A model server of the package, and the endpoint that it calls. */
 export interface ModelChoice {
   /** A folder of `responses_api_models/`, such as `openai_model` (default), `vllm_model` or `random_model`. */
   type?: string;
@@ -18,11 +18,13 @@ export interface ModelChoice {
   apiKey?: string;
 }
 
-/** What a config is resolved from. All members are optional and are merged in the order of this list: later ones win. */
+/**
+ * Sources of a config. All members are optional and are merged in the order of this list: later ones take precedence.
+ */
 export interface RunSource {
   /** Config files, looked up in the working directory and in the package. */
   configPaths?: readonly string[];
-  /** `env.yaml` with the user's own values. Programs read none unless they name one. */
+  /** `env.yaml` with the user's own values. Not read unless given. */
   envFile?: string;
   /** An environment that this program defines. Without `agent` it gets `simple_agent`, or `gymnasium_agent` for a game. */
   environment?: ResourcesServerDefinition | GymnasiumServerDefinition;
@@ -44,10 +46,10 @@ export interface RunSource {
   onNotice?: (text: string) => void;
 }
 
-/** A resolved config, or what to resolve one from. */
+/** A resolved config, or the sources to resolve one from. */
 export type RunConfig = ResolvedConfig | RunSource;
 
-/** A config and the servers of it that the program defines, by instance name. */
+/** A config, and the definitions of its servers that the program supplies, by instance name. */
 export interface ResolvedRun {
   config: ResolvedConfig;
   definitions: ReadonlyMap<string, ServerDefinition>;

@@ -12,7 +12,9 @@ import { type RunEvent, RunEvents } from "./run-events.ts";
 
 /** The result of an evaluation. */
 export interface EvaluationResult extends CollectResult {
-  /** Metrics by agent, with 95 % intervals, and how many rollouts they cover; undefined without aggregation. */
+  /**
+   * Metrics by agent with 95 % intervals, and the number of rollouts that they cover; undefined without aggregation.
+   */
   summary: RunSummary | undefined;
   /** Files of the run; undefined for a run in memory. */
   paths: ArtifactPaths | undefined;
@@ -20,14 +22,14 @@ export interface EvaluationResult extends CollectResult {
   rollouts: Rollout[] | undefined;
 }
 
-/** An evaluation with files: they are named, and the rollouts are in them. */
+/** The result of an evaluation with files: `paths` is set, and the files hold the rollouts. */
 export type FileResult = EvaluationResult & { paths: ArtifactPaths; rollouts: undefined };
-/** An evaluation without files. */
+/** The result of an evaluation without files. */
 export type MemoryResult = EvaluationResult & { paths: undefined; rollouts: Rollout[] };
 
-/** An evaluation under way. */
+/** A running evaluation. */
 export interface EvaluationRun<Result extends EvaluationResult = EvaluationResult> {
-  /** What happens, as it happens; see `RunEvents`. Nothing has to read it. */
+  /** The events of the evaluation; see `RunEvents`. Reading them is optional. */
   readonly events: AsyncIterable<RunEvent>;
   readonly result: Promise<Result>;
 }
@@ -59,7 +61,7 @@ async function evaluate(
   options: EvaluationOptions,
   emit: (event: RunEvent) => void,
 ): Promise<EvaluationResult> {
-  // A reader of the events gets the first one, too.
+  // Lets a reader of the events subscribe before the first one.
   await Promise.resolve();
   if (options.output !== undefined) {
     const { result, summary, paths } = await new EvaluationSession(

@@ -1,15 +1,15 @@
 import type { RunEvent as ServerEvent } from "../hosting/processes/run-servers.ts";
 import type { EvaluationEvent } from "./evaluate.ts";
 
-/** What happens during an evaluation, from the start of the servers to the metrics. */
+/** Events of an evaluation, from the start of the servers to the metrics. */
 export type RunEvent =
   | EvaluationEvent
   | { type: "status"; text: string }
   | { type: "server"; event: ServerEvent };
 
 /**
- * The events of one run, in order. Every `for await` gets those that happen after it began; begin it before the first
- * `await` to get all. It ends with the run, and throws what made the run fail.
+ * The events of one run, in order. Every `for await` receives the events after its start; start it before the first
+ * `await` to receive all. It ends with the run, and throws the error that made the run fail.
  */
 export class RunEvents implements AsyncIterable<RunEvent> {
   readonly #readers = new Set<Reader>();
@@ -19,7 +19,7 @@ export class RunEvents implements AsyncIterable<RunEvent> {
     for (const reader of this.#readers) reader.add(event);
   }
 
-  /** Ends with this result. A failure that a reader gets does not also have to be handled at the result. */
+  /** Ends the events with this result. If a reader receives a failure, the result's rejection counts as handled. */
   endWith<Result>(result: Promise<Result>): Promise<Result> {
     const ended = result.then(
       (value) => {

@@ -14,18 +14,20 @@ import { type CostMeter, runMeter } from "../model-endpoint/cost.ts";
 import { type RunConfig, resolveRun } from "./run-config.ts";
 
 export interface StartOptions {
-  /** Directories that configs and servers are looked up in. Default: the working directory and the package. */
+  /** Directories in which configs and servers are looked up. Default: the working directory and the package. */
   roots?: readonly string[];
   /** The directory of the package. */
   installRoot?: string;
   /** Whether a head server lists the servers for other programs (`gym env status`, `connectToRun`). Default: true. */
   head?: boolean;
   onEvent?: (event: ServerEvent) => void;
-  /** Stops the start. Servers that run are stopped with `close()`. */
+  /** Cancels the start. `close()` stops running servers. */
   signal?: AbortSignal;
-  /** Used unless the config names a directory. Default: no log files. */
+  /** Log directory if the config does not name one. Default: no log files. */
   logDirectory?: string;
-  /** Whether this process exists only for the servers: then processes they started end with it. Default: false. */
+  /**
+   * Whether this process exists only for the servers. If so, processes that they started end with it. Default: false.
+   */
   ownsProcess?: boolean;
   /** Runs every server in its own process, and ignores `hosting` in the config. */
   hosting?: "process";
@@ -90,7 +92,7 @@ export function onlyServers(
   };
 }
 
-/** Finds the code of every configured server; those with a definition have theirs already. */
+/** Finds the code of every configured server; inline definitions need none. */
 export function locateInstances(
   config: Pick<ResolvedConfig, "servers">,
   roots: readonly string[],

@@ -65,7 +65,7 @@ export async function collectWithWorkers(options: CollectWithWorkersOptions): Pr
   }
 }
 
-/** Starts the servers that compute metrics when they are asked. */
+/** Starts the servers that compute metrics on the first request. */
 class MetricClient implements ServerClient {
   readonly #find: () => Promise<MetricServers | undefined>;
   #servers: Promise<MetricServers | undefined> | undefined;

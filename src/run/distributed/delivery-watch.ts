@@ -2,20 +2,23 @@ import type { Broker } from "../../queue/broker.ts";
 import { exhaustedReferences, runStreamStats } from "../../queue/run-stream.ts";
 import type { RolloutRef } from "../../queue/subjects.ts";
 
-/** References that cannot be delivered any more are given up when they are seen this often in a row. */
+/** Number of consecutive checks that must see an exhausted reference before its rollout is abandoned. */
 const SEEN_EXHAUSTED = 3;
-/** References are taken for lost when the broker has none for so many looks, and no result comes. */
+/**
+ * Number of consecutive checks without references at the broker and without results after which references count as
+ * lost.
+ */
 const SEEN_QUIET = 30;
 
-/** Finds rollouts that the broker will not deliver any more. */
+/** Finds rollouts that the broker will not deliver again. */
 export class DeliveryWatch {
   readonly #run: string;
   readonly #broker: Broker;
   #exhausted = 0;
-  /** Results that came, and how many of them the last look knew. */
+  /** Number of results received, and the number at the last check. */
   #results = 0;
   #resultsSeen = 0;
-  /** Looks in a row that found nothing at the broker though rollouts are under way. */
+  /** Consecutive checks that found nothing at the broker although rollouts are in flight. */
   #quiet = 0;
 
   constructor(run: string, broker: Broker) {
@@ -27,7 +30,7 @@ export class DeliveryWatch {
     this.#results++;
   }
 
-  /** `waiting`: whether rollouts are under way and all of them are published. */
+  /** `waiting`: whether rollouts are in flight and all of them are published. */
   async look(waiting: boolean): Promise<{ areLost: boolean; exhausted: RolloutRef[] }> {
     const stats = await runStreamStats(this.#broker.jsm, this.#run);
     const areLost = this.#areLost(waiting && stats.messages === 0);
@@ -36,7 +39,7 @@ export class DeliveryWatch {
     return { areLost, exhausted: this.#exhausted >= SEEN_EXHAUSTED ? exhausted : [] };
   }
 
-  /** A broker that lost its storage, or part of it, does not hold references any more that nobody has settled. */
+  /** A broker that lost its storage, or part of it, no longer holds references that are not settled. */
   #areLost(isQuiet: boolean): boolean {
     this.#quiet = isQuiet && this.#results === this.#resultsSeen ? this.#quiet + 1 : 0;
     this.#resultsSeen = this.#results;

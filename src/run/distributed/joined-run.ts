@@ -22,13 +22,13 @@ import { resolveForWorker } from "./shared-config.ts";
 
 export interface JoinOptions {
   worker: string;
-  /** How the worker's own settings are found. */
+  /** How to find the worker's own settings. */
   resolve: ResolveOptions;
-  /** Where the shared directory of runs is on this machine, if not where the collector has it. */
+  /** The shared directory of runs on this machine, if its path differs from the collector's. */
   storeDirectory?: string | undefined;
-  /** Uses servers that run already, those of the worker's head server. */
+  /** Uses the running servers of the worker's head server. */
   noServe?: boolean | undefined;
-  /** Receives the meter of the run before any call. */
+  /** Receives the cost meter of the run before any call. */
   onMeter: (meter: CostMeter) => void;
   signal: AbortSignal;
   onServerEvent: (event: ServerEvent) => void;
@@ -41,7 +41,7 @@ interface Servers {
   crashed?: Promise<never>;
 }
 
-/** A run on a worker: its store, and the servers of its config. */
+/** A run on a worker: its store and the servers of its config. */
 export class JoinedRun {
   record: RunRecord;
   readonly config: ResolvedConfig;
@@ -76,7 +76,9 @@ export class JoinedRun {
     this.#runner = parts.runner;
   }
 
-  /** Reads the config of a run and starts its servers. `find` gives the latest record: the collector may move. */
+  /**
+   * Reads the config of a run and starts its servers. `find` returns the latest record, because the collector may move.
+   */
   static async join(find: () => RunRecord, options: JoinOptions): Promise<JoinedRun> {
     const { resolve, worker, onNotice } = options;
     const store = new StoreClient(() => find().store, onNotice);
@@ -116,17 +118,17 @@ export class JoinedRun {
     }
   }
 
-  /** Whether the collector cannot be reached, though rows or results have to go there. */
+  /** Whether the collector is unreachable although rows or results must be exchanged with it. */
   get isCollectorAway(): boolean {
     return this.#store.isAway;
   }
 
-  /** Calls back when the collector is away, and when it is back. */
+  /** Called when the collector becomes unreachable, and when it is reachable again. */
   set onCollectorAway(callback: () => void) {
     this.#store.onAway = callback;
   }
 
-  /** The rollout a reference stands for; undefined when it is settled. Rejects when the collector is away. */
+  /** Loads the rollout of a reference; undefined when it is settled. Rejects when the collector is unreachable. */
   async load(ref: RolloutRef): Promise<StartedRollout | undefined> {
     const text = await (this.#shared ?? this.#store).row([ref.task, ref.rollout, ref.attempt, ref.at]);
     if (text === null) return undefined;
@@ -145,7 +147,7 @@ export class JoinedRun {
     return this.#runner.run(rollout);
   }
 
-  /** Brings a result to the store of the run. */
+  /** Saves a result in the store of the run. */
   async save({ task, rollout, attempt, agent, at }: RolloutRef, result: RunResult): Promise<void> {
     const about = { task, rollout, attempt, agent, at, worker: this.#worker };
     if (result.status === "completed") {
@@ -158,7 +160,7 @@ export class JoinedRun {
     }
   }
 
-  /** A shared directory that takes nothing does not cost the result: the collector is asked instead. */
+  /** If the shared directory is not writable, the result is sent to the collector instead of being lost. */
   async #keep(head: ResultHead, line: string): Promise<void> {
     try {
       if (this.#shared) return await this.#shared.save(head, line);
@@ -175,7 +177,7 @@ export class JoinedRun {
   }
 }
 
-/** The shared directory of a run, if it has one and this machine sees it. */
+/** The shared directory of a run, if it has one and this machine can access it. */
 async function sharedStore(
   { run, directory }: RunRecord,
   { storeDirectory, worker, onNotice }: JoinOptions,

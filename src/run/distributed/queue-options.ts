@@ -7,18 +7,18 @@ export const OUTAGE_SECONDS = 3_600;
 /** How a run uses a broker. */
 export interface QueueOptions {
   broker: BrokerSettings;
-  /** A worker that is silent for this long loses its rollouts. Default: 30. */
+  /** A worker that sends no heartbeat for this long loses its rollouts. Default: 30. */
   leaseSeconds?: number | undefined;
   /** Deliveries of one rollout before it fails as `worker_lost`. Default: 10. */
   maxDeliver?: number | undefined;
-  /** Address that workers reach this process at. Default: that of the connection to the broker. */
+  /** Address at which workers reach this process. Default: the local address of the connection to the broker. */
   storeHost?: string | undefined;
   storePort?: number | undefined;
-  /** Longest time that the broker may be away or full. Default: 3600. */
+  /** Longest time that the broker may be unreachable or full. Default: 3600. */
   outageSeconds?: number | undefined;
-  /** Directory that workers share with this process. Rows and results go through it; those of other workers over HTTP. */
+  /** Directory that workers share with this process, for rows and results. Workers without access use HTTP. */
   storeDirectory?: string | undefined;
-  /** Share of the places, by agent. Default: 1. */
+  /** Share of the concurrent rollouts, by agent. Default: 1. */
   weights?: Readonly<Record<string, number>> | undefined;
   /** Tags that a worker must have, by agent. */
   needs?: Readonly<Record<string, readonly string[]>> | undefined;

@@ -6,8 +6,8 @@ import { parseRow, type Row } from "../../rollouts/files/jsonl-rows.ts";
 import { keyOfRow } from "../../rollouts/files/row-key.ts";
 
 /**
- * The result that a worker delivered: its head, and the line for the file. The line is checked like the reply of an agent,
- * because what is written must be readable when the run is resumed.
+ * The result that a worker delivered: its head, and the line for the file. The line is validated like the reply of an
+ * agent, because a resumed run must be able to read it.
  */
 export function readResult(head: ResultHead, line: string, file: string): WorkerResult["result"] {
   const { task, rollout } = head;

@@ -14,10 +14,10 @@ const INPUTS = "inputs.jsonl";
 const RESULTS = "results";
 const FIRST_READ_BYTES = 16 * 1024;
 const NEWLINE = 0x0a;
-/** Results of one worker that are read at once. */
+/** Maximum number of bytes read from the results of one worker at a time. */
 const READ_BYTES = 4 * 1024 * 1024;
 
-/** Writes the rows and the config of a run where workers find them. What workers have left there is kept. */
+/** Writes the rows and the config of a run to the shared directory. Existing results of workers are kept. */
 export async function shareRun(
   directory: string,
   { config, inputs }: { config: string; inputs: string },
@@ -27,7 +27,7 @@ export async function shareRun(
     const place = path.join(directory, INPUTS);
     const [there, here] = await Promise.all([stat(place).catch(() => undefined), stat(inputs)]);
     if (there?.size !== here.size) {
-      // A worker looks for the config, which is written last.
+      // The config is written last, because workers wait for it.
       await replaceWith(place, async (partial) => {
         await copyFile(inputs, partial, constants.COPYFILE_FICLONE);
         const file = await open(partial, "r+");
@@ -44,7 +44,7 @@ export async function shareRun(
   }
 }
 
-/** A worker's end of a shared directory: reads rows, and appends results to a file of its own. */
+/** The worker side of a shared directory: reads rows, and appends results to the worker's own file. */
 export class SharedStore {
   readonly #config: string;
   readonly #inputs: FileHandle;
@@ -56,7 +56,7 @@ export class SharedStore {
     this.#results = results;
   }
 
-  /** Rejects when this machine does not see the directory, or may not write to it. */
+  /** Rejects when this machine cannot see the directory or cannot write to it. */
   static async open(directory: string, worker: string): Promise<SharedStore> {
     const config = await readFile(path.join(directory, CONFIG), "utf8");
     const inputs = await open(path.join(directory, INPUTS), "r");
@@ -82,7 +82,7 @@ export class SharedStore {
     }
   }
 
-  /** Resolves when the result is on the device. */
+  /** Resolves when the result is flushed to disk. */
   save(head: ResultHead, line: string): Promise<void> {
     return this.#results.append(`${JSON.stringify(head)}\n${line}`);
   }
@@ -92,10 +92,10 @@ export class SharedStore {
   }
 }
 
-/** Receives a result; whether it counts is decided there. */
+/** Receives a result and decides whether it counts. */
 export type TakeResult = (head: ResultHead, line: string) => Promise<unknown>;
 
-/** The collector's end: reads what workers append. */
+/** The collector side: reads the results that workers append. */
 export class SharedResults {
   readonly #directory: string;
   readonly #read = new Map<string, number>();
@@ -105,7 +105,7 @@ export class SharedResults {
     this.#directory = directory;
   }
 
-  /** Reads new results. Rejects when a file is damaged; the rest of that file is skipped. */
+  /** Reads new results. Rejects when a file is damaged, and skips the rest of that file. */
   take(result: TakeResult): Promise<void> {
     this.#reading ??= this.#takeAll(result).finally(() => {
       this.#reading = undefined;
@@ -118,7 +118,7 @@ export class SharedResults {
       while (await this.#takeSome(name, result));
   }
 
-  /** Whether there may be more. */
+  /** Returns whether there may be more. */
   async #takeSome(name: string, result: TakeResult): Promise<boolean> {
     const from = this.#read.get(name) ?? 0;
     const file = path.join(this.#directory, RESULTS, name);
@@ -153,10 +153,10 @@ function readHead(text: string): ResultHead | undefined {
   }
 }
 
-/** The whole results, each a line about it and its row, from an offset on; empty when the file does not exist. */
+/** The complete results from an offset on, each a head line and a row line; empty when the file does not exist. */
 async function pairsAt(path: string, from: number): Promise<string> {
   if (from === Number.POSITIVE_INFINITY) return "";
-  // Opened again for each read: a network filesystem asks for the size of a file when it is opened.
+  // Opened for each read, because a network filesystem refreshes the size of a file on open.
   const file = await open(path, "r");
   try {
     for (let size = READ_BYTES; ; size *= 2) {
@@ -169,7 +169,7 @@ async function pairsAt(path: string, from: number): Promise<string> {
   }
 }
 
-/** Bytes up to the end of the last line with an even number. */
+/** Number of bytes up to the end of the last complete pair of lines. */
 function endOfPairs(bytes: Buffer): number {
   let end = 0;
   let isSecond = false;

@@ -1,18 +1,18 @@
 import { RolloutCancelled } from "../../rollouts/collect/outcome.ts";
 import type { StartedRollout } from "../../rollouts/collect/started-rollout.ts";
 
-/** Ended because its result is not wanted any more. */
+/** The rollout was aborted because its result is no longer needed. */
 export class WithdrawnRollout extends RolloutCancelled {}
 
 interface Running {
-  /** Undefined until its row is loaded. */
+  /** Undefined until the row is loaded. */
   rollout: StartedRollout | undefined;
   run: string;
-  /** Its result is on the way to the store of the run. */
+  /** Whether the result is being saved in the store of the run. */
   isDone: boolean;
 }
 
-/** The rollouts of a worker that have not been settled. Those that are done wait for the collector to take their results. */
+/** The unsettled rollouts of a worker. Finished rollouts stay until the collector has received their results. */
 export class RunningRollouts {
   readonly #entries = new Map<string, Running>();
 
@@ -20,7 +20,7 @@ export class RunningRollouts {
     return this.#entries.size;
   }
 
-  /** Whether no rollout runs. Rollouts whose row is not loaded yet do not count. */
+  /** Whether no rollout is running. Rollouts whose row is not loaded yet do not count. */
   get isIdle(): boolean {
     return ![...this.#entries.values()].some(({ rollout }) => rollout !== undefined);
   }
@@ -51,7 +51,10 @@ export class RunningRollouts {
     this.#entries.delete(key);
   }
 
-  /** Results that collectors that are away have not taken. There are never more of a run than places. */
+  /**
+   * Number of results that unreachable collectors have not received. It never exceeds the worker's concurrency for a
+   * run.
+   */
   undelivered(isAway: (run: string) => boolean): number {
     let count = 0;
     for (const { run, isDone } of this.#entries.values()) if (isDone && isAway(run)) count++;

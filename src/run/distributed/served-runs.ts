@@ -9,11 +9,14 @@ import type { RunningRollouts } from "./running-rollouts.ts";
 import { SharedBudget } from "./shared-budget.ts";
 import type { WorkerOptions } from "./worker-contract.ts";
 
-/** A run that could not be joined is tried again after this long. */
+/** Delay before the worker tries again to join a run. */
 const JOIN_AGAIN_MS = 30_000;
-/** Other workers see a new one within this time, and call less. */
+/** Time within which other workers see a new worker and reduce their share of calls. */
 const MAKE_ROOM_MS = 3_000;
-/** References that wait for a place go back after this long: perhaps other workers reach the collector. */
+/**
+ * How long references wait for a free slot before they are returned, so that workers that can reach the collector get
+ * them.
+ */
 const COLLECTOR_AWAY_MS = 60_000;
 
 interface ServedRunsOptions {
@@ -23,30 +26,30 @@ interface ServedRunsOptions {
   options: WorkerOptions;
   tags: readonly string[];
   running: RunningRollouts;
-  /** No run is joined any more. */
+  /** Aborted when the worker must not join further runs. */
   draining: AbortSignal;
-  /** The worker ends. */
+  /** Aborted when the worker ends. */
   over: AbortSignal;
   onNotice: (text: string) => void;
-  /** A run was joined or left, or its collector went or came back. */
+  /** Called when a run was joined or left, and when its collector became unreachable or reachable. */
   onChange: () => void;
 }
 
-/** The runs that a worker serves: it joins those that are new, takes their rollouts, and leaves those that are over. */
+/** The runs that a worker serves. Joins new runs, pulls their rollouts, and leaves finished runs. */
 export class ServedRuns {
   readonly #options: ServedRunsOptions;
   /** The latest records of runs that this worker serves. */
   readonly #records = new Map<string, RunRecord>();
   readonly #joined = new Map<string, JoinedRun>();
-  /** When a run was tried last; infinite while it is being joined. */
+  /** Time of the last attempt to join a run; infinite while joining. */
   readonly #joining = new Map<string, number>();
-  /** Since when this worker is among those that share the limits of a run. */
+  /** When this worker was first listed among the workers that share the limits of a run. */
   readonly #listedAt = new Map<string, number>();
   readonly #budgets = new Map<string, SharedBudget>();
-  /** Since when the collector of a run is away. */
+  /** When the collector of a run became unreachable. */
   readonly #awaySince = new Map<string, number>();
   readonly #problems = new Map<string, string>();
-  /** Measures while there are runs to serve. */
+  /** Measures resources while the worker serves runs. */
   #meter: ResourceMeter | undefined;
 
   constructor(options: ServedRunsOptions) {
@@ -62,7 +65,7 @@ export class ServedRuns {
     return Object.fromEntries(this.#problems);
   }
 
-  /** Names of the runs that are joined. */
+  /** Names of the joined runs. */
   get names(): string[] {
     return [...this.#joined.keys()];
   }
@@ -83,7 +86,7 @@ export class ServedRuns {
     return this.#awaySince.has(run);
   }
 
-  /** Joins runs that are new and leaves those that are over. */
+  /** Joins new runs and leaves finished runs. */
   async update(): Promise<void> {
     const { board, options } = this.#options;
     const live = new Map<string, RunRecord>();
@@ -170,7 +173,7 @@ export class ServedRuns {
     queue.suspend(run, joined.isCollectorAway);
   }
 
-  /** Its servers are gone: other workers take over, and this one starts them again later. */
+  /** The servers of the run are gone. Other workers take over, and this worker restarts the servers later. */
   async #crashed(run: string, error: unknown): Promise<void> {
     this.#options.onNotice(`The servers of run ${run} ended: ${errorMessage(error)}`);
     await this.#leave(run);
@@ -197,7 +200,7 @@ export class ServedRuns {
     await joined.close();
   }
 
-  /** While the collector of a run is away, the places go to other runs. */
+  /** While the collector of a run is unreachable, other runs get its slots. */
   #noteAway(run: string, joined: JoinedRun): void {
     const isAway = joined.isCollectorAway;
     if (isAway) this.#awaySince.set(run, performance.now());
@@ -206,7 +209,7 @@ export class ServedRuns {
     this.#options.onChange();
   }
 
-  /** Limits on calls to a model endpoint are divided among the workers of the run that has most. */
+  /** Divides the limits on calls to a model endpoint by the largest number of workers of any run. */
   #shareLimits(): void {
     const { worker } = this.#options;
     const lists = [...this.#joined.values()].map(({ record }) => record.workers);
@@ -214,7 +217,10 @@ export class ServedRuns {
     if (longest.length > 0) shareAmongWorkers(longest.length, longest.indexOf(worker));
   }
 
-  /** Where a limit is shared, a worker waits until the others have made room, and takes nothing if none is left for it. */
+  /**
+   * Where a limit is shared, a worker waits until the others have reduced their share. Pulls nothing if its share is
+   * zero.
+   */
   #hasPlace({ run, workers }: RunRecord): boolean {
     const limit = leastSharedLimit();
     if (limit === undefined) return true;

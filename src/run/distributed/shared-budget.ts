@@ -4,8 +4,9 @@ import type { Board } from "../../queue/board.ts";
 const SHARE_MS = 1_000;
 
 /**
- * Lets the workers of a run spend one budget: each notes what it has spent, and counts what the others have. Between two
- * looks a worker does not know of the spending of others, so a limit can be passed by what all spend in about a second.
+ * Lets the workers of a run share one budget: each worker publishes its spending and adds that of the others. A worker
+ * does not see the spending of others between two checks, so the limit can be exceeded by what all workers spend in
+ * about a second.
  */
 export class SharedBudget {
   readonly #timer: NodeJS.Timeout;

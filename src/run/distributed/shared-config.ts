@@ -9,7 +9,7 @@ import { writeYaml } from "../../config/yaml/write.ts";
 import { QueueError } from "../../queue/errors.ts";
 import { hidesContents, isSecretName, MASK, maskUserInfo } from "../../secrets.ts";
 
-/** What belongs to the machine of the collector. */
+/** Keys that are specific to the collector's machine. */
 const OWN_KEYS = [
   "config_paths",
   "disallowed_ports",
@@ -21,11 +21,11 @@ const OWN_KEYS = [
   "nemo_gym_log_dir",
 ];
 
-/** The config of a run for workers: interpolations as written, without addresses, paths of this machine and secrets. */
+/** The config of a run for workers: interpolations unresolved, without addresses, local paths and secrets. */
 export function configForWorkers(config: Pick<ResolvedConfig, "toYaml">): string {
   const root = readConfigText(config.toYaml(), { kind: "environment", name: "the config of the run" });
   for (const key of OWN_KEYS) root.entries.delete(key);
-  // How this process reaches the broker; a worker has its own way, and its own login.
+  // The connection to the broker: a worker has its own address and credentials.
   for (const key of [...root.entries.keys()]) if (String(key).startsWith("queue_")) root.entries.delete(key);
   for (const { block } of serverBlocks(root)) {
     block.entries.delete("host");
@@ -35,7 +35,7 @@ export function configForWorkers(config: Pick<ResolvedConfig, "toYaml">): string
   return writeYaml(root);
 }
 
-/** Masks secrets that are written out. Interpolations stay: they are resolved where the worker runs. */
+/** Masks literal secrets. Interpolations stay; the worker resolves them. */
 function hideSecrets(
   node: ConfigNode,
   name: string | undefined,
@@ -59,7 +59,7 @@ function hideSecrets(
   return text === node.value ? node : scalar(text, node.origin);
 }
 
-/** Resolves the config of a run on a worker: the worker's own env.yaml and overrides apply, and supply the secrets. */
+/** Resolves the config of a run on a worker. The worker's env.yaml and overrides apply and supply the secrets. */
 export async function resolveForWorker(text: string, options: ResolveOptions): Promise<ResolvedConfig> {
   const root = readConfigText(text, { kind: "environment", name: "the config of the run" });
   const secrets: string[] = [];

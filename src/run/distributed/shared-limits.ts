@@ -1,10 +1,10 @@
 import { onSlowDown, slowDownEndpoint } from "../../model-endpoint/endpoint.ts";
 import type { Board } from "../../queue/board.ts";
 
-/** The longest pause that is taken over from another worker. */
+/** The longest pause accepted from another worker. */
 const LONGEST_PAUSE_MS = 60 * 60_000;
 
-/** Lets all workers wait when a model endpoint asks one of them to (429 with or without Retry-After, 503). */
+/** Pauses all workers when a model endpoint asks one of them to wait (429 with or without Retry-After, 503). */
 export class SharedLimits {
   readonly #board: Board;
   readonly #worker: string;
@@ -31,11 +31,11 @@ export class SharedLimits {
   }
 
   #tell(endpoint: string, pauseMs: number, factor: number): void {
-    // A broker that is away leaves each worker with what it finds out itself.
+    // If the broker is unreachable, each worker relies on the replies that it receives.
     void this.#board
       .putSlowDown(endpoint, { worker: this.#worker, pause_ms: pauseMs, factor })
       .catch(() => {});
-    // Workers that come later see what still holds.
+    // Keeps the pause published for workers that start later.
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
       void this.#board.removeSlowDown(endpoint).catch(() => {});

@@ -4,10 +4,10 @@ import { cancelSubject } from "../../queue/control.ts";
 import { removeReference } from "../../queue/run-stream.ts";
 import { type RolloutRef, streamOf } from "../../queue/subjects.ts";
 
-/** More rollouts than this are withdrawn with the whole stream instead of one by one. */
+/** Above this number, the whole stream is purged instead of withdrawing rollouts one by one. */
 const WITHDRAWN_SINGLY = 50;
 
-/** Takes rollouts back from the broker and its workers, in batches. */
+/** Withdraws rollouts from the broker and its workers, in batches. */
 export class Withdrawals {
   readonly #run: string;
   readonly #broker: Broker;

@@ -12,28 +12,28 @@ export type WorkerEvent =
 
 export interface WorkerOptions {
   broker: BrokerSettings;
-  /** Rollouts at once. Default: automatic. */
+  /** Concurrent rollouts. Default: automatic. */
   concurrency?: number | undefined;
-  /** Takes rollouts of these runs only. */
+  /** Serves only these runs. */
   runs?: readonly string[] | undefined;
-  /** Tags of this machine, in addition to those that are detected (`sandbox`, `gpu`). */
+  /** Tags of this machine, in addition to the detected ones (`sandbox`, `gpu`). */
   tags?: readonly string[] | undefined;
   noServe?: boolean | undefined;
-  /** Where shared directories of runs are on this machine. Default: where their collectors have them. */
+  /** Path of the shared directories of runs on this machine. Default: the collector's path. */
   storeDirectory?: string | undefined;
-  /** Ends when there was nothing to do for this long. Default: never. */
+  /** Ends after this long without work. Default: never. */
   idleSeconds?: number | undefined;
-  /** Ends with an error when the broker is away for this long. Default: 3600. */
+  /** Ends with an error when the broker is unreachable for this long. Default: 3600. */
   outageSeconds?: number | undefined;
-  /** Drains after this long, so that a job ends before its time is up. */
+  /** Drains after this long, so that a batch job ends before its time limit. */
   maxSeconds?: number | undefined;
-  /** How long rollouts under way may go on when the worker drains. Default: 60. */
+  /** How long running rollouts may continue when the worker drains. Default: 60. */
   drainSeconds?: number | undefined;
-  /** How the worker's own settings are found. */
+  /** How to find the worker's own settings. */
   resolve: ResolveOptions;
-  /** Takes no more, finishes what it has, and ends. */
+  /** Stops pulling rollouts, finishes the running ones, and ends. */
   drain?: AbortSignal | undefined;
-  /** Gives back what it has, and ends. */
+  /** Returns unfinished rollouts to the broker, and ends. */
   stop?: AbortSignal | undefined;
   onEvent?: (event: WorkerEvent) => void;
 }
@@ -42,8 +42,8 @@ export interface WorkerSummary {
   worker: string;
   completed: number;
   failed: number;
-  /** Rollouts given back unfinished. */
+  /** Rollouts returned unfinished. */
   released: number;
-  /** Why it ended. */
+  /** Why the worker ended. */
   reason: string;
 }

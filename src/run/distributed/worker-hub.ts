@@ -36,12 +36,12 @@ import { Withdrawals } from "./withdrawals.ts";
 import { WorkerRoster } from "./worker-roster.ts";
 
 const WATCH_MS = 1_000;
-/** How often the shared directory is looked at. */
+/** Interval between reads of the shared directory. */
 const TAKE_MS = 250;
-/** Workers are counted at every so many looks. */
+/** Workers are counted once per this many checks. */
 const LOOKS_PER_COUNT = 2;
 
-/** Names a run by its inputs, so that it is the same when it is resumed on another machine. */
+/** Derives the name of a run from its inputs, so that it stays the same when the run is resumed on another machine. */
 export function runId({ created_at, materialized_inputs }: RunManifest): string {
   return createHash("sha256")
     .update(`${created_at} ${materialized_inputs.sha256}`)
@@ -57,13 +57,13 @@ export interface HubOptions {
   agents: readonly string[];
   total: number;
   rolloutTimeoutMs: number | null;
-  /** Dollars that earlier sessions of the run have spent. */
+  /** Dollars spent by earlier sessions of the run. */
   spentEarlier: number;
   isDone: (taskIndex: number, rolloutIndex: number) => boolean;
   onNotice: (text: string) => void;
 }
 
-/** The collector's end of a run in workers: publishes references, hands out rows and takes results. */
+/** The collector side of a distributed run: publishes references, serves rows and receives results. */
 export class WorkerHub implements WorkersLink {
   readonly run: string;
   readonly #options: HubOptions;
@@ -176,15 +176,15 @@ export class WorkerHub implements WorkersLink {
     }
   }
 
-  /** What workers have spent, and earlier sessions before them, in dollars. */
+  /** Dollars spent by workers and by earlier sessions. */
   get spent(): number {
     return this.#spent;
   }
 
-  /** Lets workers begin; their results go to this collection. */
+  /** Starts the workers; their results go to this collection. */
   async attach(collection: Collection): Promise<void> {
     this.#collection = collection;
-    // What lost workers have spent in an earlier session is noted at the broker, or counted from its rollouts.
+    // Spending of lost workers in an earlier session is recorded at the broker, or computed from its rollouts.
     const noted = await this.#board.spending(this.run);
     if (noted.size === 0 && this.#options.spentEarlier > 0)
       await this.#board.putSpending(this.run, "earlier", this.#options.spentEarlier);
@@ -198,7 +198,7 @@ export class WorkerHub implements WorkersLink {
     );
   }
 
-  /** Results that a killed collector has not seen count now; those that it has are not noted as late ones. */
+  /** Accepts results that a killed collector did not read. Results that it did read are not recorded as late. */
   async #takeEarlier(): Promise<void> {
     try {
       await this.#shared?.take(async (head, line) => {
@@ -206,7 +206,7 @@ export class WorkerHub implements WorkersLink {
           await this.#result(head, line);
       });
     } catch (error) {
-      // What is lost runs again.
+      // Lost rollouts run again.
       this.#options.onNotice(errorMessage(error));
     }
   }
@@ -215,7 +215,7 @@ export class WorkerHub implements WorkersLink {
     try {
       await this.#shared?.take((head, line) => this.#result(head, line));
     } catch (error) {
-      // Its worker takes the results for safe: only a resumed run sends these rollouts out again.
+      // The worker considers these results saved, so only a resumed run publishes the rollouts again.
       this.#collection?.withdraw(errorMessage(error));
     }
   }
@@ -239,7 +239,7 @@ export class WorkerHub implements WorkersLink {
     this.#withdrawals.add(this.#refOf(queued));
   }
 
-  /** Workers take nothing new; resolves when they have finished what they have, or the signal fires. */
+  /** Stops workers from pulling rollouts. Resolves when they have finished the running ones, or the signal fires. */
   async drain(signal: AbortSignal | undefined): Promise<void> {
     const collection = this.#collection;
     collection?.pause();
@@ -252,12 +252,12 @@ export class WorkerHub implements WorkersLink {
     collection?.withdraw("interrupted");
   }
 
-  /** Publishes no more, though there is no room for what it has. */
+  /** Stops publishing, even if references wait for space at the broker. */
   stopPublishing(): void {
     this.#queue.stopPublishing();
   }
 
-  /** Tells workers how many share limits. */
+  /** Publishes the number of workers that share limits. */
   async #countWorkers(): Promise<void> {
     const ids = await this.#roster.idsByAge(this.#board);
     if (ids.join() === this.#record.workers.join()) return;
@@ -265,7 +265,7 @@ export class WorkerHub implements WorkersLink {
     await this.#board.putRun(this.#record);
   }
 
-  /** What each worker used. */
+  /** Resources used by each worker. */
   resources(): Promise<RunResources["workers"]> {
     return this.#roster.resources(this.#board);
   }
@@ -288,7 +288,10 @@ export class WorkerHub implements WorkersLink {
     return verdict;
   }
 
-  /** A rollout that is not under way may be one of an earlier session: the row it names shows that it belongs to this run. */
+  /**
+   * A rollout that is not in flight may belong to an earlier session: the row that it names shows that it belongs to
+   * this run.
+   */
   #checkRollout({ task, rollout, at }: ResultHead, collection: Collection): void {
     if (collection.isUnderWay(task, rollout) || collection.isSettled(task, rollout)) return;
     const file = this.#options.paths.materializedInputs;
@@ -296,7 +299,7 @@ export class WorkerHub implements WorkersLink {
       throw new Error(`rollout ${rollout} of task ${task} does not belong to this run`);
   }
 
-  /** Tells workers of a pause, and gives up references that the broker does not deliver any more. */
+  /** Publishes a pause, and abandons references that the broker no longer delivers. */
   #look(): Promise<void> {
     this.#looking ??= this.#lookNow().finally(() => {
       this.#looking = undefined;
@@ -324,7 +327,7 @@ export class WorkerHub implements WorkersLink {
       for (const ref of exhausted) await this.#giveUp(ref);
     } catch (error) {
       if (isStreamMissing(error)) await this.#publishAgain(collection).catch(() => {});
-      // Otherwise the broker is away; the next look will tell.
+      // The broker is unreachable; the next check tries again.
     }
   }
 
@@ -357,7 +360,7 @@ export class WorkerHub implements WorkersLink {
     return { ...answer, run: this.run, workers: await this.#roster.list(this.#board) };
   }
 
-  /** The results are in the files of the run by now. */
+  /** The results are in the files of the run at this point. */
   async #removeShared(): Promise<void> {
     await this.#takeShared();
     await this.#shared?.remove().catch((error: unknown) => {
@@ -391,7 +394,7 @@ function unready(): never {
   throw new Error("the run is starting");
 }
 
-/** The address of this machine that the broker sees. */
+/** The address of this machine as seen by the broker. */
 function ownAddress({ connection }: Broker): string {
   const address = connection.info?.client_ip;
   return address === undefined || address === "" ? "127.0.0.1" : address;

@@ -8,7 +8,7 @@ export class WorkerRoster {
   readonly #run: string;
   readonly #broker: Broker;
   readonly #onNotice: (text: string) => void;
-  /** Why workers could not join, as reported. */
+  /** Reported reasons why workers could not join. */
   readonly #problems = new Set<string>();
   /** The last record of each worker that took part. */
   readonly #seen = new Map<string, WorkerRecord>();
@@ -28,7 +28,7 @@ export class WorkerRoster {
     return workers;
   }
 
-  /** Their ids. Workers that came first stay in their places. */
+  /** Worker ids, oldest first, so that a new worker does not change the position of the others. */
   async idsByAge(board: Board): Promise<string[]> {
     const workers = await this.list(board);
     workers.sort((a, b) =>
@@ -37,12 +37,12 @@ export class WorkerRoster {
     return workers.map(({ worker }) => worker);
   }
 
-  /** Whether a worker that answers is busy with the run. */
+  /** Whether a responding worker runs rollouts of the run. */
   async anyRunning(board: Board): Promise<boolean> {
     return (await this.#ask(board)).some(({ runs }) => (runs[this.#run] ?? 0) > 0);
   }
 
-  /** Lost workers count with what they reported last. */
+  /** For lost workers, their last report counts. */
   async resources(board: Board): Promise<RunResources["workers"]> {
     for (const record of await this.#ask(board)) this.#seen.set(record.worker, record);
     const found: RunResources["workers"] = {};
@@ -51,7 +51,7 @@ export class WorkerRoster {
     return found;
   }
 
-  /** Asks the workers of the run for their present state; those that do not answer are left out. */
+  /** Asks the workers of the run for their current state; omits workers that do not answer. */
   async #ask(board: Board): Promise<WorkerRecord[]> {
     const ask = ({ worker }: WorkerRecord) =>
       askControl<WorkerRecord>(this.#broker, workerSubject(worker), { command: "show" }, worker);
@@ -59,7 +59,7 @@ export class WorkerRoster {
     return answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
   }
 
-  /** Many workers often have the same problem: it is reported once. */
+  /** Many workers often have the same problem, so it is reported once. */
   #reportProblem(worker: string, problem: string | undefined): void {
     if (problem === undefined || this.#problems.has(problem)) return;
     this.#problems.add(problem);

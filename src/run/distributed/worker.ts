@@ -20,7 +20,7 @@ import type { WorkerOptions, WorkerSummary } from "./worker-contract.ts";
 
 const atOnce = (work: () => Promise<void>): Promise<void> => work();
 
-/** Does work one after the other, in random order. */
+/** Runs tasks one at a time, in random order. */
 class OneAtATime {
   readonly #waiting: (() => void)[] = [];
   #busy = false;
@@ -43,15 +43,15 @@ const LEAST_LEASE_MS = 1_000;
 const LONGEST_LEASE_MS = 30_000;
 const UNREACHABLE_PAUSE_MS = 1_000;
 /**
- * A rollout that was delivered more often may be what ends workers. A worker runs one such at a time, so that rollouts
- * that only happened to run beside it are not given up with it.
+ * A rollout that was delivered more often than this may be crashing workers. A worker runs only one such rollout at a
+ * time, so that rollouts that happened to run at the same time do not fail with it.
  */
 const FREE_DELIVERIES = 2;
 const DRAIN_SECONDS = 60;
-/** Stopped rollouts get this long to wind up. */
+/** How long stopped rollouts may take to clean up. */
 const STOP_MS = 5_000;
 
-/** Takes rollouts of runs from a broker and runs them, until it is stopped. */
+/** Pulls rollouts of runs from a broker and runs them until it is stopped. */
 export async function runWorker(options: WorkerOptions): Promise<WorkerSummary> {
   const onNotice = (text: string) => options.onEvent?.({ type: "notice", text });
   const id = `${hostname().replace(/[^A-Za-z0-9_-]/g, "-")}-${process.pid}-${randomBytes(2).toString("hex")}`;
@@ -211,7 +211,7 @@ class Worker {
     }
     if (result.status === "unreachable" || result.status === "cancelled") {
       this.#released++;
-      // A rollout that was cancelled for all is settled at the collector.
+      // The collector has already settled a rollout that was cancelled for all workers.
       const isSettled = result.status === "cancelled" && rollout.signal.reason instanceof WithdrawnRollout;
       if (isSettled) this.#queue.drop(lease);
       else if (result.status === "cancelled") await this.#queue.giveBack(lease);
@@ -229,7 +229,7 @@ class Worker {
     }
   }
 
-  /** Joins runs that are new and leaves those that are over. */
+  /** Joins new runs and leaves finished runs. */
   async #look(): Promise<void> {
     const { idleSeconds, outageSeconds = OUTAGE_SECONDS } = this.#options;
     if (this.#broker.awayMs() > outageSeconds * 1000) {
@@ -246,12 +246,12 @@ class Worker {
       this.#drain(`there was nothing to do for ${idleSeconds} s`);
   }
 
-  /** Renews leases in a third of the time of the shortest. */
+  /** Renews leases after a third of the shortest lease. */
   async #keepLeases(): Promise<void> {
     let keptAt = performance.now();
     while (!this.#over.signal.aborted) {
       const leaseMs = Math.min(LONGEST_LEASE_MS, this.#runs.shortestLeaseMs);
-      // Short pauses, since a run with shorter leases may come in between.
+      // Sleeps in short intervals, because a run with a shorter lease may appear.
       const restMs = leaseMs / 3 - (performance.now() - keptAt);
       if (restMs > 0) {
         await new Promise((resolve) => setTimeout(resolve, Math.min(restMs, LEAST_LEASE_MS / 3)).unref());
@@ -259,7 +259,7 @@ class Worker {
       }
       keptAt = performance.now();
       await this.#queue.heartbeat(this.#queue.leases).catch(() => {
-        // The broker is away: leases run out unless it comes back in time.
+        // The broker is unreachable: leases expire unless it returns in time.
       });
     }
   }
@@ -300,7 +300,7 @@ class Worker {
     this.#running.cancelAll(reason);
   }
 
-  /** Waits for rollouts under way, and releases those that do not finish in time. */
+  /** Waits for running rollouts, and releases those that do not finish in time. */
   async #finish(): Promise<void> {
     for (const run of this.#runs.names) await this.#queue.unfollow(run);
     const seconds = this.#options.drainSeconds ?? DRAIN_SECONDS;
@@ -319,7 +319,7 @@ class Worker {
     limit.removeEventListener("abort", wake);
   }
 
-  /** Results that collectors that are away have not taken. */
+  /** Number of results that unreachable collectors have not received. */
   get #undelivered(): number {
     return this.#running.undelivered((run) => this.#runs.isCollectorAway(run));
   }

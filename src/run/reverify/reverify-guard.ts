@@ -2,10 +2,10 @@ import { failureOf } from "../../calls/errors.ts";
 import type { ServerClient } from "../../calls/server-client.ts";
 import { RolloutError } from "../../rollouts/errors.ts";
 
-/** What a resources server says about scoring stored rollouts again. */
+/** The declaration of a resources server about scoring stored rollouts again. */
 export type ReverifyMode = "stateless" | "unsupported" | "unknown";
 
-/** Asks each server whether its verifier needs stored data only; a server without that route is `unknown`. */
+/** Asks each server whether its verifier needs only stored data; a server without that route is `unknown`. */
 export async function reverifyModes(
   client: ServerClient,
   servers: Iterable<string>,
@@ -25,13 +25,13 @@ function modeOf(answer: unknown): ReverifyMode {
   return answer === "stateless" || answer === "unsupported" ? answer : "unknown";
 }
 
-/** The servers whose scores may differ from those of the rollout itself, as a text; undefined without such servers. */
+/** The servers whose scores may differ from the original ones, as text; undefined without such servers. */
 export function unsafeServers(modes: ReadonlyMap<string, ReverifyMode>): string | undefined {
   const unsafe = [...modes].filter(([, mode]) => mode !== "stateless");
   return unsafe.length === 0 ? undefined : unsafe.map(([server, mode]) => `${server} (${mode})`).join(", ");
 }
 
-/** The refusal to score again with servers that may need the session of the rollout. */
+/** The error for servers that may need the session of the rollout to score it again. */
 export function unsafeError(servers: string): RolloutError {
   return new RolloutError(
     "ROLLOUT_REVERIFY_UNSAFE",

@@ -28,17 +28,17 @@ export interface StoredRollout {
 }
 
 /**
- * Which stored rollouts are to be scored again, and where they and their inputs lie: about fifty bytes each, independent of their size.
- * A rollout without input and a malformed line are errors with `file:line`.
+ * The stored rollouts to score again, with the file positions of the rollouts and their inputs: about fifty bytes each,
+ * regardless of their size. A rollout without input and a malformed line are errors with `file:line`.
  */
 export class ReverifyPlan {
   /** Agents of the rollouts, in order of appearance. */
   readonly agents = new Set<string>();
-  /** The file the stored responses are in. */
+  /** The file with the stored responses. */
   readonly sourcePath: string;
   readonly inputs: { rows: number; tasks: number };
   readonly #inputsPath: string;
-  /** Line numbers of the inputs less one, by key. */
+  /** Zero-based line numbers of the inputs, by key. */
   readonly #inputLines: RolloutKeyMap;
   readonly #inputOffsets: GrowableDoubles;
   readonly #tasks = new GrowableDoubles();
@@ -75,7 +75,7 @@ export class ReverifyPlan {
       if (judgeFailedOnly && row["_ng_failure_class"] !== "judge_failed") continue;
       const { taskIndex, rolloutIndex } = requireKey(row, sourcePath, line);
       if (seen.has(taskIndex, rolloutIndex)) {
-        // A judge that failed several times has as many rows; one of them is enough.
+        // A judge that failed several times has several rows; one of them is enough.
         if (judgeFailedOnly) continue;
         throw lineError(sourcePath, line.number, taskIndex, rolloutIndex, "is there a second time");
       }
@@ -98,7 +98,7 @@ export class ReverifyPlan {
     for (let place = 0; place < this.size; place++) yield [this.#tasks.at(place), this.#rollouts.at(place)];
   }
 
-  /** The rollouts that `wanted` lets through, read as they are taken. */
+  /** The rollouts that `wanted` accepts, read lazily. */
   *rows(wanted: (taskIndex: number, rolloutIndex: number) => boolean): Generator<StoredRollout> {
     const source = new LineAccess(this.sourcePath);
     const inputs = new LineAccess(this.#inputsPath);

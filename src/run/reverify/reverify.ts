@@ -19,19 +19,19 @@ const DEFAULT_TIMEOUT_SECONDS = 7200;
 export interface ReverifyOptions {
   /** Stored rollouts. */
   rollouts: string;
-  /** Materialized inputs of their run. Default: the file beside the rollouts. */
+  /** Materialized inputs of their run. Default: the file next to the rollouts. */
   materializedInputs?: string;
-  /** Where the rollouts with new scores go. With `force`, unsafe scores go to `unsafe_<name>` beside it. */
+  /** Where the rollouts with new scores go. With `force`, unsafe scores go to `unsafe_<name>` in the same directory. */
   output: string;
-  /** What happens to results that are already there. Default: `fresh`, which refuses them. */
+  /** How to treat existing results. Default: `fresh`, which refuses them. */
   existing?: ExistingOutput;
-  /** Scores also with servers that do not declare themselves safe for it. */
+  /** Also scores with servers that do not declare that this is safe. */
   force?: boolean;
-  /** Only rollouts whose judge could not be asked; the others are copied. */
+  /** Scores only rollouts whose judge could not be reached; copies the others. */
   judgeFailedOnly?: boolean;
-  /** Rollouts to score at most. */
+  /** Maximum number of rollouts to score. */
   limit?: number | undefined;
-  /** Rollouts at once. Default: automatic. */
+  /** Concurrent verifications. Default: automatic. */
   concurrency?: number | undefined;
   /** Time limit of one verification; null: none. Default: 7200. */
   rolloutTimeoutSeconds?: number | null;
@@ -39,7 +39,7 @@ export interface ReverifyOptions {
   aggregate?: boolean;
   /** Stops everything. */
   signal?: AbortSignal | undefined;
-  /** Starts no further verifications; those under way may finish. */
+  /** Starts no further verifications; running ones may finish. */
   drain?: AbortSignal | undefined;
   roots?: readonly string[];
   installRoot?: string;
@@ -47,22 +47,21 @@ export interface ReverifyOptions {
 }
 
 export type ReverifyResult = FileResult & {
-  /** Why the scores may differ from those of the rollouts; undefined when all servers are safe. */
+  /** Why the scores may differ from the original ones; undefined when all servers are safe. */
   warning: string | undefined;
 };
 
 /**
- * Scores stored rollouts again with the verifiers of a config. No model is called, except by judges.
+ * Scores stored rollouts again with the verifiers of a config. Only judges call models.
  *
- * @example
- * const { summary } = await reverify(config, { rollouts: "run.jsonl", output: "run_again.jsonl" }).result;
+ * @example const { summary } = await reverify(config, { rollouts: "run.jsonl", output: "run_again.jsonl" }).result;
  */
 export function reverify(config: RunConfig, options: ReverifyOptions): EvaluationRun<ReverifyResult> {
   const events = new RunEvents();
   return { events, result: events.endWith(run(config, options, (event) => events.emit(event))) };
 }
 
-/** Everything that can be refused is refused before a server starts. */
+/** Detects every error that does not need servers before one starts. */
 async function run(
   given: RunConfig,
   options: ReverifyOptions,
@@ -85,7 +84,7 @@ async function run(
   };
   const asked = path.resolve(options.output);
   await refuseNonFile(asked);
-  // With `force` the name is known only when the servers have been asked.
+  // With `force` the output name depends on the servers' answers.
   if (!force) checkOutput(asked, sources, existing);
   const { config, definitions } = await resolveRun(given);
   const plan = await ReverifyPlan.make(sources);
@@ -140,7 +139,7 @@ async function run(
   }
 }
 
-/** Which resources server scores the rollouts of an agent. */
+/** The resources server that scores the rollouts of an agent. */
 function routing(config: ResolvedConfig, agents: ReadonlySet<string>): (agent: string) => string {
   const resources = config.servers.filter(({ type }) => type === "resources_servers").map(({ name }) => name);
   const known = config.servers.filter(({ type }) => type === "responses_api_agents");
@@ -176,7 +175,7 @@ function verifiers(config: ResolvedConfig): ResolvedConfig {
   );
 }
 
-/** What decides the scores; a resumed run must have the same. */
+/** Config keys that affect the scores; they must be unchanged when a run is resumed. */
 function decidingConfig(config: ResolvedConfig, { judgeFailedOnly, limit }: ReverifySources): Row {
   const servers = config.servers
     .filter(({ type }) => type !== "responses_api_agents")

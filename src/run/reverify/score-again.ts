@@ -24,10 +24,10 @@ import type { PendingRow } from "../../rollouts/resume/resume.ts";
 import { closing, type Evaluation, type EvaluationEvent } from "../evaluate.ts";
 import type { ReverifyPlan, ReverifySources, StoredRollout } from "./reverify-plan.ts";
 
-/** Lines handed to the writer before it is waited for. */
+/** Number of lines passed to the writer before waiting for it. */
 const COPIED_TOGETHER = 500;
 
-/** What becomes of results that are already there; `fresh` refuses them. */
+/** How to treat existing results; `fresh` refuses them. */
 export type ExistingOutput = "fresh" | "overwrite" | "resume" | "append";
 
 export interface ScoreAgainOptions {
@@ -39,7 +39,7 @@ export interface ScoreAgainOptions {
   /** The resources server that scores the rollouts of an agent. */
   serverOf: (agent: string) => string;
   limits: CollectLimits;
-  /** What decides the scores: a resumed run must have the same. */
+  /** Config keys that affect the scores; they must be unchanged when a run is resumed. */
   config: Row;
   gymVersion: string;
   aggregate: boolean;
@@ -49,12 +49,12 @@ export interface ScoreAgainOptions {
   stop?: AbortSignal;
 }
 
-/** `dir/name.jsonl` as `dir/unsafe_name.jsonl`: scores of servers that did not promise to be right. */
+/** Turns `dir/name.jsonl` into `dir/unsafe_name.jsonl`, for scores of servers that did not declare them safe. */
 export function unsafeOutput(output: string): string {
   return join(dirname(output), `unsafe_${basename(output)}`);
 }
 
-/** Refuses outputs that would overwrite the inputs, or mix with earlier results. */
+/** Refuses outputs that would overwrite the inputs or mix with earlier results. */
 export function checkOutput(
   output: string,
   { materializedInputsPath, rolloutsPath, judgeFailedOnly }: ReverifySources,
@@ -79,7 +79,10 @@ export function checkOutput(
   );
 }
 
-/** Scores stored rollouts again, without a model; bounded, resumable, a failed verifier costs one row and not the run. */
+/**
+ * Scores stored rollouts again without calling the policy model. Concurrency is bounded, the run can be resumed, and a
+ * failed verifier fails only its row.
+ */
 export async function scoreAgain(options: ScoreAgainOptions): Promise<Evaluation> {
   const { output, sources, existing, onEvent } = options;
   const paths = artifactPaths(output);
@@ -113,13 +116,13 @@ export async function scoreAgain(options: ScoreAgainOptions): Promise<Evaluation
   }
 }
 
-/** A run that goes on must read what it read before; one that begins says what that is. */
+/** A resumed run must read the same inputs as before; a new run records them. */
 async function checkManifest(
   { sources, plan, existing, config, gymVersion }: ScoreAgainOptions,
   paths: ArtifactPaths,
   onNotice: (text: string) => void,
 ): Promise<void> {
-  // An output that is appended to belongs to an earlier run, including its manifest.
+  // An output that is appended to belongs to an earlier run, and so does its manifest.
   if (existing === "append") return;
   const input = await digestFile(plan.sourcePath);
   const materializedInputs = await digestFile(sources.materializedInputsPath);
@@ -185,7 +188,10 @@ async function* pending(rows: Iterable<StoredRollout>): AsyncGenerator<PendingRo
   for (const row of rows) yield { ...row, attempt: 0 };
 }
 
-/** Rollouts with a result and, with `maxAttempts`, those not to be tried again: terminal, or tried as often as allowed. */
+/**
+ * Rollouts with a result and, with `maxAttempts`, those not to be retried: terminal ones, and those with all attempts
+ * used.
+ */
 async function settledKeys(
   paths: Pick<ArtifactPaths, "output" | "failures">,
   maxAttempts: number | undefined,
@@ -208,7 +214,7 @@ async function settledKeys(
   return settled;
 }
 
-/** Takes over the rollouts that need no recovery, as they stand. */
+/** Copies the rollouts that need no new score unchanged. */
 async function copySuccessful(
   { rolloutsPath, signal }: ReverifySources,
   output: JsonlWriter,

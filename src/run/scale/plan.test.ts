@@ -67,7 +67,7 @@ describe("measuredScale", () => {
   });
 
   it("lets runs with more in flight decide about memory", () => {
-    // At rest to 64 in flight the heap grew by what the program needs anyway.
+    // From idle to 64 in flight, the heap grew by the program's fixed cost.
     const small = resources({ run: figures({ peak_in_flight: 64, peak_memory_mb: 164 }) });
     const large = resources({ run: figures({ peak_in_flight: 6_400, peak_memory_mb: 740 }) });
     expect(measuredScale([small]).memory_kb_in_flight).toBeCloseTo(1024);

@@ -2,33 +2,33 @@ import { GymError } from "../../errors.ts";
 import type { ResourceFigures } from "./resource-meter.ts";
 import type { RunResources } from "./resources-file.ts";
 
-/** Rollouts in flight that one worker process was measured with. */
+/** Largest number of rollouts in flight that was measured in one worker process. */
 const MOST_PER_WORKER = 25_000;
 /** Spare memory, as a share of the computed amount. */
 const MEMORY_HEADROOM = 1.2;
-/** A waiting rollout needs at least this much of a worker, even if a short run shows less. */
+/** Minimum memory of a waiting rollout in a worker, even if a short run shows less. */
 const LEAST_WORKER_KB = 28;
-/** Measured with `npm run bench -- queue`; the collector's CPU is taken from the run if workers did it. */
+/** Measured with `npm run bench -- queue`. If the run used workers, the collector's CPU time comes from the run. */
 const COLLECTOR = { cpuMs: 0.2, memoryMb: 150, memoryKb: 4 };
 const BROKER = { cpuMs: 0.03, heartbeatCpuMs: 0.0026, memoryMb: 30, memoryKb: 2 };
 const HEARTBEATS_PER_LEASE = 3;
 const SHORTEST_LEASE_SECONDS = 30;
-/** The lease is made longer rather than this passed. */
+/** Maximum heartbeats per second. The plan lengthens the lease to stay below it. */
 const MOST_HEARTBEATS = 10_000;
-/** Fewer rollouts than this measure the start of the programs as much as the rollouts. */
+/** With fewer rollouts than this, the start of the programs affects the figures as much as the rollouts. */
 const ENOUGH_ROLLOUTS = 200;
-/** Memory is computed in proportion; beyond this factor a run with more in flight should be measured. */
+/** Memory is extrapolated linearly; beyond this factor, a larger run should be measured. */
 const FAR = 50;
-/** More than this has not been tried. */
+/** The largest number of rollouts in flight that was tested. */
 const TRIED_IN_FLIGHT = 100_000;
 
 export interface ScaleTarget {
   inFlight: number;
   /** Share of a core that may be busy. */
   utilization: number;
-  /** Time of a rollout, where the model or the tasks will take another time than measured. */
+  /** Duration of a rollout, if the model or the tasks will differ from the measured ones. */
   rolloutSeconds?: number | undefined;
-  /** Memory that one worker may take. */
+  /** Memory limit of one worker. */
   workerMemoryMb?: number | undefined;
 }
 
@@ -56,21 +56,21 @@ export interface ScalePlan {
   };
   collector: { busy_cores: number; memory_mb: number };
   broker: { busy_cores: number; memory_mb: number; heartbeats_per_second: number; lease_seconds: number };
-  /** All together, the workers with a core each. */
+  /** Total cores, with one core per worker. */
   cores: number;
   memory_mb: number;
   sandboxes: number;
   warnings: string[];
 }
 
-/** A run without figures of rollouts cannot be planned from. */
+/** A run without rollout figures cannot be the basis of a plan. */
 export class NothingMeasured extends GymError {
   constructor(reason: string) {
     super("SCALE_FIGURES", reason);
   }
 }
 
-/** What the runs say about one rollout. */
+/** The measured figures of one rollout. */
 export function measuredScale(runs: readonly RunResources[]): MeasuredScale {
   const samples = runs.flatMap(({ servers, run, workers }) => {
     if (servers === "elsewhere")
@@ -96,7 +96,7 @@ export function measuredScale(runs: readonly RunResources[]): MeasuredScale {
   };
 }
 
-/** Megabytes per rollout in flight: the line through what each process had at rest and at its peak. */
+/** Megabytes per rollout in flight: the slope between each process's idle and peak memory. */
 function memorySlopeMb(samples: readonly ResourceFigures[]): number {
   const points = samples.flatMap(({ idle_memory_mb, peak_memory_mb, peak_in_flight }) => [
     { x: 0, y: idle_memory_mb },
@@ -112,7 +112,7 @@ function memorySlopeMb(samples: readonly ResourceFigures[]): number {
 export function planScale(measured: MeasuredScale, target: ScaleTarget): ScalePlan {
   const { inFlight, utilization } = target;
   const seconds = target.rolloutSeconds ?? measured.rollout_seconds;
-  // Little's law: as many end each second as are under way, divided by how long each takes.
+  // Little's law: the rate of completions is the number in flight divided by the duration.
   const rate = inFlight / seconds;
   const busy = (rate * measured.cpu_ms_per_rollout) / 1000;
   const kb = measured.memory_kb_in_flight;
@@ -159,7 +159,7 @@ export function planScale(measured: MeasuredScale, target: ScaleTarget): ScalePl
   };
 }
 
-/** Rollouts in flight that fit into the memory of one worker. */
+/** Number of rollouts in flight that fit into the memory of one worker. */
 function placesIn(memoryMb: number | undefined, measured: MeasuredScale): number {
   if (memoryMb === undefined) return Number.POSITIVE_INFINITY;
   const free = memoryMb / MEMORY_HEADROOM - measured.idle_memory_mb;

@@ -8,7 +8,7 @@ it.skipIf(process.platform !== "linux")(
     const meter = ResourceMeter.start(() => 7);
     onTestFinished(() => meter?.close());
     const before = meter?.figures();
-    // One that has ended by the time of the look, and one that is still there.
+    // One process that has ended by the time of the sample, and one that still runs.
     const work =
       "const b = Buffer.alloc(50e6, 1); const t = process.cpuUsage().user; while (process.cpuUsage().user - t < 1e5);";
     const ended = spawn(process.execPath, ["-e", work]);

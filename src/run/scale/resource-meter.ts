@@ -1,25 +1,25 @@
 import { memoryMb, processTree } from "../../hosting/processes/process-tree.ts";
 
 const SAMPLE_MS = 1_000;
-/** Sampling takes at most about this share of the time, also on machines with many processes. */
+/** Maximum share of time spent on sampling, including machines with many processes. */
 const SAMPLING_SHARE = 0.01;
-/** The program that a local sandbox runs in; containers and sandbox services are not processes of this machine's tree. */
+/** The program of a local sandbox. Containers and sandbox services are not in this machine's process tree. */
 const SANDBOX_PROGRAM = "bwrap";
 
-/** What a process and everything it started used while rollouts ran. */
+/** Resources that a process and its descendants used while rollouts ran. */
 export interface ResourceFigures {
   seconds: number;
   cpu_seconds: number;
-  /** Before the first rollout, and the most at any look. What processes share is counted for each of them. */
+  /** Memory before the first rollout, and the maximum of all samples. Shared memory is counted for each process. */
   idle_memory_mb: number;
   peak_memory_mb: number;
-  /** The most at any look. */
+  /** The maximum of all samples. */
   processes: number;
   sandboxes: number;
   sandbox_memory_mb: number;
-  /** Rollouts that ended, failed attempts included. */
+  /** Number of finished rollouts, including failed attempts. */
   rollouts: number;
-  /** Mean time of a rollout. */
+  /** Mean duration of a rollout. */
   rollout_seconds: number;
   mean_in_flight: number;
   peak_in_flight: number;
@@ -41,7 +41,7 @@ export class ResourceMeter {
   #rollouts = 0;
   #rolloutMs = 0;
 
-  /** Undefined where the system has no /proc. */
+  /** Undefined on systems without /proc. */
   static start(inFlight: () => number): ResourceMeter | undefined {
     return processTree(process.pid).length === 0 ? undefined : new ResourceMeter(inFlight);
   }
@@ -76,7 +76,7 @@ export class ResourceMeter {
       rollouts: this.#rollouts,
       rollout_seconds: this.#rollouts === 0 ? 0 : round(this.#rolloutMs / 1000 / this.#rollouts),
       mean_in_flight: round(mean),
-      // A look once a second can miss the peak of a short run; it was at least the mean.
+      // Sampling once a second can miss the peak of a short run; the peak is at least the mean.
       peak_in_flight: Math.max(this.#peakInFlight, Math.ceil(mean)),
     };
   }

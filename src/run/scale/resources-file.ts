@@ -23,17 +23,17 @@ const Figures = z.object({
 
 const Resources = z.object({
   schema_version: z.literal(1),
-  /** Cores of the machine of the collector. */
+  /** Cores of the collector's machine. */
   cores: amount,
-  /** Where the rollouts ran: in processes of this run, on servers that ran already, or in workers. */
+  /** Where the rollouts ran: in processes of this run, on servers started elsewhere, or in workers. */
   servers: z.enum(["own", "elsewhere", "workers"]),
-  /** The collector, and the servers if they are its own. */
+  /** The collector, including its servers if it started them. */
   run: Figures,
   /** Workers by id, for as long as they served the run. */
   workers: z.record(z.string(), Figures),
 });
 
-/** `<output>_resources.json`: what the last session of a run used. */
+/** `<output>_resources.json`: the resources that the last session of a run used. */
 export type RunResources = z.infer<typeof Resources>;
 
 export async function writeResources(
