@@ -4,7 +4,7 @@ import { type CodesOf, type ErrorTable, GymError } from "../errors.ts";
 
 export type RolloutErrorCode = CodesOf<typeof rolloutErrorCodes>;
 
-/** The inputs, settings or files of a run are not as they must be. */
+/** The inputs, settings or files of a run are invalid. */
 export class RolloutError extends GymError {
   declare readonly code: RolloutErrorCode;
 
@@ -23,7 +23,7 @@ export class RolloutFileError extends RolloutError {
   }
 }
 
-/** A line of a file is not what it should be; the message begins with `file:line`. */
+/** A line of a file is invalid; the message begins with `file:line`. */
 export class RolloutLineError extends RolloutFileError {
   readonly line: number;
 
@@ -52,7 +52,7 @@ const byErrno: Record<string, [code: RolloutErrorCode, what: string]> = {
   EIO: ["ROLLOUT_DISK_ERROR", "could not be read or written: the device reports an error"],
 };
 
-/** Turns an error of the file system into one that says what is wrong with which file. */
+/** Converts a file system error to one that names the file and the problem. */
 export function fileError(error: unknown, path: string, doing: "read" | "write"): RolloutFileError {
   if (error instanceof RolloutFileError) return error;
   const errno = (error as NodeJS.ErrnoException).code ?? "";
@@ -79,7 +79,7 @@ export function fileError(error: unknown, path: string, doing: "read" | "write")
   );
 }
 
-/** The refusal to write to something other than a file. */
+/** The error for an output that is not a regular file. */
 export function notRegularError(path: string): RolloutFileError {
   return new RolloutFileError(
     "ROLLOUT_FILE_NOT_WRITABLE",
@@ -88,7 +88,10 @@ export function notRegularError(path: string): RolloutFileError {
   );
 }
 
-/** Creating directories on a read-only file system is reported as ENOENT; the nearest one that exists knows better. */
+/**
+ * Creating directories on a read-only file system fails with ENOENT; the nearest existing ancestor shows the real
+ * reason.
+ */
 function unwritableAncestor(path: string): string | undefined {
   for (let directory = dirname(path); ; directory = dirname(directory)) {
     try {

@@ -11,15 +11,15 @@ import type { RunTotals } from "./run-totals.ts";
 import type { StartedRollout } from "./started-rollout.ts";
 
 export interface CollectLimits {
-  /** Rollouts at once; null: automatic. */
+  /** Concurrent rollouts; null: automatic. */
   concurrency: number | null;
-  /** Attempts per rollout in all, failed ones of earlier runs included. */
+  /** Total attempts per rollout, including failed ones of earlier runs. */
   maxAttempts: number;
-  /** Milliseconds one rollout may take; null: no limit. */
+  /** Time limit of one rollout in milliseconds; null: no limit. */
   rolloutTimeoutMs: number | null;
-  /** Milliseconds the whole collection may take; null: no limit. */
+  /** Time limit of the whole collection in milliseconds; null: no limit. */
   runTimeoutMs: number | null;
-  /** Milliseconds an agent that cannot be reached is waited for before the collection ends (default: five minutes). */
+  /** How long to wait for an unreachable agent before the collection ends, in milliseconds (default: five minutes). */
   longestOutageMs?: number;
 }
 
@@ -31,45 +31,45 @@ export interface CollectOptions {
   alreadyDone: number;
   /** Totals of those rollouts, so that the progress covers all of them. */
   earlier?: RolloutTally;
-  /** What calls have cost so far, in dollars. */
+  /** Cost of calls so far, in dollars. */
   spent?: (() => number) | undefined;
-  /** Rollouts that failed before this run and are not tried again (default none). */
+  /** Rollouts that failed before this run and are not retried (default: none). */
   alreadyLost?: { terminal: number; outOfAttempts: number };
   output: JsonlWriter;
   failures: JsonlWriter;
   limits: CollectLimits;
-  /** Counts what is written, where the run is counted as it goes. */
+  /** Counts rows as they are written, if the run keeps totals. */
   totals?: RunTotals | undefined;
-  /** The server a row is sent to. Default: its agent's `/run`. */
+  /** The server that receives a row. Default: its agent's `/run`. */
   target?: (row: QueuedRow) => CallTarget;
   /** Whether a retry records its attempt number in the row (default true). */
   countAttempts?: boolean;
-  /** What servers record about the rollouts. */
+  /** Recordings of the servers about the rollouts. */
   captures?: RolloutCaptures;
-  /** Workers run the rollouts, and this process none. */
+  /** Workers that run the rollouts instead of this process. */
   workers?: WorkersLink | undefined;
   onOutcome?: (event: OutcomeEvent) => void;
   /** Updates the addresses of servers before a probe of one that was unreachable. */
   findAgain?: ((signal: AbortSignal) => Promise<void>) | undefined;
   /** Called with notices for the user. */
   onNotice?: (text: string) => void;
-  /** The first stop: no new rollouts, those running may finish. */
+  /** First stop: starts no new rollouts; running ones may finish. */
   drain?: AbortSignal;
-  /** The second stop: everything ends now. */
+  /** Second stop: cancels everything. */
   stop?: AbortSignal;
 }
 
 /** How a collection reaches workers in other processes. */
 export interface WorkersLink {
-  /** Hands a rollout to whichever worker takes it; waits while there is no room. */
+  /** Queues a rollout for any worker; waits while the queue is full. */
   enqueue(rollout: StartedRollout): Promise<void>;
-  /** Takes a rollout back from the queue, or from the worker that has it. */
+  /** Withdraws a rollout from the queue, or from the worker that runs it. */
   withdraw(rollout: StartedRollout): void;
   /** Whether an earlier session has the result of a rollout. */
   isDone(taskIndex: number, rolloutIndex: number): boolean;
 }
 
-/** What a worker delivers. */
+/** The result that a worker delivers. */
 export interface WorkerResult {
   taskIndex: number;
   rolloutIndex: number;
@@ -78,7 +78,10 @@ export interface WorkerResult {
   result: Exclude<RunResult, { status: "unreachable" }>;
 }
 
-/** Whether the result of a worker counts: `late` when the rollout has one, `superseded` when another attempt is under way. */
+/**
+ * Whether the result of a worker counts: `late` when the rollout already has one, `superseded` when another attempt is
+ * running.
+ */
 export type Verdict = "counted" | "late" | "superseded";
 
 /** A route of a server, and the stage of a rollout that it runs. */
@@ -95,30 +98,30 @@ export interface OutcomeEvent {
   attempt: number;
   milliseconds: number;
   outcome: Exclude<RunResult, { status: "unreachable" }>;
-  /** Whether a failed rollout is tried again in this run. */
+  /** Whether a failed rollout is retried in this run. */
   willRetry: boolean;
 }
 
-/** One rollout that is under way. */
+/** One running rollout. */
 export interface RunningRollout {
   id: string;
   agent: string;
   attempt: number;
-  /** By the monotonic clock (`performance.now`), as all times here. */
+  /** Monotonic time (`performance.now`), like all times here. */
   startedAt: number;
   stage: FailureStage;
   stageSince: number;
   what: string | undefined;
   /** Model turns so far, as reported by the agent. */
   modelCalls: number;
-  /** The stage that it left last; undefined in the first one. */
+  /** The last finished stage; undefined during the first one. */
   lastStage: FinishedStage | undefined;
 }
 
 export interface FinishedStage {
   stage: FailureStage;
   what: string | undefined;
-  /** How long it took. */
+  /** Duration of the stage. */
   milliseconds: number;
 }
 
@@ -128,9 +131,9 @@ export interface CollectResult {
   cancelled: number;
   /** Why the collection ended before all rows were tried, if it did. */
   stoppedEarly: string | undefined;
-  /** Failed rollouts that a resumed run tries again, and that may succeed then. */
+  /** Failed rollouts that a resumed run retries. */
   resumable: number;
-  /** Failed rollouts, those of earlier runs included, that it does not, because they were tried as often as allowed. */
+  /** Failed rollouts, including those of earlier runs, that are not retried because their attempts are used up. */
   outOfAttempts: number;
   maxAttempts: number;
   progress: ProgressSnapshot;

@@ -37,7 +37,7 @@ function answering(answer: () => unknown): ServerClient {
   return { post: call, get: call, baseUrl: (server) => server };
 }
 
-/** Collects so many rollouts, one after the other. */
+/** Collects this many rollouts, one after the other. */
 async function collecting(
   count: number,
   client: ServerClient,

@@ -18,11 +18,11 @@ import { RetryQueue } from "./retry-queue.ts";
 import { RolloutRunner, type RunResult } from "./rollout-runner.ts";
 import { StartedRollout } from "./started-rollout.ts";
 
-/** How long the collection waits for an agent that cannot be reached. */
+/** How long the collection waits for an unreachable agent. */
 const LONGEST_OUTAGE_MS = 300_000;
 const PROBE_TIMEOUT_MS = 10_000;
 
-/** Runs every pending rollout, bounded and fair, and writes each result as it comes. */
+/** Runs every pending rollout with bounded concurrency, fairly among agents, and writes each result when it arrives. */
 export class Collection {
   readonly concurrency: ConcurrencyLimit;
   readonly progress: CollectionProgress;
@@ -40,7 +40,7 @@ export class Collection {
   #paused = false;
   #stoppedEarly: string | undefined;
   #fatal: unknown;
-  /** Counts all changes that may let the loop continue. */
+  /** Incremented by every change that may let the loop continue. */
   #changes = 0;
   #wakeUp: () => void = () => {};
 
@@ -68,12 +68,12 @@ export class Collection {
     this.#outages = this.#watchForOutages();
   }
 
-  /** How many rollouts are under way. */
+  /** Number of running rollouts. */
   get inFlight(): number {
     return this.#running.size;
   }
 
-  /** The rollouts under way, oldest first. */
+  /** The running rollouts, oldest first. */
   get running(): RunningRollout[] {
     return [...this.#running.values()];
   }
@@ -82,7 +82,7 @@ export class Collection {
     return this.#paused;
   }
 
-  /** No new rollouts start until `resume`. */
+  /** Starts no new rollouts until `resume`. */
   pause(): void {
     this.#paused = true;
   }
@@ -114,7 +114,7 @@ export class Collection {
     return !this.isSettled(taskIndex, rolloutIndex) && (current ?? attempt) === attempt;
   }
 
-  /** Whether a rollout has its result or was given up. */
+  /** Whether a rollout has its result or was abandoned. */
   isSettled(taskIndex: number, rolloutIndex: number): boolean {
     return (
       this.#recorder.isSettled(taskIndex, rolloutIndex) ||
@@ -123,8 +123,8 @@ export class Collection {
   }
 
   /**
-   * Takes the result of a worker. The first success of a rollout counts. A failure counts if it is the one that is waited
-   * for: a worker that was cut off may send one when another has taken its place.
+   * Accepts the result of a worker. The first success of a rollout counts. A failure counts only for the expected
+   * attempt: a disconnected worker may report one after another worker has replaced it.
    */
   async accept({ taskIndex, rolloutIndex, attempt, agent, result }: WorkerResult): Promise<Verdict> {
     const id = `${taskIndex}-${rolloutIndex}`;
@@ -140,35 +140,35 @@ export class Collection {
     return "counted";
   }
 
-  /** Hands everything under way to the workers again; what they still have is not doubled. */
+  /** Queues all running rollouts for the workers again. The queue ignores those that it still holds. */
   async sendAgain(): Promise<void> {
     for (const rollout of [...this.#running.values()]) await this.#options.workers?.enqueue(rollout);
   }
 
-  /** Ends the collection with an error: what is left could not be run. */
+  /** Ends the collection with an error: the remaining rollouts could not be run. */
   fail(error: unknown): void {
     this.#giveUp(error);
   }
 
-  /** Cancels what workers have not finished. */
+  /** Cancels the rollouts that workers have not finished. */
   withdraw(reason: string): void {
     this.#stopEarly(reason);
     this.#abortAll(reason);
   }
 
-  /** Rollouts that failed permanently in this session and could be run again, oldest first. */
+  /** Rollouts that failed permanently in this session and can be run again, oldest first. */
   get lost(): { id: string; class: string }[] {
     return this.#recorder.lost;
   }
 
-  /** Runs a rollout again that failed permanently in this session, or stops one that is in progress and starts it again. */
+  /** Runs a rollout again that failed permanently in this session, or restarts a running one. */
   retry(id: string): boolean {
-    // Workers on other machines have been told that a lost rollout is settled.
+    // Workers on other machines already treat a lost rollout as settled.
     if (this.#isStopping || this.#options.workers) return false;
     const running = this.#running.get(id);
     const queued = this.#recorder.reopen(id) ?? running?.queued;
     if (queued === undefined) return false;
-    // It waits until the attempt under way has ended: two of one rollout would write two rows.
+    // Waits until the running attempt has ended: two attempts of one rollout would write two rows.
     if (running) this.#recorder.runAgain(id);
     running?.abort(new RolloutCancelled("stopped to be run again"));
     if (!running) this.#retries.add(queued, 0);
@@ -209,7 +209,7 @@ export class Collection {
       completed,
       failed,
       cancelled,
-      // A run that is stopped while its last rollouts run is complete.
+      // A run that is stopped during its last rollouts is complete if they finish.
       stoppedEarly: alreadyDone + completed < total ? this.#stoppedEarly : undefined,
       resumable: losses.resumable,
       outOfAttempts: losses.outOfAttempts,
@@ -246,13 +246,13 @@ export class Collection {
     return this.#stoppedEarly !== undefined || this.#fatal !== undefined;
   }
 
-  /** A row to run now; undefined when there is no place or nothing to do at the moment. */
+  /** A row to run now; undefined when the concurrency limit is reached or no row is ready. */
   async #take(): Promise<QueuedRow | undefined> {
     if (this.#isStopping || this.#paused || this.#running.size >= this.concurrency.current) return undefined;
     const again = this.#outages.next() ?? this.#retries.due();
     if (again && (this.#outages.hold(again) || this.#isOver(again))) return this.#take();
     if (again) return again;
-    // Rows that wait for another attempt are in memory: new ones have to wait when they pile up.
+    // Rows that wait for a retry are held in memory, so new rows wait when too many accumulate.
     if (this.#retries.size >= 2 * this.concurrency.current) return undefined;
     const next = await this.#rows.next((agent) =>
       this.#outages.has(agent) ? Number.POSITIVE_INFINITY : (this.#runningByAgent.get(agent) ?? 0),
@@ -262,7 +262,7 @@ export class Collection {
     return this.#isStopping ? undefined : next;
   }
 
-  /** A worker may deliver what it took in an earlier session before the row comes up in this one. */
+  /** A worker may deliver the result of an earlier session before this session reaches the row. */
   #isOver({ taskIndex, rolloutIndex }: QueuedRow): boolean {
     return this.#options.workers !== undefined && this.isSettled(taskIndex, rolloutIndex);
   }
@@ -294,7 +294,7 @@ export class Collection {
     return workers ? workers.enqueue(rollout) : this.#queue.enqueue(rollout);
   }
 
-  /** Runs what the queue hands out in this process. */
+  /** Runs the items of the queue in this process. */
   async #runLeased(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       for (const lease of await this.#queue.pull(Number.POSITIVE_INFINITY, signal)) {
@@ -368,7 +368,7 @@ export class Collection {
     });
   }
 
-  /** The running rollouts count as cancelled, which does not use up an attempt. */
+  /** The running rollouts count as cancelled, which does not use an attempt. */
   #outOfTime(): void {
     const seconds = (this.#options.limits.runTimeoutMs ?? 0) / 1000;
     const reason = `the run took longer than ${seconds} s (run_timeout_seconds)`;
@@ -386,7 +386,7 @@ export class Collection {
     this.#wake();
   }
 
-  /** What a worker runs counts as cancelled at once; what it still delivers comes too late. */
+  /** A rollout in a worker counts as cancelled immediately; a later result of it is late. */
   #abort(rollout: StartedRollout, reason: string): void {
     const { workers } = this.#options;
     if (!workers) {

@@ -7,7 +7,7 @@ import { RolloutTally } from "./rollout-tally.ts";
 
 const SLOWEST_SHOWN = 3;
 const FAILED_ROWS_SHOWN = 3;
-/** The rate is that of the last half minute, so that it follows what happens now. */
+/** The rate covers the last half minute, so that it reflects the current speed. */
 const RATE_WINDOW_MS = 30_000;
 
 interface RunningLike {
@@ -19,12 +19,12 @@ interface RunningLike {
   modelCalls: number;
 }
 
-/** Counts while a collection runs. Cheap per rollout; summarized on request. */
+/** Counters of a running collection. Updates are cheap; the summary is computed on request. */
 export class CollectionProgress {
   readonly #total: number;
   readonly #alreadyDone: number;
   readonly #alreadyLost: number;
-  /** By the monotonic clock, so that setting the system time does not change the rate. */
+  /** Monotonic time, so that a change of the system clock does not affect the rate. */
   readonly #startedAt = performance.now();
   readonly #tally: RolloutTally;
   readonly #failures = new Map<string, { count: number; message: string; stage: FailureStage }>();
@@ -74,7 +74,7 @@ export class CollectionProgress {
     this.#failed--;
   }
 
-  /** Remembers the first rows of a class, so that they can be named. */
+  /** Remembers the first rows of a class, so that messages can name them. */
   failedRow(name: string, row: { taskIndex: number; rolloutIndex: number; line?: number }): void {
     const rows = this.#failedRows.get(name) ?? [];
     this.#failedRows.set(name, rows);
@@ -88,7 +88,7 @@ export class CollectionProgress {
     this.#modelCalls++;
   }
 
-  /** A server has warned of a problem that rollouts may wait for. */
+  /** A server has warned of a problem that may delay rollouts. */
   warned(server: string, message: string): void {
     this.#trouble.warned(server, message);
   }
@@ -98,7 +98,7 @@ export class CollectionProgress {
     this.#trouble.over();
   }
 
-  /** The row of a completed rollout, with all that was captured about it. */
+  /** Counts the row of a completed rollout, including its captured data. */
   written(row: Row): void {
     this.#tally.written(row);
   }
@@ -151,7 +151,7 @@ export class CollectionProgress {
     };
   }
 
-  /** Seconds-resolution ring: how many ended in which second. */
+  /** A ring buffer with one counter of finished rollouts per second. */
   #note(now: number): void {
     const second = Math.floor(now / 1000);
     const last = this.#recent.length - 2;

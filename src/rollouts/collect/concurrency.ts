@@ -1,13 +1,13 @@
-/** Automatic concurrency starts here, grows by one per success and never leaves these bounds. */
+/** Automatic concurrency starts at this value, grows by one per success and stays within these bounds. */
 const START = 64;
 const SMALLEST = 4;
 const LARGEST = 1_024;
-/** At most one decrease in this time: failures of rollouts already under way do not count again. */
+/** Minimum time between two decreases, so that failures of rollouts that are already running do not count again. */
 const COOL_DOWN_MS = 2_000;
 
 const OVERLOAD = new Set(["provider_rate_limit", "connection", "timeout"]);
 
-/** The limit on rollouts at once: fixed, or adapted to failures of the servers. */
+/** The limit on concurrent rollouts: fixed, or adapted to failures of the servers. */
 export class ConcurrencyLimit {
   #limit: number;
   #fixed: boolean;
@@ -26,7 +26,7 @@ export class ConcurrencyLimit {
     return !this.#fixed;
   }
 
-  /** Fixes the limit from now on; null makes it automatic again. */
+  /** Sets a fixed limit; null makes it automatic again. */
   set(limit: number | null): void {
     this.#fixed = limit !== null && limit > 0;
     if (limit !== null && limit > 0) this.#limit = limit;

@@ -9,13 +9,13 @@ export interface RunningCollection {
   answer: ControlAnswer;
 }
 
-/** Returns the collections of this user that run on this machine. */
+/** Returns the running collections of this user on this machine. */
 export async function runningCollections(): Promise<RunningCollection[]> {
   const found = await Promise.all(controlSockets().map(showCollection));
   return found.filter((entry) => entry !== undefined);
 }
 
-/** Returns the collection that is wanted as soon as it answers: another one may be too busy to answer at all. */
+/** Returns the requested collection as soon as it answers, without waiting for others, which may be too busy. */
 export function findCollection(
   isWanted: (answer: ControlAnswer) => Promise<boolean>,
 ): Promise<RunningCollection | undefined> {
@@ -32,7 +32,7 @@ async function showCollection(socket: string): Promise<RunningCollection | undef
   try {
     return { socket, answer: await askCollection(socket, { command: "show" }) };
   } catch (error) {
-    // Left behind by a run that was killed. One that is busy keeps its socket.
+    // A killed run left its socket behind. A busy run still accepts connections.
     if ((error as NodeJS.ErrnoException).code === "ECONNREFUSED") rmSync(socket, { force: true });
     return undefined;
   }

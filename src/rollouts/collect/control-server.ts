@@ -8,7 +8,7 @@ import type { CollectionSnapshot, RunningSnapshot } from "./progress-snapshot.ts
 
 /** Requests are one short line; a client that sends more is disconnected. */
 const MAX_REQUEST = 10_000;
-/** A silent client is disconnected after this time. */
+/** An idle client is disconnected after this time. */
 const IDLE_MS = 5_000;
 
 export type ControlRequest =
@@ -19,10 +19,10 @@ export type ControlRequest =
   | { command: "retry"; id: string }
   | { command: "concurrency"; limit: number | null };
 
-/** What a collection answers to a control request. */
+/** The answer of a collection to a control request. */
 export type ControlAnswer =
   | ({ ok: true } & CollectionSnapshot)
-  /** Also lists the rollouts that can be named. */
+  /** Also lists the rollouts that a request can name. */
   | { ok: false; error: string; running?: string[]; lost?: string[] };
 
 /** Returns the sockets of this user's collections: running ones, and ones that were killed before they could clean up. */
@@ -78,7 +78,7 @@ export class ControlServer {
   }
 }
 
-/** Carries out the request of `gym eval ctl` and describes the collection. */
+/** Handles a request of `gym eval ctl` and describes the collection. */
 export function answerControl(collection: Collection, output: string, line: string): ControlAnswer {
   let request: ControlRequest;
   try {

@@ -1,4 +1,4 @@
-/** Why a rollout did not complete. Servers may report classes of their own. */
+/** Why a rollout did not complete. Servers may report additional classes. */
 export const FAILURE_CLASSES = {
   provider_auth: { retryable: false, meaning: "the model provider refused the credentials (401, 403)" },
   provider_rate_limit: { retryable: true, meaning: "the model provider asked to slow down (429)" },
@@ -25,8 +25,8 @@ export const FAILURE_CLASSES = {
 } as const satisfies Record<string, { retryable: boolean; meaning: string }>;
 
 /**
- * Failures of endpoints and servers, not of the rollout: they do not use up its attempts when a run is resumed. A judge may
- * fail because of what the rollout says, so `judge_failed` counts (upstream counts every failure).
+ * Failures of endpoints and servers, not of the rollout: they do not use attempts when a run is resumed. A judge may
+ * fail because of the rollout's text, so `judge_failed` counts (upstream counts every failure).
  */
 const INFRASTRUCTURE: ReadonlySet<string> = new Set<KnownFailureClass>([
   "provider_auth",

@@ -1,7 +1,7 @@
 import { agentNameOf } from "../inputs/expand.ts";
 import type { PendingRow } from "../resume/resume.ts";
 
-/** Rows read ahead so that every agent has work although the file lists one agent after the other. */
+/** Number of rows read ahead, so that every agent has work even if the file lists one agent after the other. */
 const LOOK_AHEAD_ROWS = 2_000;
 const LOOK_AHEAD_PER_AGENT = 500;
 
@@ -9,7 +9,10 @@ export interface QueuedRow extends PendingRow {
   agent: string;
 }
 
-/** Hands out pending rows so that the agents of a run share the places: the agent with the fewest running comes next. */
+/**
+ * Distributes pending rows so that the agents of a run share the concurrency: the agent with the fewest running
+ * rollouts is next.
+ */
 export class FairQueue {
   readonly #source: AsyncIterator<PendingRow>;
   readonly #waiting = new Map<string, QueuedRow[]>();
@@ -20,7 +23,7 @@ export class FairQueue {
     this.#source = rows[Symbol.asyncIterator]();
   }
 
-  /** The next row; undefined when there is none left. `running` returns the number of rollouts an agent has under way. */
+  /** The next row; undefined at the end. `running` returns the number of running rollouts of an agent. */
   async next(running: (agent: string) => number): Promise<QueuedRow | undefined> {
     if (this.#buffered === 0 || this.#onlyOneAgentLeft()) await this.#read();
     let best: QueuedRow[] | undefined;
@@ -38,7 +41,7 @@ export class FairQueue {
     return row;
   }
 
-  /** Ends reading; rows that were read ahead are left to a resumed run. */
+  /** Stops reading; a resumed run handles the rows that were read ahead. */
   async close(): Promise<void> {
     this.#exhausted = true;
     await this.#source.return?.();
@@ -65,7 +68,7 @@ export class FairQueue {
       if (rows) rows.push(queued);
       else this.#waiting.set(agent, [queued]);
       this.#buffered++;
-      // A file with one agent is streamed; only a second agent makes reading ahead worth its memory.
+      // A file with one agent is streamed; reading ahead is worth its memory only with a second agent.
       if (this.#waiting.size === 1 && this.#buffered >= 64) return;
     }
   }

@@ -1,17 +1,20 @@
 import { isInfrastructureFailure } from "./failure-classes.ts";
 import type { Failure } from "./outcome.ts";
 
-/** After this many refused credentials without a success the run ends, because the rest would fail too. */
+/** The run ends after this many refused credentials without a success, because the rest would fail too. */
 const GIVE_UP_AFTER_REFUSALS = 10;
-/** The same for failures in the model stage once a rollout is out of attempts: the endpoint does not exist, or is not a model API. */
+/**
+ * Failures in the model stage that also end the run once a rollout has no attempts left: the endpoint does not exist,
+ * or is not a model API.
+ */
 const ENDPOINT_FAULTS = new Set(["connection", "invalid_response"]);
 
 /** Counts the rollouts that failed permanently, and decides when the run should end. */
 export class Losses {
   readonly #maxAttempts: number;
-  /** Failed rollouts that a resumed run tries again. */
+  /** Failed rollouts that a resumed run retries. */
   resumable = 0;
-  /** Failed rollouts that it does not, because they were tried as often as allowed. */
+  /** Failed rollouts that are not retried because their attempts are used up. */
   outOfAttempts: number;
   #refusals = 0;
   #anySuccess = false;
@@ -29,19 +32,19 @@ export class Losses {
     this.#count(failure, attempts, 1);
   }
 
-  /** A rollout that was lost runs again. */
+  /** A lost rollout runs again. */
   regained(failure: Failure, attempts: number): void {
     this.#count(failure, attempts, -1);
   }
 
   #count(failure: Failure, attempts: number, by: 1 | -1): void {
-    // A refused row must be corrected, which makes it another run, so it is not resumable.
+    // A refused row must be corrected, which makes it a different run, so it is not resumable.
     if (failure.terminal || failure.class === "invalid_row") return;
     if (attempts >= this.#maxAttempts && !isInfrastructureFailure(failure.class)) this.outOfAttempts += by;
     else this.resumable += by;
   }
 
-  /** The reason to end the run after this failure, if there is one. */
+  /** The reason to end the run after this failure, if any. */
   reasonToEnd(failure: Failure, willRetry: boolean): string | undefined {
     if (failure.class === "budget_exhausted") return failure.message;
     const endpointIsWrong = failure.stage === "model" && ENDPOINT_FAULTS.has(failure.class) && !willRetry;

@@ -8,7 +8,7 @@ import { RunClient } from "../../calls/run-client.ts";
 import { JsonlWriter } from "../files/jsonl-writer.ts";
 import { Collection } from "./collect.ts";
 
-/** An agent that can go away and come back at its address. */
+/** An agent that can stop and restart at its address. */
 class Agent {
   served = 0;
   #server: Server | undefined;
@@ -111,7 +111,7 @@ it("finds an agent that came back at another address", async () => {
   await away.down();
   const { run, notices } = await collecting({ away }, 10, 20_000);
   await expect.poll(() => notices.length, { timeout: 5_000 }).toBe(1);
-  // Keeps the old port from being given again.
+  // Prevents reuse of the old port.
   const other = createServer();
   await new Promise<void>((resolve) => other.listen(Number(new URL(before).port), "127.0.0.1", resolve));
   await away.up(true);

@@ -7,7 +7,7 @@ const LONGEST_PAUSE_MS = 5_000;
 export interface OutageOptions {
   /** Resolves when the server answers with any status. */
   probe: (server: string, signal: AbortSignal) => Promise<unknown>;
-  /** How long a server is waited for. */
+  /** How long to wait for a server. */
   longestMs: number;
   began: (server: string, message: string) => void;
   ended: (server: string, milliseconds: number) => void;
@@ -21,8 +21,8 @@ interface Outage {
 }
 
 /**
- * Agents whose server cannot be reached. Their rows wait here, as they were, until it answers again: a row that never
- * reached its server has not been tried.
+ * Agents whose server is unreachable. Their rows wait here unchanged until it answers again: a row that never reached
+ * its server does not use an attempt.
  */
 export class Outages {
   readonly #options: OutageOptions;
@@ -34,12 +34,12 @@ export class Outages {
     this.#options = options;
   }
 
-  /** Whether an agent's rows have to wait. */
+  /** Whether the rows of an agent have to wait. */
   has(agent: string): boolean {
     return this.#byAgent.has(agent);
   }
 
-  /** Rows that wait, and rows that may run but have not been taken yet. */
+  /** Number of rows that wait, plus rows that may run but are not started yet. */
   get waiting(): number {
     let rows = this.#back.length;
     for (const outage of this.#byAgent.values()) rows += outage.rows.length;
@@ -59,14 +59,14 @@ export class Outages {
     void this.#watch(row.agent, outage, message);
   }
 
-  /** Keeps a row whose agent cannot be reached. Returns false if it can. */
+  /** Holds a row whose agent is unreachable. Returns false if the agent is reachable. */
   hold(row: QueuedRow): boolean {
     const outage = this.#byAgent.get(row.agent);
     outage?.rows.push(row);
     return outage !== undefined;
   }
 
-  /** A row that waited and may run now. */
+  /** A row whose wait is over. */
   next(): QueuedRow | undefined {
     return this.#back.shift();
   }

@@ -8,10 +8,10 @@ import type { Failure } from "./outcome.ts";
 import type { RetryQueue } from "./retry-queue.ts";
 import type { RunResult } from "./rollout-runner.ts";
 
-/** The result of a rollout that was tried. */
+/** The result of a rollout that was attempted. */
 export type Tried = Exclude<RunResult, { status: "unreachable" }>;
 
-/** Rollouts that failed permanently and are kept to be run again on request. */
+/** Maximum number of permanently failed rollouts kept for a retry on request. */
 const MAX_LOST_KEPT = 1_000;
 
 interface LostRollout {
@@ -30,7 +30,7 @@ interface Surroundings {
 
 const idOf = ({ taskIndex, rolloutIndex }: QueuedRow): string => `${taskIndex}-${rolloutIndex}`;
 
-/** Writes and counts the results of rollouts, and decides which of them are tried again. */
+/** Writes and counts the results of rollouts, and decides which are retried. */
 export class OutcomeRecorder {
   completed = 0;
   failed = 0;
@@ -38,11 +38,11 @@ export class OutcomeRecorder {
   readonly losses: Losses;
   readonly #options: CollectOptions;
   readonly #surroundings: Surroundings;
-  /** Rollouts that have their result, or were given up. */
+  /** Rollouts that have their result, or were abandoned. */
   readonly #settled = new RolloutKeyMap();
-  /** Rollouts that failed permanently, so that they can be run again while the collection lasts. */
+  /** Rollouts that failed permanently, kept so that they can be run again during the collection. */
   readonly #lost = new Map<string, LostRollout>();
-  /** Rollouts that run again when they have been stopped. */
+  /** Rollouts to run again once they are stopped. */
   readonly #again = new Set<string>();
 
   constructor(options: CollectOptions, surroundings: Surroundings) {
@@ -59,12 +59,12 @@ export class OutcomeRecorder {
     this.#settled.set(taskIndex, rolloutIndex, 0);
   }
 
-  /** Rollouts that failed permanently in this session and could be run again, oldest first. */
+  /** Rollouts that failed permanently in this session and can be run again, oldest first. */
   get lost(): { id: string; class: string }[] {
     return [...this.#lost].map(([id, { failure }]) => ({ id, class: failure.class }));
   }
 
-  /** Takes back that a rollout failed permanently, and returns its row. */
+  /** Reverts the permanent failure of a rollout, and returns its row. */
   reopen(id: string): QueuedRow | undefined {
     const lost = this.#lost.get(id);
     if (lost === undefined) return undefined;
@@ -75,7 +75,7 @@ export class OutcomeRecorder {
     return lost.queued;
   }
 
-  /** A rollout under way that is being stopped runs again instead of counting as cancelled. */
+  /** A running rollout that is being stopped runs again instead of counting as cancelled. */
   runAgain(id: string): void {
     this.#again.add(id);
   }
@@ -90,7 +90,7 @@ export class OutcomeRecorder {
     const { output, totals } = this.#options;
     const { progress, concurrency } = this.#surroundings;
     const written = output.append(line);
-    // In the order of the file. If writing fails, the run fails and its totals are not used.
+    // Counted in the order of the file. If the write fails, the run fails and its totals are not used.
     totals?.addUnwritten(row);
     await written;
     progress.written(row);

@@ -4,40 +4,40 @@ import { isTruthy } from "../../python/truth.ts";
 import type { Row } from "../files/jsonl-rows.ts";
 import { FAILURE_CLASSES, type KnownFailureClass } from "./failure-classes.ts";
 
-/** Longest message of a failure; longer ones are cut. */
+/** Maximum length of a failure message; longer ones are truncated. */
 const MAX_MESSAGE_CHARACTERS = 2_000;
 
 export interface Failure {
-  /** One of FAILURE_CLASSES, or what a server reported. */
+  /** One of FAILURE_CLASSES, or a class that a server reported. */
   class: string;
   stage: FailureStage;
   retryable: boolean;
   message: string;
-  /** The server said that this row must never be tried again, not even by a resumed run. */
+  /** The server reported that this row must never be retried, not even by a resumed run. */
   terminal?: boolean;
 }
 
-/** How a rollout ended. Only a completed one has a reward that counts. */
+/** How a rollout ended. Only the reward of a completed one counts. */
 export type Outcome =
   | { status: "completed"; row: Row }
   | {
       status: "failed";
       failure: Failure;
-      /** The reply, where there was one. */
+      /** The reply, if any. */
       row?: Row;
-      /** False: written nowhere, so that a resumed run tries it as if it had never been tried. */
+      /** False: not written, so that a resumed run does not count the attempt. */
       persist: boolean;
     }
   | { status: "cancelled"; message: string };
 
-/** The reason a signal carries when the rollout is stopped on purpose. */
+/** The abort reason when a rollout is stopped on purpose. */
 export class RolloutCancelled extends GymError {
   constructor(message: string) {
     super("ROLLOUT_CANCELLED", message);
   }
 }
 
-/** The reason a signal carries when time is up; `stage` is what the rollout was busy with. */
+/** The abort reason when the time limit is reached; `stage` is the current stage of the rollout. */
 export class DeadlineExceeded extends GymError {
   readonly stage: FailureStage | undefined;
 
@@ -72,7 +72,7 @@ export function outcomeOfReply(reply: unknown, server: string): Outcome {
   return { status: "failed", failure, row, persist: !lost };
 }
 
-/** An agent that does not score leaves the reward out. A reward must be a number or a boolean; null stands for NaN. */
+/** An agent that does not score omits the reward. A reward must be a number or a boolean; null means NaN. */
 function outcomeOfScore(row: Row, server: string): Outcome {
   const { reward } = row;
   if (typeof reward === "boolean") return { status: "completed", row: { ...row, reward: Number(reward) } };
@@ -100,7 +100,7 @@ function messageOf(row: Row, name: string): string {
   return `The agent reported '${name}' without saying more.`;
 }
 
-/** What a thrown error means for the rollout; `stage` is what it was busy with, as far as the caller knows. */
+/** The outcome of a rollout after a thrown error; `stage` is its stage, as far as the caller knows. */
 export function outcomeOfError(
   error: unknown,
   options: { signal?: AbortSignal; stage?: FailureStage } = {},
@@ -195,7 +195,7 @@ function failed(failure: Omit<Failure, "retryable"> & { retryable?: boolean }): 
   return {
     status: "failed",
     failure: { ...failure, retryable: failure.retryable ?? known?.retryable ?? false, message },
-    // Without budget nothing was tried, so the attempt does not count in a run that is resumed with more money.
+    // Without budget no call was made, so the attempt does not count when the run is resumed with a larger budget.
     persist: failure.class !== "budget_exhausted",
   };
 }

@@ -6,17 +6,17 @@ import { RolloutError } from "../errors.ts";
 import type { Row } from "../files/jsonl-rows.ts";
 import type { Failure } from "./outcome.ts";
 
-/** What a collector with captures adds to a row. */
+/** Data that a collector with captures adds to a row. */
 export interface RowAttachments {
   ng_model_call_capture?: unknown;
   ng_trajectory?: unknown;
 }
 
-/** When an attempt began and how long it took; an object, so that it is not a column of the metrics. */
+/** Start and duration of an attempt; an object, so that the metrics do not treat it as a column. */
 export interface RolloutTiming {
   started_at: string;
   seconds: number;
-  /** When the session was seeded and the result verified, where the agent runs in the process of the collector. */
+  /** Times of the seed and verify stages, if the agent runs in the collector's process. */
   seed?: StageTiming;
   verify?: StageTiming;
 }
@@ -28,8 +28,8 @@ export interface StageTiming {
 }
 
 /**
- * The row of a finished rollout: the agent's reply with the identity of the input. Keys the reply already has are replaced in place,
- * the others appended in this order.
+ * The row of a finished rollout: the agent's reply with the identity of the input. Existing keys are replaced in place;
+ * the others are appended in this order.
  */
 export function outputRow(reply: Row, input: Row, timing?: RolloutTiming): Row {
   const row = copyWith(reply, {
@@ -46,7 +46,9 @@ export function outputRow(reply: Row, input: Row, timing?: RolloutTiming): Row {
   return row;
 }
 
-/** A row as a line. Servers in this process can answer with values that JSON does not have: a BigInt, a cycle. */
+/**
+ * Serializes a row as a line. Servers in this process can return values that JSON cannot represent: a BigInt, a cycle.
+ */
 export function lineOf(row: Row): string {
   try {
     return resultJson(row);
@@ -55,14 +57,14 @@ export function lineOf(row: Row): string {
   }
 }
 
-/** The row with attachments, in the place of those it has or at its end. */
+/** The row with attachments; existing ones are replaced in place. */
 export function attachTo(row: Row, attachments: RowAttachments): Row {
   return copyWith(row, { ...attachments });
 }
 
 /**
- * The row of a failed attempt for the failures file: the reply if there was one, else the input, with the sentinels a resumed run
- * reads, the failure in full, and `mask_sample` for trainers, which must not learn from the reward of a failed attempt.
+ * The row of a failed attempt for the failures file: the reply if any, else the input, with the sentinels that a
+ * resumed run reads, the full failure, and `mask_sample`, because trainers must not use the reward of a failed attempt.
  */
 export function failureRow(
   failure: Failure,

@@ -2,22 +2,22 @@ import type { FailureStage } from "../../calls/errors.ts";
 import type { JudgeTally, ToolExceptions } from "../../wire/result-members.ts";
 import type { Boundary } from "../../wire/tokens/token-continuity.ts";
 
-/** How often the prompt of a turn continued the tokens before it, departed from them, or could not be compared. */
+/** How often the prompt of a turn continued the previous tokens, diverged from them, or could not be compared. */
 export type TurnBoundaries = Record<Boundary["kind"], number>;
 
-/** What holds a run up, while no rollout completes. */
+/** Why a run makes no progress. */
 export interface TroubleSnapshot {
   server: string;
-  /** What was said last. */
+  /** The latest message. */
   message: string;
-  /** Since the first of the warnings. */
+  /** Seconds since the first warning. */
   seconds: number;
   warnings: number;
 }
 
-/** How far a collection is, as `<rollouts>_progress.json` and `gym eval ctl show` report it. */
+/** The progress of a collection, as `<rollouts>_progress.json` and `gym eval ctl show` report it. */
 export interface ProgressSnapshot {
-  /** Rollouts of this run and of the ones it resumes. */
+  /** Rollouts of this run and of the runs that it resumes. */
   total: number;
   done: number;
   completed: number;
@@ -27,39 +27,39 @@ export interface ProgressSnapshot {
   in_flight: number;
   concurrency: number;
   elapsed_seconds: number;
-  /** Rollouts per second of late. */
+  /** Recent rollouts per second. */
   rate: number;
   eta_seconds: number | null;
   mean_reward: number | null;
-  /** The ends of the 95 % interval of the mean, clustered by task as in the statistics; null while there are too few tasks. */
+  /** The 95 % interval of the mean, clustered by task as in the statistics; null with too few tasks. */
   reward_interval: [low: number, high: number] | null;
   failures_by_class: Record<string, number>;
-  /** What the latest failure of each class said. */
+  /** The message of the latest failure of each class. */
   failure_messages: Record<string, string>;
-  /** Where the latest failure of each class happened. */
+  /** The stage of the latest failure of each class. */
   failure_stages: Record<string, FailureStage>;
-  /** The first rows that failed in each class; `line` is that of the materialized inputs. */
+  /** The first rows that failed in each class; `line` is the line in the materialized inputs. */
   failure_rows: Record<string, FailedRow[]>;
-  /** What servers have warned of since a rollout last completed; null when nothing holds the run up. */
+  /** Warnings of servers since the last completed rollout; null without warnings. */
   trouble: TroubleSnapshot | null;
   /** Model turns in this session, as reported by agents that share the process. */
   model_calls: number;
-  /** Calls of completed rollouts that failed and were made again, in all sessions. */
+  /** Failed and repeated calls of completed rollouts, in all sessions. */
   model_retries: number;
   /** Tokens of completed rollouts, in all sessions. */
   input_tokens: number;
   output_tokens: number;
-  /** What the judges of completed rollouts were asked, in all sessions; null where there is no judge. */
+  /** Judge calls of completed rollouts, in all sessions; null without a judge. */
   judge: JudgeTally | null;
   /** Exceptions of tools in completed rollouts, in all sessions, by server. */
   tool_exceptions: ToolExceptions[];
-  /** Whether earlier sessions have done a part. */
+  /** Whether earlier sessions completed some of the rollouts. */
   resumed: boolean;
-  /** What the calls cost, where prices are known. */
+  /** Cost of the calls, if prices are known. */
   cost: number | null;
-  /** What all calls have cost so far, those of failed rollouts, judges and earlier sessions included; null if not counted. */
+  /** Cost of all calls so far, including failed rollouts, judges and earlier sessions; null if not counted. */
   spent: number | null;
-  /** How turns continue the tokens before them; null while no rollout has token ids. */
+  /** How turns continue the previous tokens; null while no rollout has token ids. */
   turn_boundaries: TurnBoundaries | null;
   slowest: {
     id: string;
@@ -84,16 +84,16 @@ export interface RunningSnapshot {
   agent: string;
   attempt: number;
   stage: FailureStage;
-  /** Such as the name of the tool; undefined where the stage says it all. */
+  /** Detail of the stage, such as the name of the tool; undefined if there is none. */
   what?: string | undefined;
   seconds: number;
   stage_seconds: number;
   model_calls: number;
-  /** The stage that ended last and how long it took; null in the first one. */
+  /** The last finished stage and its duration; null during the first one. */
   last_event: { stage: FailureStage; what?: string | undefined; seconds: number } | null;
 }
 
-/** What a running collection answers to a control request. */
+/** The answer of a running collection to a control request. */
 export interface CollectionSnapshot extends ProgressSnapshot {
   pid: number;
   output: string;

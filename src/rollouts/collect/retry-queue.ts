@@ -6,7 +6,7 @@ interface Waiting<T> {
   at: number;
 }
 
-/** What is to be tried again, each after a pause that doubles with every attempt and is shortened at random. */
+/** Items to retry, each after a delay that doubles with every attempt and has random jitter. */
 export class RetryQueue<T> {
   readonly #waiting: Waiting<T>[] = [];
   readonly #random: () => number;
@@ -28,7 +28,7 @@ export class RetryQueue<T> {
     this.#waiting.splice(index + 1, 0, { value, at });
   }
 
-  /** Something whose pause is over; undefined when there is nothing. */
+  /** An item whose delay is over; undefined without one. */
   due(): T | undefined {
     const first = this.#waiting[0];
     if (!first || first.at > this.#now()) return undefined;
@@ -36,7 +36,7 @@ export class RetryQueue<T> {
     return first.value;
   }
 
-  /** Milliseconds until the next pause is over; undefined when nothing waits. */
+  /** Milliseconds until the next delay is over; undefined when nothing waits. */
   untilDue(): number | undefined {
     const first = this.#waiting[0];
     return first && Math.max(0, first.at - this.#now());

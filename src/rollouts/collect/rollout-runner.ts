@@ -14,27 +14,27 @@ import { type Failure, type Outcome, outcomeOfError, outcomeOfReply } from "./ou
 import { failureRow, lineOf, outputRow } from "./output-row.ts";
 import type { StartedRollout } from "./started-rollout.ts";
 
-/** How a rollout ended, with the line that belongs in a file of the run. */
+/** How a rollout ended, with the line for a file of the run. */
 export type RunResult =
   | { status: "completed"; row: Row; line: string; settle?: AttachedRow["settle"] }
   | { status: "failed"; failure: Failure; persist: boolean; line?: string }
   | { status: "cancelled"; message: string }
-  /** The row never reached its server, so nothing has been tried. */
+  /** The row never reached its server, so it does not use an attempt. */
   | { status: "unreachable"; server: string; message: string };
 
 export interface RunnerOptions {
   client: ServerClient;
-  /** Where a row is sent. Default: the `/run` route of its agent. */
+  /** The route for a row. Default: the `/run` route of its agent. */
   target?: ((row: QueuedRow) => CallTarget) | undefined;
-  /** What servers record about the rollouts. */
+  /** Recordings of the servers about the rollouts. */
   captures?: RolloutCaptures | undefined;
   onModelCall?: () => void;
 }
 
-/** Runs single rollouts: sends the row to its agent and turns the reply into the row to be written. */
+/** Runs single rollouts: sends the row to its agent and converts the reply to an output row. */
 export class RolloutRunner {
   readonly #options: RunnerOptions;
-  /** The usual targets, one object per agent. */
+  /** The default targets, one object per agent. */
   readonly #runs = new Map<string, CallTarget>();
 
   constructor(options: RunnerOptions) {
@@ -52,7 +52,7 @@ export class RolloutRunner {
     return usual;
   }
 
-  /** Not an async function: it would hold more memory for each of thousands of waiting rollouts. */
+  /** Not async, because an async function would use more memory for each of thousands of waiting rollouts. */
   run(rollout: StartedRollout): Promise<RunResult> {
     const { captures } = this.#options;
     return captures
@@ -107,7 +107,7 @@ export class RolloutRunner {
     const { row: input } = rollout.queued;
     if (outcome.status === "completed") {
       const attached = this.#attach(outputRow(outcome.row, input, timing), input, "completed");
-      // Without captures the row is available at once.
+      // Without captures the row is available immediately.
       const { row, settle } = attached instanceof Promise ? await attached : attached;
       try {
         return { status: "completed", row, line: lineOf(row), ...(settle && { settle }) };
@@ -131,7 +131,7 @@ export class RolloutRunner {
     return this.#options.captures?.attach(row, input, outcome) ?? { row: withTrajectory(row, input) };
   }
 
-  /** A result that cannot be written fails its rollout, and not the run. */
+  /** A result that cannot be serialized fails its rollout, not the run. */
   #notJson(rollout: StartedRollout, error: unknown): RunResult {
     if ((error as { code?: unknown }).code !== "ROLLOUT_ROW_NOT_JSON") throw error;
     const message = `${rollout.target.server}: ${errorMessage(error)}`;

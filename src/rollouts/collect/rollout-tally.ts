@@ -6,19 +6,19 @@ import type { Row } from "../files/jsonl-rows.ts";
 import type { TurnBoundaries } from "./progress-snapshot.ts";
 import { TurnBoundaryCounter } from "./turn-boundaries.ts";
 
-/** What completed rollouts add up to, those of earlier sessions and those of this one alike. */
+/** Sums over completed rollouts, including those of earlier sessions. */
 export class RolloutTally {
   readonly rewards = new RunningClusteredMean();
   readonly #byAgent = new Map<string, { done: number; rewards: number; total: number }>();
   readonly #boundaries = new TurnBoundaryCounter();
   inputTokens = 0;
   outputTokens = 0;
-  /** Model calls that failed and were made again. */
+  /** Model calls that failed and were repeated. */
   retries = 0;
   /** Null while no rollout has been judged. */
   judge: JudgeTally | null = null;
   readonly #toolExceptions = new Map<string, ToolExceptions>();
-  /** Null while no rollout says what it cost. */
+  /** Null while no rollout reports a cost. */
   cost: number | null = null;
 
   add(row: Row, taskIndex: number, agent: string): void {
@@ -47,7 +47,7 @@ export class RolloutTally {
     this.#toolExceptions.set(name, known);
   }
 
-  /** By server, with the first message of each. */
+  /** Exceptions by server, with the first message of each. */
   get toolExceptions(): ToolExceptions[] {
     return [...this.#toolExceptions.values()].map((each) => ({ ...each }));
   }
@@ -58,7 +58,7 @@ export class RolloutTally {
       this.judge[key] += countOf(judged[key]) ?? 0;
   }
 
-  /** The row of a completed rollout as it is in the output, with all that was captured about it. */
+  /** Adds the row of a completed rollout as written to the output, including its captured data. */
   written(row: Row): void {
     this.#boundaries.add(row);
   }

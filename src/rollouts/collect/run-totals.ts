@@ -6,7 +6,7 @@ import type { Row } from "../files/jsonl-rows.ts";
 import { agentNameOf } from "../inputs/expand.ts";
 import { TurnBoundaryCounter } from "./turn-boundaries.ts";
 
-/** Beyond this many rows of one agent its servers are not asked: the request would not fit in memory. */
+/** With more rows than this for one agent, its servers are not asked, because the request would not fit in memory. */
 const MAX_ROWS_PER_REQUEST = 250_000;
 
 /** Totals of the rows of a run: everything that its metrics need, without the large fields. */
@@ -17,20 +17,23 @@ export class RunTotals {
 
   readonly #keepsEntries: boolean;
 
-  /** If more rollouts are expected than fit into one request, their entries are not kept. */
+  /** Drops entries from the start if more rollouts are expected than fit into one request. */
   constructor(coverage: CoverageCounter = new CoverageCounter(), expected = 0) {
     this.coverage = coverage;
     this.#keepsEntries = expected <= MAX_ROWS_PER_REQUEST;
   }
 
-  /** Whether entries were dropped although the agent's rows would fit into one request, because fewer came than expected. */
+  /**
+   * Whether entries were dropped although the agent's rows would fit into one request, because fewer arrived than
+   * expected.
+   */
   get lacksEntries(): boolean {
     return [...this.byAgent.values()].some(
       ({ entries, table }) => entries === undefined && table.size <= MAX_ROWS_PER_REQUEST,
     );
   }
 
-  /** A completed rollout as it was read from a file. */
+  /** Adds a completed rollout that was read from a file. */
   add(row: Row): void {
     this.#add(row, aggregateEntry(row));
   }
@@ -53,10 +56,10 @@ export class RunTotals {
   }
 }
 
-/** What is kept of an agent's rows: numbers always, small members while they fit. */
+/** The data kept of an agent's rows: numbers always, small members while they fit. */
 export class AgentRows {
   readonly table = new RolloutTable();
-  /** Numbers of the rows whose reward does not count. */
+  /** Indices of the rows whose reward does not count. */
   readonly masked = new Set<number>();
   entries: Row[] | undefined;
 
@@ -73,7 +76,7 @@ export class AgentRows {
   }
 }
 
-/** Large members that no metric looks at. */
+/** Large members that no metric uses. */
 const LEFT_OUT = new Set([
   "response",
   "responses_create_params",
@@ -82,7 +85,7 @@ const LEFT_OUT = new Set([
   "ng_trajectory",
 ]);
 
-/** A rollout row as it is sent to `/aggregate_metrics`: without its bulk, but with the token usage. */
+/** A rollout row as sent to `/aggregate_metrics`: without large members, but with the token usage. */
 export function aggregateEntry(row: Row): Row {
   const entry: Row = {};
   for (const [key, value] of Object.entries(row)) if (!LEFT_OUT.has(key)) entry[key] = value;

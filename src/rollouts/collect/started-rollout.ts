@@ -6,7 +6,7 @@ import type { QueuedRow } from "./fair-queue.ts";
 import { DeadlineExceeded } from "./outcome.ts";
 import type { RolloutTiming } from "./output-row.ts";
 
-/** A rollout from its start to its outcome: what it is busy with, and the signal that ends it early. */
+/** A rollout from its start to its outcome: its current stage, and the signal that ends it early. */
 export class StartedRollout implements RunningRollout {
   readonly queued: QueuedRow;
   readonly target: CallTarget;
@@ -20,7 +20,7 @@ export class StartedRollout implements RunningRollout {
   readonly #limitMs: number | null;
   readonly #controller = abortController();
   #timer: NodeJS.Timeout | undefined;
-  /** Stages that the row tells of; a later one of the same kind replaces an earlier one. */
+  /** Stages whose times go into the row; a later one of the same kind replaces an earlier one. */
   readonly #timed: Pick<RolloutTiming, "seed" | "verify"> = {};
 
   constructor(queued: QueuedRow, target: CallTarget, limitMs: number | null) {
@@ -74,7 +74,7 @@ export class StartedRollout implements RunningRollout {
     this.abort(new DeadlineExceeded(text, this.stage));
   }
 
-  /** When it began, and how long it has taken so far. */
+  /** When it started, and its duration so far. */
   timing(): RolloutTiming {
     const milliseconds = performance.now() - this.startedAt;
     this.#timeStage();
@@ -85,7 +85,7 @@ export class StartedRollout implements RunningRollout {
     };
   }
 
-  /** Keeps how long the present stage has taken. */
+  /** Records the duration of the current stage. */
   #timeStage(): void {
     const { stage, stageSince, startedAt } = this;
     if (stage !== "seed" && stage !== "verify") return;

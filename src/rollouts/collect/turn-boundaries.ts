@@ -3,7 +3,7 @@ import { callsOf, classifyCalls } from "../../wire/tokens/token-continuity.ts";
 import type { Row } from "../files/jsonl-rows.ts";
 import type { TurnBoundaries } from "./progress-snapshot.ts";
 
-/** Counts the turn boundaries of a row; undefined when nothing in it has token ids. */
+/** Counts the turn boundaries of a row; undefined without token ids. */
 function turnBoundariesOf(row: Row): TurnBoundaries | undefined {
   const captured = (row["_ng_token_capture"] as { turn_boundaries?: TurnBoundaries } | undefined)
     ?.turn_boundaries;
@@ -34,7 +34,7 @@ export class TurnBoundaryCounter {
   }
 }
 
-/** The counts as a sentence for people; undefined when there is nothing to say. */
+/** The counts as a sentence; undefined when there is nothing to report. */
 export function turnBoundaryText(counts: TurnBoundaries | null): string | undefined {
   if (!counts) return undefined;
   const { extend, fork, lost } = counts;

@@ -11,24 +11,24 @@ const Line = z.object({
   exclude: z.boolean().default(false),
 });
 
-/** What somebody noted about a rollout in the viewer. */
+/** A user's annotation of a rollout in the viewer. */
 export interface RolloutAnnotation {
   taskIndex: number;
   rolloutIndex: number;
   labels: string[];
   note: string;
-  /** Leave the rollout out of exports and selections. */
+  /** Excludes the rollout from exports and selections. */
   exclude: boolean;
 }
 
-/** Where the annotations of a rollouts file lie: `<rollouts>_annotations.jsonl`. */
+/** Path of the annotations of a rollouts file: `<rollouts>_annotations.jsonl`. */
 export function annotationsPath(rollouts: string): string {
   return sidecarPath(rollouts, "_annotations", ".jsonl");
 }
 
 /**
- * Reads an annotations file by `<task index>:<rollout index>`. The file is append-only and the last line about a rollout counts; a
- * line that takes everything back removes it. A file that does not exist holds none.
+ * Reads an annotations file by `<task index>:<rollout index>`. The file is append-only, and the last line about a
+ * rollout counts; an empty annotation removes it. A missing file has no annotations.
  */
 export async function readAnnotations(
   path: string,

@@ -3,7 +3,7 @@ import { basename, dirname, extname, join } from "node:path";
 import { makeDirectory as make } from "../../files/make-directory.ts";
 import { fileError, notRegularError, RolloutError, RolloutFileError } from "../errors.ts";
 
-/** The files of a run, all beside its output. */
+/** The files of a run, all next to its output. */
 export interface ArtifactPaths {
   output: string;
   materializedInputs: string;
@@ -14,16 +14,16 @@ export interface ArtifactPaths {
   manifest: string;
   statistics: string;
   progress: string;
-  /** What the run used: CPU, memory, time per rollout. */
+  /** Resources of the run: CPU, memory, time per rollout. */
   resources: string;
-  /** Results of workers that came after the rollout had one. */
+  /** Results of workers that arrived after the rollout had one. */
   lateResults: string;
-  /** Health reports, where those of another run have the usual names. */
+  /** Health reports; their names depend on the output if another run has the default names. */
   rolloutVerdicts: string;
   qualitySummary: string;
 }
 
-/** Where the files of the run with this output lie. */
+/** Paths of the files of the run with this output. */
 export function artifactPaths(output: string): ArtifactPaths {
   return {
     output,
@@ -48,10 +48,10 @@ export function sidecarPath(output: string, marker: string, suffix: string): str
   return join(dirname(output), `${name.slice(0, name.length - extname(name).length)}${marker}${suffix}`);
 }
 
-/** Names of open streams; what they lead to may be a file, but it is not one to lay other files beside. */
+/** Names of open streams. They may resolve to a regular file, but other files must not be created next to it. */
 const STREAM = /^\/(dev\/(stdin|stdout|stderr|fd\/.*)|proc\/self\/fd\/.*)$/;
 
-/** An output is a file in a directory: neither a directory itself nor a device, a pipe or a socket. */
+/** An output must be a file in a directory: not a directory, a device, a pipe or a socket. */
 export async function refuseNonFile(path: string): Promise<void> {
   const found = await stat(path).catch(() => undefined);
   if (found?.isDirectory())
@@ -77,7 +77,7 @@ async function refuseInsideFile(path: string): Promise<void> {
   }
 }
 
-/** Creates a directory and those above it; the error says what cannot be written. */
+/** Creates a directory and its parents; the error names what cannot be written. */
 export async function makeDirectory(path: string): Promise<void> {
   try {
     await make(path);

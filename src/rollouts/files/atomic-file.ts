@@ -7,15 +7,15 @@ import { makeDirectory } from "./artifact-paths.ts";
 const CHUNK_CHARACTERS = 1024 * 1024;
 
 /**
- * Writes a whole file or nothing: the text goes to a file beside it, is synced, and takes the name when complete. A reader of
- * `path` sees the old file or the new one, also after a crash.
+ * Writes a whole file or nothing: the text is written to a temporary file in the same directory, synced, and renamed
+ * when complete. A reader of `path` sees the old file or the new one, even after a crash.
  */
 export async function writeFileAtomically(
   path: string,
   parts: Iterable<string> | AsyncIterable<string>,
   options: {
     onBytes?: (bytes: Buffer) => void;
-    /** Called once everything is written; if it throws, the old file stays. */
+    /** Called when everything is written; if it throws, the old file stays. */
     beforeReplacing?: () => Promise<void>;
   } = {},
 ): Promise<void> {
@@ -43,7 +43,7 @@ export async function writeFileAtomically(
   }
 }
 
-/** Joins small parts, so that neither writes nor waits happen for each of them. */
+/** Joins small parts, so that they do not each cause a write. */
 async function* chunked(parts: Iterable<string> | AsyncIterable<string>): AsyncGenerator<string> {
   let pending = "";
   if (Symbol.iterator in parts) {
@@ -66,7 +66,7 @@ async function* chunked(parts: Iterable<string> | AsyncIterable<string>): AsyncG
 
 async function prepare(path: string): Promise<void> {
   const found = await stat(path).catch(() => undefined);
-  // A rename would put a file in the place of a device, for everybody.
+  // A rename would replace the device with a file, for all users.
   if (found && !found.isFile() && !found.isDirectory()) throw notRegularError(path);
   await makeDirectory(dirname(path));
 }

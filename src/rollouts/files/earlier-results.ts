@@ -5,10 +5,10 @@ import { healthReports } from "./health-reports.ts";
 import { readLines } from "./jsonl-reader.ts";
 import { parseRow, type Row } from "./jsonl-rows.ts";
 
-/** What lies where results are to go; `other` is nobody's results and must stay. */
+/** What exists at the output path; `other` is a file that does not belong to a run and must be kept. */
 export type Held = "nothing" | "run" | "other";
 
-/** Looks at the output and the failures of a run; empty files hold nothing. */
+/** Checks the output and the failures file of a run; empty files count as nothing. */
 export async function heldAt(paths: ArtifactPaths): Promise<Held> {
   let held: Held = "nothing";
   for (const path of [paths.output, paths.failures]) {
@@ -19,17 +19,17 @@ export async function heldAt(paths: ArtifactPaths): Promise<Held> {
   return held;
 }
 
-/** Whether the files that only a run writes lie beside the output. */
+/** Whether files that only a run writes exist next to the output. */
 export async function belongsToRun(paths: ArtifactPaths): Promise<boolean> {
   return (await sizeOf(paths.manifest)) > 0 || (await sizeOf(paths.materializedInputs)) > 0;
 }
 
-/** Whether the first line of a file is a rollout, done or failed. */
+/** Whether the first line of a file is a completed or failed rollout. */
 async function holdsRollouts(path: string): Promise<boolean> {
   try {
     for await (const line of readLines(path)) return isRollout(parseRow(path, line));
   } catch (error) {
-    // No row at all: text, pictures, whatever people keep.
+    // Not a row: text, images or other data.
     if (!(error instanceof RolloutLineError)) throw error;
   }
   return false;
@@ -41,12 +41,12 @@ function isRollout(row: Row): boolean {
   return placed ? scored || "response" in row || "_ng_failure_class" in row : scored && "response" in row;
 }
 
-/** Refuses to make room where something lies that is not a run's. */
+/** Refuses to move files that do not belong to a run. */
 export async function refuseOtherFiles(paths: ArtifactPaths): Promise<void> {
   if ((await heldAt(paths)) === "other") throw otherFileError(paths.output);
 }
 
-/** The refusal to replace a file that holds no results. */
+/** The error for replacing a file that holds no results. */
 export function otherFileError(path: string): RolloutError {
   return new RolloutError(
     "ROLLOUT_OUTPUT_EXISTS",
@@ -65,8 +65,8 @@ export async function refuseReplacingRun(path: string): Promise<void> {
 }
 
 /**
- * Moves all files of an earlier run out of the way under one new ending (`.previous`, then `.previous.2`, …): results may have
- * cost something, and with their inputs and settings they can still be resumed. Returns where the output is now.
+ * Moves all files of an earlier run away under one new suffix (`.previous`, then `.previous.2`, …). Results may be
+ * expensive, and with their inputs and settings they can still be resumed. Returns the new path of the output.
  */
 export async function setAside(paths: ArtifactPaths): Promise<string> {
   const { progress: _progress, ...kept } = paths;

@@ -2,16 +2,16 @@ import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { artifactPaths } from "./artifact-paths.ts";
 
-/** Names of the reports, as the original has them. */
+/** Names of the reports, as in the Python original. */
 export const VERDICTS_FILE = "rollout_verdicts.jsonl";
 export const SUMMARY_FILE = "quality_summary.json";
-/** The output that always has reports with these names. */
+/** The output that always uses these report names. */
 const USUAL_OUTPUT = "rollouts.jsonl";
 const RUN_FILE = /_(?:manifest\.json|materialized_inputs\.jsonl)$/;
 
 /**
- * Where the health reports of a run go. They take their names from the output where a directory holds a report and another run:
- * the report may be that run's.
+ * Paths of the health reports of a run. Their names are derived from the output if the directory holds a report and
+ * another run, because the report may belong to that run.
  */
 export async function healthReports(
   output: string,

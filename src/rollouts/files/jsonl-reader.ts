@@ -9,7 +9,7 @@ import {
 import { fileError, RolloutLineError } from "../errors.ts";
 
 const CHUNK_BYTES = 512 * 1024;
-/** Bytes that show which kind of file a file is. */
+/** Number of leading bytes that identify a file type. */
 const HEAD_BYTES = 4;
 
 /** One line of a file. */
@@ -19,15 +19,15 @@ export interface JsonlLine extends FileLine {
 
 export interface JsonlReadOptions {
   signal?: AbortSignal;
-  /** Longest line accepted, in bytes (default 256 MB). */
+  /** Maximum length of a line, in bytes (default 256 MB). */
   maxLineBytes?: number;
-  /** Bytes read at a time (default half a megabyte). A slow consumer takes less, because it holds these lines meanwhile. */
+  /** Bytes read at a time (default half a megabyte). Use less for a slow consumer, because the lines stay in memory. */
   chunkBytes?: number;
 }
 
 /**
- * The lines of a file in batches of what is read at a time, blank ones included; memory does not grow with the file.
- * Bytes that are not UTF-8 and lines beyond the limit are errors that name file and line.
+ * The lines of a file in batches of one read each, including blank lines; memory does not grow with the file. Invalid
+ * UTF-8 and lines beyond the limit are errors that name file and line.
  */
 export async function* readLineBatches(
   path: string,
@@ -51,7 +51,7 @@ export async function* readLines(path: string, options: JsonlReadOptions = {}): 
   for await (const batch of readLineBatches(path, options)) yield* batch;
 }
 
-/** What a file is instead of text, judged by its first bytes. */
+/** The type of a file that is not text, detected from its first bytes. */
 async function notText(path: string): Promise<string> {
   const bytes = Buffer.alloc(HEAD_BYTES);
   const file = await open(path, "r");

@@ -7,13 +7,13 @@ const BYTE_ORDER_MARK = "\uFEFF";
 
 export type Row = Record<string, unknown>;
 
-/** A row and the line it stood on. */
+/** A row and its line. */
 export interface RowLine {
   row: Row;
   line: JsonlLine;
 }
 
-/** Parses one line as a JSON object; what it is instead is said with file and line. */
+/** Parses one line as a JSON object; the error names file, line and actual type. */
 export function parseRow(path: string, line: JsonlLine, options: { exact?: boolean } = {}): Row {
   let value: unknown;
   try {
@@ -35,13 +35,16 @@ function problemOf(text: string, error: unknown): string {
 }
 
 export interface ReadRowsOptions extends JsonlReadOptions {
-  /** Skip blank lines instead of refusing them (default false). */
+  /** Skips blank lines instead of refusing them (default false). */
   skipBlank?: boolean;
-  /** Told of a last line without newline that is not JSON, which is then skipped; without it, such a line is an error. */
+  /**
+   * Called with a last line without newline that is not JSON, which is then skipped. Without a callback, such a line is
+   * an error.
+   */
   onTornLine?: (line: JsonlLine) => void;
-  /** Only the first so many lines; 0 means all. */
+  /** Reads only this many lines; 0 means all. */
   limit?: number;
-  /** Keep `1.0` apart from `1`, large integers and key order; for rows that are written again. */
+  /** Distinguishes `1.0` from `1`, and preserves large integers and key order; for rows that are written again. */
   exact?: boolean;
 }
 
@@ -59,7 +62,7 @@ export async function* readRows(path: string, options: ReadRowsOptions = {}): As
   }
 }
 
-/** Whether the line was cut off while it was written: no newline, and no complete JSON either. */
+/** Whether the line is an incomplete write: no newline and no complete JSON. */
 function isTorn(line: JsonlLine): boolean {
   if (line.terminated) return false;
   try {

@@ -5,14 +5,14 @@ import { fileError, RolloutFileError } from "../errors.ts";
 import { makeDirectory } from "./artifact-paths.ts";
 import { repairTail, type TailRepair } from "./tail-repair.ts";
 
-/** Text waiting to be written beyond which `append` waits before it takes more. */
+/** `append` waits while more text than this is queued. */
 const MAX_QUEUED_CHARACTERS = 32 * 1024 * 1024;
 
 /** How long written lines may stay in the operating system's cache under the policy `interval`. */
 const SYNC_INTERVAL_MS = 2_000;
 
 /**
- * When lines are forced onto the device.
+ * When lines are flushed to disk.
  * - `never`: left to the operating system; a killed process loses nothing, a power failure may lose the last seconds;
  * - `interval`: at most two seconds after they were written, and at the end (default);
  * - `always`: before `append` returns; lines written together are synced together.
@@ -20,7 +20,7 @@ const SYNC_INTERVAL_MS = 2_000;
 export type FsyncPolicy = "never" | "interval" | "always";
 
 export interface JsonlWriterOptions {
-  /** Start with an empty file instead of appending. */
+  /** Starts with an empty file instead of appending. */
   truncate?: boolean;
   fsync?: FsyncPolicy;
   maxQueuedCharacters?: number;
@@ -34,14 +34,14 @@ interface Batch {
 }
 
 /**
- * Appends lines to a file. Lines that arrive while a write is under way are written together in one call.
+ * Appends lines to a file. Lines that arrive during a write are written together in one call.
  *
- * A failed write leaves no half line behind: the file is cut back to what it held before, the lines of that write are
+ * A failed write leaves no partial line: the file is truncated to its previous size, the lines of that write are
  * rejected with a RolloutFileError, and later ones may succeed.
  */
 export class JsonlWriter {
   readonly path: string;
-  /** What was wrong with the end of the file when it was opened. */
+  /** The repair of the end of the file when it was opened. */
   readonly repair: TailRepair | undefined;
   readonly #file: FileHandle;
   readonly #fsync: FsyncPolicy;
@@ -55,7 +55,7 @@ export class JsonlWriter {
   #syncTimer: NodeJS.Timeout | undefined;
   #syncing: Promise<void> | undefined;
   #nextSync: Promise<void> | undefined;
-  /** Set once the file can no longer be trusted. */
+  /** Set when the state of the file is unknown. */
   #broken: unknown;
   #closed = false;
 
@@ -75,12 +75,12 @@ export class JsonlWriter {
     this.#syncIntervalMs = options.syncIntervalMs ?? SYNC_INTERVAL_MS;
   }
 
-  /** Opens a file for appending, creating it and its directories; a torn last line is repaired first. */
+  /** Opens a file for appending and creates it and its directories; repairs a torn last line first. */
   static async open(path: string, options: JsonlWriterOptions = {}): Promise<JsonlWriter> {
     let file: FileHandle | undefined;
     try {
       await makeDirectory(dirname(path));
-      // Appending even to a new file: after a failed write has been cut back, the next one must go to the new end.
+      // Appends even to a new file: after a failed write has been truncated, the next one must go to the new end.
       const { O_RDWR, O_CREAT, O_APPEND, O_TRUNC } = constants;
       file = await open(path, O_RDWR | O_CREAT | O_APPEND | (options.truncate ? O_TRUNC : 0));
       const repair = await repairTail(file);
@@ -92,14 +92,14 @@ export class JsonlWriter {
     }
   }
 
-  /** Bytes in the file. */
+  /** Size of the file in bytes. */
   get size(): number {
     return this.#size;
   }
 
   /**
-   * Adds one line (without its newline). Resolves when it is in the file, and on the device too under `always`; rejects when it is
-   * not. Waits first while too much is queued.
+   * Adds one line (without its newline). Resolves when it is in the file, and under `always` flushed to disk; rejects
+   * when it is not. Waits first while too much is queued.
    */
   async append(line: string): Promise<void> {
     while (
@@ -123,7 +123,10 @@ export class JsonlWriter {
     while (this.#writing !== undefined) await this.#writing;
   }
 
-  /** Forces every line whose `append` has returned onto the device, whatever the policy. Who asks during a sync shares the next. */
+  /**
+   * Flushes every line whose `append` has resolved to disk, regardless of the policy. Calls during a sync share the
+   * next one.
+   */
   sync(): Promise<void> {
     this.#nextSync ??= this.#syncAgain();
     return this.#nextSync;
@@ -144,7 +147,7 @@ export class JsonlWriter {
     clearTimeout(this.#syncTimer);
     try {
       await this.flush();
-      // A sync that runs on after the file is closed would call a whole file broken.
+      // A sync that continues after the file is closed would mark an intact file as broken.
       await this.#nextSync?.catch(() => undefined);
       await this.#syncing;
       if (this.#dirty && this.#fsync !== "never") await this.#file.datasync();
@@ -158,7 +161,7 @@ export class JsonlWriter {
   }
 
   async #writeAll(): Promise<void> {
-    // A turn of the event loop, so that lines of rollouts that finish together share a write.
+    // Waits one turn of the event loop, so that lines of rollouts that finish together share a write.
     await new Promise<void>((resolve) => setImmediate(resolve));
     for (let batch = this.#queue; batch !== undefined; batch = this.#queue) {
       this.#queue = undefined;
@@ -194,7 +197,7 @@ export class JsonlWriter {
     try {
       await this.#file.truncate(this.#size);
     } catch {
-      // The end of the file is unknown now: opening it again repairs it, writing on would not.
+      // The end of the file is now unknown. Opening the file again repairs it; further writes would not.
       this.#broken = failure;
     }
   }
@@ -205,15 +208,15 @@ export class JsonlWriter {
       await this.#file.datasync();
       await this.#checkPlace();
     } catch (error) {
-      // After a failed sync the system may have dropped unwritten data; only a fresh start can find out.
+      // After a failed sync the system may have dropped unwritten data; only reopening the file can tell.
       this.#broken = fileError(error, this.path, "write");
       throw this.#broken;
     }
   }
 
-  /** Lines written to a file that was deleted, replaced or cut off by another program are lost: that ends the run. */
+  /** Lines written to a file that another program deleted, replaced or truncated are lost, which ends the run. */
   async #checkPlace(): Promise<void> {
-    // Lines may be added while the system answers.
+    // Lines may be added during the stat call.
     const size = this.#size;
     const [own, found] = await Promise.all([this.#file.stat(), stat(this.path).catch(() => undefined)]);
     const isSame = found !== undefined && found.ino === own.ino && found.dev === own.dev;
@@ -230,7 +233,7 @@ export class JsonlWriter {
     if (this.#syncTimer !== undefined || this.#closed) return;
     this.#syncTimer = setTimeout(() => {
       this.#syncTimer = undefined;
-      // A failure stays in #broken, where the next append and close find it.
+      // A failure is kept in #broken, where the next append and close find it.
       this.#syncing = this.#sync().catch(() => undefined);
     }, this.#syncIntervalMs);
     this.#syncTimer.unref();
@@ -242,7 +245,7 @@ function newBatch(): Batch {
   const done = new Promise<void>((resolve, reject) => {
     settle = (error) => (error === undefined ? resolve() : reject(error));
   });
-  // Every append of the batch hands this promise out; one caller who does not look must not end the process.
+  // Every append of the batch returns this promise; a caller that does not handle it must not end the process.
   done.catch(() => undefined);
   return { text: "", done, settle };
 }

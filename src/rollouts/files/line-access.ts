@@ -4,7 +4,7 @@ import { fileError, RolloutFileError } from "../errors.ts";
 const INITIAL_BYTES = 16 * 1024;
 const NEWLINE = 0x0a;
 
-/** Reads single lines of a file again, by the offset they begin at. */
+/** Reads single lines of a file again, by their start offset. */
 export class LineAccess {
   readonly #path: string;
   readonly #file: number;

@@ -3,12 +3,12 @@ import type { JsonlLine } from "./jsonl-reader.ts";
 
 const INITIAL_SLOTS = 1024;
 const MAX_LOAD = 0.6;
-/** Three words of fingerprint and the number plus one (0: free). */
+/** Three words of fingerprint, and the number plus one (0: free). */
 const WORDS = 4;
 
 /**
- * Numbers different lines in the order they first appear. Lines are told apart by 96 bits of their SHA-256, 16 bytes a
- * slot, so a million long lines need some thirty megabytes and not their text.
+ * Numbers distinct lines in order of first appearance. Lines are identified by 96 bits of their SHA-256, 16 bytes per
+ * slot, so a million long lines need about thirty megabytes instead of their text.
  */
 export class LineNumbering {
   private slots = new Uint32Array(INITIAL_SLOTS * WORDS);
@@ -17,9 +17,12 @@ export class LineNumbering {
   private lastTerminated = false;
   private lastNumber = 0;
 
-  /** The number of this line's text: a new one, or that of the first line equal to it. A missing newline makes another text. */
+  /**
+   * The number of this line's text: a new one, or that of the first equal line. A line without newline is a different
+   * text.
+   */
   numberOf(line: Pick<JsonlLine, "text" | "terminated">): number {
-    // Collated files repeat a row in place.
+    // Collated files repeat a row on consecutive lines.
     if (line.text === this.lastText && line.terminated === this.lastTerminated) return this.lastNumber;
     const number = this.lookUp(fingerprint(line));
     this.lastText = line.text;
@@ -50,7 +53,7 @@ export class LineNumbering {
   }
 }
 
-/** Where the fingerprint at `words[from…]` is, or the free place where it belongs. */
+/** The slot of the fingerprint at `words[from…]`, or the free slot for it. */
 function slotOf(slots: Uint32Array, words: Uint32Array, from: number): number {
   const mask = slots.length / WORDS - 1;
   for (let slot = (words[from] ?? 0) & mask; ; slot = (slot + 1) & mask) {

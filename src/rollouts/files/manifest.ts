@@ -10,7 +10,7 @@ import { fileError, RolloutError } from "../errors.ts";
 import { writeFileAtomically } from "./atomic-file.ts";
 import type { Row } from "./jsonl-rows.ts";
 
-/** Raised when the files of a run change in a way that an older or newer version cannot resume. */
+/** Incremented when the files of a run change in a way that an older or newer version cannot resume. */
 const RUN_SCHEMA_VERSION = 1;
 
 const Digest = z.object({ path: z.string(), bytes: z.number(), sha256: z.string() });
@@ -24,7 +24,9 @@ const Manifest = z.object({
   config: z.record(z.string(), z.unknown()),
 });
 
-/** What a run was started with; lies beside its output so that a resumed run can prove that it is the same. */
+/**
+ * The inputs and settings of a run, stored next to its output so that a resumed run can check that they are the same.
+ */
 export type RunManifest = z.infer<typeof Manifest>;
 export type FileDigest = z.infer<typeof Digest>;
 
@@ -43,7 +45,7 @@ export async function digestFile(path: string, options: { signal?: AbortSignal }
   return { path, bytes, sha256: hash.digest("hex") };
 }
 
-/** Makes a manifest; `config` is what decides the results of the run, and its secrets are masked. */
+/** Creates a manifest; `config` holds the keys that affect the results. Secrets are masked. */
 export function createManifest(parts: {
   createdAt: Date;
   gymVersion: string;
@@ -58,7 +60,7 @@ export function createManifest(parts: {
     gym_version: parts.gymVersion,
     input: parts.input,
     materialized_inputs: { path, bytes, sha256, rows, tasks },
-    // As a reader of the file will see it, so that comparing the two is fair.
+    // As a reader of the file will see it, so that the two are comparable.
     config: JSON.parse(dumpsCompact(maskSecrets(parts.config))) as Row,
   };
 }
@@ -67,7 +69,7 @@ export async function writeManifest(path: string, manifest: RunManifest): Promis
   await writeFileAtomically(path, [`${dumpsCompact(manifest, { indent: 2 })}\n`]);
 }
 
-/** Reads a manifest; undefined when there is none. */
+/** Reads a manifest; undefined if it does not exist. */
 export async function readManifest(path: string): Promise<RunManifest | undefined> {
   let text: string;
   try {
@@ -89,14 +91,14 @@ export async function readManifest(path: string): Promise<RunManifest | undefine
   }
 }
 
-/** What the resumed run has; parts that are left out are not compared. */
+/** The inputs and settings of the resumed run; omitted parts are not compared. */
 export interface CurrentRun {
   input?: FileDigest | null;
   materializedInputs?: FileDigest;
   config?: Row;
 }
 
-/** Says in words how the run at hand differs from the one of the manifest; empty when it is the same. */
+/** Describes how the current run differs from that of the manifest; empty when they are the same. */
 export function compareManifest(manifest: RunManifest, current: CurrentRun): string[] {
   const differences: string[] = [];
   if (manifest.schema_version !== RUN_SCHEMA_VERSION) {
@@ -145,7 +147,7 @@ function show(value: unknown): string {
   if (value === undefined) return "not set";
   const text = JSON.stringify(value);
   if (text.length <= MAX_SHOWN_CHARACTERS) return text;
-  // Cut texts must still differ where the values do.
+  // Truncated texts must still differ if the values do.
   const digest = createHash("sha256").update(text).digest("hex").slice(0, 8);
   return `${text.slice(0, MAX_SHOWN_CHARACTERS)}… (${digest})`;
 }

@@ -3,7 +3,7 @@ import { dumpsCompact } from "../../python/json/json-dumps.ts";
 import { type ExpandOptions, expandRows } from "../inputs/expand.ts";
 import { writeFileAtomically } from "./atomic-file.ts";
 
-/** What was written. */
+/** The written inputs. */
 export interface MaterializedInputs {
   path: string;
   rows: number;
@@ -13,7 +13,7 @@ export interface MaterializedInputs {
   sha256: string;
 }
 
-/** Expands an input file into the materialized inputs file: one rollout a line, compact JSON, complete or not there at all. */
+/** Expands an input file into the materialized inputs file: one rollout per line, compact JSON, written atomically. */
 export async function materializeInputs(options: ExpandOptions, path: string): Promise<MaterializedInputs> {
   const rowsByAgent = new Map<string, number>();
   const hash = createHash("sha256");
@@ -24,7 +24,7 @@ export async function materializeInputs(options: ExpandOptions, path: string): P
     for await (const { row, agent, rolloutIndex } of expandRows(options)) {
       rows++;
       rowsByAgent.set(agent, (rowsByAgent.get(agent) ?? 0) + 1);
-      // Rollouts are counted per task: each has exactly one that is the first.
+      // Every task has exactly one rollout with index 0.
       if (rolloutIndex === 0) tasks++;
       yield `${dumpsCompact(row)}\n`;
     }

@@ -2,13 +2,13 @@ import { RolloutLineError } from "../errors.ts";
 import type { JsonlLine } from "./jsonl-reader.ts";
 import { parseRow, type Row } from "./jsonl-rows.ts";
 
-/** What identifies a rollout within a run. */
+/** The identity of a rollout within a run. */
 export interface RolloutKey {
   taskIndex: number;
   rolloutIndex: number;
 }
 
-/** The key of a row; undefined when an index is missing or is not a whole number. */
+/** The key of a row; undefined when an index is missing or is not an integer. */
 export function keyOfRow(row: Row): RolloutKey | undefined {
   const { _ng_task_index: taskIndex, _ng_rollout_index: rolloutIndex } = row;
   if (!Number.isSafeInteger(taskIndex) || !Number.isSafeInteger(rolloutIndex)) return undefined;
@@ -28,12 +28,16 @@ export function requireKey(row: Row, path: string, line: JsonlLine): RolloutKey 
 }
 
 /**
- * Both indices as the last members of a JSON object. The brace at the end closes the row itself, so they are its own members, and a
- * quote behind a comma or brace cannot be one inside a string: for a line that is a JSON object, a match is always right.
+ * Both indices as the last members of a JSON object. The brace at the end closes the row itself, so they are top-level
+ * members, and a quote after a comma or brace cannot be inside a string. For a line that is a JSON object, a match is
+ * always correct.
  */
 const indicesAtEnd = /[,{]"_ng_task_index":(\d{1,15}),"_ng_rollout_index":(\d{1,15})\}$/;
 
-/** The key of a materialized input, without parsing where the end of the line has it (as in every file we write). */
+/**
+ * The key of a materialized input, without parsing if the key is at the end of the line (as in every file that this
+ * package writes).
+ */
 export function materializedKey(path: string, line: JsonlLine): RolloutKey {
   const match = indicesAtEnd.exec(line.text.slice(-80));
   if (match) return { taskIndex: Number(match[1]), rolloutIndex: Number(match[2]) };
@@ -43,12 +47,15 @@ export function materializedKey(path: string, line: JsonlLine): RolloutKey {
 const agentBeforeIndices =
   /[,{]"agent_ref":\{"name":"([^"\\]+)"(?:,"type":"[^"\\]*")?\},"_ng_task_index":\d{1,15},"_ng_rollout_index":\d{1,15}\}$/;
 
-/** The agent of a materialized input where it stands before the indices at the end (as in most files we write). */
+/**
+ * The agent of a materialized input if it is directly before the indices at the end (as in most files that this package
+ * writes).
+ */
 export function agentAtEnd(text: string): string | undefined {
   return agentBeforeIndices.exec(text.slice(-240))?.[1];
 }
 
-/** The text of a materialized input without its indices, where they stand at its end; undefined where they do not. */
+/** The text of a materialized input without its indices; undefined if they are not at the end. */
 export function textWithoutIndices(text: string): string | undefined {
   const tail = text.slice(-80);
   const match = indicesAtEnd.exec(tail);

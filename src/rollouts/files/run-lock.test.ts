@@ -16,7 +16,7 @@ afterEach(() => rm(directory, { recursive: true, force: true }));
 const lockFile = () => `${output}.lock`;
 const holder = () => JSON.parse(readFileSync(lockFile(), "utf8")) as Record<string, unknown>;
 
-/** Puts a lock there that differs from one of this process, as old as it should be. */
+/** Writes a lock with the given differences from one of this process, and with the given age. */
 async function leaveLock(changes: Record<string, unknown>, ageMs = 0): Promise<void> {
   const lock = await lockRun(output);
   const content = holder();

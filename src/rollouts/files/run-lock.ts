@@ -1,7 +1,7 @@
 import { FileLock, type LockOptions } from "../../files/file-lock.ts";
 import { fileError, RolloutError } from "../errors.ts";
 
-/** Marks an output as being written. A second run on it is refused; the lock of a process that is gone is taken over. */
+/** Locks an output. A second run on it is refused; the lock of a process that has ended is replaced. */
 export async function lockRun(output: string, options: LockOptions = {}): Promise<FileLock> {
   const path = `${output}.lock`;
   let lock: Awaited<ReturnType<typeof FileLock.take>>;

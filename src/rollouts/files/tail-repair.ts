@@ -3,17 +3,17 @@ import type { FileHandle } from "node:fs/promises";
 const BLOCK_BYTES = 64 * 1024;
 const NEWLINE = 0x0a;
 
-/** What was done about a last line without newline. */
+/** The repair of a last line without newline. */
 export interface TailRepair {
-  /** `completed`: only the newline was missing and was added. `removed`: the line was cut off in the middle and is gone. */
+  /** `completed`: only the newline was missing and was added. `removed`: the line was incomplete and was removed. */
   kind: "completed" | "removed";
-  /** Bytes of the line. */
+  /** Length of the line in bytes. */
   bytes: number;
 }
 
 /**
- * Makes a file end with a newline (or be empty), so that lines can be appended. A process killed in the middle of a write leaves part of
- * a line; a part of a JSON object is never JSON, so a last line that parses is whole and is kept.
+ * Makes a file end with a newline (or be empty), so that lines can be appended. A process killed during a write leaves
+ * part of a line. A prefix of a JSON object is never valid JSON, so a last line that parses is complete and is kept.
  */
 export async function repairTail(file: FileHandle): Promise<TailRepair | undefined> {
   const { size } = await file.stat();
@@ -29,7 +29,7 @@ export async function repairTail(file: FileHandle): Promise<TailRepair | undefin
   return { kind: "removed", bytes: tail.length };
 }
 
-/** The offset behind the last newline. */
+/** The offset after the last newline. */
 async function lastLineStart(file: FileHandle, size: number): Promise<number> {
   const block = Buffer.alloc(Math.min(BLOCK_BYTES, size));
   for (let end = size; end > 0; ) {

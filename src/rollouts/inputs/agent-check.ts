@@ -2,10 +2,10 @@ import { getCloseMatches } from "../../python/difflib.ts";
 import { RolloutError } from "../errors.ts";
 import type { JsonlLine } from "../files/jsonl-reader.ts";
 
-/** Names shown of agents that are not there. */
+/** Maximum number of unknown agents that the error names. */
 const MAX_NAMED = 10;
 
-/** Refuses an agent that does not run. `isType`: there is code of that name, which `--agent-type` would run. */
+/** Refuses an agent that is not running. `isType`: code with that name exists, and `--agent-type` would run it. */
 export function checkAgentName(agent: string, known: readonly string[], isType: boolean): void {
   if (known.includes(agent)) return;
   const [nearest] = getCloseMatches(agent, known, 1, 0.6);
@@ -17,7 +17,7 @@ export function checkAgentName(agent: string, known: readonly string[], isType: 
   );
 }
 
-/** Finds rows of agents that do not run; all of them are reported in one error. */
+/** Finds rows of agents that are not running and reports all of them in one error. */
 export class AgentCheck {
   readonly #known: ReadonlySet<string> | undefined;
   readonly #unknown = new Map<string, { rows: number; line: number }>();

@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true }));
 
-/** Answers of agents by name; refuses rows that say `bad`. */
+/** Replies of agents by name; refuses rows with `bad`. */
 function clientOf(statuses: Record<string, number>) {
   const asked: number[] = [];
   const post = async (agent: string, _path: string, body: unknown): Promise<ServerReply> => {

@@ -4,14 +4,14 @@ import { RolloutError } from "../errors.ts";
 import type { Row } from "../files/jsonl-rows.ts";
 import { agentNameOf, type ExpandOptions, expandRows } from "./expand.ts";
 
-/** Rows sent to an agent at once. */
+/** Rows per request to an agent. */
 const BATCH_ROWS = 16;
-/** Tasks named in the error. */
+/** Maximum number of tasks that the error names. */
 const MAX_NAMED = 10;
 
 export interface CheckOptions {
   client: Pick<ServerClient, "post">;
-  /** How the rows were made, to name their lines. */
+  /** The options with which the rows were expanded, to find their lines. */
   expand: ExpandOptions;
   onNotice: (text: string) => void;
   signal?: AbortSignal | undefined;
@@ -23,8 +23,8 @@ interface Task {
 }
 
 /**
- * Asks the servers whether they can run and score these rows, and refuses the run if they cannot: before the first model call,
- * with all that is wrong. Agents that cannot be asked (those in Python) are left out.
+ * Asks the servers whether they can run and score these rows. If not, refuses the run before the first model call, with
+ * all problems. Agents without this check (those in Python) are skipped.
  */
 export async function checkRows(
   rows: AsyncIterable<{ taskIndex: number; row: Row }>,
@@ -42,7 +42,7 @@ export async function checkRows(
   };
   for await (const { taskIndex, row } of rows) {
     const agent = agentNameOf(row);
-    // The repeats of a task follow each other and differ in their seed at the most.
+    // The repeats of a task are consecutive and differ only in their seed.
     if (agent === undefined || taskIndex === previous) continue;
     previous = taskIndex;
     tasks++;
@@ -53,7 +53,7 @@ export async function checkRows(
     const batch = batches.get(agent) ?? [];
     batches.set(agent, batch);
     batch.push({ taskIndex, row });
-    // The first row alone: it shows whether the agent can be asked.
+    // The first row is sent alone, to find out whether the agent has this check.
     if (batch.length >= BATCH_ROWS || tasks === 1) await send(agent, batch.splice(0));
   }
   for (const [agent, batch] of batches)
@@ -61,7 +61,7 @@ export async function checkRows(
   if (problems.size > 0) throw await refusal(problems, tasks, options.expand);
 }
 
-/** What is wrong by task; undefined when the agent does not say. */
+/** Problems by task; undefined when the agent has no check. */
 async function askAgent(
   agent: string,
   batch: readonly Task[],
@@ -73,7 +73,7 @@ async function askAgent(
     reply = await client.post(agent, "/check_rows", body, { idempotent: true, ...(signal && { signal }) });
   } catch (error) {
     signal?.throwIfAborted();
-    // A server that is away may be back for the rollouts, which are tried again.
+    // An unreachable server may be back for the rollouts, which are retried.
     onNotice(`The rows of '${agent}' are not checked: ${errorMessage(error)}`);
     return undefined;
   }
@@ -107,7 +107,7 @@ async function refusal(
   );
 }
 
-/** The input line of each task: looked up again, because only refused runs need it. */
+/** The input line of each task. The file is read again, because only refused runs need the lines. */
 async function linesOf(tasks: readonly number[], expand: ExpandOptions): Promise<Map<number, number>> {
   const lines = new Map<number, number>();
   for await (const { taskIndex, lineNumber } of expandRows(expand)) {

@@ -15,42 +15,42 @@ import type { SkillsReference } from "./skills.ts";
 
 export interface ExpandOptions {
   inputPath: string;
-  /** For rows that lack the key `agent_ref`. */
+  /** The agent for rows without `agent_ref`. */
   agentName?: string | null;
-  /** Agents that take the place of those named in rows. */
+  /** Agents that replace those named in rows. */
   agentMap?: Readonly<Record<string, string>>;
-  /** The agents there are; rows for others are refused. Without it every name is believed. */
+  /** The available agents; rows for others are refused. Default: every name is accepted. */
   knownAgents?: readonly string[];
-  /** The agent that an older name means now. */
+  /** The current name of a renamed agent. */
   renamedAgent?: (name: string) => string | undefined;
-  /** Input lines to take, before repeats; null and 0 mean all. */
+  /** Maximum number of input lines, before repeats; null and 0 mean all. */
   limit?: number | null;
   repeats?: RepeatsSetting;
-  /** Put the rollout index as `seed` into each row's `metadata.extra_body`. */
+  /** Adds the rollout index as `seed` to each row's `metadata.extra_body`. */
   addSeed?: boolean;
   promptConfig?: PromptConfig;
   skills?: SkillsReference;
-  /** Replace top-level members of each row's `responses_create_params`. */
+  /** Replaces top-level members of each row's `responses_create_params`. */
   overrides?: Readonly<Row>;
-  /** Told of settings that have no effect. */
+  /** Called for settings that have no effect. */
   onWarning?: (message: string) => void;
   signal?: AbortSignal;
 }
 
-/** A row as it is materialized and sent to the agent, with the line it comes from. */
+/** A row as materialized and sent to the agent, with its input line. */
 export interface ExpandedRow {
   row: Row;
   taskIndex: number;
   rolloutIndex: number;
   agent: string;
-  /** Line in the input file, counted from 1. */
+  /** One-based line in the input file. */
   lineNumber: number;
 }
 
 /**
- * Turns an input file into rollouts: agent, overrides, skills, task index, repeats. Streams: memory is a few bytes per task.
- * Rows without agent, with an unknown one, and agents without repeats, are reported together once every line was seen.
- * Numbers and key order are kept as written (see json-loads.ts).
+ * Turns an input file into rollouts: agent, overrides, skills, task index, repeats. Streams the file: memory is a few
+ * bytes per task. Rows without an agent, rows with an unknown agent, and agents without repeats are reported together
+ * after the last line. Numbers and key order are preserved (see json-loads.ts).
  */
 export async function* expandRows(options: ExpandOptions): AsyncGenerator<ExpandedRow> {
   const repeats = new Repeats(options.repeats);
@@ -94,7 +94,7 @@ function inputRows(options: ExpandOptions) {
   });
 }
 
-/** With a prompt config, no row may have an input of its own; all that do are named before anything is made. */
+/** With a prompt config, no row may have an input. All rows that have one are reported first. */
 async function refusePopulatedInputs(options: ExpandOptions): Promise<void> {
   if (!options.promptConfig) return;
   const positions: number[] = [];
@@ -137,7 +137,7 @@ function prepareRow(given: Row, line: JsonlLine, options: ExpandOptions): Row {
   });
 }
 
-/** Rows that name an agent by an older name are for the one that has replaced it. */
+/** Rows with the old name of an agent use the agent that replaced it. */
 function withCurrentAgent(row: Row, { knownAgents, renamedAgent }: ExpandOptions): Row {
   const name = agentNameOf(row);
   if (name === undefined || knownAgents?.includes(name)) return row;
@@ -146,14 +146,14 @@ function withCurrentAgent(row: Row, { knownAgents, renamedAgent }: ExpandOptions
   return copyWith(row, { agent_ref: { ...(row["agent_ref"] as Row), name: renamed } });
 }
 
-/** The agent of a row; `agent_ref: null` and one without name have none. */
+/** The agent of a row; undefined for `agent_ref: null` and one without a name. */
 export function agentNameOf(row: Row): string | undefined {
   const reference = row["agent_ref"];
   const name = reference !== null && typeof reference === "object" ? (reference as Row)["name"] : undefined;
   return typeof name === "string" && name !== "" ? name : undefined;
 }
 
-/** The task index a row brings along; undefined when it has none. */
+/** The task index in a row; undefined without one. */
 export function givenTaskIndex(row: Row, path: string, line: JsonlLine): number | undefined {
   const given = row["_ng_task_index"];
   if (given === undefined || given === null) return undefined;
@@ -201,11 +201,11 @@ export function rangesOf(positions: readonly number[]): string {
     : shown.join(", ");
 }
 
-/** How many rollouts of each task there are so far. */
+/** The number of rollouts of each task so far. */
 export class TaskCounters {
   readonly #counts = new TaskNumberMap();
 
-  /** Adds `count` rollouts to a task; returns how many it had before. */
+  /** Adds `count` rollouts to a task; returns the previous number. */
   add(taskIndex: number, count: number): number {
     const before = this.#counts.get(taskIndex) ?? 0;
     this.#counts.set(taskIndex, before + count);
@@ -214,8 +214,8 @@ export class TaskCounters {
 }
 
 /**
- * A copy of the row whose `responses_create_params.metadata.extra_body`, a JSON text, has the member `seed`. Metadata holds only
- * strings, so this is how a parameter beyond the API reaches the model server.
+ * A copy of the row whose `responses_create_params.metadata.extra_body`, a JSON text, has the member `seed`. Metadata
+ * values are strings, so non-standard parameters are passed to the model server this way.
  */
 function withSeed(row: Row, seed: number): Row {
   const params = row["responses_create_params"] as Row;

@@ -7,7 +7,7 @@ import { parseYamlValue } from "../../verify/yaml.ts";
 import { RolloutError } from "../errors.ts";
 import type { Row } from "../files/jsonl-rows.ts";
 
-/** A prompt config: a template for the user message and perhaps one for the system message. */
+/** A prompt config: a template for the user message and an optional one for the system message. */
 export interface PromptConfig {
   path: string;
   user: Pick<Template, "render">;
@@ -15,7 +15,7 @@ export interface PromptConfig {
 }
 
 export interface PromptConfigOptions {
-  /** Let a malformed template fail where the first row is rendered, as the original does, and not at once. */
+  /** Reports a malformed template when the first row is rendered, like the Python original, instead of immediately. */
   failLate?: boolean;
 }
 
@@ -34,7 +34,7 @@ export async function loadPromptConfig(
         : `cannot be read: ${errorMessage(error)}`;
     throw invalid(path, problem, error);
   }
-  // A mapping in which some keys are not text is a Map.
+  // The YAML parser returns a Map if some keys are not strings.
   const { user, system } = (content instanceof Map ? Object.fromEntries(content) : (content ?? {})) as {
     user?: unknown;
     system?: unknown;
@@ -73,14 +73,14 @@ function invalid(path: string, problem: string, cause?: unknown): RolloutError {
   return new RolloutError("ROLLOUT_PROMPT_CONFIG", `The prompt config '${path}' ${problem}.`, { cause });
 }
 
-/** Whether the row has an input already, which a prompt config would overwrite. */
+/** Whether the row already has an input, which a prompt config would overwrite. */
 export function hasPopulatedInput(row: Row): boolean {
   const params = row["responses_create_params"];
   if (params === null || typeof params !== "object") return false;
   return isTruthy((params as Row)["input"]);
 }
 
-/** The row with its input made from the templates; the row itself stays as it is. */
+/** A copy of the row with an input rendered from the templates. */
 export function applyPromptConfig(config: PromptConfig, row: Row): Row {
   const input: Row[] = [];
   if (config.system) input.push({ role: "system", content: config.system.render(row) });

@@ -4,12 +4,12 @@ import { parsePyInt } from "../../python/numbers/parse-number.ts";
 import { PyFloat } from "../../python/numbers/py-float.ts";
 import { RolloutError } from "../errors.ts";
 
-/** A number for all agents, or one for each by name with `_default` for the others; null means 1. */
+/** A number for all agents, or a map from agent to number with `_default` for the others; null means 1. */
 export type RepeatsSetting = number | string | boolean | null | Readonly<Record<string, number | string>>;
 
 const DEFAULT_KEY = "_default";
 
-/** How often the rows of each agent are run; keeps account of agents that the setting does not know. */
+/** The number of repeats of each agent; records agents that the setting does not cover. */
 export class Repeats {
   private readonly all: number | undefined;
   private readonly byAgent: ReadonlyMap<string, number>;
@@ -28,7 +28,7 @@ export class Repeats {
     }
   }
 
-  /** The repeats of one agent; 0 for an agent without any, which `finish` then reports. */
+  /** The repeats of one agent; 0 for an agent without any, which `finish` reports. */
   of(agent: string): number {
     this.seen.add(agent);
     const repeats = this.byAgent.get(agent) ?? this.all;
@@ -36,7 +36,7 @@ export class Repeats {
     return repeats ?? 0;
   }
 
-  /** After the last row: agents without repeats are an error, repeats without agent worth a word. */
+  /** Call after the last row: an agent without repeats is an error, repeats without an agent cause a warning. */
   finish(warn: (message: string) => void = () => undefined): void {
     if (this.unknown.size > 0) {
       throw new RolloutError(
@@ -51,7 +51,7 @@ export class Repeats {
 }
 
 function positive(value: unknown, key: string): number {
-  // A config may give the number as text or as a float with nothing after the point.
+  // A config may give the number as text or as a float without a fraction.
   const number = typeof value === "string" ? Number(parsePyInt(value) ?? Number.NaN) : numberOf(value);
   if (number !== undefined && Number.isInteger(number) && number >= 1) return number;
   throw new RolloutError(

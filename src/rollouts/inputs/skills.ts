@@ -10,7 +10,7 @@ const MAX_FILES = 10_000;
 const MAX_BYTES = 256 * 1024 * 1024;
 const HASH_DIGITS = 12;
 
-/** What every row of a run with skills carries under `skills_ref`. */
+/** The value of `skills_ref` in every row of a run with skills. */
 export interface SkillsReference {
   path: string;
   /** First 12 hex digits of the SHA-256 over all files. */
@@ -18,7 +18,7 @@ export interface SkillsReference {
   skills: { name: string; description: unknown; version: unknown }[];
 }
 
-/** Reads a directory of skill directories, each with a `SKILL.md`; `configuredPath` is what the rows will say. */
+/** Reads a directory of skill directories, each with a `SKILL.md`; rows contain `configuredPath`. */
 export async function loadSkills(
   directory: string,
   configuredPath: string = directory,
@@ -68,7 +68,7 @@ async function readSkill(
   const match = /^---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/.exec(text);
   if (match === null)
     throw unusable(directory, `'${file}' does not begin with YAML front matter between '---' lines`);
-  // Few runs have skills.
+  // Loaded lazily, because few runs have skills.
   const { parseYamlText } = await import("../../config/yaml/read.ts");
   let front: unknown;
   try {

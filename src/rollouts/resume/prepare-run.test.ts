@@ -69,7 +69,7 @@ it("sets the results of an earlier run aside when it begins, and says so", async
   expect(existsSync(join(folder, "out_statistics.json.previous"))).toBe(true);
   expect(notices.join()).toContain("moved to");
   for await (const { taskIndex } of plan.rows()) expect(taskIndex).toBe(0);
-  // Further calls change nothing.
+  // Further calls have no effect.
   writeFileSync(join(folder, "out.jsonl"), "{}\n");
   await begin();
   expect(existsSync(join(folder, "out.jsonl"))).toBe(true);

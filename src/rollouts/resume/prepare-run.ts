@@ -17,11 +17,11 @@ import { missingForResume, planFresh, planResume, type ResumePlan } from "./resu
 export interface PrepareOptions {
   paths: ArtifactPaths;
   expand: ExpandOptions;
-  /** What decides the results: compared when a run is resumed. */
+  /** Config keys that affect the results; compared when a run is resumed. */
   config: Row;
   gymVersion: string;
   resume: boolean;
-  /** Resume although inputs or config differ. */
+  /** Resumes although inputs or config differ. */
   force: boolean;
   maxAttempts: number;
   /** Runs failed rollouts again, however often they were tried. */
@@ -30,17 +30,17 @@ export interface PrepareOptions {
   signal?: AbortSignal;
 }
 
-/** A run that nothing stands against. A fresh one has touched no file of an earlier run until it begins. */
+/** A run that passed all checks. A fresh run does not change files of an earlier run until it begins. */
 export interface PreparedRun {
   plan: ResumePlan;
   resumed: boolean;
-  /** Gives the run its files: what was there is set aside. Once; later calls do nothing. */
+  /** Creates the files of the run and moves existing ones away. Later calls have no effect. */
   begin(): Promise<void>;
-  /** Removes what was prepared for a run that has not begun. */
+  /** Removes the prepared files of a run that has not begun. */
   discard(): Promise<void>;
 }
 
-/** Finds out what a run has to do, fresh or resumed, and refuses what cannot be. */
+/** Determines the rollouts of a fresh or resumed run, and refuses an invalid one. */
 export async function prepareRun(options: PrepareOptions): Promise<PreparedRun> {
   const { paths, maxAttempts, onNotice } = options;
   await refuseOverwriting("its own input", [options.expand.inputPath], paths);
@@ -91,7 +91,7 @@ async function prepareFresh(options: PrepareOptions): Promise<PreparedRun> {
       },
       config: options.config,
     });
-    // The plan reads its rows where they lie when it is asked for them.
+    // The plan reads its rows from the staged file on demand.
     const places = { materializedInputs: staged };
     const plan = planFresh(places, inputs.rows);
     const begin = async () => {
@@ -115,7 +115,7 @@ async function prepareFresh(options: PrepareOptions): Promise<PreparedRun> {
   }
 }
 
-/** Results of an earlier run with this name are not results of this one. */
+/** Results of an earlier run with this name do not belong to this run. */
 async function makeRoom(paths: ArtifactPaths, onNotice: (text: string) => void): Promise<void> {
   if ((await heldAt(paths)) !== "nothing") {
     const previous = await setAside(paths);
@@ -136,7 +136,7 @@ function unresumable(paths: ArtifactPaths, missing: readonly string[]): RolloutE
   );
 }
 
-/** A run that writes to its input, or to another file that is not its own, under whatever name, would destroy it. */
+/** Refuses a run whose output is its input, or another file that does not belong to it, under any path. */
 export async function refuseOverwriting(
   what: string,
   files: readonly string[],

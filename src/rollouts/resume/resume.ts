@@ -13,31 +13,31 @@ import { keyOfRow, materializedKey, requireKey } from "../files/row-key.ts";
 import { agentNameOf } from "../inputs/expand.ts";
 
 const DEFAULT_MAX_ATTEMPTS = 3;
-/** Rows are taken as slots become free, so only a few are read ahead. */
+/** Rows are read as slots become free, so only a few are read ahead. */
 const PENDING_CHUNK_BYTES = 64 * 1024;
 
-/** Output positions of duplicates that a plan remembers. */
+/** Maximum number of duplicate positions that a plan remembers. */
 const MAX_DUPLICATES_LISTED = 20;
 
 type ResumePaths = Pick<ArtifactPaths, "materializedInputs" | "output" | "failures">;
 
-/** What a resumed run finds. */
+/** The state of the files of a resumed run. */
 export interface ResumeSummary {
   materializedRows: number;
   /** Rows with a result in the output. */
   done: number;
-  /** Failed attempts in the sidecar, and the rollouts whose attempts they use up. */
+  /** Failed attempts in the sidecar, and the number of rollouts they belong to. */
   failedAttempts: number;
   rolloutsWithFailures: number;
-  /** Not done, and marked as terminal by the failure itself. */
+  /** Not done, and the failure is marked as terminal. */
   terminal: number;
-  /** Not done, and tried as often as allowed. */
+  /** Not done, and all attempts are used. */
   exhausted: number;
   remaining: number;
-  /** Output rows whose rollout already had one; the first few are `file:line`. */
+  /** Output rows whose rollout already had a row; the first few as `file:line`. */
   duplicates: number;
   duplicateLines: string[];
-  /** The output ends in a line that was cut off; its rollout runs again. */
+  /** Whether the output ends in an incomplete line; its rollout runs again. */
   tornOutput: boolean;
   tornFailures: boolean;
 }
@@ -47,25 +47,25 @@ export interface PendingRow {
   row: Row;
   taskIndex: number;
   rolloutIndex: number;
-  /** Failed attempts so far; the row says so in `_ng_attempt_index` when there are any. */
+  /** Failed attempts so far; if any, `_ng_attempt_index` of the row has the number. */
   attempt: number;
-  /** Where it stands in the materialized inputs, counted from 1. */
+  /** One-based line in the materialized inputs. */
   line?: number | undefined;
-  /** The byte it begins at. */
+  /** Byte offset of the line. */
   offset?: number | undefined;
 }
 
 export interface ResumePlan {
   summary: ResumeSummary;
-  /** What the rollouts in the output add up to. */
+  /** Sums over the rollouts in the output. */
   earlier: RolloutTally;
-  /** Whether the output holds this rollout. */
+  /** Whether the output contains this rollout. */
   isDone(taskIndex: number, rolloutIndex: number): boolean;
-  /** The rollouts to run, in the order of the materialized inputs; read from the file as they are taken. */
+  /** The rollouts to run, in the order of the materialized inputs; read lazily. */
   rows(options?: JsonlReadOptions): AsyncGenerator<PendingRow>;
 }
 
-/** Which of the two files a resume needs is missing; empty when both are there. */
+/** Which of the two files that a resume needs are missing. */
 export async function missingForResume(paths: ResumePaths): Promise<string[]> {
   const missing: string[] = [];
   for (const path of [paths.materializedInputs, paths.output]) {
@@ -75,7 +75,7 @@ export async function missingForResume(paths: ResumePaths): Promise<string[]> {
   return missing;
 }
 
-/** Reads NEMO_GYM_MAX_ROLLOUT_ATTEMPTS: a whole number of at least 1; anything else warns and means 3. */
+/** Reads NEMO_GYM_MAX_ROLLOUT_ATTEMPTS: an integer of at least 1; anything else warns and means 3. */
 export function maxAttemptsFrom(
   text: string | undefined,
   warn: (message: string) => void = () => undefined,
@@ -94,7 +94,7 @@ const DONE = 1;
 const TERMINAL = 2;
 const ATTEMPT = 4;
 
-/** What a run has to do whose inputs have just been written: everything, once. */
+/** The plan of a run whose inputs have just been written: every rollout once. */
 export function planFresh(paths: Pick<ResumePaths, "materializedInputs">, rows: number): ResumePlan {
   const nothing = { done: 0, failedAttempts: 0, rolloutsWithFailures: 0, terminal: 0, exhausted: 0 };
   const intact = { duplicates: 0, duplicateLines: [], tornOutput: false, tornFailures: false };
@@ -107,9 +107,9 @@ export function planFresh(paths: Pick<ResumePaths, "materializedInputs">, rows: 
 }
 
 /**
- * Finds out what an interrupted run still has to do. Every file is read once, line by line; a rollout takes about twenty
- * bytes. A row of the output that is not in the materialized inputs is an error, and so is a malformed line, except a torn
- * last one. With `retryFailed` earlier failures do not count at all.
+ * Determines the remaining rollouts of an interrupted run. Every file is read once, line by line; a rollout uses about
+ * twenty bytes. A row of the output that is not in the materialized inputs is an error, and so is a malformed line,
+ * except a torn last one. With `retryFailed` earlier failures do not count.
  */
 export async function planResume(
   paths: ResumePaths,
@@ -213,7 +213,7 @@ async function countFailures(
     // A sidecar survives fresh runs (upstream does not delete it), so rows of other inputs are expected.
     if (key === undefined || state === undefined) continue;
     result.attempts++;
-    // Failures of endpoints say nothing about the rollout.
+    // Endpoint failures do not count against the rollout.
     if (retryFailed || isInfrastructureFailure(row["_ng_failure_class"])) continue;
     const terminal = isTruthy(row["_ng_failure_terminal"]) ? TERMINAL : 0;
     states.set(key.taskIndex, key.rolloutIndex, (state | terminal) + ATTEMPT);
@@ -255,8 +255,8 @@ function invalid(path: string, line: JsonlLine, problem: string): RolloutLineErr
 }
 
 /**
- * What the earlier sessions of a run have spent on model calls, in dollars: what its progress file says, which knows of failed
- * rollouts and judges, but at least what the rollouts in the output have cost.
+ * Dollars that earlier sessions of a run spent on model calls: the value of the progress file, which includes failed
+ * rollouts and judges, but at least the cost of the rollouts in the output.
  */
 export async function earlierSpending(
   paths: Pick<ArtifactPaths, "progress">,
@@ -265,7 +265,7 @@ export async function earlierSpending(
   return Math.max(earlier.cost ?? 0, await spentIn(paths.progress));
 }
 
-/** Best effort, as the file is: without it the rollouts speak. */
+/** Best effort: without the file, the cost of the rollouts is used. */
 async function spentIn(path: string): Promise<number> {
   try {
     const { spent } = JSON.parse(await readFile(path, "utf8")) as { spent?: unknown };

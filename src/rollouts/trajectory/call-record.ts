@@ -12,14 +12,14 @@ import type { Gap } from "./trajectory-parts.ts";
 
 type Usage = ReturnType<typeof normalizeUsage>;
 
-/** A recorded call with what can be read off it. */
+/** A recorded call with the values derived from it. */
 export interface CallRecord extends ModelCallLine, CallAnswer, Usage {
-  /** Which line of the rollout's file it was, counted from 0. */
+  /** Zero-based line in the rollout's file. */
   call_index: number;
   latency_total_ms: number | null;
 }
 
-/** What is known about a recorded call. */
+/** Creates the record of a call. */
 export function callRecord(line: ModelCallLine, index: number): CallRecord {
   const { request, response, request_raw, response_raw, ...head } = line;
   const payload = {
@@ -38,13 +38,13 @@ export function callRecord(line: ModelCallLine, index: number): CallRecord {
   };
 }
 
-/** The record without the bodies, which are long and kept elsewhere. */
+/** The record without the bodies, which are large and stored elsewhere. */
 export function withoutPayload(record: CallRecord): Omit<CallRecord, "request" | "response"> {
   const { request: _request, response: _response, request_raw: _r, response_raw: _a, ...rest } = record;
   return rest;
 }
 
-/** Sums over the calls of a rollout; null where no call said anything. */
+/** Sums over the calls of a rollout; null if no call has the value. */
 export interface CallMetrics {
   tokens_in: number | null;
   tokens_out: number | null;
@@ -64,7 +64,7 @@ const SUMMED = [
   "latency_total_ms",
 ] as const;
 
-/** Adds up what the calls of a rollout took. */
+/** Adds up the values of the calls of a rollout. */
 export function callMetrics(calls: readonly CallRecord[]): CallMetrics {
   const metrics: CallMetrics = {
     tokens_in: null,
@@ -84,14 +84,14 @@ export function callMetrics(calls: readonly CallRecord[]): CallMetrics {
   return metrics;
 }
 
-/** A tool call of a model's answer; arguments that are no JSON object are kept under `_raw`. */
+/** A tool call in a model's answer; arguments that are not a JSON object are kept under `_raw`. */
 export interface AnsweredToolCall {
   call_id: string | null;
   name: string | null;
   arguments: unknown;
 }
 
-/** What an answer says, whatever its dialect; null where it does not say. */
+/** The content of an answer, independent of its dialect; null for missing values. */
 export interface CallAnswer {
   response_id: string | null;
   model: string | null;
@@ -101,7 +101,7 @@ export interface CallAnswer {
   reasoning_content: string | null;
 }
 
-/** Reads an answer that was assembled or came whole. */
+/** Reads an answer that was assembled from a stream or received whole. */
 export function readAnswer(dialect: Dialect, response: Row | null, request: Row | null): CallAnswer {
   const answer = response ?? {};
   const [choice] = objectsIn(answer["choices"]);
@@ -182,7 +182,7 @@ const objectOf = (value: unknown): Row => (isObject(value) ? value : {});
 
 const objectsIn = (value: unknown): Row[] => (Array.isArray(value) ? value.filter(isObject) : []);
 
-/** The calls of a rollout are in memory at once; a row could not hold more anyway. */
+/** All calls of a rollout are in memory at the same time; a row could not hold more than this anyway. */
 const MAX_CAPTURE_BYTES = 128 * 1024 * 1024;
 
 const object = z.record(z.string(), z.unknown());
@@ -199,7 +199,7 @@ export interface CapturedCalls {
   gaps: Gap[];
 }
 
-/** Reads what model servers recorded of a rollout; whatever is missing is a gap, never a failure. */
+/** Reads the calls that model servers recorded of a rollout. Missing data is a gap, never a failure. */
 export async function readModelCalls(directory: string, rolloutId: string): Promise<CapturedCalls> {
   const files = modelCallFiles(directory, rolloutId);
   const calls: CallRecord[] = [];
@@ -234,7 +234,7 @@ function parseLine(text: string): ModelCallLine | undefined {
     const { request, response, ...line } = Line.parse(JSON.parse(text));
     return { ...line, request: request ?? null, response: response ?? null } as unknown as ModelCallLine;
   } catch {
-    // Counted by the caller: half a line of a writer that was killed.
+    // The caller counts it: an incomplete line of a killed writer.
     return undefined;
   }
 }

@@ -215,7 +215,7 @@ describe("trajectories", () => {
       invocation_id: "root",
       detail: "after_model_call:gone",
     };
-    // Joined again, only what still holds is told.
+    // A second join reports only gaps that still exist.
     expect(await attached(row)).toMatchObject({
       ng_agent_observations: { gaps: [gap] },
     });

@@ -12,24 +12,24 @@ import { deliverTokens } from "./token-delivery.ts";
 import { standardTrajectory } from "./trajectory.ts";
 import type { Gap } from "./trajectory-parts.ts";
 
-/** A row with everything that is known about its rollout. */
+/** A row with all captured data of its rollout. */
 export interface AttachedRow {
   row: Row;
-  /** To be called when the row is in the output; `sync` forces it onto the device. */
+  /** Call this when the row is in the output; `sync` flushes it to disk. */
   settle?: (sync: () => Promise<void>) => Promise<void>;
 }
 
-/** What is recorded beside the rows of a run, from before a rollout starts until its row is safe. */
+/** Recordings in addition to the rows of a run, from before a rollout starts until its row is saved. */
 export interface RolloutCaptures {
-  /** Forgets what an earlier run recorded under the id of a row that is about to run. */
+  /** Removes recordings of an earlier run with the id of a row that is about to run. */
   prepare(input: Row): Promise<void>;
   attach(row: Row, input: Row, outcome: "completed" | "failed"): Promise<AttachedRow>;
-  /** What to report at the end of a run. */
+  /** Lines to report at the end of a run. */
   summary(): string[];
 }
 
 export interface CaptureOptions {
-  /** Where model servers record calls. */
+  /** Directory in which model servers record calls. */
   modelCallDirectory?: string | undefined;
   tokens?:
     | {
@@ -43,7 +43,7 @@ export interface CaptureOptions {
   onNotice: (text: string) => void;
 }
 
-/** Reads what servers recorded about each rollout and puts it into its row. */
+/** Reads the recordings of each rollout and adds them to its row. */
 export class Captures implements RolloutCaptures {
   readonly #options: CaptureOptions;
   readonly #masks: MaskWatch;
@@ -64,7 +64,7 @@ export class Captures implements RolloutCaptures {
       if (modelCallDirectory !== undefined) await clearModelCalls(modelCallDirectory, id);
       await tokens?.source.clear?.(id);
     } catch (error) {
-      // No file can have such a name, so there is nothing to forget.
+      // A file cannot have such a name, so there is nothing to remove.
       if ((error as NodeJS.ErrnoException).code === "ENAMETOOLONG") return;
       throw fileError(error, modelCallDirectory ?? "the token capture directory", "write");
     }
@@ -80,7 +80,7 @@ export class Captures implements RolloutCaptures {
           )
         : withTrajectory(row, input);
     const agent = agentNameOf(input);
-    // The records of a failed attempt stay as evidence; nothing of it is trained on.
+    // The records of a failed attempt are kept for diagnosis; they are not used for training.
     if (!tokens || outcome === "failed" || agent === undefined || !tokens.appliesTo(agent))
       return { row: captured };
     const delivery = await deliverTokens(captured, id, tokens.source);
@@ -134,14 +134,14 @@ async function withModelCalls(row: Row, input: Row, rolloutId: string, directory
   });
 }
 
-/** What an agent sends can be anything: whatever it breaks here must not cost the row. */
+/** An agent can send anything: invalid data must not lose the row. */
 function withoutModelCalls(row: Row, rolloutId: string, error: unknown): Row {
   const gaps = [{ code: "model_call_capture_unreadable", detail: errorMessage(error) }];
   const capture = { rollout_id: rolloutId, metrics: callMetrics([]), calls: [], gaps };
   return attachTo(row, { ng_model_call_capture: capture });
 }
 
-/** Brings what an agent told about its rollout into the standard form; rows without it stay as they are. */
+/** Converts the trajectory that an agent reported to the standard form; rows without one are unchanged. */
 export function withTrajectory(row: Row, input: Row): Row {
   const { ng_trajectory: reported, ng_agent_observations: observed } = row;
   if (reported === undefined && observed === undefined) return row;
@@ -157,7 +157,7 @@ export function withTrajectory(row: Row, input: Row): Row {
   return attachTo(row, { ng_trajectory: trajectory });
 }
 
-/** Counts masked rollouts and ends a run that would give a trainer next to nothing. */
+/** Counts masked rollouts and ends a run that would yield almost no training data. */
 class MaskWatch {
   readonly #maxFraction: number | undefined;
   readonly #minSamples: number;
@@ -177,7 +177,7 @@ class MaskWatch {
     this.#reasons.set(reason, (this.#reasons.get(reason) ?? 0) + 1);
   }
 
-  /** Throws when too many of the rollouts so far are masked. */
+  /** Throws when too many rollouts are masked. */
   check(): void {
     if (this.#maxFraction === undefined || this.#total < this.#minSamples) return;
     if (this.#masked / this.#total <= this.#maxFraction) return;
@@ -188,7 +188,7 @@ class MaskWatch {
     );
   }
 
-  /** What to report at the end; undefined when nothing was masked. */
+  /** The line to report at the end; undefined when nothing was masked. */
   get summary(): string | undefined {
     return this.#masked === 0 ? undefined : `${this.#text()}.`;
   }

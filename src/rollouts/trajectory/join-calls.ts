@@ -2,14 +2,14 @@ import type { CallRecord } from "./call-record.ts";
 import type { CallRef, Gap } from "./trajectory-parts.ts";
 
 /**
- * How an invocation refers to a call: as one of its own, named once; as one of its own, perhaps named before; as part of what it
- * named as its own; or in passing.
+ * How an invocation refers to a call: as its own, named once; as its own, possibly named before; as part of one of its
+ * own; or as a mention.
  */
 type Claim = "own" | "share" | "part" | "mention";
 
 /**
- * Finds the recorded calls that agents refer to. A reference is resolved when exactly one call fits it and no other invocation
- * has it; everything else becomes a gap and the reference stays as it was.
+ * Finds the recorded calls that agents refer to. A reference is resolved when exactly one call matches it and no other
+ * invocation owns that call. Otherwise the reference stays unchanged and a gap is recorded.
  */
 export class CallJoin {
   readonly gaps: Gap[] = [];
@@ -27,7 +27,7 @@ export class CallJoin {
     }
   }
 
-  /** `where` goes in front of the detail of a gap. */
+  /** `where` is prepended to the detail of a gap. */
   resolve(refs: readonly CallRef[], invocationId: string | null, claim: Claim, where = ""): CallRef[] {
     return refs.map((ref) => {
       const call = this.#find(ref, invocationId, where);
@@ -42,7 +42,7 @@ export class CallJoin {
     });
   }
 
-  /** Calls that no agent reported: those of judges, and of agents that report nothing. */
+  /** Records calls that no agent reported: those of judges, and of agents that report nothing. */
   noteUnowned(): void {
     for (const call of this.#calls) {
       if (this.#owners.has(call)) continue;

@@ -5,7 +5,9 @@ import type { Invocation, ToolCall } from "./trajectory-parts.ts";
 /** One model call in `ng_trajectory`. */
 export type TrajectoryCall = ReturnType<typeof trajectoryCall>;
 
-/** The model calls an agent reported, completed by the recorded ones; calls it did not report follow. */
+/**
+ * The model calls that an agent reported, completed with the recorded ones, followed by calls that it did not report.
+ */
 export function mergeCalls(
   reported: readonly unknown[],
   calls: readonly CallRecord[],
@@ -29,7 +31,7 @@ export function mergeCalls(
   return merged;
 }
 
-/** What was recorded counts where it says something. */
+/** Recorded values take precedence over reported ones. */
 function completed(told: Row, recorded: TrajectoryCall): Row {
   return {
     ...told,
@@ -76,8 +78,8 @@ function trajectoryCall(call: CallRecord, withBodies: boolean) {
 }
 
 /**
- * The tool calls an agent told of, completed by what was observed from outside: what an observation knows counts, except that it may
- * not know how a call ended. The output is the one the model was shown.
+ * The tool calls that an agent reported, completed with observed ones. Observed values take precedence, but an
+ * observation may not have the status of a call. The output is the one that the model received.
  */
 export function mergeTools(
   reported: readonly ToolCall[],
@@ -111,7 +113,7 @@ function overlay(known: ToolCall, seen: ToolCall): ToolCall {
   return { ...known, ...Object.fromEntries(told) };
 }
 
-/** What the conversations hold as outputs of tool calls. */
+/** The outputs of tool calls in the conversations. */
 function shownOutputs(invocations: readonly Invocation[]): Map<string, ToolCall["output"]> {
   const outputs = new Map<string, ToolCall["output"]>();
   for (const { invocation_id, conversation } of invocations) {

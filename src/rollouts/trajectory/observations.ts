@@ -2,7 +2,7 @@ import type { CallRecord } from "./call-record.ts";
 import { CallJoin } from "./join-calls.ts";
 import { CallRef, distinctGaps, type Gap, ObservationBundle } from "./trajectory-parts.ts";
 
-/** Observations as they came (`ng_agent_observations`); malformed ones are a gap. */
+/** Observations as received (`ng_agent_observations`); malformed ones are a gap. */
 export function readObservations(value: unknown): { bundle: ObservationBundle | undefined; gaps: Gap[] } {
   if (value === undefined || value === null) return { bundle: undefined, gaps: [] };
   const parsed = ObservationBundle.safeParse(value);
@@ -12,7 +12,7 @@ export function readObservations(value: unknown): { bundle: ObservationBundle | 
   return { bundle: undefined, gaps: [{ code: "agent_observations_invalid", detail }] };
 }
 
-/** The observations with their references to model calls resolved, as far as they can be. */
+/** The observations with their references to model calls resolved where possible. */
 export function joinObservations(bundle: ObservationBundle, calls: readonly CallRecord[]): ObservationBundle {
   const join = new CallJoin(calls);
   const invocations = bundle.records.map((record) => {
@@ -27,7 +27,7 @@ export function joinObservations(bundle: ObservationBundle, calls: readonly Call
   return { ...bundle, records, gaps: distinctGaps([...earlier, ...join.gaps]) };
 }
 
-/** What a join before this one found; it is found again where it still holds. */
+/** Whether a gap comes from an earlier join. The next join finds it again if it still exists. */
 function isOfJoin({ code, invocation_id, detail }: Gap): boolean {
   return (
     /^model_call_reference_(?:ambiguous|conflict|unmatched)$/.test(code) ||
@@ -39,7 +39,7 @@ function isOfJoin({ code, invocation_id, detail }: Gap): boolean {
 
 type ObservedRecord = ObservationBundle["records"][number];
 
-/** A compaction lies between two calls and may take some of its own, all of the invocation it happened in. */
+/** A compaction happens between two calls and may make calls itself, all in the same invocation. */
 function joinCompaction(record: ObservedRecord, join: CallJoin): ObservedRecord {
   const owner = idOf(record);
   const joined: ObservedRecord = {

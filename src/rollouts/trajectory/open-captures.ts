@@ -11,10 +11,10 @@ import { isTokenSource, type TokenSource } from "../../capture/token-sink.ts";
 import type { Row } from "../files/jsonl-rows.ts";
 import { Captures, type RolloutCaptures } from "./captures.ts";
 
-/** What the config of a run asks the collector to gather; undefined when nothing is recorded. */
+/** Opens the captures that the config of a run enables; undefined when nothing is recorded. */
 export async function openCaptures(options: {
   config: Row;
-  /** The config block of an agent, where the collector knows it. */
+  /** The config block of an agent, if the collector has it. */
   agentConfig: (agent: string) => Row | undefined;
   findFile: (path: string) => string;
   onNotice: (text: string) => void;
@@ -49,7 +49,7 @@ export async function openCaptures(options: {
   });
 }
 
-/** Where responses are rebuilt from; undefined when somebody else does it. */
+/** The source of tokens for rebuilt responses; undefined if another component rebuilds them. */
 async function tokenSource(
   settings: TokenCaptureSettings,
   findFile: (path: string) => string,

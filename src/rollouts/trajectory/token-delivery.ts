@@ -6,12 +6,12 @@ import { rebuildFromTokens } from "../../wire/tokens/token-rebuild.ts";
 import type { TurnBoundaries } from "../collect/progress-snapshot.ts";
 import type { Row } from "../files/jsonl-rows.ts";
 
-/** `_ng_token_capture`: how much of a rollout's tokens was recorded and delivered. */
+/** `_ng_token_capture`: how many of a rollout's tokens were recorded and delivered. */
 export interface TokenCaptureHealth {
   n_calls: number;
   /** Why nothing could be delivered. */
   error?: string;
-  /** Something is known to be missing. */
+  /** Set when data is known to be missing. */
   capture_incomplete?: true;
   unresolved_retries?: number;
   turn_boundaries?: TurnBoundaries;
@@ -21,15 +21,15 @@ export interface TokenCaptureHealth {
 export interface TokenDelivery {
   row: Row;
   masked: boolean;
-  /** Why it is masked, in a few words. */
+  /** Why the row is masked, in a few words. */
   reason: string | undefined;
-  /** What may be deleted once the row is safe. */
+  /** Records that may be deleted once the row is saved. */
   used: Pick<TokenSnapshot, "snapshotId" | "version"> | undefined;
 }
 
 /**
- * Puts the recorded tokens of a finished rollout into its row. Rows that bring token ids along are what the policy sampled and stay
- * as they are; rows whose tokens are missing or ambiguous are masked. Never throws.
+ * Adds the recorded tokens of a finished rollout to its row. Rows with token ids already hold what the policy sampled
+ * and are unchanged; rows whose tokens are missing or ambiguous are masked. Never throws.
  */
 export async function deliverTokens(
   row: Row,
@@ -80,7 +80,7 @@ async function redundant(
 ): Promise<TokenDelivery> {
   const kept = { row, masked: false, reason: undefined };
   if (rolloutId === undefined) return { ...kept, used: undefined };
-  // The rollout has all it needs: records that cannot be read are left where they are.
+  // The rollout is complete, so records that cannot be read are left in place.
   return { ...kept, used: await source.freeze(rolloutId).catch(() => undefined) };
 }
 

@@ -1,8 +1,8 @@
 import { z } from "zod";
 
 /**
- * The parts of `ng_trajectory` and `ng_agent_observations`. What others send may hold more; what is made of it holds exactly these
- * fields, with null for what is not known.
+ * The parts of `ng_trajectory` and `ng_agent_observations`. Input may have more fields; the output has exactly these
+ * fields, with null for unknown values.
  *
  * @module
  */
@@ -21,7 +21,7 @@ const json = z
 
 export const ModelRef = z.object({ type: z.string(), name: z.string() });
 
-/** Names a model call by its id, or by its server and the id of its response. */
+/** Identifies a model call by its id, or by its server and response id. */
 export const CallRef = z
   .object({
     model_call_id: z.string().nullish(),
@@ -103,20 +103,20 @@ export const GapShape = z
     ...(detail != null && { detail }),
   }));
 
-/** What an agent reports about its own rollout. */
+/** The trajectory that an agent reports. */
 export const ReportedTrajectory = z.object({
   task_id: text,
   rollout_id: text,
   invocations: z.array(Invocation).default([]),
   turns: z.array(Turn).default([]),
-  /** Only there when somebody joined it with recorded calls before. */
+  /** Present only if the trajectory was joined with recorded calls before. */
   model_calls: z.array(z.unknown()).default([]),
   tool_calls: z.array(ToolCall).default([]),
   gaps: z.array(GapShape).default([]),
 });
 export type ReportedTrajectory = z.output<typeof ReportedTrajectory>;
 
-/** What was observed from outside an agent; kinds of records we do not know are passed on. */
+/** Observations from outside an agent; unknown kinds of records are passed through. */
 export const ObservationBundle = z.looseObject({
   source: z.unknown(),
   records: z.array(z.looseObject({ kind: z.string() })).default([]),
@@ -124,14 +124,14 @@ export const ObservationBundle = z.looseObject({
 });
 export type ObservationBundle = z.output<typeof ObservationBundle>;
 
-/** Something that is known to be missing from what was recorded of a rollout. */
+/** Data known to be missing from the recordings of a rollout. */
 export interface Gap {
   code: string;
   invocation_id?: string;
   detail?: string;
 }
 
-/** The gaps without repetitions, in the order they were found. */
+/** The gaps without duplicates, in order of appearance. */
 export function distinctGaps(gaps: readonly Gap[]): Gap[] {
   const seen = new Map<string, Gap>();
   for (const gap of gaps) {

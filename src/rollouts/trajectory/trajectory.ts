@@ -20,7 +20,7 @@ export interface StandardTrajectory {
   rollout_id: string | null;
   invocations: Invocation[];
   turns: Turn[];
-  /** As the agent told them, completed by what was recorded. */
+  /** Calls as reported by the agent, completed with recorded ones. */
   model_calls: unknown[];
   tool_calls: ToolCall[];
   gaps: Gap[];
@@ -37,7 +37,7 @@ export interface TrajectorySources {
   gaps: readonly Gap[];
 }
 
-/** Joins what the agent told, what was observed from outside and what model servers recorded. */
+/** Joins the agent's report, the observations from outside and the calls that model servers recorded. */
 export function standardTrajectory(sources: TrajectorySources): StandardTrajectory {
   const { input, observations, calls } = sources;
   const task_id = taskIdOf(input);
@@ -81,7 +81,7 @@ function readReported(value: unknown): ReportedTrajectory {
   return { ...ReportedTrajectory.parse({}), gaps: [{ code: "producer_trajectory_invalid", detail }] };
 }
 
-/** The row says whose trajectory it is; an agent that says otherwise is corrected, and that is noted. */
+/** The row determines the identity of the trajectory; a different value from the agent is corrected and noted. */
 function mismatches(
   reported: ReportedTrajectory,
   own: Pick<StandardTrajectory, "task_id" | "rollout_id">,
@@ -92,7 +92,7 @@ function mismatches(
   return wrong.length > 0 ? [{ code: "producer_trajectory_identity_mismatch", detail: wrong.join(",") }] : [];
 }
 
-/** An agent that took pictures out of its history does not want them back by way of the recorded bodies. */
+/** An agent that removed images from its history does not want them restored from the recorded bodies. */
 const isRedacted = (gaps: readonly Gap[]): boolean =>
   gaps.some(({ code }) => code === "multimodal_history_redacted");
 
@@ -108,7 +108,7 @@ function recordsOf<T>(
   return found;
 }
 
-/** The first of several with one key stands for them; those without a key are all kept. */
+/** Keeps the first of several items with the same key, and all items without a key. */
 function withoutTwins<T>(
   items: readonly T[],
   keyOf: (item: T) => string | undefined,
@@ -136,7 +136,7 @@ function joinCalls(calls: readonly CallRecord[], invocations: Invocation[], turn
   for (const invocation of invocations)
     invocation.model_calls = join.resolve(invocation.model_calls, invocation.invocation_id, "own");
   for (const turn of turns) turn.model_calls = join.resolve(turn.model_calls, turn.invocation_id, "share");
-  // Without any account of the agent nobody could own them.
+  // Without a report of the agent, no invocation can own the calls.
   if (invocations.length > 0 || turns.length > 0) join.noteUnowned();
   return join.gaps;
 }
@@ -147,7 +147,7 @@ function byTime(a: Turn, b: Turn): number {
   );
 }
 
-/** Turns without a time come last; a number large enough for that, since infinities have no difference. */
+/** Turns without a time sort last. A finite number, because the difference of infinities is NaN. */
 const NO_TIME = Number.MAX_SAFE_INTEGER;
 
 function secondsOf({ timestamp }: Turn): number {
