@@ -6,34 +6,37 @@ const RUNS = "gym-runs";
 const WORKERS = "gym-workers";
 const SPENDING = "gym-spending";
 const ENDPOINTS = "gym-endpoints";
-/** What an endpoint asked for is forgotten after this long, should its worker be gone. */
+/** A slow-down request expires after this long if its worker is gone. */
 const SLOW_DOWN_TTL_MS = 10 * 60_000;
-/** A worker that does not report for this long is gone. */
+/** A worker that does not report for this long counts as gone. */
 const WORKER_TTL_MS = 20_000;
 export const WORKER_REPORT_MS = 5_000;
 
 export interface AgentRecord {
   name: string;
-  /** Share of the places of a worker, relative to other agents. */
+  /** Share of a worker's concurrency, relative to other agents. */
   weight: number;
   /** Tags that a worker must have to run it. */
   needs: string[];
 }
 
-/** What workers have to know about a run. It holds no config and no secret but the token of the store. */
+/**
+ * The information that workers need about a run. It holds neither the config nor secrets, except the token of the
+ * store.
+ */
 export interface RunRecord {
   run: string;
-  /** File name of the output, for people. */
+  /** File name of the output, for display. */
   name: string;
   created: string;
   state: "running" | "paused" | "ended";
   total: number;
   agents: AgentRecord[];
-  /** Where rows come from and results go. It changes when the collector is started again elsewhere. */
+  /** Address for rows and results. It changes when the collector is restarted elsewhere. */
   store: { url: string; token: string };
-  /** A directory with the same rows and results, for workers that see it. */
+  /** A directory with the same rows and results, for workers that can access it. */
   directory: string | null;
-  /** Workers that take part, in the order in which they share limits. */
+  /** Workers of the run, in the order in which they share limits. */
   workers: string[];
   lease_ms: number;
   rollout_timeout_ms: number | null;
@@ -48,15 +51,15 @@ export interface WorkerRecord {
   concurrency: number;
   automatic_concurrency: boolean;
   running: number;
-  /** Results that wait for a collector that is away; their rollouts take no places. */
+  /** Results that wait for an unreachable collector; their rollouts do not use slots. */
   undelivered: number;
   completed: number;
   failed: number;
-  /** Rollouts under way by run that it has joined. */
+  /** Running rollouts of each joined run. */
   runs: Record<string, number>;
-  /** Why it could not join a run, by run. */
+  /** Why the worker could not join a run, by run. */
   problems: Record<string, string>;
-  /** What the worker used since it joined the first of these runs; null where that cannot be measured. */
+  /** Resources used since the worker joined the first of these runs; null if they cannot be measured. */
   resources: Readonly<Record<string, number>> | null;
   started: string;
 }
@@ -64,9 +67,9 @@ export interface WorkerRecord {
 /** A model endpoint asked one worker to slow down. */
 export interface SlowDownRecord {
   worker: string;
-  /** A duration, since clocks of hosts differ: it counts from the moment a worker sees the record. */
+  /** A duration, because clocks of hosts differ: it starts when a worker sees the record. */
   pause_ms: number;
-  /** What each worker multiplies its limit on calls at once by. */
+  /** Factor by which each worker multiplies its limit on concurrent calls. */
   factor: number;
 }
 
@@ -108,12 +111,12 @@ export class Board {
     for (const key of await keysOf(this.#spending, `${run}.*`)) await this.#spending.purge(key);
   }
 
-  /** Notes what one worker has spent on a run so far, in dollars. */
+  /** Records the dollars that one worker has spent on a run so far. */
   async putSpending(run: string, worker: string, dollars: number): Promise<void> {
     await this.#spending.put(`${run}.${worker}`, String(dollars));
   }
 
-  /** What workers have spent on a run, by worker; those that are gone included. */
+  /** Dollars spent on a run, by worker, including workers that are gone. */
   async spending(run: string): Promise<Map<string, number>> {
     const found = new Map<string, number>();
     for (const key of await keysOf(this.#spending, `${run}.*`)) {
@@ -132,7 +135,7 @@ export class Board {
     await this.#endpoints.purge(endpoint);
   }
 
-  /** Reports what endpoints asked for and still ask for, now and from now on. */
+  /** Reports current and future slow-down requests of endpoints. */
   async watchSlowDowns(
     onRecord: (endpoint: string, record: SlowDownRecord) => void,
   ): Promise<{ close(): void }> {
@@ -145,7 +148,7 @@ export class Board {
     return { close: () => watch.stop() };
   }
 
-  /** All runs that were not removed, the oldest first. */
+  /** All runs that were not removed, oldest first. */
   async runs(): Promise<RunRecord[]> {
     const found = await all<RunRecord>(this.#runs);
     return found.sort((a, b) => (a.created < b.created ? -1 : 1));
@@ -159,7 +162,7 @@ export class Board {
     await this.#workers.purge(worker);
   }
 
-  /** Workers that reported of late. */
+  /** Workers that reported recently. */
   async workers(): Promise<WorkerRecord[]> {
     const found = await all<WorkerRecord>(this.#workers);
     return found.sort((a, b) => (a.worker < b.worker ? -1 : 1));

@@ -14,14 +14,14 @@ import { errorMessage } from "../errors.ts";
 import { MASK } from "../secrets.ts";
 import { QueueError } from "./errors.ts";
 
-/** A dead connection is noticed after two of these. */
+/** Ping interval; a dead connection is detected after two of them. */
 const PING_MS = 5_000;
 const CONNECT_MS = 5_000;
 const RECONNECT_MS = 500;
 
-/** Where the broker is and how to log in. None of it is written to files of a run. */
+/** Address and credentials of the broker. They are never written to files of a run. */
 export interface BrokerSettings {
-  /** `nats://host:4222`, several separated by commas; `tls://` insists on TLS. */
+  /** `nats://host:4222`, several separated by commas; `tls://` requires TLS. */
   url: string;
   user?: string | undefined;
   password?: string | undefined;
@@ -37,7 +37,7 @@ export interface BrokerSettings {
   keyFile?: string | undefined;
 }
 
-/** A connection to NATS that comes back by itself. */
+/** A connection to NATS that reconnects automatically. */
 export interface Broker {
   connection: NatsConnection;
   js: JetStreamClient;
@@ -45,7 +45,7 @@ export interface Broker {
   kvm: Kvm;
   /** The address, without credentials. */
   name: string;
-  /** How long the connection has been lost; 0 while it is there. */
+  /** How long the connection has been lost; 0 while connected. */
   awayMs(): number;
   close(): Promise<void>;
 }
@@ -93,7 +93,7 @@ export async function connectBroker(
   }
 }
 
-/** Sends what is buffered; a broker that is gone does not hold up the end of the process. */
+/** Flushes buffered messages; an unreachable broker does not delay the end of the process. */
 async function close(connection: NatsConnection): Promise<void> {
   if (connection.isClosed()) return;
   await Promise.race([
@@ -158,7 +158,7 @@ function checkSeed(seed: string, file: string, what: string): void {
   try {
     nkeys.fromSeed(new TextEncoder().encode(seed));
   } catch {
-    // What was read is not quoted: it may be a secret of another kind.
+    // The message does not quote the content, because it may be another secret.
     throw new QueueError("QUEUE_CREDENTIALS", `'${file}' does not hold ${what}.`);
   }
 }
@@ -216,7 +216,7 @@ function connectError(name: string, error: unknown): QueueError {
       );
 }
 
-/** Whether TLS found fault with the certificate of the other side. */
+/** Whether TLS rejected the peer's certificate. */
 function isUntrusted(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause)
     if (/certificate|altname/i.test(`${(cause as NodeJS.ErrnoException).code} ${cause.message}`)) return true;
@@ -246,7 +246,7 @@ function watch(
   return () => (since === undefined ? 0 : performance.now() - since);
 }
 
-/** The error of a process that has waited long enough for its broker. */
+/** The error of a process that waited too long for its broker. */
 export function awayTooLong({ name }: Broker, seconds: number): QueueError {
   return new QueueError(
     "QUEUE_UNREACHABLE",

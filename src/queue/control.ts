@@ -26,7 +26,7 @@ export function serveControl(
   return { close: () => subscription.unsubscribe() };
 }
 
-/** Asks a collector or a worker; `what` names it in the message when there is no answer. */
+/** Asks a collector or a worker; `what` names it in the error when it does not answer. */
 export async function askControl<T>(
   { connection }: Broker,
   subject: string,

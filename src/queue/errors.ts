@@ -2,7 +2,7 @@ import { type CodesOf, type ErrorTable, GymError } from "../errors.ts";
 
 export type QueueErrorCode = CodesOf<typeof queueErrorCodes>;
 
-/** Something is wrong between this process, the broker and the store of a run. */
+/** An error between this process, the broker and the store of a run. */
 export class QueueError extends GymError {
   constructor(code: QueueErrorCode, message: string, options?: ErrorOptions) {
     super(code, message, options);

@@ -6,22 +6,22 @@ import type { Lease, QueueStats, RolloutQueue } from "./queue.ts";
 import { runStreamStats } from "./run-stream.ts";
 import { agentToken, payloadOf, type RolloutRef, readReference, streamOf, subjectOf } from "./subjects.ts";
 
-/** References published and not yet confirmed by the broker. */
+/** Maximum number of references that are published but not yet confirmed by the broker. */
 const MAX_PUBLISHING = 512;
 const PUBLISH_TIMEOUT_MS = 10_000;
 const PAUSE_MS = 500;
 /** How long a request for messages stays open at the broker. */
 const FETCH_MS = 5_000;
-/** References taken ahead of the places that are free, so that one is there when a place becomes free. */
+/** References pulled beyond the free slots, so that the next rollout starts without delay. */
 const AHEAD = 32;
 const FLUSH_TIMEOUT_MS = 5_000;
-/** Description of a refusal because the reference is queued already; the code is that of a full stream, too. */
+/** Error description when the reference is already queued; the error code is the same as for a full stream. */
 const ALREADY_QUEUED = /per subject/i;
 const STREAM_FULL = /maximum (messages|bytes)|insufficient (storage|resources)|resource/i;
 
-/** Where the results of a run go. */
+/** Store for the results of a run. */
 export interface ResultStore<Result> {
-  /** Resolves when the result is safe. */
+  /** Resolves when the result is saved. */
   save(ref: RolloutRef, result: Result): Promise<void>;
 }
 
@@ -29,9 +29,9 @@ export interface JetStreamQueueOptions<Result> {
   broker: Broker;
   /** The run that `stats` describes. */
   run?: string;
-  /** Whether a result of a lease that ran out is still worth saving. */
+  /** Whether a result is still worth saving after its lease expired. */
   isFinal?: (result: Result) => boolean;
-  /** How long publishing may fail, because the stream is full, before it is given up. Default: without end. */
+  /** How long publishing may fail because the stream is full. Default: no limit. */
   patienceMs?: number | undefined;
   /** Receives the error of a reference that could not be published. */
   onFailure?: (error: unknown) => void;
@@ -47,7 +47,7 @@ interface Feed<Result> {
   store: ResultStore<Result>;
   buffer: JetStreamLease<Result>[];
   isAsking: boolean;
-  /** Nothing is taken from it for now. */
+  /** Whether pulling from the feed is paused. */
   isSuspended: boolean;
   /** The open request for messages. */
   request?: ConsumerMessages;
@@ -57,7 +57,7 @@ class JetStreamLease<Result> implements Lease<RolloutRef> {
   readonly message: JsMsg;
   readonly item: RolloutRef;
   readonly feed: Feed<Result>;
-  /** When the broker last heard of it; of a clock that cannot be set. */
+  /** Monotonic time of the last renewal at the broker. */
   renewedAt: number;
 
   constructor(message: JsMsg, item: RolloutRef, feed: Feed<Result>) {
@@ -73,20 +73,20 @@ class JetStreamLease<Result> implements Lease<RolloutRef> {
 }
 
 /**
- * A queue in NATS JetStream. The broker owns delivery, leases and redelivery; this class publishes references, asks for
+ * A queue in NATS JetStream. The broker owns delivery, leases and redelivery; this class publishes references, pulls
  * messages and acknowledges them.
  */
 export class JetStreamQueue<Result> implements RolloutQueue<RolloutRef, Result> {
   readonly #options: JetStreamQueueOptions<Result>;
   readonly #feeds = new Map<string, Feed<Result>>();
   readonly #choice = new WeightedChoice<Feed<Result>>();
-  /** Taken from the broker and not settled. */
+  /** Pulled from the broker and not settled. */
   readonly #held = new Set<JetStreamLease<Result>>();
   #publishing = 0;
   #published: () => void = () => {};
   #arrived: () => void = () => {};
   #closed = false;
-  /** Since when the stream takes nothing. */
+  /** When the stream became full. */
   #fullSince: number | undefined;
   #failure: unknown;
 
@@ -94,12 +94,12 @@ export class JetStreamQueue<Result> implements RolloutQueue<RolloutRef, Result> 
     this.#options = options;
   }
 
-  /** Leases of this process, those of references that wait for a place included. */
+  /** Leases of this process, including those of buffered references. */
   get leases(): ReadonlySet<Lease<RolloutRef>> {
     return this.#held;
   }
 
-  /** References on their way to the broker. */
+  /** Number of references being published. */
   get publishing(): number {
     return this.#publishing;
   }
@@ -145,22 +145,22 @@ export class JetStreamQueue<Result> implements RolloutQueue<RolloutRef, Result> 
               { cause: error },
             );
         }
-        // Otherwise the broker is away; whether the reference arrived shows when it is sent again.
+        // The broker is unreachable; publishing again shows whether the reference arrived.
         await pause(PAUSE_MS);
       }
     }
   }
 
-  /** Publishes no more, nor what waits for room. */
+  /** Stops publishing, including references that wait for space. */
   stopPublishing(): void {
     this.#closed = true;
   }
 
-  /** Takes references of this agent of this run, too. */
+  /** Also pulls references of this agent of this run. */
   async follow(feed: {
     run: string;
     agent: string;
-    /** Its share of the places. */
+    /** Share of the slots. */
     weight: number;
     leaseMs: number;
     store: ResultStore<Result>;
@@ -173,13 +173,13 @@ export class JetStreamQueue<Result> implements RolloutQueue<RolloutRef, Result> 
     this.#arrived();
   }
 
-  /** Takes nothing of a run for now, or takes from it again; references that wait for a place are kept. */
+  /** Pauses or resumes pulling from a run; buffered references are kept. */
   suspend(run: string, isSuspended: boolean): void {
     for (const feed of this.#feeds.values()) if (feed.run === run) feed.isSuspended = isSuspended;
     if (!isSuspended) this.#arrived();
   }
 
-  /** Keeps a reference that was taken until it can be taken again. */
+  /** Buffers a pulled reference until it can be pulled again. */
   async putBack(given: Lease<RolloutRef>): Promise<void> {
     const lease = given as JetStreamLease<Result>;
     if (this.#feeds.get(lease.feed.key) === lease.feed) lease.feed.buffer.unshift(lease);
@@ -187,9 +187,9 @@ export class JetStreamQueue<Result> implements RolloutQueue<RolloutRef, Result> 
   }
 
   /**
-   * Returns a reference that this consumer did not run. The broker gives up a reference after `max_deliver` deliveries,
-   * refused ones included, so the reference is acknowledged and published again with a new count. If the consumer dies
-   * between the two steps, the collector finds the reference missing and publishes it.
+   * Returns a reference that this consumer did not run. The broker stops delivering a reference after `max_deliver`
+   * deliveries, refused ones included, so the reference is acknowledged and published again with a new count. If the
+   * consumer dies between the two steps, the collector finds the reference missing and publishes it.
    */
   async giveBack(given: Lease<RolloutRef>): Promise<void> {
     const lease = given as JetStreamLease<Result>;
@@ -203,12 +203,12 @@ export class JetStreamQueue<Result> implements RolloutQueue<RolloutRef, Result> 
     }
   }
 
-  /** Takes no more of a run; references that wait for a place go back. */
+  /** Stops pulling from a run and returns buffered references. */
   async unfollow(run: string): Promise<void> {
     for (const [key, feed] of this.#feeds) {
       if (feed.run !== run) continue;
       this.#feeds.delete(key);
-      // Otherwise what goes back would come again at once.
+      // Otherwise the broker would deliver the returned references to this consumer again.
       feed.request?.stop();
       await Promise.all(feed.buffer.splice(0).map((lease) => this.giveBack(lease)));
     }
@@ -245,7 +245,10 @@ export class JetStreamQueue<Result> implements RolloutQueue<RolloutRef, Result> 
     return taken;
   }
 
-  /** Asks for as many messages as there are places, each feed for its share. One request per feed is open at a time. */
+  /**
+   * Requests as many messages as there are free slots, each feed according to its share. Each feed has one open
+   * request.
+   */
   #ask(places: number): void {
     const feeds = [...this.#feeds.values()].filter(({ isSuspended }) => !isSuspended);
     let weights = 0;
@@ -264,7 +267,7 @@ export class JetStreamQueue<Result> implements RolloutQueue<RolloutRef, Result> 
       if (this.#feeds.get(feed.key) !== feed) messages.stop();
       for await (const message of messages) this.#receive(feed, message);
     } catch {
-      // The broker is away, or the run was removed: the worker is told by the record of the run.
+      // The broker is unreachable, or the run was removed, which the worker learns from the record of the run.
       await pause(PAUSE_MS);
     }
     feed.isAsking = false;
@@ -280,7 +283,10 @@ export class JetStreamQueue<Result> implements RolloutQueue<RolloutRef, Result> 
     this.#arrived();
   }
 
-  /** A lease counts as kept once the broker has answered after it: only then is it known that the heartbeat arrived. */
+  /**
+   * A lease counts as renewed once the broker has answered after the heartbeat: only then is it known that the
+   * heartbeat arrived.
+   */
   async heartbeat(leases: Iterable<Lease<RolloutRef>>): Promise<void> {
     const { connection } = this.#options.broker;
     const now = performance.now();
@@ -306,7 +312,8 @@ export class JetStreamQueue<Result> implements RolloutQueue<RolloutRef, Result> 
       return;
     }
     const isLate = performance.now() - lease.renewedAt > lease.feed.leaseMs;
-    // Another worker has the rollout by now: what went wrong here, perhaps because this one was cut off, says nothing.
+    // Another worker has the rollout now. A failure of this worker, possibly because it was disconnected, is not
+    // relevant.
     if (isLate && !isFinal?.(result)) {
       this.#held.delete(lease);
       return;
@@ -319,7 +326,7 @@ export class JetStreamQueue<Result> implements RolloutQueue<RolloutRef, Result> 
     }
   }
 
-  /** Removes a reference whose rollout has its result already. */
+  /** Removes a reference whose rollout already has a result. */
   drop(given: Lease<RolloutRef>): void {
     const lease = given as JetStreamLease<Result>;
     this.#held.delete(lease);

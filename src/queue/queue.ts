@@ -1,34 +1,36 @@
-/** An item that one consumer holds until it settles it or its lease runs out. */
+/** An item that one consumer holds until it settles it or its lease expires. */
 export interface Lease<Item> {
   readonly item: Item;
-  /** How often the item was delivered, this time included. */
+  /** How often the item was delivered, including this time. */
   readonly deliveries: number;
 }
 
 export interface QueueStats {
-  /** Items that no worker has taken. */
+  /** Items that no worker has pulled. */
   waiting: number;
-  /** Items that a consumer holds, or has given back. */
+  /** Items that a consumer holds or has returned. */
   leased: number;
 }
 
 /**
- * Hands items from one producer to any number of consumers. The queue owns delivery: an item whose consumer dies is
- * delivered again.
+ * Passes items from one producer to any number of consumers. The queue owns delivery: it redelivers an item whose
+ * consumer dies.
  */
 export interface RolloutQueue<Item, Result> {
-  /** Adds an item. Adding one that the queue still holds changes nothing. */
+  /** Adds an item. Has no effect if the queue still holds the item. */
   enqueue(item: Item): Promise<void> | void;
-  /** Takes up to `limit` items; waits until there is one or the signal fires. */
+  /** Pulls up to `limit` items; waits until there is one or the signal fires. */
   pull(limit: number, signal: AbortSignal): Promise<Lease<Item>[]>;
-  /** Keeps leases that would run out. */
+  /** Renews leases. */
   heartbeat(leases: Iterable<Lease<Item>>): Promise<void>;
-  /** Ends a lease. A result is stored before the item leaves the queue; without one the item is delivered again. */
+  /**
+   * Ends a lease. A result is stored before the item is removed from the queue; without one the item is redelivered.
+   */
   settle(lease: Lease<Item>, result: Result | undefined): Promise<void>;
   stats(): Promise<QueueStats>;
 }
 
-/** The queue of a run on one machine: producer and consumer share the process, so a lease never runs out. */
+/** The queue of a run on one machine: producer and consumer share the process, so a lease never expires. */
 export class InProcessQueue<Item, Result> implements RolloutQueue<Item, Result> {
   readonly #store: (item: Item, result: Result) => Promise<void>;
   #waiting: Lease<Item>[] = [];

@@ -19,7 +19,7 @@ import {
 } from "./subjects.ts";
 
 const NANOSECONDS = 1_000_000;
-/** References of one run at a time; the producer waits while the stream is full. */
+/** Maximum number of references of one run in the stream; the producer waits while it is full. */
 const MAX_MESSAGES = 2_000_000;
 const STREAM_NOT_FOUND = 10_059;
 const CONSUMER_EXISTS = new Set([10_013, 10_148]);
@@ -27,14 +27,16 @@ const CONSUMER_EXISTS = new Set([10_013, 10_148]);
 export interface RunStreamSettings {
   run: string;
   agents: readonly string[];
-  /** A worker that is silent for this long loses its leases. */
+  /** A worker that sends no heartbeat for this long loses its leases. */
   leaseMs: number;
-  /** Deliveries of one reference, after which it is given up. */
+  /** Maximum deliveries of one reference. */
   maxDeliver: number;
   maxMessages?: number | undefined;
 }
 
-/** Creates the stream of a run with one consumer per agent; what exists is kept, so that a run can be resumed. */
+/**
+ * Creates the stream of a run with one consumer per agent; an existing stream is kept, so that a run can be resumed.
+ */
 export async function openRunStream(jsm: JetStreamManager, settings: RunStreamSettings): Promise<void> {
   const { run, agents, leaseMs, maxDeliver, maxMessages = MAX_MESSAGES } = settings;
   const config = {
@@ -43,10 +45,11 @@ export async function openRunStream(jsm: JetStreamManager, settings: RunStreamSe
     retention: RetentionPolicy.Workqueue,
     storage: StorageType.File,
     discard: DiscardPolicy.New,
-    // A reference that is still queued is refused: publishing again after a crash cannot double it.
+    // Refuses a reference that is still queued, so that publishing again after a crash cannot duplicate it.
     max_msgs_per_subject: 1,
     discard_new_per_subject: true,
-    // Not in bytes: nats-server 2.9 drops old messages of a stream that reaches `max_bytes`, though it should refuse new ones.
+    // Not limited in bytes: nats-server 2.9 drops old messages of a stream that reaches `max_bytes` instead of refusing
+    // new ones.
     max_msgs: maxMessages,
   };
   if (!(await exists(jsm, run))) await jsm.streams.add(config);
@@ -81,7 +84,7 @@ export function isStreamMissing(error: unknown): boolean {
   return error instanceof JetStreamApiError && error.code === STREAM_NOT_FOUND;
 }
 
-/** Deletes the stream of a run; false when there is none. */
+/** Deletes the stream of a run; false if it does not exist. */
 export async function deleteRunStream(jsm: JetStreamManager, run: string): Promise<boolean> {
   try {
     return await jsm.streams.delete(streamOf(run));
@@ -92,7 +95,7 @@ export async function deleteRunStream(jsm: JetStreamManager, run: string): Promi
 }
 
 export interface RunStreamStats extends QueueStats {
-  /** References in the stream: waiting, leased, or given up after too many deliveries. */
+  /** References in the stream: waiting, leased, or abandoned after too many deliveries. */
   messages: number;
   byAgent: Record<string, QueueStats>;
 }
@@ -108,7 +111,7 @@ export async function runStreamStats(jsm: JetStreamManager, run: string): Promis
   return stats;
 }
 
-/** References that were delivered as often as allowed: they stay in the stream, and no consumer gets them. */
+/** References that reached the maximum number of deliveries: they stay in the stream, but no consumer receives them. */
 export async function exhaustedReferences(
   jsm: JetStreamManager,
   run: string,
@@ -125,8 +128,8 @@ export async function exhaustedReferences(
 }
 
 /**
- * Removes one reference, if the stream holds it. Purging by subject is no way to do it: nats-server 2.9 then forgets what
- * its consumers have not delivered yet.
+ * Removes one reference, if the stream holds it. Does not purge by subject, because nats-server 2.9 then loses messages
+ * that its consumers have not received.
  */
 export async function removeReference(jsm: JetStreamManager, ref: RolloutRef): Promise<void> {
   const stream = streamOf(ref.run);

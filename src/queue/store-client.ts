@@ -7,7 +7,7 @@ const MAX_BATCH = 256;
 const MAX_BATCH_CHARACTERS = 4 * 1024 * 1024;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5_000;
-/** A collector that cannot be reached is noticed after this long, so that a moved one is found. */
+/** An unreachable collector is detected after this long, so that a moved one is found. */
 const ANSWER_LIMIT_MS = 30_000;
 
 export interface StoreAddress {
@@ -16,9 +16,9 @@ export interface StoreAddress {
 }
 
 /**
- * Reads rows from the store of a run and brings results there. Requests that come together travel together. While the
- * collector is away, rows are refused, and results wait and are sent again, wherever it is started next; `close` ends
- * that.
+ * Reads rows from the store of a run and sends results to it. Concurrent requests are batched. While the collector is
+ * unreachable, rows are rejected, and results wait until the collector is reachable again, possibly at another address,
+ * or until `close`.
  */
 export class StoreClient {
   readonly #address: () => StoreAddress;
@@ -28,13 +28,13 @@ export class StoreClient {
   readonly #results: Batches<string, Verdict>;
   #pool: { url: string; pool: Pool } | undefined;
   #isAway = false;
-  /** Whether the present outage was reported. */
+  /** Whether the current outage was reported. */
   #isReported = false;
   #probePause = FIRST_PAUSE_MS;
-  /** Called when the collector is away, and when it is back. */
+  /** Called when the collector becomes unreachable, and when it is reachable again. */
   onAway: () => void = () => {};
 
-  /** `address` is asked before every request. */
+  /** `address` is called before every request. */
   constructor(address: () => StoreAddress, onNotice: (text: string) => void = () => {}) {
     this.#address = address;
     this.#onNotice = onNotice;
@@ -57,12 +57,12 @@ export class StoreClient {
     return this.#insist("GET", "/config", null);
   }
 
-  /** The row as JSON; null when the rollout is settled. Rejects when the collector is away. */
+  /** The row as JSON; null when the rollout is settled. Rejects when the collector is unreachable. */
   row(address: RowAddress): Promise<string | null> {
     return this.#rows.add(address, 0);
   }
 
-  /** Resolves when the collector has the result in its file. */
+  /** Resolves when the collector has written the result to its file. */
   save(head: ResultHead, line: string): Promise<Verdict> {
     return this.#results.add(`${JSON.stringify(head)}\n${line}`, line.length);
   }
@@ -108,7 +108,7 @@ export class StoreClient {
     this.onAway();
   }
 
-  /** Finds out when the collector is back. Pauses grow until a row or a result has got through. */
+  /** Waits until the collector is reachable again. Delays grow until a row or a result was transferred. */
   async #probe(): Promise<void> {
     while (this.#isAway && !this.#closed.signal.aborted) {
       await new Promise<void>((resolve) => setTimeout(resolve, this.#probePause).unref());
@@ -148,7 +148,7 @@ interface Waiting<In, Out> {
   reject: (error: unknown) => void;
 }
 
-/** Sends what has gathered while the request before was under way. */
+/** Batches the items that arrive while the previous request is running. */
 class Batches<In, Out> {
   readonly #send: (batch: In[]) => Promise<Out[]>;
   #waiting: Waiting<In, Out>[] = [];
@@ -167,7 +167,7 @@ class Batches<In, Out> {
 
   async #sendAll(): Promise<void> {
     this.#sending = true;
-    // A turn of the event loop, so that what belongs together travels together.
+    // Waits one turn of the event loop, so that concurrent items share a batch.
     await new Promise<void>((resolve) => setImmediate(resolve));
     while (this.#waiting.length > 0) {
       const batch = this.#next();

@@ -5,12 +5,12 @@ import { z } from "zod";
 import { errorMessage } from "../errors.ts";
 import { QueueError } from "./errors.ts";
 
-/** Longest request taken: a batch of results, or one that is longer than a batch. */
+/** Maximum size of a request: a batch of results, or a single longer one. */
 const MAX_REQUEST_BYTES = 512 * 1024 * 1024;
 
 const index = z.number().int().min(0);
 
-/** Where a rollout stands in the materialized inputs: task, rollout, attempt, byte offset. */
+/** Position of a rollout in the materialized inputs: task, rollout, attempt, byte offset. */
 const RowAddress = z.tuple([index, index, index, index]);
 export type RowAddress = z.infer<typeof RowAddress>;
 
@@ -30,14 +30,14 @@ const failure = z.object({
   terminal: z.boolean().optional(),
 });
 
-/** What a worker says about a result; its row follows on the next line. */
+/** The head of a result; its row follows on the next line. */
 export const ResultHead = z.discriminatedUnion("status", [
   z.object({ ...about, status: z.literal("completed") }),
   z.object({ ...about, status: z.literal("failed"), failure, persist: z.boolean() }),
 ]);
 export type ResultHead = z.infer<typeof ResultHead>;
 
-/** Whether a result counts. A late one is kept, and not counted. */
+/** Whether a result counts. A late result is kept but not counted. */
 export type Verdict = "counted" | "late" | "superseded";
 
 export interface StoreHandlers {
@@ -49,7 +49,7 @@ export interface StoreHandlers {
   result(head: ResultHead, line: string): Promise<Verdict>;
 }
 
-/** Hands out rows and takes results over HTTP, for workers that share no directory with the collector. */
+/** Serves rows and receives results over HTTP, for workers that do not share a directory with the collector. */
 export class StoreServer {
   readonly token = randomBytes(24).toString("hex");
   readonly #server: Server;
@@ -125,7 +125,7 @@ export class StoreServer {
   }
 }
 
-/** What a worker sent is not what this version of the store takes. */
+/** The request of a worker does not match this version of the store. */
 class BadRequest extends Error {}
 
 function read<T>(schema: z.ZodType<T>, text: string): T {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** A rollout as messages carry it: where it is, never what it is. */
+/** A reference to a rollout in messages: its position, never its content. */
 export interface RolloutRef {
   run: string;
   agent: string;
@@ -15,19 +15,22 @@ const STREAM_PREFIX = "gym-";
 
 export const streamOf = (run: string): string => `${STREAM_PREFIX}${run}`;
 
-/** An agent's name as a subject token and consumer name; names with other characters get a digest, so that they stay distinct. */
+/**
+ * An agent's name as a subject token and consumer name; names with other characters get a digest, so that they remain
+ * distinct.
+ */
 export function agentToken(agent: string): string {
   if (/^[A-Za-z0-9_-]{1,64}$/.test(agent)) return agent;
   const digest = createHash("sha256").update(agent).digest("hex").slice(0, 8);
   return `${agent.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 48)}-${digest}`;
 }
 
-/** One subject per attempt: the stream holds each at most once. */
+/** One subject per attempt, so that the stream holds each attempt at most once. */
 export function subjectOf({ run, agent, task, rollout, attempt }: RolloutRef): string {
   return `gym.run.${run}.${agentToken(agent)}.${task}.${rollout}.${attempt}`;
 }
 
-/** What a message says beyond its subject. */
+/** The data of a message beyond its subject. */
 export function payloadOf({ agent, at }: RolloutRef): string {
   return JSON.stringify({ agent, at });
 }
