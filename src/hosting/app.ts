@@ -16,16 +16,19 @@ import { SessionCookie } from "./session-cookie.ts";
 
 export type Method = "GET" | "POST";
 
-/** Answers the requests to one server. Hosts wrap it to log, to watch the event loop or to forward. */
+/** Handles the requests to one server. Hosts wrap it to log, to monitor the event loop or to forward. */
 export interface RequestHandler {
   readonly name: string;
   /** Never throws: every error becomes a status and a body. */
   handle(call: AppCall): Promise<Reply>;
-  /** The reply in place of one that cannot be written: it is not JSON, or it repeats a body that is nested too deeply. */
+  /**
+   * The reply that replaces one that cannot be serialized: it is not JSON, or it repeats a body that is nested too
+   * deeply.
+   */
   unwritable(call: AppCall, error: unknown): Reply;
 }
 
-/** What a route handler sees of a request. */
+/** The request as a route handler receives it. */
 export interface RouteCall {
   /** The last part of the route for the fallback, the whole path otherwise. */
   path: string;
@@ -35,11 +38,11 @@ export interface RouteCall {
   headers: AppCall["headers"];
   signal: AbortSignal;
   sessionId: string;
-  /** Set when the path carried `/ng-rollout/<id>`. */
+  /** Set when the path has the prefix `/ng-rollout/<id>`. */
   rolloutId: string | undefined;
-  /** Whether the path asked for training-token capture. */
+  /** Whether the path requests training-token capture. */
   tokenCapture: boolean;
-  /** Names the call in what is recorded of it; set by model servers that record. */
+  /** Id of the call in recordings; set by model servers that record. */
   modelCallId?: string;
   onStage: StageListener | undefined;
 }
@@ -49,20 +52,20 @@ export type Handler = (call: RouteCall) => MaybePromise<unknown>;
 export interface AppParts {
   name: string;
   type: ServerType;
-  /** Class-like name in front of the instance name in the cookie. */
+  /** Class-like name that precedes the instance name in the cookie. */
   className: string;
   get: Readonly<Record<string, Handler>>;
   post: Readonly<Record<string, Handler>>;
   /** Answers a `POST` to any other single-segment path. */
   fallback?: Handler;
-  /** Paths of `post` that also answer for everything below them. */
+  /** Paths of `post` that also handle all paths below them. */
   mounts?: readonly string[];
   /** Descriptions of routes for `/openapi.json` and `/docs`. */
   notes?: () => Readonly<Record<string, RouteNote>>;
   log: Logger;
   /** Routes whose handlers accept a `MalformedBody`. */
   takesMalformed?: (path: string) => boolean;
-  /** Returns the session of a request that names it outside of its cookie. */
+  /** Returns the session of a request that names it outside its cookie. */
   sessionOf?: (headers: AppCall["headers"]) => string | undefined;
   /** Creates session ids. One of several workers creates ids that identify it. */
   newSessionId?: () => string;
@@ -100,7 +103,7 @@ export class ServerApp implements RequestHandler {
     this.#post = new Map(Object.entries(parts.post));
   }
 
-  /** Paths answered to `POST`, without the fallback. */
+  /** Paths of `POST` routes, without the fallback. */
   get postPaths(): string[] {
     return [...this.#post.keys()];
   }
@@ -110,7 +113,7 @@ export class ServerApp implements RequestHandler {
     this.#get.set(path, handler);
   }
 
-  /** Lets the handlers' calls to other servers be attributed to the rollout they work for. */
+  /** Attributes the handlers' calls to other servers to their rollout. */
   attribute(rollouts: RolloutContext): void {
     this.#rollouts = rollouts;
   }
@@ -123,7 +126,7 @@ export class ServerApp implements RequestHandler {
     await this.#parts.close?.();
   }
 
-  /** The session a request belongs to; undefined when it names none. */
+  /** The session of a request; undefined when it names none. */
   sessionOf({ cookies, headers }: Pick<AppCall, "cookies" | "headers">): string | undefined {
     return this.#parts.sessionOf?.(headers) ?? this.cookie.read(cookies[this.cookie.name])?.id;
   }
@@ -144,7 +147,7 @@ export class ServerApp implements RequestHandler {
     const given = this.cookie.read(call.cookies[this.cookie.name]);
     const sessionId = given?.id ?? (this.#parts.newSessionId ?? randomUUID)();
     const cookie = given?.isFresh ? call.cookies[this.cookie.name] : undefined;
-    // On errors too: callers that replace their cookies would lose the session otherwise.
+    // Also set on errors: callers that replace their cookies would otherwise lose the session.
     const session = { [this.cookie.name]: cookie ?? this.cookie.sign(sessionId) };
     try {
       const handler = this.#route(call.method, path);

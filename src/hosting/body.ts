@@ -20,7 +20,7 @@ export class MalformedBody {
   }
 }
 
-/** The body of a request: undefined when there is none, a `MalformedBody` when it is not JSON. */
+/** The body of a request: undefined without one, a `MalformedBody` when it is not JSON. */
 export function parseBody(text: string): unknown {
   if (text === "") return undefined;
   try {
@@ -30,7 +30,10 @@ export function parseBody(text: string): unknown {
   }
 }
 
-/** Python clients write NaN and Infinity as bare words. Text that Python does not accept either is refused with its position. */
+/**
+ * Python clients write NaN and Infinity as bare words. Text that Python does not accept either is refused with its
+ * position.
+ */
 function parseAsPython(text: string): unknown {
   try {
     return loadsPlain(text, { allowNonFinite: true });
@@ -51,7 +54,7 @@ function parseAsPython(text: string): unknown {
 /** Deeper values are refused: writing them as JSON would overflow the stack. */
 export const MAX_NESTING = 1_000;
 
-/** Whether a JSON value has more levels than can safely be written; looks level by level, without recursion. */
+/** Whether a JSON value has more levels than can safely be serialized. Checks level by level, without recursion. */
 export function isTooDeep(value: unknown): boolean {
   let level = containersIn([value]);
   for (let depth = 0; level.length > 0; depth++) {
@@ -65,7 +68,7 @@ function containersIn(values: readonly unknown[]): object[] {
   return values.filter((value): value is object => typeof value === "object" && value !== null);
 }
 
-/** Bytes of one response. Callers have the same limit, so a larger response fails its own call here. */
+/** Maximum size of a response. Callers have the same limit, so a larger response fails here. */
 export const MAX_REPLY_BYTES = 256 * 1024 * 1024;
 
 /** The body of a response as text. */
@@ -83,7 +86,7 @@ export function requireReplySize(text: string, path: string): void {
   throw new HttpError(500, message, { failure: { class: "invalid_response", retryable: false, message } });
 }
 
-/** The same for a response that may be a stream, which is read to its end. */
+/** The text of a response that may be a stream, which is read to its end. */
 export async function streamedText(reply: Reply): Promise<string> {
   if (!reply.stream) return replyText(reply);
   let text = "";

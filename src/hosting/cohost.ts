@@ -18,7 +18,7 @@ import { loadDefinition } from "./load-definition.ts";
 import type { ServerCode } from "./locate-server.ts";
 import { VerifyPool } from "./verify-pool.ts";
 
-/** One instance with its code found. */
+/** One instance and the location of its code. */
 export interface HostedInstance {
   name: string;
   type: ServerType;
@@ -27,13 +27,13 @@ export interface HostedInstance {
   port: number;
   config: Record<string, unknown>;
   code: ServerCode;
-  /** Given by the program that starts the servers: there is no file to load, so the server runs in that process. */
+  /** Supplied by the program that starts the servers: there is no file to load, so the server runs in that process. */
   definition?: ServerDefinition;
 }
 
 export interface CoHostOptions {
   instances: readonly HostedInstance[];
-  /** `http://host:port` of every server of the run, also of those elsewhere. */
+  /** `http://host:port` of every server of the run, including servers in other processes. */
   addresses: ReadonlyMap<string, string>;
   globalConfig: Readonly<Record<string, unknown>>;
   installRoot: string;
@@ -41,9 +41,9 @@ export interface CoHostOptions {
   logger: (server: string) => Logger;
   monitor?: LoopMonitor;
   watchdog?: Watchdog;
-  /** Suffix of profile names, where several processes run one server. */
+  /** Suffix of profile names, if several processes run one server. */
   profileSuffix?: string;
-  /** Workers of one server make session ids that lead back to them. */
+  /** Workers of one server create session ids that identify the worker. */
   newSessionId?: () => string;
   /** Workers of one server sign MCP tokens with the same secret. */
   mcpSecret?: string;
@@ -128,7 +128,7 @@ export class CoHost {
     }
   }
 
-  /** Stops taking requests, then ends sessions and frees what the servers hold. */
+  /** Stops accepting requests, then ends sessions and frees the resources of the servers. */
   async close(): Promise<void> {
     await Promise.allSettled(this.#edges.map((edge) => edge.close()));
     this.#link?.close();
@@ -199,12 +199,12 @@ function decorated(app: ServerApp, options: CoHostOptions): RequestHandler {
   return intercept ? intercept(app, handler) : handler;
 }
 
-/** The same handler with another `handle`. */
+/** The same handler with a different `handle`. */
 function wrapped(inner: RequestHandler, handle: RequestHandler["handle"]): RequestHandler {
   return { name: inner.name, handle, unwritable: (call, error) => inner.unwritable(call, error) };
 }
 
-/** Adds the name of the server and the place in its code to an error at its start. */
+/** Adds the name of the server and the location in its code to a start error. */
 async function startApp(app: ServerApp): Promise<void> {
   try {
     await app.start();

@@ -9,7 +9,7 @@ import { redactKnown } from "../secrets.ts";
 import type { ErrorDetail, ValidationError } from "../wire/schemas/validation.ts";
 import { isTooDeep } from "./body.ts";
 
-/** Error texts are read by models and people: the first part says it. */
+/** Maximum length of error texts, which models and people read. */
 const MAX_ERROR_TEXT = 2_000;
 
 /** Status, body and headers of an error response. */
@@ -25,14 +25,14 @@ interface ErrorContext {
   rollout?: string | undefined;
 }
 
-/** Turns whatever a handler threw into a status and a body; the only place where error answers are made. */
+/** Converts a thrown value to a status and a body; the only place that creates error responses. */
 export function mapError(error: unknown, context: ErrorContext): ErrorReply {
   const reply = replyTo(error, context);
   const told = context.type === "responses_api_models" ? withLibraryError(reply, error) : reply;
   return { ...told, body: redactBody(told.body) };
 }
 
-/** Code of a server may quote a key in what it throws. */
+/** The code of a server may quote a key in an exception. */
 function redactBody(body: unknown): unknown {
   if (typeof body === "string") return redactKnown(body);
   if (typeof body !== "object" || body === null) return body;
@@ -52,14 +52,14 @@ const ANSWERS = new Set<unknown>([
   "SERVER_CALL",
 ]);
 
-/** Whether code raised something that it did not mean as an answer. */
+/** Whether an error is an exception that the code did not throw as a response. */
 export function isException(error: unknown, signal: AbortSignal): boolean {
   const code = (error as { code?: unknown } | null | undefined)?.code;
   return !ANSWERS.has(code) && !isProviderError(error) && !signal.aborted;
 }
 
 function replyTo(error: unknown, context: ErrorContext): ErrorReply {
-  // A server file may bring its own copy of the package: errors are told apart by code, not by class.
+  // A server file may load its own copy of the package, so errors are identified by code, not by class.
   const code = error instanceof Error ? (error as { code?: unknown }).code : undefined;
   if (code === "VALIDATION_FAILED") {
     context.log.debug(`${context.path}: ${errorMessage(error)}`);
@@ -91,7 +91,7 @@ function replyTo(error: unknown, context: ErrorContext): ErrorReply {
   return { status: 500, body: describe(error) };
 }
 
-/** What was refused is shown to the caller, unless it cannot be written. */
+/** The error quotes the refused value, unless it cannot be serialized. */
 function echoable(detail: ErrorDetail): ErrorDetail {
   return isTooDeep(detail.input) ? { ...detail, input: "(nested too deeply to be shown)" } : detail;
 }
@@ -104,7 +104,7 @@ function mapHttpError(error: HttpError): ErrorReply {
   return { status, body, headers: { "retry-after": String(retryAfterSeconds) } };
 }
 
-/** The client libraries of the model APIs look for type and message under `error`, and for a type beside it. */
+/** The client libraries of the model APIs read type and message under `error`, and a top-level type. */
 function withLibraryError(reply: ErrorReply, error: unknown): ErrorReply {
   if (typeof reply.body !== "object" || reply.body === null) return reply;
   const body = reply.body as Record<string, unknown>;
@@ -126,14 +126,14 @@ const LIBRARY_TYPES: Readonly<Record<number, string>> = {
   529: "overloaded_error",
 };
 
-/** A model server has tried again as often as its budget allows: client libraries that ask must not do so once more. */
+/** A model server has used its retry budget, so client libraries must not retry. */
 function mapProviderError(error: ProviderError): ErrorReply {
   const headers: Record<string, string> = { "x-should-retry": "false" };
   if (error.retryAfterMs !== undefined) headers["retry-after"] = String(Math.ceil(error.retryAfterMs / 1000));
   return { ...failure(error.status, error.failure), headers };
 }
 
-/** An error of another server keeps its status and root cause; a wrapper would hide what the user has to know. */
+/** An error of another server keeps its status and root cause; a wrapper would hide them from the user. */
 function mapCallError(error: ServerCallError): ErrorReply {
   const { info } = error;
   const status = error.status === undefined ? 502 : error.status >= 400 ? error.status : 502;
@@ -144,7 +144,7 @@ function failure(status: number, info: FailureInfo): ErrorReply {
   return { status, body: { detail: info.message, error: info } };
 }
 
-/** The thrown value in the manner of a Python repr: short, and what models saw of the original. */
+/** The thrown value in the form of a Python repr: short, and the form that models saw in the original. */
 function describe(error: unknown): string {
   if (error === null || error === undefined) return `Error('${error} was thrown')`;
   const name = error instanceof Error ? error.name : typeof error;

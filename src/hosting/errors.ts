@@ -1,6 +1,6 @@
 import type { ErrorTable } from "../errors.ts";
 
-/** Codes of servers: their code, their start and what they answer. */
+/** Codes of servers: their code, their start and their responses. */
 export const serverErrorCodes = {
   ServerCodeError: {
     SERVER_CODE: {

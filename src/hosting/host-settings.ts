@@ -4,15 +4,17 @@ import type { ServerType } from "../definitions/definitions.ts";
 import { GymError } from "../errors.ts";
 import { laxBool, laxFloat, laxInt } from "../wire/schemas/lax.ts";
 
-/** Where a server may be told to run. */
+/** Values of `hosting`. */
 export const HOSTING = ["cohosted", "process"] as const;
-/** More processes than that on one machine are a slip of the finger. */
+/** More processes than this on one machine are probably a typing mistake. */
 const MAX_WORKERS = 1_024;
 
 const aboveZero = (number: z.ZodType<number>) =>
   number.refine((value) => value > 0, { error: "must be more than 0" });
 
-/** Keys of a block that the host reads, whatever the server is. Null lifts a limit; elsewhere it stands for a key that is not set. */
+/**
+ * Keys of a block that the host reads for every type of server. Null disables a limit; for other keys it means unset.
+ */
 const COMMON = {
   hosting: z.enum(HOSTING, { error: `must be one of ${HOSTING.join(", ")}` }),
   num_workers: laxInt().refine((value) => value >= 1 && value <= MAX_WORKERS, {
@@ -32,7 +34,7 @@ function settingsOf(type: ServerType): Readonly<Record<string, z.ZodType>> {
   return type === "resources_servers" ? RESOURCES : COMMON;
 }
 
-/** Keys of a block that others than its server read. */
+/** Keys of a block that other components than its server read. */
 const OTHERS = [
   "entrypoint",
   "host",
@@ -45,14 +47,14 @@ const OTHERS = [
   "verified",
 ];
 
-/** The keys of a block that mean something for every server of a type. */
+/** The keys of a block that apply to every server of a type. */
 export function hostKeys(type: ServerType): string[] {
   return [...Object.keys(settingsOf(type)), ...OTHERS];
 }
 
 type Block = Readonly<Record<string, unknown>>;
 
-/** What the host reads of a block, as what it stands for (`"64"` is a number), and what is wrong with it: `key: reason`. */
+/** The host's settings of a block, converted (`"64"` becomes a number), and their problems: `key: reason`. */
 export function readHostSettings(
   type: ServerType,
   config: Block,
@@ -73,7 +75,7 @@ export function readHostSettings(
   return { values, problems };
 }
 
-/** A block with the host's settings read; values that cannot be used are an error that lists them all. */
+/** A block with the host's settings converted; invalid values are an error that lists all of them. */
 export function withHostSettings<Config extends Block>(
   { name, type, implementation }: { name: string; type: ServerType; implementation: string },
   config: Config,
@@ -87,7 +89,7 @@ export function withHostSettings<Config extends Block>(
   );
 }
 
-/** Reads `allowed_hosts` of the config: host names under which servers may be called besides the usual ones. */
+/** Reads `allowed_hosts` of the config: additional host names under which servers may be called. */
 export function allowedHostsOf(globalConfig: Block): string[] {
   const given = globalConfig["allowed_hosts"] ?? [];
   const hosts: unknown[] = Array.isArray(given) ? given : [given];
@@ -99,7 +101,7 @@ export function allowedHostsOf(globalConfig: Block): string[] {
   );
 }
 
-/** A sentence for each key that nearly is one the host reads; `own` are the keys the server reads itself. */
+/** A sentence for each key that is probably a misspelt host key; `own` are the keys of the server. */
 export function* misspeltHostKeys(
   type: ServerType,
   config: Block,
@@ -109,7 +111,7 @@ export function* misspeltHostKeys(
   for (const key of Object.keys(config)) {
     if (known.includes(key) || own.includes(key)) continue;
     const nearest = nearestKey(key, known);
-    // The singular is a key of its own in several servers: `dataset` chooses one.
+    // The singular is a separate key in several servers: `dataset` selects one.
     if (nearest !== undefined && nearest !== `${key}s`)
       yield `${key} has no effect unless the server reads it itself. Did you mean '${nearest}'?`;
   }

@@ -125,7 +125,7 @@ it("reads a body whose size is not announced, and refuses it once it is too larg
   const refused = await inPieces(50);
   expect(refused.statusCode).toBe(413);
   await refused.body.dump();
-  // It never stops sending: the server does not wait for the end.
+  // The client never stops sending; the server does not wait for the end.
   const endless = `POST /echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n${`64\r\n${"x".repeat(100)}\r\n`.repeat(20)}`;
   expect(await raw(port, endless)).toMatch(/^HTTP\/1.1 413 /);
 });
@@ -158,7 +158,7 @@ it("tells every refusal in one form", async () => {
   expect(await raw(port, `GET / HTTP/1.1\r\nHost: localhost\r\nX: ${"a".repeat(40_000)}\r\n\r\n`)).toMatch(
     /^HTTP\/1.1 431 .*\{"detail":"the request's headers are too large"\}$/s,
   );
-  // A slow-loris client: it never finishes its headers, and does not keep its socket.
+  // A slow-loris client never finishes its headers and must lose its socket.
   expect(await raw(port, "POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Le")).toMatch(
     /^HTTP\/1.1 408 .*\{"detail":"the request did not arrive in time"\}$/s,
   );
@@ -171,7 +171,7 @@ it("ends a request whose body never comes", async () => {
   expect(seen).toEqual([]);
 });
 
-/** Sends bytes and gives everything that comes back until the server closes the connection. */
+/** Sends bytes and returns everything received until the server closes the connection. */
 function raw(port: number, text: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, "127.0.0.1");

@@ -13,7 +13,7 @@ import { SlowRequests } from "./slow-requests.ts";
 
 /** Longer than the clients' 15 s, so that they never reuse a socket that is being closed. */
 const KEEP_ALIVE_MS = 30_000;
-/** A client gets this long to send its headers, and this long for the whole request: slow ones do not hold sockets for ever. */
+/** Time limits for the headers and for the whole request, so that slow clients do not keep sockets open. */
 const HEADERS_TIMEOUT_MS = 60_000;
 const REQUEST_TIMEOUT_MS = 300_000;
 const CHECK_INTERVAL_MS = 5_000;
@@ -25,7 +25,7 @@ const BACKLOG = 16_384;
 export interface HttpEdgeOptions {
   host: string;
   port: number;
-  /** Host names besides the usual ones under which the server may be called. */
+  /** Additional host names under which the server may be called. */
   allowedHosts?: readonly string[];
   /** Null: no limit. */
   bodyLimitBytes?: number | null;
@@ -34,7 +34,10 @@ export interface HttpEdgeOptions {
   requestTimeoutMs?: number;
 }
 
-/** A server reachable over HTTP. On `node:http` itself: nothing here needs a router, and a framework would double the time to start. */
+/**
+ * A server reachable over HTTP. Uses `node:http` directly: no router is needed, and a framework would double the start
+ * time.
+ */
 export class HttpEdge {
   readonly #server: Server;
   readonly #slowRequests: SlowRequests;
@@ -62,7 +65,7 @@ export class HttpEdge {
     this.#server.on("clientError", refuseConnection);
   }
 
-  /** Starts to listen. A port in use is an error that says so. */
+  /** Starts to listen. Reports a port in use with a specific error. */
   static async listen(app: RequestHandler, options: HttpEdgeOptions): Promise<HttpEdge> {
     const edge = new HttpEdge(app, options);
     const { host, port } = options;
@@ -80,7 +83,7 @@ export class HttpEdge {
     return edge;
   }
 
-  /** Waits a moment for running requests, then aborts them. */
+  /** Waits briefly for running requests, then aborts them. */
   async close(): Promise<void> {
     const server = this.#server;
     this.#slowRequests.close();
@@ -128,7 +131,7 @@ export class HttpEdge {
       const bytes = only && chunks.length === 1 ? only : Buffer.concat(chunks);
       void this.#answer(request, response, bytes.toString("utf8"));
     });
-    // A client that disconnects during its request gets no response.
+    // A client that disconnects during its request receives no response.
     request.on("error", () => response.destroy());
   }
 
@@ -170,7 +173,7 @@ export class HttpEdge {
   }
 }
 
-/** The guard of a server whose further host names stand in `allowed_hosts` of the config. */
+/** The guard of a server with the additional host names of `allowed_hosts`. */
 export function serverGuard(host: string, allowedHosts: readonly string[] = []): GuardOptions {
   return {
     host,
@@ -195,7 +198,7 @@ export class ListenError extends GymError {
   }
 }
 
-/** Answers bytes that are not an HTTP request, or come too slowly, in the form of every other error. */
+/** Answers bytes that are not an HTTP request, or that arrive too slowly, in the same form as other errors. */
 function refuseConnection(error: { code?: string }, socket: Duplex): void {
   if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
   const [status, reason, detail] = REFUSALS[error.code ?? ""] ?? [

@@ -7,7 +7,7 @@ import { type AppCall, Reply } from "../calls/server-call.ts";
 import type { RequestHandler } from "./app.ts";
 import { parseBody, requireReplySize, streamedText } from "./body.ts";
 
-/** Answers the other processes of the run, for all servers of this one, on a socket only this user can open. */
+/** Answers the other processes of the run for all servers of this process, on a socket that only this user can open. */
 export class LinkEdge {
   readonly #apps: ReadonlyMap<string, RequestHandler>;
   readonly #server: Server;
@@ -21,7 +21,7 @@ export class LinkEdge {
 
   static async listen(apps: ReadonlyMap<string, RequestHandler>, socketPath: string): Promise<LinkEdge> {
     const edge = new LinkEdge(apps);
-    // A server that was killed and restarted finds its old socket.
+    // A restarted server finds the socket of its killed predecessor.
     rmSync(socketPath, { force: true });
     await new Promise<void>((resolve, reject) => {
       edge.#server.once("error", reject);
@@ -64,7 +64,7 @@ export class LinkEdge {
     const send = async (reply: Reply): Promise<void> => {
       const text = await streamedText(reply);
       requireReplySize(text, path);
-      // The events come in one piece, but the final receiver still sees events.
+      // The events arrive in one piece, but the final receiver still sees events.
       const type = reply.stream && { "content-type": "text/event-stream; charset=utf-8" };
       const head: ReplyHead = [id, reply.status, reply.cookies, { ...type, ...reply.headers }];
       frames.send(head, text);

@@ -5,7 +5,7 @@ import { importTypeScript } from "../import-typescript.ts";
 import { authorTrace } from "./guards/hosted-code.ts";
 import { compiledTwin, ServerCodeError } from "./locate-server.ts";
 
-/** Loads the definition a server file exports: compiled where there is a fresh build, else TypeScript as it is. */
+/** Loads the definition that a server file exports: compiled if the build is current, else the TypeScript source. */
 export async function loadDefinition(entry: string, installRoot: string): Promise<ServerDefinition> {
   const file = compiledTwin(entry, installRoot) ?? entry;
   let module: { default?: unknown };

@@ -4,17 +4,17 @@ import type { ServerType } from "../definitions/definitions.ts";
 import { GymError } from "../errors.ts";
 import { getCloseMatches } from "../python/difflib.ts";
 
-/** The same server in another language: configs of the original say `app.py`, a built package has `app.js`. */
+/** Extensions of server files: configs of the original name `app.py`, a built package has `app.js`. */
 const ENTRY_FILE = /\.(?:py|ts|js|mjs)$/;
 const TWINS = [".ts", ".js", ".mjs"];
 
-/** Where a server's code is, and what it needs to run. */
+/** The location of a server's code, and its requirements. */
 export interface ServerCode {
   directory: string;
   /** Absolute path of the file to run. */
   entry: string;
   language: "node" | "python";
-  /** Whether the folder brings libraries of its own (a package.json with dependencies). */
+  /** Whether the folder has its own libraries (a package.json with dependencies). */
   hasOwnDependencies: boolean;
 }
 
@@ -68,7 +68,7 @@ function notFound(
   );
 }
 
-/** The file with the most similar name, else the usual one if it exists. */
+/** The file with the most similar name, else the default one if it exists. */
 function nearestEntry(entrypoint: string, directories: readonly string[]): string | undefined {
   const files = directories
     .flatMap((directory) => readdirSync(directory))
@@ -103,7 +103,7 @@ function ownDependencies(directory: string): boolean {
   }
 }
 
-/** The compiled twin of a built-in source file. In a checkout it must not be older; a package has nothing to rebuild. */
+/** The compiled version of a built-in source file. In a checkout it must not be older than the source. */
 export function compiledTwin(entry: string, installRoot: string): string | undefined {
   if (!entry.endsWith(".ts")) return undefined;
   const path = relative(realpathSync(installRoot), realpathSync(entry));

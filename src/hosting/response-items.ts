@@ -1,4 +1,4 @@
-/** What a model said, as an output item. */
+/** A message of the model, as an output item. */
 export function messageItem(...texts: string[]): Record<string, unknown> {
   return {
     id: "msg_test",
@@ -9,7 +9,7 @@ export function messageItem(...texts: string[]): Record<string, unknown> {
   };
 }
 
-/** A call the model made; arguments that are not text are written as JSON. */
+/** A call of the model; arguments that are not text are serialized as JSON. */
 export function functionCallItem(
   name: string,
   args: unknown = {},
@@ -26,7 +26,7 @@ export function functionCallItem(
   };
 }
 
-/** What a tool answered; output that is not text is written as JSON. */
+/** The output of a tool; output that is not text is serialized as JSON. */
 export function functionCallOutputItem(output: unknown, callId = "call_test"): Record<string, unknown> {
   return {
     type: "function_call_output",

@@ -34,7 +34,7 @@ function recorder() {
 
 const judging = defineResourcesServer({
   async verify({ server }) {
-    // Later than the handler's first turn: the rollout must still be known.
+    // Runs after the handler's first turn: the rollout must still be known.
     await new Promise((resolve) => setTimeout(resolve, 1));
     await server.client.post("judge", "/v1/responses", {});
     await server.client.post("judge", "/tokenize", {});

@@ -16,7 +16,7 @@ import type { RouteCall } from "./app.ts";
 
 const ignoreStage: StageListener = () => {};
 
-/** How the calls of an agent are attributed to rollouts; read from the config once. */
+/** How the calls of an agent are attributed to rollouts; read once from the config. */
 export interface Attribution {
   observed: boolean;
   tokenCapture: boolean;
@@ -30,7 +30,7 @@ export function attributionOf(server: ServerContext<unknown>): Attribution {
   };
 }
 
-/** The rollout a `/run` row belongs to; its calls carry a prefix only when something listens for it. */
+/** The rollout of a `/run` row. Its calls have a prefix only when a capture is enabled. */
 export function rolloutScopeOfRow(
   row: JsonObject,
   { observed, tokenCapture }: Attribution,
@@ -41,7 +41,7 @@ export function rolloutScopeOfRow(
   return attributed(rolloutId, tokenCapture, onStage);
 }
 
-/** The rollout a prefixed `/v1/responses` path names; the prefix goes on to the servers it calls. */
+/** The rollout that a prefixed `/v1/responses` path names; calls to other servers keep the prefix. */
 export function rolloutScopeOfPath(
   call: Pick<RouteCall, "rolloutId" | "tokenCapture" | "onStage">,
 ): RolloutScope {
@@ -62,7 +62,7 @@ function attributed(rolloutId: string, tokenCapture: boolean, onStage: StageList
 
 const MODEL_ROUTES = new Set(["/v1/responses", "/v1/chat/completions", "/v1/messages"]);
 
-/** The client of a server in an observed run: calls made for a rollout say so in their path. */
+/** The client of a server in an observed run: calls made for a rollout have it in their path. */
 export class RolloutClient implements ServerClient {
   readonly #client: ServerClient;
   readonly #rollouts: RolloutContext;
@@ -99,7 +99,7 @@ export class RolloutClient implements ServerClient {
   }
 }
 
-/** The kinds of the servers a config describes, by instance name. */
+/** The types of the servers in a config, by instance name. */
 export function serverTypes(config: Readonly<Record<string, unknown>>): Map<string, ServerType> {
   const types = new Map<string, ServerType>();
   for (const [name, block] of Object.entries(config)) {
@@ -110,7 +110,7 @@ export function serverTypes(config: Readonly<Record<string, unknown>>): Map<stri
   return types;
 }
 
-/** Routes whose bodies are rows: they name the rollout of a request whose path does not. */
+/** Routes whose bodies are rows, which identify the rollout if the path does not. */
 const ROW_ROUTES = new Set(["/run", "/seed_session", "/verify"]);
 
 interface Request {
@@ -119,19 +119,19 @@ interface Request {
   body: unknown;
 }
 
-/** The rollout that a request names in its path or its row. */
+/** The rollout that a request identifies in its path or its row. */
 export function rolloutOfRequest({ path, rolloutId, body }: Request): string | undefined {
   const id = rolloutId ?? (ROW_ROUTES.has(path) ? idInRow(body) : undefined);
   return id === undefined || !isRolloutId(id) ? undefined : id;
 }
 
-/** The rollout that code works for, and the context of the server that was asked. */
+/** The rollout that code works for, and the context of the called server. */
 interface Work {
   rollout: string;
   context: RolloutContext;
 }
 
-/** One for all servers of a process: a server that works for another one works for its rollout. */
+/** One for all servers of a process: a server that is called by another one works for the same rollout. */
 const storage = processWide("rollout-context", () => new AsyncLocalStorage<Work>());
 
 /** Knows the rollout of a server's running code. Used in observed runs only, because AsyncLocalStorage costs time. */
@@ -141,14 +141,14 @@ export class RolloutContext {
     return work?.context === this ? work.rollout : undefined;
   }
 
-  /** Answers a request on behalf of the rollout it names. */
+  /** Answers a request on behalf of its rollout. */
   serve<T>(request: Request, answer: () => T): T {
     const rollout = rolloutOfRequest(request);
     return rollout === undefined ? answer() : storage.run({ rollout, context: this }, answer);
   }
 }
 
-/** A line of a log; in front of it the rollout that the running code works for, where that is known. */
+/** A log line, prefixed with the rollout that the running code works for, if known. */
 export function withRollout(line: string): string {
   const rollout = storage.getStore()?.rollout;
   return rollout === undefined ? line : `[${rollout}] ${line}`;

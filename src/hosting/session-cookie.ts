@@ -1,10 +1,10 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 
 const MAX_AGE_SECONDS = 1_209_600;
-/** A younger cookie is returned as it came instead of being signed again. */
+/** A younger cookie is returned unchanged instead of being signed again. */
 const FRESH_SECONDS = 60;
 
-/** Cookies in one generation of those that are remembered: two generations are about 2 MB. */
+/** Maximum number of remembered cookies per generation: two generations use about 2 MB. */
 const GENERATION_SIZE = 4_096;
 
 interface Signed {
@@ -12,19 +12,19 @@ interface Signed {
   second: number;
 }
 
-/** Attributes every session cookie carries. */
+/** Attributes of every session cookie. */
 export const SESSION_COOKIE_ATTRIBUTES = `; path=/; Max-Age=${MAX_AGE_SECONDS}; httponly; samesite=lax`;
 
 /**
- * The signed cookie that ties requests to a session. Its name is also its secret, as in the original, so that servers
- * of both kinds can read each other's cookies; it keeps sessions apart, it does not protect them.
+ * The signed cookie that ties requests to a session. Its name is also its secret, as in the Python original, so that
+ * servers of both kinds can read each other's cookies. It separates sessions; it does not protect them.
  */
 export class SessionCookie {
   readonly name: string;
   readonly #key: Buffer;
-  /** Cookies signed last. Most come back within seconds, and need no signature then. */
+  /** The latest signed cookies. Most return within seconds and then need no new signature. */
   #signed = new Map<string, Signed>();
-  /** Those signed before: dropping them as a whole is cheaper than one by one. */
+  /** The previous generation. Dropping a whole generation is cheaper than dropping single entries. */
   #signedBefore = new Map<string, Signed>();
 
   constructor(name: string) {
@@ -70,7 +70,7 @@ export class SessionCookie {
   }
 }
 
-/** The time of day at the start of the process plus the time since then: setting the clock does not age cookies. */
+/** The time of day at the start of the process plus the time since then: a clock change does not age cookies. */
 function steadyTime(): number {
   return performance.timeOrigin + performance.now();
 }

@@ -1,7 +1,7 @@
 import type { MaybePromise } from "../definitions/definitions.ts";
 import { HttpError } from "../definitions/errors.ts";
 
-/** How long and how many sessions are kept; null lifts a bound. */
+/** Limits on the age and number of sessions; null disables a limit. */
 export interface SessionLimits {
   ttlSeconds: number | null;
   maxSessions: number | null;
@@ -9,7 +9,7 @@ export interface SessionLimits {
 
 const DEFAULT_SESSION_LIMITS: SessionLimits = { ttlSeconds: 6 * 3600, maxSessions: 100_000 };
 
-/** The bounds a server's config sets (`session_ttl_seconds`, `max_sessions`). */
+/** The limits in a server's config (`session_ttl_seconds`, `max_sessions`). */
 export function sessionLimits(config: unknown): Partial<SessionLimits> {
   const { session_ttl_seconds, max_sessions } = (config ?? {}) as Record<string, unknown>;
   const limits: Partial<SessionLimits> = {};
@@ -22,7 +22,7 @@ export function sessionLimits(config: unknown): Partial<SessionLimits> {
 /** The state of a verified rollout is kept this long, in case the rollout is used again. */
 const VERIFIED_TTL_MS = 10 * 60_000;
 const SWEEP_INTERVAL_MS = 30_000;
-/** Ids of lost sessions that are remembered: about 10 MB. */
+/** Maximum number of remembered ids of lost sessions: about 10 MB. */
 const MAX_LOST_IDS = 100_000;
 
 interface Entry<Session> {
@@ -31,9 +31,9 @@ interface Entry<Session> {
 }
 
 /**
- * The state of all rollouts of one server, by session id: bounded in number and age, closed exactly once. A session that
- * expired or was evicted is remembered as lost: its rollout must fail, not go on with a new state. Ages are measured with
- * the monotonic clock, so neither a changed clock nor a sleeping machine ends sessions.
+ * The state of all rollouts of one server, by session id: bounded in number and age, closed exactly once. A session
+ * that expired or was evicted is remembered as lost: its rollout must fail instead of continuing with a new state. Ages
+ * use the monotonic clock, so that neither a clock change nor a suspended machine ends sessions.
  */
 export class SessionStore<Session> {
   readonly #entries = new Map<string, Entry<Session>>();
@@ -63,18 +63,18 @@ export class SessionStore<Session> {
     return this.#entries.has(sessionId);
   }
 
-  /** The state of a session, which counts as a use; undefined when there is none. */
+  /** The state of a session; undefined without one. Counts as a use. */
   get(sessionId: string): Session | undefined {
     const entry = this.#entries.get(sessionId);
     if (!entry) return undefined;
     entry.expiresAt = performance.now() + this.#ttlMs;
-    // Re-inserting keeps the map in order of last use, so eviction takes the idlest.
+    // Re-inserting keeps the map in order of last use, so eviction removes the least recently used.
     this.#entries.delete(sessionId);
     this.#entries.set(sessionId, entry);
     return entry.session;
   }
 
-  /** Throws for a session whose state is gone before its rollout has ended. */
+  /** Throws if the state of a session was lost before its rollout ended. */
   requireKept(sessionId: string): void {
     const reason = this.#lost.get(sessionId);
     if (reason === undefined) return;
@@ -110,7 +110,7 @@ export class SessionStore<Session> {
     this.#end(sessionId, entry.session);
   }
 
-  /** Ends every session whose time is over. */
+  /** Ends every expired session. */
   sweep(now: number = performance.now()): void {
     for (const [sessionId, entry] of this.#entries)
       if (entry.expiresAt <= now) this.#lose(sessionId, "it was not used for too long (session_ttl_seconds)");

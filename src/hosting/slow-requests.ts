@@ -12,16 +12,16 @@ export interface SlowRequestLimits {
 interface Connection {
   /** The request whose headers have arrived, until it is answered. */
   request: IncomingMessage | undefined;
-  /** Looks at the connection since the request began. */
+  /** Checks of the connection since the request began. */
   looks: number;
-  /** Bytes read when the last request was answered: as long as there are no more, no request has begun. */
+  /** Bytes read when the last request was answered; while the number is unchanged, no request has begun. */
   idleAt: number | undefined;
 }
 
 /**
- * Finds clients that send their requests too slowly. Time is counted in looks at the connections: between two of them everything that
- * has arrived is read. Node's own limits count seconds, and a server that is busy for a minute then refuses requests that have been
- * waiting for it.
+ * Finds clients that send their requests too slowly. Time is counted in checks of the connections, because all received
+ * data is read between two checks. Node's limits count seconds, so a server that is busy for a minute would refuse
+ * requests that have been waiting for it.
  */
 export class SlowRequests {
   readonly #connections = new Map<Socket, Connection>();

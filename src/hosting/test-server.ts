@@ -8,7 +8,7 @@ import type { ServerApp } from "./app.ts";
 import { createApp } from "./apps/create-app.ts";
 import { replyText } from "./body.ts";
 
-/** Answers a call to a scripted server: a body, or a body with a status. Throwing means the connection fails. */
+/** Answers a call to a scripted server: a body, or a body with a status. An exception simulates a failed connection. */
 export type ScriptedServer = (path: string, body: unknown) => unknown;
 
 export interface TestServerOptions {
@@ -18,7 +18,7 @@ export interface TestServerOptions {
   globalConfig?: JsonObject;
   /** Instance name; default `test_server`. */
   name?: string;
-  /** Folder of the implementation, for servers that read files beside their code. */
+  /** Folder of the implementation, for servers that read files next to their code. */
   directory?: string;
   /** Other servers of the run by name: scripted, or running apps. */
   servers?: Record<string, ScriptedServer | ServerApp>;
@@ -37,7 +37,7 @@ export class Jar {
   cookies: Cookies = NO_COOKIES;
 }
 
-/** A server under test, reached without a port but through the same routes, schemas and error mapping. */
+/** A server under test, called without a port but through the same routes, schemas and error mapping. */
 export class TestServer {
   readonly app: ServerApp;
   #jar = new Jar();
@@ -59,7 +59,7 @@ export class TestServer {
     const reply = await this.app.handle({
       method,
       ...splitQuery(path),
-      // Through JSON and back, as over a wire: no shared references, no values JSON cannot carry.
+      // Serialized and parsed, as over HTTP: no shared references, only JSON values.
       body: body === undefined ? undefined : JSON.parse(JSON.stringify(body)),
       cookies: jar.cookies,
       headers: {},
@@ -139,6 +139,6 @@ function scripted(server: ScriptedServer): LocalServer {
   };
 }
 
-/** Servers under test have no port; programs that want an address get one that cannot be reached. */
+/** Servers under test have no port; programs that need an address get an unreachable one. */
 const addressesOf = (local: ReadonlyMap<string, unknown>): Map<string, string> =>
   new Map([...local.keys()].map((name) => [name, `http://${name.replaceAll("_", "-")}.invalid`]));

@@ -20,7 +20,7 @@ export interface VerifyTask {
 export class VerifyPool {
   #pool: Promise<Tinypool> | undefined;
 
-  /** When the caller gives up, its thread is terminated, because nothing else stops synchronous code. */
+  /** When the caller aborts, its thread is terminated, because nothing else stops synchronous code. */
   async verify(task: VerifyTask, signal: AbortSignal): Promise<JsonObject> {
     this.#pool ??= startPool();
     const pool = await this.#pool;

@@ -5,7 +5,7 @@ import type { VerifyTask } from "./verify-pool.ts";
 
 const definitions = new Map<string, Promise<ServerDefinition>>();
 
-/** Runs one `verify` in this thread; what it throws comes back as data. */
+/** Runs one `verify` in this thread; an exception is returned as data. */
 export default async function verify({
   code,
   entry,

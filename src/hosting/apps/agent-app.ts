@@ -21,7 +21,7 @@ import { requireBody, requireFields, requireObject } from "./request-body.ts";
 
 const EMPTY_METRICS = { group_level_metrics: [], agent_metrics: {}, key_metrics: {} };
 
-/** The request; with `namespaces` where the answer is to be streamed. */
+/** The parsed request, with `namespaces` if the answer is to be streamed. */
 function readParams(body: unknown): { params: ResponseCreateParams; namespaces?: NamespaceMap } {
   if (!isObject(body) || body["stream"] !== true) return { params: parseCreateParams(body, ["body"]) };
   const { request, namespaces } = sanitizeStreamingResponses(body);
@@ -108,7 +108,7 @@ export function createAgentApp(
     return new Reply(reply.payload());
   };
 
-  /** Only the resources server knows what its rows must have. */
+  /** Only the resources server knows the required fields of its rows. */
   const checkRows: Handler = async (call) => {
     const resources = config.resources_server?.name;
     if (resources === undefined) throw new HttpError(404, "This agent has no resources server.");

@@ -18,15 +18,16 @@ export interface StreamedRun {
   namespaces: NamespaceMap;
   /** The cookies of the client. */
   cookies: Cookies;
-  /** The server's name, for clients that name no model. */
+  /** The server's name, for clients that do not name a model. */
   server: string;
   respond(onOutput: OnOutput): Promise<AgentReply>;
   onFailure(error: unknown): void;
 }
 
 /**
- * Answers a client that streams: items go out as the loop produces them. The headers carry the cookies of the environment's session, so
- * for a client without one the stream begins when the first tool has opened it. A run that fails before that is an HTTP error.
+ * Answers a streaming client: items are sent as the loop produces them. The headers carry the cookies of the
+ * environment's session, so for a client without a session the stream begins when the first tool call has opened one. A
+ * run that fails before that is an HTTP error.
  */
 export async function streamRun(run: StreamedRun): Promise<Reply> {
   const hasSession = Object.keys(run.cookies).length > 0;
@@ -75,7 +76,7 @@ async function* liveEvents(
     const { response } = await done;
     const body = { ...materializeResponse(response), id: envelope.id } as JsonObject & { output: unknown[] };
     const { output } = body;
-    // An agent may tell of its run in other items than those of its loop; the last event then has the whole of it.
+    // An agent may return other items than those of its loop; the last event then contains all of them.
     if (!sent.every((item, index) => item === JSON.stringify(output[index]))) {
       yield events.completed(body, output);
       return;
@@ -88,7 +89,7 @@ async function* liveEvents(
   }
 }
 
-/** `Promise.withResolvers` of newer engines. */
+/** Replacement for `Promise.withResolvers`, which Node 20 does not have. */
 function withResolvers<T>(): { promise: Promise<T>; resolve(value: T): void } {
   let resolve: (value: T) => void = () => {};
   const promise = new Promise<T>((settle) => {

@@ -33,7 +33,7 @@ interface DeclaredTool {
 }
 
 function functionTool(name: string, description: string | undefined, parameters: JsonObject): FunctionTool {
-  // Not strict: a strict schema must list every property as required, and ours may have optional ones.
+  // Not strict: a strict schema must list every property as required, and these may have optional ones.
   return {
     type: "function",
     name,
@@ -43,7 +43,7 @@ function functionTool(name: string, description: string | undefined, parameters:
   };
 }
 
-/** `POST /check_rows`: what is wrong with each of `rows`, so that a run can be refused before its first model call. */
+/** `POST /check_rows`: the problems of each of `rows`, so that a run can be refused before its first model call. */
 export function checkRowsHandler(check: (row: JsonObject) => void): Handler {
   return (call) => {
     const { rows } = requireObject(call.body);
@@ -82,8 +82,8 @@ function problemsOf(check: () => void): string[] {
 }
 
 /**
- * Refuses a row that the server cannot score or whose tools it does not have. Returns the row as `session` gets it.
- * A server without any tools may score calls that are not run, so its rows may offer any tools.
+ * Refuses a row that the server cannot score or whose tools it does not have. Returns the row as `session` receives it.
+ * A server without tools may score calls that are not run, so its rows may offer any tools.
  */
 export function checkRow(
   options: Options,
@@ -97,7 +97,7 @@ export function checkRow(
   return parsed;
 }
 
-/** Names of the tools that can be called; undefined when the server does not say, or has none. */
+/** Names of the tools that can be called; undefined when the server does not list them, or has none. */
 export function callableTools(
   { tools = {}, fallbackTool }: Options,
   config: unknown,

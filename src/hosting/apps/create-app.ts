@@ -14,13 +14,13 @@ import { createGymnasiumApp } from "./gymnasium-app.ts";
 import { createModelApp } from "./model-app.ts";
 import { createResourcesApp, type VerifyRunner } from "./resources-app.ts";
 
-/** What a host provides to the server it makes. */
+/** Values that a host provides to the server that it creates. */
 export interface AppHost {
   implementation: string;
   verifyInPool?: VerifyRunner;
   newSessionId?: () => string;
   mcpSecret?: string;
-  /** Kinds of servers that the config of the run may not describe. */
+  /** Server types that the config of the run may not contain. */
   serverTypes?: ReadonlyMap<string, ServerType>;
 }
 
@@ -71,7 +71,7 @@ export interface ConfigSource {
   log: Logger;
 }
 
-/** Keys of the schema as parsed, others unchanged: the host reads keys that are not in the schema. */
+/** Keys of the schema as parsed, others unchanged, because the host reads keys that are not in the schema. */
 export function readConfig(
   definition: ServerDefinition,
   { name, config: given, implementation, log }: ConfigSource,

@@ -43,7 +43,7 @@ describe("a gymnasium-style server", () => {
       reward: 0,
       terminated: false,
       truncated: false,
-      // Everything but the two fields every row has.
+      // Everything except the two fields that every row has.
       info: { row: { secret: "ab", extra: 1, _ng_step_request_id: "s1" }, id: "s1" },
     });
     expect((await server.post("/step", row)).body.terminated).toBe(true);

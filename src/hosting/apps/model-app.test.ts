@@ -19,7 +19,7 @@ const completion = (message: object, rest: object = {}): ChatCompletion =>
 
 const call = { id: "call_1", type: "function", function: { name: "add", arguments: '{"a":1}' } };
 
-/** A server whose backend speaks chat and answers with what is given, or fails with it. */
+/** A server whose chat backend returns the given answer, or throws it. */
 async function chatServer(answer: ChatCompletion | Error) {
   const asked: unknown[] = [];
   const server = await createTestServer(
@@ -114,7 +114,7 @@ describe("POST /v1/responses", () => {
       "id created_at error incomplete_details instructions metadata model object output parallel_tool_calls temperature tool_choice tools top_p background conversation max_output_tokens max_tool_calls previous_response_id prompt prompt_cache_key reasoning safety_identifier service_tier status text top_logprobs truncation usage user";
     expect(Object.keys(body)).toEqual(expect.arrayContaining(fields.split(" ")));
     expect(body).toMatchObject({ model: "configured", error: null, user: null, status: "completed" });
-    // Explicit nulls go on, what is not set does not.
+    // Explicit nulls are passed on; unset fields are not.
     expect(asked[0]).toHaveProperty("temperature", null);
     expect(asked[0]).not.toHaveProperty("top_p");
   });
@@ -150,7 +150,7 @@ describe("POST /v1/responses", () => {
       const items = parsed.filter((event) => event.type === type);
       expect(items.map(({ output_index }) => output_index)).toEqual([0, 1, 2]);
     }
-    // Data reads as Python writes it.
+    // The data is formatted as Python writes it.
     expect(text).toContain('"delta": "H\\u00e9"');
   });
 
@@ -285,7 +285,7 @@ describe("an answer that cannot be converted", () => {
   const odd = completion({ tool_calls: [{ ...call, function: { name: "add", arguments: "[1]" } }] });
 
   it.each([
-    // What has no form at all would have none the next time either; a better answer may come of broken arguments.
+    // Content that the dialect cannot express will fail again; broken arguments may be valid in another attempt.
     ["/v1/responses", { input: "Two?" }, custom, false],
     ["/v1/messages", { messages: question }, odd, true],
   ])("is the model's fault at %s, not the caller's", async (path, body, answer, retryable) => {

@@ -97,7 +97,7 @@ export function createModelApp(
   });
 }
 
-/** The definition's handlers, each reachable from the other's dialect. */
+/** The definition's handlers, each also available in the other's dialect. */
 class ModelBackend {
   state: unknown;
   readonly losses: LossLog;
@@ -202,13 +202,13 @@ class RecordedBackend extends ModelBackend {
   }
 }
 
-/** The items of a chat answer, with its tokens on the last of them. */
+/** The items of a chat answer; the last item has its tokens. */
 function asResponse(completion: ChatCompletion): Response {
   const merged = mergeReasoning(completion, {});
   return convertChatCompletion(merged, { input: [], model: completion.model }, { returnTokenIds: true });
 }
 
-/** A route that records also gets requests that are not JSON. Its handler does not. */
+/** A recording route also receives requests that are not JSON; its handler does not. */
 function refusingMalformed(handler: Handler): Handler {
   return (call) => {
     if (call.body instanceof MalformedBody) throw new ValidationError([call.body.detail]);
@@ -216,7 +216,7 @@ function refusingMalformed(handler: Handler): Handler {
   };
 }
 
-/** Chat tools may leave `strict` out; Responses tools may not. */
+/** Chat tools may omit `strict`; Responses tools may not. */
 function withStrictTools(params: ChatCreateParams): ChatCreateParams {
   if (!params.tools) return params;
   const tools = params.tools.map((tool) =>
@@ -275,7 +275,7 @@ function messagesRoute(backend: ModelBackend): Handler {
     const response = await backend.responses(convertAnthropicRequest(body, { onLoss }), call);
     const model = String(body["model"] || response.model);
     const message = convertAnswer(() => convertToAnthropicMessage(response, { model, onLoss }));
-    // Arguments of calls are part of the body here; they may hold integers that only our writer can write.
+    // The body contains the arguments of calls, which may hold integers that only `dumps` can write.
     return body["stream"]
       ? eventStream(replayAnthropicMessage(message))
       : new Reply({ raw: dumpsCompact(message) });

@@ -5,7 +5,7 @@ import { accumulateUsage, type Usage } from "../../wire/convert/usage.ts";
 import type { Handler } from "../app.ts";
 import { requireObject } from "./request-body.ts";
 
-/** `GET /v1/models`: the one model behind this server, in the form of the OpenAI API. */
+/** `GET /v1/models`: the one model of this server, in the form of the OpenAI API. */
 export function modelsRoute({ options }: ModelDefinition, server: ServerContext<unknown>): Handler {
   const config = server.config as { model?: unknown };
   const named = options.modelName?.(server.config as never) ?? config.model;
@@ -14,8 +14,8 @@ export function modelsRoute({ options }: ModelDefinition, server: ServerContext<
 }
 
 /**
- * `POST /v1/messages/count_tokens`: an estimate by the tokenizer of OpenAI models over the text of the request. The tokenizer of
- * the model itself is not known here.
+ * `POST /v1/messages/count_tokens`: an estimate with the tokenizer of OpenAI models over the text of the request. The
+ * model's own tokenizer is unknown here.
  */
 export function countTokensRoute(): Handler {
   return async (call) => {
@@ -26,7 +26,7 @@ export function countTokensRoute(): Handler {
   };
 }
 
-/** Every text in a value, without the names of its fields. Images and files are left out. */
+/** Every text in a value, without field names. Images and files are skipped. */
 function* textsOf(value: unknown): Generator<string> {
   if (typeof value === "string") {
     if (!value.startsWith("data:")) yield value;
@@ -35,7 +35,7 @@ function* textsOf(value: unknown): Generator<string> {
   }
 }
 
-/** Rollouts whose counts are kept; nobody asks for those of agents that count themselves. */
+/** Maximum number of rollouts with counts; the counts of agents that count themselves are never requested. */
 const MAX_ROLLOUTS = 100_000;
 
 /** Counts model calls and their tokens by the rollout in the path, for any caller. */
@@ -44,10 +44,10 @@ export class RolloutUsage {
 
   /** Adds one answered call. */
   add(rolloutId: string, usage: Usage | null | undefined): void {
-    // An endpoint that reports no usage says nothing about tokens: a sum of zeros would be a wrong number.
+    // An endpoint without usage does not report tokens: a sum of zeros would be wrong.
     if (usage == null) return;
     const total = accumulateUsage(this.#usage.get(rolloutId) ?? null, { ...usage, ng_model_calls: 1 });
-    // Deleted first: the map then has the rollouts in the order of their last calls.
+    // Deleted first, so that the map is ordered by last call.
     this.#usage.delete(rolloutId);
     this.#usage.set(rolloutId, total as Usage);
     if (this.#usage.size <= MAX_ROLLOUTS) return;
@@ -57,7 +57,7 @@ export class RolloutUsage {
     }
   }
 
-  /** `POST /ng-rollout/<id>/rollout_usage`: what was counted since it was last asked. */
+  /** `POST /ng-rollout/<id>/rollout_usage`: the counts since the last request. */
   readonly route: Handler = ({ rolloutId = "" }) => {
     const usage = this.#usage.get(rolloutId) ?? null;
     this.#usage.delete(rolloutId);

@@ -32,7 +32,7 @@ export interface DescribedServer {
   notes: Readonly<Record<string, RouteNote>>;
 }
 
-/** Routes of a server that are not its own: the liveness probe and what describes the others. */
+/** Standard routes of every server: the liveness probe and the descriptions. */
 const UNLISTED = new Set(["/", "/openapi.json", "/docs", "/redoc"]);
 const ANY_BODY = { type: "object", additionalProperties: true };
 
@@ -54,7 +54,7 @@ export function openApiOf({ name, get, post, notes }: DescribedServer): JsonObje
   };
 }
 
-/** The same as an HTML page without external files. */
+/** The same routes as an HTML page without external files. */
 export function docsPage(server: DescribedServer): string {
   const { paths } = openApiOf(server) as { paths: Record<string, Record<string, JsonObject>> };
   const sections = Object.entries(paths).flatMap(([path, operations]) =>
@@ -125,7 +125,7 @@ function referredTo(value: unknown, found: JsonObject = {}): JsonObject {
   return found;
 }
 
-/** JSON Schema of what a zod schema accepts; what JSON Schema cannot express is left open. */
+/** JSON Schema of the input of a zod schema; constraints that JSON Schema cannot express are omitted. */
 export function jsonSchemaOf(schema: z.ZodType): JsonObject {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
     io: "input",

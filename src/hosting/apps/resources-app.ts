@@ -30,7 +30,7 @@ import { ToolExceptionCounter } from "./tool-exception-counter.ts";
 type Options = ResourcesServerDefinition["options"];
 type Context = ServerContext<never>;
 
-/** Runs `verify` outside of the event loop. */
+/** Runs `verify` outside the event loop. */
 export type VerifyRunner = (args: JsonObject, signal: AbortSignal) => Promise<JsonObject>;
 
 export interface ResourcesAppHost {
@@ -100,7 +100,7 @@ class SessionState {
   readonly #options: Options;
   readonly #context: Context;
   readonly sessions: SessionStore<unknown>;
-  /** What `start` returned. */
+  /** The value that `start` returned. */
   started: unknown;
 
   constructor(options: Options, context: Context, sessions: SessionStore<unknown>) {
@@ -129,7 +129,7 @@ class SessionState {
     return value;
   }
 
-  /** The scope of a call. A session that was not seeded is created by `unseeded`, or from the row. */
+  /** The scope of a call. `unseeded`, or the row, creates the state of a session that was not seeded. */
   async scope(call: RouteCall, row?: JsonObject): Promise<SessionScope<never, never, never>> {
     const { sessionId } = call;
     let session = this.sessions.get(sessionId);
@@ -177,7 +177,7 @@ function seedHandler(options: Options, context: Context, state: SessionState): H
       config: context.config,
       server: context,
     });
-    // The agent offers them to the model. A row with tools of its own keeps those, also when its list is empty.
+    // The agent offers them to the model. A row with a list of tools keeps it, even if the list is empty.
     const params = body["responses_create_params"] as { tools?: unknown } | null | undefined;
     if (!startsRollout(call) || params?.tools !== undefined) return reply ?? {};
     tools ??= offeredTools(options, context.config);
@@ -203,7 +203,7 @@ function toolHandler(
   };
 }
 
-/** Runs a tool, and counts an exception of it. */
+/** Runs a tool, and counts its exceptions. */
 async function counted(
   exceptions: ToolExceptionCounter,
   { sessionId, signal, path }: RouteCall,
@@ -217,7 +217,10 @@ async function counted(
   }
 }
 
-/** Writes the result of a tool as JSON, because the model reads text. A result that is not JSON is an error of the tool. */
+/**
+ * Serializes the result of a tool as JSON, because the model reads text. A result that is not JSON is an error of the
+ * tool.
+ */
 function written(result: unknown, path: string): Reply {
   if (result instanceof Reply) return result;
   let raw: string;

@@ -13,7 +13,7 @@ import { callableTools, checkRow } from "./check-rows.ts";
 const folder = path.join(installRoot(), "resources_servers");
 const servers = readdirSync(folder).filter((name) => existsSync(path.join(folder, name, "app.ts")));
 
-/** Servers whose rows hold nothing that a score depends on. */
+/** Servers whose rows hold no ground truth. */
 const WITHOUT_GROUND_TRUTH = new Map([
   ["blackjack", "the game is dealt at random"],
   ["example_mcp_weather", "rows that name no city ask for Paris"],

@@ -1,13 +1,13 @@
 import { redactKnown } from "../../secrets.ts";
 import type { ToolExceptions } from "../../wire/result-members.ts";
 
-/** Sessions that end without a verification leave their counts behind. */
+/** Limits the counts of sessions that end without a verification. */
 const MAX_SESSIONS = 10_000;
 const MAX_MESSAGE = 500;
 
 /**
- * Counts the exceptions of tools by session. The model reads an exception as the result of its call and the rollout is scored,
- * so without a count a broken tool would go unnoticed.
+ * Counts the exceptions of tools by session. The model reads an exception as the result of its call and the rollout is
+ * scored, so without a count a broken tool would not be noticed.
  */
 export class ToolExceptionCounter {
   readonly #server: string;
@@ -29,7 +29,7 @@ export class ToolExceptionCounter {
     this.#bySession.set(sessionId, { server: this.#server, count: 1, message });
   }
 
-  /** Returns what was counted for a session and forgets it; undefined where no tool raised anything. */
+  /** Returns the counts of a session and removes them; undefined if no tool threw. */
   take(sessionId: string): ToolExceptions | undefined {
     const counted = this.#bySession.get(sessionId);
     this.#bySession.delete(sessionId);

@@ -174,7 +174,7 @@ interface ObjectSchema {
   $defs?: JsonObject;
 }
 
-/** JSON Schema of the rows of a resources server: the request, what `row` declares, and what a start needs besides. */
+/** JSON Schema of the rows of a resources server: the request, the fields of `row`, and the fields of `seed`. */
 export function rowSchemaOf({ row, seed }: { row?: z.ZodType; seed?: z.ZodType }): JsonObject {
   const parts = [row, seed].filter((schema) => schema !== undefined).map((schema) => jsonSchemaOf(schema));
   const own = parts as ObjectSchema[];
@@ -187,7 +187,7 @@ export function rowSchemaOf({ row, seed }: { row?: z.ZodType; seed?: z.ZodType }
       ...Object.assign({}, ...own.map(({ properties }) => properties)),
     },
     required: [...new Set(["responses_create_params", ...own.flatMap(({ required = [] }) => required)])],
-    // Rows may hold whatever else their author needs.
+    // Rows may have further fields.
     additionalProperties: true,
     ...(Object.keys(definitions).length > 0 && { $defs: definitions }),
   };

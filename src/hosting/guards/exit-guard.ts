@@ -18,8 +18,8 @@ const guarded = new Set<readonly HostedCode[]>();
 let realExit: typeof process.exit | undefined;
 
 /**
- * Makes `process.exit` throw when code of these servers calls it: the current call fails and the run continues.
- * The caller is found by its stack, so there is no cost before. Returns a function that restores `process.exit`.
+ * Makes `process.exit` throw when code of these servers calls it: the current call fails and the run continues. The
+ * stack identifies the caller, so there is no cost until then. Returns a function that restores `process.exit`.
  */
 export function guardExit(code: readonly HostedCode[]): () => void {
   guarded.add(code);

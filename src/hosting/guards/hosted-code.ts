@@ -8,7 +8,10 @@ export interface HostedCode {
   directories: string[];
 }
 
-/** Where the code of a server lies: its folder, also behind links, and the compiled twin of a built-in one. */
+/**
+ * The locations of a server's code: its folder, the target of symbolic links, and the compiled version of a built-in
+ * server.
+ */
 export function hostedCode(server: string, directory: string, installRoot: string): HostedCode {
   const real = existsSync(directory) ? realpathSync(directory) : directory;
   const inside = relative(existsSync(installRoot) ? realpathSync(installRoot) : installRoot, real);
@@ -39,7 +42,7 @@ export function callingFiles(): string[] {
   }
 }
 
-/** The server among these whose code an error comes from: the innermost one in its stack. */
+/** The server that an error comes from: the innermost one in its stack. */
 export function serverOfError(error: unknown, code: readonly HostedCode[]): string | undefined {
   const stack = error instanceof Error ? (error.stack ?? "") : "";
   for (const line of stack.split("\n")) {
@@ -50,12 +53,12 @@ export function serverOfError(error: unknown, code: readonly HostedCode[]): stri
   return undefined;
 }
 
-/** Whether a file belongs to this package or to Node. Authors do not need these lines. */
+/** Whether a file belongs to this package or to Node. Such stack lines are not useful to authors. */
 export function isInternal(file: string): boolean {
   return !isAbsolute(pathOf(file)) || isCore(file) || file.includes(`${sep}node_modules${sep}jiti${sep}`);
 }
 
-/** Whether a file is of this package. */
+/** Whether a file belongs to this package. */
 function isCore(file: string): boolean {
   return pathOf(file).startsWith(CORE);
 }
@@ -76,7 +79,7 @@ export function authorTrace(error: unknown): string {
     .join("\n");
 }
 
-/** The message for an exception outside of any request. */
+/** The message for an exception outside a request. */
 export function strayText(error: unknown): string {
   return `thrown outside of a request: ${authorTrace(error)}`;
 }

@@ -12,7 +12,7 @@ async function watched(): Promise<{ monitor: LoopMonitor; lags: LoopLag[] }> {
   const monitor = new LoopMonitor((lag) => lags.push(lag));
   onTestFinished(() => monitor.stop());
   monitor.begin();
-  // It begins with the first whole second.
+  // Monitoring begins with the first whole second.
   await sleep(1_100);
   return { monitor, lags };
 }

@@ -2,14 +2,14 @@ import { type IntervalHistogram, monitorEventLoopDelay, performance } from "node
 
 const RESOLUTION_MS = 20;
 const CHECK_INTERVAL_MS = 1_000;
-/** A handler that holds the loop longer than this delays every other rollout in the process. */
+/** A handler that blocks the loop longer than this delays every other rollout in the process. */
 const SLOW_HANDLER_MS = 50;
 const SLOW_LOOP_MS = 200;
 
 export interface LoopLag {
   /** Longest delay of the last second. */
   lagMs: number;
-  /** The server whose handler held the loop longest in that second, when one held it noticeably. */
+  /** The server whose handler blocked the loop longest in that second, if noticeable. */
   server: string | undefined;
   path: string | undefined;
   heldMs: number;
@@ -89,7 +89,7 @@ export class LoopMonitor {
     const worst = this.#worst;
     this.#worst = NOBODY;
     if (!this.#begun) return;
-    // The first whole second after the start is the first that counts.
+    // Ignores the partial second after the start.
     if (!this.#watching) {
       this.#watching = this.#histogram.enable();
       return;

@@ -3,8 +3,8 @@ import { StringDecoder } from "node:string_decoder";
 export type OutputStream = "stdout" | "stderr";
 
 /**
- * Takes what is written to the output of a process that servers share, line by line. The program itself writes through a
- * reference to `write` that it took before. Returns a function that restores the streams.
+ * Captures the output of a process that servers share, line by line. The program itself writes through a reference to
+ * `write` that it saved before. Returns a function that restores the streams.
  *
  * @param writer The server whose code is running.
  */
@@ -42,7 +42,7 @@ export function captureOutput(
 
 const MAX_LINE = 16 * 1024;
 
-/** Splits chunks of text into lines. A line that is too long is cut. */
+/** Splits chunks of text into lines. Truncates lines that are too long. */
 export class LineSplitter {
   #rest = "";
   readonly #onLine: (line: string) => void;
@@ -61,7 +61,7 @@ export class LineSplitter {
     for (const line of lines) this.#onLine(line);
   }
 
-  /** Emits the rest without a line end. */
+  /** Emits the remaining text without a line end. */
   end(): void {
     if (this.#rest !== "") this.#onLine(this.#rest);
     this.#rest = "";

@@ -12,7 +12,7 @@ const SAMPLE_MICROSECONDS = 1_000;
 const PART_MS = 10 * 60_000;
 const MAX_PARTS = 6;
 
-/** Where profiles go; undefined when none are wanted. */
+/** Directory of the profiles; undefined when profiling is off. */
 export function profileDirectory(
   config: Readonly<Record<string, unknown>>,
   installRoot: string,
@@ -69,7 +69,7 @@ class ProcessProfiler {
   }
 }
 
-/** One profile out of several that followed each other; calls from the same place become one node. */
+/** Joins consecutive profiles; calls from the same place become one node. */
 export function joinProfiles(parts: readonly Profiler.Profile[]): Profiler.Profile {
   const tree = new CallTree();
   const samples: number[] = [];
@@ -79,7 +79,7 @@ export function joinProfiles(parts: readonly Profiler.Profile[]): Profiler.Profi
     const joined = tree.add(nodes);
     for (const [index, sample] of taken.entries()) {
       samples.push(joined.get(sample) ?? 1);
-      // Deltas count from the start of their own part.
+      // Deltas are relative to the start of their part.
       const gap = index === 0 && end !== undefined ? startTime - end : 0;
       timeDeltas.push((deltas[index] ?? 0) + gap);
     }

@@ -15,7 +15,7 @@ const REPEAT_SECONDS = 60;
 /** Native code cannot be paused to get its position. */
 const PAUSE_LIMIT_MS = 5_000;
 const STDERR = 2;
-/** A busy loop that is not blocked notices by itself that its parent has ended. */
+/** A busy loop that is not blocked detects the end of its parent without the watchdog. */
 const ORPHAN_GRACE_SECONDS = 3;
 
 const { slots, code, warnSeconds, limitSeconds, hasOneServer, parent, startedBefore } =
@@ -50,7 +50,9 @@ const REMEDY =
   "Nothing else in this process can run meanwhile; Ctrl-C has to wait too, Ctrl-\\ ends the process at once. " +
   `Make the work asynchronous or bounded${hasOneServer ? " or" : ","} move it to a worker (verifyIn: "pool" for a verifier)${OWN_PROCESS}.`;
 
-/** Only SIGKILL ends a thread that never returns. Files survive it: every line is complete, and the run can be resumed. */
+/**
+ * Only SIGKILL ends a thread that never returns. Files stay valid: every line is complete, and the run can be resumed.
+ */
 function end(why: string): void {
   clearInterval(watching);
   const seconds = blockedSeconds;
@@ -67,7 +69,7 @@ function endGroup(): void {
   process.kill(process.pid, "SIGKILL");
 }
 
-/** stderr of a worker goes through the thread that is blocked; the descriptor does not. */
+/** stderr of a worker thread goes through the blocked main thread; the file descriptor does not. */
 function say(text: string): void {
   try {
     writeSync(STDERR, `${text}\n`);

@@ -18,13 +18,13 @@ export interface WatchdogTask extends WatchdogLimits, WatchedProcess {
   code: readonly HostedCode[];
 }
 
-/** The process the loop belongs to. */
+/** The process that the loop belongs to. */
 export interface WatchedProcess {
-  /** Whether a single server lives in it. */
+  /** Whether it hosts a single server. */
   hasOneServer: boolean;
-  /** It must not outlive the process with this id. */
+  /** The process must not outlive the process with this id. */
   parent?: number;
-  /** Processes below it that were there before the servers; set when everything else below ends with it. */
+  /** Child processes that existed before the servers; if set, all other child processes end with this process. */
   startedBefore?: readonly number[];
 }
 
@@ -62,7 +62,7 @@ export class Watchdog {
   readonly #code: readonly HostedCode[];
   readonly #worker: Worker | undefined;
 
-  /** Starts at once, because code may block the loop while it is loaded. */
+  /** Starts immediately, because code may block the loop while it is loaded. */
   constructor(
     code: readonly HostedCode[],
     limits: WatchdogLimits,
@@ -71,7 +71,7 @@ export class Watchdog {
     const { installRoot, ...about } = watched;
     this.#code = code;
     this.#beat = setInterval(() => Atomics.add(this.#slots, Slot.beat, 1), BEAT_MS).unref();
-    // A debugger may stop the process for any time.
+    // A debugger may stop the process for any length of time.
     if (debuggerUrl() !== undefined) return;
     const slots = this.#slots.buffer as SharedArrayBuffer;
     this.#worker = startWorker({ slots, code, ...limits, ...about }, installRoot);

@@ -4,7 +4,7 @@ import { deflateSync, inflateSync } from "node:zlib";
 const SALT = "nemo-gym-mcp-session-token";
 const MAX_TOKEN_BYTES = 64 * 1024;
 
-/** What a token says: whose session it is, and which tools it may call (null: all). */
+/** The content of a token: its session, and the tools that it may call (null: all). */
 export interface McpToken {
   sid: string;
   tools: string[] | null;

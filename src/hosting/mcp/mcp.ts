@@ -15,7 +15,7 @@ import { MalformedBody } from "../body.ts";
 import { mapError } from "../error-mapper.ts";
 import { type McpToken, readMcpToken, signMcpToken } from "./mcp-token.ts";
 
-/** Names the session of an MCP call. */
+/** Header that identifies the session of an MCP call. */
 const TOKEN_HEADER = "x-nemo-gym-session-token";
 /** Headers of the protocol itself. */
 const MCP_HEADERS = ["mcp-protocol-version", "mcp-session-id", "mcp-method", "mcp-name"];
@@ -41,9 +41,9 @@ export class McpExposure {
   readonly #parts: AppParts;
   readonly #options: ResourcesServerDefinition["options"];
   readonly #tools: Map<string, McpTool>;
-  /** Known to this server only: with the secret a client could sign a token for more than its `allowedTools`. */
+  /** Known only to this server: with the secret, a client could sign a token for more than its `allowedTools`. */
   readonly #secret: string;
-  /** Time limit of a tool: MCP clients call it without an agent that would limit it. */
+  /** Time limit of a tool. MCP clients call tools without an agent that would limit them. */
   readonly #limitMs: number | null;
 
   constructor(
@@ -59,7 +59,7 @@ export class McpExposure {
     this.#tools = this.#harvest(config);
   }
 
-  /** Adds the route and wraps seeding (token in the reply) and verification (tool names as the model saw them). */
+  /** Adds the route and wraps seeding (token in the reply) and verification (tool names as the model used them). */
   install(): void {
     const { post } = this.#parts as { post: Record<string, Handler> };
     const { "/seed_session": seed, "/verify": verify } = post;
@@ -136,7 +136,7 @@ export class McpExposure {
   async #serve(call: RouteCall): Promise<Reply> {
     const refusal = refusalOf(call.body);
     if (refusal) return refusal;
-    // Loaded on first use: most servers never speak MCP.
+    // Loaded on first use, because most servers never use MCP.
     const { Server, WebStandardStreamableHTTPServerTransport } = await import("@modelcontextprotocol/server");
     const token = this.#token(call.headers);
     const server = new Server({ name: this.#parts.name, version: "1.0.0" }, { capabilities: { tools: {} } });
@@ -214,7 +214,7 @@ export class McpExposure {
     }
   }
 
-  /** Rejects when time is up, even if the tool ignores its signal. */
+  /** Rejects at the time limit, even if the tool ignores its signal. */
   async #withinLimit(tool: McpTool, input: unknown, sessionId: string, call: RouteCall): Promise<unknown> {
     const path = `/${tool.name}`;
     const limitMs = this.#limitMs;
@@ -242,7 +242,7 @@ export function mcpRefusal(server: string, route: string, reason: string): GymEr
   );
 }
 
-/** The value of a reply. Raw text that is not JSON is returned as it is. */
+/** The value of a reply. Raw text that is not JSON is returned unchanged. */
 function payloadOf({ raw, body }: Reply): unknown {
   if (raw === undefined) return body;
   try {
@@ -325,7 +325,7 @@ export function stripToolNames(
   return { body: { ...(body as JsonObject), response: { ...response, output: stripped } }, restored };
 }
 
-/** Puts the names the client used back into the echoed response. */
+/** Restores the names that the client used in the echoed response. */
 export function restoreToolNames(reply: JsonObject, restored: Map<unknown, string>): JsonObject {
   const response = reply["response"] as JsonObject | undefined;
   const output = response?.["output"];

@@ -40,7 +40,7 @@ export class ModelCapture {
     }
   }
 
-  /** What the config of the run asks for; undefined when nothing is recorded. */
+  /** The capture that the config of the run enables; undefined when nothing is recorded. */
   static of(server: ServerContext<unknown>): ModelCapture | undefined {
     const directory = modelCallDirectory(server.globalConfig);
     const tokens = tokenCaptureSettings(server.globalConfig);
@@ -49,7 +49,7 @@ export class ModelCapture {
       : new ModelCapture(server, directory, tokens);
   }
 
-  /** Makes the directories, and the sink if there is one. */
+  /** Creates the directories, and the sink if configured. */
   async open(): Promise<void> {
     if (this.#directory !== undefined) await makeCaptureDirectory("model_call_capture_dir", this.#directory);
     if (this.#tokenSettings === undefined) return;
@@ -67,7 +67,7 @@ export class ModelCapture {
     await this.#tokens?.close();
   }
 
-  /** A route whose calls are recorded when they name their rollout. */
+  /** A route that records the calls that name their rollout. */
   route(dialect: Dialect, handler: Handler): Handler {
     const log = this.#calls;
     const context = log && { dialect, server: this.#server.name, log };
@@ -79,7 +79,7 @@ export class ModelCapture {
     };
   }
 
-  /** Asks the backend; the tokens of its answer are recorded when the call asks for it. */
+  /** Calls the backend and, if the call requests it, records the tokens of the answer. */
   ask<T>(
     call: RouteCall,
     backend: () => Promise<T>,

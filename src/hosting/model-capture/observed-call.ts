@@ -23,7 +23,7 @@ interface ObservedRoute {
   log: ModelCallLog;
 }
 
-/** Serves one call and records it; what the caller gets is what it would have got without. */
+/** Serves one call and records it, without changing the response. */
 export async function serveObserved(
   handler: Handler,
   call: NamedCall,
@@ -110,7 +110,7 @@ class Observation {
     });
   }
 
-  /** The line is put together only when it is written, where a mistake in it is caught. */
+  /** The line is built only when it is written, where an exception is caught. */
   #record(
     outcome: () => Pick<ModelCallLine, "status_code" | "error_category" | "response" | "response_raw">,
     firstByteAt: number | null = performance.now(),
@@ -152,7 +152,7 @@ function assembled(dialect: Dialect, text: string): JsonObject | null {
   try {
     return assembleStream(dialect, decodeSse(text));
   } catch {
-    // The text itself is kept: the category says that it could not be read.
+    // The text is kept; the category shows that it could not be parsed.
     return null;
   }
 }

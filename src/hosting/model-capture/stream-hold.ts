@@ -6,20 +6,20 @@ import {
   terminalOutcome,
 } from "../../wire/stream/sse.ts";
 
-/** What went over the wire, when the stream is over one way or another. */
+/** The state of a stream that has ended, successfully or not. */
 export interface StreamEnd {
   text: string;
-  /** How the stream said it ended; undefined when it broke off. */
+  /** The outcome that the stream reported; undefined when it was interrupted. */
   outcome: StreamOutcome | undefined;
-  /** When the first frame came, on the clock of `performance.now()`. */
+  /** When the first frame arrived, as `performance.now()`. */
   firstFrameAt: number | undefined;
-  /** What the stream threw. */
+  /** The error that the stream threw. */
   failure: { error: unknown } | undefined;
 }
 
 /**
- * Passes the frames of a stream on as they come, but keeps its last event back until `finish` is done: a client that has seen the
- * end can rely on what `finish` wrote.
+ * Forwards the frames of a stream, but holds its last event until `finish` is done, so that a client that has received
+ * the end can rely on what `finish` wrote.
  */
 export async function* holdLastEvent(
   frames: AsyncIterable<string>,
@@ -40,14 +40,14 @@ export async function* holdLastEvent(
   } catch (error) {
     end.failure = { error };
   } finally {
-    // Also reached when the client goes away in the middle.
+    // Also reached when the client disconnects.
     await finish(end);
   }
   yield* held;
   if (end.failure) throw end.failure.error;
 }
 
-/** Looks for the event that ends a stream; a stream it cannot follow has none. */
+/** Detects the event that ends a stream; a stream that cannot be parsed has none. */
 class TerminalWatch {
   readonly #dialect: Dialect;
   #decoder: SseDecoder | undefined = new SseDecoder();

@@ -3,9 +3,9 @@ import { createServer, type IncomingMessage, type Server, STATUS_CODES } from "n
 import { jsonRefusalOf } from "../../request-guard.ts";
 import { ListenError, serverGuard } from "../http-edge.ts";
 
-/** Header with which a process shows that it belongs to the run. */
+/** Header that proves that a process belongs to the run. */
 export const HEAD_TOKEN_HEADER = "x-nemo-gym-token";
-/** Environment variable that hands the token to the processes of the run. Users may set it to choose the token. */
+/** Environment variable that passes the token to the processes of the run. Users may set it to choose the token. */
 export const HEAD_TOKEN_VARIABLE = "NEMO_GYM_HEAD_TOKEN";
 
 /** One server as `/server_instances` shows it. */
@@ -36,7 +36,7 @@ export interface HeadServerOptions {
   token: string;
 }
 
-/** Serves the addresses and the config of a run to clients that want to join it. */
+/** Serves the addresses and the config of a run to clients. */
 export class HeadServer {
   #instances: InstanceRecord[] = [];
   readonly #server: Server;
@@ -88,7 +88,7 @@ export class HeadServer {
     return head;
   }
 
-  /** Published once every server has been started. */
+  /** Called when every server has started. */
   publish(instances: InstanceRecord[]): void {
     this.#instances = instances;
   }

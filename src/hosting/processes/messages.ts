@@ -1,21 +1,26 @@
 import type { HostedInstance } from "../cohost.ts";
 import type { RayCluster } from "./ray-cluster.ts";
 
-/** What a server process needs to know to start; sent over IPC, so that size and secrets stay off the command line. */
+/**
+ * The settings of a server process; sent over IPC, because the command line limits their size and would expose secrets.
+ */
 export interface StartMessage {
   type: "start";
   instance: HostedInstance;
   addresses: [name: string, url: string][];
   globalConfig: Record<string, unknown>;
-  /** Shows the head server that the process belongs to the run. */
+  /** Proves to the head server that the process belongs to the run. */
   headToken: string;
-  /** The config as text, for servers that take it through the environment. */
+  /** The config as text, for servers that receive it through the environment. */
   configYaml: string;
   installRoot: string;
   roots: string[];
-  /** The socket where the processes of the run share their budgets. */
+  /** The socket over which the processes of the run share their budgets. */
   budgets?: string;
-  /** Sockets the processes of the run call each other on: its own unless several share it, and by server. */
+  /**
+   * Sockets between the processes of the run: that of this process, unless several share it, and those of others by
+   * server.
+   */
   link?: { socketPath?: string; sockets: [server: string, path: string][] };
   /** Where the logs of the run are. */
   logDirectory?: string;
@@ -25,19 +30,19 @@ export interface StartMessage {
   worker?: { index: number; count: number; socketDirectory: string; mcpSecret: string };
 }
 
-/** What a server process reports back. */
+/** Messages of a server process to its parent. */
 export type ServerMessage =
-  /** It listens for its start message; one sent earlier could be lost. */
+  /** The process is ready for its start message; an earlier message could be lost. */
   | { type: "loaded" }
   | { type: "ready" }
   | { type: "failed"; message: string; stack?: string }
   /** The process ends after a fatal event, such as `worker 1 was killed by SIGKILL`. */
   | { type: "ending"; message: string }
-  /** A Python server asks where the Ray cluster of the run is. */
+  /** A Python server asks for the address of the Ray cluster of the run. */
   | { type: "ray"; versions: string; python: string }
   | { type: "lag"; server: string | undefined; path: string | undefined; lagMs: number; heldMs: number };
 
-/** The answer to a question for Ray; without a cluster the server starts its own. */
+/** The answer to a `ray` message; without a cluster the server starts its own. */
 export interface RayMessage {
   type: "ray";
   cluster?: RayCluster;
@@ -59,7 +64,7 @@ export function endBecause(message: string, exitCode = 1): void {
   process.send?.(ending, () => process.exit(exitCode));
 }
 
-/** How a process has ended, in words that follow its name. */
+/** How a process has ended, as a phrase that follows its name. */
 export function exitText(code: number | null, signal: string | null): string {
   return signal ? `was killed by ${signal}` : `ended with code ${code}`;
 }

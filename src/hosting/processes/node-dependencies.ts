@@ -8,7 +8,9 @@ import { errorMessage, GymError } from "../../errors.ts";
 const run = promisify(execFile);
 const INSTALL_LIMIT_MS = 30 * 60_000;
 
-/** Installs a server folder's own libraries when they are missing or its package.json has changed; says whether it did. */
+/**
+ * Installs a server folder's libraries when they are missing or its package.json has changed. Returns whether it did.
+ */
 export async function installNodeDependencies(
   server: string,
   directory: string,

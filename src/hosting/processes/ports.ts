@@ -46,13 +46,16 @@ function plain(host: string): string {
 
 const LISTENING = "0A";
 
-/** Names the process that listens on a port: `process 4711 (node gym env start)`. Undefined where the system does not say. */
+/**
+ * Names the process that listens on a port: `process 4711 (node gym env start)`. Undefined if the system does not
+ * report it.
+ */
 export function portHolder(port: number): string | undefined {
   const pid = listeningProcess(port);
   return pid === undefined ? undefined : describe(String(pid));
 }
 
-/** The pid of the process that listens on a port; undefined where the system does not say. */
+/** The pid of the process that listens on a port; undefined if the system does not report it. */
 export function listeningProcess(port: number): number | undefined {
   const inode = listeningInode(port);
   if (!inode) return undefined;
@@ -61,7 +64,7 @@ export function listeningProcess(port: number): number | undefined {
       try {
         if (readlinkSync(`/proc/${pid}/fd/${descriptor}`) === `socket:[${inode}]`) return Number(pid);
       } catch {
-        // The descriptor or the process is gone by now.
+        // The descriptor or the process no longer exists.
       }
     }
   }

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { killAll, killWithVariable, pids } from "../../marked-processes.ts";
 
-/** Clock ticks a second in /proc; fixed on Linux. */
+/** Clock ticks per second in /proc; fixed on Linux. */
 const TICKS = 100;
 
 export interface ProcessState {
@@ -9,14 +9,14 @@ export interface ProcessState {
   parent: number;
   /** Ended, and not yet waited for by its parent. */
   isZombie: boolean;
-  /** Name of the program, cut to 15 characters by the kernel. */
+  /** Name of the program, truncated to 15 characters by the kernel. */
   name: string;
   cpuMs: number;
-  /** CPU of children that have ended and were waited for, and of theirs. */
+  /** CPU time of ended and reaped children, and of their descendants. */
   endedChildrenCpuMs: number;
 }
 
-/** A process and all its descendants, as /proc shows them; empty where the system has no /proc. */
+/** A process and all its descendants according to /proc; empty on systems without /proc. */
 export function processTree(pid: number): ProcessState[] {
   const all = pids().flatMap((each) => stateOf(each) ?? []);
   const children = new Map<number, ProcessState[]>();
@@ -38,12 +38,15 @@ export function treeCpuMs(pid: number): number {
   return processTree(pid).reduce((sum, { cpuMs }) => sum + cpuMs, 0);
 }
 
-/** Memory of all processes of the tree in megabytes; what they share is counted for each of them. */
+/** Memory of all processes of the tree in megabytes; shared memory is counted for each process. */
 export function treeMemoryMb(pid: number, field: "VmRSS" | "VmHWM"): number {
   return processTree(pid).reduce((sum, state) => sum + memoryMb(state.pid, field), 0);
 }
 
-/** A size from /proc/<pid>/status in megabytes: `VmRSS` now, `VmHWM` at its peak; 0 when the process has ended. */
+/**
+ * A size from /proc/<pid>/status in megabytes: `VmRSS` is the current size, `VmHWM` the peak; 0 when the process has
+ * ended.
+ */
 export function memoryMb(pid: number, field: "VmRSS" | "VmHWM"): number {
   const match = new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(procText(`/proc/${pid}/status`));
   return Number(match?.[1] ?? 0) / 1024;
@@ -52,7 +55,7 @@ export function memoryMb(pid: number, field: "VmRSS" | "VmHWM"): number {
 function stateOf(pid: number): ProcessState | undefined {
   const text = procText(`/proc/${pid}/stat`);
   if (text === "") return undefined;
-  // The name stands in brackets and may hold anything; fields are counted behind it.
+  // The name is in brackets and may contain anything; fields are counted after it.
   const end = text.lastIndexOf(")");
   const name = text.slice(text.indexOf("(") + 1, end);
   const fields = text.slice(end + 2).split(" ");
@@ -67,7 +70,7 @@ function stateOf(pid: number): ProcessState | undefined {
   };
 }
 
-/** A file of /proc; empty when it is gone or cannot be read. */
+/** The content of a file of /proc; empty when it does not exist or cannot be read. */
 export function procText(file: string): string {
   try {
     return readFileSync(file, "utf8");
@@ -76,7 +79,7 @@ export function procText(file: string): string {
   }
 }
 
-/** All processes below this one; empty where the system has no `/proc`. */
+/** All descendants of this process; empty on systems without `/proc`. */
 export function descendants(): number[] {
   return processTree(process.pid)
     .filter(({ pid, isZombie }) => pid !== process.pid && !isZombie)
@@ -89,15 +92,18 @@ export function killLeftBehind(before: readonly number[]): void {
   killAll(descendants().filter((found) => !known.has(found)));
 }
 
-/** Set for the process of a server, each time to another value; whatever it starts inherits it. */
+/** Environment variable with a unique value for the process of a server; its children inherit it. */
 export const PROCESS_MARK = "NEMO_GYM_SERVER_PROCESS";
 
-/** Ends what a server's process has started, also what has left its process group or lost its parent. */
+/**
+ * Ends the processes that a server's process has started, including those that left its process group or lost their
+ * parent.
+ */
 export function killMarked(mark: string): void {
   killWithVariable(PROCESS_MARK, mark);
 }
 
-/** The same from within that process. Also ends the process itself if it leads a process group. */
+/** Like `killMarked`, from within that process. Also ends the process itself if it leads a process group. */
 export function killOwnGroup(): void {
   const mark = process.env[PROCESS_MARK];
   if (mark) killMarked(mark);

@@ -15,7 +15,7 @@ import type { HostedInstance } from "../cohost.ts";
 import { pythonEnvironment } from "./python-environment.ts";
 
 const WHEEL = "tiny_gym_test-1.0-py3-none-any.whl";
-/** Writes a wheel with one module, so that no index is needed. */
+/** Writes a wheel with one module, so that the test needs no package index. */
 const MAKE_WHEEL = `
 import sys, zipfile
 info = "tiny_gym_test-1.0.dist-info"
@@ -62,7 +62,7 @@ const answerOf = (interpreter: string) =>
     encoding: "utf8",
   }).trim();
 
-/** Only what is named is on PATH, so that uv is there or not. */
+/** PATH contains only the named programs, so that a test controls whether uv exists. */
 function allowOnly(...programs: [name: string, file: string | undefined][]): void {
   const bin = join(root, "bin");
   mkdirSync(bin);

@@ -17,8 +17,8 @@ export interface PythonSettings {
 }
 
 /**
- * The interpreter for a Python server: the one its config names (`python_executable`), else a virtual environment made
- * from its requirements.txt or pyproject.toml, else the system's when it requires nothing.
+ * The interpreter for a Python server: `python_executable` of its config, else a virtual environment created from its
+ * requirements.txt or pyproject.toml, else the system's if it has no requirements.
  */
 export async function pythonEnvironment(instance: HostedInstance, settings: PythonSettings): Promise<string> {
   const { globalConfig, log } = settings;
@@ -40,7 +40,7 @@ export async function pythonEnvironment(instance: HostedInstance, settings: Pyth
     if (globalConfig["pip_install_verbose"] === true) log(output.trimEnd());
     writeFileSync(marker, digest);
   } catch (error) {
-    // A half-made environment would pass for a finished one.
+    // An incomplete environment would be mistaken for a complete one.
     if (!made) rmSync(venv, { recursive: true, force: true });
     const detail = errorMessage(error).trim().slice(-2_000);
     throw new GymError(
@@ -51,7 +51,7 @@ export async function pythonEnvironment(instance: HostedInstance, settings: Pyth
   return python;
 }
 
-/** Beside the server, unless `uv_venv_dir` names a place other than the default. */
+/** Next to the server, unless `uv_venv_dir` names another directory. */
 function environmentFolder(instance: HostedInstance, { globalConfig, installRoot }: PythonSettings): string {
   const root = globalConfig["uv_venv_dir"];
   const isDefault = typeof root !== "string" || root === installRoot || root === process.cwd();
@@ -68,7 +68,7 @@ interface Installation {
   readonly log: (line: string) => void;
 }
 
-/** With uv where it is on PATH, else with venv and pip. */
+/** Uses uv if it is on PATH, else venv and pip. */
 async function install(wanted: Requirements, place: Installation): Promise<string> {
   const { venv, python, directory, globalConfig } = place;
   const uv = onPath("uv");
@@ -90,7 +90,7 @@ async function install(wanted: Requirements, place: Installation): Promise<strin
   }
 }
 
-/** The interpreter of the version the config asks for; without uv only one that is installed can be had. */
+/** The interpreter with the configured version; without uv, only installed ones are available. */
 function systemPython(version: unknown, log: (line: string) => void): string {
   if (typeof version !== "string") return "python3";
   const wanted = `python${version.split(".").slice(0, 2).join(".")}`;
@@ -109,12 +109,12 @@ function onPath(program: string): string | undefined {
 interface Requirements {
   /** Decides whether an environment is up to date. */
   text: string;
-  /** The text differs from the server's own requirements.txt and needs a file of its own. */
+  /** Whether the text differs from the server's requirements.txt and needs a separate file. */
   filtered?: boolean;
   arguments: string[];
 }
 
-/** What a server needs; undefined: nothing. */
+/** The requirements of a server; undefined without requirements. */
 function requirementsOf(name: string, directory: string): Requirements | undefined {
   const project = join(directory, "pyproject.toml");
   const list = join(directory, "requirements.txt");
@@ -124,7 +124,7 @@ function requirementsOf(name: string, directory: string): Requirements | undefin
       `The folder of '${name}' has both pyproject.toml and requirements.txt (${directory}): which of them holds its packages? Remove the other.`,
     );
   }
-  // Beside a checkout of the Python gym the relative path to it leads there; elsewhere the published package stands in.
+  // In a checkout of the Python gym the relative path to it is valid; elsewhere the published package replaces it.
   const inCheckout = existsSync(join(directory, "..", "..", "pyproject.toml"));
   if (existsSync(project)) {
     const published = inCheckout ? [] : ["nemo-gym"];

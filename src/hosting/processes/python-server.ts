@@ -16,7 +16,7 @@ const READY_WITHIN_MS = 600_000;
 const MAX_CONFIG_BYTES = 120 * 1024;
 const STOP_GRACE_MS = 1_000;
 
-/** Runs an existing Python server as the original would: same environment variables, same readiness probe. */
+/** Runs an existing Python server like the original: same environment variables, same readiness probe. */
 export async function runPython(message: StartMessage): Promise<() => Promise<void>> {
   const { instance, globalConfig } = message;
   const { directory, entry } = instance.code;
@@ -37,7 +37,7 @@ export async function runPython(message: StartMessage): Promise<() => Promise<vo
       ...process.env,
       NEMO_GYM_CONFIG_DICT: config,
       NEMO_GYM_CONFIG_PATH: instance.name,
-      // The last one has the servers around Python libraries that a project's app.py may start.
+      // The last directory contains the servers around Python libraries that a project's app.py may start.
       PYTHONPATH: [directory, process.env["PYTHONPATH"], join(installRoot, "libraries", "python-bridges")]
         .filter(Boolean)
         .join(delimiter),
@@ -73,10 +73,10 @@ export async function runPython(message: StartMessage): Promise<() => Promise<vo
 }
 
 const RAY_KEY = "ray_head_node_address";
-/** Prints the versions that must be alike in a Ray cluster; fails where Ray is not installed. */
+/** Prints the versions that must match in a Ray cluster; fails if Ray is not installed. */
 const RAY_VERSIONS = "import sys, importlib.metadata as m; print(sys.version.split()[0], m.version('ray'))";
 
-/** The Ray cluster of the run; undefined where the config names one, or the server has no use for it. */
+/** The Ray cluster of the run; undefined if the config names one, or the server does not use Ray. */
 async function rayCluster(
   python: string,
   { globalConfig, sharesRay }: StartMessage,

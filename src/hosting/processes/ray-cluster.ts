@@ -11,8 +11,8 @@ const STOP_GRACE_MS = 5_000;
 const KEPT_LINES = 5;
 
 /**
- * Starts a cluster, says where it is and keeps it until its input ends: that happens however this process ends, and Ray's
- * own processes end with the one that started them.
+ * Starts a cluster, prints its address and keeps it until stdin closes. That happens however this process ends, and
+ * Ray's processes end with the process that started them.
  */
 const HOLDER = `
 import sys, ray
@@ -22,19 +22,22 @@ sys.stdin.read()
 ray.shutdown()
 `;
 
-/** What a server needs to join a cluster. */
+/** The data that a server needs to join a cluster. */
 export interface RayCluster {
   address: string;
-  /** Newer versions require a token; older ones do not read these variables. */
+  /** Newer versions of Ray require a token; older ones ignore these variables. */
   environment: Record<string, string>;
 }
 
-/** The Ray clusters of a run: one for all Python servers with the same versions of Python and Ray, which must be alike within a cluster. */
+/**
+ * The Ray clusters of a run: one for all Python servers with the same versions of Python and Ray, which must match
+ * within a cluster.
+ */
 export class RayClusters {
   readonly #clusters = new Map<string, Promise<RayCluster>>();
   readonly #holders = new Set<ChildProcess>();
 
-  /** The cluster for `versions`; the first who asks for one lends the interpreter that starts it. */
+  /** The cluster for `versions`. The first caller's interpreter starts it. */
   join(versions: string, python: string): Promise<RayCluster> {
     let cluster = this.#clusters.get(versions);
     if (!cluster) {
@@ -65,7 +68,9 @@ export class RayClusters {
   }
 }
 
-/** A token of this run, so that no other user of the machine can use its cluster; a choice of the user's own is left alone. */
+/**
+ * A token of this run, so that other users of the machine cannot use its cluster. A token that the user set is kept.
+ */
 function authentication(): Record<string, string> {
   const { RAY_AUTH_MODE, RAY_AUTH_TOKEN, RAY_AUTH_TOKEN_PATH } = process.env;
   if (RAY_AUTH_MODE || RAY_AUTH_TOKEN || RAY_AUTH_TOKEN_PATH) return {};

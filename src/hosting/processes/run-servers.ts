@@ -26,7 +26,7 @@ import { ServerChild } from "./server-child.ts";
 import { type LogLevel, ServerLog } from "./server-log.ts";
 import { StartWatch, startLimitSeconds } from "./start-watch.ts";
 
-/** What happens while servers start and run; the caller decides what to show. */
+/** Events while servers start and run; the caller decides which to show. */
 export type RunEvent =
   | { type: "starting"; server: string; placement: Placement; url: string; log: string | undefined }
   | { type: "installing"; server: string }
@@ -40,7 +40,7 @@ export type RunEvent =
 export interface RunServersOptions {
   instances: readonly HostedInstance[];
   globalConfig: Record<string, unknown>;
-  /** The config as text: as it is, and with secrets masked. */
+  /** The config as text: complete, and with secrets masked. */
   configYaml: string;
   publicConfigYaml: string;
   roots: readonly string[];
@@ -53,7 +53,7 @@ export interface RunServersOptions {
   ownsProcess?: boolean;
 }
 
-/** A server has stopped by itself, or could not be started. */
+/** A server has stopped unexpectedly, or could not be started. */
 export class ServerCrashError extends GymError {
   readonly server: string;
   readonly lastLines: readonly string[];
@@ -67,12 +67,12 @@ export class ServerCrashError extends GymError {
   }
 }
 
-/** The servers of one run, wherever each of them lives. */
+/** The servers of one run, in this process and in others. */
 export class RunningServers {
   readonly client: RunClient;
   readonly instances: InstanceRecord[];
   readonly headUrl: string | undefined;
-  /** Rejects when a server stops by itself. */
+  /** Rejects when a server stops unexpectedly. */
   readonly crashed: Promise<never>;
   readonly #close: () => Promise<void>;
   readonly #restart: (server: string) => Promise<void>;
@@ -106,7 +106,7 @@ export class RunningServers {
   }
 }
 
-/** Starts the servers of a run; when it returns they all answer. */
+/** Starts the servers of a run. When it resolves, all of them accept requests. */
 export async function runServers(options: RunServersOptions): Promise<RunningServers> {
   const { instances, globalConfig, installRoot, signal } = options;
   rememberSecrets(globalConfig);
@@ -146,11 +146,12 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
   const ray = new RayClusters();
   const sharesRay = [...placements.values()].filter((placement) => placement === "python").length > 1;
   let closed = false;
-  // An exception outside of a request, in the code of one server, must not end the rollouts of the others.
+  // An exception outside a request, in the code of one server, must not end the rollouts of the others.
   const onStray = (error: unknown) => {
     const server = error instanceof ServerExitError ? error.server : serverOfError(error, codeHere);
     if (closed) {
-      // After the stop, leftover timers of servers may still throw, which is ignored. Other exceptions are our own.
+      // After the stop, leftover timers of servers may still throw, which is ignored. Other exceptions are from this
+      // package.
       if (server !== undefined) return;
       endStrays();
       throw error;
@@ -175,7 +176,7 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
     if (before) killLeftBehind(before);
     for (const log of logs.values()) log.close();
     closed = true;
-    // A program that exists for the servers ends now, and its listeners with it.
+    // A program that exists for the servers ends now, together with its listeners.
     if (!options.ownsProcess) endStrays();
   };
   let client: RunClient | undefined;
@@ -216,7 +217,7 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
     children.set(instance.name, child);
     let isReady = false;
     void child.exited.then((exit) => {
-      // A child that was never ready fails its own start or restart only.
+      // A child that was never ready fails only its start or restart.
       if (isReady && !stopping && children.get(instance.name) === child)
         crash.reject(new ServerCrashError(instance.name, exit, log.recent));
     });
@@ -296,7 +297,7 @@ export async function runServers(options: RunServersOptions): Promise<RunningSer
         endSandboxLog = logSandboxCommands(options.logDirectory, (error) =>
           emit({ type: "log", server: "run", line: `sandbox.log: ${error.message}`, level: "warn" }),
         );
-      // The output of another program belongs to that program.
+      // In a program with other purposes, its output is not captured.
       if (options.ownsProcess)
         endCapture = captureOutput(
           () => (here.length === 1 ? here[0]?.name : monitor.running) ?? "co-hosted",
@@ -362,7 +363,7 @@ function serverLog(server: string, options: RunServersOptions, emit: (event: Run
   });
 }
 
-/** The socket of the process each server of ours lives in; several workers of one share its port instead. */
+/** The socket of the process of each server; several workers of one server share its port instead. */
 function linkSockets(placements: ReadonlyMap<string, Placement>, budgets: BudgetServer): Map<string, string> {
   const sockets = new Map<string, string>();
   let number = 0;

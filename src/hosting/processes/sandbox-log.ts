@@ -12,11 +12,11 @@ interface Command {
 }
 
 /**
- * Writes a line for each command that servers of this process run in sandboxes to `sandbox.log`, with the rollout in front. Processes of one
- * run append to the same file. Returns a function that ends it.
+ * Writes a line for each command that servers of this process run in sandboxes to `sandbox.log`, prefixed with the
+ * rollout. Processes of one run append to the same file. Returns a function that ends it.
  */
 export function logSandboxCommands(directory: string, onFileError: (error: Error) => void): () => void {
-  // Most runs use no sandbox, and get no empty file.
+  // Created on first use, because most runs do not use a sandbox.
   let log: ServerLog | undefined;
   const write = (message: unknown) => {
     const { sandbox, program, ending, seconds } = message as Command;

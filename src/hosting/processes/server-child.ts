@@ -9,17 +9,17 @@ import { exitText, type RayMessage, type ServerMessage, type StartMessage } from
 import { killMarked, PROCESS_MARK } from "./process-tree.ts";
 import type { ServerLog } from "./server-log.ts";
 
-/** A child gets this long to end by itself; then its whole process group is killed. */
+/** How long a child may take to end; after that its process group is killed. */
 const STOP_GRACE_MS = 3_000;
 const REAP_LIMIT_MS = 2_000;
-/** Bodies of a thousand calls at once fit into a young generation of this size and are collected there. */
+/** With this size, the bodies of a thousand concurrent calls fit into the young generation and are collected there. */
 const YOUNG_GENERATION = "--max-semi-space-size=32";
 
-/** A server in a process group of its own. */
+/** A server in a separate process group. */
 export class ServerChild {
   readonly pid: number;
   readonly ready: Promise<void>;
-  /** How it ended, in words that follow its name. */
+  /** How it ended, as a phrase that follows its name. */
   readonly exited: Promise<string>;
   readonly #process: ChildProcess;
   readonly #mark = randomUUID();

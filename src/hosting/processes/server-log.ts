@@ -12,7 +12,7 @@ const MAX_LINE = 16 * 1024;
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
-/** The output of one server: passed on line by line, written to a file, and the last lines kept for a crash report. */
+/** The output of one server: forwarded line by line, written to a file, and the last lines kept for a crash report. */
 export class ServerLog {
   readonly server: string;
   readonly path: string | undefined;
@@ -44,7 +44,7 @@ export class ServerLog {
   }
 
   write(line: string, level: LogLevel = "info"): void {
-    // Redacted first: a cut could leave a part of a secret.
+    // Redacted first, because truncation could leave part of a secret.
     const shown = redactKnown(withRollout(line));
     const text = shown.length > MAX_LINE ? `${shown.slice(0, MAX_LINE)}…` : shown;
     this.#recent.push(text);
@@ -81,7 +81,7 @@ export class ServerLog {
   }
 }
 
-/** A server runs without a log file where its directory cannot be created. */
+/** A server runs without a log file if the directory cannot be created. */
 function canCreate(directory: string, onFileError: (error: Error) => void): boolean {
   try {
     makeDirectorySync(directory);

@@ -1,5 +1,5 @@
 /**
- * Entry of a process that holds one server. It lives exactly as long as the process that started it.
+ * Entry point of a process that hosts one server. It ends with the process that started it.
  *
  * @module
  */
@@ -39,7 +39,7 @@ function consoleLogger(verbose: boolean): Logger {
   };
 }
 
-/** Puts the rollout that the code works for in front of every line it writes. */
+/** Prefixes every output line with the rollout that the code works for. */
 function nameRollouts(server: string): () => void {
   const write = {
     stdout: process.stdout.write.bind(process.stdout),
@@ -152,7 +152,7 @@ process.on("disconnect", () => {
 });
 process.on("SIGTERM", () => void shutDown(0));
 process.on("SIGINT", () => void shutDown(0));
-// An exception outside of a request must not end the other rollouts.
+// An exception outside a request must not end the other rollouts.
 process.on("unhandledRejection", (error) => console.error(`error: ${strayText(error)}`));
 process.on("uncaughtException", (error) => console.error(`error: ${strayText(error)}`));
 if (cluster.isWorker) process.title = "gym server worker";

@@ -3,7 +3,7 @@ import { GymError } from "../../errors.ts";
 const TELL_EVERY_MS = 10_000;
 const DEFAULT_LIMIT_SECONDS = 3_600;
 
-/** Reports from time to time which servers are not ready, up to a limit. */
+/** Reports periodically which servers are not ready, up to a limit. */
 export class StartWatch {
   readonly #pending: Set<string>;
   readonly #started = Date.now();
@@ -52,7 +52,7 @@ export function waitingText({ servers, seconds }: { servers: readonly string[]; 
   return `Still waiting for ${servers.join(", ")} (${seconds} s)`;
 }
 
-/** `server_start_limit_seconds`; a server that loads its model may need long. */
+/** `server_start_limit_seconds`; a server that loads its model may take long. */
 export function startLimitSeconds(config: Readonly<Record<string, unknown>>): number | null {
   const value = config["server_start_limit_seconds"];
   if (value === undefined) return DEFAULT_LIMIT_SECONDS;

@@ -18,7 +18,7 @@ import { workerCount } from "./placement.ts";
 export async function forkWorkers(message: StartMessage): Promise<() => Promise<void>> {
   const count = workerCount(message.instance);
   const socketDirectory = makeSocketDirectory("workers-");
-  // All workers of a server read the tokens that any of them signs.
+  // All workers of a server accept the tokens that any of them signs.
   const mcpSecret = randomBytes(32).toString("base64url");
   const cleanUp = () => rmSync(socketDirectory, { recursive: true, force: true });
   process.once("exit", cleanUp);
@@ -44,7 +44,7 @@ export async function forkWorkers(message: StartMessage): Promise<() => Promise<
           const message = `has failed: its worker ${index} ${exitText(code, signal)}`;
           reject(new GymError("SERVER_START", `worker ${index} ${exitText(code, signal)} while starting`));
           if (stopping) return;
-          // The state of its rollouts is lost, so the whole instance has failed.
+          // The state of the worker's rollouts is lost, so the whole instance has failed.
           endBecause(message);
         });
       });
@@ -67,8 +67,8 @@ export async function forkWorkers(message: StartMessage): Promise<() => Promise<
 }
 
 /**
- * Lets several workers hold the state of sessions and rollouts: the id of the session, else that of the rollout, determines the worker that
- * owns it, and a worker that gets another's request passes it on.
+ * Lets several workers hold the state of sessions and rollouts: the id of the session, else that of the rollout,
+ * determines the worker that owns it. A worker forwards requests that another worker owns.
  */
 export function sessionAffinity({ index, count, socketDirectory }: NonNullable<StartMessage["worker"]>) {
   const socketOf = (worker: number) => join(socketDirectory, `${worker}.sock`);
@@ -107,7 +107,7 @@ export function sessionAffinity({ index, count, socketDirectory }: NonNullable<S
   };
 }
 
-/** What the call works on: a model server counts by rollout and keeps no sessions. */
+/** The state that a call uses: a model server counts by rollout and keeps no sessions. */
 function stateOf(app: ServerApp, call: AppCall): string | undefined {
   return app.type === "responses_api_models" ? splitRolloutPrefix(call.path).rolloutId : app.sessionOf(call);
 }
@@ -118,7 +118,7 @@ function ownerOf(id: string, count: number): number {
   return hash % count;
 }
 
-/** Passes a call on to the worker that has its session. */
+/** Forwards a call to the worker that has its session. */
 async function forward(links: Links, worker: number, server: string, call: AppCall): Promise<Reply> {
   const { method, path, cookies, signal } = call;
   const [body, headers] = [textOf(call.body), plainHeaders(call.headers)];
