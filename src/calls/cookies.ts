@@ -1,9 +1,9 @@
-/** Cookies by name, as sent with a request or set by a response; attributes do not matter between servers. */
+/** Cookies by name, as sent with a request or set by a response. Attributes are not relevant between servers. */
 export type Cookies = Readonly<Record<string, string>>;
 
 export const NO_COOKIES: Cookies = Object.freeze({});
 
-/** The `Cookie` header for a set of cookies; undefined when there is none. */
+/** The `Cookie` header for a set of cookies; undefined for an empty set. */
 export function cookieHeader(cookies: Cookies): string | undefined {
   let header = "";
   for (const name in cookies) header += `${header === "" ? "" : "; "}${name}=${cookies[name]}`;
@@ -34,7 +34,7 @@ export function parseSetCookies(headers: string | readonly string[] | undefined)
   return cookies;
 }
 
-/** Both sets of cookies; the newer ones win. */
+/** Both sets of cookies; newer ones replace older ones. */
 export function mergeCookies(older: Cookies, newer: Cookies): Cookies {
   return { ...older, ...newer };
 }

@@ -3,7 +3,7 @@ import { setMaxListeners } from "node:events";
 /** Longest delay of a Node timer in milliseconds, about 24 days. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** Node warns of a leak beyond ten listeners. Not 0, which means no limit: Node 20's fetch fails on a signal with that. */
+/** Node warns of a leak beyond ten listeners. Not 0 (no limit), because Node 20's fetch fails on such a signal. */
 const MANY_LISTENERS = 1_000_000;
 
 /** A controller whose signal many calls may listen to. */
@@ -13,7 +13,7 @@ export function abortController(): AbortController {
   return controller;
 }
 
-/** An abort signal that fires when its parent does or when time is up. Whoever creates a deadline calls `clear` in the end. */
+/** An abort signal that fires with its parent or when the time is over. The creator of a deadline must call `clear`. */
 export class Deadline {
   readonly milliseconds: number;
   readonly #controller = abortController();
@@ -21,7 +21,7 @@ export class Deadline {
   readonly #timer: NodeJS.Timeout | undefined;
   #passed = false;
 
-  /** A deadline longer than Node's longest timer never expires by itself. */
+  /** A deadline longer than Node's longest timer never expires. */
   constructor(milliseconds: number, parent?: AbortSignal) {
     this.milliseconds = milliseconds;
     this.#parent = parent;
@@ -37,7 +37,7 @@ export class Deadline {
     return this.#controller.signal;
   }
 
-  /** Whether time, and not the parent, ended it. */
+  /** Whether the time limit, and not the parent, aborted it. */
   get passed(): boolean {
     return this.#passed;
   }
@@ -61,7 +61,7 @@ export class Deadline {
   }
 }
 
-/** Runs something with a time limit; it gets the signal to stop by. */
+/** Runs a task with a time limit and passes it the signal. */
 export async function withDeadline<T>(
   milliseconds: number,
   parent: AbortSignal | undefined,
@@ -94,7 +94,7 @@ export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promi
   });
 }
 
-/** Waits, unless the signal fires first, which throws its reason. */
+/** Waits for a duration; throws the reason if the signal fires first. */
 export function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
@@ -114,7 +114,7 @@ export function sleep(milliseconds: number, signal?: AbortSignal): Promise<void>
 }
 
 /**
- * Milliseconds of a monotonic clock that stops while the machine sleeps. Unlike `performance.now()` it has the
+ * Milliseconds of a monotonic clock that stops while the machine is suspended. Unlike `performance.now()` it has the
  * same origin in all processes of a machine, so they can exchange its values.
  */
 export function steadyNow(): number {

@@ -3,7 +3,7 @@ import { ConnectionError } from "./errors.ts";
 
 const MAX_CODINGS = 2;
 
-/** Decompresses a body that a server compressed although it was not asked to. Reads at most `maxBytes`. */
+/** Decompresses a body that a server compressed without being asked to. Reads at most `maxBytes`. */
 export async function decodeBody(body: Buffer, encoding: string, maxBytes: number): Promise<Buffer> {
   const names = encoding
     .split(",")
@@ -26,7 +26,7 @@ export async function decodeBody(body: Buffer, encoding: string, maxBytes: numbe
 
 type Decoder = (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
 
-/** zlib is loaded when the first such response comes. */
+/** zlib is loaded on the first compressed response. */
 async function decoderOf(name: string, body: Buffer): Promise<Decoder> {
   const zlib = await import("node:zlib");
   switch (name) {
@@ -36,7 +36,7 @@ async function decoderOf(name: string, body: Buffer): Promise<Decoder> {
     case "br":
       return promisify(zlib.brotliDecompress) as Decoder;
     case "deflate":
-      // Some servers leave out the zlib header; the first byte shows whether it is there.
+      // Some servers omit the zlib header; the first byte shows whether it is present.
       return promisify(((body[0] ?? 0) & 0x0f) === 8 ? zlib.inflate : zlib.inflateRaw) as Decoder;
     default:
       throw unreadable(`it is encoded as ${name.slice(0, 40)}, which was not requested`);

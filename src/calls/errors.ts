@@ -1,9 +1,9 @@
 import { type ErrorTable, GymError } from "../errors.ts";
 
-/** Where in a rollout something went wrong. */
+/** The stage of a rollout in which an error occurred. */
 export type FailureStage = "seed" | "model" | "tool" | "verify" | "run";
 
-/** Why a rollout did not complete; travels in error bodies under `error` so that the root cause survives every hop. */
+/** Why a rollout did not complete. Error bodies contain it under `error`, so that the root cause survives every hop. */
 export interface FailureInfo {
   class: string;
   stage?: FailureStage;
@@ -11,10 +11,10 @@ export interface FailureInfo {
   message: string;
 }
 
-/** Another server could not be reached, or answered with an error; `info` is the root cause as far as it is known. */
+/** Another server could not be reached, or answered with an error; `info` is the root cause as far as known. */
 export class ServerCallError extends GymError {
   readonly server: string;
-  /** HTTP status of the answer; undefined when there was none. */
+  /** HTTP status of the response; undefined without a response. */
   readonly status: number | undefined;
   readonly info: FailureInfo;
 
@@ -26,7 +26,10 @@ export class ServerCallError extends GymError {
   }
 }
 
-/** Whether this is a failed call, also one thrown by another copy of the package (a server folder may bring its own). */
+/**
+ * Whether this is a failed call, including one thrown by another copy of the package (a server folder may have its
+ * own).
+ */
 export function isServerCallError(error: unknown): error is ServerCallError {
   return error instanceof Error && (error as { code?: unknown }).code === "SERVER_CALL";
 }
@@ -92,7 +95,10 @@ export type ConnectionErrorCode =
   | "RESPONSE_NOT_HTTP"
   | "RESPONSE_TOO_LARGE";
 
-/** A request that cannot be sent, or has no complete response. System errors (`ECONNREFUSED` and the like) are thrown as they are. */
+/**
+ * A request that cannot be sent, or has no complete response. System errors (such as `ECONNREFUSED`) are thrown
+ * unchanged.
+ */
 export class ConnectionError extends GymError {
   override readonly code: ConnectionErrorCode;
 
@@ -114,7 +120,7 @@ const CODES: Readonly<Record<string, ConnectionErrorCode>> = {
   UND_ERR_SOCKET: "CONNECTION_CLOSED",
 };
 
-/** The error of a request in our own codes; errors of the system and of callers stay as they are. */
+/** Converts the error of a request to a code of this package; errors of the system and of callers are unchanged. */
 export function connectionError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof ConnectionError) return error;
   const { code, message, name } = error as Error & { code?: unknown };

@@ -16,7 +16,7 @@ afterEach(async () => {
   }
 });
 
-/** A server that does with every piece it gets what it is told, and a pool of connections to it. */
+/** A server that handles every chunk as the test specifies, and a pool of connections to it. */
 async function talkTo(
   reply: (socket: Socket, received: string, connection: number) => void,
   options: Partial<HttpClientOptions> = {},
@@ -96,7 +96,7 @@ describe("a pool of connections", () => {
     for (let turn = 0; turn < 6; turn++) await ask(pool);
     const before = connections();
     expect(before).toBeLessThanOrEqual(2);
-    // The client closes its side when it has seen the end of the server's.
+    // The client closes its side when the server has closed its own.
     await Promise.all([...sockets].map((socket) => once(socket.end(), "close")));
     await ask(pool);
     expect(connections()).toBe(before + 1);
@@ -177,7 +177,7 @@ describe("a pool of connections", () => {
     await expect(ask({ origin: "http://127.0.0.1:1", client })).rejects.toMatchObject({
       code: "ECONNREFUSED",
     });
-    // A handshake that nobody answers.
+    // A handshake without an answer.
     const { origin } = await talkTo(() => {});
     const silent = new HttpClient({ maxConnections: 1, keepAliveMs: 1_000, connectTimeoutMs: 50 });
     await expect(ask({ origin: origin.replace("http:", "https:"), client: silent })).rejects.toMatchObject({
@@ -272,7 +272,7 @@ describe("a pool of connections", () => {
 describe("a proxy", () => {
   const names = ["HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"];
   const environment = new Map(names.map((name) => [name, process.env[name]]));
-  // The object itself stays: `os.tmpdir()` and other tests of this thread read the real one.
+  // Keeps the object, because `os.tmpdir()` and other tests of this thread read the real one.
   afterEach(() => {
     for (const [name, value] of environment) {
       if (value === undefined) delete process.env[name];
@@ -348,7 +348,7 @@ describe("large answers", () => {
     let connection = 0;
     const { pool } = await talkTo(
       (socket) => {
-        // A hundred bodies that never end, a hundred that break off, and then whole ones.
+        // A hundred bodies that never end, a hundred that are interrupted, and then complete ones.
         const number = connection++;
         socket.write(head + body.slice(0, 200_000));
         if (number >= 200) socket.end(body.slice(200_000));

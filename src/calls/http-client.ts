@@ -4,28 +4,31 @@ import { decodeBody } from "./decode-body.ts";
 import { ConnectionError, connectionError } from "./errors.ts";
 import { LARGE_BODY_BYTES, largeBodies } from "./large-bodies.ts";
 
-/** Response headers beyond this are refused. */
+/** Maximum size of response headers. */
 const MAX_HEADER_BYTES = 64 * 1024;
 const FIRST_BUFFER_BYTES = 16 * 1024;
-/** undici looks through all busy connections of a pool for a free one, twice a request: with thousands of them that is most of the work. */
+/**
+ * undici scans all busy connections of a pool for a free one, twice per request; with thousands of connections that
+ * dominates the cost.
+ */
 const CONNECTIONS_PER_POOL = 256;
 
 export interface HttpRequest {
   method: string;
-  /** With its query. */
+  /** Includes the query. */
   path: string;
   headers: Readonly<Record<string, string>>;
   body?: string | undefined;
   signal?: AbortSignal | undefined;
-  /** From the start to the last byte received; null or absent: as long as the signal allows. */
+  /** Time limit from the start to the last received byte; null or absent: as long as the signal allows. */
   timeoutMs?: number | null;
-  /** Bytes of the response body that are read, also after decompression. */
+  /** Maximum size of the response body, also after decompression. */
   maxBytes: number;
-  /** Whether the request is sent again, once, when the connection is closed before a response. */
+  /** Whether the request is sent again, once, when the connection closes before a response. */
   resendable?: boolean;
 }
 
-/** By lower-case name; a header that came more than once has all its values. */
+/** Headers by lower-case name; a repeated header has all its values. */
 export type ResponseHeaders = Record<string, string | string[] | undefined>;
 
 export interface HttpAnswer {
@@ -40,7 +43,7 @@ export interface HttpClientOptions {
   keepAliveMs: number;
   /** Connections to one address; further requests wait for a free one. */
   maxConnections: number;
-  /** Honour HTTP_PROXY, HTTPS_PROXY and NO_PROXY. Addresses of this machine are never proxied. */
+  /** Uses HTTP_PROXY, HTTPS_PROXY and NO_PROXY. Addresses of this machine are never proxied. */
   proxy?: boolean;
 }
 
@@ -49,11 +52,11 @@ interface RequestPool {
   inFlight: number;
 }
 
-/** Sends requests over pooled connections. Redirects are not followed, so that keys stay with their host. */
+/** Sends requests over pooled connections. Redirects are not followed, so that keys are not sent to another host. */
 export class HttpClient {
   readonly #newDispatcher: () => Dispatcher;
   readonly #maxPools: number;
-  /** Requests go to the first pool with room, so that few requests use few connections. */
+  /** Requests use the first pool with a free connection, so that few requests use few connections. */
   readonly #pools: RequestPool[] = [];
 
   constructor({ connectTimeoutMs, keepAliveMs, maxConnections, proxy }: HttpClientOptions) {
@@ -62,7 +65,7 @@ export class HttpClient {
       keepAliveTimeout: keepAliveMs,
       keepAliveMaxTimeout: keepAliveMs,
       maxHeaderSize: MAX_HEADER_BYTES,
-      // Callers bring their own deadlines: a model may think for half an hour.
+      // Callers set their own deadlines: a model may take half an hour.
       headersTimeout: 0,
       bodyTimeout: 0,
       connect: { timeout: connectTimeoutMs },
@@ -84,7 +87,7 @@ export class HttpClient {
     }
   }
 
-  /** Closes all connections; requests under way fail. */
+  /** Closes all connections; running requests fail. */
   async close(): Promise<void> {
     await Promise.all(this.#pools.map(({ dispatcher }) => dispatcher.destroy()));
   }
@@ -119,7 +122,7 @@ export class HttpClient {
 /** The response was not complete in time. */
 export class RequestTimeout extends Error {}
 
-/** There is no response: the server may have closed an idle connection just as it was used again. */
+/** The connection closed before a response: the server may have closed an idle connection that was being reused. */
 class ClosedBeforeAnswer extends ConnectionError {}
 
 /** One request and its response. */
@@ -154,7 +157,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    // It was given up while it waited for a connection.
+    // The request was aborted while it waited for a connection.
     if (this.#ended) controller.abort(new ConnectionError("CONNECTION_CLOSED", "given up"));
   }
 
@@ -187,7 +190,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     }
     decodeBody(this.#body.bytes, String(encoding), this.#request.maxBytes).then(
       (decoded) => this.#resolve({ status, headers, text: decoded.toString("utf8") }),
-      // The status of an error response is enough.
+      // For an error response, the status is sufficient.
       (error: unknown) =>
         status >= 400 ? this.#resolve({ status, headers, text: "" }) : this.#reject(error),
     );
@@ -216,7 +219,10 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-/** Collects a body. One that comes in many small pieces is copied into a growing buffer, because an object for each piece weighs more than the body. */
+/**
+ * Collects a body. A body in many small chunks is copied into a growing buffer, because an object per chunk would use
+ * more memory than the body.
+ */
 class BodyBuffer {
   readonly #maxBytes: number;
   #buffer: Buffer = Buffer.alloc(0);

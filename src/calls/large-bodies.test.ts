@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { LargeBodies } from "./large-bodies.ts";
 
-/** Bodies that ask to be read, and the names of those that are. */
+/** Bodies that wait to be read, and the names of those being read. */
 function readers(bodies: LargeBodies) {
   const reading: string[] = [];
   const resumes = new Map<string, () => void>();

@@ -1,13 +1,13 @@
 /** Bodies that reach this size are counted. */
 export const LARGE_BODY_BYTES = 64 * 1024;
 const MOST_LARGE_BODIES = 64;
-/** Characters of replies that wait for their callers to read them. */
+/** Maximum number of characters of replies that their callers have not read. */
 const MOST_UNREAD_REPLIES = 128 * 1024 * 1024;
-/** How long a reply holds others back: a caller that has stopped reading must not stop the process. */
+/** How long an unread reply blocks others: a caller that has stopped reading must not block the process. */
 const MOST_UNREAD_MS = 60_000;
 
 export interface LargeBodyLimits {
-  /** Bodies read at once. */
+  /** Bodies read concurrently. */
   bodies?: number;
   /** Characters of unread replies above which no further body is read. */
   unread?: number;
@@ -16,8 +16,9 @@ export interface LargeBodyLimits {
 }
 
 /**
- * Bounds what a process holds of large answers. Thousands of long answers may end together, as after a weight update, and a caller may read
- * its replies more slowly than they are made. A body that has to wait stays with the server that sends it: its socket is paused.
+ * Bounds the memory that a process uses for large answers. Thousands of long answers may end at the same time, for
+ * example after a weight update, and a caller may read its replies more slowly than they are produced. A waiting body
+ * stays with its sender: its socket is paused.
  */
 export class LargeBodies {
   readonly #mostBodies: number;
@@ -37,7 +38,7 @@ export class LargeBodies {
     this.#unreadMs = unreadMs;
   }
 
-  /** False: `resume` is called when it is this body's turn. */
+  /** Returns false if the body must wait; then `resume` is called when it may continue. */
   enter(resume: () => void): boolean {
     if (!this.#hasRoom) {
       this.#waiting.add(resume);
@@ -54,7 +55,7 @@ export class LargeBodies {
     this.#admit();
   }
 
-  /** A reply of this length waits to be read by its caller, until the returned function is called or the time is over. */
+  /** Counts a reply of this length as unread until the returned function is called or the time is over. */
   replying(length: number): () => void {
     this.#unread += length;
     let counts = true;
@@ -83,5 +84,5 @@ export class LargeBodies {
   }
 }
 
-/** Those of this process. */
+/** The instance of this process. */
 export const largeBodies = new LargeBodies();

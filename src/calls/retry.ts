@@ -1,10 +1,12 @@
-/** How often and how long something is tried again. */
+/** Limits on the number and duration of retries. */
 export interface RetryBudget {
-  /** Attempts in all; null: no limit. */
+  /** Total attempts; null: no limit. */
   attempts: number | null;
   /** Milliseconds from the first attempt after which no new one starts; null: no limit. */
   wallClockMs: number | null;
-  /** The first pause; later ones double up to `maxDelayMs`. Every pause is a random part of that (full jitter). */
+  /**
+   * The first delay; later ones double up to `maxDelayMs`. Every delay is multiplied by a random factor (full jitter).
+   */
   baseDelayMs: number;
   maxDelayMs: number;
 }
@@ -16,11 +18,11 @@ export const SERVER_RETRY: RetryBudget = {
   maxDelayMs: 5_000,
 };
 
-/** The pause before the next attempt, or undefined when the budget is used up. */
+/** The delay before the next attempt; undefined when the budget is used up. */
 export function nextDelay(
   budget: RetryBudget,
   progress: {
-    attempt: number /** Since the first attempt, by a monotonic clock. */;
+    attempt: number /** Since the first attempt, monotonic. */;
     elapsedMs: number;
     retryAfterMs?: number | undefined;
   },
@@ -28,7 +30,7 @@ export function nextDelay(
 ): number | undefined {
   if (budget.attempts !== null && progress.attempt >= budget.attempts) return undefined;
   const ceiling = Math.min(budget.maxDelayMs, budget.baseDelayMs * 2 ** Math.min(progress.attempt - 1, 30));
-  // A server that says when to come back is believed; the jitter on top keeps callers from coming back together.
+  // Respects a server's `Retry-After`; the added jitter prevents callers from returning at the same time.
   const delay = (progress.retryAfterMs ?? 0) + random() * ceiling;
   if (budget.wallClockMs !== null && progress.elapsedMs + delay > budget.wallClockMs) return undefined;
   return delay;

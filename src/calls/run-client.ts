@@ -25,7 +25,7 @@ export class RunClient implements ServerClient {
     /** `http://host:port` by instance name. */
     addresses: ReadonlyMap<string, string>;
     local?: ReadonlyMap<string, LocalServer>;
-    /** To servers in other processes of the run. */
+    /** Links to servers in other processes of the run. */
     links?: Links;
     retry?: RetryBudget;
   }) {
@@ -79,7 +79,7 @@ export class RunClient implements ServerClient {
     }
   }
 
-  /** To another process: over its link where it has one and it can be reached, over HTTP otherwise. */
+  /** Calls another process: over its link if it is available, else over HTTP. */
   async #elsewhere(
     method: "GET" | "POST",
     server: string,
@@ -197,7 +197,7 @@ function describe(error: unknown): string {
   return typeof code === "string" && !text.includes(code) ? `${text || "failed"} [${code}]` : text;
 }
 
-/** Whether the request cannot have reached a handler: sending it again is always safe. */
+/** Whether the request cannot have reached a handler, so that sending it again is safe. */
 function neverSent(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code;
   return (
@@ -205,7 +205,7 @@ function neverSent(error: unknown): boolean {
   );
 }
 
-/** Whether a call failed before any byte of it reached `server`: nothing has been carried out. */
+/** Whether a call failed before any byte of it reached `server`, so that it had no effect. */
 export function neverReached(server: string, error: unknown): boolean {
   for (let cause = error; isServerCallError(cause) && cause.server === server; cause = cause.cause)
     if (cause.status === undefined && neverSent(cause.cause)) return true;

@@ -56,7 +56,7 @@ describe("Semaphore", () => {
     semaphore.resize(1);
     for (const release of releases.splice(0, 2)) release();
     await sleep(1);
-    // The third still runs, and is all that may.
+    // Only the third task still runs.
     expect(releases).toHaveLength(1);
     semaphore.resize(4);
     await sleep(1);

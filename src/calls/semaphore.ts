@@ -1,4 +1,4 @@
-/** Lets at most `limit` tasks run at a time; the others wait in order. `null`: no limit. */
+/** Runs at most `limit` tasks at a time; the others wait in order. `null`: no limit. */
 export class Semaphore {
   #limit: number | null;
   #running = 0;
@@ -12,7 +12,7 @@ export class Semaphore {
     return this.#limit;
   }
 
-  /** Sets another limit. Tasks above a lower one run to their end. */
+  /** Sets another limit. Tasks above a lower limit run to completion. */
   resize(limit: number | null): void {
     this.#limit = checked(limit);
     for (const next of this.#waiting) {
@@ -27,7 +27,7 @@ export class Semaphore {
     return this.#limit !== null && this.#running >= this.#limit;
   }
 
-  /** Runs the task as soon as there is room; a caller that gives up while waiting never starts it. */
+  /** Runs the task when a slot is free; a caller that aborts while waiting never starts it. */
   async run<T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     signal?.throwIfAborted();
     if (this.#isFull) await this.#turn(signal);

@@ -1,34 +1,37 @@
 import { type Cookies, NO_COOKIES } from "./cookies.ts";
 import type { StageListener } from "./server-client.ts";
 
-/** A request to a server, over a wire or from the same process. */
+/** A request to a server, over HTTP or from the same process. */
 export interface AppCall {
   method: string;
   /** Path without query, as sent. */
   path: string;
-  /** With its `?`; only requests over HTTP have one. */
+  /** Query string with its `?`; only HTTP requests have one. */
   query?: string | undefined;
-  /** Parsed JSON; undefined without a body. Over a wire also a `MalformedBody`. */
+  /** Parsed JSON; undefined without a body. Over HTTP also a `MalformedBody`. */
   body: unknown;
   cookies: Cookies;
   headers: Readonly<Record<string, string | string[] | undefined>>;
   signal: AbortSignal;
-  /** Co-hosted callers are told which stage a rollout is in. */
+  /** Reports the current stage of a rollout to co-hosted callers. */
   onStage?: StageListener | undefined;
 }
 
-/** Takes the target of a request apart. */
+/** Splits the target of a request into path and query. */
 export function splitQuery(target: string): Pick<AppCall, "path" | "query"> {
   const query = target.indexOf("?");
   return query < 0 ? { path: target } : { path: target.slice(0, query), query: target.slice(query) };
 }
 
-/** The response of a server, before it is sent over a wire or handed to a co-hosted caller. Handlers return one to send more than a JSON value. */
+/**
+ * The response of a server, before it is sent over HTTP or passed to a co-hosted caller. Handlers return one to send
+ * more than a JSON value.
+ */
 export class Reply {
   readonly status: number;
   /** A JSON value; ignored when `raw` or `stream` is set. */
   readonly body: unknown;
-  /** JSON text that is passed on without being parsed. */
+  /** JSON text that is forwarded without being parsed. */
   readonly raw: string | undefined;
   /** Frames of a server-sent event stream. */
   readonly stream: AsyncIterable<string> | undefined;

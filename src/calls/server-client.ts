@@ -6,9 +6,9 @@ export interface CallOptions {
   cookies?: Cookies;
   signal?: AbortSignal;
   headers?: Readonly<Record<string, string>>;
-  /** Milliseconds for the whole call including retries; null or absent: as long as the signal allows. */
+  /** Time limit of the whole call including retries, in milliseconds; null or absent: as long as the signal allows. */
   timeoutMs?: number | null;
-  /** The key that sets this time, for the message when it is over. */
+  /** The config key of the time limit, for the error message. */
   timeoutKey?: string;
   /** Whether the call may be sent again although the server may have handled it. Default false. */
   idempotent?: boolean;
@@ -26,21 +26,21 @@ export interface ServerReply {
   readonly cookies: Cookies;
   /** The parsed JSON body; throws when the body is not JSON. */
   json(): unknown;
-  /** The body as text, as it is sent over the wire. */
+  /** The body as text, as sent over HTTP. */
   text(): string;
-  /** The body in the form it already has, to pass it on without parsing it. */
+  /** The body in its current form, to forward it without parsing. */
   payload(): { body: unknown } | { raw: string };
 }
 
-/** Calls the servers of a run by name: directly where they are co-hosted, over HTTP elsewhere. */
+/** Calls the servers of a run by name: directly if they are co-hosted, else over HTTP. */
 export interface ServerClient {
   post(server: string, path: string, body: unknown, options?: CallOptions): Promise<ServerReply>;
   get(server: string, path: string, options?: CallOptions): Promise<ServerReply>;
-  /** `http://host:port` of a server, for programs that want an address. */
+  /** `http://host:port` of a server, for programs that need an address. */
   baseUrl(server: string): string;
 }
 
-/** A call that has to succeed. */
+/** A call that must succeed. */
 export interface RequiredCall extends CallOptions {
   server: string;
   path: string;
@@ -48,7 +48,7 @@ export interface RequiredCall extends CallOptions {
   stage: FailureStage;
 }
 
-/** Posts to a server and requires success: any failure is thrown with its root cause and the stage. */
+/** Posts to a server and requires success: a failure is thrown with its root cause and stage. */
 export async function callServer(client: ServerClient, call: RequiredCall): Promise<ServerReply> {
   const { server, path, body, stage } = call;
   let reply: ServerReply;
@@ -65,7 +65,7 @@ export async function callServer(client: ServerClient, call: RequiredCall): Prom
 export interface ServerContext<Config = Record<string, unknown>> {
   /** Instance name, unique in a run. */
   readonly name: string;
-  /** Folder of the implementation: data files and prompts lie below it. */
+  /** Folder of the implementation, with its data files and prompts. */
   readonly directory: string;
   readonly config: Config;
   /** The whole resolved config of the run. */
@@ -73,6 +73,6 @@ export interface ServerContext<Config = Record<string, unknown>> {
   /** Calls other servers of the run by name. */
   readonly client: ServerClient;
   readonly log: Logger;
-  /** Finds a file the way `config_paths` are found: extra roots, working directory, install root. */
+  /** Finds a file in the same way as `config_paths`: extra roots, working directory, install root. */
   findFile(path: string): string;
 }

@@ -34,7 +34,7 @@ describe("ServerHttp", () => {
       request.on("end", () => {
         response.setHeader("set-cookie", ["a=1; path=/", "b=2"]);
         response.writeHead(201);
-        // In two parts, with a character cut in half.
+        // In two chunks that split a character.
         const text = Buffer.from(
           JSON.stringify([
             request.method,

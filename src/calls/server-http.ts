@@ -1,17 +1,17 @@
 import { type Cookies, cookieHeader, parseSetCookies } from "./cookies.ts";
 import { HttpClient, type ResponseHeaders } from "./http-client.ts";
 
-/** Shorter than the servers' own keep-alive, so that a reused socket is never one they are closing. */
+/** Shorter than the servers' keep-alive, so that a reused socket is never being closed. */
 const KEEP_ALIVE_MS = 15_000;
 const CONNECTIONS_PER_ADDRESS = 16_384;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Bytes of one response. */
+/** Maximum size of one response. */
 const MAX_RESPONSE_BYTES = 256 * 1024 * 1024;
 
 export interface ServerRequest {
   method: string;
   path: string;
-  /** With its question mark. */
+  /** Query string with its question mark. */
   query?: string;
   body?: string;
   cookies?: Cookies;
@@ -67,7 +67,7 @@ export async function requestOnce(
   }
 }
 
-/** Tool names come from models: whatever a request line cannot carry is percent-encoded. */
+/** Tool names come from models, so characters that a request line cannot contain are percent-encoded. */
 function safePath(path: string): string {
   return /[^!-~]|[?#]/.test(path) ? path.split("/").map(encodeURIComponent).join("/") : path;
 }

@@ -3,17 +3,20 @@ import type { Socket } from "node:net";
 const NEWLINE = 10;
 
 export interface FrameHandlers {
-  /** A message: what it is, and the text that goes with it. */
+  /** Called with a message: its head, and its text. */
   received(head: unknown, text: string): void;
   /** Called once, when the socket is closed. */
   closed(): void;
 }
 
-/** In front of a text that is written as a JSON string, because it has line breaks; no JSON begins with it. */
+/**
+ * Precedes a text that is written as a JSON string because it has line breaks; JSON never begins with this character.
+ */
 const QUOTED = "~";
 
 /**
- * Messages over a socket between two processes of a run, two lines each: JSON that says what it is, and a text. What is sent in one turn of the event loop goes out together: a busy process makes one system call for dozens of them.
+ * Messages over a socket between two processes of a run, two lines each: a JSON head, and a text. Messages sent in one
+ * turn of the event loop are written together, so a busy process makes one system call for dozens of them.
  */
 export class FrameSocket {
   readonly #socket: Socket;

@@ -3,7 +3,7 @@ import type { Cookies } from "../cookies.ts";
 import { NO_COOKIES } from "../cookies.ts";
 import { FrameSocket } from "./frame-socket.ts";
 
-/** A call; its body follows as text. One that has only its id cancels the call. */
+/** The head of a call; its body follows as text. A head with only an id cancels the call. */
 export type CallHead = readonly [
   id: number,
   server: string,
@@ -21,9 +21,12 @@ export type ReplyHead = readonly [
   headers: Readonly<Record<string, string>>,
 ];
 
-/** A connection that sends a longer line is closed. Twice the largest response: quoting may double a text. */
+/**
+ * A connection that sends a longer line is closed. Twice the size of the largest response, because quoting may double a
+ * text.
+ */
 export const MAX_LINE_BYTES = 512 * 1024 * 1024;
-/** After a failed attempt the other process is called over HTTP for this long. */
+/** After a failed connection, calls to the other process use HTTP for this long. */
 const RETRY_AFTER_MS = 1_000;
 /** Longer bodies go over HTTP, because they would delay the calls behind them. */
 export const LONG_BODY = 4 * 1024 * 1024;
@@ -55,15 +58,15 @@ class LinkLost extends Error {
 }
 
 /**
- * One connection to each other process of the run, shared by all calls: beside HTTP, which every server also speaks, it saves a
- * system call, a header block and a connection per call.
+ * One connection to each other process of the run, shared by all calls. Compared to HTTP, which every server also
+ * supports, it saves a system call, headers and a connection per call.
  */
 export class Links {
   readonly #sockets: ReadonlyMap<string, string>;
   readonly #links = new Map<string, Link>();
   #closed = false;
 
-  /** Takes the socket of the process that hosts each server. */
+  /** `sockets`: the socket of the process that hosts each server. */
   constructor(sockets: ReadonlyMap<string, string>) {
     this.#sockets = sockets;
   }
@@ -104,7 +107,7 @@ export class Link {
 
   constructor(socketPath: string) {
     const socket = connect(socketPath);
-    // Calls under way keep the process alive by their own timers and handles.
+    // Running calls keep the process alive with their own timers and handles.
     socket.unref();
     this.#frames = new FrameSocket(socket, MAX_LINE_BYTES, {
       received: (head, text) => this.#received(head as ReplyHead, text),
