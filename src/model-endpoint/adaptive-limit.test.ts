@@ -92,7 +92,7 @@ it("forgets nobody when a pause ends between two looks at the clock", async () =
   vi.useFakeTimers();
   try {
     const forgotten: number[] = [];
-    // The pause takes 500 ms; the timer may come a little before by this clock, which moves on with every look.
+    // The pause takes 500 ms. The timer may fire slightly early by this clock, which advances with every read.
     for (let early = 0; early < 12; early++) {
       const clock = { now: 1_000_000 };
       const made = new AdaptiveLimit(
@@ -223,7 +223,7 @@ it("follows what another process was told, once for refusals of the same moment"
   for (let worker = 0; worker < 5; worker++) made.slowDown({ pauseMs: 2_000 + worker, factor: 0.5 });
   expect(made.limit).toBe(20);
   expect(made.tryEnter()).toBeUndefined();
-  // Calls that were under way when the news came say the same again.
+  // Calls that were running when the limit changed report the same refusal again.
   clock.now += 10;
   for (const slot of slots) made.leave(slot, { kind: "rate-limited", pauseMs: undefined });
   expect(made.limit).toBe(20);
@@ -231,7 +231,7 @@ it("follows what another process was told, once for refusals of the same moment"
   clock.now += 1_993;
   expect(made.tryEnter()).toBeUndefined();
   clock.now += 1;
-  // One call asks whether it is over.
+  // One call probes whether the pause is over.
   const probe = made.tryEnter();
   expect(made.tryEnter()).toBeUndefined();
   if (probe) made.leave(probe, { kind: "success", outputTokens: null });

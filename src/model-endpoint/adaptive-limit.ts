@@ -2,7 +2,7 @@ import { steadyNow } from "../calls/deadline.ts";
 import type { ProviderError } from "./provider-error.ts";
 import { Waiters } from "./waiters.ts";
 
-/** Calls at once to one endpoint with one model and key, at most. Further calls wait. */
+/** Maximum concurrent calls to one endpoint with one model and key. Further calls wait. */
 export const MOST_CONCURRENT = 4_096;
 const SMALLEST = 1;
 /** Latency alone never lowers the limit below this. */
@@ -16,17 +16,17 @@ const GROWTH = 0.05;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 10_000;
 
-/** The place of one running call. */
+/** The slot of one running call. */
 export interface Slot {
   readonly startedAt: number;
   /** Running calls when this one started, including itself. */
   readonly among: number;
 }
 
-/** What refused calls ask of all who call the endpoint: to wait, and to call less. */
+/** What refused calls ask of all callers of the endpoint: to wait, and to make fewer calls. */
 export interface SlowDown {
   pauseMs: number;
-  /** What the limit is multiplied by. */
+  /** Factor for the limit. */
   factor: number;
 }
 
@@ -37,11 +37,12 @@ export type SlotResult =
   | { kind: "other" };
 
 /**
- * Limits the calls at once to one endpoint with one model and key. The limit starts at its maximum. It decreases when the endpoint
- * refuses more than a few calls (429, 503, 529) or when responses become slow without becoming more. It grows while calls succeed.
+ * Limits the concurrent calls to one endpoint with one model and key. The limit starts at its maximum. It decreases
+ * when the endpoint refuses more than a few calls (429, 503, 529) or when responses become slower without higher
+ * throughput. It grows while calls succeed.
  *
- * Few scattered refusals change nothing: the refused calls alone are retried later. Once too many calls are refused, no call starts
- * before a pause has ended; until a call succeeds, one call at a time is sent.
+ * A few scattered refusals do not change the limit: only the refused calls are retried later. Once too many calls are
+ * refused, no call starts before a pause has ended; until a call succeeds, one call at a time is sent.
  */
 export class AdaptiveLimit {
   readonly #waiters = new Waiters();
@@ -56,7 +57,7 @@ export class AdaptiveLimit {
   #pausedUntil = 0;
   #refusalsInARow = 0;
   #timer: NodeJS.Timeout | undefined;
-  /** Called when refusals lower the limit here, and not when `slowDown` does. */
+  /** Called when refusals in this process lower the limit, but not for `slowDown`. */
   onSlowDown: ((slowDown: SlowDown) => void) | undefined;
   #lastRefusal: ProviderError | undefined;
 
@@ -78,7 +79,7 @@ export class AdaptiveLimit {
     return this.#running;
   }
 
-  /** Takes a place if one is free and no caller waits. */
+  /** Takes a slot if one is free and no caller waits. */
   tryEnter(): Slot | undefined {
     if (this.#waiters.size > 0 || !this.#hasRoom()) return undefined;
     this.#running++;
@@ -86,7 +87,7 @@ export class AdaptiveLimit {
   }
 
   /**
-   * Waits for a place, first come first served. Resolves with undefined at `giveUpAt`, or when the endpoint asks for a pause longer
+   * Waits for a slot in FIFO order. Resolves with undefined at `giveUpAt`, or when the endpoint asks for a pause longer
    * than `maxPauseMs`.
    */
   async enter(
@@ -100,13 +101,13 @@ export class AdaptiveLimit {
       const now = this.#now();
       if (now >= giveUpAt || this.#pausedUntil - now > maxPauseMs) return undefined;
       this.#wakeLater();
-      // `#fill` takes the place before it wakes the waiter, so no other call can take it in between.
+      // `#fill` reserves the slot before it wakes the waiter, so no other call can take it in between.
       if (await this.#waiters.wait(signal, giveUpAt - now))
         return { startedAt: this.#now(), among: this.#running };
     }
   }
 
-  /** Ends a call that has a place. */
+  /** Ends a call that has a slot. */
   leave({ startedAt, among }: Slot, result: SlotResult): void {
     // The first of many calls shares the endpoint with those that started after it.
     const slot = { startedAt, among: Math.max(among, this.#running) };
@@ -148,7 +149,7 @@ export class AdaptiveLimit {
     // At most one decrease per round trip: calls that started before the last one were sent at the old limit.
     if (this.#startedAfterDecrease(slot)) {
       this.#refusalsInARow++;
-      // A refused call that ran alone came too early; it does not show that too many calls ran at once.
+      // A refused call that ran alone was too early; it does not show that too many calls ran concurrently.
       const isAlone = slot.among <= 1;
       const factor = isAlone
         ? 1
@@ -158,12 +159,15 @@ export class AdaptiveLimit {
       this.#decreasedAt = now;
       this.#pausedUntil = Math.max(this.#pausedUntil, now + pause);
     } else if (asked !== undefined) this.#pausedUntil = Math.max(this.#pausedUntil, now + asked);
-    // Waiters whose own limit is shorter than the pause give up now.
+    // Waiters whose time limit is shorter than the pause stop waiting now.
     if (asked !== undefined && asked > LONGEST_PAUSE_MS) this.#waiters.wakeAll(false);
     this.#wakeLater();
   }
 
-  /** Follows what another process was told by the same endpoint. Several that were refused at once count as one. */
+  /**
+   * Applies the slow-down that another process received from the same endpoint. Several concurrent refusals count as
+   * one.
+   */
   slowDown({ pauseMs, factor }: SlowDown): void {
     const now = this.#now();
     if (now >= this.#pausedUntil) {
@@ -232,7 +236,7 @@ class RefusalShare {
     return this.#refused / this.#calls;
   }
 
-  /** Whether so few calls are refused that nothing has to change. */
+  /** Whether too few calls are refused to change the limit. */
   get isScattered(): boolean {
     return this.#refused <= TOLERATED_SHARE * this.#calls;
   }
@@ -256,7 +260,8 @@ interface CallTimes {
 }
 
 /**
- * Detects that responses have become much slower and fewer, which means too many calls at once. Latency is measured per generated token where the number of tokens is known.
+ * Detects that responses have become much slower and fewer, which means too many concurrent calls. Latency is measured
+ * per generated token if the number of tokens is known.
  */
 class LatencyWindow {
   #costs: number[] = [];

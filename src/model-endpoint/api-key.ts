@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { errorMessage, GymError } from "../errors.ts";
 
-/** An API key, given or in a file that may be replaced while servers run. */
+/** An API key, literal or in a file that may be replaced while servers run. */
 export class ApiKey {
   readonly #file: string | undefined;
   #value: string;
@@ -56,7 +56,7 @@ async function keyIn(file: string): Promise<string> {
   return sendable(key, `The API key file ${file}`);
 }
 
-/** Refuses a key that a header cannot carry. The value is never quoted. */
+/** Refuses a key that is not valid in a header. The error never quotes the value. */
 function sendable(key: string, name: string): string {
   const index = [...key].findIndex((character) => !/^[\x20-\x7e]$/.test(character));
   if (index < 0) return key;

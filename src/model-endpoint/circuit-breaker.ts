@@ -27,8 +27,8 @@ export interface PassOptions {
 }
 
 /**
- * Holds back calls to an endpoint that is down. While it is open calls wait. After each pause, which doubles, one of
- * them probes the endpoint, and its success releases all of them. Errors about the request or the rate do not count.
+ * Holds back calls to an endpoint that is down. While it is open, calls wait. After each pause, which doubles, one call
+ * probes the endpoint; its success releases all of them. Errors about the request or the rate do not count.
  */
 export class CircuitBreaker {
   readonly #waiters = new Waiters();
@@ -52,7 +52,7 @@ export class CircuitBreaker {
     return this.#probeAt !== undefined;
   }
 
-  /** Milliseconds since the first failure that no success has followed; 0 while the endpoint is up. */
+  /** Milliseconds since the first failure without a later success; 0 while the endpoint is up. */
   get downMs(): number {
     return this.isOpen && this.#downSince !== undefined ? this.#now() - this.#downSince : 0;
   }
@@ -67,8 +67,8 @@ export class CircuitBreaker {
   }
 
   /**
-   * Resolves when the call may start. Resolves with undefined at `giveUpAt`, or when the
-   * endpoint has been down for longer than `longestOutageMs`: then waiting has been tried already.
+   * Resolves when the call may start. Resolves with undefined at `giveUpAt`, or when the endpoint has been down for
+   * longer than `longestOutageMs`.
    */
   async pass(options: PassOptions): Promise<Pass | undefined> {
     while (this.#probeAt !== undefined) {
@@ -102,7 +102,7 @@ export class CircuitBreaker {
     this.#downSince ??= this.#now();
     this.#failures++;
     if (pass.probe) this.#probing = false;
-    // Calls that were under way when the breaker opened do not extend the pause.
+    // Calls that were running when the breaker opened do not extend the pause.
     else if (this.isOpen || this.#failures < FAILURES_TO_OPEN) return;
     const ceiling = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(this.#openings, 30));
     const pauseMs = ceiling / 2 + (this.#random() * ceiling) / 2;

@@ -10,7 +10,10 @@ import type { Price } from "./settings.ts";
 
 const TOKENS_PER_PRICE = 1_000_000;
 
-/** What one call cost in dollars: what the endpoint says, else by the price of its tokens; null when neither is known. */
+/**
+ * Cost of one call in dollars: the value that the endpoint reports, else the price of its tokens; null when neither is
+ * known.
+ */
 export function costOf(
   usage: unknown,
   price: Price | undefined,
@@ -43,7 +46,7 @@ function statedCost(
   return amount >= 0 ? amount : null;
 }
 
-/** Adds up what calls cost and stops them when the money is spent. Calls already under way are paid for. */
+/** Adds up the cost of calls and stops them when the budget is spent. Running calls are still paid for. */
 export class CostMeter {
   readonly limit: number | null;
   readonly #what: string;
@@ -69,7 +72,7 @@ export class CostMeter {
     this.#listeners.add(listener);
   }
 
-  /** Sets the total, including what other processes have spent. */
+  /** Sets the total, including the spending of other processes. */
   correct(spent: number): void {
     this.#spent = spent;
   }
@@ -100,7 +103,7 @@ export function runMeter(globalConfig: Readonly<Record<string, unknown>>): CostM
   return meter;
 }
 
-/** Refuses a value that is not a number of dollars: it would not limit anything. */
+/** Refuses a value that is not a number of dollars, because it would not limit anything. */
 function dollarsOf(given: unknown): number | null {
   if (given === undefined || given === null) return null;
   const dollars = typeof given === "string" && given.trim() !== "" ? Number(given) : given;
@@ -113,7 +116,9 @@ function dollarsOf(given: unknown): number | null {
 
 type Bill = Pick<ProviderReply<unknown>, "cost" | "cached" | "retries" | "waitedMs">;
 
-/** Writes into a usage what the call cost, that it came from the cache, how often it was tried again, or how long it waited. */
+/**
+ * Adds to a usage the cost of the call, whether it came from the cache, the number of retries, and the waiting time.
+ */
 function billed<T extends object>(usage: T, { cost, cached, retries, waitedMs }: Bill): T {
   return {
     ...usage,
@@ -128,7 +133,7 @@ function isPlain({ cost, cached, retries, waitedMs }: Bill): boolean {
   return cost === null && !cached && retries === 0 && waitedMs === 0;
 }
 
-/** The response of a call with its cost in `usage.ng_cost`, and `ng_cache_hit` where no call was made. */
+/** The response of a call with its cost in `usage.ng_cost`, and `ng_cache_hit` if no call was made. */
 export function billedResponse(reply: ProviderReply<Response>): Response {
   const { value, cached } = reply;
   if (isPlain(reply)) return value;
@@ -138,7 +143,7 @@ export function billedResponse(reply: ProviderReply<Response>): Response {
   return response;
 }
 
-/** The same for a chat completion. */
+/** The chat completion of a call, with the same fields. */
 export function billedCompletion(reply: ProviderReply<ChatCompletion>): ChatCompletion {
   const { value, cached } = reply;
   if (isPlain(reply)) return value;
@@ -156,8 +161,9 @@ const price = (input: number, output: number, cached?: number, written?: number)
 });
 
 /**
- * List prices in dollars per million tokens (input, output, cached input, cache writes), as published in April 2026. Names are
- * prefixes: `gpt-5-mini` also stands for `gpt-5-mini-2025-08-07`. Prices change: `prices` in the config wins.
+ * List prices in dollars per million tokens (input, output, cached input, cache writes), as published in April 2026.
+ * Names are prefixes: `gpt-5-mini` also matches `gpt-5-mini-2025-08-07`. Prices change: `prices` in the config takes
+ * precedence.
  */
 const LIST_PRICES: Readonly<Record<string, Price>> = {
   "gpt-4o": price(2.5, 10, 1.25),
@@ -192,10 +198,10 @@ const LIST_PRICES: Readonly<Record<string, Price>> = {
   "gemini-2.5-flash-lite": price(0.1, 0.4, 0.01),
 };
 
-/** A name goes on with a version or a date, not with another model's name: `gpt-5` is not `gpt-5-mini`. */
+/** Suffixes that are a version or a date, not another model's name: `gpt-5` does not match `gpt-5-mini`. */
 const VERSION = /^(?:[-@:]?(?:\d{4}-\d{2}-\d{2}|\d{8}|\d{3,4}|latest|v\d+))?$/;
 
-/** The list price of a model, also under a router's name such as `openai/gpt-4.1`; undefined when it is not known. */
+/** The list price of a model, also under a router's name such as `openai/gpt-4.1`; undefined when unknown. */
 export function listPrice(model: string): Price | undefined {
   const name = model.slice(model.lastIndexOf("/") + 1);
   let best: string | undefined;

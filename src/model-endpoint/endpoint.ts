@@ -22,7 +22,7 @@ export interface Endpoint {
 const breakers = processWide("breakers", () => new Map<string, CircuitBreaker>());
 const limits = processWide("limits", () => new Map<string, AdaptiveLimit>());
 
-/** `key` stands for an address, model and API key, and does not disclose them. */
+/** `key` identifies an address, model and API key without disclosing them. */
 type SlowDownListener = (key: string, slowDown: SlowDown) => void;
 const listeners = processWide("slow-down-listeners", () => new Set<SlowDownListener>());
 
@@ -58,24 +58,26 @@ function digest(text: string): string {
   return createHash("sha256").update(text).digest("hex").slice(0, 16);
 }
 
-/** Reports when an endpoint asks this process to slow down. Returns a function that ends it. */
+/** Subscribes to slow-down requests of endpoints to this process. Returns a function that unsubscribes. */
 export function onSlowDown(listener: SlowDownListener): () => void {
   listeners.add(listener);
   return () => void listeners.delete(listener);
 }
 
-/** Slows down calls to an endpoint that asked another process for it. Endpoints that nobody here calls are left alone. */
+/**
+ * Slows down calls to an endpoint that asked another process for it. Ignores endpoints that this process does not call.
+ */
 export function slowDownEndpoint(key: string, slowDown: SlowDown): void {
   limits.get(key)?.slowDown(slowDown);
 }
 
-/** Forgets what is known about every endpoint; for tests. */
+/** Clears the state of every endpoint; for tests. */
 export function forgetEndpoints(): void {
   breakers.clear();
   limits.clear();
 }
 
-/** Which replica a session belongs to: the first eight bytes of the SHA-256 of its id, modulo their number. */
+/** The replica of a session: the first eight bytes of the SHA-256 of its id, modulo the number of replicas. */
 export function replicaOf(sessionId: string, replicas: number): number {
   if (replicas <= 1) return 0;
   const head = createHash("sha256").update(sessionId).digest().readBigUInt64BE(0);
@@ -83,8 +85,8 @@ export function replicaOf(sessionId: string, replicas: number): number {
 }
 
 /**
- * The endpoint for the next attempt: the session's own, or the next one in the circle that is up and has not failed this
- * call. If all are down, it is the one that is probed next.
+ * The endpoint for the next attempt: the session's, or the next one in cyclic order that is up and has not failed this
+ * call. If all are down, the one that is probed next.
  */
 export function chooseEndpoint(
   endpoints: readonly Endpoint[],

@@ -17,7 +17,9 @@ export function slotResult(error: unknown) {
     : ({ kind: "other" } as const);
 }
 
-/** Whether this process has too many open files for another connection. Fewer calls at once help; the endpoint is up. */
+/**
+ * Whether this process has too many open files for another connection. Fewer concurrent calls help; the endpoint is up.
+ */
 export function isOutOfFiles({ cause }: ProviderError): boolean {
   const code = (cause as { code?: unknown } | null | undefined)?.code;
   return code === "EMFILE" || code === "ENFILE";
@@ -50,7 +52,7 @@ export function outage(last: ProviderError | undefined, downMs: number): Provide
   return restated(cause, `${cause.message} (down for ${(downMs / 1000).toFixed(0)} s)`);
 }
 
-/** The same failure with another message. */
+/** The same failure with a different message. */
 export function restated(error: ProviderError, message: string, lasting = error.lasting): ProviderError {
   const { failure, providerStatus, body, retryAfterMs } = error;
   const { class: name, retryable } = failure;
@@ -67,7 +69,7 @@ export function restated(error: ProviderError, message: string, lasting = error.
   });
 }
 
-/** At most one warning about refusals in this time, and about each other kind of failure in the longer one. */
+/** Minimum time between two warnings about refusals, and the longer one for each other kind of failure. */
 const WARN_EVERY_MS = 10_000;
 const WARN_OF_OTHERS_EVERY_MS = 30_000;
 
@@ -78,7 +80,7 @@ export interface FailedAttempt {
   attempt: number;
   /** When the first attempt failed. */
   since: number;
-  /** Attempts in all; null: no limit. */
+  /** Total attempts; null: no limit. */
   mostAttempts: number | null;
 }
 
@@ -111,7 +113,7 @@ export class CallReports {
       this.#log.warn(`${error.message}; at most ${limit.limit} calls at once from now on`);
       return;
     }
-    // Probes of an endpoint that is down are not limited in number.
+    // The number of probes of an endpoint that is down is not limited.
     const most = mostAttempts === null || attempt > mostAttempts ? "" : ` of ${mostAttempts}`;
     const seconds = Math.round((now - since) / 1000);
     this.#log.warn(`${error.message}; trying again (attempt ${attempt}${most} failed, after ${seconds} s)`);

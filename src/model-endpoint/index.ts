@@ -1,5 +1,5 @@
 /**
- * What a model server needs to call an endpoint: limits, retries, budgets and errors of a provider.
+ * Calls to model endpoints for model servers: limits, retries, budgets and provider errors.
  *
  * @module
  */

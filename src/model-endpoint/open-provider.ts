@@ -15,16 +15,16 @@ import { endpointConnections } from "./transport.ts";
 export interface OpenProviderOptions {
   /** One base URL, or those of replicas. */
   baseUrl: string | readonly string[];
-  /** The config key the URL stands under, for messages. */
+  /** The config key of the URL, for messages. */
   baseUrlKey: string;
   apiKey: string | null | undefined;
-  /** The headers that carry the key; `Authorization: Bearer` unless given. */
+  /** The headers with the key; default: `Authorization: Bearer`. */
   authorize?: (apiKey: string) => Record<string, string>;
   headers?: Readonly<Record<string, string>>;
   query?: Readonly<Record<string, string>>;
   model: string;
   maxConcurrent?: number | null;
-  /** Whether tokens cost nothing, as with an engine of your own. */
+  /** Whether tokens are free, as with a self-hosted engine. */
   free?: boolean;
   /** Whether the endpoint reports the cost of each call. */
   statesCost?: boolean;
@@ -34,10 +34,9 @@ const bearer = (apiKey: string): Record<string, string> =>
   apiKey === "" ? {} : { authorization: `Bearer ${apiKey}` };
 
 /**
- * The client of an outside endpoint for a model server, made once in its `start`.
+ * The client of an external endpoint for a model server, created once in its `start`.
  *
- * @example
- * start: (server) => openProvider(server, {
+ * @example start: (server) => openProvider(server, {
  *   baseUrl: server.config.base_url, baseUrlKey: "base_url", apiKey: server.config.api_key, model: server.config.model,
  * })
  */
@@ -60,7 +59,7 @@ export async function openProvider(
   const run = runMeter(globalConfig);
   const own = new CostMeter(settings.max_cost ?? null, `${server.name} (max_cost)`);
   const limited = (run.limit ?? own.limit) !== null;
-  // Proxies and tunnels to paid models are on one's own machine too: with a limit nothing there is taken to be free.
+  // Proxies and tunnels to paid models also run on the local machine, so with a limit no local endpoint counts as free.
   const free = options.free || (!limited && urls.every(({ host }) => isOwnMachine(host)));
   const price: Price | undefined = settings.prices ?? (free ? undefined : listPrice(model));
   const counted = price !== undefined || free || options.statesCost;
@@ -101,7 +100,7 @@ function isOwnMachine(host: string): boolean {
   return /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/.test(host);
 }
 
-/** Where a server's keys stand in the config; its folder has the name of its implementation. */
+/** The path of a server's keys in the config; its folder has the name of its implementation. */
 function configPath({ name, directory }: ServerContext<unknown>): string {
   return `${name}.responses_api_models.${basename(directory)}`;
 }
@@ -125,7 +124,7 @@ function checkHeaders(server: string, headers: Readonly<Record<string, string>>)
   }
 }
 
-/** Refuses `stream`: responses of endpoints are read as a whole. */
+/** Refuses `stream`, because responses of endpoints are read as a whole. */
 function checkBodies(server: string, config: Readonly<Record<string, unknown>>): void {
   for (const key of ["extra_body", "sampling_overrides"]) {
     const body = config[key];

@@ -1,7 +1,7 @@
 import type { FailureInfo } from "../calls/errors.ts";
 import { GymError } from "../errors.ts";
 
-/** What a model endpoint can do wrong; each is a failure class of the rollout and a stable error code. */
+/** Failures of a model endpoint; each is a failure class of the rollout and a stable error code. */
 const PROVIDER_FAILURES = {
   provider_auth: "PROVIDER_AUTH",
   provider_rate_limit: "PROVIDER_RATE_LIMIT",
@@ -16,9 +16,9 @@ export type ProviderFailureClass = keyof typeof PROVIDER_FAILURES;
 
 export interface ProviderErrorParts {
   class: ProviderFailureClass;
-  /** The status the endpoint answered with; absent when it did not answer. */
+  /** The status of the endpoint's response; absent without a response. */
   providerStatus?: number | undefined;
-  /** The body it answered with, for callers that know what some errors mean. */
+  /** The body of the response, for callers that interpret some errors. */
   body?: string | undefined;
   retryable: boolean;
   message: string;
@@ -50,7 +50,7 @@ export class ProviderError extends GymError {
     this.lasting = parts.lasting ?? false;
   }
 
-  /** The status of our own server's response: the endpoint's if it sent one, else one that matches the failure. */
+  /** The status of this server's response: the endpoint's if it sent one, else one that matches the failure. */
   get status(): number {
     const { providerStatus } = this;
     if (providerStatus !== undefined && providerStatus >= 400) return providerStatus;
@@ -67,7 +67,7 @@ export class ProviderError extends GymError {
 
 const CODES = new Set<unknown>(Object.values(PROVIDER_FAILURES));
 
-/** Recognises the error also when it comes from another copy of the package. */
+/** Also recognizes an error that comes from another copy of the package. */
 export function isProviderError(error: unknown): error is ProviderError {
   return error instanceof Error && CODES.has((error as { code?: unknown }).code);
 }

@@ -61,7 +61,7 @@ const signal = new AbortController().signal;
 setMaxListeners(0, signal);
 const call = { path: "/responses", body: { input: "hi" }, signal, read: (body: unknown) => body };
 
-/** An address nothing listens on. */
+/** An address without a listener. */
 async function deadUrl(): Promise<string> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -100,7 +100,7 @@ describe("replicas", () => {
       ["s3", "7-3-a1"],
       ["s4", "7-3-a12"],
     ]) {
-      // A provider of its own stands for another worker.
+      // A separate provider simulates another worker.
       const made = await provider(urls);
       await made.call({ ...call, sessionId: session ?? "", rolloutId });
     }
@@ -347,7 +347,7 @@ describe("what is configured wrong", () => {
       other: () => ({ status: 429, headers: { "retry-after": "99999999" }, body: "later" }),
     });
     const made = await provider(busy.baseUrl, { retry_seconds: 60 });
-    // The second call does not even get through, and says the same.
+    // The second call is not sent and fails with the same error.
     for (let time = 0; time < 2; time++) {
       await expect(made.call({ ...call, path: "/busy" })).rejects.toThrow(
         /: later; it asks to wait 99999999 s, more than retry_seconds \(60\)$/,
@@ -478,7 +478,7 @@ describe("money", () => {
 });
 
 describe("cache", () => {
-  /** How many answers a cache holds. */
+  /** The number of answers in a cache. */
   const kept = async (directory: string) =>
     (await readdir(directory, { recursive: true })).filter((name) => name.endsWith(".json")).length;
 

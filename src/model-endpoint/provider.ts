@@ -32,15 +32,15 @@ const LASTING_ATTEMPTS = 3;
 export interface ProviderParts {
   endpoints: readonly Endpoint[];
   apiKey: ApiKey;
-  /** The headers that carry the key. */
+  /** The headers with the key. */
   authorize: (apiKey: string) => Record<string, string>;
   headers: Readonly<Record<string, string>>;
   query: Readonly<Record<string, string>>;
   settings: ProviderSettings;
-  /** Calls of this server at once; null: as many as the endpoint takes. */
+  /** Concurrent calls of this server; null: as many as the endpoint accepts. */
   maxConcurrent: number | null;
   price: Price | undefined;
-  /** Whether its tokens cost nothing. */
+  /** Whether its tokens are free. */
   free: boolean;
   meters: readonly CostMeter[];
   cache: ResponseCache | undefined;
@@ -52,15 +52,17 @@ export interface ProviderCall<T> {
   path: string;
   method?: "GET" | "POST";
   body?: Readonly<Record<string, unknown>>;
-  /** The body as text, for callers that have written it already. */
+  /** The body as text, for callers that have already serialized it. */
   rawBody?: string;
   signal: AbortSignal;
-  /** Makes the result out of the parsed body; a ValidationError or ConversionError means that the answer is unusable. */
+  /**
+   * Creates the result from the parsed body; a ValidationError or ConversionError means that the answer is unusable.
+   */
   read(body: unknown, reply: AttemptReply): T;
   /** Whether the body is parsed without loss: integers beyond 2^53 as bigint, `1.0` as a float. */
   exactNumbers?: boolean;
   headers?: Readonly<Record<string, string>>;
-  /** A rollout stays with its replica, whichever worker runs it; calls outside of rollouts do so by session. */
+  /** A rollout stays with its replica, regardless of the worker; calls outside rollouts use the session. */
   sessionId?: string;
   rolloutId?: string | undefined;
   /** Whether the path is below the host instead of the base URL's last `/v1`. */
@@ -73,14 +75,14 @@ export interface ProviderCall<T> {
 
 export interface ProviderReply<T> {
   value: T;
-  /** Dollars; 0 for an answer from the cache, null when the price is not known. */
+  /** Dollars; 0 for an answer from the cache, null when the price is unknown. */
   cost: number | null;
   cached: boolean;
-  /** Attempts that failed before this answer came. */
+  /** Failed attempts before this answer. */
   retries: number;
-  /** Whole milliseconds that the attempts waited for a place: the limits of the server and of the endpoint. */
+  /** Milliseconds that the attempts waited for a slot: the limits of the server and of the endpoint. */
   waitedMs: number;
-  /** Which of the base URLs answered. */
+  /** The index of the base URL that answered. */
   replica: number;
 }
 
@@ -126,8 +128,8 @@ class Exhausted extends Error {
 }
 
 /**
- * The client of an outside model endpoint: one budget for all retries, a breaker and a shared limit per endpoint, and errors
- * that say what the endpoint said. A server keeps one for its lifetime.
+ * The client of an external model endpoint: one budget for all retries, a breaker and a shared limit per endpoint, and
+ * errors that quote the endpoint. A server keeps one for its lifetime.
  */
 export class Provider {
   readonly #parts: ProviderParts;
@@ -187,7 +189,7 @@ export class Provider {
     return { value, cost, cached: false, retries, waitedMs, replica };
   }
 
-  /** Sends a request to every replica, at once and once: it must not stand in line behind the calls it is about. */
+  /** Sends a request once to every replica, immediately: it must not wait behind the calls that it affects. */
   async signalAll({ path, body, signal }: EndpointSignal): Promise<SignalReply[]> {
     return Promise.all(
       this.#parts.endpoints.map(async ({ url, connections }) => {
@@ -224,7 +226,7 @@ export class Provider {
   #cacheKey(call: ProviderCall<unknown>, body: string | undefined): CacheKeyParts | undefined {
     const { cache, endpoints, query } = this.#parts;
     if (!cache || body === undefined) return undefined;
-    // The key of an account does not change what is asked; a header such as `anthropic-beta` does.
+    // The key of an account does not affect the answer; a header such as `anthropic-beta` does.
     const headers = openHeaders({ ...lowerCase(this.#parts.headers), ...call.headers });
     const repeat = /-(\d+)(?:-a\d+)?$/.exec(call.rolloutId ?? "")?.[1] ?? "";
     const url = endpoints[0]?.url;
@@ -269,7 +271,7 @@ export class Provider {
         if (error instanceof Exhausted)
           throw gaveUp(this.#tooLongToWait(error.last), attempt - 1, progress.since);
         if (!(error instanceof ProviderError)) throw error;
-        // The budget starts with the first failure: neither a queue nor a slow response uses it up.
+        // The budget starts with the first failure: neither waiting nor a slow response uses it up.
         const { probes, waitedMs } = progress;
         progress = { since: progress.last ? progress.since : steadyNow(), last: error, probes, waitedMs };
         if (await this.#keyRenewed(error)) continue;
@@ -289,7 +291,7 @@ export class Provider {
           endpoint,
           path: call.path,
           error,
-          // Probes while the endpoint is down use up no attempts.
+          // Probes while the endpoint is down do not use attempts.
           attempt: Math.max(1, attempt - probes),
           since: progress.since,
           mostAttempts,
@@ -301,7 +303,7 @@ export class Provider {
     }
   }
 
-  /** The limit of the server is divided among the workers of a run, and follows their number. */
+  /** The limit of the server is divided among the workers of a run, and adapts to their number. */
   async #inTurn<T>(own: Semaphore, attempt: () => Promise<T>, signal: AbortSignal): Promise<T> {
     const { maxConcurrent } = this.#parts;
     const share = maxConcurrent === null ? null : Math.max(1, workerShare(maxConcurrent));
@@ -385,7 +387,7 @@ export class Provider {
         : failure;
     }
     this.#answered.add(endpoint);
-    // An endpoint that repeats its request, as debugging gateways do, would write the key into results.
+    // An endpoint that echoes its request, as debugging gateways do, would write the key into results.
     const clean = { ...reply, text: this.#redactAnswer(reply.text) };
     return this.#read(clean, endpoint, call, `${base.basePath}${call.path}`);
   }
@@ -437,7 +439,7 @@ export class Provider {
     return restated(error, `${error.message}; ${asked}`);
   }
 
-  /** A refused key may have been replaced in its file meanwhile. */
+  /** A refused key may have been replaced in its file since then. */
   async #keyRenewed({ providerStatus }: ProviderError): Promise<boolean> {
     if (providerStatus !== 401 && providerStatus !== 403) return false;
     try {
@@ -451,14 +453,14 @@ export class Provider {
   }
 }
 
-/** An unknown item type follows from the request, so another paid response would have it too. */
+/** An unknown item type depends on the request, so another paid response would have it too. */
 function isUnknownForm(error: ValidationError | ConversionError): boolean {
   return error instanceof ConversionError
     ? error.failure === "unsupported"
     : error.detail.some(({ type }) => type.startsWith("union_tag_"));
 }
 
-/** What decides about the replica: the same for all attempts of a rollout. */
+/** The key that selects the replica: the same for all attempts of a rollout. */
 function stickyKey({ rolloutId, sessionId }: ProviderCall<unknown>): string {
   return rolloutId?.replace(/-a\d+$/, "") ?? sessionId ?? "";
 }

@@ -18,7 +18,7 @@ const PASSING = new Set([408, 409, 425, 429]);
 const OUT_OF_CREDIT =
   /insufficient_quota|billing_hard_limit|credit balance is too low|exceeded your current quota/i;
 
-/** The failure behind a response with an error status. `redact` removes keys from the message. */
+/** The failure for a response with an error status. `redact` removes keys from the message. */
 export function failureOfReply(
   reply: AttemptReply,
   host: string,
@@ -50,7 +50,7 @@ function isRetryable(status: number, advice: string | string[] | undefined): boo
   return PASSING.has(status) || (status >= 500 && status !== 501 && status !== 505);
 }
 
-/** The failure behind a request without a response. */
+/** The failure for a request without a response. */
 export function failureOfError(
   error: unknown,
   host: string,
@@ -107,7 +107,7 @@ function noAnswer(
   return new ProviderError({ class: kind, retryable: true, message, cause, lasting });
 }
 
-/** The failure behind a success status with an unusable body. */
+/** The failure for a success status with an unusable body. */
 export function invalidResponse(
   reply: AttemptReply,
   host: string,
@@ -126,7 +126,9 @@ export function invalidResponse(
   });
 }
 
-/** The failure behind a redirect. It is not followed, because the key must stay with its host, and not retried. */
+/**
+ * The failure for a redirect. It is not followed, because the key must not be sent to another host, and not retried.
+ */
 export function redirect(
   { status, headers, text }: AttemptReply,
   place: string,
@@ -146,7 +148,7 @@ export function redirect(
 }
 
 /**
- * Some endpoints answer 200 and put the error into the body: beside an answer that is missing, into the choice, or as a failed
+ * Some endpoints answer 200 and put the error into the body: instead of an answer, into the choice, or as a failed
  * response. Returns the reply with the status it should have had; undefined when the body is an answer.
  */
 export function hiddenError(reply: AttemptReply, body: unknown): AttemptReply | undefined {
@@ -177,7 +179,7 @@ function statusOf({ code }: JsonObject): number {
   return (typeof code === "string" && Object.hasOwn(STATUS_BY_CODE, code) && STATUS_BY_CODE[code]) || 502;
 }
 
-/** The sentence in an error body, whichever provider wrote it. */
+/** The message in an error body, for all providers. */
 export function providerMessage(text: string): string {
   let body: unknown;
   try {
@@ -229,7 +231,7 @@ function plainText(text: string): string {
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** Pairs of headers: what is left of a quota, and when it is reset. */
+/** Pairs of headers: the remaining quota, and when it is reset. */
 const QUOTAS: readonly [remaining: string, reset: string][] = [
   ["x-ratelimit-remaining-requests", "x-ratelimit-reset-requests"],
   ["x-ratelimit-remaining-tokens", "x-ratelimit-reset-tokens"],

@@ -5,7 +5,7 @@ import { isSecretHeader } from "../secrets.ts";
 export interface EndpointUrl {
   /** `https://api.example.com` */
   origin: string;
-  /** `api.example.com`, with the port where one is written: what messages name. */
+  /** `api.example.com`, with the port if given; used in messages. */
   host: string;
   /** `/v1`, without a slash at the end. */
   basePath: string;
@@ -13,7 +13,7 @@ export interface EndpointUrl {
   text: string;
 }
 
-/** Paths that users often copy with a base URL, with or without `/v1` behind them. */
+/** Paths that users often copy with a base URL, with or without a following `/v1`. */
 const ENDPOINT_PATH = /(\/chat\/completions|(?<=\/v1)\/(?:completions|responses|messages))\/*(?:\/v1)?\/*$/;
 
 /** Parses a configured base URL. Throws an error that names the key if no request can be sent to it. */
@@ -41,7 +41,7 @@ export function parseEndpointUrl(text: string, key: string): EndpointUrl {
   return { origin: url.origin, host: url.host, basePath, text: url.origin + basePath };
 }
 
-// The value itself is left out: people paste keys into URLs.
+// The message omits the value, because people paste keys into URLs.
 function badUrl(key: string, problem: string): GymError {
   return new GymError("PROVIDER_URL", `${key} ${problem}.`);
 }

@@ -7,7 +7,7 @@ import { makeDirectory } from "../files/make-directory.ts";
 import { isObject } from "../python/json/json-object.ts";
 import type { AttemptReply } from "./transport.ts";
 
-/** Larger answers are not kept. */
+/** Larger answers are not cached. */
 const MAX_ENTRY_BYTES = 32 * 1024 * 1024;
 const SCHEMA = 1;
 
@@ -22,7 +22,7 @@ export interface CacheKeyParts {
   repeat: string;
 }
 
-/** Answers on disk, by everything that was asked: one file each, so that runs at the same time can share a folder. */
+/** Answers on disk, keyed by the whole request: one file each, so that concurrent runs can share a folder. */
 export class ResponseCache {
   readonly #directory: string;
   readonly #maxBytes: number;
@@ -103,7 +103,7 @@ async function sizeOf(directory: string): Promise<number> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true }).catch(() => []);
   for (const entry of entries) {
     if (!entry.isFile()) continue;
-    // Another run may have renamed it meanwhile.
+    // Another run may have renamed the file since then.
     const found = await stat(join(entry.parentPath ?? entry.path, entry.name)).catch(() => undefined);
     total += found?.size ?? 0;
   }

@@ -8,9 +8,9 @@ const atLeastOne = () => laxInt().pipe(z.number().int().min(1));
 const priceSchema = z.strictObject({
   input: laxFloat().pipe(z.number().min(0)),
   output: laxFloat().pipe(z.number().min(0)),
-  /** Tokens read from the provider's prompt cache; the input price unless given. */
+  /** Tokens read from the provider's prompt cache; default: the input price. */
   cached_input: laxFloat().pipe(z.number().min(0)).optional(),
-  /** Tokens written to it; the input price unless given. */
+  /** Tokens written to the prompt cache; default: the input price. */
   cache_write: laxFloat().pipe(z.number().min(0)).optional(),
 });
 
@@ -27,32 +27,34 @@ export const HOSTED: ProviderDefaults = { request_timeout_seconds: 1_800, retry_
 /** An engine in a training job may not respond for half an hour during a weight update. */
 export const TRAINING: ProviderDefaults = { request_timeout_seconds: 7_200, retry_seconds: 3_600 };
 
-/** The keys every model server has that calls an outside endpoint; spread them into its `config` schema. */
+/** The config keys of every model server that calls an external endpoint; spread them into its `config` schema. */
 export function providerConfig(defaults: ProviderDefaults = HOSTED) {
   return {
     /** A file that holds the API key, instead of the key itself; read again when the endpoint refuses the key. */
     api_key_file: z.string().nullish(),
-    /** Attempts per call, all kinds of failure together; null: as many as the time allows. */
+    /** Attempts per call for all kinds of failure; null: as many as the time allows. */
     retry_attempts: atLeastOne().nullable().default(20),
-    /** Seconds from the first attempt after which no new one starts, and the longest outage that is waited for; null: no limit. */
+    /**
+     * Seconds from the first attempt after which no new one starts, and the longest outage to wait for; null: no limit.
+     */
     retry_seconds: positive().nullable().default(defaults.retry_seconds),
-    /** The first pause between attempts; later ones double up to the longest. Each is a random part of that. */
+    /** The first delay between attempts; later ones double up to the maximum. Each has random jitter. */
     retry_first_pause_seconds: positive().default(0.5),
     retry_longest_pause_seconds: positive().default(30),
-    /** Seconds one attempt may take from the first byte sent to the last received; null: no limit. */
+    /** Time limit of one attempt from the first byte sent to the last received, in seconds; null: no limit. */
     request_timeout_seconds: positive().nullable().default(defaults.request_timeout_seconds),
     connect_timeout_seconds: positive().default(30),
-    /** The largest answer that is read. */
+    /** Maximum size of an answer. */
     max_response_mb: positive().default(256),
-    /** Whether the limit on calls at once adapts to the endpoint. */
+    /** Whether the limit on concurrent calls adapts to the endpoint. */
     adaptive_concurrency: laxBool().default(true),
-    /** Folder for answers that are used again for equal requests; null: every call is made. */
+    /** Folder of cached answers for equal requests; null: no cache. */
     response_cache_dir: z.string().nullish(),
-    /** The cache is no longer written when it holds this much. */
+    /** Writes to the cache stop at this size. */
     response_cache_max_mb: positive().default(10_240),
     /** Dollars per million tokens of this model. Well-known models have a list price. */
     prices: priceSchema.nullish(),
-    /** Dollars this server may spend; the next call then fails as `budget_exhausted`. */
+    /** Budget of this server in dollars; calls beyond it fail as `budget_exhausted`. */
     max_cost: laxFloat().pipe(z.number().min(0)).nullish(),
   };
 }

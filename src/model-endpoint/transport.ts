@@ -4,7 +4,7 @@ import { processWide } from "../process-wide.ts";
 import { JsonTextError, loads, loadsPlain } from "../python/json/json-loads.ts";
 import { MOST_CONCURRENT } from "./adaptive-limit.ts";
 
-/** An idle connection is closed after this time; endpoints behind balancers drop it themselves after a minute or so. */
+/** An idle connection is closed after this time; load balancers close it after about a minute. */
 const KEEP_ALIVE_MS = 20_000;
 
 export interface Attempt {
@@ -15,7 +15,7 @@ export interface Attempt {
   headers: Readonly<Record<string, string>>;
   body?: string | undefined;
   signal: AbortSignal;
-  /** From the start to the last byte received; null: as long as the signal allows. */
+  /** Time limit from the start to the last received byte; null: as long as the signal allows. */
   timeoutMs: number | null;
   maxBytes: number;
 }
@@ -32,7 +32,8 @@ export class AttemptTimeout extends GymError {
 /** Sends one request over a pooled connection. */
 export async function sendAttempt({ connections, origin, ...attempt }: Attempt): Promise<AttemptReply> {
   try {
-    // A request on a closed connection would be tried again anyway, after a pause and as a failure of the endpoint.
+    // Without this, a request on a closed connection would be retried after a delay and count as a failure of the
+    // endpoint.
     return await connections.request(origin, { ...attempt, resendable: true });
   } catch (error) {
     throw error instanceof RequestTimeout ? new AttemptTimeout(attempt.timeoutMs ?? 0) : error;
@@ -49,7 +50,7 @@ export function endpointConnections(connectTimeoutMs: number): HttpClient {
     client = new HttpClient({
       connectTimeoutMs,
       keepAliveMs: KEEP_ALIVE_MS,
-      // The adaptive limit bounds calls per model and key; this bounds an address with several of them.
+      // The adaptive limit bounds calls per model and key; this bounds an address with several models and keys.
       maxConnections: 4 * MOST_CONCURRENT,
       proxy: true,
     });
@@ -59,8 +60,8 @@ export function endpointConnections(connectTimeoutMs: number): HttpClient {
 }
 
 /**
- * The JSON of an answer. Endpoints written in Python send `NaN` and `-Infinity` where a token was all but impossible, and some send
- * a byte-order mark; neither makes an answer unreadable. Throws a JsonTextError that says what is wrong and where.
+ * Parses the JSON of an answer. Endpoints written in Python send `NaN` and `-Infinity` for nearly impossible tokens,
+ * and some send a byte-order mark; both are accepted. Throws a JsonTextError with the problem and its position.
  */
 export function parseAnswer(text: string, exactNumbers = false): unknown {
   const body = text.startsWith("\uFEFF") ? text.slice(1) : text;

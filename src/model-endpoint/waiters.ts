@@ -8,7 +8,9 @@ export class Waiters {
     return this.#waiting.size;
   }
 
-  /** Resolves with the value it is woken with, or with false when the time is over. Rejects with the signal's reason. */
+  /**
+   * Resolves with the value passed by the waker, or with false when the time is over. Rejects with the signal's reason.
+   */
   wait(signal: AbortSignal | undefined, milliseconds = Number.POSITIVE_INFINITY): Promise<boolean> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);
@@ -39,7 +41,7 @@ export class Waiters {
     });
   }
 
-  /** Wakes the caller that has waited longest. Returns false when none waits. */
+  /** Wakes the caller that has waited longest. Returns false when there is no waiter. */
   wakeFirst(): boolean {
     for (const wake of this.#waiting) {
       wake(true);

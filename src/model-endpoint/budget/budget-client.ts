@@ -5,10 +5,13 @@ import type { SpendMessage, TotalMessage } from "./budget-server.ts";
 import { LineSocket } from "./line-socket.ts";
 
 const CONNECT_WITHIN_MS = 5_000;
-/** Costs of this time are reported together. */
+/** Costs within this time are reported together. */
 const REPORT_EVERY_MS = 10;
 
-/** Keeps the meters of this process in step with those of the other processes of the run. If the connection breaks, each process counts alone. */
+/**
+ * Synchronizes the meters of this process with those of the other processes of the run. If the connection breaks, each
+ * process counts alone.
+ */
 export class BudgetClient {
   readonly #lines: LineSocket<SpendMessage>;
   readonly #meters = new Map<string, SharedMeter>();
@@ -49,7 +52,7 @@ export class BudgetClient {
     return this.#isOpen;
   }
 
-  /** Counts what the other processes spend on the same budget. A meter without a limit is not shared. */
+  /** Adds the spending of other processes on the same budget. A meter without a limit is not shared. */
   share(key: string, meter: CostMeter): void {
     if (meter.limit === null || this.#meters.has(key)) return;
     this.#meters.set(key, new SharedMeter(meter, (spent) => this.#lines.send({ key, spent })));
@@ -80,7 +83,7 @@ class SharedMeter {
     });
   }
 
-  /** Takes over the total of all processes, plus what this process has not reported yet. */
+  /** Sets the total of all processes, plus the spending that this process has not reported yet. */
   update(spent: number, reported: number): void {
     this.#meter.correct(spent - reported + this.#own);
   }
@@ -93,7 +96,7 @@ export async function joinBudgets(socketPath: string): Promise<void> {
   joined.client = await BudgetClient.open(socketPath);
 }
 
-/** The budgets of the run; undefined in the process that keeps them, and where there is no other process. */
+/** The budgets of the run; undefined in the process that keeps them, and in a run with one process. */
 export function runBudgets(): BudgetClient | undefined {
   return joined.client?.isOpen ? joined.client : undefined;
 }

@@ -6,24 +6,25 @@ import { isPrivateDirectory, makeSocketDirectory, userDirectory } from "../../fi
 import { CostMeter, RUN_METER, runMeter } from "../cost.ts";
 import { LineSocket } from "./line-socket.ts";
 
-/** What the processes of a run spend within this time is sent to them together. */
+/** Totals that change within this time are sent to the processes of a run together. */
 const SEND_EVERY_MS = 10;
 
-/** From a process to the server: it uses a budget, or has spent some of it. */
+/** From a process to the server: the process uses a budget, or has spent part of it. */
 export type SpendMessage = { key: string; spent?: number };
 
-/** From the server to a process: what all processes have spent, and how much of it this process has reported. */
+/** From the server to a process: the total of all processes, and the part that this process has reported. */
 export type TotalMessage = { key: string; spent: number; reported: number };
 
 interface Member {
   readonly lines: LineSocket<TotalMessage>;
-  /** What this process has reported, by budget. */
+  /** Dollars that this process has reported, by budget. */
   readonly reported: Map<string, number>;
 }
 
 /**
- * Adds up what the processes of a run spend, so that `max_cost` holds for all of them together. It lives in the process that starts
- * the others. Servers in that process use its meters directly; other processes connect to a socket that only this user can open.
+ * Adds up the spending of the processes of a run, so that `max_cost` applies to all of them together. Runs in the
+ * process that starts the others. Servers in that process use its meters directly; other processes connect to a socket
+ * that only this user can open.
  */
 export class BudgetServer {
   readonly socketPath: string;
@@ -127,9 +128,9 @@ const MAX_CHECKED = 200;
 const MIN_AGE_MS = 60_000;
 
 /**
- * Removes the directories of runs that were killed: directories of this user whose socket nobody answers. Process ids cannot
- * decide this, because containers may share the directory without seeing each other's processes. The caller does not wait
- * for the sweep, and what cannot be removed stays.
+ * Removes the directories of runs that were killed: directories of this user whose socket does not answer. Process ids
+ * cannot decide this, because containers may share the directory without seeing each other's processes. The caller does
+ * not wait for the sweep. Directories that cannot be removed are kept.
  */
 export async function sweepRuns(directory: string, now: number = Date.now()): Promise<void> {
   const names = await readdir(directory).catch(() => []);

@@ -1,9 +1,12 @@
 import type { Socket } from "node:net";
 
-/** A longer line does not come from this program; the socket is closed. */
+/** The socket is closed on a longer line, which cannot come from this program. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
 
-/** Batches of messages over a socket, one JSON list per line; what is sent in one turn of the event loop goes out together. */
+/**
+ * Batches of messages over a socket, one JSON list per line; messages sent in one turn of the event loop are written
+ * together.
+ */
 export class LineSocket<Out> {
   readonly #socket: Socket;
   #outbox: Out[] = [];
@@ -19,7 +22,7 @@ export class LineSocket<Out> {
     socket.on("data", (chunk: string) => this.#received(chunk, handlers.messages));
     socket.on("error", () => this.close());
     socket.on("close", () => this.close());
-    // It must not keep a process alive that has nothing else to do.
+    // The socket must not keep the process alive.
     socket.unref();
   }
 
