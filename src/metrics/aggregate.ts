@@ -1,7 +1,7 @@
 import type { Row } from "./rollout-row.ts";
 import { type RecordFrame, RolloutTable, type TaskSlice } from "./rollout-table.ts";
 
-/** What `POST /aggregate_metrics` answers. */
+/** The response of `POST /aggregate_metrics`. */
 export interface AggregateMetrics {
   group_level_metrics: Record<string, unknown>[];
   agent_metrics: Record<string, unknown>;
@@ -11,11 +11,11 @@ export interface AggregateMetrics {
 /** A server's own metrics. */
 export interface MetricsHooks {
   /**
-   * Further agent metrics, merged over the statistics. `tasks` are the rows grouped by task index, ascending. The member `per_task_metrics`
-   * (rows with `_ng_task_index`) goes into the matching group rows instead.
+   * Additional agent metrics, merged over the statistics. `tasks` are the rows grouped by task index, ascending. The
+   * member `per_task_metrics` (rows with `_ng_task_index`) goes into the matching group rows instead.
    */
   computeMetrics?(tasks: Row[][]): Record<string, unknown>;
-  /** The headline among the agent metrics; without it, every `mean/…`. */
+  /** Selects the headline metrics; default: every `mean/…`. */
   keyMetrics?(agentMetrics: Record<string, unknown>): Record<string, unknown>;
 }
 
@@ -37,7 +37,7 @@ export function aggregateMetrics(
   const tasks: Row[][] = [];
   for (const task of table.tasks()) {
     groups.push(groupRecord(table, task, { sample, expected: task.rows.length }));
-    // Rows in the order of the request, which is that of their numbers in the table.
+    // Rows in the order of the request, which is the order in the table.
     if (hooks.computeMetrics)
       tasks.push([...task.rows].sort((a, b) => a - b).map((row) => verifyResponses[row] ?? {}));
   }

@@ -1,4 +1,4 @@
-/** n over k, exactly. */
+/** The exact binomial coefficient. */
 export function binomial(n: number, k: number): bigint {
   if (k < 0 || k > n) return 0n;
   let result = 1n;
@@ -21,23 +21,23 @@ export function ratio(numerator: bigint, denominator: bigint): number {
 const ratios = new Map<string, number>();
 const MAX_RATIOS = 100_000;
 
-/** C(part, k) / C(whole, k): the chance that k draws without replacement all fall into the part. */
+/** C(part, k) / C(whole, k): the probability that k draws without replacement are all in the part. */
 export function allInPart(part: number, whole: number, k: number): number {
   if (part < k) return 0;
   const key = `${part} ${whole} ${k}`;
   const known = ratios.get(key);
   if (known !== undefined) return known;
   const value = ratio(binomial(part, k), binomial(whole, k));
-  // Few different triples occur in one run; the bound only guards a process that lives for long.
+  // One run has few distinct triples; the bound protects long-lived processes.
   if (ratios.size >= MAX_RATIOS) ratios.clear();
   ratios.set(key, value);
   return value;
 }
 
-/** From here on successes are too many to be counted one by one. */
+/** From this mean on, successes are not counted one by one. */
 const COUNTED_MEAN = 10;
 
-/** How many of `trials` succeed, each with the given chance: a draw from the binomial distribution. */
+/** Draws from the binomial distribution: the number of successes in `trials`, each with the given probability. */
 export function drawBinomial(trials: number, chance: number, random: () => number): number {
   if (trials <= 0 || chance <= 0) return 0;
   if (chance >= 1) return trials;
@@ -47,7 +47,7 @@ export function drawBinomial(trials: number, chance: number, random: () => numbe
     : drawByRejection(trials, chance, random);
 }
 
-/** Jumps from success to success by geometric steps: as many numbers as there are successes. */
+/** Jumps from success to success by geometric steps: one random number per success. */
 function drawByCounting(trials: number, chance: number, random: () => number): number {
   const logMiss = Math.log1p(-chance);
   let successes = 0;
@@ -58,7 +58,10 @@ function drawByCounting(trials: number, chance: number, random: () => number): n
   }
 }
 
-/** Transformed rejection with squeeze (Hörmann's BTRS): a few numbers a draw, however many trials. */
+/**
+ * Transformed rejection with squeeze (Hörmann's BTRS): a few random numbers per draw, regardless of the number of
+ * trials.
+ */
 function drawByRejection(trials: number, chance: number, random: () => number): number {
   const odds = chance / (1 - chance);
   const deviation = Math.sqrt(trials * chance * (1 - chance));
@@ -92,7 +95,7 @@ function drawByRejection(trials: number, chance: number, random: () => number): 
 
 const HALF_LOG_TWO_PI = 0.5 * Math.log(2 * Math.PI);
 
-/** What Stirling's formula leaves out of log(k!). */
+/** The error of Stirling's formula for log(k!). */
 function factorialTail(k: number): number {
   if (k < SMALL_TAILS.length) return SMALL_TAILS[k] ?? 0;
   const next = k + 1;

@@ -16,7 +16,7 @@ export interface TaskDifference {
 export interface RunComparison {
   before: Estimate;
   after: Estimate;
-  /** Mean over the common tasks of (after − before), each task counting once. */
+  /** Mean over the common tasks of (after − before); every task counts once. */
   difference: Estimate;
   /** Tasks on which the second run is better, worse, or the same. */
   wins: number;
@@ -37,7 +37,7 @@ export interface CompareOptions extends IntervalOptions {
   seed?: number;
 }
 
-/** Compares two runs task by task. Tasks that only one of them has are listed and left out of the differences. */
+/** Compares two runs task by task. Tasks of only one run are listed and excluded from the differences. */
 export function compareRuns(
   before: RunRewards,
   after: RunRewards,

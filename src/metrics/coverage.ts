@@ -2,15 +2,15 @@ import { isTruthy } from "../python/truth.ts";
 import { RolloutKeyMap } from "./rollout-key-map.ts";
 import { type Row, rowIndices } from "./rollout-row.ts";
 
-/** How much of a run its metrics speak for. */
+/** How many rollouts of a run its metrics cover. */
 export interface Coverage {
-  /** Rollouts asked for. */
+  /** Requested rollouts. */
   expected: number;
   /** Completed, and not masked. */
   ok: number;
-  /** Completed, but marked as not to be learned from. */
+  /** Completed, but marked to be excluded from training. */
   masked: number;
-  /** Tried and failed, never completed. */
+  /** Attempted and failed, never completed. */
   failed: number;
   /** Neither completed nor failed. */
   missing: number;
@@ -21,12 +21,12 @@ const FAILED = 1;
 const MASKED = 2;
 const OK = 3;
 
-/** Counts what became of the rollouts of a run; some twenty bytes each. */
+/** Counts the states of the rollouts of a run, about twenty bytes each. */
 export class CoverageCounter {
   private readonly states = new RolloutKeyMap();
   private readonly expected: number;
 
-  /** `expected` is the number of rollouts that were asked for, where no file names them. */
+  /** `expected` is the number of requested rollouts, if no file lists them. */
   constructor(expected = 0) {
     this.expected = expected;
   }
@@ -43,7 +43,7 @@ export class CoverageCounter {
     this.raise(row, FAILED);
   }
 
-  /** A rollout that failed and later completed is complete; one that was seen but not expected counts as expected. */
+  /** A rollout that failed and later completed is complete; one that was not expected is counted as expected. */
   private raise(row: Row, state: number): void {
     const { taskIndex, rolloutIndex } = rowIndices(row);
     const known = this.states.get(taskIndex, rolloutIndex) ?? EXPECTED;

@@ -1,4 +1,4 @@
-/** Arithmetic mean; NaN of nothing. */
+/** Arithmetic mean; NaN without values. */
 export function mean(values: ArrayLike<number>): number {
   let sum = 0;
   for (let index = 0; index < values.length; index++) sum += values[index] ?? 0;
@@ -13,14 +13,14 @@ export function sampleDeviation(values: ArrayLike<number>, average = mean(values
   return Math.sqrt(squares / (values.length - 1));
 }
 
-/** The middle of values in ascending order, or the mean of the two middle ones. */
+/** The median of values in ascending order. */
 export function medianOfSorted(sorted: ArrayLike<number>): number {
   const half = sorted.length >> 1;
   const upper = sorted[half] ?? Number.NaN;
   return sorted.length % 2 === 1 ? upper : ((sorted[half - 1] ?? Number.NaN) + upper) / 2;
 }
 
-/** Sorts numbers in place, ascending; short ones without the cost of a native call. */
+/** Sorts numbers in place, ascending; short arrays without a native call. */
 export function sortAscending(values: Float64Array): Float64Array {
   if (values.length > 16) return values.sort();
   for (let index = 1; index < values.length; index++) {

@@ -1,6 +1,6 @@
 import { type ErrorTable, GymError } from "../errors.ts";
 
-/** Codes of rollouts no metrics can be computed from. */
+/** Codes of rollouts from which metrics cannot be computed. */
 export const metricsErrorCodes = {
   MetricsError: {
     METRICS_MISSING_INDEX: {
@@ -46,7 +46,7 @@ export const metricsErrorCodes = {
   },
 } satisfies ErrorTable;
 
-/** Rollout rows from which no metrics can be computed, or settings that make no sense for them. */
+/** Rollout rows from which metrics cannot be computed, or settings that do not apply to them. */
 export class MetricsError extends GymError {
   constructor(code: `METRICS_${string}`, message: string) {
     super(code, message);

@@ -1,13 +1,13 @@
 const INITIAL_LENGTH = 64;
 
 /**
- * Doubles in a row: a typed array that grows by doubling, 8 bytes per value, independent of the number of rollouts.
+ * A typed array of doubles that grows by doubling, 8 bytes per value.
  *
- * The two classes repeat each other on purpose: code that sees both kinds of array runs several times slower.
+ * The two classes duplicate each other on purpose: code that sees both kinds of array runs several times slower.
  */
 export class GrowableDoubles {
   length = 0;
-  /** The storage; only the first `length` values mean anything. */
+  /** The storage; only the first `length` values are valid. */
   values = new Float64Array(INITIAL_LENGTH);
 
   push(value: number): void {
@@ -25,7 +25,7 @@ export class GrowableDoubles {
   }
 }
 
-/** Whole numbers below 2^32 in a row, 4 bytes each. */
+/** A growable array of integers below 2^32, 4 bytes each. */
 export class GrowableIntegers {
   length = 0;
   values = new Uint32Array(INITIAL_LENGTH);

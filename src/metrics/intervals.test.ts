@@ -53,7 +53,7 @@ describe("clusteredMean", () => {
   });
 
   it("is the spread of task means when tasks are equally long", () => {
-    // Twice the points, so that the interval is not cut to [0, 1].
+    // Rewards up to 2, so that the interval is not clipped to [0, 1].
     const tasks = [
       [2, 2, 0],
       [0, 0, 0],

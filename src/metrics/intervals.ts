@@ -8,18 +8,18 @@ import { type TaskKind, TaskTotals } from "./task-totals.ts";
 const LEVEL = 0.95;
 const MAX_RESAMPLES = 2_000;
 const MIN_RESAMPLES = 200;
-/** Draws in all; a run of a million tasks takes fewer resamples rather than minutes. */
+/** Maximum number of draws; a run of a million tasks uses fewer resamples to stay fast. */
 const MAX_DRAWS = 20_000_000;
-/** Drawing how often a kind comes takes as long as drawing this many tasks. */
+/** Drawing the frequency of a kind costs as much as drawing this many tasks. */
 const TASKS_WORTH_A_KIND = 20;
 
-/** A value with its uncertainty; error and interval are null where there is nothing to estimate them from. */
+/** A value with its uncertainty; error and interval are null without data to estimate them. */
 export interface Estimate {
   value: number;
   standard_error: number | null;
   low: number | null;
   high: number | null;
-  /** Independent units (tasks) behind it. */
+  /** Number of independent units (tasks). */
   tasks: number;
 }
 
@@ -28,7 +28,7 @@ export interface IntervalOptions {
   level?: number;
 }
 
-/** The rewards of each task, or what intervals need to know of them. */
+/** The rewards of each task, or their totals. */
 export type TaskRewards = readonly ArrayLike<number>[] | TaskTotals;
 
 /** The mean of independent values with a Student-t interval. */
@@ -38,9 +38,9 @@ export function meanEstimate(values: ArrayLike<number>, options: IntervalOptions
 }
 
 /**
- * The mean over all rollouts, with a standard error that counts tasks as the independent units: rollouts of one task are
- * alike, and treating them as independent would promise too much. The interval is Student's with (tasks − 1) degrees of freedom,
- * cut to [0, 1] where all rewards lie in that range.
+ * The mean over all rollouts, with a standard error that counts tasks as the independent units: rollouts of one task
+ * are correlated, and treating them as independent would understate the error. The interval is Student's with (tasks −
+ * 1) degrees of freedom, clipped to [0, 1] if all rewards are in that range.
  */
 export function clusteredMean(tasks: TaskRewards, options: IntervalOptions = {}): Estimate {
   const { sums, counts, rollouts, tasks: units, total, isUnit } = totalsOf(tasks);
@@ -75,7 +75,7 @@ export function bootstrapMean(tasks: TaskRewards, options: BootstrapOptions = {}
   };
 }
 
-/** The mean of each resample. Where many tasks are alike, as most are, it is drawn how often each kind comes, not which task. */
+/** The mean of each resample. If many tasks are equal, the frequency of each kind is drawn instead of each task. */
 function resampledMeans(totals: TaskTotals, { seed = 0, resamples }: BootstrapOptions): Float64Array {
   const random = seededRandom(seed);
   const kinds = totals.kinds(Math.floor(totals.tasks / TASKS_WORTH_A_KIND));
@@ -116,9 +116,9 @@ function meanOfTasks(totals: TaskTotals, random: () => number): number {
 
 export interface PassEstimates {
   k: number;
-  /** The chance that at least one of k rollouts succeeds. */
+  /** The probability that at least one of k rollouts succeeds. */
   pass_at_k: Estimate;
-  /** The chance that all of k rollouts succeed. */
+  /** The probability that all of k rollouts succeed. */
   pass_hat_k: Estimate;
 }
 
@@ -159,7 +159,7 @@ function withInterval(value: number, error: number, tasks: number, options: Inte
   return { value, standard_error: error, low: value - reach, high: value + reach, tasks };
 }
 
-/** A probability's interval does not leave [0, 1]. */
+/** Clips the interval of a probability to [0, 1]. */
 function withinUnit(estimate: Estimate): Estimate {
   return {
     ...estimate,
@@ -172,7 +172,7 @@ function totalsOf(tasks: TaskRewards, threshold = 1): TaskTotals {
   return tasks instanceof TaskTotals ? tasks : TaskTotals.of(tasks, threshold);
 }
 
-/** Linear between the neighbours, as numpy's default. */
+/** Interpolates linearly, like numpy's default. */
 function quantileOfSorted(sorted: Float64Array, probability: number): number {
   const place = probability * (sorted.length - 1);
   const below = Math.floor(place);

@@ -12,7 +12,7 @@ export class MajorityVote {
   /** Counts one rollout; without an answer it has no vote. */
   add(answer: unknown, score: number): void {
     if (answer === null || answer === undefined) return;
-    // NaN equals nothing, not even itself.
+    // NaN is not equal to itself.
     const scoreKey = Number.isNaN(score) ? `NaN ${this.notNumbers++}` : score;
     const pair = `${scoreKey} ${scalarKey(answer)}`;
     const count = (this.counts.get(pair) ?? 0) + 1;
@@ -34,7 +34,7 @@ export class MajorityVote {
   }
 }
 
-/** Values compare as in Python: 1, 1.0 and true are one answer, "1" is another. */
+/** Values compare as in Python: 1, 1.0 and true are equal, "1" is different. */
 export function scalarKey(answer: unknown): string {
   if (typeof answer === "string") return `text ${answer}`;
   const number = numberOf(answer);

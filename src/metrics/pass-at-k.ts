@@ -7,7 +7,7 @@ import { MetricsError } from "./errors.ts";
 import { MajorityVote, scalarKey } from "./majority-vote.ts";
 import { numberOf, type Row } from "./rollout-row.ts";
 
-/** Named scores of one rollout; a missing score is left out. */
+/** Named scores of one rollout; missing scores are omitted. */
 export type ScoreFunction = (row: Row) => Record<string, number | boolean>;
 
 export interface PassMajorityOptions {
@@ -73,7 +73,10 @@ export function averageSampleDeviations(
   return metrics;
 }
 
-/** The helper for each value of `field` in the first rollout of the tasks, with keys `<value>/…`; tasks without a value are left out. */
+/**
+ * The metrics for each value of `field` in the first rollout of the tasks, with keys `<value>/…`; tasks without a value
+ * are skipped.
+ */
 export function subsetMetrics(
   tasks: readonly Row[][],
   field: string,
@@ -106,7 +109,9 @@ export interface HighestKOptions {
   excludeNames?: readonly string[];
 }
 
-/** Of the metrics whose key is `pattern/score` (such as `pass@{k}`), those with the largest k; spreads are never among them. */
+/**
+ * The metrics with the largest k among those whose key is `pattern/score` (such as `pass@{k}`); never includes spreads.
+ */
 export function highestKMetrics(
   agentMetrics: Record<string, unknown>,
   pattern: string,
@@ -135,10 +140,10 @@ export function highestKMetrics(
   return selected;
 }
 
-/** One score over all tasks, with what can be kept from k to k + 1. */
+/** One score over all tasks, with the values that are reused from k to k + 1. */
 class ScoreColumn {
   readonly name: string;
-  /** 100 × mean over the tasks of their i-th rollout; runs without any score are left out. */
+  /** 100 × mean over the tasks of their i-th rollout; runs without a score are omitted. */
   readonly perRun: number[];
   private readonly tasks: TaskScores[];
 
@@ -153,7 +158,7 @@ class ScoreColumn {
     }
   }
 
-  /** Adds the metrics of k, which must grow by one from call to call. */
+  /** Adds the metrics of k, which must increase by one per call. */
   writeAt(k: number, metrics: Record<string, unknown>): void {
     const passes: number[] = [];
     const averages: number[] = [];
@@ -210,11 +215,14 @@ class TaskScores {
       if (this.answerField !== undefined) this.vote?.add(this.rows[k - 1]?.[this.answerField], score);
     }
     const given = this.given[k - 1];
-    // As Python's max: the first stands until a larger one comes, and no number is larger than NaN.
+    // Like Python's max: the first value stays until a larger one follows, and no number is larger than NaN.
     if (given !== undefined && (k === 1 || given > this.best)) this.best = given;
   }
 
-  /** The chance that k of the task's rollouts hold a success; for scores between 0 and 1, the best of the first k. */
+  /**
+   * The probability that k of the task's rollouts include a success; for scores between 0 and 1, the best of the first
+   * k.
+   */
   passAt(k: number): number | undefined {
     if (this.given.length < k) return undefined;
     return this.binary ? 1 - allInPart(this.zeros, this.given.length, k) : this.best;

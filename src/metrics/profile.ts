@@ -7,14 +7,14 @@ import { RolloutKeyMap } from "./rollout-key-map.ts";
 import { type RolloutIndices, type Row, rowIndices } from "./rollout-row.ts";
 import { RolloutTable } from "./rollout-table.ts";
 
-/** How far the rollouts cover the materialized inputs. */
+/** How many of the materialized inputs have rollouts. */
 export interface CompletionSummary {
   expected_rollout_rows: number;
   completed_rollout_rows: number;
   missing_rollout_rows: number;
   extra_rollout_rows: number;
   reward_profile_completion_pct: number;
-  /** Input rows are tasks here. */
+  /** Tasks count as input rows here. */
   total_input_rows: number;
   complete_input_rows: number;
   partial_input_rows: number;
@@ -22,7 +22,7 @@ export interface CompletionSummary {
 }
 
 export interface RewardProfile {
-  /** One record per task with rollouts, ascending; computed as they are taken. */
+  /** One record per task with rollouts, ascending; computed lazily. */
   tasks: Iterable<Record<string, unknown>>;
   /** One record per agent, by name. */
   agentMetrics: Record<string, unknown>[];
@@ -39,14 +39,14 @@ interface TaskState {
 /**
  * Builds the reward profile of a run: first every materialized input, then every rollout.
  *
- * Of an input only what `Sample` says is kept: the row itself, or where to find it again.
+ * Keeps only `Sample` of an input: the row itself, or its position.
  */
 export class ProfileBuilder<Sample> {
   private readonly table = new RolloutTable();
-  /** The number of the input each key belongs to. */
+  /** The input number of each key. */
   private readonly keys = new RolloutKeyMap();
   private readonly samples: Sample[] = [];
-  /** The rows of the agent each input names. */
+  /** The rows of the agent of each input. */
   private readonly agentOfInput: (GrowableIntegers | undefined)[] = [];
   private readonly done = new RolloutKeyMap();
   private readonly inputOfRow = new GrowableIntegers();
@@ -54,7 +54,7 @@ export class ProfileBuilder<Sample> {
   private readonly agents = new Map<string, GrowableIntegers>();
   private readonly extra: string[] = [];
 
-  /** Adds a materialized input: its rollout counts for the agent named here. */
+  /** Adds a materialized input; its rollout counts for the agent named here. */
   addInput({ taskIndex, rolloutIndex }: RolloutIndices, agent: string | undefined, sample: Sample): void {
     if (this.keys.has(taskIndex, rolloutIndex))
       throw duplicate("materialized inputs", taskIndex, rolloutIndex);
@@ -66,7 +66,7 @@ export class ProfileBuilder<Sample> {
     else this.tasks.set(taskIndex, { expected: 1, done: 0 });
   }
 
-  /** Adds a rollout and returns the stored part of its input, if it has one; all inputs must have been added. */
+  /** Adds a rollout and returns the stored part of its input, if any; all inputs must have been added. */
   addRollout(row: Row): Sample | undefined {
     const { taskIndex, rolloutIndex } = rowIndices(row);
     if (this.done.has(taskIndex, rolloutIndex)) throw duplicate("rollouts", taskIndex, rolloutIndex);
@@ -97,7 +97,10 @@ export class ProfileBuilder<Sample> {
     return this.samples[input];
   }
 
-  /** Checks that both sides match and returns the profile; `sampleOf` turns the stored part of an input into its row without the indices. */
+  /**
+   * Checks that inputs and rollouts match and returns the profile; `sampleOf` converts the stored part of an input to
+   * its row without the indices.
+   */
   finish(options: { allowPartialRollouts: boolean; sampleOf: (kept: Sample) => Row }): RewardProfile {
     if (this.extra.length > 0) {
       throw new MetricsError(
@@ -193,7 +196,7 @@ export function profileRollouts(
   });
 }
 
-/** The agent a row is for, if it says so. */
+/** The agent of a row, if it has one. */
 export function agentName(row: Row): string | undefined {
   const reference = row["agent_ref"];
   const name = reference !== null && typeof reference === "object" ? (reference as Row)["name"] : undefined;
@@ -212,7 +215,7 @@ function listed(keys: string[]): string {
   return keys.length > MAX_KEYS_IN_MESSAGE ? `${shown}, …` : shown;
 }
 
-/** What the older form of the reward profile adds to each task row. */
+/** Fields that the older form of the reward profile adds to each task row. */
 interface TaskProfile {
   avg_reward: number;
   std_reward: number;

@@ -2,8 +2,8 @@ const INITIAL_SLOTS = 1024;
 const MAX_LOAD = 0.6;
 
 /**
- * Counts by (task index, rollout index), 20 bytes a slot: a million rollouts take some forty megabytes, not the few
- * hundred that a Map of strings would.
+ * A map from (task index, rollout index) to a number, 20 bytes per slot: a million rollouts use about forty megabytes
+ * instead of several hundred for a Map with string keys.
  */
 export class RolloutKeyMap {
   private tasks = new Float64Array(INITIAL_SLOTS);
@@ -12,7 +12,7 @@ export class RolloutKeyMap {
   private values = new Uint32Array(INITIAL_SLOTS);
   private used = 0;
 
-  /** How many different keys there are. */
+  /** Number of distinct keys. */
   get size(): number {
     return this.used;
   }
@@ -26,7 +26,7 @@ export class RolloutKeyMap {
     return this.values[this.slotOf(task, rollout)] !== 0;
   }
 
-  /** Sets a whole number from 0 to 2^32 − 2. */
+  /** Sets an integer from 0 to 2^32 − 2. */
   set(task: number, rollout: number, value: number): void {
     const slot = this.slotOf(task, rollout);
     if (this.values[slot] === 0) {
@@ -45,7 +45,7 @@ export class RolloutKeyMap {
     }
   }
 
-  /** The slot of the key, or the free one where it belongs. */
+  /** The slot of the key, or the free slot for it. */
   private slotOf(task: number, rollout: number): number {
     const mask = this.values.length - 1;
     for (let slot = hashOfRollout(task, rollout) & mask; ; slot = (slot + 1) & mask) {
@@ -70,7 +70,7 @@ export class RolloutKeyMap {
   }
 }
 
-/** Spreads task and rollout indices over 32 bits. */
+/** Hashes task and rollout indices to 32 bits. */
 export function hashOfRollout(task: number, rollout: number): number {
   let mixed = Math.imul(task | 0, 0x9e3779b1) ^ Math.imul((task / 0x1_0000_0000) | 0, 0x85ebca6b);
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x7feb352d) ^ Math.imul(rollout | 0, 0xc2b2ae35);

@@ -5,13 +5,13 @@ import { MetricsError } from "./errors.ts";
 
 export type Row = Record<string, unknown>;
 
-/** What identifies a rollout within a run. */
+/** The identity of a rollout within a run. */
 export interface RolloutIndices {
   taskIndex: number;
   rolloutIndex: number;
 }
 
-/** Both indices of a rollout row; without them it has no identity. */
+/** Both indices of a rollout row, which are required. */
 export function rowIndices(row: Row): RolloutIndices {
   if (row === null || typeof row !== "object") {
     throw new MetricsError("METRICS_MISSING_INDEX", "A rollout row is not an object.");
@@ -37,7 +37,7 @@ export function numberOf(value: unknown): number | undefined {
   return value instanceof PyFloat ? value.value : undefined;
 }
 
-/** The token usage of the row's response, if it has any. What stands in their place and is not an object is an error. */
+/** The token usage of the row's response, if any. A value that is not an object is an error. */
 export function usageOf(row: Row): Row | undefined {
   const response = row["response"];
   if (response === undefined) return undefined;

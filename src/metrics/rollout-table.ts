@@ -3,19 +3,19 @@ import { MetricsError } from "./errors.ts";
 import { GrowableDoubles, GrowableIntegers } from "./growable-array.ts";
 import { numberOf, type Row, rowIndices, usageOf } from "./rollout-row.ts";
 
-/** The rollouts of one task, by their numbers in the table, in ascending rollout index. */
+/** The rollouts of one task by their row numbers in the table, in ascending rollout index. */
 export interface TaskSlice {
   taskIndex: number;
   rows: Uint32Array;
 }
 
-/** What a metrics file says of one rollout: identity, reward as given, and its numbers. */
+/** The entry of one rollout in a metrics file: identity, unchanged reward, and its numbers. */
 export type RolloutInfo = Record<string, unknown>;
 
-/** In the order of their keys in a record. */
+/** In the order of the keys of a record. */
 const STATISTICS = ["mean", "max", "min", "median", "std"] as const;
 
-/** The keys of a record of statistics, and the places of their values among all that were computed. */
+/** The keys of a record of statistics, and the positions of their values. */
 interface Shape {
   keys: string[];
   places: number[];
@@ -33,29 +33,30 @@ const NO_FRAME: RecordFrame = { name: "", before: [], after: [] };
 
 const MAX_SHAPES = 1000;
 
-/** In the usage only of rollouts that had retries, or waited: a mean over those alone would mislead. */
+/** Present only in the usage of rollouts with retries or waiting: a mean over those alone would mislead. */
 const OCCASIONAL: ReadonlySet<string> = new Set(["ng_retries", "ng_waited_ms"]);
 
 /**
- * The numbers of many rollouts, 12 bytes a value.
+ * The numbers of many rollouts, 12 bytes per value.
  *
- * Rows are added in any order and forgotten; statistics are computed for any set of them. A column is a top-level field
- * or a member of `response.usage` that is a number or a boolean somewhere; usage wins over a field of the same name.
+ * Rows are added in any order and not kept; statistics are computed for any set of them. A column is a top-level field
+ * or a member of `response.usage` that is a number or a boolean somewhere; usage takes precedence over a field of the
+ * same name.
  */
 export class RolloutTable {
   private readonly columns: string[] = [];
   private readonly columnIds = new Map<string, number>();
   private readonly taskIndices = new GrowableDoubles();
   private readonly rolloutIndices = new GrowableDoubles();
-  /** NaN where the reward is not a finite number; then `rewardsAsGiven` has it, if there is one. */
+  /** NaN if the reward is not a finite number; `rewardsAsGiven` then has the original value, if any. */
   private readonly rewards = new GrowableDoubles();
   private readonly rewardsAsGiven = new Map<number, unknown>();
-  /** Where the entries of each row begin; one more than there are rows. */
+  /** Start of the entries of each row; has one element more than there are rows. */
   private readonly starts = new GrowableIntegers();
   /** Column number times two, plus one when the value comes from usage. */
   private readonly entryColumns = new GrowableIntegers();
   private readonly entryValues = new GrowableDoubles();
-  /** Values that `rollout_infos` show differently from the statistics: the row's own beside usage, and NaN. */
+  /** Values that differ between `rollout_infos` and the statistics: row fields that usage also has, and NaN. */
   private readonly infoOverrides = new Map<number, Map<string, number>>();
   private readonly shapes = new Map<string, Shape>();
   private counts = new Uint32Array(64);
@@ -66,12 +67,12 @@ export class RolloutTable {
     this.starts.push(0);
   }
 
-  /** How many rollouts were added. */
+  /** Number of added rollouts. */
   get size(): number {
     return this.rewards.length;
   }
 
-  /** Adds one rollout row; it needs both indices. */
+  /** Adds one rollout row; both indices are required. */
   add(row: Row): void {
     const { taskIndex, rolloutIndex } = rowIndices(row);
     const number = this.size;
@@ -80,7 +81,7 @@ export class RolloutTable {
       if (name === "_ng_task_index" || name === "_ng_rollout_index") continue;
       const value = numberOf(row[name]);
       if (value === undefined) continue;
-      // A field that usage also has counts from usage alone, even where its value there is not a number.
+      // For a field that usage also has, only usage counts, even if its value there is not a number.
       if (Number.isNaN(value) || (usage && Object.hasOwn(usage, name)))
         this.overrideInfo(number, name, value);
       else this.addEntry(name, value, 0);
@@ -200,7 +201,7 @@ export class RolloutTable {
     return this.named(touched, found, frame);
   }
 
-  /** Gives statistics their keys; those that are NaN do not exist. */
+  /** Assigns keys to statistics; omits NaN. */
   private named(columns: number[], found: Float64Array, frame: RecordFrame): Record<string, unknown> {
     let shapeKey = `${frame.name} ${columns.join()}`;
     for (let index = 0; index < found.length; index++)
@@ -224,7 +225,7 @@ export class RolloutTable {
     return shape;
   }
 
-  /** Sorts the values of these rows by column into `scratch`; returns the columns that have any, in their order. */
+  /** Groups the values of these rows by column into `scratch`; returns the columns with values, in order. */
   private gather(rows: Uint32Array): number[] {
     this.reserve(rows);
     const touched: number[] = [];
@@ -295,7 +296,7 @@ export class RolloutTable {
       for (let entry = this.starts.at(row); entry < this.starts.at(row + 1); entry++) {
         const code = this.entryColumns.at(entry);
         const name = this.columns[code >>> 1] ?? "";
-        // The row's own reward is there as given; what usage says under that name stands over it.
+        // The row's reward is already present unchanged; a usage member of that name replaces it.
         if ((code & 1) === fromUsage && (fromUsage === 1 || name !== "reward"))
           info[name] = this.entryValues.at(entry);
       }
@@ -305,7 +306,7 @@ export class RolloutTable {
   }
 }
 
-/** Compensated, so that the mean of many equal values is that value as nearly as a double can say. */
+/** Compensated summation, so that the mean of many equal values is accurate to the last bits. */
 function meanOf(values: Float64Array): number {
   let sum = 0;
   let lost = 0;

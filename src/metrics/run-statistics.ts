@@ -8,7 +8,7 @@ import {
 import type { RolloutTable, TaskSlice } from "./rollout-table.ts";
 import { TaskTotals } from "./task-totals.ts";
 
-/** What the statistics file says beside the reference's metrics. */
+/** The content of the statistics file in addition to the reference's metrics. */
 export interface RunStatistics {
   rollouts: number;
   tasks: number;
@@ -28,7 +28,7 @@ export interface RunStatisticsOptions {
   except?: ReadonlySet<number>;
 }
 
-/** The rewards of every task that has any. */
+/** The rewards of every task with rewards. */
 export function rewardsByTask(table: RolloutTable): Map<number, number[]> {
   const tasks = new Map<number, number[]>();
   for (const task of table.tasks()) {

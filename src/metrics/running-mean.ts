@@ -4,12 +4,12 @@ import { TaskNumberMap } from "./task-number-map.ts";
 import { isInUnit } from "./task-totals.ts";
 
 const PROBABILITY = 0.975;
-/** Some twenty megabytes where tasks are numbered in order; a run of more tasks goes without an interval while it runs. */
+/** About twenty megabytes if tasks are numbered in order; a run with more tasks has no interval while it runs. */
 const MAX_TASKS = 1_000_000;
 
 /**
- * `clusteredMean` of rewards that come one by one, in any order: a count and a sum per task, and three sums over the tasks, so that a
- * reward costs the same however many came before.
+ * `clusteredMean` of rewards that arrive one by one, in any order: a count and a sum per task, and three sums over the
+ * tasks, so that the cost per reward is constant.
  */
 export class RunningClusteredMean {
   readonly #places = new TaskNumberMap();
@@ -60,7 +60,7 @@ export class RunningClusteredMean {
     const error = Math.sqrt((tasks / (tasks - 1)) * Math.max(0, spread)) / this.#count;
     const half = tQuantile(PROBABILITY, tasks - 1) * error;
     const value = this.#origin + mean;
-    // Where all rewards lie in [0, 1] the interval does not leave that range.
+    // If all rewards are in [0, 1], the interval is clipped to that range.
     return this.#isUnit
       ? [Math.max(0, value - half), Math.min(1, value + half)]
       : [value - half, value + half];

@@ -1,4 +1,4 @@
-/** Numbers in [0, 1) that depend on the seed alone (sfc32). */
+/** Numbers in [0, 1) that depend only on the seed (sfc32). */
 export function seededRandom(seed: number): () => number {
   let a = 0x9e3779b9 ^ seed;
   let b = 0x243f6a88 ^ Math.floor(seed / 0x1_0000_0000);
@@ -11,7 +11,7 @@ export function seededRandom(seed: number): () => number {
     c = (((c << 21) | (c >>> 11)) + sum) | 0;
     return sum >>> 0;
   };
-  // The first numbers still show the seed.
+  // Discards the first numbers, which correlate with the seed.
   for (let round = 0; round < 12; round++) next();
   return () => next() / 0x1_0000_0000;
 }

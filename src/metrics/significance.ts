@@ -3,7 +3,7 @@ import { seededRandom } from "./seeded-random.ts";
 import { incompleteBeta } from "./special-functions.ts";
 import { tTwoSided } from "./student-t.ts";
 
-/** Up to this many differences every assignment of signs is tried. */
+/** Up to this many differences, all assignments of signs are tried. */
 const EXACT_UP_TO = 20;
 const RESAMPLES = 10_000;
 const MIN_RESAMPLES = 1_000;
@@ -58,7 +58,7 @@ export function permutationTest(
   // A difference of zero has no sign to flip.
   const values = Float64Array.from(differences).filter((difference) => difference !== 0);
   const observed = Math.abs(values.reduce((sum, value) => sum + value, 0));
-  // Sums that are equal but for rounding must count as equal.
+  // Sums that differ only by rounding must count as equal.
   const reached = observed - 1e-12 * Math.max(1, observed);
   if (values.length <= EXACT_UP_TO) return exactTest(values, reached);
   const affordable = Math.floor(MAX_DRAWS / values.length);

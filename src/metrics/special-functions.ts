@@ -26,7 +26,7 @@ function logBeta(a: number, b: number): number {
   return logGamma(small) + ratio + stirlingCorrection(large) - stirlingCorrection(both);
 }
 
-/** What Stirling's formula lacks for the logarithm of the gamma function. */
+/** The error of Stirling's formula for the logarithm of the gamma function. */
 function stirlingCorrection(x: number): number {
   const square = x * x;
   return (1 / 12 - (1 / 360 - 1 / (1260 * square)) / square) / x;
@@ -37,8 +37,8 @@ const EPSILON = 1e-16;
 const TINY = 1e-300;
 
 /**
- * The regularized incomplete beta function I_x(a, b), by its continued fraction. `complement` is 1 − x, for callers who know it to more
- * digits than the subtraction leaves.
+ * The regularized incomplete beta function I_x(a, b), by its continued fraction. `complement` is 1 − x, for callers
+ * that know it more precisely than the subtraction.
  */
 export function incompleteBeta(x: number, a: number, b: number, complement = 1 - x): number {
   if (x <= 0) return 0;
@@ -46,7 +46,7 @@ export function incompleteBeta(x: number, a: number, b: number, complement = 1 -
   const logX = x < 0.5 ? Math.log(x) : Math.log1p(-complement);
   const logComplement = x < 0.5 ? Math.log1p(-x) : Math.log(complement);
   const front = Math.exp(a * logX + b * logComplement - logBeta(a, b));
-  // The fraction converges fast only on the near side of the mean.
+  // The fraction converges quickly only on this side of the mean.
   if (x < (a + 1) / (a + b + 2)) return (front * betaFraction(x, a, b)) / a;
   return 1 - (front * betaFraction(complement, b, a)) / b;
 }

@@ -1,9 +1,9 @@
 import { incompleteBeta } from "./special-functions.ts";
 
-/** Beyond this many degrees of freedom the quantiles no longer move in the seventh digit. */
+/** Beyond this many degrees of freedom, the quantiles do not change in the seventh digit. */
 const NORMAL_FROM = 1e8;
 
-/** P(T > |t|) for Student's t; the tail itself, so that it stays exact where it is tiny. */
+/** P(T > |t|) for Student's t; computed directly, so that tiny tails stay exact. */
 function tTail(t: number, degreesOfFreedom: number): number {
   if (!Number.isFinite(t)) return 0;
   const squared = t * t;
@@ -29,7 +29,7 @@ export function tQuantile(probability: number, degreesOfFreedom: number): number
     low = high;
     high *= 2;
   }
-  // The tail falls steadily, so halving cannot go astray; some sixty steps reach the last bit.
+  // The tail is monotonic, so bisection is safe; about sixty steps reach the last bit.
   for (;;) {
     const middle = (low + high) / 2;
     if (middle <= low || middle >= high) return middle;

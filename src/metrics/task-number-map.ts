@@ -3,10 +3,11 @@ import { RolloutKeyMap } from "./rollout-key-map.ts";
 const INITIAL_TASKS = 1024;
 
 /**
- * A whole number for each task. Indices near the number of tasks seen, as derived ones always are, take four bytes; others twenty.
+ * A map from task index to integer. Indices close to the number of tasks, as derived ones always are, use four bytes;
+ * others twenty.
  */
 export class TaskNumberMap {
-  /** Value plus one; 0: none. */
+  /** Value plus one; 0: empty. */
   #near = new Uint32Array(INITIAL_TASKS);
   readonly #far = new RolloutKeyMap();
   #nearSize = 0;
@@ -22,7 +23,7 @@ export class TaskNumberMap {
     return this.#far.size === 0 ? undefined : this.#far.get(task, 0);
   }
 
-  /** Sets a whole number from 0 to 2^32 − 2. */
+  /** Sets an integer from 0 to 2^32 − 2. */
   set(task: number, value: number): void {
     this.#calls++;
     if (!this.#isNear(task)) {
@@ -36,7 +37,7 @@ export class TaskNumberMap {
 
   #isNear(task: number): boolean {
     if (!Number.isInteger(task) || task < 0 || task >= 2 * this.#calls + INITIAL_TASKS) return false;
-    // An index that once was far stays there.
+    // An index stored in `#far` stays there.
     return this.#far.size === 0 || !this.#far.has(task, 0);
   }
 

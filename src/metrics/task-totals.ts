@@ -1,13 +1,15 @@
 import { GrowableDoubles, GrowableIntegers } from "./growable-array.ts";
 
-/** Tasks with as many rewards and the same sum of them. */
+/** Tasks with the same number and the same sum of rewards. */
 export interface TaskKind {
   sum: number;
   count: number;
   tasks: number;
 }
 
-/** What intervals need to know of the rewards of each task, 16 bytes a task: runs have a million of them. */
+/**
+ * The totals of the rewards of each task that intervals need, 16 bytes per task, because runs can have a million tasks.
+ */
 export class TaskTotals {
   /** The sum of a task's rewards, their number, and how many of them reach the threshold. */
   readonly sums = new GrowableDoubles();
@@ -28,13 +30,13 @@ export class TaskTotals {
     return totals;
   }
 
-  /** Adds a task; one without rewards does not count. */
+  /** Adds a task; a task without rewards does not count. */
   add(rewards: ArrayLike<number>): void {
     const task = this.tasks;
     for (let index = 0; index < rewards.length; index++) this.addReward(task, rewards[index] ?? Number.NaN);
   }
 
-  /** Adds a reward to the task with this number; the next number begins a task. */
+  /** Adds a reward to the task with this number; the next number starts a new task. */
   addReward(task: number, reward: number): void {
     if (task === this.tasks) this.begin();
     const count = this.counts.at(task) + 1;
@@ -46,14 +48,14 @@ export class TaskTotals {
     this.#longest = Math.max(this.#longest, count);
   }
 
-  /** Begins a task that has no rewards yet. */
+  /** Starts a task without rewards. */
   begin(): void {
     this.sums.push(0);
     this.counts.push(0);
     this.passed.push(0);
   }
 
-  /** Adds the tasks of others, which have the same threshold. */
+  /** Adds the tasks of `others`, which must have the same threshold. */
   addTasks(others: TaskTotals): void {
     for (let task = 0; task < others.tasks; task++) {
       this.sums.push(others.sums.at(task));
@@ -65,7 +67,7 @@ export class TaskTotals {
     this.#longest = Math.max(this.#longest, others.longest);
   }
 
-  /** Whether every reward lies in [0, 1], so that no mean can leave that range. */
+  /** Whether every reward is in [0, 1], so that every mean is too. */
   get isUnit(): boolean {
     return this.#isUnit;
   }
@@ -78,12 +80,12 @@ export class TaskTotals {
     return this.#rollouts;
   }
 
-  /** The rewards of the task that has most. */
+  /** Largest number of rewards of a task. */
   get longest(): number {
     return this.#longest;
   }
 
-  /** The different tasks and how many there are of each; undefined when there are more than `most`. */
+  /** The distinct tasks and the number of each; undefined if there are more than `most`. */
   kinds(most: number): TaskKind[] | undefined {
     const found = new Map<number, Map<number, TaskKind>>();
     let different = 0;
