@@ -6,8 +6,8 @@ export function newToken(): string {
 }
 
 /**
- * The word that opens the viewer: in the address that is printed, then in a cookie that only this server gets back. Programs send it as
- * `Authorization: Bearer`.
+ * The token that grants access to the viewer: first in the printed address, then in a cookie that is sent only to this
+ * server. Programs send it as `Authorization: Bearer`.
  */
 export class AccessToken {
   readonly #token: Buffer;
@@ -16,7 +16,7 @@ export class AccessToken {
 
   constructor(token: string, port: number) {
     this.#token = Buffer.from(token);
-    // Cookies are shared by the ports of a host.
+    // All ports of a host share cookies, so the name contains the port.
     this.#cookieName = `gym_viewer_${port}`;
   }
 
@@ -24,7 +24,7 @@ export class AccessToken {
     return `${this.#cookieName}=${this.#token.toString()}; Path=/; HttpOnly; SameSite=Strict`;
   }
 
-  /** A token that works for one request. A program that is given an address shows it to every user of the machine. */
+  /** A token that is valid for one request. The command line of a program is visible to every user of the machine. */
   oneTime(): string {
     const token = newToken();
     this.#unused.add(token);

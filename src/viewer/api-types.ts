@@ -2,13 +2,13 @@ import type { Coverage } from "../metrics/coverage.ts";
 import type { Estimate, PassEstimates } from "../metrics/intervals.ts";
 import type { CollectionSnapshot } from "../rollouts/collect/progress-snapshot.ts";
 
-/** What the viewer says is wrong with a row, and where in it. */
+/** A problem of a row, and its position. */
 export interface Problem {
   path: string;
   message: string;
 }
 
-/** Which file a row stands in. */
+/** The file that contains a row. */
 export type Source = "rollouts" | "failures";
 
 /** A row, by file and 1-based line. */
@@ -17,7 +17,7 @@ export interface RowRef {
   line: number;
 }
 
-/** What somebody noted about a rollout. */
+/** A user's annotation of a rollout. */
 export interface Annotation {
   labels: string[];
   note: string;
@@ -29,7 +29,7 @@ export interface ListedRow extends RowRef {
   readable: boolean;
   task: number | null;
   rollout: number | null;
-  /** Null where there is none that counts: the rollout failed, or its reward is no number. */
+  /** Null without a valid reward: the rollout failed, or its reward is not a number. */
   reward: number | null;
   agent: string | null;
   model: string | null;
@@ -61,10 +61,10 @@ export interface FileStatus {
   torn_line: number | null;
 }
 
-/** `running`: a collection writes it; `done`: all that was asked for came to something; `stopped`: neither. */
+/** `running`: a collection writes it; `done`: every requested rollout has an outcome; `stopped`: neither. */
 export type RunState = "running" | "paused" | "done" | "stopped" | "empty";
 
-/** What a run is, and how far. */
+/** The identity and state of a run. */
 export interface RunHead {
   id: string;
   name: string;
@@ -72,7 +72,7 @@ export interface RunHead {
   environment: string | null;
   model: string | null;
   agents: string[];
-  /** When it was started, or last written where nothing says so; ISO 8601. */
+  /** Start time, or the time of the last write if unknown; ISO 8601. */
   when: string;
   state: RunState;
   bytes: number;
@@ -89,7 +89,7 @@ export interface RunEntry extends RunHead {
 export interface RunsAnswer {
   root: string;
   runs: RunEntry[];
-  /** Whether the server holds one run that was named by its file. */
+  /** Whether the server has only one run, given as a file. */
   single: boolean;
   static: boolean;
 }
@@ -101,7 +101,7 @@ export interface ViewerStatus {
   failures: FileStatus;
   /** Changes whenever a file grows. */
   version: number;
-  /** Changes when a file was replaced by another one. */
+  /** Changes when a file was replaced. */
   generation: number;
   indexing: boolean;
   agents: string[];
@@ -109,11 +109,11 @@ export interface ViewerStatus {
   tools: string[];
   failure_classes: string[];
   labels: string[];
-  /** Lines that are no rows. */
+  /** Number of lines that are not rows. */
   unreadable: number;
-  /** Why a file cannot be read now. */
+  /** Why a file currently cannot be read. */
   error: string | null;
-  /** Changes when something was annotated. */
+  /** Changes with every annotation. */
   annotated: number;
   can_annotate: boolean;
 }
@@ -125,21 +125,24 @@ export interface RowsPage {
   total: number;
   offset: number;
   rows: ListedRow[];
-  /** Place of the row asked for with `locate` in this list. */
+  /** Position in this list of the row requested with `locate`. */
   located: number | null;
   search: SearchProgress | null;
 }
 
-/** How far a search through the file has come. */
+/** The progress of a search through the file. */
 export interface SearchProgress {
   done: boolean;
   searched_rows: number;
   rows: number;
-  /** Only the beginnings of question and answer were searched: a static folder holds the whole rows in files of their own. */
+  /**
+   * Set if only the excerpts of question and answer were searched: a static folder stores the whole rows in separate
+   * files.
+   */
   excerpts_only?: true;
 }
 
-/** A distribution in bars; `query` selects what a bar holds. */
+/** A distribution as bars; `query` selects the rollouts of a bar. */
 export interface Distribution {
   bins: { from: number; to: number; count: number }[];
   mean: number;
@@ -163,12 +166,12 @@ export interface GroupRow {
 /** Answer of `/api/overview`. */
 export interface Overview {
   version: number;
-  /** False while the file is still being read or searched: the figures are of what has been read. */
+  /** False while the file is being read or searched: the figures cover the rows read so far. */
   complete: boolean;
   search: SearchProgress | null;
   filtered: boolean;
   coverage: Coverage & { running: number };
-  /** Completed rollouts with a reward that counts. */
+  /** Completed rollouts with a valid reward. */
   rewarded: number;
   without_reward: number;
   reward: Estimate | null;
@@ -176,7 +179,7 @@ export interface Overview {
   pass_threshold: number;
   pass: PassEstimates[];
   tasks: number;
-  /** Rows that name no task count as one task each. */
+  /** Rows without a task count as one task each. */
   without_task: number;
   groups: GroupRow[];
   rewards: Distribution | null;
@@ -192,7 +195,7 @@ export interface Overview {
     model_calls: number | null;
     tool_calls: number;
   };
-  /** How turns continue the tokens before them, over the whole run; null without token ids. */
+  /** How turns continue the previous tokens, over the whole run; null without token ids. */
   turn_boundaries: { extend: number; fork: number; lost: number } | null;
   /** Seconds since the start, rollouts done, rollouts in flight. */
   history: [seconds: number, done: number, in_flight: number][];
@@ -215,7 +218,7 @@ export interface GridCell extends RowRef {
   rollout: number | null;
   reward: number | null;
   state: "pass" | "part" | "zero" | "none" | "masked" | "failed" | "excluded";
-  /** Attempts that failed before it. */
+  /** Failed attempts before this one. */
   attempt: number;
 }
 
@@ -229,7 +232,7 @@ export interface TaskEntry {
   rewarded: number;
   failed: number;
   tokens: number | null;
-  /** Mean in the run it is compared with. */
+  /** Mean in the compared run. */
   other: number | null;
 }
 
@@ -243,16 +246,16 @@ export interface TasksPage {
   search: SearchProgress | null;
 }
 
-/** Answer of `/api/statistics`: JSON texts to be shown as they are. */
+/** Answer of `/api/statistics`: JSON texts to be shown unchanged. */
 export interface PanelTexts {
   /** The dataset statistics over the rollouts file. */
   dataset: string;
   left_out: { field: string; reason: string }[];
-  /** Files of the run beside the rollouts, where they exist. */
+  /** Other existing files of the run. */
   files: { name: string; text: string }[];
 }
 
-/** A value that was cut out of a large row: `path` in it, and its bytes in the line. */
+/** A value that was removed from a large row: its `path`, and its byte range in the line. */
 export interface Elided {
   path: (string | number)[];
   from: number;
@@ -260,13 +263,13 @@ export interface Elided {
   kind: "string" | "numbers" | "value";
 }
 
-/** Answer of `/api/row`; `row` is the line as it stands in the file, long values cut. */
+/** Answer of `/api/row`; `row` is the line as in the file, with long values truncated. */
 export interface RowAnswer extends RowRef {
   path: string;
   readable: boolean;
   problems: Problem[];
   row: unknown;
-  /** The beginning of a line that is no JSON object. */
+  /** The beginning of a line that is not a JSON object. */
   raw: string | null;
   bytes: number;
   elided: Elided[];
@@ -275,16 +278,16 @@ export interface RowAnswer extends RowRef {
 }
 
 /**
- * An agent at work in a rollout, as `invocationsOf(row)` (conversation/invocations.ts) finds it in `ng_trajectory.invocations`. Times are in
- * seconds on the line of `timelineOf`; null where none of its calls has any.
+ * An agent invocation in a rollout, as `invocationsOf(row)` (conversation/invocations.ts) finds it in
+ * `ng_trajectory.invocations`. Times are in seconds relative to `timelineStart`; null if none of its calls has a time.
  */
 export interface InvocationView {
   id: string;
-  /** Id of the agent that started it; null for the outermost. */
+  /** Id of the parent agent; null for the outermost. */
   parent: string | null;
-  /** The tool that it was started by, else its id. */
+  /** The tool that started it, else its id. */
   name: string;
-  /** Call id of that tool: leads to the item of the conversation. */
+  /** Call id of that tool: links to the item of the conversation. */
   spawned_by: string | null;
   status: string;
   depth: number;
@@ -301,7 +304,7 @@ export interface AttemptEntry extends RowRef {
   reward: number | null;
 }
 
-/** Answer of `/api/row` to who looks at a file that has been written anew since; its row is there no more. */
+/** Answer of `/api/row` to a client that refers to a file that has been replaced; its row no longer exists. */
 export interface RowGone extends RowRef {
   changed: true;
 }
@@ -336,7 +339,7 @@ export interface Comparison {
   }[];
   tasks: ComparedTask[];
   total: number;
-  /** Tasks by change, whatever change was asked for. */
+  /** Number of tasks by change, independent of the requested change. */
   changes: Record<ComparedTask["change"], number>;
   config: { path: string; values: (string | null)[] }[];
   prompts: (string | null)[];
@@ -345,7 +348,7 @@ export interface Comparison {
 export interface ComparedTask {
   task: number;
   prompt: string;
-  /** Mean reward and index of the task in each run; null where a run does not have it. */
+  /** Mean reward and index of the task in each run; null if a run does not have the task. */
   means: (number | null)[];
   indices: (number | null)[];
   change: "improved" | "regressed" | "unchanged" | "missing";
@@ -360,10 +363,10 @@ export interface LiveAnswer {
 
 /** The logs of the run's servers and sandboxes, and lines of one of them. */
 export interface LogAnswer {
-  /** Those with most lines that name the rollout first; at most 1,000 lines are counted. */
+  /** Logs with the most lines about the rollout first; at most 1,000 lines are counted. */
   logs: { name: string; bytes: number; rollout_lines: number }[];
   name: string | null;
-  /** Its last lines, or those that name the rollout. */
+  /** The last lines, or those about the rollout. */
   lines: string[];
   matched: boolean;
 }

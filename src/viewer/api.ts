@@ -13,11 +13,11 @@ import type { WebFiles } from "./web-files.ts";
 export interface ApiContext {
   workspace: Workspace;
   webFiles: WebFiles;
-  /** Without it nothing can be changed: no annotations, no control. */
+  /** If set, annotations and control requests are refused. */
   readOnly: boolean;
 }
 
-/** What an address answers: JSON text, or a file to be saved. */
+/** The answer of an address: JSON text, or a file to save. */
 export type ApiAnswer = string | { content: Buffer | string; headers: Record<string, string> };
 
 type Read = (context: ApiContext, parameters: URLSearchParams, signal: AbortSignal) => Promise<ApiAnswer>;
@@ -93,7 +93,7 @@ const READS: Readonly<Record<string, Read>> = {
   },
 };
 
-/** The parameters of each address, beside `run`; all others are refused. */
+/** The parameters of each address in addition to `run`; all others are refused. */
 const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
   "/api/rollouts": ROW_PARAMETERS,
   "/api/overview": ROW_PARAMETERS,
@@ -105,7 +105,7 @@ const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
   "/api/share": ["rows"],
 };
 
-/** Refuses parameters that an address does not have: a misspelt one would be passed over silently. */
+/** Refuses parameters that an address does not have: a misspelt one would otherwise be ignored silently. */
 export function checkParameters(pathname: string, parameters: URLSearchParams): void {
   const known = ["run", ...(Object.hasOwn(PARAMETERS, pathname) ? (PARAMETERS[pathname] ?? []) : [])];
   for (const name of parameters.keys())
@@ -127,7 +127,7 @@ const WRITES: Readonly<Record<string, Write>> = {
     JSON.stringify(await controlLive((await runOf(context, parameters)).files.rollouts, body)),
 };
 
-/** Answers a GET request to the viewer's JSON API; undefined when there is no such address. */
+/** Answers a GET request to the viewer's JSON API; undefined for an unknown address. */
 export function answerRead(
   context: ApiContext,
   pathname: string,
@@ -137,7 +137,7 @@ export function answerRead(
   return Object.hasOwn(READS, pathname) ? READS[pathname]?.(context, parameters, signal) : undefined;
 }
 
-/** Answers a POST request; undefined when nothing can be changed at that address. */
+/** Answers a POST request; undefined for an address without POST. */
 export function answerWrite(
   context: ApiContext,
   pathname: string,

@@ -11,7 +11,7 @@ export class ViewerError extends GymError {
   }
 }
 
-/** A request the viewer's server refuses; `status` is what the browser gets. */
+/** A request that the viewer refuses; `status` is the HTTP status. */
 export class ViewerRequestError extends GymError {
   readonly status: number;
 
@@ -21,7 +21,7 @@ export class ViewerRequestError extends GymError {
   }
 }
 
-/** A file was written anew, cut or removed while something was read from it; who asks again gets what is there now. */
+/** A file was replaced, truncated or removed during a read; a new request returns the current content. */
 export class FileChangedError extends GymError {
   constructor(path: string) {
     super("VIEWER_FILE_CHANGED", `'${path}' was written anew while it was read. Ask again.`);

@@ -1,11 +1,14 @@
 import type { ServerResponse } from "node:http";
 import type { ViewedRun } from "./run/viewed-run.ts";
 
-/** Changes are told at most this often. */
+/** Minimum time between two notifications. */
 const LEAST_PAUSE_MS = 200;
 const KEEP_ALIVE_MS = 15_000;
 
-/** Tells a browser whenever the run has something new, as server-sent events without content: the page asks for what it shows. */
+/**
+ * Notifies a browser of changes in a run with server-sent events without content: the page requests the data that it
+ * shows.
+ */
 export function sendEvents(
   run: ViewedRun,
   response: ServerResponse,

@@ -10,16 +10,16 @@ import { FileChangedError, ViewerError, ViewerRequestError } from "./errors.ts";
 import { sendEvents } from "./events.ts";
 import { readBody } from "./read-body.ts";
 
-/** Ports tried after the one asked for. */
+/** Number of further ports to try. */
 const FURTHER_PORTS = 100;
 const MAX_CONNECTIONS = 256;
 const REQUEST_LIMIT_MS = 10_000;
-/** Shorter answers are sent as they are. */
+/** Shorter answers are not compressed. */
 const LEAST_COMPRESSED = 2048;
 
 const compressed = promisify(gzip);
 
-/** Headers of every answer: nothing is loaded from elsewhere, no other site frames or reads the page. */
+/** Headers of every answer: nothing is loaded from other origins, and other sites cannot frame or read the page. */
 const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   "content-security-policy":
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
@@ -33,7 +33,7 @@ const SECURITY_HEADERS: Readonly<Record<string, string>> = {
 
 export interface ViewerOptions extends Omit<GuardOptions, "allowHint">, ApiContext {
   port: number;
-  /** Undefined: everyone who reaches the port may read. */
+  /** Undefined: everyone who can reach the port may read. */
   token: string | undefined;
 }
 
@@ -51,7 +51,7 @@ export class ViewerServer {
     this.#server.maxConnections = MAX_CONNECTIONS;
   }
 
-  /** Listens on the port asked for or, if it is taken, on the next free one. */
+  /** Listens on the requested port or, if it is in use, on the next free one. */
   static async listen(options: ViewerOptions): Promise<ViewerServer> {
     const viewer = new ViewerServer(options);
     const last = options.port === 0 ? 0 : Math.min(options.port + FURTHER_PORTS, 65_535);
@@ -79,7 +79,7 @@ export class ViewerServer {
     return this.#urlWith(this.#options.token);
   }
 
-  /** The same with a token that works for one request. */
+  /** The address with a token that is valid for one request. */
   oneTimeUrl(): string {
     return this.#urlWith(this.#token?.oneTime());
   }
@@ -203,7 +203,7 @@ async function send(
   },
 ): Promise<void> {
   const bytes = typeof content === "string" ? Buffer.from(content) : content;
-  // A program on the same machine asks for no compression and gets none.
+  // A client that does not accept compression, such as a local program, gets none.
   const isZipped = bytes.length >= LEAST_COMPRESSED && acceptsGzip(request);
   const sent = isZipped ? await compressed(bytes, { level: 1 }) : bytes;
   response.writeHead(status, {

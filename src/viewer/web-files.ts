@@ -18,7 +18,7 @@ export interface WebFile {
 
 export type WebFiles = ReadonlyMap<string, WebFile>;
 
-/** The built pages by their address. All are read at the start, so no request ever becomes a path. */
+/** The built pages by their address. All are read at the start, so that a request never becomes a path. */
 export async function loadWebFiles(directory: string): Promise<WebFiles> {
   const files = new Map<string, WebFile>();
   const names = await readdir(directory, { recursive: true }).catch((error: unknown) => {
@@ -29,7 +29,7 @@ export async function loadWebFiles(directory: string): Promise<WebFiles> {
     if (type === undefined) continue;
     const address = `/${name.split(path.sep).join("/")}`;
     const content = await readFile(path.join(directory, name));
-    // The names of assets hold a digest of their content.
+    // The names of assets contain a digest of their content.
     const cache = address.startsWith("/assets/") ? "public, max-age=31536000, immutable" : "no-cache";
     const headers = { "content-type": type, "cache-control": cache };
     files.set(address, { content, gzip: gzipSync(content), headers });

@@ -1,22 +1,22 @@
 import { dumps } from "../../python/json/json-dumps.ts";
 import { isObject, type JsonObject } from "../../python/json/json-object.ts";
 
-/** A piece of an entry, as it is shown. */
+/** A part of an item, as displayed. */
 export type ContentPart =
   | { type: "text"; text: string }
-  /** What a tool printed: of fixed width, with colours or a diff. */
+  /** Output of a tool: monospaced, with colours or a diff. */
   | { type: "output"; text: string }
-  /** Thoughts inside a message. */
+  /** Reasoning inside a message. */
   | { type: "thought"; text: string }
   | { type: "json"; value: unknown; text: string }
   | { type: "refusal"; text: string }
-  /** Said by the viewer, not by anybody in the conversation. */
+  /** A note of the viewer, not part of the conversation. */
   | { type: "note"; text: string }
-  /** `url` holds the picture itself; pictures that lie elsewhere are links, never loaded. */
+  /** `url` contains the image data; external images are shown as links and never loaded. */
   | { type: "image"; url: string }
   | { type: "link"; url: string; label: string };
 
-/** Pictures a browser shows; data of other kinds is not handed to it. */
+/** Image types that browsers display; other data is not passed to the browser. */
 const PICTURE = /^data:image\/(?:png|jpe?g|gif|webp|avif|bmp|svg\+xml)[;,]/i;
 const WEB_ADDRESS = /^https?:\/\//i;
 const MAX_SHOWN_URL = 200;
@@ -53,7 +53,7 @@ function picture(url: string | undefined, fileId: string | undefined): ContentPa
   return url !== undefined && PICTURE.test(url) ? { type: "image", url } : linked("image", url, fileId);
 }
 
-/** A link where the address is one of the web; any other address is only named. */
+/** A link for a web address; other addresses are shown as text. */
 function linked(kind: string, url: string | undefined, name: string | undefined): ContentPart {
   if (url !== undefined && WEB_ADDRESS.test(url)) return { type: "link", url, label: `${kind}: ${url}` };
   return {

@@ -5,33 +5,33 @@ import { type ContentPart, contentParts } from "./content-parts.ts";
 import { type ItemTokens, tokensOf } from "./item-tokens.ts";
 import { splitThoughts } from "./thoughts.ts";
 
-/** Spaces per level of JSON that is shown. */
+/** Indentation of displayed JSON. */
 const INDENT = 2;
 
 export const ITEM_KINDS = ["system", "user", "reasoning", "call", "assistant", "item"] as const;
 export type ItemKind = (typeof ITEM_KINDS)[number];
 
-/** One thing that was said or done, in the order of the conversation. A call holds its output. */
+/** One item of the conversation, in order. A call includes its output. */
 export interface ConversationItem {
-  /** Place among the items of input and output, which names it in addresses. */
+  /** Index among the items of input and output; used in addresses. */
   place: number;
   kind: ItemKind;
-  /** Who speaks, or the tool that is called. */
+  /** The role, or the name of the called tool. */
   title: string;
   parts: ContentPart[];
-  /** The result of a call, where there is one. */
+  /** The output of a call, if any. */
   output: { place: number; parts: ContentPart[]; source: unknown } | undefined;
   callId: string | undefined;
   from: "input" | "output";
-  /** The turn of the model this belongs to, from 1; 0 for what was there before. */
+  /** The model turn of the item, from 1; 0 for the input. */
   turn: number;
   source: unknown;
-  /** Where `source` is in the row. */
+  /** Path of `source` in the row. */
   path: readonly (string | number)[];
   tokens: ItemTokens | undefined;
 }
 
-/** The items of a row, calls paired with their outputs by their id. */
+/** The items of a row, with calls and outputs paired by id. */
 export function conversationOf(row: JsonObject): ConversationItem[] {
   const params = isObject(row["responses_create_params"]) ? row["responses_create_params"] : {};
   const response = isObject(row["response"]) ? row["response"] : {};
@@ -123,7 +123,7 @@ const ROLES: Readonly<Record<string, { kind: ItemKind; title: string }>> = {
 };
 
 function message(item: JsonObject): Pick<ConversationItem, "kind" | "title" | "parts"> {
-  // Models answer as assistants where the item does not say so.
+  // Without a role, the item is an assistant message.
   const role = nameOf(item["role"] ?? "assistant");
   const known = Object.hasOwn(ROLES, role) ? ROLES[role] : undefined;
   const parts = contentParts(item["content"]);
@@ -133,7 +133,7 @@ function message(item: JsonObject): Pick<ConversationItem, "kind" | "title" | "p
   };
 }
 
-/** The parts of the summary; models that give no summary have their reasoning in the content. */
+/** The parts of the summary; models without a summary have their reasoning in the content. */
 function reasoningParts(item: JsonObject): ContentPart[] {
   const summary = Array.isArray(item["summary"]) ? item["summary"] : [];
   const parts = summary.length > 0 ? summary : Array.isArray(item["content"]) ? item["content"] : [];
@@ -141,7 +141,7 @@ function reasoningParts(item: JsonObject): ContentPart[] {
   return [{ type: "note", text: item["encrypted_content"] ? "(encrypted)" : "(empty)" }];
 }
 
-/** What a hosted tool drew, or the screen after a computer call. */
+/** The image that a hosted tool created, or the screen after a computer call. */
 function pictureOf(item: JsonObject): ContentPart[] {
   if (item["type"] === "image_generation_call" && typeof item["result"] === "string")
     return contentParts([{ type: "input_image", image_url: `data:image/png;base64,${item["result"]}` }]);
@@ -156,7 +156,7 @@ function outputParts(item: JsonObject): ContentPart[] {
   return isObject(output) ? [...pictureOf(item), jsonPart(output)] : [jsonIfParseable(output)];
 }
 
-/** Text that is JSON becomes a tree; other text stays as it is. */
+/** Text that is JSON becomes a tree; other text is unchanged. */
 function jsonIfParseable(value: unknown): ContentPart {
   if (typeof value !== "string") return jsonPart(value ?? null);
   if (!/^\s*[[{]/.test(value)) return { type: "output", text: value };
@@ -171,7 +171,7 @@ function jsonPart(value: unknown): ContentPart {
   return { type: "json", value, text: prettyJson(value) };
 }
 
-/** JSON for people: indented, letters of all scripts as they are. */
+/** Readable JSON: indented, with non-ASCII letters unescaped. */
 export function prettyJson(value: unknown): string {
   return dumps(value, { indent: INDENT, ensureAscii: false });
 }

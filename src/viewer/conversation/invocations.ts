@@ -3,7 +3,7 @@ import type { InvocationView } from "../api-types.ts";
 import { listOf, modelCalls, objectOf, timelineStart, timesOf } from "./timeline.ts";
 import { numberOf } from "./verdict.ts";
 
-/** The agents that worked in a rollout, each followed by those it started; empty when nothing was recorded. */
+/** The agents of a rollout, each followed by those it started; empty without recordings. */
 export function invocationsOf(row: JsonObject): InvocationView[] {
   const trajectory = objectOf(row["ng_trajectory"]);
   const records = listOf(trajectory["invocations"]);
@@ -19,7 +19,7 @@ export function invocationsOf(row: JsonObject): InvocationView[] {
   const found: InvocationView[] = [];
   const visit = (parent: unknown, depth: number): void => {
     const own = children.get(parent) ?? [];
-    // Each is shown once, also where the parents make a circle.
+    // Each agent is shown once, even if the parents form a cycle.
     children.delete(parent);
     for (const record of own) {
       found.push(viewOf(record, depth));
@@ -57,7 +57,7 @@ export function invocationsOf(row: JsonObject): InvocationView[] {
   return found;
 }
 
-/** Which agent made each model call, by the index of the call, and each tool call, by its id. */
+/** The agent of each model call, by call index, and of each tool call, by id. */
 export interface CallOwners {
   models: (string | undefined)[];
   tools: Map<string, string>;
@@ -83,7 +83,7 @@ export function callOwners(row: JsonObject): CallOwners {
   };
 }
 
-/** Whether a reference names a call: by its id, or by the id of its response. */
+/** Whether a reference matches a call: by its id, or by its response id. */
 function isSameCall(reference: JsonObject, call: JsonObject): boolean {
   const { model_call_id: id, response_id: response } = reference;
   if (typeof id === "string") return call["model_call_id"] === id;

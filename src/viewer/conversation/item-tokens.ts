@@ -1,15 +1,15 @@
 import { isObject } from "../../python/json/json-object.ts";
 
-/** The tokens of a model call, as a training run records them on its last item. */
+/** The tokens of a model call, as recorded by a training run on its last item. */
 export interface ItemTokens {
   prompt: readonly number[] | undefined;
   generation: readonly number[] | undefined;
   logProbs: readonly number[] | undefined;
-  /** Tokens as text with their log-probability, where the provider gave them. */
+  /** Tokens as text with their log probability, if the provider sent them. */
   texts: readonly { token: string; logprob: number }[] | undefined;
 }
 
-/** The tokens an item carries, if any. */
+/** The tokens of an item, if any. */
 export function tokensOf(item: unknown): ItemTokens | undefined {
   if (!isObject(item)) return undefined;
   const tokens: ItemTokens = {

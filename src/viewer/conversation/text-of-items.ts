@@ -1,11 +1,11 @@
 import { isObject } from "../../python/json/json-object.ts";
 
-/** Longest excerpt in the list, in characters. */
+/** Maximum length of an excerpt in the list, in characters. */
 const MAX_EXCERPT = 120;
-/** Only so much of a text is looked at to make an excerpt. */
+/** Only this many characters of a text are used for an excerpt. */
 const LOOKED_AT = 1000;
 
-/** The text of the last item of `role` in an input or output; a function call where nothing was said. */
+/** The text of the last item of `role` in an input or output; a function call if there is no text. */
 export function lastText(items: unknown, role: "user" | "assistant"): string {
   if (typeof items === "string") return items;
   if (!Array.isArray(items)) return "";
@@ -18,7 +18,7 @@ export function lastText(items: unknown, role: "user" | "assistant"): string {
   return "";
 }
 
-/** The texts of a message's content, one after the other. */
+/** The texts of a message's content, concatenated. */
 export function contentText(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";

@@ -2,25 +2,25 @@ import { isObject, type JsonObject } from "../../python/json/json-object.ts";
 import { numberOf } from "./verdict.ts";
 
 /**
- * Who worked: a model, a tool, the environment that seeds the session, or its verifier. `waiting` is the time until the limit of a model
- * endpoint let a call go, `other` the time of which nothing is recorded.
+ * The source of a span: a model, a tool, the environment that seeds the session, or its verifier. `waiting` is the time
+ * until the limit of a model endpoint admitted a call, `other` is time without a recording.
  */
 export type SpanKind = "model" | "tool" | "seed" | "verifier" | "waiting" | "other";
 
-/** Something that took time in a rollout; times in seconds from its start. */
+/** A time span in a rollout; times in seconds from its start. */
 export interface Span {
   kind: SpanKind;
   name: string;
   from: number;
   to: number;
-  /** Call id of a tool, response id of a model call: leads to the item of the conversation. */
+  /** Call id of a tool, or response id of a model call: links to the item of the conversation. */
   reference: string | undefined;
-  /** For model calls, and the waiting for them: which one, from 0. */
+  /** For model calls, and the waiting for them: the call index, from 0. */
   call: number | undefined;
   status: string | undefined;
 }
 
-/** A model call with what it used. */
+/** A model call with its usage. */
 export interface CallUsage {
   call: number;
   model: string;
@@ -39,7 +39,9 @@ export interface CallUsage {
 /** Gaps shorter than this are not shown. */
 const LEAST_GAP_SECONDS = 0.005;
 
-/** What took time in a rollout, out of `ng_trajectory`, `ng_model_call_capture` and `_ng_timing`; empty when nothing was recorded. */
+/**
+ * The time spans of a rollout from `ng_trajectory`, `ng_model_call_capture` and `_ng_timing`; empty without recordings.
+ */
 export function timelineOf(row: JsonObject): Span[] {
   const spans = absoluteSpans(row);
   const start = spans[0]?.from ?? 0;
@@ -48,7 +50,7 @@ export function timelineOf(row: JsonObject): Span[] {
   );
 }
 
-/** Where the line of time begins, in seconds since 1970. */
+/** The start of the timeline, in seconds since 1970. */
 export function timelineStart(row: JsonObject): number {
   return absoluteSpans(row)[0]?.from ?? 0;
 }
@@ -74,7 +76,7 @@ function modelSpans(row: JsonObject): Span[] {
     const [from, to] = times;
     const reference = textOf(record["response_id"]);
     const usage = objectOf(objectOf(record["response"])["usage"]);
-    // The call waits before it is sent; with retries also in between, which no record tells apart.
+    // The call waits before it is sent. With retries it also waits in between, which the recordings do not distinguish.
     const sent = Math.min(to, from + (numberOf(usage["ng_waited_ms"]) ?? 0) / 1000);
     const name = modelName(record);
     const own = spanOf("model", name, [sent, to], { reference, call, status: statusOf(record) });
@@ -90,7 +92,7 @@ function toolSpans(row: JsonObject): Span[] {
   });
 }
 
-/** When the environment seeded the session and verified the result, by the clock of the collector. */
+/** When the environment seeded the session and verified the result, by the collector's clock. */
 function stageSpans(row: JsonObject): Span[] {
   const timing = objectOf(row["_ng_timing"]);
   const start = Date.parse(String(timing["started_at"])) / 1000;
@@ -116,10 +118,10 @@ export function timesOf(record: JsonObject): [from: number, to: number] | undefi
   return to === null ? undefined : [from, to];
 }
 
-/** Adds the time of which nothing is recorded. */
+/** Adds spans for time without a recording. */
 function withGaps(spans: readonly Span[]): Span[] {
   const all: Span[] = [];
-  // Without observability the row has nothing of what the agent did.
+  // Without observability the row has no recordings of the agent.
   const name = spans.some(({ kind }) => kind === "model" || kind === "tool") ? "other" : "agent";
   let busyUntil = 0;
   for (const span of spans) {
@@ -131,7 +133,7 @@ function withGaps(spans: readonly Span[]): Span[] {
   return all;
 }
 
-/** The model calls of a rollout with tokens, cost and bodies, as far as they were recorded. */
+/** The recorded model calls of a rollout with tokens, cost and bodies. */
 export function callUsages(row: JsonObject): CallUsage[] {
   return modelCalls(row).map((record, call) => {
     const response = record["response"];
@@ -159,7 +161,7 @@ export function callUsages(row: JsonObject): CallUsage[] {
   });
 }
 
-/** Calls of the trajectory, completed by those of the capture: the one has the bodies, the other tokens and times. */
+/** Calls of the trajectory merged with those of the capture: one has the bodies, the other tokens and times. */
 export function modelCalls(row: JsonObject): JsonObject[] {
   const calls = listOf(objectOf(row["ng_trajectory"])["model_calls"]);
   const captured = listOf(objectOf(row["ng_model_call_capture"])["calls"]);

@@ -3,21 +3,23 @@ import type { ResponseOutputItem } from "../../wire/schemas/item-types.ts";
 import { type CallTokens, classifyBoundary, placedCallsOf } from "../../wire/tokens/token-continuity.ts";
 import { numberOf } from "./verdict.ts";
 
-/** How the tokens of a model call continue those of the call before; `unknown` where lists of a large row are cut. */
+/**
+ * How the tokens of a model call continue those of the previous call; `unknown` if lists of a large row are truncated.
+ */
 export interface TokenBoundary {
-  /** The model call, from 1, in the order of the conversation. */
+  /** The model call, from 1, in conversation order. */
   call: number;
   /** Index of the call's last item in `response.output`. */
   outputIndex: number;
   kind: "first" | "extend" | "fork" | "lost" | "unknown";
-  /** Tokens of the prompt that the call before has too. */
+  /** Number of prompt tokens that match the previous call. */
   agreeing: number;
-  /** For forks: where the prompt departs, and the id the call before has there. */
+  /** For forks: where the prompt diverges, and the id of the previous call there. */
   departsIn: "prompt" | "generation" | undefined;
   expected: number | undefined;
 }
 
-/** The boundaries between the model calls of a row; empty when no item has token ids. `isCut` tells of lists that are not whole. */
+/** The boundaries between the model calls of a row; empty without token ids. `isCut` reports truncated lists. */
 export function tokenBoundariesOf(
   row: JsonObject,
   isCut: (outputIndex: number) => boolean = () => false,
@@ -39,11 +41,11 @@ export function tokenBoundariesOf(
   });
 }
 
-/** What the row itself says about its tokens. */
+/** The token information in the row. */
 export interface TokenReport {
   /** `_ng_token_capture` without the counts of boundaries. */
   capture: { name: string; value: unknown }[];
-  /** Counts of boundaries as the collector or the agent wrote them. */
+  /** Counts of boundaries as written by the collector or the agent. */
   counts: { extend: number; fork: number; lost: number } | undefined;
 }
 
@@ -62,7 +64,7 @@ export function tokenReportOf(row: JsonObject): TokenReport {
   };
 }
 
-/** Rows come from anywhere: items that are not objects, or whose lists are not lists, have no ids. */
+/** Rows can come from any program: items that are not objects, or whose lists are not arrays, have no ids. */
 function itemWithIds(item: unknown): ResponseOutputItem {
   if (!isObject(item)) return { type: "" } as unknown as ResponseOutputItem;
   const hasIds = Array.isArray(item["prompt_token_ids"]) && Array.isArray(item["generation_token_ids"]);

@@ -1,12 +1,12 @@
 import { isObject, type JsonObject } from "../../python/json/json-object.ts";
 import { orderedKeys } from "../../python/json/key-order.ts";
 
-/** What a verifier said about a rollout, out of the fields of its row. */
+/** The verdict of a verifier, from the fields of its row. */
 export interface Verdict {
   reward: number | null;
-  /** Numbers and truths that make up the reward. */
+  /** Numbers and booleans that make up the reward. */
   components: { name: string; value: number | boolean }[];
-  /** What was taken from the answer, and what it should have been. */
+  /** The answer that was extracted, and the expected one. */
   extracted: { name: string; value: unknown } | undefined;
   expected: { name: string; value: unknown } | undefined;
   /** Prompts, answers and verdicts of judges. */
@@ -29,7 +29,7 @@ const EXTRACTED = /^(?:extracted|predicted|parsed|submitted)(?:_|$)|^model_(?:ou
 const EXPECTED = /^(?:expected|reference|ground_truth|gold|target|correct|label)(?:_(?!match)|$)|^answer$/;
 const JUDGE = /judge|verdict|rubric|grader/i;
 
-/** Sorts the fields of a row into what a reader asks first. */
+/** Sorts the fields of a row by importance. */
 export function verdictOf(row: JsonObject): Verdict {
   const verdict: Verdict = {
     reward: numberOf(row["reward"]),
@@ -65,7 +65,7 @@ function addComponents(verdict: Verdict, components: JsonObject): void {
   }
 }
 
-/** Floats such as `1.0` come wrapped from the exact reader. */
+/** The exact reader wraps floats such as `1.0`. */
 export function numberOf(value: unknown): number | null {
   const number = value !== null && typeof value === "object" && !Array.isArray(value) ? Number(value) : value;
   return typeof number === "number" && Number.isFinite(number) ? number : null;

@@ -1,17 +1,17 @@
 import type { FileHandle } from "node:fs/promises";
 
-/** Blocks of less than a megabyte become strings by a copy into the heap, which takes twice as long as searching them. */
+/** Blocks below a megabyte would be copied into the heap as strings, which takes twice as long as searching them. */
 const BLOCK_BYTES = 2 * 1024 * 1024;
-/** A longer line is listed as unreadable; no buffer grows beyond. */
+/** A longer line is listed as unreadable, which bounds the buffer. */
 export const MAX_LINE_BYTES = 1024 * 1024 * 1024;
 const NEWLINE = 0x0a;
 const RETURN = 0x0d;
 
-/** Where a line stands in the bytes of its block. */
+/** Position of a line in the bytes of its block. */
 export interface BlockLine {
   from: number;
   to: number;
-  /** Where it begins in the file, and where the next one begins. */
+  /** Offset in the file, and offset of the next line. */
   offset: number;
   end: number;
   /** Bytes without the terminator; more than `to - from` for a line beyond the limit. */
@@ -20,13 +20,13 @@ export interface BlockLine {
   terminated: boolean;
 }
 
-/** Whole lines of a file. The bytes are only valid until the next block is asked for. */
+/** Whole lines of a file. The bytes are only valid until the next block is requested. */
 export interface Block {
   bytes: Buffer;
   lines: BlockLine[];
 }
 
-/** The lines from `offset` to the end of the file, some megabytes at a time. */
+/** The lines from `offset` to the end of the file, a few megabytes at a time. */
 export async function* readBlocks(
   file: FileHandle,
   offset: number,
@@ -36,7 +36,7 @@ export async function* readBlocks(
   let buffer = Buffer.allocUnsafe(BLOCK_BYTES);
   let kept = 0;
   let start = offset;
-  /** Bytes dropped of a line beyond the limit. */
+  /** Dropped bytes of a line beyond the limit. */
   let dropped = 0;
   for (;;) {
     options.signal?.throwIfAborted();
@@ -79,7 +79,7 @@ export async function* readBlocks(
     if (bytesRead === 0) return;
     kept = filled - from;
     if (buffer.length > BLOCK_BYTES && kept < BLOCK_BYTES) {
-      // The memory of a long row is not kept for the short ones behind it.
+      // The memory for a long row is not kept for the short rows after it.
       const smaller = Buffer.allocUnsafe(BLOCK_BYTES);
       buffer.copy(smaller, 0, from, filled);
       buffer = smaller;

@@ -4,7 +4,7 @@ import { excerptOf } from "../conversation/text-of-items.ts";
 export const EXCERPT_BYTES = 2048;
 const QUOTE = 0x22;
 
-/** The beginning of what stands at a place of a row: a text, or the item of a function call. */
+/** The beginning of the value at a position of a row: a text, or the item of a function call. */
 export function excerptAt(bytes: Buffer): string {
   if (bytes[0] === QUOTE) return excerptOf(stringPrefix(bytes));
   const text = bytes.toString("utf8");
@@ -15,12 +15,12 @@ export function excerptAt(bytes: Buffer): string {
   return excerptOf(`${name}(${written})`);
 }
 
-/** As much of a JSON string as there is of it; `bytes` begins with its opening quote. */
+/** The available part of a JSON string; `bytes` begins with its opening quote. */
 function stringPrefix(bytes: Buffer): string {
   const text = bytes.toString("utf8");
   let end = 1;
   while (end < text.length && text[end] !== '"') end += text[end] === "\\" ? 2 : 1;
-  // An escape that was cut in half, or a character of which only some bytes are there.
+  // An escape or a multi-byte character that was split.
   const inside = text
     .slice(1, Math.min(end, text.length))
     .replace(/\\(?:u[0-9a-fA-F]{0,3})?$/, "")

@@ -8,26 +8,26 @@ const HEAD_BYTES = MAGIC.length + 4;
 const MAX_DESCRIPTION_BYTES = 64 * 1024 * 1024;
 const MAX_INDEX_BYTES = 4 * 1024 * 1024 * 1024;
 
-/** Which bytes of which file an index is about. */
+/** The file, and its bytes, that an index covers. */
 export interface IndexedFile {
-  /** Bytes of whole rows that are indexed. */
+  /** Number of indexed bytes, in whole rows. */
   indexed: number;
-  /** Size and time of change of the file then. */
+  /** Size and modification time of the file at that time. */
   bytes: number;
   mtimeMs: number;
-  /** The last bytes of the last row, and where they stand; other bytes in their place mean another file. */
+  /** The last bytes of the last row, and their offset; different bytes mean a different file. */
   mark: { offset: number; base64: string } | undefined;
   awaitsNewline: boolean;
 }
 
 type Description = StoredColumns & { file: IndexedFile };
 
-/** Where the index of a rollouts file lies. */
+/** Path of the index of a rollouts file. */
 export function indexPath(rollouts: string): string {
   return sidecarPath(rollouts, "_index", ".bin");
 }
 
-/** Reads an index; undefined when there is none, or none that this version understands. */
+/** Reads an index; undefined if it does not exist or has another format. */
 export async function readIndex(
   path: string,
 ): Promise<{ file: IndexedFile; columns: RowColumns } | undefined> {
@@ -53,14 +53,14 @@ export async function readIndex(
     });
     return { file: description.file, columns };
   } catch {
-    // Whatever is wrong with it, the rollouts can be read without it.
+    // The rollouts can be read without an index, so all errors are ignored.
     return undefined;
   } finally {
     await handle?.close();
   }
 }
 
-/** Writes an index beside the rollouts; false where that is not possible, as in a directory of somebody else. */
+/** Writes an index next to the rollouts; false if that is not possible, for example in another user's directory. */
 export async function writeIndex(path: string, file: IndexedFile, columns: RowColumns): Promise<boolean> {
   const { description, parts } = columns.stored();
   const text = Buffer.from(JSON.stringify({ ...description, file } satisfies Description));
@@ -69,7 +69,7 @@ export async function writeIndex(path: string, file: IndexedFile, columns: RowCo
   head.writeUInt32LE(text.length, MAGIC.length);
   try {
     await replaceWith(path, async (partial) => {
-      // `wx`: never through a link that somebody else placed there.
+      // `wx` refuses to follow a link that another user placed there.
       const handle = await open(partial, "wx", 0o600);
       await handle.writev([head, text, ...parts]).finally(() => handle.close());
     });
@@ -84,7 +84,7 @@ async function readAt(handle: FileHandle, position: number, length: number): Pro
   return (await filled(handle, position, buffer)) ? buffer : undefined;
 }
 
-/** Reads until the buffer is full; false when the file ends before. */
+/** Reads until the buffer is full; false if the file ends before. */
 async function filled(handle: FileHandle, position: number, buffer: Buffer): Promise<boolean> {
   let length = 0;
   while (length < buffer.length) {

@@ -8,17 +8,17 @@ const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
 const MINUS = 0x2d;
 
-/** A string that is still open after so many bytes is searched by the buffer's own method. */
+/** A string that is longer than this is searched with the buffer's native method. */
 const LOOKED_AT_BYTES = 48;
-/** The same for an array of numbers, as those of token ids. */
+/** The same for an array of numbers, such as token ids. */
 const ARRAY_BYTES = 256;
 
-/** What the bytes are is not JSON. */
+/** The bytes are not JSON. */
 export class SkimError extends Error {}
 
 /**
- * Walks over the JSON in a buffer without building values. It checks the structure, not what is inside strings and numbers, and passes
- * over long strings and token arrays at the speed of memory.
+ * Scans the JSON in a buffer without building values. It checks the structure, but not the content of strings and
+ * numbers, and skips long strings and token arrays at memory speed.
  */
 export class JsonSkimmer {
   bytes: Buffer = Buffer.alloc(0);
@@ -31,7 +31,7 @@ export class JsonSkimmer {
     this.end = to;
   }
 
-  /** The next byte that is not white space; 0 at the end. */
+  /** The next byte that is not whitespace; 0 at the end. */
   peek(): number {
     const { bytes, end } = this;
     let { at } = this;
@@ -40,7 +40,7 @@ export class JsonSkimmer {
     return at < end ? (bytes[at] ?? 0) : 0;
   }
 
-  /** Enters an object or array; false when it is empty, and then it has been left again. */
+  /** Enters an object or array. Returns false, and leaves it again, if it is empty. */
   enter(): boolean {
     const close = this.bytes[this.at] === OPEN_OBJECT ? CLOSE_OBJECT : CLOSE_ARRAY;
     this.at++;
@@ -49,7 +49,7 @@ export class JsonSkimmer {
     return false;
   }
 
-  /** Goes to the next member or item; false when there is none, and then the object or array has been left. */
+  /** Moves to the next member or item. Returns false, and leaves the object or array, if there is none. */
   next(): boolean {
     const byte = this.peek();
     if (byte === COMMA) {
@@ -73,7 +73,7 @@ export class JsonSkimmer {
   keyStart = 0;
   keyEnd = 0;
 
-  /** Whether the key that was read last is this one. */
+  /** Whether the last key equals this one. */
   keyIs(name: Uint8Array): boolean {
     const { bytes, keyStart } = this;
     if (this.keyEnd - keyStart !== name.length) return false;
@@ -82,7 +82,7 @@ export class JsonSkimmer {
     return true;
   }
 
-  /** Passes over a string; `at` must be at its opening quote. */
+  /** Skips a string; `at` must be at its opening quote. */
   skipString(): void {
     const { bytes, end } = this;
     let at = this.at + 1;
@@ -114,7 +114,7 @@ export class JsonSkimmer {
     else this.#skipScalar(first);
   }
 
-  /** The text between two places, for short ASCII such as numbers and names. */
+  /** The text between two positions, for short ASCII such as numbers and names. */
   latin1(from: number, to: number): string {
     return this.bytes.toString("latin1", from, to);
   }
@@ -164,7 +164,7 @@ export class JsonSkimmer {
     throw new SkimError("an object or array does not end");
   }
 
-  /** Passes over a long array of numbers; false when it is none, and then nothing has moved. */
+  /** Skips a long array of numbers. Returns false, without moving, if it is not one. */
   #skipNumbers(): boolean {
     const { bytes, at, end } = this;
     const first = bytes[at + 1] ?? 0;
@@ -207,7 +207,7 @@ function isDigit(byte: number): boolean {
   return byte >= 0x30 && byte <= 0x39;
 }
 
-/** Letters, digits, sign, point: what a number or a literal is made of. */
+/** Letters, digits, sign, point: the characters of a number or a literal. */
 function isScalar(byte: number): boolean {
   return (
     isDigit(byte) ||

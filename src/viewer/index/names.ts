@@ -1,4 +1,4 @@
-/** More different names than this are taken together. */
+/** Further names share one number. */
 const MAX_NAMES = 10_000;
 const OTHERS = "(others)";
 

@@ -7,12 +7,13 @@ type Values = Uint8Array | Uint16Array | Uint32Array | Float64Array;
 export type Width = 1 | 2 | 4 | 8;
 
 /**
- * Numbers of one column, in the narrowest array that holds them all: most counts of rollouts are small, and many columns are empty. Whole
- * numbers are stored plus one, so that 0 stands for "none"; everything else makes the column one of doubles, where NaN stands for it.
+ * Numbers of one column, in the narrowest array that holds them all: most counts of rollouts are small, and many
+ * columns are empty. Integers are stored plus one, and 0 means missing. Any other number converts the column to
+ * doubles, where NaN means missing.
  */
 export class NumberColumn {
   #values: Values = new Uint8Array(INITIAL_LENGTH);
-  /** The largest whole number the array holds. */
+  /** The largest integer that the array holds. */
   #most = largestOf(1);
   #isWhole = true;
   #length = 0;
@@ -25,7 +26,7 @@ export class NumberColumn {
     return this.#values.BYTES_PER_ELEMENT as Width;
   }
 
-  /** Adds a number; NaN for none. */
+  /** Adds a number; NaN if missing. */
   push(value: number): void {
     if (this.#isWhole && !(value >= 0 && value <= this.#most && value % 1 === 0) && !Number.isNaN(value))
       this.#widen(value);
@@ -34,19 +35,19 @@ export class NumberColumn {
     this.#values[this.#length++] = !this.#isWhole ? value : Number.isNaN(value) ? 0 : value + 1;
   }
 
-  /** The number at `index`, which must have been pushed; NaN for none. */
+  /** The number at `index`, which must have been pushed; NaN if missing. */
   at(index: number): number {
     const value = this.#values[index] ?? Number.NaN;
     if (!this.#isWhole) return value;
     return value === 0 ? Number.NaN : value - 1;
   }
 
-  /** The numbers as `restored` reads them. */
+  /** The numbers in the format of `restored`. */
   get bytes(): Uint8Array {
     return new Uint8Array(this.#values.buffer, 0, this.#length * this.width);
   }
 
-  /** A column out of its bytes, which it keeps. */
+  /** Creates a column from its bytes, which it keeps. */
   static restored(bytes: ArrayBuffer, width: Width): NumberColumn {
     const column = new NumberColumn();
     column.#values = arrayOf(width, bytes);
@@ -76,7 +77,7 @@ function largestOf(width: Width): number {
 }
 
 function arrayOf(width: Width, content: number | ArrayBuffer): Values {
-  // `as number`: the constructors take both, their types only one after the other.
+  // `as number`: the constructors accept both types, but their declarations do not accept a union.
   const given = content as number;
   switch (width) {
     case 1:

@@ -13,48 +13,49 @@ import { type RowFacts, RowSkim } from "./row-skim.ts";
 const MARK_BYTES = 256;
 const RETURN = 0x0d;
 const NEWLINE = 0x0a;
-/** The loop is let go after so much work on one block. */
+/** Yields to the event loop after this much work on one block. */
 const SLICE_MS = 8;
-/** Smaller files are read again faster than an index of theirs is worth. */
+/** Smaller files are read quickly enough without an index. */
 const LEAST_INDEXED_BYTES = 8 * 1024 * 1024;
 
-/** The end of a row that was read, and where it stood. */
+/** The end of a row that was read, and its offset. */
 interface Mark {
   offset: number;
   bytes: Buffer;
 }
 
-/** How far the viewer is with a file. */
+/** The progress of the viewer with a file. */
 export interface FileProgress {
   path: string;
   exists: boolean;
   bytes: number;
   indexedBytes: number;
   rows: number;
-  /** Line of a last row that is not complete: being written, or cut off by a crash. */
+  /** Line of an incomplete last row: being written, or interrupted by a crash. */
   tornLine: number | null;
-  /** Grows when the file was replaced, so that row numbers mean other rows. */
+  /** Incremented when the file was replaced, so that row numbers refer to other rows. */
   generation: number;
   /** When the file was last written. */
   mtimeMs: number;
 }
 
 /**
- * A JSONL file that may still grow; every line is a row, so that row `n` stands on line `n + 1`. `update` reads what is new; what stays in memory is the place and the facts of every row,
- * and single rows are read from the file when somebody looks at them. The index of a large file is kept beside it.
+ * A JSONL file that may still grow; every line is a row, so row `n` is on line `n + 1`. `update` reads new rows. Memory
+ * holds the position and the facts of every row; single rows are read from the file on demand. The index of a large
+ * file is stored next to it.
  */
 export class RolloutFile {
   readonly path: string;
   columns = new RowColumns();
   #handle: FileHandle | undefined;
   readonly #skim = new RowSkim();
-  /** Tells a new file of the same name from the one that was read. */
+  /** Distinguishes a new file of the same name from the one that was read. */
   #identity = "";
-  /** From the last row that was read; other bytes in its place mean that the file was written anew. */
+  /** From the last row that was read; different bytes at its offset mean that the file was replaced. */
   #mark: Mark | undefined;
-  /** Somebody found the file written anew; the next update begins from its start. */
+  /** The file was found to be replaced; the next update starts from its beginning. */
   #isStale = false;
-  /** Size and time of change at the last look; nothing is read before they differ. */
+  /** Size and modification time at the last check; nothing is read until they change. */
   #seen = "";
   #bytes = 0;
   #mtimeMs = 0;
@@ -63,7 +64,7 @@ export class RolloutFile {
   #stored = 0;
   #generation = 0;
   #tornLine: number | null = null;
-  /** The last row stood at the end of the file without its newline. */
+  /** Whether the last row was at the end of the file without its newline. */
   #awaitsNewline = false;
   readonly #keepsIndex: boolean;
 
@@ -85,13 +86,13 @@ export class RolloutFile {
     };
   }
 
-  /** Reads what was added since the last time; a file that became shorter or is another one is read anew. */
+  /** Reads the rows added since the last call; a file that became shorter or was replaced is read from its start. */
   async update(signal?: AbortSignal): Promise<void> {
     const entry = await stat(this.path).catch((error: unknown) => {
       if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
       throw fileError(error, this.path, "read");
     });
-    // A pipe would never open where nobody writes to it.
+    // Opening a pipe would block until another process writes to it.
     if (entry && !entry.isFile())
       throw new RolloutFileError(
         "ROLLOUT_FILE_UNREADABLE",
@@ -115,11 +116,11 @@ export class RolloutFile {
     if (isNew && entry.size >= LEAST_INDEXED_BYTES) await this.#restore(this.#handle, entry);
     await this.#index(this.#handle, signal);
     this.#seen = seen;
-    // Written again when the file has doubled or been read to its end anew, not with every row of a run under way.
+    // Written again when the file has doubled or was read again to its end, not with every row of a running run.
     if (this.#indexed >= LEAST_INDEXED_BYTES && this.#indexed > this.#stored * 1.25) await this.#store();
   }
 
-  /** The bytes of a row, at most `limit` of them, from `from` on. */
+  /** The bytes of a row, at most `limit`, from `from` on. */
   read(row: number, limit = Number.POSITIVE_INFINITY, from = 0): Promise<Buffer> {
     return this.#reading(row, async (handle, offset) => {
       const length = Math.max(0, Math.min(this.columns.bytes(row) - from, limit));
@@ -134,7 +135,7 @@ export class RolloutFile {
     });
   }
 
-  /** The beginning of what was asked and of what was answered last. */
+  /** The beginning of the last question and of the last answer. */
   async excerpts(row: number): Promise<{ prompt: string; answer: string }> {
     const { columns } = this;
     const [prompt, answer] = await Promise.all(
@@ -145,7 +146,7 @@ export class RolloutFile {
     return { prompt: prompt ?? "", answer: answer ?? "" };
   }
 
-  /** Blocks of whole rows from row `from` on; they end early when the file is written anew. */
+  /** Blocks of whole rows from row `from` on; stops early when the file is replaced. */
   async *blocks(from: number, signal?: AbortSignal): AsyncGenerator<Block & { firstRow: number }> {
     const { columns } = this;
     const handle = this.#handle;
@@ -158,13 +159,13 @@ export class RolloutFile {
       });
       if (!next || next.done || !this.#holds(handle)) break;
       const lines = next.value.lines.slice(0, columns.length - row);
-      // Rows that are not where the index says: the file is another one.
+      // Rows are not at their indexed offsets: the file was replaced.
       if (lines[0]?.offset !== columns.offset(row)) break;
       yield { bytes: next.value.bytes, lines, firstRow: row };
       row += lines.length;
       if (row >= columns.length) return;
     }
-    // It ends before the last row that was indexed.
+    // The file ends before the last indexed row.
     if (this.#holds(handle)) this.#isStale = true;
   }
 
@@ -174,12 +175,12 @@ export class RolloutFile {
     await handle?.close();
   }
 
-  /** Whether a handle is still the one of the file; it is closed when the file was written anew. */
+  /** Whether a handle is still that of the file; it is closed when the file was replaced. */
   #holds(handle: FileHandle): boolean {
     return this.#handle === handle;
   }
 
-  /** Reads from the place of a row. The file may be written anew at any moment: then what was read is none of that row. */
+  /** Reads at the position of a row. The file may be replaced at any time; the bytes are then not of that row. */
   async #reading<T>(
     row: number,
     read: (handle: FileHandle, offset: number) => Promise<T | undefined>,
@@ -201,7 +202,7 @@ export class RolloutFile {
     this.#isStale = false;
     if (this.#handle === undefined && this.#indexed === 0) return;
     const handle = this.#handle;
-    // All at once, before anything is waited for: nobody may meet the rows of one file and the handle of another.
+    // Without an await in between: callers must not see the rows of one file with the handle of another.
     this.#handle = undefined;
     this.columns = new RowColumns();
     this.#identity = "";
@@ -216,7 +217,7 @@ export class RolloutFile {
     await handle?.close();
   }
 
-  /** Takes over the stored index if it is about this file: unchanged, or with rows added at its end. */
+  /** Uses the stored index if it matches this file: unchanged, or with rows appended. */
   async #restore(handle: FileHandle, entry: { size: number; mtimeMs: number }): Promise<void> {
     const stored = this.#keepsIndex ? await readIndex(indexPath(this.path)) : undefined;
     if (stored === undefined || stored.columns.length === 0) return;
@@ -238,7 +239,7 @@ export class RolloutFile {
     const mark = { offset, base64: bytes.toString("base64") };
     const file = { indexed: this.#indexed, bytes: this.#bytes, mtimeMs: this.#mtimeMs, mark };
     await writeIndex(indexPath(this.path), { ...file, awaitsNewline: this.#awaitsNewline }, this.columns);
-    // Where it could not be written it is not tried again for every row.
+    // If it could not be written, it is not tried again for every row.
     this.#stored = this.#indexed;
   }
 
@@ -285,7 +286,7 @@ export class RolloutFile {
     this.columns.push(line, facts);
   }
 
-  /** The newline of a row that was read before it was written. */
+  /** Skips the newline of a row that was read before its newline was written. */
   async #passNewline(handle: FileHandle): Promise<void> {
     const next = Buffer.alloc(2);
     const { bytesRead } = await handle.read(next, 0, 2, this.#indexed);
@@ -296,7 +297,7 @@ export class RolloutFile {
   }
 }
 
-/** The end of the last row before `indexed` that has any text. */
+/** The end of the last non-blank row before `indexed`. */
 function lastMark(bytes: Buffer, lines: readonly BlockLine[], indexed: number): Mark | undefined {
   const last = lines.findLast(({ end, from, to }) => end <= indexed && to > from);
   if (last === undefined) return undefined;

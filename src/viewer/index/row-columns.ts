@@ -30,7 +30,7 @@ const NAMES = ["agents", "failures", "models", "toolSets"] as const;
 
 type Columns = Record<(typeof COLUMNS)[number], NumberColumn>;
 
-/** The columns as they are stored: names of each kind, and the numbers column by column. */
+/** The columns as stored: names of each kind, and the numbers column by column. */
 export interface StoredColumns {
   rows: number;
   /** Bytes of a number, column by column. */
@@ -38,7 +38,7 @@ export interface StoredColumns {
   names: Record<(typeof NAMES)[number], string[]>;
 }
 
-/** What is known of every row of a file, column by column: 30 to 60 bytes a row. */
+/** The indexed facts of every row of a file, by column: 30 to 60 bytes per row. */
 export class RowColumns {
   readonly agents = new Names();
   readonly failures = new Names();
@@ -52,7 +52,7 @@ export class RowColumns {
     return this.#columns.offset.length;
   }
 
-  /** Adds a row; without facts it is a line that is no row. */
+  /** Adds a row; without facts it is a line that is not a row. */
   push(place: { offset: number; length: number }, facts: RowFacts | undefined): void {
     const { agents, failures, models, toolSets } = this;
     const columns = this.#columns;
@@ -96,7 +96,7 @@ export class RowColumns {
   rollout(row: number): number {
     return this.#columns.rollout.at(row);
   }
-  /** How many attempts failed before; 0 where the row does not say. */
+  /** Number of failed attempts before; 0 if the row does not have it. */
   attempt(row: number): number {
     return this.#columns.attempt.at(row) || 0;
   }
@@ -149,12 +149,12 @@ export class RowColumns {
   failed(row: number): boolean {
     return this.#columns.failure.at(row) !== 0;
   }
-  /** The reward where it counts: a failed attempt has none, and masked rows are not to be learned from. */
+  /** The valid reward: failed attempts and masked rows have none. */
   countedReward(row: number): number {
     return this.failed(row) || this.masked(row) ? Number.NaN : this.reward(row);
   }
 
-  /** What `restored` reads: a description, and the numbers as bytes. */
+  /** The format of `restored`: a description, and the numbers as bytes. */
   stored(): { description: StoredColumns; parts: Uint8Array[] } {
     const names = Object.fromEntries(NAMES.map((name) => [name, this[name].all])) as StoredColumns["names"];
     const columns = COLUMNS.map((name) => this.#columns[name]);
@@ -164,7 +164,7 @@ export class RowColumns {
     };
   }
 
-  /** Reads columns back; `next` gives the following bytes of what was stored. */
+  /** Reads columns; `next` returns the next bytes of the stored data. */
   static async restored(
     { rows, widths, names }: StoredColumns,
     next: (bytes: number) => Promise<ArrayBuffer>,

@@ -7,22 +7,22 @@ const OPEN_OBJECT = 0x7b;
 const OPEN_ARRAY = 0x5b;
 const COMMA = 0x2c;
 
-/** Rows up to this size are sent as they are. */
+/** Rows up to this size are sent unchanged. */
 export const WHOLE_ROW_BYTES = 2 * 1024 * 1024;
-/** What a row is cut to. */
+/** Target size of a truncated row. */
 const OUTLINE_BYTES = 6 * 1024 * 1024;
 const LONGEST_VALUE = 64 * 1024;
 const SHORTEST_VALUE = 512;
-/** A branch that is deeper is cut out as one value. */
+/** A deeper branch is removed as one value. */
 const MAX_DEPTH = 64;
 
-/** The JSON of a row with its long strings and number arrays cut, and where the whole values stand. */
+/** The JSON of a row with truncated long strings and number arrays, and the positions of the whole values. */
 export interface RowOutline {
   text: string;
   elided: Elided[];
 }
 
-/** Cuts a row until it is small enough to be sent: first values of 64 kB, then shorter ones. */
+/** Truncates a row until it is small enough to send: first values of 64 kB, then shorter ones. */
 export function outlineOf(bytes: Buffer): RowOutline {
   for (let longest = LONGEST_VALUE; ; longest /= 4) {
     const outline = new Outline(bytes, longest);
@@ -95,7 +95,7 @@ class Outline {
     this.#elided.push({ path: [...this.#path], from, to, kind });
   }
 
-  /** The beginning of a string, ended between two characters. */
+  /** The beginning of a string, split between two characters. */
   #stringPrefix(from: number): Buffer {
     const bytes = this.#bytes;
     let at = from + 1;

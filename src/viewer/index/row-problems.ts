@@ -8,13 +8,16 @@ import type { Problem } from "../api-types.ts";
 
 const MAX_PROBLEMS = 10;
 
-/** What keeps a row from being a verify response: it has `responses_create_params`, `response` and `reward`; other keys are welcome. */
+/**
+ * Why a row is not a verify response, which has `responses_create_params`, `response` and `reward`; other keys are
+ * allowed.
+ */
 export function problemsOf(text: string): Problem[] {
   let row: unknown;
   try {
     row = loadsPlain(text, { allowNonFinite: true });
     const first = isObject(row) ? Object.keys(row)[0] : undefined;
-    // JavaScript moves such keys to the front; the exact reader notes where they stood.
+    // JavaScript moves such keys to the front; the exact reader records their order.
     if (first !== undefined && /^\d+$/.test(first)) row = loads(text, { allowNonFinite: true });
   } catch (error) {
     return [
@@ -27,7 +30,7 @@ export function problemsOf(text: string): Problem[] {
   if (!isObject(row)) return [{ path: "", message: "the row is not a JSON object" }];
   const verdict = validateRow(row);
   const problems = verdict.valid ? [] : [...verdict.problems];
-  // A failed attempt may have got no further than its input.
+  // A failed attempt may only have its input.
   if (typeof row["_ng_failure_class"] !== "string") problems.push(...responseProblems(row));
   return problems.slice(0, MAX_PROBLEMS);
 }

@@ -5,7 +5,7 @@ const OPEN_ARRAY = 0x5b;
 const QUOTE = 0x22;
 const MAX_TOOLS = 64;
 const MAX_NAME = 200;
-/** Of each length. */
+/** Maximum for each length. */
 const REMEMBERED_NAMES = 16;
 
 const key = (name: string): Uint8Array => Buffer.from(name, "latin1");
@@ -41,7 +41,7 @@ const DURATION = key("duration_ms");
 const TIMING = key("_ng_timing");
 const SECONDS = key("seconds");
 
-/** What the index keeps of a row. Numbers that are not there are undefined. */
+/** The indexed facts of a row. Missing numbers are undefined. */
 export interface RowFacts {
   task: number | undefined;
   rollout: number | undefined;
@@ -55,25 +55,25 @@ export interface RowFacts {
   outputTokens: number | undefined;
   cost: number | undefined;
   durationMs: number | undefined;
-  /** How often the model was asked, as far as the row shows. */
+  /** Number of model turns, as far as the row shows. */
   turns: number;
   toolCalls: number;
   tools: string[];
-  /** Where the last thing the user and the model said begins, in bytes from the start of the row; undefined: nothing was said. */
+  /** Byte offset in the row of the last text of the user and of the model; undefined without one. */
   promptAt: number | undefined;
   answerAt: number | undefined;
 }
 
-/** Reads the facts of rows off their bytes, at some gigabyte a second. */
+/** Reads the facts of rows from their bytes, at about a gigabyte per second. */
 export class RowSkim {
   readonly #json = new JsonSkimmer();
   #start = 0;
-  /** The time of the whole attempt, as the collection measured it. */
+  /** The duration of the whole attempt, as measured by the collection. */
   #timedMs: number | undefined;
-  /** Names that were met before, by their length: rows share most of them. */
+  /** Known names, by length: rows share most of them. */
   readonly #names: { bytes: Buffer; text: string }[][] = [];
 
-  /** The facts of the row between two places; throws SkimError when that is no JSON object. */
+  /** The facts of the row between two positions; throws SkimError if it is not a JSON object. */
   read(bytes: Buffer, from: number, to: number): RowFacts {
     const json = this.#json;
     json.open(bytes, from, to);
@@ -188,7 +188,7 @@ export class RowSkim {
     facts.durationMs = longest ?? facts.durationMs;
   }
 
-  /** Items of the output: turns of the model, its tool calls, and where its last answer stands. */
+  /** Reads the items of the output: turns of the model, its tool calls, and the position of its last answer. */
   #output(facts: RowFacts): void {
     const json = this.#json;
     facts.turns = 0;
@@ -215,7 +215,7 @@ export class RowSkim {
     });
   }
 
-  /** Where the last text of a role begins in an input, which is a text or a list of items. */
+  /** The offset of the last text of a role in an input, which is a text or a list of items. */
   #lastSaid(role: string): number | undefined {
     const json = this.#json;
     const first = json.peek();
@@ -276,7 +276,7 @@ export class RowSkim {
     return found;
   }
 
-  /** Calls `read` at the value of each member of the object here; what is no object is passed over. */
+  /** Calls `read` at the value of each member of the object at the current position; skips other values. */
   #object(read: () => void): void {
     if (this.#json.peek() === OPEN_OBJECT) this.#members(read);
     else this.#json.skipValue();
@@ -324,7 +324,7 @@ export class RowSkim {
     return text;
   }
 
-  /** As Python sees it: empty values are false. */
+  /** Truthiness as in Python: empty values are false. */
   #isTrue(): boolean {
     const json = this.#json;
     const first = json.peek();

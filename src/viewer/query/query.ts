@@ -50,14 +50,14 @@ export type Term = { negated: boolean } & (
   | { kind: "is"; state: State }
 );
 
-/** A query that cannot be read; the message says what was expected. */
+/** A query that cannot be parsed; the message names what was expected. */
 export class QueryError extends Error {}
 
 const TERM = /(-?)(?:([a-z]+)(<=|>=|!=|<|>|=|:))?("(?:[^"\\]|\\.)*"?|\S+)/giy;
 
 /**
- * Reads a query such as `reward<0.5 tool:python -is:masked "exact words"`. Words without a field are searched for in everything a row
- * holds; a minus turns a term around.
+ * Reads a query such as `reward<0.5 tool:python -is:masked "exact words"`. Words without a field are searched in the
+ * whole row; a minus negates a term.
  */
 export function parseQuery(query: string): Term[] {
   const terms: Term[] = [];
@@ -79,7 +79,7 @@ export function parseQuery(query: string): Term[] {
 
 type Positive = Term extends infer Each ? (Each extends Term ? Omit<Each, "negated"> : never) : never;
 
-/** Undefined for what is only text, such as `https://…` or `x=1`. */
+/** Undefined for plain text, such as `https://…` or `x=1`. */
 function termOf(
   field: string | undefined,
   operator: string | undefined,
@@ -127,7 +127,7 @@ function unknown(what: string, value: string, known: readonly string[]): string 
   return `There is no ${what} '${value}'.${near ? ` Did you mean '${near}'?` : ` Known: ${known.join(", ")}.`}`;
 }
 
-/** How the terms of a query are looked up in rows of some kind. */
+/** Evaluates the terms of a query on rows of some type. */
 export interface TermReader<Row> {
   number: (field: NumberField) => (row: Row) => number;
   name: (field: NameField, value: string) => (row: Row) => boolean;
@@ -135,7 +135,7 @@ export interface TermReader<Row> {
   text: (text: string) => (row: Row) => boolean;
 }
 
-/** Whether a row passes all terms. */
+/** Whether a row matches all terms. */
 export function predicateOf<Row>(terms: readonly Term[], reader: TermReader<Row>): (row: Row) => boolean {
   const tests = terms.map((term) => {
     const test = testOf(term, reader);

@@ -3,7 +3,7 @@ import { SORTS, TASK_SETS, TASK_SORTS } from "../api-types.ts";
 import { ViewerRequestError } from "../errors.ts";
 import { parseQuery, QueryError, type Term } from "./query.ts";
 
-/** Most rows in one answer. */
+/** Maximum number of rows in one answer. */
 const MAX_PAGE = 500;
 const MAX_QUERY = 2000;
 
@@ -32,13 +32,13 @@ const Request = z.object({
     .optional(),
 });
 
-/** What the browser may ask of the list; every part is optional. */
+/** The parameters of a list request; all are optional. */
 export type RowRequest = z.infer<typeof Request> & { terms: Term[] };
 
 /** The parameters that `readRequest` knows. */
 export const ROW_PARAMETERS: readonly string[] = Object.keys(Request.shape);
 
-/** Reads the parameters of an address; bad values are refused by name. */
+/** Parses the parameters of an address; invalid values are refused by name. */
 export function readRequest(parameters: URLSearchParams): RowRequest {
   const values: Record<string, string> = {};
   for (const name of ROW_PARAMETERS) {

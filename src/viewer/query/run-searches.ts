@@ -3,9 +3,9 @@ import type { SearchProgress } from "../api-types.ts";
 import type { RolloutFile } from "../index/rollout-file.ts";
 import { TextSearch } from "./text-search.ts";
 
-/** Texts whose matches are kept; the search of one that is pushed out stops. */
+/** Number of texts whose matches are kept; an evicted search stops. */
 const KEPT = 8;
-/** An answer waits so long for a search; what was found by then is shown, and the browser asks again. */
+/** How long an answer waits for a search; it then contains the matches so far, and the browser asks again. */
 const PATIENCE_MS = 80;
 
 interface Search {
@@ -27,7 +27,7 @@ export class RunSearches {
     this.#files = files;
   }
 
-  /** Goes on with searches for a moment and gives what they have found so far. */
+  /** Continues searches for a short time and returns their matches so far. */
   async advance(texts: readonly string[], signal?: AbortSignal): Promise<Found> {
     const searches = new Map(texts.map((text) => [text, this.#search(text)]));
     const searching = Promise.all(
@@ -47,7 +47,7 @@ export class RunSearches {
       ]);
     } finally {
       timer.abort();
-      // What fails later is met again by the next request.
+      // A later failure is reported by the next request.
       searching.catch(() => {});
     }
     signal?.throwIfAborted();

@@ -21,7 +21,7 @@ export interface SelectedFrom {
   annotations: Annotations;
 }
 
-/** The rows a request lets through, in its order. */
+/** The rows that match a request, in its order. */
 export function selectRows(
   from: SelectedFrom,
   request: Pick<RowRequest, "terms" | "sort" | "order" | "pass">,
@@ -152,20 +152,20 @@ function sortedRows(
       (code) => direction * (isFailureRow(code) ? ofFailure(rowOf(code)) : ofRollout(code)),
     );
   };
-  // Equal rows keep their order, so the lesser key comes first.
+  // The sort is stable, so the secondary key is sorted first.
   return sortedBy(sort === "task" ? sortedBy(selected, "repeat") : selected, sort);
 }
 
 /**
- * Rows by a number, those without it last; equal ones keep their order. The sorted keys say at which place each key begins: a sort by
- * comparisons would hold the rows of a large run several times over.
+ * Sorts rows by a number, missing ones last; the sort is stable. The sorted keys give the start position of each key: a
+ * comparison sort would copy the rows of a large run several times.
  */
 function sortedByKey(rows: Int32Array, keyOf: (code: RowCode) => number): Int32Array {
   const keys = new Float64Array(rows.length);
   for (let place = 0; place < rows.length; place++) keys[place] = keyOf(rows[place] ?? 0);
   keys.sort();
   const sorted = new Int32Array(rows.length);
-  /** For the place where a key begins: how many rows with it have found theirs. */
+  /** By start position of a key: the number of rows with that key placed so far. */
   const filled = new Uint32Array(rows.length);
   for (const code of rows) {
     const start = startOf(keys, keyOf(code));
@@ -176,7 +176,7 @@ function sortedByKey(rows: Int32Array, keyOf: (code: RowCode) => number): Int32A
   return sorted;
 }
 
-/** The first place of a key among sorted ones, where NaN stands at the end. */
+/** The first position of a key among sorted ones, with NaN at the end. */
 function startOf(sorted: Float64Array, key: number): number {
   let [low, high] = [0, sorted.length];
   while (low < high) {

@@ -3,7 +3,7 @@ import type { Block } from "../index/blocks.ts";
 import type { RolloutFile } from "../index/rollout-file.ts";
 import { patternFor } from "./text-matcher.ts";
 
-/** Rows that contain a text, found by reading the file; it goes on where it stopped when the file has grown. */
+/** Finds rows that contain a text by reading the file; continues from the last position when the file has grown. */
 export class TextSearch {
   readonly #file: RolloutFile;
   readonly #pattern: RegExp;
@@ -27,11 +27,11 @@ export class TextSearch {
   }
 
   has(row: number): boolean {
-    // What was found in a file that has been written anew since says nothing.
+    // Matches in a file that has been replaced since are not valid.
     return this.#columns === this.#file.columns && row < this.#searched && this.#found[row] === 1;
   }
 
-  /** Searches what has not been searched yet; calls while a search runs join it. */
+  /** Searches the remaining rows; calls during a search join it. */
   advance(signal?: AbortSignal): Promise<void> {
     this.#running ??= this.#run(signal).finally(() => {
       this.#running = undefined;
@@ -52,7 +52,10 @@ export class TextSearch {
     }
   }
 
-  /** All rows of a block at once: a match says by its place which row it is in, and the search goes on behind that row. */
+  /**
+   * Searches all rows of a block together: the position of a match gives its row, and the search continues after that
+   * row.
+   */
   #search({ bytes, lines, firstRow }: Block & { firstRow: number }): void {
     const last = firstRow + lines.length;
     if (last > this.#found.length) {

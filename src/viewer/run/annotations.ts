@@ -12,7 +12,7 @@ const Change = z.object({
   exclude: z.boolean(),
 });
 
-/** What somebody noted about the rollouts of a run, from the file beside them; the last line about a rollout counts. */
+/** The annotations of a run, from the file next to its rollouts; the last line about a rollout counts. */
 export class Annotations {
   readonly path: string;
   #byKey = new Map<string, Annotation>();
@@ -50,7 +50,7 @@ export class Annotations {
     return this.#byKey.size === 0 ? undefined : this.#byKey.get(`${task}:${rollout}`);
   }
 
-  /** Notes something about a rollout; nothing at all takes back what was noted. */
+  /** Annotates a rollout; an empty annotation removes an earlier one. */
   async note(body: unknown): Promise<Annotation> {
     const change = Change.safeParse(body);
     if (!change.success) {

@@ -18,7 +18,7 @@ export interface CompareRequest {
   limit: number;
 }
 
-/** Compares the first run with each of the others, by the statistics of `gym eval compare`. */
+/** Compares the first run with each of the others, with the statistics of `gym eval compare`. */
 export async function compareViewed(
   runs: readonly ViewedRun[],
   request: CompareRequest,
@@ -107,7 +107,7 @@ function changeOf(task: number, means: (number | null)[], indices: (number | nul
   const known = others.filter((mean) => mean !== null);
   if (before === null || known.length === 0)
     return { task, prompt: "", means, indices, change: "missing", difference: null };
-  // With several runs the largest change against the first counts.
+  // With several runs, the largest change relative to the first counts.
   const difference = known.map((mean) => mean - before).sort((a, b) => Math.abs(b) - Math.abs(a))[0] ?? 0;
   const change = difference > 0 ? "improved" : difference < 0 ? "regressed" : "unchanged";
   return { task, prompt: "", means, indices, change, difference };
@@ -171,7 +171,7 @@ function rowAt(columns: ViewedRun["rollouts"]["columns"], offset: number): numbe
 
 const MAX_PROMPT_ROW = 4 * 1024 * 1024;
 
-/** The first instructions of the run: what its system messages say in its first row. */
+/** The system messages in the first row of the run. */
 async function systemPrompt({ rollouts }: ViewedRun): Promise<string | null> {
   const { columns } = rollouts;
   const row = 0;

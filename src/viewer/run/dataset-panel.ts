@@ -33,7 +33,7 @@ export async function panelTexts(run: RunFiles, signal?: AbortSignal): Promise<P
   const { json, leftOut } = panel.result();
   const files: PanelTexts["files"] = [];
   for (const file of [run.aggregateMetrics, run.statistics, run.manifest, run.progress]) {
-    // One that cannot be read is said to be so, where its text would stand.
+    // The panel shows an error in place of a file that cannot be read.
     const text = await readSmallFile(file, MAX_BESIDE_BYTES).catch(errorMessage);
     if (text !== undefined) files.push({ name: path.basename(file), text });
   }
@@ -43,8 +43,8 @@ export async function panelTexts(run: RunFiles, signal?: AbortSignal): Promise<P
 }
 
 /**
- * The dataset statistics of a rollouts file, row by row. Fields that hold text in one place and numbers in another, or bear the name of a
- * built-in statistic, stop `gym dataset collate`; a viewer leaves them out and says so.
+ * The dataset statistics of a rollouts file, row by row. Fields with both text and numbers, or with the name of a
+ * built-in statistic, make `gym dataset collate` fail; the viewer omits them and reports that.
  */
 class DatasetPanel {
   readonly #statistics = new DatasetStatistics();
@@ -63,7 +63,7 @@ class DatasetPanel {
     this.#statistics.observe(counted, params);
   }
 
-  /** The statistics as the metrics files have them, as indented JSON, and the fields left out with the reason. */
+  /** The statistics in the form of the metrics files, as indented JSON, and the omitted fields with the reason. */
   result(): { json: string; leftOut: { field: string; reason: string }[] } {
     const summary = this.#statistics.summary();
     const fields = new Map([...summary.fields].filter(([name]) => !this.#leftOut.has(name)));
@@ -88,7 +88,7 @@ class DatasetPanel {
 
 function kindOf(value: unknown): Kind | undefined {
   if (typeof value === "string") return "text";
-  // Floats and big integers come as objects from the exact reader.
+  // The exact reader returns floats and big integers as objects.
   const number = typeof value === "number" || typeof value === "boolean" || typeof value === "bigint";
   return number || value instanceof PyFloat ? "number" : undefined;
 }

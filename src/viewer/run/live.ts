@@ -13,7 +13,7 @@ const Command = z.discriminatedUnion("command", [
   z.object({ command: z.literal("concurrency"), limit: z.number().int().min(1).nullable() }),
 ]);
 
-/** The collection of this user that writes a rollouts file, as `gym eval ctl show` tells it. */
+/** The collection of this user that writes a rollouts file, as shown by `gym eval ctl show`. */
 export async function liveOf(rollouts: string): Promise<LiveAnswer> {
   return { collection: (await collectionOf(rollouts))?.collection ?? null };
 }

@@ -5,7 +5,7 @@ import type { RolloutFile } from "../index/rollout-file.ts";
 const FAILED = 1;
 const MASKED = 2;
 const COMPLETED = 3;
-/** Slots of the table for each row, at least. */
+/** Minimum number of table slots per row. */
 const SLOTS_PER_ROW = 1.6;
 
 interface Files {
@@ -14,15 +14,15 @@ interface Files {
 }
 
 /**
- * The row that decides what became of each rollout: the best one, and of several failures the last. Rows of both files are numbered in
- * one sequence, the failures behind the rollouts.
+ * The row that determines the outcome of each rollout: the best one, and the last of several failures. Rows of both
+ * files are numbered in one sequence, failures after rollouts.
  */
 export class Outcomes {
   readonly #files: Files;
   readonly #rollouts: number;
-  /** Hash table of rows by task and repeat, 4 bytes a slot; row plus one, 0 for a free slot. */
+  /** Hash table of rows by task and repeat, 4 bytes per slot; row plus one, 0 for a free slot. */
   readonly #slots: Uint32Array;
-  /** How many rollouts there are of each state. */
+  /** Number of rollouts in each state. */
   readonly #counts = [0, 0, 0, 0];
 
   constructor(files: Files) {
@@ -33,14 +33,14 @@ export class Outcomes {
     for (let row = 0; row < rows; row++) this.#add(row);
   }
 
-  /** How much of the run there is, counted as `gym eval` does: a rollout that failed and later completed is complete. */
+  /** The coverage of the run, counted like `gym eval`: a rollout that failed and later completed is complete. */
   coverage(expected: number | null): Coverage {
     const [, failed = 0, masked = 0, ok = 0] = this.#counts;
     const all = Math.max(expected ?? 0, failed + masked + ok);
     return { expected: all, ok, masked, failed, missing: all - ok - masked - failed };
   }
 
-  /** Whether a rollout was lost by this row of the failures: it failed for good, and this is its last attempt. */
+  /** Whether a rollout was lost with this row of the failures: it failed permanently, and this is its last attempt. */
   isLostBy(failure: number): boolean {
     const row = this.#rollouts + failure;
     return this.#hasKey(row) && this.#slots[this.#slotOf(row)] === row + 1;
@@ -49,7 +49,7 @@ export class Outcomes {
   #add(row: number): void {
     const state = this.#stateOf(row);
     if (state === undefined) return;
-    // Rows without indices are rollouts of their own.
+    // Rows without indices count as separate rollouts.
     const slot = this.#hasKey(row) ? this.#slotOf(row) : undefined;
     const known = slot === undefined ? 0 : (this.#slots[slot] ?? 0);
     const before = known === 0 ? 0 : (this.#stateOf(known - 1) ?? 0);
@@ -59,7 +59,7 @@ export class Outcomes {
     this.#counts[state] = (this.#counts[state] ?? 0) + 1;
   }
 
-  /** Undefined for a line that is no row. */
+  /** Undefined for a line that is not a row. */
   #stateOf(row: number): number | undefined {
     const { columns, place } = this.#placeOf(row);
     if (!columns.isReadable(place)) return undefined;
@@ -79,7 +79,7 @@ export class Outcomes {
     return !Number.isNaN(columns.task(place)) && !Number.isNaN(columns.rollout(place));
   }
 
-  /** The slot of the rollout of a row, or the free one where it belongs. */
+  /** The slot of the rollout of a row, or the free slot for it. */
   #slotOf(row: number): number {
     const { columns, place } = this.#placeOf(row);
     const [task, rollout] = [columns.task(place), columns.rollout(place)];

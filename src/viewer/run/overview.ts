@@ -7,7 +7,7 @@ import { isFailureRow, rowOf } from "../query/select-rows.ts";
 import { Outcomes } from "./outcomes.ts";
 import { TaskRewards } from "./task-rewards.ts";
 
-/** Few enough that each bar can be hit with a finger. */
+/** Few enough that each bar can be tapped on a touch screen. */
 const MAX_BINS = 10;
 const SLOWEST = 10;
 
@@ -33,7 +33,7 @@ type Figures = Pick<
   | "slowest"
 > & { totals: Pick<Overview["totals"], "input_tokens" | "output_tokens" | "cost" | "tool_calls"> };
 
-/** Everything the overview says of the rows selected. */
+/** The figures of the overview for the selected rows. */
 export function figuresOf(
   files: Files,
   selected: Int32Array,
@@ -77,7 +77,7 @@ export function figuresOf(
     if (reward >= options.pass) passed++;
     own.rewards.add(columns, row, reward);
   }
-  // One array for all distributions: each would take eight megabytes of a million rows.
+  // One array for all distributions: each would use eight megabytes for a million rows.
   const values = new Float64Array(selected.length);
   const distribution = (read: (columns: RowColumns, row: number) => number, about?: Bars) => {
     let length = 0;
@@ -154,7 +154,7 @@ class AgentFigures {
   }
 }
 
-/** A sum of what is there; null when nothing is. */
+/** The sum of the present values; null without any. */
 function sum() {
   return {
     total: null as number | null,
@@ -164,7 +164,7 @@ function sum() {
   };
 }
 
-/** By time where it is known, by tokens otherwise. */
+/** Sorted by time if known, by tokens otherwise. */
 function noteSlow(slow: { code: number; key: number }[], code: number, ms: number, tokens: number): void {
   const key = Number.isNaN(ms) ? (Number.isNaN(tokens) ? -1 : tokens / 1e9) : ms;
   if (key < 0 || (slow.length === SLOWEST && key <= (slow.at(-1)?.key ?? 0))) return;
@@ -178,7 +178,7 @@ interface Bars {
   whole?: boolean;
 }
 
-/** Bars of equal width; those of rewards always hold 0 and 1 when they lie between. Sorts the values. */
+/** Bars of equal width; for rewards, 0 and 1 are always in separate bars when in range. Sorts the values. */
 function distributionOf(values: Float64Array, options: Bars = {}): Distribution | null {
   if (values.length === 0) return null;
   const sorted = values.sort();
@@ -214,7 +214,7 @@ function distributionOf(values: Float64Array, options: Bars = {}): Distribution 
   };
 }
 
-/** Classes of failures by how many attempts they cost, and how many rollouts were lost to them for good. */
+/** Failure classes by number of failed attempts, with the number of permanently lost rollouts. */
 export function failureClasses(files: Files): Omit<Overview["failures"][number], "message">[] {
   const { columns } = files.failures;
   if (columns.length === 0) return [];

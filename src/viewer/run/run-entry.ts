@@ -11,10 +11,10 @@ import { type RunInfo, readProgress, readRunInfo, readStatistics } from "./run-i
 import { TaskRewards } from "./task-rewards.ts";
 import type { ViewedRun } from "./viewed-run.ts";
 
-/** A run whose progress file is older is not under way, whatever it says. */
+/** A run with an older progress file is not running, regardless of its content. */
 const STALE_MS = 15_000;
 
-/** What can be said of a run that is open without counting its rows. */
+/** The description of an open run without counting its rows. */
 export async function headOfRun(run: ViewedRun): Promise<RunHead> {
   const { columns } = run.rollouts;
   const progress = await readProgress(run.files.progress);
@@ -31,7 +31,7 @@ export async function headOfRun(run: ViewedRun): Promise<RunHead> {
   };
 }
 
-/** A run that is open, from what has been read of it. */
+/** The list entry of an open run, from the rows read so far. */
 export async function entryOfRun(run: ViewedRun): Promise<RunEntry> {
   const { columns } = run.rollouts;
   const progress = await readProgress(run.files.progress);
@@ -43,7 +43,7 @@ export async function entryOfRun(run: ViewedRun): Promise<RunEntry> {
   };
 }
 
-/** A run that nobody has opened, from the small files beside its rollouts. */
+/** The list entry of a run that is not open, from the small files next to its rollouts. */
 export async function entryOfFiles({ id, rollouts }: FoundRun): Promise<RunEntry> {
   const files = filesOf(rollouts);
   const [info, progress, statistics, entry] = await Promise.all([
@@ -67,7 +67,7 @@ export async function entryOfFiles({ id, rollouts }: FoundRun): Promise<RunEntry
     ...aboutConfig(info, names.length > 0 ? names : (first?.agents ?? []), first?.model),
     when: info.createdAt ?? new Date(entry?.mtimeMs ?? 0).toISOString(),
     state: await stateOf(files, progress, () => coverage, entry?.size ?? 0),
-    // Several agents have means of their own; only one has that of the run.
+    // Several agents have separate means; with one agent, its mean is that of the run.
     reward:
       agents.length === 1
         ? ((agents[0]?.["reward"] as Estimate | undefined) ?? null)
@@ -91,7 +91,7 @@ function aboutConfig(info: RunInfo, agents: readonly string[], answered: string 
 
 type Progress = Awaited<ReturnType<typeof readProgress>>;
 
-/** `coverage` is asked for only where the run does not go on. */
+/** `coverage` is called only if the run is not running. */
 async function stateOf(
   { lock }: RunFiles,
   progress: Progress,
@@ -100,7 +100,7 @@ async function stateOf(
 ): Promise<RunState> {
   if (await isUnderWay(lock, progress)) return "running";
   if (content === 0) return "empty";
-  // Without a manifest nothing but the progress file tells how many rollouts were asked for.
+  // Without a manifest, only the progress file has the number of requested rollouts.
   return !isUnfinished(progress) && coverage()?.missing === 0 ? "done" : "stopped";
 }
 
@@ -115,7 +115,7 @@ function isUnfinished(progress: Progress): boolean {
   return (progress?.done ?? 0) < (progress?.total ?? 0) || (progress?.in_flight ?? 0) > 0;
 }
 
-/** Rollouts in flight now. The progress file of a run that was killed still names those of its last moment. */
+/** Rollouts in flight now. The progress file of a killed run still lists the last ones. */
 export async function rolloutsInFlight(files: RunFiles): Promise<number> {
   const progress = await readProgress(files.progress);
   return (await isUnderWay(files.lock, progress)) ? (progress?.in_flight ?? 0) : 0;
@@ -149,7 +149,7 @@ function meanOfProgress(progress: Progress): Estimate | null {
 
 const means = new WeakMap<RowColumns, { rows: number; value: Estimate | null }>();
 
-/** Counted again only when rows have come. */
+/** Recomputed only when rows were added. */
 function meanOf(columns: RowColumns): Estimate | null {
   const known = means.get(columns);
   if (known?.rows === columns.length) return known.value;
@@ -172,7 +172,7 @@ function costOf(columns: RowColumns): number | null {
   return total;
 }
 
-/** Agent and model of the first row, where no manifest tells them. */
+/** Agent and model of the first row, if no manifest has them. */
 async function firstRow(
   files: RunFiles,
 ): Promise<{ agents: string[]; model: string | undefined } | undefined> {
@@ -187,7 +187,7 @@ async function firstRow(
       };
     }
   } catch {
-    // The list of runs names them all, also those whose rows cannot be read.
+    // The list contains all runs, including those whose rows cannot be read.
   }
   return undefined;
 }

@@ -4,7 +4,7 @@ import { fileError, RolloutFileError } from "../../rollouts/errors.ts";
 import { type ArtifactPaths, artifactPaths } from "../../rollouts/files/artifact-paths.ts";
 import { ViewerError } from "../errors.ts";
 
-/** The name `gym eval run` gives its output unless told. */
+/** The default output name of `gym eval run`. */
 const USUAL_NAME = "rollouts.jsonl";
 /** Also `example_rollouts.jsonl`, as environments ship them. */
 const NAME_OF_ROLLOUTS = /(?:^|[_-])rollouts\.jsonl$/;
@@ -20,11 +20,11 @@ const NOT_ENTERED = new Set(["node_modules", "logs", "captures", "preprocessed_d
 export interface RunFiles extends ArtifactPaths {
   rollouts: string;
   logs: string;
-  /** There as long as a collection writes the run. */
+  /** Exists while a collection writes the run. */
   lock: string;
 }
 
-/** A run that was found: its id is its path from the root, as people would name it. */
+/** A run that was found; its id is its path relative to the root. */
 export interface FoundRun {
   id: string;
   rollouts: string;
@@ -35,7 +35,7 @@ export function filesOf(rollouts: string): RunFiles {
   return { ...artifactPaths(rollouts), rollouts, logs, lock: `${rollouts}.lock` };
 }
 
-/** All runs in what was given: rollouts files, directories of runs, directories with many runs. */
+/** All runs in the given paths: rollouts files, directories of runs, directories with many runs. */
 export async function findRuns(given: readonly string[]): Promise<{ root: string; runs: FoundRun[] }> {
   const files: string[] = [];
   for (const name of given) {
@@ -53,14 +53,14 @@ export async function findRuns(given: readonly string[]): Promise<{ root: string
   return { root, runs: named(distinct, root) };
 }
 
-/** The rollouts in a directory and in those below it. */
+/** The rollouts files in a directory and its subdirectories. */
 async function rolloutsBelow(directory: string): Promise<string[]> {
   const found: string[] = [];
   let folders = 0;
   const visit = async (folder: string, levels: number): Promise<void> => {
     if (folders++ >= MAX_FOLDERS || found.length >= MAX_RUNS) return;
     const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
-      // What cannot be entered below is passed over; what was named is not.
+      // Unreadable subdirectories are skipped; the given directory is not.
       if (folder === directory) throw fileError(error, folder, "read");
       return [];
     });
@@ -84,7 +84,7 @@ async function rolloutsBelow(directory: string): Promise<string[]> {
   );
 }
 
-/** In the folder that was named every file counts; in those below it only what a run wrote, or what is named like it. */
+/** In the given folder every file counts; in subdirectories only files that a run wrote, or with a matching name. */
 async function onlyRuns(folder: string, files: readonly string[], isNamed: boolean): Promise<string[]> {
   if (isNamed) return [...files];
   const runs: string[] = [];

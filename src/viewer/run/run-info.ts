@@ -7,10 +7,10 @@ const MAX_BYTES = 8 * 1024 * 1024;
 
 type Loose = Record<string, unknown>;
 
-/** What the manifest of a run says about it. */
+/** The information in the manifest of a run. */
 export interface RunInfo {
   createdAt: string | undefined;
-  /** Rollouts that were asked for. */
+  /** Number of requested rollouts. */
   expected: number | null;
   config: Loose;
   /** Environment (resources server) of each agent. */
@@ -27,7 +27,7 @@ export const NO_INFO: RunInfo = {
   model: null,
 };
 
-/** Reads a manifest. Whatever is wrong with it, the rollouts do not depend on it. */
+/** Reads a manifest. Errors are ignored, because the rollouts do not depend on it. */
 export async function readRunInfo(manifestPath: string): Promise<RunInfo> {
   const manifest = await readJson(manifestPath);
   if (!isObject(manifest)) return NO_INFO;
@@ -49,7 +49,7 @@ export async function readRunInfo(manifestPath: string): Promise<RunInfo> {
   };
 }
 
-/** What the run says of its progress; undefined when it wrote no such file. */
+/** The progress file of a run; undefined if it does not exist. */
 export async function readProgress(
   path: string,
 ): Promise<(Partial<ProgressSnapshot> & { history?: [number, number, number][] }) | undefined> {

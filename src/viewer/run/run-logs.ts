@@ -10,8 +10,8 @@ const MAX_LINES = 1000;
 const LOG_NAME = /^[\w.-]{1,200}\.log$/;
 
 /**
- * The logs of the run's servers and sandboxes, those that name a rollout first; of one of them the lines that do, or the last ones where
- * none does. Without a name that is the first log.
+ * The logs of the run's servers and sandboxes, those that mention a rollout first. For one log, the lines that mention
+ * it, or the last lines. Default: the first log.
  */
 export async function readLogs(
   folder: string,
@@ -19,7 +19,7 @@ export async function readLogs(
 ): Promise<LogAnswer> {
   const { rollout } = wanted;
   const names = (await readdir(folder).catch(() => [])).filter((name) => LOG_NAME.test(name)).sort();
-  // Only names that were listed become paths.
+  // Only listed names become paths.
   if (wanted.name !== undefined && !names.includes(wanted.name))
     throw new ViewerRequestError(404, `There is no log '${wanted.name}'.`);
   const own = new Map<string, string[]>();
@@ -41,7 +41,7 @@ export async function readLogs(
   return { logs, name, lines: lines.slice(-MAX_LINES), matched: false };
 }
 
-/** The last lines that name a rollout, as `[3-1]`, in the whole file. */
+/** The last lines that mention a rollout, as `[3-1]`, in the whole file. */
 async function linesThatName(file: string, rollout: string): Promise<string[]> {
   const found: string[] = [];
   const handle = await open(file, "r");
@@ -60,7 +60,7 @@ async function linesThatName(file: string, rollout: string): Promise<string[]> {
   return found;
 }
 
-/** Whether a line names the rollout `3-1`, or an attempt at it (`3-1-a1`), as a word of its own. */
+/** Whether a line mentions the rollout `3-1`, or an attempt at it (`3-1-a1`), as a separate word. */
 function mentions(line: string, rollout: string): boolean {
   for (let at = line.indexOf(rollout); at !== -1; at = line.indexOf(rollout, at + 1)) {
     const after = line.slice(at + rollout.length).replace(/^-a\d+/, "");

@@ -7,9 +7,9 @@ import { problemsOf } from "../index/row-problems.ts";
 import { isFailureRow, rowOf } from "../query/select-rows.ts";
 import type { Annotations } from "./annotations.ts";
 
-/** Longest beginning of a line that is no row. */
+/** Maximum length of the excerpt of a line that is not a row. */
 const MAX_RAW_BYTES = 64 * 1024;
-/** Longest part of a row sent at once. */
+/** Maximum size of one part of a row. */
 const MAX_PART_BYTES = 16 * 1024 * 1024;
 const MAX_ATTEMPTS = 100;
 
@@ -20,7 +20,7 @@ interface Run {
   generation: number;
 }
 
-/** The rows of a run: short for lists, and whole. */
+/** The rows of a run: shortened for lists, and complete. */
 export class RunRows {
   readonly #run: Run;
 
@@ -71,14 +71,14 @@ export class RunRows {
       };
     } catch (error) {
       if (!(error instanceof FileChangedError)) throw error;
-      // The list is asked for again as soon as the file has been read anew.
+      // The list is requested again as soon as the file has been read again.
       return { prompt: "", answer: "" };
     }
   }
 
   /**
-   * A row as JSON text: what `RowAnswer` has, where `row` is the line as it stands, so that the browser sees every digit and key as it was
-   * written. Long values of a large row are cut; `part` gives them.
+   * A row as the JSON text of `RowAnswer`, where `row` is the unchanged line, so that the browser sees every digit and
+   * key as written. Long values of a large row are truncated; `part` returns them.
    */
   async text({ source, line }: RowRef): Promise<string> {
     const { file, row } = this.#placeOf({ source, line });
@@ -88,7 +88,7 @@ export class RunRows {
     const buffer = await file.read(row, readable ? undefined : MAX_RAW_BYTES);
     const outline =
       readable && bytes > WHOLE_ROW_BYTES ? outlineOf(buffer) : { text: buffer.toString("utf8"), elided: [] };
-    // A large row is not checked against the schema: it is cut, and looking through all of it would take a second.
+    // A truncated row is not checked against the schema, because that would take a second.
     const problems = outline.elided.length === 0 ? problemsOf(outline.text) : [];
     const [task, rollout] = [columns.task(row), columns.rollout(row)];
     const about = {
@@ -106,7 +106,7 @@ export class RunRows {
     return `${JSON.stringify(about).slice(0, -1)},"row":${readable ? outline.text : "null"}}`;
   }
 
-  /** The bytes of a row between two places, as they stand. */
+  /** The bytes of a row between two positions. */
   async part(ref: RowRef, from: number, to: number): Promise<Buffer> {
     const { file, row } = this.#placeOf(ref);
     if (to - from > MAX_PART_BYTES)
@@ -126,8 +126,8 @@ export class RunRows {
   }
 
   /**
-   * The same for one who knows the files of a `generation`. Other files in their place are nothing to be alarmed about: the answer
-   * says `changed`, and the next status tells of the new ones.
+   * Like `text`, for a client that refers to the files of a `generation`. If the files were replaced, the answer is
+   * `changed`, and the next status describes the new ones.
    */
   async textOf(generation: number, ref: RowRef): Promise<string> {
     const gone: RowGone = { source: ref.source, line: ref.line, changed: true };

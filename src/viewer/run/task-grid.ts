@@ -15,7 +15,7 @@ interface Files {
 
 type GridRequest = Pick<RowRequest, "pass" | "set" | "by" | "order" | "offset" | "limit">;
 
-/** The tasks of the rows selected, each with its repeats; `others` are the means of another run by task. */
+/** The tasks of the selected rows, each with its repeats; `others` are the means of another run by task. */
 export async function taskGrid(
   files: Files,
   selected: Int32Array,
@@ -51,7 +51,7 @@ export function taskMeans({ columns }: RolloutFile): Map<number, number> {
   return new Map([...sums].map(([task, [sum, count]]) => [task, sum / count]));
 }
 
-/** Sums by task, in typed arrays: a list of rows for each of a million tasks would take hundreds of megabytes. */
+/** Sums by task in typed arrays: a list of rows for each of a million tasks would use hundreds of megabytes. */
 function figuresOfTasks(
   files: Files,
   selected: Int32Array,

@@ -1,11 +1,11 @@
 import { TaskTotals } from "../../metrics/task-totals.ts";
 import type { RowColumns } from "../index/row-columns.ts";
 
-/** Rewards by task. It keeps sums and no list of rewards for each task: runs have a million rows. */
+/** Rewards by task. Keeps sums instead of lists of rewards, because runs can have a million rows. */
 export class TaskRewards {
   readonly totals: TaskTotals;
   readonly #places = new Map<number, number>();
-  /** Rows that name no task; each counts as one. */
+  /** Rows without a task; each counts as one. */
   withoutTask = 0;
 
   constructor(threshold: number) {

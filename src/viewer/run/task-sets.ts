@@ -1,18 +1,18 @@
 import { type GridCell, TASK_SETS, type TaskSet, type TaskSort } from "../api-types.ts";
 
-/** What sets and order of tasks depend on; NaN where a task has no such value. */
+/** The values that determine sets and order of tasks; NaN if missing. */
 export interface TaskFigures {
   task: number;
   mean: number;
   variance: number;
   /** Mean length of its rollouts, in output tokens. */
   tokens: number;
-  /** Rollouts with a reward that counts, and those of them that pass. */
+  /** Rollouts with a valid reward, and the number of them that pass. */
   rewarded: number;
   passed: number;
-  /** Whether a repeat failed for good. */
+  /** Whether a repeat failed permanently. */
   errored: boolean;
-  /** Mean in the run it is compared with. */
+  /** Mean in the compared run. */
   other: number | undefined;
 }
 
@@ -34,7 +34,7 @@ export function isInSet({ mean, rewarded, passed, errored, other }: TaskFigures,
   }
 }
 
-/** How many tasks each set holds. */
+/** Number of tasks in each set. */
 export function countSets(tasks: readonly TaskFigures[]): Record<TaskSet, number> {
   const counts = Object.fromEntries(TASK_SETS.map((set) => [set, 0])) as Record<TaskSet, number>;
   for (const task of tasks) for (const set of TASK_SETS) if (isInSet(task, set)) counts[set]++;
@@ -67,7 +67,7 @@ export function taskOrder(by: TaskSort, order: "asc" | "desc"): (a: TaskFigures,
   };
 }
 
-/** How a repeat shows in the grid; `reward` is NaN or null where none counts. */
+/** The state of a repeat in the grid; `reward` is NaN or null if not valid. */
 export function cellState(
   row: { excluded: boolean; failed: boolean; masked: boolean; reward: number | null },
   pass: number,

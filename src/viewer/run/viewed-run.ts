@@ -24,18 +24,18 @@ import { NO_INFO, type RunInfo, readProgress, readRunInfo } from "./run-info.ts"
 import { RunRows } from "./run-rows.ts";
 import { taskGrid } from "./task-grid.ts";
 
-/** How often a growing file is looked at. */
+/** Polling interval of a growing file. */
 const FOLLOW_MS = 200;
 const CACHED_VIEWS = 8;
 
 /** Figures that change only with the rows and the annotations. */
 type CachedOverview = Omit<Overview, "search" | "complete" | "coverage"> & { coverage: Coverage };
 
-/** A run as its files tell it, now and while they grow. */
+/** A run and its files, which may still grow. */
 export class ViewedRun {
   readonly id: string;
   readonly files: RunFiles;
-  /** Where the files were copied from; a copy is removed at the end, so nothing is kept beside it. */
+  /** The source of copied files; a copy is removed at the end, so no index is stored next to it. */
   readonly copyOf: string | undefined;
   readonly rollouts: RolloutFile;
   readonly failures: RolloutFile;
@@ -65,7 +65,7 @@ export class ViewedRun {
     this.#searches = new RunSearches([this.rollouts, this.failures]);
   }
 
-  /** Reads the files and goes on reading what is added to them, until `close`. */
+  /** Reads the files and follows additions until `close`. */
   start(): void {
     this.#following ??= this.#follow(this.#stop.signal);
   }
@@ -87,7 +87,7 @@ export class ViewedRun {
     }
   }
 
-  /** Calls `changed` whenever there is something new to show; returns how to end that. */
+  /** Calls `changed` on every update; returns a function that unsubscribes. */
   watch(changed: () => void): () => void {
     this.#watchers.add(changed);
     return () => this.#watchers.delete(changed);
@@ -97,7 +97,7 @@ export class ViewedRun {
   async update(signal?: AbortSignal): Promise<void> {
     if (this.info.createdAt === undefined) this.info = await readRunInfo(this.files.manifest);
     await this.annotations.update();
-    // The failures first: there are few, and rewards mean little without them.
+    // The failures first, because there are few, and rewards are hard to interpret without them.
     await this.failures.update(signal);
     await this.rollouts.update(signal);
     this.#indexing = false;
@@ -181,7 +181,7 @@ export class ViewedRun {
     };
   }
 
-  /** Every row a request lets through, by code. */
+  /** All rows that match a request, by code. */
   async selected(request: RowRequest, signal?: AbortSignal): Promise<Int32Array> {
     for (;;) {
       const { selected, search } = await this.#select(request, signal);

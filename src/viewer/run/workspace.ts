@@ -4,13 +4,13 @@ import { entryOfFiles } from "./run-entry.ts";
 import { type FoundRun, filesOf, findRuns } from "./run-files.ts";
 import { ViewedRun } from "./viewed-run.ts";
 
-/** Runs that stay open; the one that was not asked for longest is closed. */
+/** Maximum number of open runs; the least recently used one is closed. */
 const OPEN_RUNS = 6;
-/** Directories are looked through again after this time. */
+/** Interval between scans of the directories. */
 const FIND_AGAIN_MS = 5_000;
 const AT_ONCE = 32;
 
-/** The runs that the viewer shows. Those that somebody looks at are open and followed. */
+/** The runs that the viewer shows. Runs that are being viewed are open and followed. */
 export class Workspace {
   readonly #given: readonly string[];
   readonly #copies: ReadonlyMap<string, string>;
@@ -24,7 +24,10 @@ export class Workspace {
     this.#copies = copies;
   }
 
-  /** Finds the runs in files and directories; refuses what holds none. `copies` names where files came from that are removed at the end. */
+  /**
+   * Finds the runs in files and directories; refuses paths without runs. `copies` maps temporary copies to their
+   * sources.
+   */
   static async open(
     given: readonly string[],
     copies: ReadonlyMap<string, string> = new Map(),
@@ -42,7 +45,7 @@ export class Workspace {
     return this.#runs.size;
   }
 
-  /** The only run, or undefined where there are several. */
+  /** The only run; undefined if there are several. */
   get only(): FoundRun | undefined {
     return this.#runs.size === 1 ? [...this.#runs.values()][0] : undefined;
   }
@@ -72,7 +75,7 @@ export class Workspace {
     return { ...entry, path: this.originOf(found) ?? entry.path };
   }
 
-  /** A run by its id, opened if it is not; without an id the only one. */
+  /** A run by its id, opened on demand; without an id, the only run. */
   async run(id: string | null): Promise<ViewedRun> {
     const found = id === null ? this.only : this.#runs.get(id);
     if (found === undefined) {

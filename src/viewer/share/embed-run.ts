@@ -3,7 +3,7 @@ import type { RowRequest } from "../query/request.ts";
 import type { ViewedRun } from "../run/viewed-run.ts";
 import type { EmbeddedRun } from "./embedded.ts";
 
-/** A request for everything. */
+/** A request for all rows. */
 export function everything(): RowRequest {
   return {
     q: "",
@@ -20,7 +20,7 @@ export function everything(): RowRequest {
   };
 }
 
-/** What a page without a server shows of some rows of a run. */
+/** The data of a page without a server for some rows of a run. */
 export async function embeddedRun(
   run: ViewedRun,
   codes: Int32Array,

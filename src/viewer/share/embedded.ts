@@ -1,17 +1,17 @@
 import type { ListedRow, Overview, RowRef, RunEntry, ViewerStatus } from "../api-types.ts";
 
-/** What a page without a server shows: all about a run, and where its rows are. */
+/** The data of a page without a server: the run, and the location of its rows. */
 export interface EmbeddedRun {
   run: RunEntry;
   status: ViewerStatus;
   overview: Overview;
   rows: ListedRow[];
-  /** Rows in the page itself, as `/api/row` answers them; in a folder they lie in files. */
+  /** Rows in the page, as answered by `/api/row`; in a static folder they are separate files. */
   texts: Record<string, string> | null;
   title: string;
 }
 
-/** The name of a row among the texts, and of its file in a folder. */
+/** The key of a row among the texts, and its file name in a folder. */
 export function textName({ source, line }: RowRef): string {
   return `${source}-${line}`;
 }

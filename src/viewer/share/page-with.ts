@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { WebFiles } from "../web-files.ts";
 
-/** The built page with its script, its styles and `data` inside; `sources` are other places that scripts may come from. */
+/** The built page with its script, its styles and `data` inlined; `sources` are additional origins for scripts. */
 export function pageWith(webFiles: WebFiles, data: string, sources = ""): string {
   const index = webFiles.get("/index.html")?.content.toString("utf8") ?? "";
   const file = (address: string) => webFiles.get(address.replace(/^\./, ""))?.content.toString("utf8") ?? "";
@@ -20,11 +20,11 @@ export function pageWith(webFiles: WebFiles, data: string, sources = ""): string
   const policy = `default-src 'none'; script-src ${[...hashes, sources].join(" ").trim()}; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'`;
   const meta = `<meta http-equiv="content-security-policy" content="${policy}">`;
   const body = `${data}${scripts.map((script) => `<script type="module">${script}</script>`).join("")}`;
-  // Functions as replacements: `$&` in a script is no pattern.
+  // Functions as replacements, because `$&` in a script would be interpreted as a pattern.
   return page.replace("<head>", () => `<head>${meta}`).replace("</body>", () => `${body}</body>`);
 }
 
-/** `</script` inside the code would end it. */
+/** `</script` inside the code would end the element. */
 function inScript(code: string): string {
   return code.replace(/<\/script/gi, "<\\/script").replace(/<!--/g, "<\\!--");
 }

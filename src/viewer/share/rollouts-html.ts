@@ -7,7 +7,7 @@ import { pageWith } from "./page-with.ts";
 
 const MAX_BYTES = 200 * 1024 * 1024;
 
-/** One HTML file with the pages of the viewer and some rollouts of a run; it needs no server and loads nothing. */
+/** One HTML file with the viewer and some rollouts of a run; it needs no server and loads nothing. */
 export async function rolloutsHtml(
   run: ViewedRun,
   refs: readonly RowRef[],

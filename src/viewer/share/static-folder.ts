@@ -10,7 +10,10 @@ import { pageWith } from "./page-with.ts";
 
 const AT_ONCE = 16;
 
-/** Writes a run as a folder of static files that any web host can serve and that open from a disk. The folder must be new or empty. */
+/**
+ * Writes a run as a folder of static files that any web host can serve and that also works from disk. The folder must
+ * be new or empty.
+ */
 export async function writeStaticFolder(
   run: ViewedRun,
   folder: string,
