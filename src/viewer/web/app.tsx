@@ -22,7 +22,7 @@ export function App() {
   const { value: runs, error: runsError } = useLoaded(`runs:${route.view.name === "runs"}`, (signal) =>
     api.runs(signal),
   );
-  // The only run needs no name in the address, and opens on its overview.
+  // A single run has no name in the address, and opens on its overview.
   const single = runs?.single === true;
   const view: View = single && route.view.name === "runs" ? { name: "overview" } : route.view;
   const needsRun = view.name !== "runs" && !(view.name === "compare" && route.run === null && !single);
@@ -97,7 +97,7 @@ function Page({ route: { view, parameters }, run, status, runs, go, error }: Pag
   if (view.name === "runs") return <RunsPage runs={runs} parameters={parameters} go={go} />;
   if (view.name === "compare")
     return <ComparePage current={status?.run.id} parameters={parameters} runs={runs} go={go} />;
-  // The header says what is wrong.
+  // The header shows the error.
   if (run === undefined || status === undefined) return error ? null : <p className="note">Loading…</p>;
   switch (view.name) {
     case "overview":

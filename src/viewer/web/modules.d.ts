@@ -6,9 +6,9 @@ declare module "temml" {
     displayMode?: boolean;
     throwOnError?: boolean;
     trust?: boolean;
-    /** Macros expanded at the most. */
+    /** Maximum number of macro expansions. */
     maxExpand?: number;
-    /** The longest lengths, in em and in the height of a rule. */
+    /** Maximum lengths, in em and in rule heights. */
     maxSize?: [number, number];
   }
   const temml: { render: (expression: string, into: HTMLElement, options?: Options) => void };

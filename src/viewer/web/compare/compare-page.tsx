@@ -327,7 +327,7 @@ function Result({ comparison, parameters, go }: { comparison: Comparison; parame
   );
 }
 
-/** A difference is only called better or worse when its interval does not hold 0. */
+/** A difference counts as better or worse only when its interval does not contain 0. */
 function signOf(difference: { low: number | null; high: number | null } | null): string {
   if (difference === null || difference.low === null || difference.high === null) return "";
   return difference.low > 0 ? "better" : difference.high < 0 ? "worse" : "";

@@ -6,7 +6,7 @@ export interface DiffLine {
   line: string;
 }
 
-/** The lines of two texts by their longest common subsequence. */
+/** The line diff of two texts by their longest common subsequence. */
 export function lineDiff(before: string, after: string): DiffLine[] {
   const [a, b] = [before.split("\n"), after.split("\n")];
   if (a.length > MAX_LINES || b.length > MAX_LINES)

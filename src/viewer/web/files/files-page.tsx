@@ -11,7 +11,7 @@ import { JsonTree } from "../text/json-tree.tsx";
 import { LongText } from "../text/long-text.tsx";
 import { PlainText } from "../text/part.tsx";
 
-/** The files of the run beside its rollouts, its logs, and its statistics as a dataset. */
+/** The other files of the run, its logs, and its dataset statistics. */
 export function FilesPage({ run, status }: { run: RunId; status: ViewerStatus }) {
   const { value, error } = useLoaded(`${run}:${status.generation}`, (signal) => api.statistics(run, signal));
   useScrollFocus();
@@ -55,7 +55,7 @@ function Json({ title, text }: { title: string; text: string }) {
   );
 }
 
-/** As a tree, with every number as it was written; what is not JSON as text. */
+/** JSON as a tree, with numbers as written; other content as text. */
 function JsonText({ text }: { text: string }) {
   const value = useMemo(() => {
     try {

@@ -12,7 +12,7 @@ const POLL_MS = 500;
 /** A run in progress: rollouts in flight, rate and failures, and controls. */
 export function LivePage({ run, status }: { run: RunId; status: ViewerStatus }) {
   const [live, setLive] = useState<LiveAnswer>();
-  // What is wrong with the last poll, and with the last command.
+  // The errors of the last poll and of the last command.
   const [unread, setUnread] = useState<string>();
   const [refused, setRefused] = useState<string>();
   useScrollFocus();

@@ -27,7 +27,7 @@ interface Props {
   go: Go;
 }
 
-/** Rewards, coverage, lengths, costs and failures of the rollouts that pass the query. */
+/** Rewards, coverage, lengths, costs and failures of the rollouts that match the query. */
 export function OverviewPage({ run, parameters, status, go }: Props) {
   const { q, pass } = parameters;
   const key = JSON.stringify([run, q, pass, figuresVersion(status)]);
@@ -39,7 +39,7 @@ export function OverviewPage({ run, parameters, status, go }: Props) {
   return (
     <article className="overview page" aria-label="Overview">
       <h1 className="hidden">Overview of {status.run.name}</h1>
-      {/* A static copy has the figures of all its rollouts, and no server to count others. */}
+      {/* A static copy has only the figures of all its rollouts, because it has no server to compute others. */}
       {!api.isStatic && <QueryBar q={q} pass={pass} status={status} go={go} />}
       {error && <p className="problem-box">{error}</p>}
       {overview ? (
@@ -53,7 +53,7 @@ export function OverviewPage({ run, parameters, status, go }: Props) {
 
 const SEARCH_POLL_MS = 200;
 
-/** Asks until the search in the server is done, so that no partial figure is shown as final. */
+/** Polls until the search in the server is done, so that no partial figure is shown as final. */
 async function untilSearched(
   ask: (signal: AbortSignal) => Promise<Overview>,
   signal: AbortSignal,
@@ -230,7 +230,7 @@ function Figures({
   );
 }
 
-/** As short as the number can be written without becoming another one. */
+/** The shortest text that represents the same number. */
 function exact(value: number): string {
   return String(Number(value.toPrecision(12)));
 }

@@ -56,7 +56,7 @@ export function Groups({
   );
 }
 
-/** Classes of failures, the most frequent first, with the share of all failed attempts up to there. */
+/** Classes of failures, most frequent first, with the cumulative share of all failed attempts. */
 export function Failures({
   failures,
   onChoose,
@@ -103,7 +103,7 @@ export function Failures({
   );
 }
 
-/** The rollouts that took longest; by tokens where no times are known. */
+/** The slowest rollouts; by tokens if times are unknown. */
 export function Slowest({
   slowest,
   addressOf,

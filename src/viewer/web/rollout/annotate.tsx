@@ -9,7 +9,7 @@ const NOTHING: Annotation = { labels: [], note: "", exclude: false };
 
 const keyOf = ({ labels, note, exclude }: Annotation) => JSON.stringify([labels, note, exclude]);
 
-/** Labels, a note, and whether the rollout is left out of exports; kept beside the rollouts. */
+/** Labels, a note, and whether exports exclude the rollout; stored next to the rollouts. */
 export function Annotate(props: {
   run: RunId;
   task: number;
@@ -22,7 +22,7 @@ export function Annotate(props: {
   const [label, setLabel] = useState("");
   const [problem, setProblem] = useState<string>();
   const saved = useRef(annotation ?? NOTHING);
-  /** What was here and what was sent since, oldest first. */
+  /** The initial state and all sent states, oldest first. */
   const states = useRef([keyOf(annotation ?? NOTHING)]);
   useEffect(() => {
     const key = keyOf(annotation ?? NOTHING);
@@ -32,7 +32,7 @@ export function Annotate(props: {
     states.current = [key];
     const { note } = saved.current;
     saved.current = annotation ?? NOTHING;
-    // A note that is being written is not replaced by what was there before.
+    // A note that is being edited is not replaced by an earlier state.
     setValue((current) => ({
       ...saved.current,
       note: current.note === note ? saved.current.note : current.note,

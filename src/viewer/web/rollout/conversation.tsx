@@ -17,18 +17,18 @@ import { boundaryText, TokenLens } from "./token-lens.tsx";
 interface Props {
   items: readonly ConversationItem[];
   hidden: ReadonlySet<string>;
-  /** Id of the element that the address names. */
+  /** Id of the element in the address. */
   selected: string | undefined;
   usageOf: (turn: number) => CallUsage | undefined;
   masked: boolean;
   boundaries: ReadonlyMap<number, TokenBoundary>;
-  /** Loads token lists of an item that are cut; undefined when all are whole. */
+  /** Loads truncated token lists of an item; undefined when all are complete. */
   loadTokens: (item: ConversationItem) => (() => void) | undefined;
-  /** Whether items begin open. */
+  /** Whether items are initially open. */
   open: boolean;
 }
 
-/** What was said and done; every turn of the model begins with what it used. */
+/** The items of the conversation; every model turn begins with its usage. */
 export function Conversation(props: Props) {
   const { items, hidden, selected, usageOf, masked, boundaries, loadTokens, open } = props;
   let turn = 0;
@@ -107,7 +107,7 @@ function TurnHead({
   );
 }
 
-/** One item. What is closed is not rendered. */
+/** One item. Closed content is not rendered. */
 export const Item = memo(function Item({
   item,
   isSelected = false,
@@ -124,9 +124,9 @@ export const Item = memo(function Item({
   boundary?: TokenBoundary | undefined;
   onLoadTokens?: (() => void) | undefined;
   open?: boolean;
-  /** Whether it is the first that differs from the other repeats. */
+  /** Whether it is the first item that differs from the other repeats. */
   diverges?: boolean;
-  /** The rollout it is part of, where the page shows several. */
+  /** The rollout of the item, if the page shows several. */
   pane?: { view: View; number: number } | undefined;
 }) {
   const [isOpen, setOpen] = useState(open);

@@ -6,7 +6,7 @@ import type { CutValues } from "./use-cut-values.ts";
 
 const SHOWN = 50;
 
-/** The values that are cut out of a large row; each can be loaded into it. */
+/** The truncated values of a large row; each can be loaded. */
 export function ElidedValues({ answer, cut }: { answer: RowAnswer; cut: CutValues }) {
   const { values } = cut;
   if (values.length === 0) return null;
@@ -46,7 +46,7 @@ function ElidedValue({ value, load }: { value: Elided; load: CutValues["load"] }
           className="link"
           disabled={state === "loading"}
           onClick={onClick}
-          // Only the whole value can show whether a match is in it.
+          // Only the whole value can show whether it contains a match.
           {...(value.kind !== "numbers" && { "data-may-hold-match": true })}
         >
           {state === "loading" ? "Loading…" : "Load"}

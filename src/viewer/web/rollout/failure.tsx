@@ -70,7 +70,10 @@ function failureOf(row: JsonObject) {
   };
 }
 
-/** What the schema of verify responses says against the row. Rollouts of other programs often differ from it, so it is one quiet line. */
+/**
+ * The schema problems of the row. Rollouts of other programs often differ from the schema, so they are shown in one
+ * discreet line.
+ */
 export function Problems({ answer }: { answer: RowAnswer }) {
   if (answer.problems.length === 0) return null;
   const list = (

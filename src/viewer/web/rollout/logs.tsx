@@ -5,7 +5,9 @@ import { useLoaded } from "../shared/use-loaded.ts";
 import { LongText } from "../text/long-text.tsx";
 import { Output } from "../text/plain.tsx";
 
-/** The logs of the run's servers and sandboxes: those that name this rollout first, and of each the lines that do. */
+/**
+ * The logs of the run's servers and sandboxes: those that mention this rollout first, and the matching lines of each.
+ */
 export function Logs({ run, rollout }: { run: RunId; rollout: string | undefined }) {
   const [open, setOpen] = useState(false);
   return (

@@ -3,9 +3,9 @@ import { countText } from "../shared/format.ts";
 import { useKeys } from "../shared/use-keys.ts";
 
 const CLOSED = "[data-holds-match], [data-may-hold-match]";
-/** A text that is shown piece by piece may hold further matches once a piece of it is open. */
+/** A text that is shown in pieces may contain further matches once a piece is open. */
 const OPENING_FRAMES = 30;
-/** A cut value comes over the network. */
+/** Truncated values are loaded over the network. */
 const LOADING_MS = 20_000;
 const MAX_OPENED = 1000;
 
@@ -13,7 +13,7 @@ const stops = (selector: string) => [
   ...document.querySelectorAll<HTMLElement>(`.rollout-pane :is(${selector})`),
 ];
 
-/** How many places match the search, and jumps between them. What is closed and holds a match is opened on the way. */
+/** The number of matches of the search, and navigation between them. Closed elements with a match are opened. */
 export function MatchJumps({ needles }: { needles: readonly string[] }) {
   const [found, setFound] = useState({ marks: 0, closed: 0, at: -1 });
   const current = useRef<HTMLElement>(undefined);
@@ -75,7 +75,7 @@ export function MatchJumps({ needles }: { needles: readonly string[] }) {
   );
 }
 
-/** The next match in the page, after opening what is closed in between; after the last one comes the first. */
+/** The next match in the page, after opening closed elements in between; wraps around at the end. */
 async function nextMark(from: HTMLElement | undefined, by: 1 | -1): Promise<HTMLElement | undefined> {
   let start = from?.isConnected ? from : undefined;
   for (let opened = 0; opened < MAX_OPENED; opened++) {
@@ -88,21 +88,21 @@ async function nextMark(from: HTMLElement | undefined, by: 1 | -1): Promise<HTML
     if (next.tagName === "MARK") return next;
     next.click();
     await settled(next);
-    // Opening may have drawn the page anew.
+    // Opening may have rendered the page again.
     if (start?.isConnected === false) start = undefined;
   }
   return undefined;
 }
 
-/** A `<details>` that is closed hides what is in it. */
+/** A closed `<details>` hides its content. */
 function openAround(element: Element): void {
-  // A summary is seen when its own details are closed.
+  // A summary is visible when its details are closed.
   const inside = element.matches("summary") ? element.parentElement?.parentElement : element;
   for (let details = inside?.closest("details"); details; details = details.parentElement?.closest("details"))
     details.open = true;
 }
 
-/** Waits until what was clicked is open, or loaded. */
+/** Waits until the clicked element is open or loaded. */
 async function settled(element: Element): Promise<void> {
   const end = performance.now() + LOADING_MS;
   const isLoading = () => element.matches(":disabled") && performance.now() < end;

@@ -50,7 +50,7 @@ interface Props {
   go: Go;
 }
 
-/** One rollout: verdict, conversation, and everything else in its row. */
+/** One rollout: verdict, conversation, and all other fields of its row. */
 export function RolloutView(props: Props) {
   const { run, rowRef, status } = props;
   const key = `${run}:${rowRef.source}:${rowRef.line}:${status.generation}:${status.annotated}`;
@@ -99,7 +99,7 @@ function Loaded({ answer, isCurrent, ...props }: Props & { answer: RowAnswer; is
   useReadingPlace(article, { id: selected, chars }, isCurrent);
   const about = aboutRow(answer, row);
   const repeat = (by: number) => {
-    // The address is ahead of the row while that is being loaded.
+    // The address changes before its row is loaded.
     const { view } = parseRoute(window.location.hash);
     const { task, rollout } = view.name === "rollout" ? view : about;
     if (task !== null && rollout !== null && rollout + by >= 0)
@@ -237,7 +237,7 @@ function Loaded({ answer, isCurrent, ...props }: Props & { answer: RowAnswer; is
                 {needles.length > 0 && <MatchJumps needles={needles} />}
               </fieldset>
               <Conversation
-                // Each item keeps whether it is open; with another key all start again.
+                // Each item keeps its open state; a new key resets all of them.
                 key={String(folded)}
                 items={items}
                 hidden={hidden}
@@ -273,7 +273,7 @@ function Loaded({ answer, isCurrent, ...props }: Props & { answer: RowAnswer; is
   );
 }
 
-/** What the row holds; read again when a cut value was put into it. */
+/** The parsed parts of the row; parsed again when a truncated value was loaded. */
 function useRead(row: JsonObject, version: number) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: values are put into the row itself
   return useMemo(() => {
@@ -325,7 +325,7 @@ const KIND_NAMES: Record<ItemKind, string> = {
   item: "other",
 };
 
-/** The texts a query looks for; a term that cannot be read marks nothing. */
+/** The texts of a query; a term that cannot be parsed marks nothing. */
 function needlesOf(q: string | undefined): string[] {
   try {
     return parseQuery(q ?? "").flatMap((term) =>
@@ -379,7 +379,7 @@ function aboutRow({ source, line, readable }: RowAnswer, row: JsonObject): About
   };
 }
 
-/** Opens all fields of the row, or closes them when any is open. */
+/** Opens all fields of the row, or closes them if any is open. */
 function toggleFields(): void {
   const fields = [...document.querySelectorAll<HTMLDetailsElement>(".fields details")];
   const open = !fields.some((field) => field.open);

@@ -1,7 +1,7 @@
-/** The name under which the style sheet draws the characters that an address names. */
+/** The highlight name of the characters in the address. */
 const LINKED = "linked";
 
-/** What is selected in an element, as `FROM-TO` in characters of its text; undefined when nothing is. */
+/** The selection in an element, as `FROM-TO` in characters of its text; undefined without a selection. */
 export function selectedChars(element: Element): string | undefined {
   const selection = document.getSelection();
   if (selection === null || selection.isCollapsed) return undefined;
@@ -14,17 +14,20 @@ export function selectedChars(element: Element): string | undefined {
   return `${from}-${from + range.toString().length}`;
 }
 
-/** Marks the characters `FROM-TO` of an element; gives the element they begin in, undefined when there are none. */
+/**
+ * Highlights the characters `FROM-TO` of an element; returns the element that they begin in, undefined if they do not
+ * exist.
+ */
 export function markChars(element: Element, chars: string): Element | undefined {
   const [, from, to] = /^(\d{1,9})-(\d{1,9})$/.exec(chars) ?? [];
   const range = rangeIn(element, Number(from), Number(to));
   if (range === undefined) return undefined;
-  // New elements would disturb what React has drawn.
+  // New elements would interfere with React's rendering.
   CSS.highlights.set(LINKED, new Highlight(range));
   return range.startContainer.parentElement ?? undefined;
 }
 
-/** Characters of an element's text; undefined when it does not have them. */
+/** A range of characters in an element's text; undefined if they do not exist. */
 export function rangeIn(element: Element, from: number, to: number): Range | undefined {
   const [start, end] = [placeOf(element, from), placeOf(element, to)];
   if (start === undefined || end === undefined) return undefined;

@@ -3,11 +3,11 @@ import type { ConversationItem } from "../../conversation/conversation.ts";
 import type { CallOwners } from "../../conversation/invocations.ts";
 import type { Span } from "../../conversation/timeline.ts";
 
-/** Which items of the conversation the timeline leads to. */
+/** The items of the conversation that the timeline links to. */
 export interface TimelinePlaces {
   ofSpan: (span: Span) => number | undefined;
   ofAgent: (id: string) => number | undefined;
-  /** Index of the model call of a turn. Calls of agents that the conversation does not show are left out. */
+  /** Index of the model call of a turn. Calls of agents that the conversation does not show are skipped. */
   callOfTurn: (turn: number) => number | undefined;
 }
 

@@ -19,7 +19,7 @@ const LANE_NAMES = {
   other: "other",
 } as const;
 
-/** When models, tools, agents and the verifier worked; a click leads to the item in the conversation. */
+/** When models, tools, agents and the verifier worked; a click shows the item in the conversation. */
 export function Timeline({
   spans,
   invocations,
@@ -116,7 +116,7 @@ function Bar({
   end: number;
   label: string;
   place: number | undefined;
-  /** Whether Tab leads here. */
+  /** Whether the span is the Tab stop. */
   isStop: boolean;
   show: (place: number) => void;
 }) {

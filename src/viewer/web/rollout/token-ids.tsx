@@ -1,14 +1,14 @@
 import { type ReactNode, useState } from "react";
 import { Plain } from "../text/plain.tsx";
 
-/** Tokens in the page at once. */
+/** Number of tokens per page. */
 const PAGE = 2000;
 
-/** One token: its id or, where the provider sent it, its text. */
+/** One token: its id or, if the provider sent it, its text. */
 export interface ShownToken {
   text: string;
   logProb: number | undefined;
-  /** Classes beside the heat. */
+  /** Additional classes. */
   className: string;
   title: string;
 }
@@ -25,7 +25,7 @@ export function TokenList({
   className: string;
   count: number;
   tokenAt: (place: number) => ShownToken;
-  /** A token to look at first. */
+  /** A token to show first. */
   mark?: number | undefined;
 }) {
   const [from, setFrom] = useState(() => Math.floor(Math.min(mark ?? 0, count - 1) / PAGE) * PAGE);

@@ -4,7 +4,10 @@ import type { TokenBoundary } from "../../conversation/token-boundaries.ts";
 import { countText } from "../shared/format.ts";
 import { TokenList } from "./token-ids.tsx";
 
-/** The tokens of a model call: context, sampled tokens with their log probabilities, and how they continue the call before. */
+/**
+ * The tokens of a model call: context, sampled tokens with their log probabilities, and how they continue the previous
+ * call.
+ */
 export function TokenLens({
   tokens,
   masked,
@@ -14,7 +17,7 @@ export function TokenLens({
   tokens: ItemTokens;
   masked: boolean;
   boundary: TokenBoundary | undefined;
-  /** Fetches lists that are cut; undefined when all are whole. */
+  /** Loads truncated lists; undefined when all are complete. */
   onLoad: (() => void) | undefined;
 }) {
   const [open, setOpen] = useState(false);
@@ -70,7 +73,7 @@ export function TokenLens({
           )}
           {prompt && (
             <TokenList
-              // Another page may be the first to look at once the lists are whole.
+              // Once the lists are complete, another page may be the first to show.
               key={boundary?.kind}
               title="Context (never trained on)"
               className="context"
@@ -93,7 +96,7 @@ export function TokenLens({
   );
 }
 
-/** How a call continues the one before, in a few words. */
+/** A short text about how a call continues the previous one. */
 export function boundaryText({ kind, call, agreeing }: TokenBoundary): string {
   switch (kind) {
     case "first":

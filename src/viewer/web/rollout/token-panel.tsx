@@ -7,7 +7,7 @@ import { boundaryText } from "./token-lens.tsx";
 
 const SHOWN = 200;
 
-/** How the model calls continue each other's tokens, and what the capture says about them. */
+/** How the model calls continue each other's tokens, and the report of the token capture. */
 export function TokenPanel({
   row,
   boundaries,

@@ -2,12 +2,12 @@ import { useCallback, useState } from "react";
 import type { Elided, RowAnswer } from "../../api-types.ts";
 import { api, type RunId } from "../shared/api-client.ts";
 
-/** The values that are cut out of a large row, and how to get them. */
+/** The truncated values of a large row, and how to load them. */
 export interface CutValues {
   values: readonly Elided[];
-  /** Fetches a value and puts it into the row. */
+  /** Loads a value and inserts it into the row. */
   load: (value: Elided) => Promise<void>;
-  /** Changes with every value that was put into the row. */
+  /** Changes with every inserted value. */
   version: number;
 }
 
@@ -16,7 +16,7 @@ export function useCutValues(run: RunId, answer: RowAnswer): CutValues {
   const known = loaded?.answer === answer ? loaded.values : undefined;
   const load = useCallback(
     async (value: Elided) => {
-      // The row itself is changed: a copy would lose the order of its keys.
+      // Changes the row in place, because a copy would lose the order of its keys.
       putAt(answer.row, value.path, await api.part(run, answer, value.from, value.to));
       setLoaded((before) => ({
         answer,
@@ -38,7 +38,7 @@ function putAt(row: unknown, path: readonly (string | number)[], value: unknown)
     Object.defineProperty(parent, key, { value, writable: true, enumerable: true, configurable: true });
 }
 
-/** Whether a value lies at a place of the row, or below it. */
+/** Whether a value is at a position of the row, or below it. */
 export function isUnder({ path }: Elided, place: readonly (string | number)[]): boolean {
   return place.every((key, depth) => path[depth] === key);
 }

@@ -1,18 +1,21 @@
 import { type RefObject, useEffect, useRef } from "react";
 import { markChars, unmarkChars } from "./text-range.ts";
 
-/** After this time without scrolling the place is kept. */
+/** The position is saved after this time without scrolling. */
 const SETTLED_MS = 100;
 
-/** Where somebody reads: how far an element of the conversation stands below the top of the pane; without one, the scroll position. */
+/**
+ * The reading position: the distance of an element of the conversation from the top of the pane; without one, the
+ * scroll position.
+ */
 interface ReadingPlace {
   id: string | undefined;
   offset: number;
 }
 
 /**
- * Shows the place of a rollout that the address names and keeps the place that is read in the history of the browser, so that going back
- * leads there again.
+ * Scrolls to the position in the address, and saves the current position in the browser history, so that going back
+ * restores it.
  */
 export function useReadingPlace(
   article: RefObject<HTMLElement | null>,
@@ -42,7 +45,7 @@ export function useReadingPlace(
     let keptTop = pane.scrollTop;
     const keep = () => {
       window.clearTimeout(timer);
-      // While another row is loading, this one is shown under its address.
+      // While another row is loading, this row is shown under the new address.
       if (!canKeep.current || pane.scrollTop === keptTop) return;
       keptTop = pane.scrollTop;
       window.history.replaceState({ ...(window.history.state as object | null), place: placeIn(pane) }, "");
@@ -52,7 +55,7 @@ export function useReadingPlace(
       timer = window.setTimeout(keep, SETTLED_MS);
     };
     pane.addEventListener("scroll", onScroll, { passive: true });
-    // A key or a click may lead away at once.
+    // A key or a click may navigate away immediately.
     for (const type of ["keydown", "click"]) window.addEventListener(type, keep, { capture: true });
     return () => {
       pane.removeEventListener("scroll", onScroll);
@@ -62,7 +65,7 @@ export function useReadingPlace(
   }, [article]);
 }
 
-/** By an element, since those that have not been in sight yet have no exact height. */
+/** Relative to an element, because elements that were not visible yet have no exact height. */
 function placeIn(pane: HTMLElement): ReadingPlace {
   const { top } = pane.getBoundingClientRect();
   let place: ReadingPlace = { id: undefined, offset: pane.scrollTop };
@@ -83,7 +86,7 @@ function restore(pane: HTMLElement, { id, offset }: ReadingPlace): void {
     });
 }
 
-/** Scrolls again with the next frames, unless the reader does: items near those in sight get their height only then. */
+/** Scrolls again in the next frames, unless the user scrolls, because nearby items get their height only then. */
 function settle(scroll: () => void): void {
   const own = new AbortController();
   for (const type of ["wheel", "touchmove", "keydown"])

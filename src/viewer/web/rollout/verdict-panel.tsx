@@ -5,7 +5,7 @@ import { LongText } from "../text/long-text.tsx";
 import { Plain } from "../text/plain.tsx";
 import type { AboutRow } from "./rollout-view.tsx";
 
-/** What the verifier said, before everything else. */
+/** The verdict of the verifier, at the top. */
 export function VerdictPanel({ verdict, about }: { verdict: Verdict; about: AboutRow }) {
   const { components, extracted, expected, judge } = verdict;
   // A failed attempt has no verdict, unless the verifier was part of it.

@@ -32,7 +32,7 @@ interface Props {
   go: Go;
 }
 
-/** The list of rollouts, and beside it the one that is open. */
+/** The list of rollouts, and the open rollout next to it. */
 export function RolloutsPage({ run, view, parameters, status, go }: Props) {
   const { q, sort, order, pass } = parameters;
   const request = { q, sort, order, pass };
@@ -44,7 +44,7 @@ export function RolloutsPage({ run, view, parameters, status, go }: Props) {
   const main = useRef<HTMLElement>(null);
   const threshold = Number(pass ?? 1);
   const { ref } = selection;
-  // A rollout that is not there has a page of its own, too.
+  // A missing rollout also has a page.
   const missing = ref && ref.line > status[ref.source].rows ? notThere(status, ref) : selection.error;
 
   const repeat = (by: number) => {
@@ -52,14 +52,15 @@ export function RolloutsPage({ run, view, parameters, status, go }: Props) {
       go({ view: { ...view, rollout: view.rollout + by } });
   };
   useKeys({
-    // Here and not in the rollout, which may be on its way.
+    // Registered here and not in the rollout, which may still be loading.
     ...(view.name === "rollout" && { "[": () => repeat(-1), "]": () => repeat(1) }),
     j: () => void selection.move(1),
     k: () => void selection.move(-1),
     "/": () => document.getElementById("search")?.focus(),
     f: () => go({ parameters: { q: q === "is:failed" ? undefined : "is:failed" }, replace: true }),
   });
-  // Follows a running collection: shows each new row. Failed attempts are listed after all rows, whenever they happened.
+  // Follows a running collection: shows each new row. Failed attempts are listed after all rows, regardless of their
+  // time.
   const { rows } = status.rollouts;
   const newest = useRef(rows);
   useEffect(() => {
@@ -67,7 +68,7 @@ export function RolloutsPage({ run, view, parameters, status, go }: Props) {
       go({ view: { name: "row", ref: { source: "rollouts", line: rows } }, replace: true });
     newest.current = rows;
   }, [rows, follows, go]);
-  // The rollout can be scrolled by keys at once.
+  // Lets keys scroll the rollout immediately.
   const where = ref && `${ref.source}:${ref.line}`;
   useEffect(() => {
     if (where === undefined) return;
@@ -230,7 +231,7 @@ function EmptyList({ status, filtered, go }: { status: ViewerStatus; filtered: b
   );
 }
 
-/** The row may still come, or it was in a file that has been replaced. */
+/** The row may not be written yet, or it was in a file that has been replaced. */
 function notThere(status: ViewerStatus, { source, line }: RowRef): string {
   const { name, rows } = status[source];
   return `${name} has no line ${line}. It has ${countText(rows, "line")} so far.`;

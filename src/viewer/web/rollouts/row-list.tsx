@@ -11,7 +11,7 @@ const ROW_HEIGHT = 60;
 interface Props {
   list: RowList;
   selected: RowRef | undefined;
-  /** Where the selected row stands in the list. */
+  /** Position of the selected row in the list. */
   position: number | undefined;
   threshold: number;
   chosen: ReadonlyMap<string, RowRef>;
@@ -19,7 +19,7 @@ interface Props {
   onChoose: (row: ListedRow) => void;
 }
 
-/** The rollouts that pass the query; only those in sight are in the page. */
+/** The rollouts that match the query; only visible ones are rendered. */
 export function RowListView({ list, selected, position, threshold, chosen, onSelect, onChoose }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
@@ -146,7 +146,7 @@ function ListRow(props: {
   );
 }
 
-/** How a row is named: by task and repeat, or by its line. */
+/** The name of a row: task and repeat, or its line. */
 export function rowName(row: Pick<ListedRow, "task" | "rollout" | "source" | "line">): string {
   if (row.task === null) return `${row.source === "failures" ? "Failure" : "Row"} ${row.line}`;
   return `Task ${row.task}${row.rollout === null ? "" : ` · ${row.rollout}`}`;

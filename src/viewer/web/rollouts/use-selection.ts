@@ -8,16 +8,16 @@ import type { ListRequest, RowList } from "../shared/use-rows.ts";
 
 export interface Selection {
   ref: RowRef | undefined;
-  /** Its place in the list; undefined when the query leaves it out. */
+  /** Its position in the list; undefined if it does not match the query. */
   position: number | undefined;
-  /** Why there is nothing to show. */
+  /** Why no row is shown. */
   error: string | undefined;
   select: (row: ListedRow, position: number) => void;
-  /** Goes so many places on in the list. */
+  /** Moves by this many positions in the list. */
   move: (by: number) => Promise<void>;
 }
 
-/** Which row is shown and where it stands in the list. */
+/** The shown row and its position in the list. */
 export function useSelection(
   run: RunId,
   view: View,
@@ -99,7 +99,7 @@ function foundFor(
   return name !== undefined && found.key?.startsWith(`${name}:`) ? found.value : undefined;
 }
 
-/** The same object as long as it names the same row. */
+/** The same object while it refers to the same row. */
 function useStableRef(ref: RowRef | undefined): RowRef | undefined {
   const last = useRef<RowRef | undefined>(undefined);
   if (ref?.source !== last.current?.source || ref?.line !== last.current?.line)

@@ -16,7 +16,7 @@ interface Column {
   name: string;
   caption: string;
   isNumber?: boolean;
-  /** What runs are sorted by; null comes last. */
+  /** The sort value; null sorts last. */
   value: (run: RunEntry) => string | number | null;
 }
 
@@ -178,7 +178,7 @@ function by({ value }: Column, isDescending: boolean) {
   };
 }
 
-/** The first click sorts upwards, the second downwards, the third as at first. */
+/** The first click sorts ascending, the second descending, the third restores the default. */
 function ColumnHead({
   column: { name, caption, isNumber },
   sort,

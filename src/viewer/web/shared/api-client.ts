@@ -19,10 +19,10 @@ import { staticApi } from "./static-api.ts";
 export type ApiParameters = Readonly<Record<string, string | number | undefined>>;
 export type RunId = string | null;
 
-/** The server refused, or could not be reached. */
+/** The server refused the request, or could not be reached. */
 export class ApiError extends Error {}
 
-/** What the pages ask: the server, or the data that is part of the page. */
+/** The data source of the pages: the server, or data embedded in the page. */
 export interface Api {
   isStatic: boolean;
   runs: (signal?: AbortSignal) => Promise<RunsAnswer>;
@@ -31,16 +31,16 @@ export interface Api {
   overview: (run: RunId, parameters: ApiParameters, signal?: AbortSignal) => Promise<Overview>;
   tasks: (run: RunId, parameters: ApiParameters, signal?: AbortSignal) => Promise<TasksPage>;
   statistics: (run: RunId, signal?: AbortSignal) => Promise<PanelTexts>;
-  /** A row with its numbers and key order as they were written; undefined when the files are others than those of `generation`. */
+  /** A row with numbers and key order as written; undefined if the files of `generation` were replaced. */
   row: (run: RunId, ref: RowRef, generation: number, signal?: AbortSignal) => Promise<RowAnswer | undefined>;
-  /** A value that was cut out of a large row. */
+  /** A value that was removed from a large row. */
   part: (run: RunId, ref: RowRef, from: number, to: number) => Promise<unknown>;
   logs: (run: RunId, parameters: ApiParameters, signal?: AbortSignal) => Promise<LogAnswer>;
   compare: (parameters: ApiParameters, signal?: AbortSignal) => Promise<Comparison>;
   live: (run: RunId, signal?: AbortSignal) => Promise<LiveAnswer>;
   control: (run: RunId, command: object) => Promise<LiveAnswer>;
   annotate: (run: RunId, annotation: Annotation & { task: number; rollout: number }) => Promise<Annotation>;
-  /** Calls `changed` whenever the run has something new. */
+  /** Calls `changed` on every update of the run. */
   watch: (run: RunId, changed: () => void) => () => void;
   shareAddress: (run: RunId, refs: readonly RowRef[]) => string | undefined;
 }
@@ -65,7 +65,7 @@ const server: Api = {
   watch: (run, changed) => {
     const source = new EventSource(address("events", run, {}));
     source.addEventListener("change", changed);
-    // The server may be gone: asking it shows whether it is.
+    // The server may be gone; a request shows whether it is.
     source.addEventListener("error", changed);
     return () => source.close();
   },
@@ -123,12 +123,12 @@ function errorIn(body: string): string | undefined {
   try {
     return (JSON.parse(body) as { error?: string }).error;
   } catch {
-    // Some proxy in between answered in its own words.
+    // A proxy in between answered with another format.
     return undefined;
   }
 }
 
-/** Chosen once: the data lies in the page, in files beside it, or on the server. */
+/** Selected once: the data is in the page, in files next to it, or on the server. */
 export let api: Api = server;
 
 export async function chooseApi(): Promise<void> {

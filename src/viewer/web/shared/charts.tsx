@@ -1,7 +1,7 @@
 import type { Distribution } from "../../api-types.ts";
 import { shortCount } from "./format.ts";
 
-/** Bars that can be clicked: each selects the rollouts it counts. */
+/** Clickable bars: each selects the rollouts that it counts. */
 export function Histogram({
   title,
   data,
@@ -78,17 +78,17 @@ const HEIGHT = 150;
 const LEFT = 34;
 const BOTTOM = 20;
 
-/** Lines with bands. */
+/** A line chart with bands. */
 export function LineChart(props: {
   title: string;
   series: Series[];
-  /** What the x axis shows. */
+  /** Label of the x axis. */
   axis: string;
   x: (value: number) => string;
   y: (value: number) => string;
   top?: number;
   ticks?: number[];
-  /** Whether a table with the values stands elsewhere on the page. */
+  /** Whether the page has a table with the values elsewhere. */
   isTabled?: boolean;
 }) {
   const { title, series, x, y } = props;

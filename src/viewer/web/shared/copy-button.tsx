@@ -10,7 +10,7 @@ export function CopyButton({
 }: {
   text: () => string;
   label: string;
-  /** What stands on a button of full size. */
+  /** Label of a full-size button. */
   caption?: string;
   quiet?: boolean;
   tabIndex?: number;
@@ -22,7 +22,7 @@ export function CopyButton({
     return () => window.clearTimeout(timer);
   }, [copied]);
   const onClick = async (event: MouseEvent) => {
-    // Inside the heading of an entry, which would open or close.
+    // Prevents the surrounding heading from opening or closing.
     event.preventDefault();
     event.stopPropagation();
     setCopied(await copyText(text()));
@@ -41,7 +41,7 @@ export function CopyButton({
   );
 }
 
-/** Copies by the clipboard API or, where a page without HTTPS has none, by a selection. */
+/** Copies with the clipboard API or, on a page without HTTPS, with a selection. */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-/** Stands where a page has nothing to show: what is empty, why, and what can be done about it. */
+/** Shown when a page has no content: what is empty, why, and what to do. */
 export function EmptyState({
   title,
   children,

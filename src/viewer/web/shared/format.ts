@@ -19,7 +19,7 @@ export function countText(count: number, one: string, many = `${one}s`): string 
 export function percentText(part: number, whole: number): string {
   if (whole === 0) return "–";
   const percent = (100 * part) / whole;
-  // Neither is said of less or more than all of it.
+  // Never shows 0 % or 100 % for a part that is not empty or not complete.
   if (part > 0 && percent < 0.1) return "<0.1 %";
   return `${part < whole ? Math.min(99.9, Number(percent.toFixed(1))) : 100} %`;
 }
@@ -31,7 +31,7 @@ export function bytesText(bytes: number): string {
   return `${size < 10 ? size.toFixed(1) : Math.round(size)} ${unit}`;
 }
 
-/** 1.5k, 2.3M: for counts where the last digits say nothing. */
+/** 1.5k, 2.3M: for counts whose last digits are not relevant. */
 export function shortCount(count: number | null): string {
   if (count === null) return "–";
   const size = Math.abs(count);
@@ -85,7 +85,7 @@ export function shareText(
     : `${text(value)} % [${text(low)}, ${text(high)}]`;
 }
 
-/** Day and time, short, in the place of the reader. */
+/** Short date and time in the user's time zone. */
 export function whenText(iso: string): string {
   const date = new Date(iso);
   if (Number.isNaN(date.getTime())) return "";
@@ -95,7 +95,7 @@ export function whenText(iso: string): string {
 
 export type Verdict = "pass" | "part" | "fail" | "none";
 
-/** How a reward stands to the threshold from which a rollout passes. */
+/** How a reward compares to the pass threshold. */
 export function verdictOf(reward: number | null, threshold: number): Verdict {
   if (reward === null) return "none";
   if (reward >= threshold) return "pass";

@@ -17,7 +17,7 @@ const TABS = [
   ["files", "Files"],
 ] as const;
 
-/** Which tab a view belongs to. */
+/** The tab of a view. */
 function tabOf(view: View): string {
   return view.name === "rollout" || view.name === "row"
     ? "rollouts"
@@ -28,7 +28,7 @@ function tabOf(view: View): string {
 
 interface Props {
   view: View;
-  /** Whether the page is about one run. */
+  /** Whether the page shows one run. */
   hasRun: boolean;
   runs: RunsAnswer | undefined;
   status: ViewerStatus | undefined;
@@ -36,10 +36,10 @@ interface Props {
   onHelp: () => void;
 }
 
-/** The run that is shown, its pages, and how far it has been read. */
+/** The current run, its pages, and the reading progress. */
 export function Header({ view, hasRun, runs, status, error, onHelp }: Props) {
   const current = tabOf(view);
-  // A comparison of chosen runs belongs to none of them.
+  // A comparison does not belong to a single run.
   const isRun = view.name !== "runs" && hasRun;
   const problem = error ?? (isRun && status ? problemOf(status) : undefined);
   return (
@@ -116,7 +116,7 @@ export function Header({ view, hasRun, runs, status, error, onHelp }: Props) {
   );
 }
 
-/** A rollout begins with its conversation; the list and the figures stand before it. */
+/** The content of a rollout is its conversation, which follows the list and the figures. */
 function skipToContent(): void {
   (document.getElementById("conversation") ?? document.getElementById("main"))?.focus();
 }

@@ -1,6 +1,6 @@
 import type { RowRef } from "../../api-types.ts";
 
-/** What the page shows. */
+/** The current page. */
 export type View =
   | { name: "runs" }
   | { name: "overview" }
@@ -13,7 +13,7 @@ export type View =
   | { name: "live" }
   | { name: "files" };
 
-/** Parameters of the address, each as it was written. */
+/** Parameters of the address. */
 const KEYS = [
   "q",
   "sort",
@@ -35,7 +35,7 @@ const KEYS = [
 export type ParameterKey = (typeof KEYS)[number];
 export type Parameters = Partial<Record<ParameterKey, string>>;
 
-/** A place in the viewer: run, page and what is chosen there. `run` is null for the only run of a server. */
+/** A location in the viewer: run, page and selection. `run` is null for the only run of a server. */
 export interface Route {
   run: string | null;
   view: View;
@@ -130,7 +130,7 @@ function viewPath(view: View): string {
   }
 }
 
-/** The view of a row: by task and rollout where it has them, so that the link outlives a file written anew. */
+/** The view of a row: by task and rollout if it has them, so that the link stays valid when the file is replaced. */
 export function viewOfRow(row: RowRef & { task: number | null; rollout: number | null }): View {
   return row.source === "rollouts" && row.task !== null && row.rollout !== null
     ? { name: "rollout", task: row.task, rollout: row.rollout }

@@ -23,7 +23,7 @@ function keep(views: string[]): string[] {
   try {
     localStorage.setItem(KEY, JSON.stringify(views));
   } catch {
-    // A page from a file may have no storage: the views last as long as it is open.
+    // A page opened from a file may have no storage; the views then last until it is closed.
   }
   return views;
 }

@@ -12,7 +12,10 @@ import { cellState, countSets, isInSet, type TaskFigures, taskOrder } from "../.
 import { type EmbeddedRun, textName } from "../../share/embedded.ts";
 import { type Api, ApiError, type ApiParameters, readRow } from "./api-client.ts";
 
-/** The run that is part of the page, or lies in files beside it; undefined when the page comes from the viewer's server. */
+/**
+ * The API of a run that is embedded in the page or in files next to it; undefined when the viewer's server serves the
+ * page.
+ */
 export async function staticApi(): Promise<Api | undefined> {
   const embedded = document.getElementById("embedded-run")?.textContent;
   if (embedded) return apiOf(JSON.parse(embedded) as EmbeddedRun);
@@ -21,7 +24,7 @@ export async function staticApi(): Promise<Api | undefined> {
   return apiOf(JSON.parse(await loaded("run")) as EmbeddedRun);
 }
 
-/** Reads a file of the folder. It is a script, because a page that was opened from a disk can read nothing else. */
+/** Loads a file of the folder. It is a script, because a page opened from disk cannot read other files. */
 function loaded(name: string): Promise<string> {
   const address = `data/${name}.js`;
   return new Promise((resolve, reject) => {
@@ -42,7 +45,7 @@ function loaded(name: string): Promise<string> {
 
 declare global {
   interface Window {
-    /** Texts that the scripts of a folder leave here. */
+    /** Texts that the scripts of a folder store here. */
     gymViewerData?: Record<string, string>;
   }
 }

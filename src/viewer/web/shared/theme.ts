@@ -13,7 +13,7 @@ export function storedTheme(): Theme {
   }
 }
 
-/** Shows the theme that was chosen last, and from then on follows the system where none was. */
+/** Applies the selected theme; without one, follows the system. */
 export function startTheme(): void {
   show(storedTheme());
   systemIsDark.addEventListener("change", () => show(storedTheme()));
@@ -23,7 +23,7 @@ export function setTheme(theme: Theme): void {
   try {
     localStorage.setItem(KEY, theme);
   } catch {
-    // It holds until the page is closed.
+    // The selection lasts until the page is closed.
   }
   show(theme);
 }

@@ -1,6 +1,6 @@
 import type { KeyboardEvent } from "react";
 
-/** Arrow keys, Home and End move between the controls of a toolbar, of which one is a Tab stop. */
+/** Moves between the controls of a toolbar, which is one Tab stop, with arrow keys, Home and End. */
 export function moveInToolbar(event: KeyboardEvent<HTMLElement>): void {
   const controls = [...event.currentTarget.querySelectorAll<HTMLElement>("button, a[href]")];
   const at = controls.findIndex((control) => control.matches(":focus"));

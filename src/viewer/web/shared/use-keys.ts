@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "react";
 
-/** Calls the action of a key, named in small letters, unless something is being typed. */
+/** Calls the action of a key (lower case), unless the user is typing. */
 export function useKeys(actions: Readonly<Record<string, (() => void) | undefined>>): void {
   const latest = useRef(actions);
   latest.current = actions;
@@ -11,7 +11,8 @@ export function useKeys(actions: Readonly<Record<string, (() => void) | undefine
       const typing = target?.matches("input, select, textarea") ?? false;
       if (typing) {
         if (event.key !== "Escape") return;
-        // Browsers empty a search field on this key: the list would lose its filter when somebody only wants to leave the field.
+        // Browsers clear a search field on this key; the list would lose its filter when the user only wants to leave
+        // the field.
         if (target?.matches("input")) event.preventDefault();
         target?.blur();
         return;

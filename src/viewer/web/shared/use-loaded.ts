@@ -8,7 +8,10 @@ export interface Loaded<T> {
   error: string | undefined;
 }
 
-/** Loads something whenever its key changes; an older request never overwrites a newer one. No key: nothing is loaded. */
+/**
+ * Loads a value whenever its key changes; an older request never overwrites a newer one. Without a key, nothing is
+ * loaded.
+ */
 export function useLoaded<T>(key: string | undefined, load: (signal: AbortSignal) => Promise<T>): Loaded<T> {
   const [state, setState] = useState<Loaded<T>>({ value: undefined, key: undefined, error: undefined });
   const latest = useRef(load);

@@ -10,34 +10,34 @@ function subscribe(changed: () => void): () => void {
   };
 }
 
-/** What changes in the address; parameters that are undefined are taken out. */
+/** Changes of the address; undefined parameters are removed. */
 export interface Change {
   run?: string | null;
   view?: View;
   parameters?: { [Key in keyof Parameters]?: string | undefined };
-  /** Leave no step to go back to. */
+  /** Does not add a history entry. */
   replace?: boolean;
 }
 
 export type Go = (change: Change) => void;
 
-/** Parameters that belong to one page and do not go along to another. */
+/** Parameters of one page that are dropped on another page. */
 const OF_A_PAGE = ["set", "by", "change", "match", "runs", "panes", "name", "hide"] as const;
 
-/** Parameters that name a place in a rollout. */
+/** Parameters of a position in a rollout. */
 const OF_A_PLACE = ["item", "turn", "chars"] as const;
 
 function namesPlace({ view, parameters }: Change): boolean {
   return view !== undefined || OF_A_PLACE.some((key) => parameters?.[key]);
 }
 
-/** The address a change leads to. */
+/** The address after a change. */
 export function addressOf(change: Change): string {
   const current = parseRoute(window.location.hash);
   const parameters: Parameters = change.run === undefined ? { ...current.parameters } : {};
   if (change.view && change.view.name !== current.view.name) {
     for (const key of OF_A_PAGE) delete parameters[key];
-    // The grid has an order of its own; list and rollouts share theirs.
+    // The grid has a separate order; list and rollouts share theirs.
     if (change.view.name === "tasks" || current.view.name === "tasks") delete parameters.order;
   }
   if (namesPlace(change)) for (const key of OF_A_PLACE) delete parameters[key];
@@ -60,7 +60,7 @@ export function useRoute(): [Route, Go] {
   const go = useCallback((change: Change) => {
     const next = addressOf(change);
     if (next === window.location.hash) return;
-    // The state holds the place that was read last, which another place replaces.
+    // The state holds the last reading position, which a new position replaces.
     const state: unknown = namesPlace(change) ? null : window.history.state;
     if (change.replace) window.history.replaceState(state, "", next);
     else window.history.pushState(null, "", next);

@@ -4,10 +4,10 @@ import { api, type RunId } from "./api-client.ts";
 
 const PAGE = 100;
 const SEARCH_POLL_MS = 200;
-/** Browsers lay out no more than some seventeen million pixels (Firefox); filters lead to the rows beyond. */
+/** Firefox lays out at most about seventeen million pixels; filters give access to further rows. */
 export const MAX_LISTED = 250_000;
 
-/** What the list is asked for. */
+/** The parameters of the list. */
 export interface ListRequest {
   q: string | undefined;
   sort: string | undefined;
@@ -17,18 +17,18 @@ export interface ListRequest {
 
 export interface RowList {
   total: number;
-  /** Undefined until its page has come. */
+  /** Undefined until its page is loaded. */
   rowAt: (index: number) => ListedRow | undefined;
   /** Loads these rows if they are missing. */
   ensure: (from: number, to: number) => void;
   load: (index: number) => Promise<ListedRow | undefined>;
   search: SearchProgress | null;
   error: string | undefined;
-  /** False until the first page for the present request is there. */
+  /** False until the first page of the current request is loaded. */
   ready: boolean;
 }
 
-/** The list for a request, loaded page by page as it is scrolled; grows with the file. */
+/** The list for a request, loaded page by page on scrolling; grows with the file. */
 export function useRows(
   run: RunId,
   request: ListRequest,
@@ -91,12 +91,12 @@ export function useRows(
     for (let page = from; page <= to; page++) void fetchPage(page);
   }, [fetchPage]);
 
-  // What is in sight is asked for again when the file has grown; the rest when it is scrolled to.
+  // Visible rows are requested again when the file has grown; the others when they become visible.
   useEffect(() => {
     if (version !== undefined) fetchInSight();
   }, [fetchInSight, version]);
 
-  // A search goes on in the server; ask until it is through.
+  // Polls while a search continues in the server.
   useEffect(() => {
     if (state.key !== key || state.search === null || state.search.done) return;
     const timer = window.setTimeout(() => {

@@ -1,6 +1,8 @@
 import { type RefObject, useEffect } from "react";
 
-/** Gives the focus to what scrolls, once it is there: PageDown, Space and End work without a click. `main` scrolls where no element is named. */
+/**
+ * Focuses the scrolling element when it exists, so that PageDown, Space and End work without a click. Default: `main`.
+ */
 export function useScrollFocus(isThere = true, scroller?: RefObject<HTMLElement | null>): void {
   useEffect(() => {
     if (!isThere || document.activeElement?.matches("input, select, textarea, dialog *")) return;

@@ -3,7 +3,7 @@ import type { ViewerStatus } from "../../api-types.ts";
 import { api } from "./api-client.ts";
 
 const POLL_MS = 5_000;
-/** While a file is being read its progress is shown. */
+/** Polling interval while a file is being read. */
 const READING_MS = 400;
 
 /** The state of a run's files; asks again when the server reports a change. */
@@ -30,7 +30,7 @@ export function useStatus(run: string | null | undefined): {
       try {
         const status = await api.status(run, controller.signal);
         if (status.indexing) pause = READING_MS;
-        // The same object while nothing changed: nothing is drawn again.
+        // Keeps the same object while nothing changed, so that nothing is rendered again.
         setState((before) =>
           before.run === run &&
           before.error === undefined &&
@@ -57,7 +57,10 @@ export function useStatus(run: string | null | undefined): {
   return state.run === run ? state : { status: undefined, error: undefined };
 }
 
-/** Changes with what is counted over all rows. While a file is being read that is four times only: counting holds up the reading. */
+/**
+ * Changes with the figures over all rows. While a file is being read it changes only four times, because computing
+ * figures delays the reading.
+ */
 export function figuresVersion({ run, indexing, rollouts, version, annotated }: ViewerStatus): string {
   const read = Math.floor((4 * rollouts.indexed_bytes) / Math.max(1, rollouts.bytes));
   return indexing ? `reading ${read}` : `${version}:${annotated}:${run.state}`;

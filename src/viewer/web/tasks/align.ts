@@ -11,13 +11,13 @@ export function turnsOf(items: readonly ConversationItem[]): ConversationItem[][
   return turns;
 }
 
-/** Where repeats differ first: the turn, and the index of the item in it. */
+/** The first difference between repeats: the turn, and the index of the item in it. */
 export interface Divergence {
   turn: number;
   item: number;
 }
 
-/** The first difference between the repeats; undefined when all are alike. */
+/** The first difference between the repeats; undefined when they are equal. */
 export function firstDivergence(turns: readonly (readonly ConversationItem[][])[]): Divergence | undefined {
   for (const [turn, cells] of turns.entries()) {
     const length = Math.max(...cells.map((items) => items.length));
@@ -27,7 +27,7 @@ export function firstDivergence(turns: readonly (readonly ConversationItem[][])[
   return undefined;
 }
 
-/** Number of characters with which all texts begin. */
+/** Length of the common prefix of all texts. */
 export function commonLength(texts: readonly string[]): number {
   const [first = "", ...others] = texts;
   let length = 0;
@@ -35,7 +35,7 @@ export function commonLength(texts: readonly string[]): number {
   return length;
 }
 
-/** What was said and done, without ids and tokens. */
+/** The content of an item without ids and tokens. */
 function contentOf(item: ConversationItem | undefined): string {
   return JSON.stringify(
     item && [

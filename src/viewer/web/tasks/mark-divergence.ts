@@ -1,11 +1,13 @@
 import { rangeIn } from "../rollout/text-range.ts";
 import { commonLength } from "./align.ts";
 
-/** The name under which the style sheet draws where repeats differ first. */
+/** The highlight name of the first difference between repeats. */
 const DIVERGES = "diverges";
 const LONGEST_WORD = 40;
 
-/** Marks, in the items that differ first, the word in which they do; gives what takes the marks away. */
+/**
+ * Highlights the first different word in the items that differ first; returns a function that removes the highlights.
+ */
 export function markDivergence(panes: Element | null): () => void {
   const items = [...(panes?.querySelectorAll(".item.diverges") ?? [])];
   // The names of the tools differ, or the arguments and texts, or only the outputs.

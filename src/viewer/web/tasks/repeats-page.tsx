@@ -147,7 +147,7 @@ function Panes({
           ))}
         </div>
         {turns.map((cells, turn) => {
-          // An input that all repeats have is shown once, over the whole width.
+          // An input that all repeats share is shown once, over the full width.
           const isCommon = turn === 0 && divergence?.turn !== 0;
           return (
             <div key={turnName(turn)}>
@@ -166,7 +166,7 @@ function Panes({
                           key={item.place}
                           item={item}
                           diverges={divergence?.turn === turn && divergence.item === number}
-                          // The question is what matters of the input.
+                          // Shows the question; system messages of the input are closed.
                           open={turn > 0 || item.kind !== "system" || divergence?.turn === 0}
                           pane={row && { view: viewOfRow(row), number: place }}
                         />

@@ -21,7 +21,7 @@ import { figuresVersion } from "../shared/use-status.ts";
 import { Plain } from "../text/plain.tsx";
 
 const ROW_HEIGHT = 34;
-/** 17 million pixels; Firefox lays out no more than about 17.9 million. Sets and filters lead to the tasks beyond. */
+/** 17 million pixels; Firefox lays out at most about 17.9 million. Sets and filters give access to further tasks. */
 const MAX_LISTED = 500_000;
 /** A cell and the gap after it. */
 const CELL_WIDTH = 29;
@@ -60,7 +60,7 @@ interface Props {
   go: Go;
 }
 
-/** Tasks by repeats: each cell is a rollout. */
+/** Tasks and repeats: each cell is a rollout. */
 export function TasksPage({ run, parameters, status, runs, go }: Props) {
   const { q, pass, set = "all", by = "task", order = "asc", against } = parameters;
   const request = { q, pass, set, by, order, against };
@@ -76,7 +76,7 @@ export function TasksPage({ run, parameters, status, runs, go }: Props) {
   const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
   useEffect(() => grid.ensure(first, last));
   useScrollFocus(true, scroller);
-  // All rows have room for as many repeats, so that what follows them stands in columns.
+  // All rows reserve space for the same number of repeats, so that the following columns align.
   const inSight = items.map(({ index }) => grid.taskAt(index)?.cells.length ?? 0);
   const cellsWidth = Math.max(2, ...inSight) * CELL_WIDTH;
   const others = runs?.runs.filter(({ id }) => id !== status.run.id) ?? [];
@@ -165,7 +165,7 @@ export function TasksPage({ run, parameters, status, runs, go }: Props) {
         aria-label="Tasks and repeats"
         aria-rowcount={(grid.page?.total ?? 0) + 1}
       >
-        {/* As wide as its head: many repeats are scrolled to. */}
+        {/* As wide as its header; many repeats scroll horizontally. */}
         <div className="grid-space">
           <TablePart className="task-row task-head" role="row" aria-rowindex={1}>
             {HEADS.filter(([name]) => name !== "other" || against !== undefined).map(([name, className]) => (
@@ -300,7 +300,7 @@ function TaskRow({ task, place, compares, cellsWidth }: TaskRowProps) {
   );
 }
 
-/** Pages of the grid, loaded as they are scrolled to. */
+/** Pages of the grid, loaded on scrolling. */
 function useGrid(run: RunId, request: string, version: string) {
   const key = JSON.stringify([run, request]);
   const pages = useRef({ key, loaded: new Map<number, TaskEntry[]>(), pending: new Map<number, string>() });

@@ -1,4 +1,4 @@
-/** A piece of terminal output in one style; classes of the page, never styles of the text. */
+/** A piece of terminal output in one style; uses classes of the page, never styles from the text. */
 export interface AnsiPiece {
   text: string;
   className: string;
@@ -16,7 +16,10 @@ interface Style {
   flags: Set<string>;
 }
 
-/** Terminal output as styled pieces: colours are kept, other sequences dropped, lines that were written over show their end. */
+/**
+ * Converts terminal output to styled pieces: colours are kept, other sequences dropped, and overwritten lines show
+ * their final state.
+ */
 export function ansiPieces(text: string): AnsiPiece[] {
   const pieces: AnsiPiece[] = [];
   const style: Style = { colour: "", background: "", flags: new Set() };
@@ -34,7 +37,7 @@ export function ansiPieces(text: string): AnsiPiece[] {
   return pieces;
 }
 
-/** A carriage return goes back to the start of the line: what comes behind the last one is what a terminal shows. */
+/** A carriage return moves to the start of the line; a terminal shows the text after the last one. */
 function overwritten(text: string): string {
   if (!text.includes("\r")) return text;
   return text
@@ -80,7 +83,7 @@ function apply(style: Style, written: string): void {
     else if (code >= 90 && code <= 97) style.colour = COLOURS[code - 90] ?? "";
     else if (code >= 40 && code <= 47) style.background = COLOURS[code - 40] ?? "";
     else if (code >= 100 && code <= 107) style.background = COLOURS[code - 100] ?? "";
-    // Colours out of 256 or by their parts: the nearest of the eight would be a guess, so they are passed over.
+    // 256-colour and RGB codes are ignored, because mapping them to eight colours would be a guess.
     else if (code === 38 || code === 48) place += codes[place + 1] === 5 ? 2 : 4;
   }
 }

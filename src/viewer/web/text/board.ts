@@ -6,7 +6,7 @@ export interface BoardToken extends Tokens.Generic {
 }
 
 const SHORTEST_LINE = 3;
-/** A drawing whose lines differ in length has so many. */
+/** Minimum number of lines of a drawing with lines of different lengths. */
 const LEAST_DRAWN_LINES = 3;
 /** Words, formulas, code, quotes and list items are Markdown. */
 const NOT_A_BOARD = /[\p{Ll}\p{Lo}]{2}|[$\\`]|^\s*(?:>|[-*+]\s|\d+[.)]\s)/u;
@@ -15,14 +15,14 @@ const NOT_DRAWN = /[\p{Ll}\p{Lo}]{2}|[$`]|\\[A-Za-z()[\]]|^\s*(?:[-*+]\s|\d+[.)]
 const TABLE_DELIMITER = /^[\s|:-]*-[\s|:-]*$/;
 
 /**
- * A board or another drawing of characters: lines of one length without words, or lines of signs. Markdown would take the walls of a board
- * (`#####`) for headings and its floor (`_X_`) for emphasis.
+ * A board or another character drawing: lines of equal length without words, or lines of symbols. Markdown would parse
+ * the walls of a board (`#####`) as headings and its floor (`_X_`) as emphasis.
  */
 export const boardExtension: TokenizerExtension = {
   name: "board",
   level: "block",
   start: (source) => {
-    // A board begins with a line, and the paragraph it interrupts ends with a blank line.
+    // A board begins with a line, and a blank line ends the paragraph that it interrupts.
     let at = source.indexOf("\n") + 1;
     while (at > 0 && source[at] !== "\n") {
       if (boardAt(source, at) !== undefined) return at;
@@ -37,7 +37,7 @@ function boardAt(source: string, from: number): BoardToken | undefined {
   return linesFrom(source, from, 2, isBoardLine) ?? linesFrom(source, from, LEAST_DRAWN_LINES, isDrawnLine);
 }
 
-/** The lines that belong together, where there are enough of them. */
+/** The lines of a board, if there are enough. */
 function linesFrom(
   source: string,
   from: number,
@@ -62,7 +62,7 @@ function isBoardLine(line: string, first: string | undefined): boolean {
   return line.length === (first?.length ?? Math.max(line.length, SHORTEST_LINE)) && !NOT_A_BOARD.test(line);
 }
 
-/** Whether at least half of a line are signs. A quote may only be part of a drawing that has begun. */
+/** Whether at least half of a line are symbols. A quote only counts after the first line. */
 function isDrawnLine(line: string, first: string | undefined): boolean {
   if (NOT_DRAWN.test(line)) return false;
   if (first === undefined && /^\s*>/.test(line)) return false;

@@ -1,12 +1,12 @@
 /**
- * Characters that are not visible or that change the order of the text: controls, soft hyphens, joiners, fillers, bidi marks, tags and
- * lone surrogates. They are shown by their number.
+ * Invisible characters and characters that change the order of the text: controls, soft hyphens, joiners, fillers, bidi
+ * marks, tags and lone surrogates. They are shown by their code point.
  */
 const UNSEEN =
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e007f}\p{Cs}]/u;
 const ALL_UNSEEN = new RegExp(UNSEEN, "gu");
 
-/** Splits a text at characters that are not visible. */
+/** Splits a text at invisible characters. */
 export function visiblePieces(text: string): { text: string; isUnseen: boolean }[] {
   const pieces: { text: string; isUnseen: boolean }[] = [];
   let at = 0;
@@ -23,7 +23,7 @@ export function hasUnseen(text: string): boolean {
   return UNSEEN.test(text);
 }
 
-/** The same for tooltips and labels, which hold text only. */
+/** The same for tooltips and labels, which are plain text. */
 export function visibleText(text: string): string {
   return text.replace(ALL_UNSEEN, (character) => `<${codeOf(character)}>`);
 }

@@ -3,10 +3,10 @@ import { PyFloat } from "../../../python/numbers/py-float.ts";
 import { prettyJson } from "../../conversation/conversation.ts";
 import { Needles } from "./plain.tsx";
 
-/** Said by the toggle of something closed that holds a match: the keys that jump between matches open it. */
+/** Attribute of the toggle of a closed element with a match: the keys that jump between matches open it. */
 export type HoldsMatch = { "data-holds-match"?: true };
 
-/** Whether a value that is hidden holds one of the words sought. Undefined: nothing is hidden. */
+/** Whether a hidden value contains one of the searched words. Undefined: nothing is hidden. */
 export function useHoldsMatch(hidden: unknown): HoldsMatch {
   const needles = useContext(Needles);
   return useMemo(() => {
@@ -15,7 +15,7 @@ export function useHoldsMatch(hidden: unknown): HoldsMatch {
   }, [hidden, needles]);
 }
 
-/** Place of the first match in a text of which at least one character is after `from`. */
+/** Position of the first match in a text that ends after `from`. */
 export function useNextMatch(text: string | undefined, from: number): number | undefined {
   const needles = useContext(Needles);
   return useMemo(() => {
@@ -27,7 +27,7 @@ export function useNextMatch(text: string | undefined, from: number): number | u
   }, [text, from, needles]);
 }
 
-/** Whether a key or value in JSON contains a word in small letters. */
+/** Whether a key or value in JSON contains a lower-case word. */
 export function holds(value: unknown, needle: string): boolean {
   if (typeof value === "string") return value.toLowerCase().includes(needle);
   if (Array.isArray(value)) return value.some((item) => holds(item, needle));

@@ -10,7 +10,10 @@ const OPEN_CHILDREN = 12;
 const PAGE = 200;
 const MAX_DEPTH = 200;
 
-/** A JSON value that can be folded, level by level; what is closed is not made. It is one Tab stop: arrow keys move in it. */
+/**
+ * A JSON value that can be folded level by level; closed branches are not rendered. The tree is one Tab stop: arrow
+ * keys move in it.
+ */
 export function JsonTree({ value, depth = 0, open }: { value: unknown; depth?: number; open?: boolean }) {
   if (depth > MAX_DEPTH) return <span className="json-text">…</span>;
   if (Array.isArray(value)) return <Branch value={value} depth={depth} open={open} marks="[]" />;
@@ -18,7 +21,7 @@ export function JsonTree({ value, depth = 0, open }: { value: unknown; depth?: n
   return <Leaf value={value} />;
 }
 
-/** Numbers of the exact reader are objects, too. */
+/** The exact reader also returns numbers as objects. */
 function isPlain(value: object): boolean {
   const prototype = Object.getPrototypeOf(value) as unknown;
   return prototype === Object.prototype || prototype === null;
@@ -132,7 +135,7 @@ function Leaf({ value }: { value: unknown }) {
   );
 }
 
-/** The members that are not shown yet. */
+/** The members that are not rendered yet. */
 function restFrom(
   value: unknown[] | Record<string, unknown>,
   keys: string[] | undefined,
@@ -141,7 +144,7 @@ function restFrom(
   return Array.isArray(value) ? value.slice(from) : keys?.slice(from).map((key) => [key, value[key]]);
 }
 
-/** Up and down move between the branches in sight, right opens one and left closes it. */
+/** Up and down move between visible branches, right opens a branch and left closes it. */
 function moveInTree(event: KeyboardEvent<HTMLElement>): void {
   const toggles = [...event.currentTarget.querySelectorAll<HTMLElement>(".json-toggle")];
   const at = toggles.findIndex((toggle) => toggle.matches(":focus"));

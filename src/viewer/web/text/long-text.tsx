@@ -2,15 +2,15 @@ import { type ReactNode, useState } from "react";
 import { countText } from "../shared/format.ts";
 import { useNextMatch } from "./holds-match.ts";
 
-/** More than this is folded. */
+/** Longer texts are folded. */
 const MAX_CHARACTERS = 6000;
 const MAX_LINES = 80;
-/** Most characters put into the page at once; the browser stays quick. */
+/** Maximum number of rendered characters, so that the browser stays responsive. */
 const MAX_SHOWN = 300_000;
-/** The longest word a browser breaks quickly; a longer one is broken for it. */
+/** The longest word that a browser breaks quickly; longer ones get explicit break points. */
 const LONGEST_WORD = 2000;
 
-/** Text that is folded when it is long; `render` shows a piece of it. */
+/** A text that is folded when it is long; `render` shows a piece of it. */
 export function LongText({ text, render }: { text: string; render: (text: string) => ReactNode }) {
   const [shownTo, setShownTo] = useState(0);
   const beginning = beginningOf(text);
@@ -18,7 +18,7 @@ export function LongText({ text, render }: { text: string; render: (text: string
   const shown = shownTo === 0 ? beginning : text.slice(0, shownTo);
   const match = useNextMatch(folded ? text : undefined, shown.length);
   const holdsMatch = match !== undefined && { "data-holds-match": true };
-  // A match is shown at once, however far it is.
+  // A match is shown immediately, regardless of its position.
   const showMore = () => setShownTo(Math.max(shownTo + MAX_SHOWN, (match ?? 0) + MAX_CHARACTERS));
   return (
     <>
@@ -53,7 +53,7 @@ function beginningOf(text: string): string {
   return text.slice(0, at);
 }
 
-/** Browsers take minutes to lay out a word of a million letters: it gets places where it may be broken. */
+/** Browsers take minutes to lay out a word of a million letters, so it gets break points. */
 function brokenWords(text: string): string {
   return text.length < LONGEST_WORD ? text : text.replace(new RegExp(`\\S{${LONGEST_WORD}}`, "g"), "$&\n");
 }

@@ -6,20 +6,20 @@ import { hasUnseen, visibleText } from "./controls.ts";
 import { type MathToken, mathElement, mathExtensions } from "./math.ts";
 import { looksLikeDiff, Needles, Output, Plain } from "./plain.tsx";
 
-/** A longer text is shown as it is. */
+/** A longer text is shown unformatted. */
 const MAX_CHARACTERS = 100_000;
 const MAX_DEPTH = 20;
 const marked = new Marked({ gfm: true, extensions: [...mathExtensions, boardExtension] });
 const WEB_ADDRESS = /^https?:\/\//i;
 
 /**
- * Markdown as elements of the page. The text comes from models and tools: HTML in it stays text, pictures are named and not loaded, and only
- * links to the web can be followed.
+ * Renders Markdown. The text comes from models and tools: HTML in it stays text, images are named but not loaded, and
+ * only web links are active.
  */
 export function Markdown({ text }: { text: string }) {
   const needles = useContext(Needles);
   const tokens = useMemo(() => (text.length > MAX_CHARACTERS ? undefined : tokensOf(text)), [text]);
-  // A match that formatting interrupts can only be marked in the plain text.
+  // A match that formatting splits can only be marked in the plain text.
   const isPlain = tokens === undefined || needles.some((needle) => isInterrupted(needle, text, tokens));
   return isPlain ? (
     <pre className="text code">
@@ -90,12 +90,12 @@ function block(token: Token, depth: number): ReactNode {
     case "text":
       return inline(token, depth);
     default:
-      // HTML, definitions and whatever comes yet: as it was written.
+      // HTML, definitions and unknown tokens: shown as source.
       return <Plain text={token.raw} />;
   }
 }
 
-/** A formula; its source where it cannot be read, has invisible characters, or holds words to be marked. */
+/** A formula; shown as source if it cannot be parsed, has invisible characters, or contains marked words. */
 function Formula({ token: { raw, text, display } }: { token: MathToken }) {
   const needles = useContext(Needles);
   const isSought = needles.some((needle) => raw.toLowerCase().includes(needle.toLowerCase()));
@@ -204,7 +204,7 @@ function span(token: Token, depth: number): ReactNode {
   }
 }
 
-/** A link shows where it leads: its text may say something else. */
+/** A link shows its address, because its text may be misleading. */
 function Link({ href, children }: { href: string; children: ReactNode }) {
   if (!WEB_ADDRESS.test(href)) return children;
   return (

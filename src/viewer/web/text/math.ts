@@ -1,7 +1,7 @@
 import type { TokenizerExtension, Tokens } from "marked";
 import temml from "temml";
 
-/** A longer formula stays text. */
+/** A longer formula is shown as text. */
 const MAX_INLINE = 2000;
 const MAX_BLOCK = 10_000;
 
@@ -17,7 +17,10 @@ const BLOCK = new RegExp(
 const DISPLAY = new RegExp(
   String.raw`^(?:\$\$([^$]{1,${MAX_INLINE}}?)\$\$|\\\[([\s\S]{1,${MAX_INLINE}}?)\\\])`,
 );
-/** Dollars may be money or names of variables: what they enclose touches them and is not an amount with words after it, and no word follows. */
+/**
+ * Dollar signs may be money or variable names: a formula touches its dollar signs, is not an amount followed by words,
+ * and is not followed by a word.
+ */
 const INLINE = new RegExp(
   String.raw`^(?:\$(?![\s$]|\d[\d.,]* [a-z]{2})([^$\n]{1,${MAX_INLINE}}?)(?<![\s\\])\$(?!\w)|\\\(([\s\S]{1,${MAX_INLINE}}?)\\\))`,
 );
@@ -43,7 +46,10 @@ function token(match: RegExpExecArray | null, display: boolean): MathToken | und
   return match === null || !text ? undefined : { type: "math", raw: match[0], text, display };
 }
 
-/** A formula as MathML; undefined when it cannot be read. The source comes from models: it can neither link, load, style nor define anything. */
+/**
+ * A formula as MathML; undefined if it cannot be parsed. The source comes from models, so it cannot link, load, style
+ * or define anything.
+ */
 export function mathElement(text: string, display: boolean): Element | undefined {
   const holder = document.createElement("span");
   try {
@@ -57,7 +63,7 @@ export function mathElement(text: string, display: boolean): Element | undefined
   } catch {
     return undefined;
   }
-  // `\label` would give elements a name of its choice.
+  // `\label` would let the source choose element ids.
   for (const element of holder.querySelectorAll("[id]")) element.removeAttribute("id");
   return holder.firstElementChild ?? undefined;
 }

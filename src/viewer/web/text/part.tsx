@@ -9,7 +9,7 @@ import { Output, Plain } from "./plain.tsx";
 /** Whether texts are shown as Markdown. */
 export const AsMarkdown = createContext(true);
 
-/** A piece of an item, as its kind asks for. */
+/** A part of an item, rendered by its type. */
 export function Part({ part }: { part: ContentPart }) {
   const asMarkdown = useContext(AsMarkdown);
   const render = (text: string) => (asMarkdown ? <Markdown text={text} /> : <PlainText text={text} />);

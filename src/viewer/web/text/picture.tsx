@@ -1,6 +1,6 @@
 import { useState } from "react";
 
-/** A picture of the conversation; a click shows it in its own size. Its data is in the row, so nothing is loaded. */
+/** An image of the conversation; a click shows it in full size. Its data is in the row, so nothing is loaded. */
 export function Picture({ url }: { url: string }) {
   const [isOpen, setOpen] = useState(false);
   return (

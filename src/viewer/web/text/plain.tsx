@@ -2,10 +2,10 @@ import { createContext, Fragment, useContext } from "react";
 import { ansiPieces, HAS_ANSI } from "./ansi.ts";
 import { visiblePieces } from "./controls.ts";
 
-/** Words to be marked wherever text is shown. */
+/** Words to mark in displayed text. */
 export const Needles = createContext<readonly string[]>([]);
 
-/** Text with needles marked and characters that are not visible shown by their number. */
+/** Text with marked words and with invisible characters shown by their code point. */
 export function Plain({ text }: { text: string }) {
   const needles = useContext(Needles);
   const pieces = visiblePieces(text);
@@ -36,7 +36,7 @@ function Marked({ text, needles }: { text: string; needles: readonly string[] })
   );
 }
 
-/** What a tool printed: of fixed width, with the colours of a terminal, or as a diff. */
+/** Output of a tool: monospaced, with terminal colours, or as a diff. */
 export function Output({ text }: { text: string }) {
   if (looksLikeDiff(text)) return <Diff text={text} />;
   if (!HAS_ANSI.test(text)) return <Plain text={text} />;
@@ -48,7 +48,7 @@ export function Output({ text }: { text: string }) {
   ));
 }
 
-/** A unified diff: hunks with their heads, or files with both marks. */
+/** A unified diff: hunks with headers, or files with both marks. */
 export function looksLikeDiff(text: string): boolean {
   return /^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@/m.test(text) || /^--- .+\n\+\+\+ .+/m.test(text);
 }
