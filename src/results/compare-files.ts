@@ -7,12 +7,12 @@ import { type MatchedTask, matchTasks, type TaskMatching } from "./match-tasks.t
 import { modelOfRun } from "./run-model.ts";
 import { type ContentKind, promptOf, type RunTasks, readRunTasks } from "./run-tasks.ts";
 
-/** Longest excerpt of a task's prompt. */
+/** Maximum length of the excerpt of a task's prompt. */
 const MAX_EXCERPT = 200;
 
 export interface ComparedRun {
   path: string;
-  /** The model it was made with; null where no manifest says so. */
+  /** The model of the run; null without a manifest. */
   model: string | null;
   tasks: number;
   /** Rollouts whose rewards are compared. */
@@ -42,11 +42,11 @@ export interface FilesComparison extends Numbers {
   matched_content: ContentKind | null;
   /** Tasks that were compared by their index although their content differs (`--match index`). */
   different_content: number;
-  /** Tasks that share their index but not their content, and therefore count as tasks of one run only. */
+  /** Tasks with the same index but different content, which count as tasks of one run only. */
   kept_apart: number;
   common_tasks: number;
   pass_threshold: number;
-  /** Indices in the run that has them. */
+  /** Indices in the respective run. */
   only_before: number[];
   only_after: number[];
   flipped: FlippedTask[];
@@ -107,7 +107,7 @@ export async function compareFiles(
   };
 }
 
-/** Task numbers for the statistics: the place in the list of matched tasks, the same in both runs. */
+/** Task numbers for the statistics: the index in the list of matched tasks, the same in both runs. */
 function rewardsOf(before: RunTasks, after: RunTasks, tasks: readonly MatchedTask[]) {
   const rewards = [new Map<number, number[]>(), new Map<number, number[]>()] as const;
   for (const [place, task] of tasks.entries()) {
@@ -159,7 +159,7 @@ function flippedTasks(
   }
 }
 
-/** The last thing the user said, on one line. */
+/** The last user message, on one line. */
 function excerptOf(prompt: unknown): string | null {
   const input = prompt !== null && typeof prompt === "object" && "input" in prompt ? prompt.input : prompt;
   const texts = Array.isArray(input)

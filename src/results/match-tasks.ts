@@ -2,27 +2,27 @@ import { type ContentKind, hasInputs, type RunTask, type RunTasks, taskContents 
 
 export type TaskMatching = "index" | "content";
 
-/** A task as at least one of two runs has it; the numbers are its indices there. */
+/** A task of at least one of two runs; the numbers are its indices there. */
 export interface MatchedTask {
   before: number | undefined;
   after: number | undefined;
 }
 
-/** How the tasks of two runs were brought together. */
+/** How the tasks of two runs were matched. */
 export interface MatchedTasks {
   by: TaskMatching;
   /** The data by which tasks were matched; undefined when neither run has it. */
   content: ContentKind | undefined;
-  /** Tasks that were brought together by index although their content differs; only where the caller asked for it. */
+  /** Tasks that were matched by index although their content differs; only on request. */
   differentContent: number;
-  /** Tasks with the same index that were kept apart because their content differs. */
+  /** Tasks with the same index that were not matched because their content differs. */
   keptApart: number;
   tasks: MatchedTask[];
 }
 
 /**
- * Brings the tasks of two runs together. Unless told how, tasks with the same index and the same content are the same; the index is left
- * aside where more tasks ask the same without it. Runs that do not say what they asked have only the index.
+ * Matches the tasks of two runs. By default, tasks with the same index and content match; the index is ignored if more
+ * tasks match without it. Runs without content are matched by index only.
  */
 export async function matchTasks(
   before: RunTasks,
@@ -70,7 +70,7 @@ function byIndex(before: RunTasks, after: RunTasks, isSame: (task: number) => bo
     });
 }
 
-/** Tasks of the same content within one run are one task: the first represents all of them and has all their rewards. */
+/** Tasks with the same content within one run are merged: the first one has all their rewards. */
 function byContent(
   before: RunTasks,
   after: RunTasks,

@@ -32,17 +32,17 @@ interface PassCount {
 export interface ProfileRunOptions {
   materializedInputsPath: string;
   rolloutsPath: string;
-  /** Profiles what there is although some inputs have no rollout. */
+  /** Profiles the existing rollouts although some inputs have none. */
   allowPartialRollouts?: boolean;
   /** Reward from which a rollout passes; default 1. */
   passThreshold?: number;
   signal?: AbortSignal;
 }
 
-/** Writes `<stem>_reward_profiling.jsonl` and `<stem>_agent_metrics.json` beside the rollouts file. */
+/** Writes `<stem>_reward_profiling.jsonl` and `<stem>_agent_metrics.json` next to the rollouts file. */
 export async function profileRun(options: ProfileRunOptions): Promise<ProfiledRun> {
   const read = { signal: options.signal };
-  // Of an input only the place in the file is kept.
+  // Only the position of an input in the file is kept.
   const builder = new ProfileBuilder<number>();
   const { materializedInputsPath } = options;
   for await (const batch of readLineBatches(materializedInputsPath, read)) {
@@ -57,7 +57,7 @@ export async function profileRun(options: ProfileRunOptions): Promise<ProfiledRu
   const isKnown = await refuseOtherInputs(files, read);
   const inputs = new LineAccess(materializedInputsPath);
   const passes = new Map<unknown, PassCount>();
-  // Batch by batch: a step of an async generator per row would cost as much as the statistics.
+  // In batches: one step of an async generator per row would cost as much as the statistics.
   try {
     for await (const batch of readLineBatches(rolloutsPath, read)) {
       for (const line of batch) {
@@ -138,9 +138,9 @@ export interface ProfiledTasks {
   /** Task rows written. */
   tasks: number;
   rollouts: number;
-  /** Tasks of the input that no rollout is of; they are left out. */
+  /** Tasks of the input without rollouts; they are skipped. */
   tasksWithoutRollouts: number;
-  /** Rollouts whose reward is not a number; they are left out. */
+  /** Rollouts whose reward is not a number; they are skipped. */
   rolloutsWithoutReward: number;
 }
 
@@ -185,7 +185,7 @@ export async function profileTasks(options: {
   };
 }
 
-/** Where the first line of each task begins. */
+/** Offset of the first line of each task. */
 async function taskOffsets(path: string, read: { signal?: AbortSignal }): Promise<Map<number, number>> {
   const numbering = new LineNumbering();
   const offsets = new Map<number, number>();
@@ -213,7 +213,7 @@ function* jsonLines(rows: Iterable<unknown>): Generator<string> {
   for (const row of rows) yield `${dumpsCompact(row)}\n`;
 }
 
-/** Metrics do not know of files; their errors about one row get its place. */
+/** Adds file and line to an error about one row. */
 function located<Result>(path: string, line: JsonlLine, action: () => Result): Result {
   try {
     return action();

@@ -6,8 +6,8 @@ import { lockRun } from "../rollouts/files/run-lock.ts";
 import type { ShardedRollouts } from "./shards.ts";
 
 /**
- * Merges shards into an output without losing what it holds: an earlier merge is replaced when all its rollouts are in the new
- * one, rollouts of another run are set aside, an output that is one of the shards itself and all other files are refused.
+ * Merges shards into an output without losing data: an earlier merge is replaced if the new one contains all its
+ * rollouts, rollouts of another run are moved away, and an output that is one of the shards or another file is refused.
  */
 export async function replaceMerge(
   shards: ShardedRollouts,
@@ -16,7 +16,7 @@ export async function replaceMerge(
 ): Promise<void> {
   const { output } = paths;
   await makeDirectory(dirname(output));
-  // The files of a run that is still being written must not move from under it.
+  // The files of a running run must not be moved.
   const lock = await lockRun(output);
   try {
     await mergeLocked(shards, paths, options);

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { isObject, type JsonObject } from "../python/json/json-object.ts";
 import { artifactPaths } from "../rollouts/files/artifact-paths.ts";
 
-/** Keys under which model servers name their model, the most telling first. */
+/** Keys for the model name in model servers, most specific first. */
 const MODEL_KEYS = [
   "openai_model",
   "model",
@@ -12,7 +12,7 @@ const MODEL_KEYS = [
   "implementation",
 ];
 
-/** The model that a run was made with, by the config in its manifest: that of `policy_model`, else of the first model server. */
+/** The model of a run from the config in its manifest: that of `policy_model`, else of the first model server. */
 export function modelOfConfig(config: JsonObject): string | null {
   const servers = isObject(config["servers"]) ? config["servers"] : {};
   let model: string | null = null;
@@ -31,13 +31,13 @@ function modelName(server: JsonObject): string | null {
   return null;
 }
 
-/** The model of a rollouts file; null where no manifest says so. */
+/** The model of a rollouts file; null without a manifest. */
 export async function modelOfRun(rollouts: string): Promise<string | null> {
   try {
     const manifest: unknown = JSON.parse(await readFile(artifactPaths(rollouts).manifest, "utf8"));
     return isObject(manifest) && isObject(manifest["config"]) ? modelOfConfig(manifest["config"]) : null;
   } catch {
-    // Rollouts from elsewhere have none, and the comparison does not depend on it.
+    // Rollouts of other programs have none, and the comparison does not depend on it.
     return null;
   }
 }

@@ -21,22 +21,22 @@ import { coverageOf } from "./summarize.ts";
 export interface RunTask {
   rewards: number[];
   agent: string | undefined;
-  /** Where the row of its first rollout begins. */
+  /** Offset of the row of its first rollout. */
   offset: number;
 }
 
-/** What a comparison keeps of a run: the rewards of every task that has any. */
+/** The data of a run for a comparison: the rewards of every task with rewards. */
 export interface RunTasks {
   path: string;
   tasks: Map<number, RunTask>;
   rollouts: number;
-  /** Rollouts that are left out: marked `mask_sample`, or with a reward that is not a number. */
+  /** Excluded rollouts: marked `mask_sample`, or with a reward that is not a number. */
   masked: number;
   withoutReward: number;
   coverage: Coverage;
 }
 
-/** Reads the rewards of a rollouts file; a directory stands for the `rollouts.jsonl` in it. */
+/** Reads the rewards of a rollouts file; a directory means its `rollouts.jsonl`. */
 export async function readRunTasks(given: string, options: { signal?: AbortSignal } = {}): Promise<RunTasks> {
   const isDirectory = (await stat(given).catch(() => undefined))?.isDirectory() ?? false;
   const path = isDirectory ? join(given, "rollouts.jsonl") : given;
@@ -70,15 +70,15 @@ export async function readRunTasks(given: string, options: { signal?: AbortSigna
   return { path, tasks, ...counts, coverage: coverage.result() };
 }
 
-/** What two tasks must share to be the same: the whole input row, or, where no input rows are kept, the prompt. */
+/** The content that equal tasks share: the whole input row or, without input rows, the prompt. */
 export type ContentKind = "inputs" | "prompts";
 
-/** Whether the input rows of a run lie beside its rollouts. */
+/** Whether the input rows of a run exist next to its rollouts. */
 export function hasInputs(run: RunTasks): boolean {
   return existsSync(artifactPaths(run.path).materializedInputs);
 }
 
-/** A digest of what each task is about; settings of the run (sampling, agent, skills) are left out. */
+/** A digest of the content of each task; settings of the run (sampling, agent, skills) are excluded. */
 export async function taskContents(
   run: RunTasks,
   kind: ContentKind,
@@ -125,7 +125,7 @@ function inputContent(row: Row): Row {
   return content;
 }
 
-/** What the model is asked, without how it is to answer. */
+/** The prompt of a row, without sampling settings. */
 export function promptOf(row: Row): unknown {
   const params = row["responses_create_params"];
   if (params === null || typeof params !== "object") return undefined;

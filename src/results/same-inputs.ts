@@ -6,15 +6,16 @@ import type { Row } from "../rollouts/files/jsonl-rows.ts";
 import { digestFile } from "../rollouts/files/manifest.ts";
 import { inputContents } from "./run-tasks.ts";
 
-/** Input rows, and the rollouts they are said to belong to. */
+/** Input rows, and the rollouts that they should belong to. */
 export interface InputsAndRollouts {
   inputsPath: string;
   rolloutsPath: string;
 }
 
 /**
- * Refuses input rows that are not those of the rollouts: indices alone match in any two runs. They are compared with the inputs beside the
- * rollouts. Where there are none this returns false, and the caller compares the rows with `refuseOtherPrompt`.
+ * Refuses input rows that do not belong to the rollouts, because indices match in any two runs. Compares them with the
+ * inputs next to the rollouts. Without those it returns false, and the caller compares the rows with
+ * `refuseOtherPrompt`.
  */
 export async function refuseOtherInputs(
   files: InputsAndRollouts,
@@ -44,7 +45,7 @@ function promptTexts(row: Row): string[] {
   return isObject(params) ? textsIn(params["input"]) : [];
 }
 
-/** The texts of messages and of their parts, in their order. */
+/** The texts of messages and of their parts, in order. */
 function textsIn(value: unknown): string[] {
   if (typeof value === "string") return [value];
   if (Array.isArray(value)) return value.flatMap(textsIn);

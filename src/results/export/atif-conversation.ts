@@ -3,20 +3,20 @@ import { RolloutError } from "../../rollouts/errors.ts";
 import type { Row } from "../../rollouts/files/jsonl-rows.ts";
 import type { TokenInformation } from "../../wire/schemas/item-types.ts";
 
-/** Something in a rollout that has no place in a trajectory; `place` is where. */
+/** Content of a rollout that a trajectory cannot represent; `place` is its position. */
 export class AtifProblem extends RolloutError {
   constructor(place: string, reason: string) {
     super("ROLLOUT_EXPORT", `${place}: ${reason}`);
   }
 }
 
-/** A message of before the agent's first turn. */
+/** A message before the agent's first turn. */
 export interface Spoken {
   source: "system" | "user";
   message: string;
 }
 
-/** What a model said in one turn, and what its tool calls came to. */
+/** The output of a model in one turn, and the results of its tool calls. */
 export interface AgentItems {
   message: string;
   messageId: string | null;
@@ -46,7 +46,7 @@ const KNOWN_FIELDS: Record<string, string[]> = {
   function_call_output: ["id", "type", "call_id", "output", "status"],
 };
 
-/** Reads the items of an invocation: first the question, then turn by turn. */
+/** Reads the items of an invocation: first the question, then each turn. */
 export function readConversation(given: unknown): { before: Spoken[]; turns: AgentItems[] } {
   const items = Array.isArray(given) ? given : [];
   if (items.length === 0) throw new AtifProblem("conversation", "is empty");
@@ -79,7 +79,7 @@ function checkedItem(value: unknown, place: string): Row {
   return { ...value, type };
 }
 
-/** The turn that goes on: results of tools end one, and so do the tokens, which stand on the last item of a call. */
+/** The current turn. Tool results end a turn, and so do tokens, which are on the last item of a call. */
 function openTurn(turns: OpenTurn[]): OpenTurn {
   const last = turns.at(-1);
   if (last && !last.closed) return last;

@@ -4,7 +4,7 @@ import { refuseReplacingRun } from "../../rollouts/files/earlier-results.ts";
 
 const LOOKED_AT = 16;
 
-/** An export may be written again; a run, and what cannot be an export of this format, stay as they are. */
+/** Allows replacing an earlier export; refuses to replace a run or a file that cannot be an export of this format. */
 export async function refuseReplacingExport(path: string, format: string): Promise<void> {
   await refuseReplacingRun(path);
   const start = await startOf(path);

@@ -4,7 +4,7 @@ import type { TokenInformation } from "../../wire/schemas/item-types.ts";
 import { type ConversationOptions, conversationOf } from "./export-conversation.ts";
 import { asFloat, type ExportedRollout, identity, toolsOf } from "./export-records.ts";
 
-/** `art`: a Trajectory. What the policy said is a choice, with its tokens where they are known; the rest are messages. */
+/** `art`: a Trajectory. Output of the policy is a choice, with its tokens if known; the rest are messages. */
 export function artRecord(rollout: ExportedRollout, options: ConversationOptions): Row {
   const conversation = conversationOf(rollout.row, { ...options, tokens: true });
   const { reward, ...metadata } = identity(rollout);

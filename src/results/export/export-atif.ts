@@ -6,17 +6,17 @@ import { type Evidence, evidenceOf, isSuccessful, type ModelCall } from "../heal
 import { type AgentItems, AtifProblem, readConversation } from "./atif-conversation.ts";
 import type { ExportedRollout } from "./export-records.ts";
 
-/** What the trajectories of an export have in common. */
+/** Values shared by the trajectories of an export. */
 export interface AtifContext {
   sessionId: string;
   agentVersion: string;
   exporterVersion: string;
 }
 
-/** The verifier says whether the task was solved, not the agent: a trajectory is whole without it. */
+/** The verifier, not the agent, reports whether the task was solved: a trajectory is complete without it. */
 const HARMLESS_GAPS = new Set(["resolution_unavailable"]);
 
-/** `atif`: one rollout as an ATIF-v1.7 trajectory. What cannot be carried over is refused, never dropped. */
+/** `atif`: one rollout as an ATIF-v1.7 trajectory. Content that it cannot represent is refused, never dropped. */
 export function atifTrajectory({ row, task, candidate }: ExportedRollout, context: AtifContext): Row {
   const evidence = evidenceOf(row);
   const { invocation, turns, tools } = readSource(row, evidence);

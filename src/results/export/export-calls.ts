@@ -6,7 +6,7 @@ import { type CallTokens, callsOf, classifyBoundary } from "../../wire/tokens/to
 import { evidenceOf, type ModelCall } from "../health/evidence.ts";
 import { asFloat, type ExportedRollout, identity } from "./export-records.ts";
 
-/** One model call without its tokens; null where the row does not say. */
+/** One model call without its tokens; null for values missing in the row. */
 interface CallHead {
   model_call_id: string | null;
   model: string | null;
@@ -18,7 +18,7 @@ interface CallHead {
   completed_at: number | null;
 }
 
-/** `calls`: every model call of a rollout, with its tokens and how its prompt continues the call before it. */
+/** `calls`: every model call of a rollout, with its tokens and how its prompt continues the previous call. */
 export function callRecords(rollout: ExportedRollout): Row[] {
   const { reward, ...metadata } = identity(rollout);
   let previous: CallTokens | undefined;
@@ -38,7 +38,7 @@ export function callRecords(rollout: ExportedRollout): Row[] {
   });
 }
 
-/** Calls as they were recorded (`ng_trajectory`); without a record, those that the output shows. */
+/** Calls as recorded (`ng_trajectory`); without a recording, those visible in the output. */
 export function callsOfRow(row: Row): { head: CallHead; tokens: CallTokens | undefined }[] {
   const recorded = [...evidenceOf(row).boundCalls].sort((a, b) => (a.started_at ?? 0) - (b.started_at ?? 0));
   if (recorded.length > 0)
@@ -46,7 +46,7 @@ export function callsOfRow(row: Row): { head: CallHead; tokens: CallTokens | und
   const response = isObject(row["response"]) ? row["response"] : {};
   const model = typeof response["model"] === "string" ? response["model"] : null;
   const calls = callsOf(outputOf(response));
-  // The usage of a rollout of one call is that of the call.
+  // If a rollout has one call, its usage is that of the call.
   const usage = calls.length === 1 ? response["usage"] : undefined;
   return calls.map((tokens) => ({
     head: {

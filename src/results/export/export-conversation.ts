@@ -3,7 +3,7 @@ import { convertResponsesToChat } from "../../wire/convert/convert-responses-to-
 import type { ChatMessage, ChatTool } from "../../wire/schemas/chat-types.ts";
 import type { ResponseCreateParams } from "../../wire/schemas/responses.ts";
 
-/** A rollout as chat messages: what the model was given and what it, with its tools, made of it. */
+/** A rollout as chat messages: the input, and the output of the model and its tools. */
 export interface Conversation {
   prompt: ChatMessage[];
   completion: ChatMessage[];
@@ -12,9 +12,9 @@ export interface Conversation {
 }
 
 export interface ConversationOptions {
-  /** Reasoning becomes `<think>` blocks (default), or is left out. */
+  /** Reasoning becomes `<think>` blocks (default), or is dropped. */
   reasoning?: "think" | "drop";
-  /** Leave the token lists on the assistant messages (default: no). */
+  /** Keeps the token lists on the assistant messages (default: no). */
   tokens?: boolean;
 }
 
@@ -48,7 +48,7 @@ function objectAt(row: Row, key: string): Row {
   return value as Row;
 }
 
-/** Content that is only text becomes one string, which every trainer reads. */
+/** Text-only content becomes one string, which every trainer supports. */
 function withPlainText(message: ChatMessage): ChatMessage {
   const { content } = message;
   if (!Array.isArray(content)) return message;
@@ -60,7 +60,7 @@ function withPlainText(message: ChatMessage): ChatMessage {
   return { ...message, content: texts.join("\n") } as ChatMessage;
 }
 
-/** The text of the last assistant message; empty when it said nothing. */
+/** The text of the last assistant message; empty without text. */
 export function finalText(conversation: Conversation): string {
   const last = conversation.completion.findLast((message) => message.role === "assistant");
   return typeof last?.content === "string" ? last.content : "";

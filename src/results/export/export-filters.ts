@@ -24,7 +24,7 @@ export type PairSelection = (typeof PAIR_SELECTIONS)[number];
 export const HEALTH_FILTERS = ["any", "not-unhealthy", "healthy"] as const;
 export type HealthFilter = (typeof HEALTH_FILTERS)[number];
 
-/** Which rollouts an export takes. */
+/** Selects the rollouts of an export. */
 export interface ExportFilters {
   /** Rewards from … to …, both inclusive. */
   rewardMin?: number;
@@ -36,29 +36,29 @@ export interface ExportFilters {
   passThreshold?: number;
   /** Only this number of best rollouts per task. */
   bestOf?: number;
-  /** Which verdicts of the health check a rollout may have: all (default), all but unhealthy, or healthy only. */
+  /** Accepted verdicts of the health check: all (default), all except unhealthy, or healthy only. */
   health?: HealthFilter;
-  /** Health checks that do not count. */
+  /** Health checks to ignore. */
   ignoredChecks?: readonly string[];
-  /** Only tasks all of whose repeats are there and were not left out by the filters above: what learns from groups needs them whole. */
+  /** Only tasks with all repeats, none of which the filters above removed, for training on complete groups. */
   completeGroups?: boolean;
-  /** Rows with `mask_sample` are left out unless this is set. */
+  /** Includes rows with `mask_sample`. */
   includeMasked?: boolean;
-  /** Only rollouts that were given this label in the viewer. */
+  /** Only rollouts with this label from the viewer. */
   label?: string;
-  /** Rollouts that were excluded in the viewer are left out unless this is set. */
+  /** Includes rollouts that were excluded in the viewer. */
   includeExcluded?: boolean;
   /** For pairs: one pair of the best and the worst rollout (default), or all. */
   pairs?: PairSelection;
-  /** For pairs: the least difference of rewards; it must in any case be above 0. */
+  /** For pairs: the minimum difference of rewards, which must be above 0. */
   minMargin?: number;
-  /** For pairs: the most of one task (default 8); those with the largest difference are taken. */
+  /** For pairs: the maximum number per task (default 8); those with the largest difference are used. */
   maxPairsPerTask?: number;
 }
 
 export const DEFAULT_MAX_PAIRS = 8;
 
-/** Refuses filters that let nothing through or make no sense. */
+/** Refuses filters that exclude everything or are contradictory. */
 export function checkFilters(filters: ExportFilters): void {
   const { rewardMin, rewardMax, passRateMin, passRateMax, bestOf, maxPairsPerTask, minMargin } = filters;
   if (rewardMin !== undefined && rewardMax !== undefined && rewardMin > rewardMax) {

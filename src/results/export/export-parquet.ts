@@ -20,7 +20,7 @@ const TYPES = {
   text: "STRING",
 } as const satisfies Record<ColumnKind, BasicType>;
 
-/** Writes rows of cells as a Parquet file, a few thousand rows in memory at a time; complete or not there at all. */
+/** Writes rows of cells as a Parquet file, with a few thousand rows in memory at a time; atomic. */
 export async function writeParquet(
   path: string,
   columns: readonly TableColumn[],

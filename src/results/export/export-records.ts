@@ -13,7 +13,7 @@ export interface ExportedRollout {
   candidate: Candidate;
 }
 
-/** A number that Python readers take for a float even when it is whole. */
+/** A number that Python readers parse as a float even when it is an integer. */
 export function asFloat(value: number): number | PyFloat {
   return Number.isInteger(value) ? new PyFloat(value) : value;
 }
@@ -27,7 +27,7 @@ export function identity({ row, task, candidate }: ExportedRollout): Row {
   };
 }
 
-/** `sft`: the whole conversation as messages, with where it comes from. */
+/** `sft`: the whole conversation as messages, with its origin. */
 export function sftRecord(rollout: ExportedRollout, options: ConversationOptions): Row {
   const conversation = conversationOf(rollout.row, options);
   return { messages: messagesOf(conversation), ...toolsOf(conversation), ...identity(rollout) };
@@ -86,10 +86,10 @@ export function dpoRecord(
   };
 }
 
-/** Where datasets usually keep what the verifier compares with, most specific first. */
+/** Common fields of the expected answer, most specific first. */
 const GROUND_TRUTH_FIELDS = ["ground_truth", "expected_answer", "expected_output", "answer", "label"];
 
-/** `verl`: one row per task, a prompt to roll out again with what its reward function needs. */
+/** `verl`: one row per task: a prompt to roll out again, with the data that its reward function needs. */
 export function verlRecord(input: Row, task: SelectedTask): Row {
   const { prompt } = conversationOf({
     ...input,
@@ -112,7 +112,7 @@ export function verlRecord(input: Row, task: SelectedTask): Row {
       pass_rate: asFloat(task.passRate),
       avg_reward: asFloat(task.averageReward),
       num_rollouts: task.total,
-      // As text: rows of one file may differ in their fields, columns may not.
+      // As text, because rows of one file may have different fields, but columns may not.
       row: dumpsCompact(fields),
     },
   };
@@ -131,7 +131,7 @@ export function nemoRlRecord(input: Row, task: SelectedTask): Row {
   };
 }
 
-/** What the dataset says of a task besides the request: the fields for its verifier. */
+/** The fields of a task besides the request: the data for its verifier. */
 function taskFields(input: Row): Row {
   const kept = Object.entries(input).filter(
     ([key]) => !key.startsWith("_ng_") && !key.startsWith("ng_") && !NOT_OF_THE_TASK.has(key),
@@ -165,7 +165,7 @@ function withArgumentObjects(message: ChatMessage): Row {
   return { ...message, tool_calls: calls };
 }
 
-/** Arguments that a model garbled stay text: that is what it wrote. */
+/** Arguments that are not valid JSON stay text. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -6,7 +6,7 @@ import { requireKnown } from "../health/health-check.ts";
 import { verdictOf } from "../health/quality-summary.ts";
 import { DEFAULT_MAX_PAIRS, type ExportFilters } from "./export-filters.ts";
 
-/** A rollout and where its row is. */
+/** A rollout and the position of its row. */
 export interface Candidate {
   rolloutIndex: number;
   reward: number;
@@ -23,10 +23,10 @@ export interface SelectedTask {
   averageReward: number;
 }
 
-/** Rollouts that the filters took out, by the first filter that did. */
+/** Rollouts that the filters removed, by the first matching filter. */
 export interface FilteredCounts {
   masked: number;
-  /** Excluded in the viewer, or without the label asked for. */
+  /** Excluded in the viewer, or without the requested label. */
   annotated: number;
   health: number;
   incomplete_group: number;
@@ -69,7 +69,7 @@ export class ExportSelection {
     return this.tasks.get(taskIndex)?.some((candidate) => candidate.rolloutIndex === rolloutIndex) ?? false;
   }
 
-  /** The rollout, if it passed. */
+  /** The rollout, if it passed the filters. */
   find(taskIndex: number, rolloutIndex: number): Candidate | undefined {
     return this.tasks.get(taskIndex)?.find((candidate) => candidate.rolloutIndex === rolloutIndex);
   }
@@ -94,7 +94,7 @@ export class ExportSelection {
     else this.tasks.set(taskIndex, [candidate]);
   }
 
-  /** The verdict comes from the row itself, so it cannot be that of another run. */
+  /** The verdict is computed from the row, so it cannot belong to another run. */
   private isHealthy(row: Row): boolean {
     const { health = "any" } = this.filters;
     if (health === "any") return true;
@@ -109,7 +109,7 @@ export class ExportSelection {
     return count;
   }
 
-  /** The tasks that have rollouts left, ascending. */
+  /** The tasks with remaining rollouts, ascending. */
   *selected(): Generator<SelectedTask> {
     const ascending = [...this.tasks.keys()].sort((left, right) => left - right);
     for (const taskIndex of ascending) {
@@ -154,7 +154,7 @@ export function pairsOf(
   const { pairs = "best-worst", minMargin = 0, maxPairsPerTask = DEFAULT_MAX_PAIRS } = filters;
   const ranked = [...task.rollouts].sort(bestFirst);
   const best = ranked[0];
-  // Of equally bad ones the first, as of equally good ones.
+  // Among equal ones the first, as for the best.
   const worst = ranked.find(({ reward }) => reward === ranked.at(-1)?.reward);
   const possible: [Candidate, Candidate][] =
     pairs === "all"

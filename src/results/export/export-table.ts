@@ -4,7 +4,7 @@ import { agentNameOf } from "../../rollouts/inputs/expand.ts";
 import { conversationOf, finalText } from "./export-conversation.ts";
 import type { ExportedRollout } from "./export-records.ts";
 
-/** What the values of a column are; `text` where they are mixed. */
+/** The type of a column; `text` if mixed. */
 export type ColumnKind = "boolean" | "integer" | "number" | "text";
 
 export interface TableColumn {
@@ -21,7 +21,7 @@ const FIXED: TableColumn[] = [
   { name: "reward", kind: "number" },
 ];
 
-/** Members of a row that are not columns of their own. */
+/** Members of a row that are not columns. */
 const SKIPPED = new Set([
   "reward",
   "mask_sample",
@@ -31,12 +31,12 @@ const SKIPPED = new Set([
   "skills_ref",
 ]);
 
-/** The columns of a flat table: identity, the row's own scalars, token usage, and the final text. */
+/** The columns of a flat table: identity, scalar fields of the row, token usage, and the final text. */
 export class TableColumns {
   private readonly kinds = new Map<string, ColumnKind>();
   private readonly usageKinds = new Map<string, ColumnKind>();
 
-  /** Takes note of the fields of one row. */
+  /** Registers the fields of one row. */
   see(row: Row): void {
     for (const [name, value] of Object.entries(row)) if (!isPrivate(name)) note(this.kinds, name, value);
     for (const [name, value] of Object.entries(usageOf(row))) note(this.usageKinds, name, value);
@@ -107,7 +107,7 @@ function cell(value: unknown, kind: ColumnKind): Cell {
   return kind === "text" ? String(value) : (value as Cell);
 }
 
-/** One line of CSV (RFC 4180): quotes where a cell needs them, nothing for null. Columns of floats keep the `.0` of whole numbers. */
+/** One line of CSV (RFC 4180): quotes where needed, empty for null. Float columns keep the `.0` of integers. */
 export function csvLine(cells: readonly Cell[], columns: readonly TableColumn[] = []): string {
   return `${cells.map((value, place) => csvCell(value, columns[place]?.kind)).join(",")}\n`;
 }

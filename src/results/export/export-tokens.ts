@@ -12,14 +12,14 @@ import {
 } from "../../wire/tokens/token-sequences.ts";
 import type { ExportedRollout } from "./export-records.ts";
 
-/** Formats that are token ids and nothing else. */
+/** Formats that consist of token ids only. */
 export const TOKEN_ONLY_FORMATS = ["skyrl", "prime-rl"] as const satisfies TokenFormat[];
 
 export function isTokenFormat(format: string): format is TokenFormat {
   return Object.hasOwn(TOKEN_PROJECTIONS, format);
 }
 
-/** Fields whose numbers are floats, also where they are whole. */
+/** Fields whose numbers are always floats. */
 const FLOAT_FIELDS = new Set([
   "reward",
   "rewards",
@@ -31,7 +31,7 @@ const FLOAT_FIELDS = new Set([
   "temperatures",
 ]);
 
-/** The training sequences of a rollout as records of a trainer, each with where it comes from. */
+/** The training sequences of a rollout as records of a trainer, each with its origin. */
 export function tokenRecords(
   { row, task, candidate }: ExportedRollout,
   format: TokenFormat,
@@ -53,7 +53,7 @@ export function tokenRecords(
   }));
 }
 
-/** The training sequences of a row; a row without any is an error. */
+/** The training sequences of a row; an error without any. */
 export function rowSequences(row: Row, drift: DriftPolicy): TokenSequence[] {
   const output = (row["response"] as { output?: unknown } | null | undefined)?.output;
   if (!Array.isArray(output)) throw new TokenSequenceError("'response.output' is not a list");
@@ -64,7 +64,7 @@ export function rowSequences(row: Row, drift: DriftPolicy): TokenSequence[] {
   );
 }
 
-/** Reads the tokens of an exported record back. */
+/** Reads the tokens of an exported record. */
 export function sequenceOfRecord(format: TokenFormat, record: Row): Omit<TokenSequence, "calls"> {
   const list = (key: string) => record[key] as number[];
   switch (format) {
@@ -134,7 +134,7 @@ function withFloats(value: unknown, isFloat = false): unknown {
   );
 }
 
-/** Versions of the policy at the start and the end of the rollout, where the engine told them. */
+/** Versions of the policy at the start and the end of the rollout, if the engine reported them. */
 function policyVersions(row: Row): Row {
   const usage = (row["response"] as { usage?: Row | null } | null | undefined)?.usage;
   const { ng_policy_version_start: start, ng_policy_version_end: end } = usage ?? {};
@@ -146,7 +146,7 @@ function temperatureOf(row: Row): number {
   return typeof params?.temperature === "number" ? params.temperature : 1;
 }
 
-/** As engines name it: `length` for an answer that was cut off. */
+/** The stop reason as engines name it: `length` for a truncated answer. */
 function stopReasonOf(row: Row): string {
   const response = row["response"] as { incomplete_details?: { reason?: unknown } | null } | null | undefined;
   const reason = response?.incomplete_details?.reason;

@@ -44,7 +44,7 @@ import { TaskInputs, type TaskRows } from "./task-inputs.ts";
 import { type VerifiedTokens, verifyTokens } from "./verify-tokens.ts";
 import { writeAtif } from "./write-atif.ts";
 
-/** Invalid rows named in a report; all are counted. */
+/** Maximum number of invalid rows in a report; all are counted. */
 const MAX_INVALID_LISTED = 1_000;
 
 export interface ExportOptions extends ConversationOptions {
@@ -54,13 +54,13 @@ export interface ExportOptions extends ConversationOptions {
   filters?: ExportFilters;
   /** For formats of tasks (`verl`, `nemo-rl`); default: the sidecar of the rollouts file. */
   materializedInputsPath?: string;
-  /** Training sequences of token ids (`trl`, `verl`, `nemo-rl`); `skyrl` and `prime-rl` are nothing else. */
+  /** Training sequences of token ids (`trl`, `verl`, `nemo-rl`); `skyrl` and `prime-rl` always have them. */
   tokens?: boolean;
-  /** What becomes of rollouts whose calls do not continue each other (default: fork). */
+  /** How to treat rollouts whose calls do not continue each other (default: fork). */
   tokenDrift?: DriftPolicy;
   /** For `atif`, whose output is a new directory. */
   atif?: AtifContext;
-  /** Read the export back and compare its token ids with the rollouts. */
+  /** Reads the export again and compares its token ids with the rollouts. */
   verifyTokens?: boolean;
   signal?: AbortSignal;
 }
@@ -76,16 +76,19 @@ export interface ExportReport {
   invalidRows: { line: number; problem: string }[];
   /** Tasks without a pair (`dpo` only). */
   tasksWithoutPair: number;
-  /** Training sequences of token ids: rollouts that gave more than one because their calls do not continue each other. */
+  /**
+   * Training sequences of token ids: rollouts with more than one sequence because their calls do not continue each
+   * other.
+   */
   forkedRollouts?: number;
   verifiedTokens?: VerifiedTokens;
-  /** Training sequences of token ids: tasks of which a repeat failed, is masked or is missing. */
+  /** Training sequences of token ids: tasks with a failed, masked or missing repeat. */
   partialGroups?: number;
   /** Records of rollouts with a reward of 0 or less. */
   unrewarded: number;
 }
 
-/** Writes the rollouts that pass the filters in a format of a trainer; docs/reference/exports.md has the fields of each. */
+/** Writes the selected rollouts in the format of a trainer; docs/reference/exports.md has the fields of each. */
 export async function exportRollouts(options: ExportOptions): Promise<ExportReport> {
   const filters = options.filters ?? {};
   checkFilters(filters);
@@ -139,7 +142,7 @@ class ExportJob {
     }
   }
 
-  /** Compares the repeats of each task with those the run was asked for. */
+  /** Compares the repeats of each task with the requested number. */
   async countGroups(): Promise<void> {
     const { completeGroups } = this.filters;
     if (!completeGroups && this.tokenFormat === undefined) return;
@@ -213,13 +216,13 @@ class ExportJob {
     return tokens || TOKEN_ONLY_FORMATS.some((only) => only === format) ? format : undefined;
   }
 
-  /** What is written and can be read back as token ids. */
+  /** The format that can be read back as token ids. */
   private get verifiedFormat(): TokenFormat | CallFormat | undefined {
     const { format } = this.options;
     return this.tokenFormat ?? CALL_FORMATS.find((one) => one === format);
   }
 
-  /** Refuses what cannot be done, before anything is read or written. */
+  /** Refuses invalid options before anything is read or written. */
   check(): void {
     if (this.verifiedFormat === undefined && this.options.verifyTokens)
       throw new RolloutError(
@@ -284,7 +287,7 @@ class ExportJob {
     return { row: JSON.parse(file.lineAt(candidate.offset)) as Row, task, candidate };
   }
 
-  /** Converts rollout by rollout; one that cannot be converted is reported and left out. */
+  /** Converts each rollout; one that cannot be converted is reported and skipped. */
   private *each<Result>(file: LineAccess, convert: (rollout: ExportedRollout) => Result): Generator<Result> {
     for (const rollout of this.rollouts(file)) {
       const result = this.attempt(rollout.candidate.line, () => convert(rollout));

@@ -6,11 +6,11 @@ import type { ResponseOutputItem } from "../../wire/schemas/item-types.ts";
 import { type CallTokens, callsOf } from "../../wire/tokens/token-continuity.ts";
 import { callsOfRow } from "./export-calls.ts";
 
-/** Formats that carry the token ids of each model call. */
+/** Formats with the token ids of each model call. */
 export const CALL_FORMATS = ["art", "atif", "calls"] as const;
 export type CallFormat = (typeof CALL_FORMATS)[number];
 
-/** A record of an export and the rollout that it is of. */
+/** A record of an export and its rollout. */
 export interface ExportedRecord {
   where: string;
   taskIndex: number;
@@ -18,7 +18,7 @@ export interface ExportedRecord {
   record: Row;
 }
 
-/** The records of an export, as they lie on the disk. */
+/** The records of an export, read from disk. */
 export async function* exportedRecords(
   path: string,
   format: string,
@@ -53,7 +53,7 @@ export function callsOfRecord(format: CallFormat, record: Row): CallTokens[] {
         const { content } = choice["logprobs"] as { content: { token: string; logprob: number }[] };
         return {
           prompt_token_ids: choice["prompt_token_ids"] as number[],
-          // Both places that name the ids must agree; a difference shows as an id that is not a number.
+          // Both fields with ids must agree; a difference becomes an id that is not a number.
           generation_token_ids: content.map(({ token }, index) =>
             token === `token_id:${(choice["token_ids"] as number[])[index]}`
               ? Number(token.slice(9))
@@ -75,7 +75,7 @@ export function callsOfRecord(format: CallFormat, record: Row): CallTokens[] {
   }
 }
 
-/** The calls that a record must hold. */
+/** The calls that a record must contain. */
 export function callsOfRollout(format: CallFormat, row: Row, record: Row): CallTokens[] {
   if (format === "calls") {
     const call = callsOfRow(row)[Number(record["call_index"])]?.tokens;

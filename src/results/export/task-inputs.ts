@@ -9,7 +9,7 @@ import { refuseOtherInputs, refuseOtherPrompt } from "../same-inputs.ts";
 
 /** The task rows of a run, open for reading. */
 export interface TaskRows {
-  /** The row of a task, or the rollout itself where the run has no task rows. */
+  /** The row of a task, or the rollout if the run has no task rows. */
   rowOf(taskIndex: number, rollout: Row): Row;
   close(): void;
 }
@@ -21,12 +21,12 @@ interface TaskInputsOptions {
   signal?: AbortSignal;
 }
 
-/** The rows that a run was asked to do. Verifiers echo only part of them in their results. */
+/** The input rows of a run. Verifiers echo only part of them in their results. */
 export class TaskInputs {
   readonly #options: TaskInputsOptions;
   readonly #path: string;
   readonly #reading: { signal?: AbortSignal };
-  /** Whether the run's own files prove that the rows are those of the run. */
+  /** Whether the run's files prove that the rows belong to it. */
   #areKnown = true;
 
   constructor(options: TaskInputsOptions) {
@@ -43,7 +43,7 @@ export class TaskInputs {
       this.#areKnown = await refuseOtherInputs({ inputsPath, rolloutsPath }, this.#reading);
   }
 
-  /** How many rollouts of each task the run was asked for. */
+  /** The requested number of rollouts of each task. */
   async repeatsByTask(): Promise<Map<number, number>> {
     const repeats = new Map<number, number>();
     await this.#eachRow((taskIndex) => repeats.set(taskIndex, (repeats.get(taskIndex) ?? 0) + 1));
@@ -70,13 +70,13 @@ export class TaskInputs {
     };
   }
 
-  /** Whether an error says that the file does not exist, and the caller did not name it. */
+  /** Whether an error means that the file does not exist, and the caller did not name it. */
   isAbsent(error: unknown): boolean {
     const absent = error instanceof RolloutError && error.code === "ROLLOUT_FILE_MISSING";
     return absent && this.#options.materializedInputsPath === undefined;
   }
 
-  /** Where only the caller says that a row belongs to the run, its prompt must be the same. */
+  /** If only the caller claims that a row belongs to the run, its prompt must be equal. */
   #checked(input: Row, rollout: Row): Row {
     const { materializedInputsPath: inputsPath, rolloutsPath } = this.#options;
     if (inputsPath !== undefined && !this.#areKnown)

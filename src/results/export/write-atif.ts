@@ -6,15 +6,15 @@ import { agentNameOf } from "../../rollouts/inputs/expand.ts";
 import { type AtifContext, atifTrajectory } from "./export-atif.ts";
 import type { ExportedRollout } from "./export-records.ts";
 
-/** Refuses a place that is taken, before any work is done. */
+/** Refuses an existing path before any work is done. */
 async function refuseExisting(directory: string): Promise<void> {
   if (await stat(directory).catch(() => undefined))
     throw new RolloutError("ROLLOUT_OUTPUT_EXISTS", `'${directory}' is already there; name a new directory.`);
 }
 
 /**
- * Writes one file per rollout and `manifest.jsonl` with their hashes into a new directory. It appears when it is complete: one rollout
- * that cannot be converted fails the whole. Returns the number of trajectories.
+ * Writes one file per rollout and `manifest.jsonl` with their hashes into a new directory. The directory is created
+ * atomically: one rollout that cannot be converted fails the export. Returns the number of trajectories.
  */
 export async function writeAtif(
   directory: string,

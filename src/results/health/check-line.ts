@@ -10,15 +10,15 @@ import {
 } from "./checks.ts";
 import { type Evidence, evidenceOf, isFailed, type ModelCall } from "./evidence.ts";
 
-/** One line of a rollouts file as the checks get it. */
+/** One line of a rollouts file as input of the checks. */
 export interface HealthLine {
   text: string;
   number: number;
-  /** Counts the lines that are not blank, from 0. */
+  /** Zero-based index among the non-blank lines. */
   ordinal: number;
 }
 
-/** What one line says about its rollout; duplicates and tasks are judged when all lines are known. */
+/** The findings of one line; duplicates and tasks are evaluated when all lines are known. */
 export interface LineHealth {
   task: number | string;
   rollout: number | string;
@@ -124,7 +124,7 @@ function sum(calls: readonly ModelCall[], name: "prompt_tokens" | "completion_to
   return calls.reduce((total, { token_stats: stats }) => total + (stats?.[name] ?? 0), 0);
 }
 
-/** A call without any id is like no other. */
+/** A call without an id is unique. */
 function identityOf(call: ModelCall): unknown {
   const { response_id: response, model_ref: model } = call.response_metadata ?? {};
   if (call.model_call_id) return call.model_call_id;

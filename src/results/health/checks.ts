@@ -13,7 +13,7 @@ import {
   type Trajectory,
 } from "./evidence.ts";
 
-/** Something that is wrong with a rollout. */
+/** A problem of a rollout. */
 export interface Finding {
   check: string;
   locator?: Record<string, unknown>;
@@ -22,7 +22,7 @@ export interface Finding {
 
 type Found = Omit<Finding, "check">;
 
-/** Findings of one check; undefined: the row holds no evidence to decide it. */
+/** Findings of one check; undefined: the row has no evidence for it. */
 type RolloutCheck = (evidence: Evidence, trajectory: Trajectory) => Found[] | undefined;
 
 const CALL_GAPS = [
@@ -48,7 +48,7 @@ const unlessGap =
   (evidence, trajectory) =>
     gaps.some((code) => evidence.gapCodes.has(code)) ? undefined : check(evidence, trajectory);
 
-/** A check of every bound call; `find` returns the detail of a finding, undefined when all is well. */
+/** A check of every bound call; `find` returns the detail of a finding, undefined without one. */
 const perCall = (find: (call: ModelCall, evidence: Evidence) => Found["detail"] | undefined): RolloutCheck =>
   unlessGap(CALL_GAPS, (evidence, { model_calls: calls }) => {
     if (evidence.boundCalls.length === 0) return undefined;
@@ -152,7 +152,7 @@ export const TASK_CHECKS = ["task_consistently_unhealthy", "task_no_successful_m
 
 export const HEALTH_CHECKS: readonly string[] = [...ROLLOUT_CHECKS, ...TASK_CHECKS];
 
-/** Whether the turns of a rollout say which calls they made, and whether one of these succeeded; undefined: unknown. */
+/** Whether the turns of a rollout name their calls, and whether one of these succeeded; undefined: unknown. */
 export function anyTurnCallSucceeded({ gapCodes, turnBindings }: Evidence): boolean | undefined {
   if (gapCodes.has(SCOPE_GAP) || !isComplete(turnBindings)) return undefined;
   return boundCalls(turnBindings).some(isSuccessful);

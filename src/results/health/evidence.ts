@@ -39,7 +39,7 @@ const ModelCall = z.object({
 });
 export type ModelCall = z.output<typeof ModelCall>;
 
-/** What the checks read of `ng_trajectory`; fields of later versions are ignored. */
+/** The fields of `ng_trajectory` that the checks read; fields of later versions are ignored. */
 const Trajectory = z.object({
   schema_version: z.literal("1.0"),
   rollout_id: text,
@@ -59,17 +59,17 @@ const Trajectory = z.object({
 });
 export type Trajectory = z.output<typeof Trajectory>;
 
-/** A reference and the recorded calls it fits; exactly one means that the call is bound. */
+/** A reference and the matching recorded calls; exactly one match means that the call is bound. */
 export interface Binding {
   ref: CallRef;
   calls: ModelCall[];
 }
 
-/** What one row proves about its rollout. */
+/** The evidence of one row about its rollout. */
 export interface Evidence {
   row: Row;
   trajectory: Trajectory | undefined;
-  /** Why `ng_trajectory` does not fit its schema. */
+  /** Why `ng_trajectory` does not match its schema. */
   schemaProblem: string | undefined;
   gapCodes: ReadonlySet<string>;
   turnBindings: readonly Binding[];
@@ -106,7 +106,7 @@ export function evidenceOf(row: Row): Evidence {
   };
 }
 
-/** The calls that are bound; one that several references name counts once. */
+/** The bound calls; a call with several references counts once. */
 export function boundCalls(bindings: readonly Binding[]): ModelCall[] {
   return [...new Set(bindings.flatMap(({ calls }) => (calls.length === 1 ? calls : [])))];
 }
@@ -135,7 +135,7 @@ function candidates(ref: CallRef, calls: readonly ModelCall[]): ModelCall[] {
   });
 }
 
-/** How findings name a call: its id, else its response's, else its position. */
+/** The name of a call in findings: its id, else its response's, else its position. */
 export function callIdOf(call: ModelCall, calls: readonly ModelCall[]): string {
   return call.model_call_id || call.response_metadata?.response_id || String(calls.indexOf(call));
 }
@@ -155,7 +155,7 @@ export function isSuccessful(call: ModelCall): boolean {
   return !isFailed(call) && (status === null || (status >= 200 && status < 400));
 }
 
-/** A prompt that did not fit the model's context does not mean that the endpoint is broken. */
+/** A prompt that exceeded the model's context does not mean that the endpoint is broken. */
 export function isContextOverflow({ response_metadata: about }: ModelCall): boolean {
   const reason = "context_length_exceeded";
   return (
@@ -165,7 +165,9 @@ export function isContextOverflow({ response_metadata: about }: ModelCall): bool
   );
 }
 
-/** The calls of each model in the order they began; unordered where a time is missing and calls both failed and succeeded. */
+/**
+ * The calls of each model in order of their start; unordered if a time is missing and calls both failed and succeeded.
+ */
 export function callsByModel(calls: readonly ModelCall[]): { calls: ModelCall[]; ordered: boolean }[] {
   const groups = new Map<string, ModelCall[]>();
   for (const call of calls) {

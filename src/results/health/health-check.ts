@@ -19,11 +19,11 @@ const SERIAL_BYTES = 128 * 1024 * 1024;
 
 export interface HealthOptions {
   rolloutsPath: string;
-  /** Where the reports go. Default: beside the rollouts. */
+  /** Directory of the reports. Default: that of the rollouts. */
   directory?: string;
-  /** Ids of checks to leave out. */
+  /** Ids of checks to skip. */
   ignoredChecks?: readonly string[];
-  /** Threads. Default: one for each core, at most 8; none for a small file. */
+  /** Threads. Default: one per core, at most 8; none for a small file. */
   workers?: number | undefined;
   onNotice?: (text: string) => void;
   signal?: AbortSignal;
@@ -36,12 +36,11 @@ export interface HealthReport {
 }
 
 /**
- * Checks whether the rollouts of a run are what a trainer or a reader of metrics takes them for: readable, complete, without failed
- * or empty model calls. Writes `rollout_verdicts.jsonl` and `quality_summary.json`; where those may be another run's, their names
- * begin with that of the rollouts. The files of the run stay as they are.
+ * Checks that the rollouts of a run are readable, complete, and without failed or empty model calls. Writes
+ * `rollout_verdicts.jsonl` and `quality_summary.json`; if those may belong to another run, their names begin with that
+ * of the rollouts. The files of the run are not changed.
  *
- * @example
- * const { summary } = await checkHealth({ rolloutsPath: "results/rollouts.jsonl" });
+ * @example const { summary } = await checkHealth({ rolloutsPath: "results/rollouts.jsonl" });
  */
 export async function checkHealth(options: HealthOptions): Promise<HealthReport> {
   const { rolloutsPath } = options;
@@ -58,7 +57,7 @@ export async function checkHealth(options: HealthOptions): Promise<HealthReport>
   return { summary, summaryPath, verdictsPath };
 }
 
-/** Refuses ids that name no check. */
+/** Refuses unknown check ids. */
 export function requireKnown(ids: readonly string[]): readonly string[] {
   const unknown = ids.filter((id) => !HEALTH_CHECKS.includes(id));
   if (unknown.length === 0) return ids;
@@ -125,14 +124,14 @@ async function startPool(maxThreads: number): Promise<Tinypool> {
   return new Pool({
     filename: new URL(`./health-worker${suffix}`, import.meta.url).href,
     runtime: "worker_threads",
-    // As many as it may have: an idle thread above the minimum ends at once, and the next batch would start another.
+    // The maximum: an idle thread above the minimum ends immediately, and the next batch would start another.
     minThreads: maxThreads,
     maxThreads,
     ...(suffix === ".ts" && { execArgv: ["--import", "jiti/register"] }),
   });
 }
 
-/** The lines of the file that are not blank, as many at a time as are read at once. */
+/** The non-blank lines of the file, one batch per read. */
 async function* tasksOf(
   { rolloutsPath, signal }: HealthOptions,
   ignored: string[],
@@ -148,7 +147,7 @@ async function* tasksOf(
   }
 }
 
-/** Rows without a trajectory all lack the same evidence: one list serves them all. */
+/** Rows without a trajectory lack the same evidence, so they share one list. */
 function append(checked: LineHealth[], lines: readonly LineHealth[]): void {
   for (const line of lines) {
     const last = checked.at(-1)?.unobserved;

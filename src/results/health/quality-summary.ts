@@ -10,7 +10,7 @@ export interface RolloutVerdict {
   rollout_id: string;
   verdict: Verdict;
   findings: Finding[];
-  /** Checks for which the row holds no evidence. */
+  /** Checks without evidence in the row. */
   unobserved: readonly string[];
   stage_index?: number | string;
 }
@@ -43,7 +43,7 @@ export interface QualitySummary {
   tasks: Record<string, VerdictCounts & { repeats: number; flags: string[] }>;
 }
 
-/** A finding, or else a check without evidence, decides. */
+/** A finding determines the verdict, else a check without evidence. */
 export function verdictOf({ findings, unobserved }: Pick<LineHealth, "findings" | "unobserved">): Verdict {
   if (findings.length > 0) return "unhealthy";
   return unobserved.length > 0 ? "unobserved" : "healthy";
@@ -174,7 +174,7 @@ function taskReports(
   return new Map([...repeatsOf].map(([task, repeats]) => [task, taskReport([...repeats.values()], ignored)]));
 }
 
-/** `repeats`: the lines of each repeat. More than one line for a repeat is a duplicate, and counts as one. */
+/** `repeats`: the lines of each repeat. Several lines of a repeat are duplicates and count once. */
 function taskReport(repeats: readonly LineHealth[][], ignored: ReadonlySet<string>): TaskReport {
   const counts: VerdictCounts = { healthy: 0, unhealthy: 0, unobserved: 0 };
   for (const lines of repeats) {

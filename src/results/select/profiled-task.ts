@@ -5,11 +5,11 @@ import type { RolloutAnnotation } from "../../rollouts/files/annotations.ts";
 import type { Row, RowLine } from "../../rollouts/files/jsonl-rows.ts";
 import { agentNameOf } from "../../rollouts/inputs/expand.ts";
 
-/** What makes two tasks the same: nothing, the same prompt, or the same words in it. */
+/** When two tasks are duplicates: never, with the same prompt, or with the same words in it. */
 export const DUPLICATE_RULES = ["none", "prompt", "words"] as const;
 export type DuplicateRule = (typeof DUPLICATE_RULES)[number];
 
-/** A task of a profile: where it stands, and what its rollouts came to. */
+/** A task of a profile: its position, and its results. */
 export interface ProfiledTask {
   file: number;
   offset: number;
@@ -18,12 +18,12 @@ export interface ProfiledTask {
   passRate: number;
   /** Sample deviation of the rewards; 0 for a single one. */
   deviation: number;
-  /** Equal for tasks that count as the same. */
+  /** Equal for duplicate tasks. */
   identity: string | undefined;
 }
 
 const NO_ENVIRONMENT = "(none)";
-/** Rewards below this difference are taken for equal. */
+/** Rewards with a smaller difference count as equal. */
 const ROUNDING = 1e-9;
 
 /** Reads a line of a profile in either form of `gym eval profile`; undefined when annotations exclude all its rollouts. */
@@ -68,7 +68,7 @@ export function profiledTask(
   return { ...place, rollouts, passRate, deviation };
 }
 
-/** The task row of a line: its `sample`, or the line without what the profile added. */
+/** The task row of a line: its `sample`, or the line without the fields that the profile added. */
 export function taskRowOf(row: Row): Row {
   const { sample } = row;
   if (isObject(sample) && "rollout_infos" in row) return sample;
@@ -113,7 +113,7 @@ function identityOf(task: Row, rule: DuplicateRule): string | undefined {
   return createHash("sha256").update(text).digest("base64").slice(0, 16);
 }
 
-/** Letters and digits only: case, spacing, punctuation and forms of characters do not count. */
+/** Letters and digits only: case, whitespace, punctuation and character variants are ignored. */
 function wordsOf(text: string): string {
   return text
     .normalize("NFKC")

@@ -9,7 +9,7 @@ import { type Row, readRows } from "../../rollouts/files/jsonl-rows.ts";
 import { LineAccess } from "../../rollouts/files/line-access.ts";
 import { type DuplicateRule, type ProfiledTask, profiledTask, taskRowOf } from "./profiled-task.ts";
 
-/** Which tasks come first when there are more than wanted. */
+/** Which tasks are preferred when there are more than requested. */
 export const PREFERENCES = ["random", "deviation"] as const;
 export type Preference = (typeof PREFERENCES)[number];
 
